@@ -71,16 +71,16 @@ def check_agreement(
         progress.step(f"checking, inputs {number + 1} of {check.runs}")
         inputs = api.random_inputs(source, function=function, seed=check.seed + number, dims=check.dimensions)
         ran = api.run(source, inputs, function=function, seed=check.seed, state=before, options=options)
-        found: Mapping[str, Array] | None = None
+        result: Mapping[str, Array] | None = None
         if engine == _ORACLE:
             try:
-                found = api.run_with_onnxruntime(path, inputs, state=after, options=options)
+                result = api.run_with_onnxruntime(path, inputs, state=after, options=options)
             except DiagnosticError as error:
                 engine = api.DEFAULT_ENGINE
                 session.findings.extend(_not_by_the_oracle(error, path))
-        if found is None:
-            found = api.run_converted(source, api.load(path), inputs, function=function, state=after, options=options)
-        errors.append(api.compare_outputs({**ran, **before}, {**found, **after}, rtol=rtol, atol=check.atol))
+        if result is None:
+            result = api.run_converted(source, api.load(path), inputs, function=function, state=after, options=options)
+        errors.append(api.compare_outputs({**ran, **before}, {**result, **after}, rtol=rtol, atol=check.atol))
     return Agreement(errors, engine)
 
 

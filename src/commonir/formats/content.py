@@ -120,7 +120,7 @@ def require_content(path: str | os.PathLike[str], *, where: str = "") -> None:
     try:
         _is_folder(os.fspath(path))
         with place.open("rb") as stream:
-            found = placeholder(stream.read(_HEAD_BYTES), os.fspath(path))
+            result = placeholder(stream.read(_HEAD_BYTES), os.fspath(path))
     except FileNotFoundError as error:
         message = f"the file '{escape(place.name)}' is missing"
         help = "copy the model together with its data files, under their original names"
@@ -131,8 +131,8 @@ def require_content(path: str | os.PathLike[str], *, where: str = "") -> None:
         raise DiagnosticError(*(d.located(where=where) for d in error.diagnostics)) from None
     except OSError as error:
         raise DiagnosticError(not_accessible(place, error).located(where=where)) from error
-    if found:
-        raise DiagnosticError(found.located(where=where))
+    if result:
+        raise DiagnosticError(result.located(where=where))
 
 
 def _is_folder(file: str) -> bool:

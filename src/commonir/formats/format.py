@@ -287,8 +287,8 @@ class Recognized(NamedTuple):
 class Formats:
     """The formats in use."""
 
-    def __init__(self, given: Iterable[Format] = (), *, discover: bool = True) -> None:
-        self._plugins = Plugins(Format, ENTRY_POINTS, _OURS, given, discover=discover)
+    def __init__(self, items: Iterable[Format] = (), *, discover: bool = True) -> None:
+        self._plugins = Plugins(Format, ENTRY_POINTS, _OURS, items, discover=discover)
 
     def names(self) -> tuple[str, ...]:
         """Names of all formats that can be had, sorted."""
@@ -377,13 +377,13 @@ def _most_certain(
     before others.
     """
     for each in formats:
-        found = each.recognize(content)
-        if found is None:
+        result = each.recognize(content)
+        if result is None:
             continue
-        if found.certainty is Certainty.MARK:
-            return each, found
-        if best is None or _rank(found) > _rank(best[1]):
-            best = each, found
+        if result.certainty is Certainty.MARK:
+            return each, result
+        if best is None or _rank(result) > _rank(best[1]):
+            best = each, result
     return best
 
 

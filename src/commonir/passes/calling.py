@@ -77,14 +77,14 @@ def calling(module: Module, name: str | None, attributes: Mapping[str, object]) 
     full = callee_named(module, name)
     function = callable_functions(module)[full]
     formals = formal_attributes(module, full)
-    given = DictionaryAttr(tuple([(n, _stored(function, n, v, formals)) for n, v in attributes.items()]))
-    function.actual_attributes(given)
+    arguments = DictionaryAttr(tuple([(n, _stored(function, n, v, formals)) for n, v in attributes.items()]))
+    function.actual_attributes(arguments)
     graphs = [op for op in module.body.operations if isinstance(op, Function)]
     opsets = next((g.opset_import for g in graphs if isinstance(g, onnx.Graph)), _opsets_around(function))
     result = clone(module, keep=lambda op: op not in graphs)
     block = Block([v.type for v in function.inputs], [v.name for v in function.inputs])
     call = common_ir.Call.build(
-        {"function": full, "arguments": block.arguments, "attributes": given}, [v.type for v in function.outputs]
+        {"function": full, "arguments": block.arguments, "attributes": arguments}, [v.type for v in function.outputs]
     )
     for mine, v in zip(call.results, function.outputs, strict=True):
         mine.name = v.name
@@ -100,16 +100,16 @@ def calling(module: Module, name: str | None, attributes: Mapping[str, object]) 
     return result if graphs else _with_libraries(result, full)
 
 
-def _with_libraries(made: Module, full: str) -> Module:
+def _with_libraries(module: Module, full: str) -> Module:
     """A program with all libraries inside, as no graph imports them, and with what a graph has to state."""
-    library = made.symbols[full.rpartition(".")[0]]
+    library = module.symbols[full.rpartition(".")[0]]
     assert isinstance(library, Library)
     for name, number in ((onnx.IR_VERSION, library.ir_version), (onnx.MODEL_VERSION, library.model_version)):
         if number is not None:
-            made.set_extra(name, IntegerAttr(number))
-    made.set_extra(onnx.DOMAIN, StringAttr(library.domain))
-    made.set_extra(onnx.DOC_STRING, StringAttr(f"Calls `{full}`."))
-    return bundle_libraries(made)
+            module.set_extra(name, IntegerAttr(number))
+    module.set_extra(onnx.DOMAIN, StringAttr(library.domain))
+    module.set_extra(onnx.DOC_STRING, StringAttr(f"Calls `{full}`."))
+    return bundle_libraries(module)
 
 
 def _opsets_around(function: FunctionDefinition) -> DictionaryAttr:

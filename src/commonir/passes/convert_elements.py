@@ -69,8 +69,8 @@ def convert_elements(module: Module, policy: ElementPolicy) -> Module:
 class _Conversion(Transcription):
     """The conversion of one function."""
 
-    def __init__(self, source: ml_program.Func, policy: ElementPolicy, found: Diagnostics) -> None:
-        super().__init__(source, found)
+    def __init__(self, source: ml_program.Func, policy: ElementPolicy, diagnostics: Diagnostics) -> None:
+        super().__init__(source, diagnostics)
         self.policy = policy
         self._casts: dict[tuple[Value, ElementType], Value] = {}
 
@@ -99,14 +99,14 @@ class _Conversion(Transcription):
             built = self.place(copied(op, operands)).result
             return (self._as(built, self._inside(built.type, keeps)),)
         declared = _stated_elements(op)
-        given = tuple(
+        arguments = tuple(
             [
                 self._as(new, element or self._wanted(op, old, keeps))
                 for old, new, element in zip(op.operands, operands, declared, strict=True)
             ]
         )
         changes = {} if keeps else self._attributes(op)
-        built = self.place(copied(op, given, regions, **changes))
+        built = self.place(copied(op, arguments, regions, **changes))
         for old, new in zip(op.results, built.results, strict=True):
             new.retype(with_known_dims(new.type, old.type))
         return [self._settled(op, old, new, keeps) for old, new in zip(op.results, built.results, strict=True)]
@@ -174,8 +174,8 @@ def _stated_elements(op: Operation) -> list[ElementType | None]:
         return [None] * len(op.operands)
     out: list[ElementType | None] = []
     for f in op.layout.inputs:
-        found = op.field_value(f) if f.kind is FieldKind.OPERAND else op.bound_value(f)
-        count = 0 if found is None else 1 if isinstance(found, Value) else len(found)
+        result = op.field_value(f) if f.kind is FieldKind.OPERAND else op.bound_value(f)
+        count = 0 if result is None else 1 if isinstance(result, Value) else len(result)
         out += [ELEMENT_TYPES.get("" if f.pattern is None else f.pattern.element)] * count
     return out
 

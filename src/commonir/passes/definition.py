@@ -158,8 +158,8 @@ class Pass(Record):
 class Passes:
     """The passes in use."""
 
-    def __init__(self, given: Iterable[Pass] = (), *, discover: bool = True) -> None:
-        self._plugins = Plugins(Pass, ENTRY_POINTS, _OURS, given, discover=discover)
+    def __init__(self, items: Iterable[Pass] = (), *, discover: bool = True) -> None:
+        self._plugins = Plugins(Pass, ENTRY_POINTS, _OURS, items, discover=discover)
 
     def __iter__(self) -> Iterator[Pass]:
         """Returns all passes that can be loaded, ours first."""

@@ -80,8 +80,8 @@ def edit(
         # Before sizes are given: those that the branch which runs has may contradict the others.
         known = _sizes_of(result.function(function), contents)
         fixed = fix_inputs(result.function(function), contents)
-        held = [v for op in fixed.body.operations for v in op.results if v.name in contents]
-        settle(fixed, held, evaluate)
+        values = [v for op in fixed.body.operations for v in op.results if v.name in contents]
+        settle(fixed, values, evaluate)
         edits = edits._replace(renames={old: new for old, new in edits.renames.items() if old not in contents})
     if edits.changes_function or known:
         _FunctionEdit(result, result.function(function), edits, known).apply()
@@ -207,12 +207,12 @@ class _FunctionEdit:
 
     def _values(self) -> list[Value]:
         """Everything that has a name in the function, also inside of loops and branches."""
-        held = [*self.function.inputs]
+        values = [*self.function.inputs]
         for op in self.function.walk():
-            held += op.results
+            values += op.results
             if op is not self.function:
-                held += [a for region in op.regions for block in region.blocks for a in block.arguments]
-        return held
+                values += [a for region in op.regions for block in region.blocks for a in block.arguments]
+        return values
 
     def _check_names(self) -> None:
         renames = self.edits.renames
@@ -232,12 +232,12 @@ class _FunctionEdit:
         renames = self.edits.renames
         if not renames:
             return
-        held = [*block.arguments]
+        values = [*block.arguments]
         for outer in block.operations:
             for op in outer.walk():
-                held += op.results
-                held += [a for region in op.regions for b in region.blocks for a in b.arguments]
-        for value in held:
+                values += op.results
+                values += [a for region in op.regions for b in region.blocks for a in b.arguments]
+        for value in values:
             value.name = renames.get(value.name, value.name)
 
     # -- sizes

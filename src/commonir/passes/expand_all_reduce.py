@@ -24,30 +24,30 @@ def expand_all_reduce(module: Module) -> int:
     Raises: DiagnosticError (E0601) when ranks are missing, and when they do not have the same all-reduces.
     """
     ranks = core.ranks_of(module)
-    held = [[op for op in function.walk() if isinstance(op, core.AllReduce)] for function in ranks]
+    values = [[op for op in function.walk() if isinstance(op, core.AllReduce)] for function in ranks]
     used = {op.tag for op in module.nested() if isinstance(op, core.Send | core.Recv)}
     tags = (tag for tag in count() if tag not in used)
-    if not any(held):
+    if not any(values):
         return 0
     if not core.are_all_ranks(ranks):
         message = "an all-reduce cannot be expanded: the functions are not those of all ranks"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(ranks[0])))
-    _check(held)
-    for together in zip(*held, strict=True):
+    _check(values)
+    for together in zip(*values, strict=True):
         tag = next(tags)
         for function, op in zip(ranks, together, strict=True):
             rank, world_size = core.rank_of(function) or (0, 1)
             _expand(op, rank, world_size, tag)
-    return len(held[0])
+    return len(values[0])
 
 
-def _check(held: list[list[core.AllReduce]]) -> None:
-    first = held[0]
+def _check(values: list[list[core.AllReduce]]) -> None:
+    first = values[0]
     for op in first:
         if _sizes(op) is None:
             message = f"an all-reduce of {op.x.type} cannot be expanded: its sizes are not known"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op)))
-    for ops in held[1:]:
+    for ops in values[1:]:
         other = next((n for n, (a, b) in enumerate(zip(first, ops, strict=False)) if a.x.type is not b.x.type), None)
         if other is not None:
             message = f"all-reduce {other} is of {ops[other].x.type}, that of the first rank of {first[other].x.type}"
@@ -68,13 +68,13 @@ def _sizes(op: core.AllReduce) -> tuple[int, ...] | None:
 def _expand(op: core.AllReduce, rank: int, world_size: int, tag: int) -> None:
     block = op.parent
     assert block is not None
-    held = core.as_tensor(op.x.type)
+    content = core.as_tensor(op.x.type)
     shape = _sizes(op)
     assert shape is not None
     total = op.x
     for step in core.all_reduce_steps(rank, world_size):
         block.insert_before(op, core.Send(op.x, step.destination, tag))
-        received = block.insert_before(op, core.Recv(step.source, tag, shape, held.element))
+        received = block.insert_before(op, core.Recv(step.source, tag, shape, content.element))
         total = _add(op, total, received.result)
     if world_size > 1:
         total.name = op.result.name

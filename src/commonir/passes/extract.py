@@ -50,22 +50,22 @@ def extract(module: Module, sources: Sequence[str], targets: Sequence[str], *, f
     return _placed(built, chosen, interface)
 
 
-def _placed(made: Module, chosen: Function, interface: NewInterface) -> Module:
+def _placed(module: Module, chosen: Function, interface: NewInterface) -> Module:
     chosen.replace_interface(interface)
-    used = {op.global_name for op in made.nested() if isinstance(op, ml_program.GlobalUse)}
-    for op in made.body.operations:
+    used = {op.global_name for op in module.nested() if isinstance(op, ml_program.GlobalUse)}
+    for op in module.body.operations:
         if isinstance(op, ml_program.Global) and op.sym_name not in used:
             op.erase()
-    return made
+    return module
 
 
-def _found(function: Function, names: Iterable[str], found: Diagnostics) -> dict[str, Value]:
+def _found(function: Function, names: Iterable[str], diagnostics: Diagnostics) -> dict[str, Value]:
     out: dict[str, Value] = {}
     for name in names:
         try:
             out[name] = find_value(function, name)
         except DiagnosticError as error:
-            found.extend(error.diagnostics)
+            diagnostics.extend(error.diagnostics)
     return out
 
 
@@ -118,14 +118,14 @@ class _Part:
 
 
 def _interface(
-    made: Module,
+    module: Module,
     chosen: Function,
     part: _Part,
     inputs: Sequence[Value],
-    wanted: Mapping[str, Value],
+    expected: Mapping[str, Value],
     names: Mapping[Value, str],
 ) -> NewInterface:
-    shapes = _Shapes(made, chosen)
+    shapes = _Shapes(module, chosen)
     block = Block([v.type for v in inputs], [names.get(v, v.name) for v in inputs], chosen.body.label)
     mapping = dict(zip(inputs, block.arguments, strict=True))
     for op in part.operations:
@@ -134,7 +134,7 @@ def _interface(
         # A source is what comes in, also where an operation that has other results computes it too.
         mapping.update({r: kept for r, kept in zip(op.results, results, strict=True) if kept is not None})
     _require_sizes(block)
-    outputs = returnable(chosen, block, [(name, mapping[v]) for name, v in wanted.items()])
+    outputs = returnable(chosen, block, [(name, mapping[v]) for name, v in expected.items()])
     own = {a.name: v for a, v in zip(block.arguments, inputs, strict=True)}
     return NewInterface(
         block,
@@ -148,14 +148,14 @@ def _interface(
 def _require_sizes(block: Block) -> None:
     """Raises: DiagnosticError (E0603) when something refers to a size that no input has plainly."""
     known = {n for a in block.arguments for d in _dims(a.type) if (n := plain_symbol(d)) is not None}
-    held = [(a.name, n) for a in block.arguments for d in _dims(a.type) for n in symbols(d)]
+    values = [(a.name, n) for a in block.arguments for d in _dims(a.type) for n in symbols(d)]
     for outer in block.operations:
         for op in outer.walk():
             name = op.first_name or op.name
-            held += [(name, n) for v in op.results for d in _dims(v.type) for n in symbols(d)]
+            values += [(name, n) for v in op.results for d in _dims(v.type) for n in symbols(d)]
             if isinstance(op, Op):
-                held += [(name, n) for v in op.stored_attributes.values() for n in _symbols_in(v)]
-    for name, missing in held:
+                values += [(name, n) for v in op.stored_attributes.values() for n in _symbols_in(v)]
+    for name, missing in values:
         if missing not in known:
             message = f"'{name}' depends on the size '{missing}', which no input of the part has"
             help = f"give it a value first: `cir edit --set-dim {missing}=SIZE`"
@@ -220,12 +220,12 @@ class _Shapes:
         ]
 
     def _shape(
-        self, lowered: Function, dims: Shape | None, given: Mapping[str, tuple[int, ...]]
+        self, lowered: Function, dims: Shape | None, arguments: Mapping[str, tuple[int, ...]]
     ) -> tuple[int, ...] | None:
         """The shape of a value when inputs have the shapes given; None when it does not follow."""
         sizes: dict[str, int] = {}
         for v in lowered.inputs:
-            for d, size in zip(_dims(v.type), given.get(v.name, ()), strict=False):
+            for d, size in zip(_dims(v.type), arguments.get(v.name, ()), strict=False):
                 if len(names := symbols(d)) == 1:
                     sizes.setdefault(names[0], size)
         if dims is None or any(d is None or any(n not in sizes for n in symbols(d)) for d in dims):

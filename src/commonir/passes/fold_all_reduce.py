@@ -82,16 +82,16 @@ class _Folding:
         sums = [s for rank in range(len(self._events)) for s in self._sums(rank)]
         for each in sums:
             self._left.setdefault(each.x, []).append(each)
-        found: list[_Group] = []
+        result: list[_Group] = []
         for first in [s for s in sums if s.rank == 0]:
             group = self._group(first)
             if group is not None:
-                found.append(group)
+                result.append(group)
                 for member in group:
                     self._left[member.x].remove(member)
         for left in [s for held in self._left.values() for s in held]:
             self._report(left.received[0], f"other ranks do not form the sum that rank {left.rank} forms")
-        return self._in_one_order([g for g in found if self._is_apart(g)])
+        return self._in_one_order([g for g in result if self._is_apart(g)])
 
     def _report(self, op: Operation, reason: str) -> None:
         self._reasons.setdefault(reason, []).append(op)
@@ -128,8 +128,8 @@ class _Folding:
                 received.append(owner)
                 ops += at.ops
             if received[-1].source != step.source:
-                found = received[-1].source
-                return f"the tensor of rank {found} is added where an all-reduce adds that of rank {step.source}"
+                result = received[-1].source
+                return f"the tensor of rank {result} is added where an all-reduce adds that of rank {step.source}"
             if not received[-1].result.type is x.type is at.total.type:
                 return "tensors of several types are added"
         return _Sum(rank, x, tuple(received), at.total, tuple(ops))

@@ -44,10 +44,10 @@ class _Computing(SelectiveRewriteStep):
 
     def __call__(self, op: Op) -> Rewritten | None:
         operands = _known_operands(op)
-        found = None if operands is None else computed(op, operands, self._evaluate)
-        if found is None:
+        result = None if operands is None else computed(op, operands, self._evaluate)
+        if result is None:
             return None
-        values = [held(self._makers, data, r.type) for data, r in zip(found, op.results, strict=True)]
+        values = [held(self._makers, data, r.type) for data, r in zip(result, op.results, strict=True)]
         built = [v for v in values if v is not None]
         return (op.name, built) if len(built) == len(values) else None
 
@@ -69,20 +69,20 @@ def computed(op: Op, operands: Sequence[Data], evaluate: Evaluate) -> Sequence[D
     if not op.folds(operands):
         return None
     if not op.folds_in_double or not any(d.element is f32 for d in operands):
-        found = evaluate(op, operands)
-        if found is None or not _is_same_in_32_bits(op, operands, found, evaluate):
+        result = evaluate(op, operands)
+        if result is None or not _is_same_in_32_bits(op, operands, result, evaluate):
             return None
-        return [_with_positive_nan(d, operands) for d in found]
+        return [_with_positive_nan(d, operands) for d in result]
     block = Block([_widened(v.type) for v in op.operands])
     wide = op.clone_shallow(block.arguments, ())
     for r in wide.results:
         r.type = _widened(r.type)
-    found = evaluate(wide, [_in_element(d, f64) if d.element is f32 else d for d in operands])
+    result = evaluate(wide, [_in_element(d, f64) if d.element is f32 else d for d in operands])
     wide.erase()
-    if found is None:
+    if result is None:
         return None
     singles = [element_of(r.type) is f32 for r in op.results]
-    return [_in_element(d, f32) if is_single else d for d, is_single in zip(found, singles, strict=True)]
+    return [_in_element(d, f32) if is_single else d for d, is_single in zip(result, singles, strict=True)]
 
 
 def _is_same_in_32_bits(op: Op, operands: Sequence[Data], results: Sequence[Data], evaluate: Evaluate) -> bool:

@@ -33,10 +33,10 @@ class Folder:
 
     def fold(self, op: Op, known: Sequence[Data | None]) -> list[Result] | None:
         """Folds each result of an operation, given the known operands; returns None when nothing folds."""
-        given = [data for data in known if data is not None]
+        arguments = [data for data in known if data is not None]
         # An existing constant is preferred to a computed one.
-        if given and len(given) == len(known) and type(op).fold is Op.fold and is_computed(type(op)):
-            results = computed(op, given, self._evaluate)
+        if arguments and len(arguments) == len(known) and type(op).fold is Op.fold and is_computed(type(op)):
+            results = computed(op, arguments, self._evaluate)
             if results is not None:
                 return list(results)
         steps = self._steps.get(type(op))
@@ -60,10 +60,10 @@ class Folder:
         block.append(copy)
         # A step may change the program in place: what takes the place of the results shows at one who uses them.
         user = block.append(UnregisteredOperation("builtin.user", copy.results))
-        found = next((f for step in steps if (f := step(copy)) is not None), None)
-        if found is None:
+        result = next((f for step in steps if (f := step(copy)) is not None), None)
+        if result is None:
             return None
-        return _results(user.operands if isinstance(found[1], Editor) else found[1], stands)
+        return _results(user.operands if isinstance(result[1], Editor) else result[1], stands)
 
 
 def _results(values: Sequence[Value], stands: dict[Value, Value]) -> list[Result] | None:

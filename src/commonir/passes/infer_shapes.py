@@ -78,26 +78,26 @@ class _Inference:
             for v, type in zip(values, types, strict=False):
                 before = v.type
                 # After the first round what is not the same in all rounds has been found out, and counts.
-                found = merged(before, type) if frame.rounds == 0 else self._widened(before, type, frame)
-                v.retype(self._names.named(found, v.name or f"argument{v.index}"))
+                result = merged(before, type) if frame.rounds == 0 else self._widened(before, type, frame)
+                v.retype(self._names.named(result, v.name or f"argument{v.index}"))
                 changed = changed or v.type is not before
         self._visible = dict(frame.seen)
         self._see([v for values in arguments for v in values])
         return changed
 
     @staticmethod
-    def _widened(before: Type, found: Type, frame: _Frame) -> Type:
+    def _widened(before: Type, type: Type, frame: _Frame) -> Type:
         """A type for what has one type in a round and another in the next: sizes that differ are unknown."""
-        if before is found or not isinstance(before, TensorType) or not isinstance(found, TensorType):
-            return found
-        if before.shape is None or found.shape is None or len(before.shape) != len(found.shape):
-            return found.with_shape(None)
+        if before is type or not isinstance(before, TensorType) or not isinstance(type, TensorType):
+            return type
+        if before.shape is None or type.shape is None or len(before.shape) != len(type.shape):
+            return type.with_shape(None)
 
         def is_own(d: Dim | None) -> bool:
             return isinstance(d, DimExpr) and not any(name in frame.seen for name in symbols(d))
 
-        pairs = zip(before.shape, found.shape, strict=True)
-        return found.with_shape(tuple([a if a == b or (b is None and is_own(a)) else None for a, b in pairs]))
+        pairs = zip(before.shape, type.shape, strict=True)
+        return type.with_shape(tuple([a if a == b or (b is None and is_own(a)) else None for a, b in pairs]))
 
     @staticmethod
     def _entries(op: Operation, frame: _Frame) -> tuple[tuple[Type, ...], ...]:
@@ -135,12 +135,12 @@ class _Inference:
     def _name(self, op: Operation) -> None:
         """Names the dims of results that cannot be inferred."""
         for r in op.results:
-            found = self._named.get(r.type)
-            if found is None:
+            result = self._named.get(r.type)
+            if result is None:
                 r.retype(self._names.named(r.type, r.name or op.name.rpartition(".")[2], 0))
-                found = self._named[r.type] = symbols_of([r.type])
-            if found:
-                self._visible.update(found)
+                result = self._named[r.type] = symbols_of([r.type])
+            if result:
+                self._visible.update(result)
 
     def _without_inner(self, type: Type) -> Type:
         """A type without the sizes that only a nested program has."""

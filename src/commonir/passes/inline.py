@@ -57,9 +57,9 @@ class _Inlining:
             for _ in range(_ROUNDS):
                 for function in cycle:
                     self._simplify(function)
-                found = sum([self._inline_in(f, cycle) for f in cycle])
-                count += found
-                if not found:
+                result = sum([self._inline_in(f, cycle) for f in cycle])
+                count += result
+                if not result:
                     break
         self._remove_uncalled()
         return count

@@ -36,8 +36,8 @@ def inline_calls(module: Module) -> Module:
 class _Inlining(Transcription):
     """The inlining of the calls of one function."""
 
-    def __init__(self, source: ml_program.Func, found: Diagnostics) -> None:
-        super().__init__(source, found)
+    def __init__(self, source: ml_program.Func, diagnostics: Diagnostics) -> None:
+        super().__init__(source, diagnostics)
         self._running: list[ml_program.Func] = [source]
 
     def rewritten(self, op: Operation, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Sequence[Value]:

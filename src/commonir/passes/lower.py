@@ -176,11 +176,11 @@ def _is_lowered_use(op: ml_program.Global | ml_program.GlobalUse) -> bool:
     return len(op.global_) == 1 and isinstance(kind, TensorType) and kind.shape is not None and None not in kind.shape
 
 
-def _keep_global(variables: LoweredGlobals, op: ml_program.Global, made: Module, found: Diagnostics) -> None:
+def _keep_global(variables: LoweredGlobals, op: ml_program.Global, module: Module, diagnostics: Diagnostics) -> None:
     try:
-        made.body.append(variables.of(op))
+        module.body.append(variables.of(op))
     except DiagnosticError as error:
-        found.extend(error.diagnostics)
+        diagnostics.extend(error.diagnostics)
 
 
 def _called_only(module: Module) -> set[Function]:
@@ -212,7 +212,7 @@ class _Lowering:
     def __init__(
         self,
         source: Function,
-        found: Diagnostics,
+        diagnostics: Diagnostics,
         states: States,
         variables: LoweredGlobals,
         defer: Deferral,
@@ -222,7 +222,7 @@ class _Lowering:
         self.source = source
         self.entries = entries
         self.variables = variables
-        self.found = found
+        self.found = diagnostics
         self.defer = defer
         self.shapes = shapes
         self.states = states.by_input
@@ -327,7 +327,7 @@ class _Lowering:
             self._fail(op)
         elif passage.block is not None:
             self.values.update(zip(passage.block.arguments, operands, strict=True))
-            return [_Frame(frame.block, passage.block, passed_by=op, given=passage.given)]
+            return [_Frame(frame.block, passage.block, passed_by=op, operands=passage.given)]
         else:
             self.values.update(zip(op.results, operands, strict=True))
         return []
@@ -363,12 +363,12 @@ class _Lowering:
         if op is None or called is None:
             return
         self.missing.update(op.results[len(called.outputs) :])
-        given = {self.values[v] for v in called.inputs if v in self.values}
+        arguments = {self.values[v] for v in called.inputs if v in self.values}
         for mine, value in zip(op.results, called.outputs, strict=False):
             if value in self.values:
                 stands = self.values[value]
                 # Inside of a function a value may have a name that each call of it gives again.
-                stands.name = stands.name if stands in given else mine.name or stands.name
+                stands.name = stands.name if stands in arguments else mine.name or stands.name
                 self.values[mine] = stands
                 continue
             self.missing.add(mine)
@@ -419,9 +419,9 @@ class _Lowering:
             return []
         if self.doubts.reach(op):
             return []
-        found = check_operation(op)
-        self.doubts.begin(op, found)
-        return [d for d in found if d.is_error]
+        diagnostics = check_operation(op)
+        self.doubts.begin(op, diagnostics)
+        return [d for d in diagnostics if d.is_error]
 
     def _regroup(self, op: Op, operands: tuple[Value, ...]) -> None:
         """Puts values together, or takes one out of those that were."""
@@ -483,9 +483,9 @@ class _Lowering:
                 self.found.add(UNDEFINED_VALUE, message, where=path_of(user))
         return tuple([self.values[v] for v in values if v in self.values])
 
-    def _report(self, op: Operation, found: Iterable[Diagnostic]) -> None:
+    def _report(self, op: Operation, diagnostics: Iterable[Diagnostic]) -> None:
         """Reports why the results of an operation have no replacement."""
-        self.found.extend(located_at(d.located(where=path_of(op)), op.location) for d in found)
+        self.found.extend(located_at(d.located(where=path_of(op)), op.location) for d in diagnostics)
         self._fail(op)
 
     def _fail(self, op: Operation) -> None:
@@ -590,11 +590,11 @@ class _Frame(Frame):
         invoked_by: Invocation | None = None,
         called: Function | None = None,
         passed_by: Operation | None = None,
-        given: tuple[Value, ...] = (),
+        operands: tuple[Value, ...] = (),
     ) -> None:
         super().__init__(block, source)
         self.passed_by = passed_by
-        self.given = given
+        self.given = operands
         self.invoked_by = invoked_by
         self.called = called
         self.is_nested = is_nested

@@ -48,10 +48,10 @@ class LoweredGlobals:
         source = op.target
         if source is None:
             raise InternalError(f"{op.name} uses no global")
-        found = self.of(source)
+        result = self.of(source)
         if value is not None:
-            return GlobalStore.to(found, value)
-        return GlobalLoad.of(found) if found.is_mutable else GlobalLoadConst.of(found)
+            return GlobalStore.to(result, value)
+        return GlobalLoad.of(result) if result.is_mutable else GlobalLoadConst.of(result)
 
     def _name(self, source: Global) -> str:
         if source.parent is self._module.body:

@@ -249,12 +249,12 @@ def _without_order(
         before = [n for n, _ in uses[first:k]]
         after = [n for n, _ in uses[k + 1 : last + 1]]
         reached = _reached(at, behind, before[0], at) if before else set[int]()
-        found = next((n for n in before if n not in reached), None)
-        if found is None and after:
+        result = next((n for n in before if n not in reached), None)
+        if result is None and after:
             reached = _reached(at, ahead, at, after[-1])
-            found = next((n for n in after if n not in reached), None)
-        if found is not None:
-            return min(found, at), max(found, at)
+            result = next((n for n in after if n not in reached), None)
+        if result is not None:
+            return min(result, at), max(result, at)
     return None
 
 
@@ -333,8 +333,8 @@ def _as_function(op: Func | Subgraph) -> None:
     )
 
 
-def _kept(given: tuple[DictionaryAttr, ...] | None, which: Iterable[int]) -> tuple[DictionaryAttr, ...] | None:
-    return None if given is None else tuple([given[n] for n in which])
+def _kept(items: tuple[DictionaryAttr, ...] | None, which: Iterable[int]) -> tuple[DictionaryAttr, ...] | None:
+    return None if items is None else tuple([items[n] for n in which])
 
 
 def _drop_arguments(block: Block, kept: Sequence[int]) -> None:
@@ -352,11 +352,11 @@ def _drop_arguments(block: Block, kept: Sequence[int]) -> None:
         a.index = n
 
 
-def _remove_token(op: Operation, found: Diagnostics) -> None:
+def _remove_token(op: Operation, diagnostics: Diagnostics) -> None:
     if isinstance(op, Token):
         users = op.results[0].users
         for user in users:
             message = f"a token passes through {user.name}, which orders nothing"
-            found.add(UNSUPPORTED_CONVERSION, message, where=path_of(user))
+            diagnostics.add(UNSUPPORTED_CONVERSION, message, where=path_of(user))
         if not users:
             op.erase()

@@ -85,16 +85,16 @@ class _PipelineReader:
 
     def _pass(self) -> PlannedPass:
         self._peek()
-        found = _NAME.match(self._text, self._at)
-        if found is None:
+        match = _NAME.match(self._text, self._at)
+        if match is None:
             raise self._error("expected the name of a pass")
-        self._at = found.end()
+        self._at = match.end()
         if self._peek() == "(":
             raise self._error(
-                f"passes run on the whole program, and not on each '{found[0]}'",
+                f"passes run on the whole program, and not on each '{match[0]}'",
                 help="write `builtin.module(...)`, or the passes alone",
             )
-        definition = self._known.get(found[0])
+        definition = self._known.get(match[0])
         return PlannedPass(definition, definition.options_from(self._options()))
 
     def _options(self) -> dict[str, str]:
@@ -103,15 +103,15 @@ class _PipelineReader:
             return values
         self._at += 1
         while self._peek() != "}":
-            found = _NAME.match(self._text, self._at)
-            if found is None:
+            match = _NAME.match(self._text, self._at)
+            if match is None:
                 raise self._error("expected the name of an option")
-            self._at = found.end()
+            self._at = match.end()
             if self._text[self._at : self._at + 1] == "=":
                 self._at += 1
-                values[found[0]] = self._value()
+                values[match[0]] = self._value()
             else:
-                values[found[0]] = "true"
+                values[match[0]] = "true"
         self._at += 1
         return values
 
@@ -134,8 +134,8 @@ class _PipelineReader:
 
     def _peek(self) -> str:
         """Returns the next character that is not a space; "" at the end."""
-        found = _SPACE.match(self._text, self._at)
-        self._at = found.end() if found is not None else self._at
+        match = _SPACE.match(self._text, self._at)
+        self._at = match.end() if match is not None else self._at
         return self._text[self._at : self._at + 1]
 
     def _expect(self, char: str) -> None:

@@ -104,17 +104,17 @@ class _Pipelining:
 
     def pipeline(self, block: Block) -> int:
         """Removes loads and stores of a block that need not happen; how many went."""
-        held: dict[Global, Value] = {}
+        content: dict[Global, Value] = {}
         unread: dict[Global, GlobalStore] = {}
         removed = 0
         for op in block.operations:
             target = self._targets.get(op)
             if isinstance(op, GlobalLoad | GlobalStore) and target is not None:
-                removed += _access(op, target, held, unread)
+                removed += _access(op, target, content, unread)
                 continue
             for touched in self._all_touched(op):
-                for g in list(held) if touched.written is None else touched.written:
-                    held.pop(g, None)
+                for g in list(content) if touched.written is None else touched.written:
+                    content.pop(g, None)
                     # Who writes may do so only sometimes, so that what was stored before may still be read.
                     unread.pop(g, None)
                 for g in list(unread) if touched.read is None else touched.read:
@@ -127,17 +127,17 @@ class _Pipelining:
 
 
 def _access(
-    op: GlobalLoad | GlobalStore, target: Global, held: dict[Global, Value], unread: dict[Global, GlobalStore]
+    op: GlobalLoad | GlobalStore, target: Global, values: dict[Global, Value], unread: dict[Global, GlobalStore]
 ) -> int:
     """One load or store; how many operations it made needless, which are gone then."""
     if isinstance(op, GlobalStore):
         overwritten = unread.get(target)
-        held[target], unread[target] = op.value, op
+        values[target], unread[target] = op.value, op
         if overwritten is None:
             return 0
         overwritten.erase()
         return 1
-    known = held.setdefault(target, op.results[0])
+    known = values.setdefault(target, op.results[0])
     if known is op.results[0] or known.type is not op.results[0].type:
         unread.pop(target, None)
         return 0

@@ -177,22 +177,22 @@ class _Analysis:
         """Values become the last of others; those before them vary."""
         first = len(targets) - len(values)
         for n, target in enumerate(targets):
-            found = self.known.get(values[n - first]) if n - first >= 0 else _VARIES
-            if found is not None:
-                self._meet(target, found)
+            result = self.known.get(values[n - first]) if n - first >= 0 else _VARIES
+            if result is not None:
+                self._meet(target, result)
 
     def _compute(self, op: Operation) -> None:
         if not isinstance(op, Op) or op.regions:
-            found = None
+            result = None
         elif op.has_trait(traits.ConstantLike):
             data = op.constant_data()
-            found = None if data is None else [_Constant(data, type(op))]
+            result = None if data is None else [_Constant(data, type(op))]
         else:
             if any(v not in self.known for v in op.operands):
                 return
-            found = self._folded(op)
+            result = self._folded(op)
         for n, v in enumerate(op.results):
-            self._meet(v, _VARIES if found is None else found[n])
+            self._meet(v, _VARIES if result is None else result[n])
 
     def _folded(self, op: Op) -> list[_Known] | None:
         results = self._folder.fold(op, [self._data(v) for v in op.operands])

@@ -31,9 +31,9 @@ def peak_of(buffers: Sequence[Lifetime]) -> tuple[int, int]:
     for buffer in buffers:
         changes[buffer.start] += buffer.size_bytes
         changes[buffer.stop + 1] -= buffer.size_bytes
-    held = list(accumulate(changes))
-    peak = max(held)
-    return peak, held.index(peak)
+    values = list(accumulate(changes))
+    peak = max(values)
+    return peak, values.index(peak)
 
 
 def share_memory(buffers: Sequence[Lifetime], alignment: int = 1) -> tuple[int, ...]:

@@ -86,10 +86,10 @@ def _equal(op: Op) -> Rewritten | None:
 
 def _canonicalized(op: Op) -> Rewritten | None:
     try:
-        found = op.canonicalize()
+        result = op.canonicalize()
     except NotKnownError:
         return None
-    return None if found is None else (op.name, found)
+    return None if result is None else (op.name, result)
 
 
 class _ConstantsLast(SelectiveRewriteStep):

@@ -160,12 +160,12 @@ class _Simplification:
             handed_on = self._handed_on[derived] = _handed_on(derived)
         if not handed_on:
             return False
-        given = op.grouped_operands()
-        stands = {n: v for n, m in handed_on.items() if m < len(given) and isinstance(v := given[m], Value)}
+        operands = op.grouped_operands()
+        stands = {n: v for n, m in handed_on.items() if m < len(operands) and isinstance(v := operands[m], Value)}
         if not stands:
             return False
-        found = [stands.get(n) for n in range(len(op.results))]
-        for r, v in zip(op.results, found, strict=False):
+        result = [stands.get(n) for n in range(len(op.results))]
+        for r, v in zip(op.results, result, strict=False):
             if v is not None and r.is_used:
                 r.replace_all_uses_with(v)
                 self.changes += 1
@@ -212,10 +212,10 @@ class _Simplification:
             if data is None:
                 return False
             known.append(data)
-        found = self._evaluate(op, known)
-        if found is None:
+        result = self._evaluate(op, known)
+        if result is None:
             return False
-        for r, data in zip(op.results, found, strict=True):
+        for r, data in zip(op.results, result, strict=True):
             self._decided.add(self._constants.replace(r, data))
         op.erase()
         self.changes += 1
@@ -231,10 +231,10 @@ def _handed_on(derived: Derived) -> dict[int, int]:
 
 def _settled(value: Value) -> Value:
     """Simplifies a value that a reference returns by the folders of its operations."""
-    found: Value | None = value
-    while found is not None:
-        value = found
-        found = value.owner.fold() if isinstance(value.owner, Op) else None
+    result: Value | None = value
+    while result is not None:
+        value = result
+        result = value.owner.fold() if isinstance(value.owner, Op) else None
     return value
 
 

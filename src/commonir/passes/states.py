@@ -23,7 +23,7 @@ from commonir.ods import Op, path_of
 class States:
     """The globals that stand for the states of a module."""
 
-    def __init__(self, module: Module, found: Diagnostics) -> None:
+    def __init__(self, module: Module, diagnostics: Diagnostics) -> None:
         self._taken: Container[str] = {*module.symbols}
         self._by_kind: dict[tuple[str, Type], ml_program.Global] = {}
         self._by_input: dict[Value, ml_program.Global] = {}
@@ -31,7 +31,7 @@ class States:
         for function in functions or module.functions.values():
             for value in function.inputs:
                 if isinstance(value.type, StateType):
-                    self._add(function, value, found)
+                    self._add(function, value, diagnostics)
 
     @property
     def globals(self) -> tuple[ml_program.Global, ...]:
@@ -43,12 +43,12 @@ class States:
         """Returns the global for each input of a function that is a state."""
         return self._by_input
 
-    def _add(self, function: Function, value: Value, found: Diagnostics) -> None:
+    def _add(self, function: Function, value: Value, diagnostics: Diagnostics) -> None:
         assert isinstance(value.type, StateType)
         element_type = value.type.element
         if not isinstance(element_type, TensorType) or not element_type.is_static:
             message = f"state '{value.name}' of type {value.type} has no fixed shape to start with"
-            found.add(UNSUPPORTED_CONVERSION, message, where=path_of(function))
+            diagnostics.add(UNSUPPORTED_CONVERSION, message, where=path_of(function))
             return
         key = (value.name, element_type)
         if key not in self._by_kind:

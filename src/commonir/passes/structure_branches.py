@@ -106,8 +106,8 @@ class _Structuring:
             case Op() if last.has_trait(Terminator) and not last.successors:
                 end = _Fork(None, ((self.exit, last.operands),))
             case _:
-                found = "nothing" if last is None else last.name
-                message = f"a block that ends with {found} cannot be turned into conditions and loops"
+                result = "nothing" if last is None else last.name
+                message = f"a block that ends with {result} cannot be turned into conditions and loops"
                 raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
         last.detach()
         if last is not self.leaving:
@@ -427,10 +427,10 @@ class _Structuring:
 
         states: list[list[Value]] = []
         for target, passed in end.targets:
-            given = dict(zip(target.block.arguments, here(passed), strict=True))
+            arguments = dict(zip(target.block.arguments, here(passed), strict=True))
             state = [_append(block, _integer(number[target], index))]
             for v in carried:
-                kept = given.get(v) or held[v]
+                kept = arguments.get(v) or held[v]
                 state.append(_append(block, _poison(v.type)) if kept is None else kept)
             states.append(state)
         if len(states) == 1:

@@ -135,13 +135,13 @@ def _structure_switch(op: scf.IndexSwitch) -> None:
     _replace(op, built.results)
 
 
-def _append_chosen(block: Block, made: scf.If) -> None:
+def _append_chosen(block: Block, new_op: scf.If) -> None:
     """Puts a condition with what asks for the case at the end of a block."""
-    requested = made.condition.owner
+    requested = new_op.condition.owner
     assert isinstance(requested, arith.CmpI)
     number = requested.rhs.owner
     assert isinstance(number, arith.Constant)
-    for op in (number, requested, made):
+    for op in (number, requested, new_op):
         block.append(op)
 
 
@@ -205,8 +205,8 @@ def _reduced(op: scf.Parallel, block: Block, at: Sequence[Value], state: Sequenc
     if not isinstance(last, scf.Reduce):
         return tuple(state)
     out: list[Value] = []
-    for before, given, region in zip(state, last.operands, last.reductions, strict=True):
-        end = _place_body(region.block, block, (before, given))
+    for before, operand, region in zip(state, last.operands, last.reductions, strict=True):
+        end = _place_body(region.block, block, (before, operand))
         out.append(end.operands[0])
         end.erase()
     last.erase()

@@ -122,9 +122,9 @@ def _variable(op: Operation) -> ml_program.Global | None:
 def _used(op: Operation) -> Iterator[ml_program.Global]:
     """The mutable globals that are loaded or stored inside of an operation, in order."""
     for inner in op.walk():
-        found = _variable(inner)
-        if found is not None:
-            yield found
+        result = _variable(inner)
+        if result is not None:
+            yield result
 
 
 def _stored(regions: Iterable[Region]) -> tuple[ml_program.Global, ...]:
@@ -201,16 +201,16 @@ def _extend_end(block: Block, values: Sequence[Value]) -> None:
         last.erase()
 
 
-def _replace(op: Operation, made: Operation, stored: Collection[ml_program.Global], contents: Contents) -> None:
+def _replace(op: Operation, new_op: Operation, stored: Collection[ml_program.Global], contents: Contents) -> None:
     """Puts an operation with further results in the place of one."""
     block = op.parent
     if block is None:
         raise InternalError(f"{op.name} is in no block")
-    block.insert_before(op, made)
-    made.location = op.location
+    block.insert_before(op, new_op)
+    new_op.location = op.location
     count = len(op.results)
-    for old, new in zip(op.results, made.results[:count], strict=True):
+    for old, new in zip(op.results, new_op.results[:count], strict=True):
         new.name = old.name
         old.replace_all_uses_with(new)
-    contents.update(zip(stored, made.results[count:], strict=True))
+    contents.update(zip(stored, new_op.results[count:], strict=True))
     op.erase()

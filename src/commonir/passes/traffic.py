@@ -37,8 +37,8 @@ def core_traffic(functions: Sequence[Function]) -> tuple[TrafficEntry, ...]:
 
 def barriers_of(functions: Sequence[Function]) -> int:
     """How often all ranks wait for each other."""
-    found = [sum(isinstance(op, core.Barrier) for op in _operations(function)) for function in functions]
-    return max(found, default=0)
+    result = [sum(isinstance(op, core.Barrier) for op in _operations(function)) for function in functions]
+    return max(result, default=0)
 
 
 def _sent(function: Function) -> Iterator[tuple[Key, int | None]]:

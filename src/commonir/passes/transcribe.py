@@ -22,9 +22,9 @@ from commonir.rewrite.legalize import with_known_dims
 class Transcription:
     """The copying of one function. `block` is where operations go, `values` what stands for values of the source."""
 
-    def __init__(self, source: ml_program.Func, found: Diagnostics) -> None:
+    def __init__(self, source: ml_program.Func, diagnostics: Diagnostics) -> None:
         self.source = source
-        self.found = found
+        self.found = diagnostics
         self.values: dict[Value, Value] = {}
         self.block = Block()
         self._location: Origin | None = None

@@ -38,8 +38,8 @@ def _put_access(op: VariableUse) -> None:
     _put(op, built)
 
 
-def _put(op: Operation, made: Operation) -> None:
-    made.location = op.location
+def _put(op: Operation, new_op: Operation) -> None:
+    new_op.location = op.location
     assert op.parent is not None
-    op.parent.insert_before(op, made)
+    op.parent.insert_before(op, new_op)
     op.erase()

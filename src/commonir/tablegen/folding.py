@@ -120,12 +120,12 @@ def _instances(args: Args, type: Type, scene: Scene) -> Value | None:
     if not isinstance(pattern, String) or (scene.record is not None and not scene.final):
         return None
     expression = Expression(pattern.value)
-    found = [
+    result = [
         record.ref
         for name, record in sorted(scene.records.defs.items())
         if record.ref.type.is_a(type) and expression.is_found_in(name)
     ]
-    return List(tuple(found), type)
+    return List(tuple(result), type)
 
 
 def _isa(args: Args, type: Type, scene: Scene) -> Value | None:
@@ -451,9 +451,11 @@ def _dag(args: Args, type: Type, scene: Scene) -> Value | None:
     op, values, names = args
     if not (isinstance(values, List) or values is UNSET) or not (isinstance(names, List) or names is UNSET):
         return None
-    given = [list(each.items) if isinstance(each, List) else None for each in (values, names)]
-    size = max(len(each) for each in given if each is not None) if any(each is not None for each in given) else 0
-    items, labels = (each if each is not None else [UNSET] * size for each in given)
+    arguments = [list(each.items) if isinstance(each, List) else None for each in (values, names)]
+    size = (
+        max(len(each) for each in arguments if each is not None) if any(each is not None for each in arguments) else 0
+    )
+    items, labels = (each if each is not None else [UNSET] * size for each in arguments)
     if len(items) != len(labels) or not all(isinstance(label, String) or label is UNSET for label in labels):
         return None
     texts = (label.value if isinstance(label, String) else None for label in labels)

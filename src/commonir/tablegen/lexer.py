@@ -97,7 +97,7 @@ class SourceFile:
     def line_starts(self) -> list[int]:
         """The offset at which each line begins."""
         if not self._starts:
-            self._starts = [0, *(found.end() for found in re.finditer("\n", self.text))]
+            self._starts = [0, *(match.end() for match in re.finditer("\n", self.text))]
         return self._starts
 
     def line_of(self, offset: int) -> int:
@@ -156,10 +156,10 @@ class SourceFile:
             at = found.end()
 
     def _unescaped(self, token: str, at: int) -> str:
-        def plain(found: re.Match[str]) -> str:
-            escaped = _ESCAPES.get(found.group(1))
+        def plain(match: re.Match[str]) -> str:
+            escaped = _ESCAPES.get(match.group(1))
             if escaped is None:
-                self.fail(at + found.start(), f"unknown escape '{found.group()}' in a string")
+                self.fail(at + match.start(), f"unknown escape '{match.group()}' in a string")
             return escaped
 
         return re.sub(r"\\(.)", plain, token)[1:-1]
@@ -188,9 +188,9 @@ class SourceFile:
 
         Raises: MALFORMED_TABLEGEN when it has no macro but needs one, or more than that.
         """
-        found = _DIRECTIVE.match(self.text, at)
-        assert found is not None
-        name, rest = found.group(1), found.group(2)
+        match = _DIRECTIVE.match(self.text, at)
+        assert match is not None
+        name, rest = match.group(1), match.group(2)
         macro = ""
         if name not in ("else", "endif"):
             named = _MACRO.match(rest)
@@ -198,9 +198,9 @@ class SourceFile:
                 self.fail(at, f"'#{name}' needs the name of a macro")
             macro, rest = named.group(1), rest[named.end() :]
         rest = rest.strip()
-        end = found.end()
+        end = match.end()
         if rest.startswith("/*"):
-            end = self._comment_end(self.text.index("/*", found.start(2)))
+            end = self._comment_end(self.text.index("/*", match.start(2)))
         elif rest and not rest.startswith("//"):
             self.fail(at, f"only comments may follow '#{name}'")
         return name, macro, end
@@ -210,9 +210,9 @@ class SourceFile:
         depth = 0
         start = self.text.find("\n", at)
         while start >= 0:
-            found = _DIRECTIVE.match(self.text, start + 1)
-            if found is not None:
-                name = found.group(1)
+            match = _DIRECTIVE.match(self.text, start + 1)
+            if match is not None:
+                name = match.group(1)
                 if depth == 0 and name in ("else", "endif"):
                     return name, start + 1
                 depth += {"ifdef": 1, "ifndef": 1, "endif": -1}.get(name, 0)
@@ -381,10 +381,10 @@ class TokenStream:
         _, name, self.start = tokens[index]
         place.index = index + 1
         if len(self._around) >= self.sources.limits.max_nesting_depth:
-            found = self.location.diagnostic(
+            result = self.location.diagnostic(
                 file_codes.NESTING_TOO_DEEP, f"files include each other {len(self._around)} deep"
             )
-            raise DiagnosticError(found)
+            raise DiagnosticError(result)
         if os.path.isabs(name):
             self._refuse(name, "its name is absolute")
         for folder in (*self.include_dirs, self._outermost.folder, place.folder):
@@ -399,10 +399,10 @@ class TokenStream:
             self.included.append(real)
             return
         help = "give the folder that it is in with -I"
-        found = self.location.diagnostic(
+        result = self.location.diagnostic(
             file_codes.TABLEGEN_INCLUDE, f"the included file '{name}' is not found", help=help
         )
-        raise DiagnosticError(found)
+        raise DiagnosticError(result)
 
     @property
     def _outermost(self) -> _TokenPosition:

@@ -130,21 +130,21 @@ class OperatorParser(ValueParser):
                     f"there is no operator '!{op}'", at, help=did_you_mean(op, [*FOLDERS, "foreach", "filter"])
                 )
 
-    def _made(self, op: str, args: Sequence[Value], type: Type, at: Location, stated: Type | None = None) -> Value:
-        built = Operation(op, tuple(args), type, stated)
+    def _made(self, op: str, args: Sequence[Value], type: Type, at: Location, declared: Type | None = None) -> Value:
+        built = Operation(op, tuple(args), type, declared)
         return self.evaluated(at, lambda: built.folded(self.scene))
 
     def _require(self, op: str, kind: str, value: Value, at: Location) -> None:
         if not _fits(kind, value.type):
             self.refuse(f"'!{op}' needs {_NEEDED[kind]}, not '{value}' of type '{value.type or '?'}'", at)
 
-    def _parse_operands(self, op: str, wanted: Sequence[Type | None]) -> list[tuple[Value, Location]]:
+    def _parse_operands(self, op: str, expected: Sequence[Type | None]) -> list[tuple[Value, Location]]:
         """Operands in parentheses; of those beyond the ones that are wanted, the type is that of the last."""
         self.expect("(", f"after '!{op}'")
         result: list[tuple[Value, Location]] = []
         while True:
             at = self.tokens.location
-            result.append((self.parse_value(wanted[min(len(result), len(wanted) - 1)]), at))
+            result.append((self.parse_value(expected[min(len(result), len(expected) - 1)]), at))
             if not self.take(","):
                 break
         self.expect(")", f"after the operands of '!{op}'")
@@ -226,8 +226,8 @@ class OperatorParser(ValueParser):
         declared = self._parse_stated(op)
         if op == "instances":
             return self._parse_instances(declared, at)
-        found = self._parse_operands(op, [DAG if op.startswith("getdag") else None, None])
-        args = [value for value, _ in found]
+        result = self._parse_operands(op, [DAG if op.startswith("getdag") else None, None])
+        args = [value for value, _ in result]
         if len(args) != (2 if op == "getdagarg" else 1):
             self.refuse(f"'!{op}' has {len(args)} operands", at)
         match op:
@@ -256,44 +256,44 @@ class OperatorParser(ValueParser):
         self.expect(">", f"after the type of '!{op}'")
         return declared
 
-    def _parsed_cast(self, value: Value, stated: Type, at: Location) -> Value:
+    def _parsed_cast(self, value: Value, declared: Type, at: Location) -> Value:
         mine = value.type
-        if mine is not None and not _may_cast(mine, stated):
-            self.refuse(f"'{value}' of type '{mine}' cannot become '{stated}'", at)
-        if isinstance(stated, RecordType) and not stated.classes:
+        if mine is not None and not _may_cast(mine, declared):
+            self.refuse(f"'{value}' of type '{mine}' cannot become '{declared}'", at)
+        if isinstance(declared, RecordType) and not declared.classes:
             self.refuse("'!cast' needs a class", at)
-        return self._made("cast", [value], stated, at, stated)
+        return self._made("cast", [value], declared, at, declared)
 
-    def _parse_instances(self, stated: Type, at: Location) -> Value:
-        if not isinstance(stated, RecordType):
-            self.refuse(f"'!instances' asks for records, not for '{stated}'", at)
+    def _parse_instances(self, declared: Type, at: Location) -> Value:
+        if not isinstance(declared, RecordType):
+            self.refuse(f"'!instances' asks for records, not for '{declared}'", at)
         self.expect("(", "after '!instances'")
         pattern: Value = String(".*")
         if self.tokens.kind != ")":
             pattern = self.parse_value(STRING)
             self._require("instances", "s", pattern, at)
         self.expect(")", "after the operand of '!instances'")
-        return self._made("instances", [pattern], ListType(stated), at, stated)
+        return self._made("instances", [pattern], ListType(declared), at, declared)
 
     def _parse_range(self, at: Location) -> Value:
-        found = [value for value, _ in self._parse_operands("range", [None])]
-        if len(found) > 3:
-            self.refuse(f"'!range' takes 1 to 3 operands, found {len(found)}", at)
-        if len(found) == 1 and isinstance(found[0].type, ListType):
-            found = [self._made("size", found, INT, at)]
-        for value in found:
+        result = [value for value, _ in self._parse_operands("range", [None])]
+        if len(result) > 3:
+            self.refuse(f"'!range' takes 1 to 3 operands, found {len(result)}", at)
+        if len(result) == 1 and isinstance(result[0].type, ListType):
+            result = [self._made("size", result, INT, at)]
+        for value in result:
             self._require("range", "i", value, at)
-        if len(found) == 1:
-            found.insert(0, Int(0))
-        if len(found) == 2:
-            found.append(Int(1))
-        return self._made("range", found, ListType(INT), at)
+        if len(result) == 1:
+            result.insert(0, Int(0))
+        if len(result) == 2:
+            result.append(Int(1))
+        return self._made("range", result, ListType(INT), at)
 
     def _parse_new_dag(self, at: Location) -> Value:
-        found = self._parse_operands("dag", [None, None, ListType(STRING)])
-        if len(found) != 3:
-            self.refuse(f"'!dag' takes 3 operands, found {len(found)}", at)
-        (op, op_at), (values, values_at), (names, names_at) = found
+        result = self._parse_operands("dag", [None, None, ListType(STRING)])
+        if len(result) != 3:
+            self.refuse(f"'!dag' takes 3 operands, found {len(result)}", at)
+        (op, op_at), (values, values_at), (names, names_at) = result
         self._require("dag", "r", op, op_at)
         for value, value_at in ((values, values_at), (names, names_at)):
             if value is not UNSET and not isinstance(value.type, ListType):
@@ -307,10 +307,10 @@ class OperatorParser(ValueParser):
     # -- choices
 
     def _parse_if(self, expected: Type | None, at: Location) -> Value:
-        found = self._parse_operands("if", [None, expected])
-        if len(found) != 3:
-            self.refuse(f"'!if' takes 3 operands, found {len(found)}", at)
-        args = [value for value, _ in found]
+        result = self._parse_operands("if", [None, expected])
+        if len(result) != 3:
+            self.refuse(f"'!if' takes 3 operands, found {len(result)}", at)
+        args = [value for value, _ in result]
         self._require("if", "i", args[0], at)
         return self._made("if", args, self._shared_type("if", args[1:], expected, at), at)
 

@@ -40,11 +40,11 @@ class Operation(Value):
 
     __slots__ = ("_type", "args", "op", "stated")
 
-    def __init__(self, op: str, args: tuple[Value, ...], type: Type, stated: Type | None = None) -> None:
+    def __init__(self, op: str, args: tuple[Value, ...], type: Type, declared: Type | None = None) -> None:
         self.op = op
         self.args = args
         self._type = type
-        self.stated = stated
+        self.stated = declared
         names = union(args)
         self.names = names | _DECIDED_LATE if op in _LATE else names
 
@@ -57,8 +57,8 @@ class Operation(Value):
 
         Raises: EvaluationError when that cannot be.
         """
-        found = FOLDERS[self.op](self.args, self.stated or self._type, scene)
-        return self if found is None else found
+        result = FOLDERS[self.op](self.args, self.stated or self._type, scene)
+        return self if result is None else result
 
     def resolved(self, resolver: Resolver) -> Value:
         resolver.records.count_step()

@@ -198,8 +198,8 @@ class Parser(OperatorParser):
             self.unexpected("'{' before the records of a set")
         self._collections.append(Collection(type.element))
         self._parse_block()
-        found = self._collections.pop()
-        self.records.globals[name] = List(tuple(found.items), type.element)
+        result = self._collections.pop()
+        self.records.globals[name] = List(tuple(result.items), type.element)
 
     def _parse_let(self) -> None:
         """Let ::= 'let' name ['<' bits '>'] '=' value, ... 'in' Block."""
@@ -394,20 +394,20 @@ class Parser(OperatorParser):
         self.tokens.advance()
         at = self.tokens.location
         name = self.expect_id("the name of a class")
-        found = self.records.classes.get(name)
-        if found is None:
+        result = self.records.classes.get(name)
+        if result is None:
             if name in self.aliases:
                 self.refuse(f"there is a type '{name}' already", at)
-            found = self.records.classes[name] = Record(String(name), at, RecordKind.CLASS)
-        elif found.fields or found.parents or found.args:
-            first = found.locations[0]
+            result = self.records.classes[name] = Record(String(name), at, RecordKind.CLASS)
+        elif result.fields or result.parents or result.args:
+            first = result.locations[0]
             self.refuse(f"there is a class '{name}' already", at, help=f"it is at {first.file.name}:{first.line}")
         else:
-            found.locations[0] = at
-        with self._reading(found):
+            result.locations[0] = at
+        with self._reading(result):
             if self.tokens.kind == "<":
-                self._parse_template_arguments(found)
-            self._parse_record_body(found)
+                self._parse_template_arguments(result)
+            self._parse_record_body(result)
 
     def _reading(self, record: Record) -> _Reading:
         return _Reading(self, record)
@@ -542,10 +542,10 @@ class Parser(OperatorParser):
             self.refuse(f"the value of '{name}' is '{name}' itself", at)
         if places:
             value = self._with_bits(field, places, value, at)
-        held = field.holding(value)
-        if held is None:
+        content = field.holding(value)
+        if content is None:
             self.refuse(f"the field '{name}' of type '{field.type}' cannot hold '{value}' of type '{value.type}'", at)
-        record.fields[name] = held._replace(location=at) if held.location.offset < 0 else held
+        record.fields[name] = content._replace(location=at) if content.location.offset < 0 else content
 
     def _with_bits(self, field: Field, places: tuple[int, ...], value: Value, at: Location) -> Value:
         if not isinstance(field.value, Bits):

@@ -55,16 +55,16 @@ class Field(NamedTuple):
 
     def holding(self, value: Value) -> Field | None:
         """The field with another value; None when it is not of its type."""
-        held = value_for(self.type, value)
-        return None if held is None else self._replace(value=held)
+        content = value_for(self.type, value)
+        return None if content is None else self._replace(value=content)
 
 
 def value_for(type: Type, value: Value) -> Value | None:
     """A value as a field of a type holds it: `bits` always as single bits."""
-    held = cast(value, type)
-    if held is None or not isinstance(type, BitsType) or isinstance(held, Bits):
-        return held
-    return Bits(tuple(held.bit(index) for index in range(type.width)))
+    content = cast(value, type)
+    if content is None or not isinstance(type, BitsType) or isinstance(content, Bits):
+        return content
+    return Bits(tuple(content.bit(index) for index in range(type.width)))
 
 
 class RecordKind(Enum):
@@ -131,12 +131,12 @@ class Record:
         """The type of references to it."""
         return RecordType((self,) if self.is_class else tuple(self.parents))
 
-    def derives_from(self, wanted: Record) -> bool:
+    def derives_from(self, expected: Record) -> bool:
         """Returns whether a class is among its ancestors."""
         pending = list(self.parents)
         while pending:
             each = pending.pop()
-            if each is wanted:
+            if each is expected:
                 return True
             pending.extend(each.parents)
         return False
@@ -172,11 +172,11 @@ class Record:
         if there is None:
             self.fields[field.name] = field
             return
-        held = there.holding(field.value)
-        if held is None:
+        content = there.holding(field.value)
+        if content is None:
             message = f"field '{field.name}' of type '{field.type}' was declared before as one of type '{there.type}'"
             raise EvaluationError(message)
-        self.fields[field.name] = held
+        self.fields[field.name] = content
 
     def take(self, owner: Record, arguments: Mapping[str, Value]) -> None:
         """Notes the records among the template arguments of a class that it is made of."""
@@ -197,13 +197,13 @@ class Record:
             new = old.resolved(resolver)
             if new is old:
                 continue
-            held = field.holding(new)
-            if held is None:
+            content = field.holding(new)
+            if content is None:
                 raise EvaluationError(
                     f"field '{name}' of type '{field.type}' in '{self.name_text}' cannot hold '{new}', "
                     f"which its value '{old}' turns out to be"
                 )
-            self.fields[name] = held
+            self.fields[name] = content
         for name, value in list(self.given.items()):
             if not value.names.isdisjoint(names):
                 try:
@@ -242,7 +242,7 @@ class MapResolver(Resolver):
         self._values = dict(values)
         self._resolved: set[str] = set()
 
-    def find(self, name: str, asked: Value) -> Value | None:  # noqa: ARG002  (only anonymous names are asked for as such)
+    def find(self, name: str, requester: Value) -> Value | None:  # noqa: ARG002  (only anonymous names are asked for as such)
         result = self._values.get(name)
         if result is None or name in self._resolved or len(self._values) == 1 or not result.names:
             return result
@@ -269,9 +269,9 @@ class FieldResolver(Resolver):
         self._known: dict[str, Value | None] = {}
         self._pending: list[str] = []
 
-    def find(self, name: str, asked: Value) -> Value | None:
+    def find(self, name: str, requester: Value) -> Value | None:
         if name == ANONYMOUS:
-            return self._anonymous(asked)
+            return self._anonymous(requester)
         if name in self._known:
             return self._known[name]
         if name in self._pending:
@@ -285,12 +285,12 @@ class FieldResolver(Resolver):
         self._known[name] = result
         return result
 
-    def _anonymous(self, asked: Value) -> Value | None:
+    def _anonymous(self, requester: Value) -> Value | None:
         """The new name of the record where its old one is asked for."""
         old = self._old_name
-        if self._name is None or not isinstance(asked, AnonymousName) or not isinstance(old, AnonymousName):
+        if self._name is None or not isinstance(requester, AnonymousName) or not isinstance(old, AnonymousName):
             return None
-        return self._name if asked.value == old.value else None
+        return self._name if requester.value == old.value else None
 
 
 class ShadowResolver(Resolver):
@@ -304,8 +304,8 @@ class ShadowResolver(Resolver):
         self.keeps_unset_bits = inner.keeps_unset_bits
         self._inner = inner
 
-    def find(self, name: str, asked: Value) -> Value | None:
-        return self._inner.find(name, asked) if name in self.names else None
+    def find(self, name: str, requester: Value) -> Value | None:
+        return self._inner.find(name, requester) if name in self.names else None
 
 
 class Records:
@@ -377,19 +377,21 @@ class Records:
         record = self.defs.get(name)
         return self.globals.get(name) if record is None else record.ref
 
-    def instance(self, asked: Instance) -> DefRef:
+    def instance(self, requester: Instance) -> DefRef:
         """Makes the record `Class<args>`.
 
         Raises: EvaluationError.
         """
-        owner = asked.owner
+        owner = requester.owner
         if self._depth >= MAX_INSTANCE_DEPTH:
             raise EvaluationError(f"records of '{owner.name_text}' need each other more than {self._depth} deep")
-        record = Record(self.anonymous_name(), asked.location, RecordKind.ANONYMOUS_DEF)
+        record = Record(self.anonymous_name(), requester.location, RecordKind.ANONYMOUS_DEF)
         record.fields = {name: field for name, field in owner.fields.items() if name not in owner.args}
         record.assertions = list(owner.assertions)
         values = {name: owner.fields[name].value for name in owner.args}
-        values.update((owner.args[place] if isinstance(place, int) else place, value) for place, value in asked.args)
+        values.update(
+            (owner.args[place] if isinstance(place, int) else place, value) for place, value in requester.args
+        )
         self._depth += 1
         record.take(owner, values)
         record.resolve(MapResolver(self, values, record))

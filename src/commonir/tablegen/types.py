@@ -101,9 +101,9 @@ class RecordType(Type):
     def __hash__(self) -> int:
         return hash(frozenset(self.classes))
 
-    def derives_from(self, wanted: Record) -> bool:
+    def derives_from(self, expected: Record) -> bool:
         """Returns whether records of this type derive from a class."""
-        return any(each is wanted or each.derives_from(wanted) for each in self.classes)
+        return any(each is expected or each.derives_from(expected) for each in self.classes)
 
     def is_a(self, other: Type) -> bool:
         return isinstance(other, RecordType) and all(self.derives_from(each) for each in other.classes)

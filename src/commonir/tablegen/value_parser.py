@@ -154,8 +154,8 @@ class ValueParser:
     def unexpected(self, expected: str) -> NoReturn:
         """Raises: MALFORMED_TABLEGEN at the current token."""
         tokens = self.tokens
-        found = "the end of the file" if tokens.kind == "end" else f"'{tokens.text[:40]}'"
-        tokens.fail(f"expected {expected}, found {found}")
+        result = "the end of the file" if tokens.kind == "end" else f"'{tokens.text[:40]}'"
+        tokens.fail(f"expected {expected}, found {result}")
 
     @contextmanager
     def nested(self) -> Generator[None]:
@@ -466,7 +466,7 @@ class ValueParser:
             self.expect(">", "after the type of the items")
         return List(tuple(items), self._element_type(items, declared, wanted, at))
 
-    def _element_type(self, items: Sequence[Value], stated: Type | None, wanted: Type | None, at: Location) -> Type:
+    def _element_type(self, items: Sequence[Value], declared: Type | None, expected: Type | None, at: Location) -> Type:
         result: Type | None = None
         for item in items:
             type = item.type
@@ -474,16 +474,16 @@ class ValueParser:
                 result = type if result is None else common_type(result, type)
                 if result is None:
                     self.refuse(f"the items of the list have types that do not go together, such as '{type}'", at)
-        if stated is not None:
-            if result is not None and not result.converts_to(stated):
-                self.refuse(f"the items of the list are of type '{result}', not '{stated}'", at)
-            result = stated
+        if declared is not None:
+            if result is not None and not result.converts_to(declared):
+                self.refuse(f"the items of the list are of type '{result}', not '{declared}'", at)
+            result = declared
         if result is None:
-            if wanted is None:
+            if expected is None:
                 self.refuse("the type of the list is not known: write it as in '[]<int>'", at)
-            return wanted
-        if wanted is not None and not result.converts_to(wanted):
-            self.refuse(f"the items of the list are of type '{result}', not '{wanted}'", at)
+            return expected
+        if expected is not None and not result.converts_to(expected):
+            self.refuse(f"the items of the list are of type '{result}', not '{expected}'", at)
         return result
 
     def _parse_bits(self) -> Value:
@@ -565,7 +565,7 @@ class ValueParser:
         Raises: TABLEGEN_RULE for too many, wrong or missing ones.
         """
         self.expect("<", "before template arguments")
-        given: dict[str, Value] = {}
+        arguments: dict[str, Value] = {}
         args: list[Argument] = []
         has_names = False
         while self.tokens.kind != ">":
@@ -585,20 +585,20 @@ class ValueParser:
                 self.refuse("arguments by position stand before those by name", at)
             if name is None:
                 self.refuse(f"'{owner.name_text}' takes {len(owner.args)} template arguments, and more are given", at)
-            if name in given:
+            if name in arguments:
                 self.refuse(f"the template argument '{name}' is given twice", at)
-            given[name] = self._argument_value(owner, name, value, at)
-            args.append((position if with_name is None else with_name, given[name]))
+            arguments[name] = self._argument_value(owner, name, value, at)
+            args.append((position if with_name is None else with_name, arguments[name]))
             if not self.take(","):
                 break
         self.expect(">", "after template arguments")
-        self.check_arguments(owner, given)
+        self.check_arguments(owner, arguments)
         return tuple(args)
 
-    def check_arguments(self, owner: Record, given: Mapping[str, Value]) -> None:
+    def check_arguments(self, owner: Record, arguments: Mapping[str, Value]) -> None:
         """Raises: TABLEGEN_RULE when an argument without a default has no value."""
         for name in owner.args:
-            if name not in given and is_missing(owner.fields[name].value):
+            if name not in arguments and is_missing(owner.fields[name].value):
                 self.refuse(f"the template argument '{name}' has no value")
 
     def _argument_named(self, owner: Record, name: str, at: Location) -> str:

@@ -49,7 +49,7 @@ class Resolver:
         self.final = False
         self.keeps_unset_bits = False
 
-    def find(self, name: str, asked: Value) -> Value | None:
+    def find(self, name: str, requester: Value) -> Value | None:
         """The value of a variable, if known."""
         raise NotImplementedError
 
@@ -257,8 +257,8 @@ class AnonymousName(Value):
         return STRING
 
     def resolved(self, resolver: Resolver) -> Value:
-        found = resolver.find(ANONYMOUS, self) or self
-        return String(found.value) if resolver.final and isinstance(found, AnonymousName) else found
+        result = resolver.find(ANONYMOUS, self) or self
+        return String(result.value) if resolver.final and isinstance(result, AnonymousName) else result
 
     def key(self) -> Key:
         return ("anonymous", self.value)

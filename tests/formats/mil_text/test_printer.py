@@ -194,7 +194,7 @@ def test_what_has_no_form_is_reported() -> None:
     module = Module()
     module.body.append(UnregisteredOperation("other.thing"))
     found = Diagnostics()
-    assert print_program(module, found=found) == "program(1.3)\n{\n}\n"
+    assert print_program(module, diagnostics=found) == "program(1.3)\n{\n}\n"
     assert [d.message for d in found] == ["other.thing: has no place in an ML Program"]
 
 
@@ -214,7 +214,7 @@ def test_sizes_that_are_expressions_are_unknown() -> None:
 
 def test_types_and_names_that_no_program_has_are_reported() -> None:
     found = Diagnostics()
-    print_program(made(ListType(tensor(complex64, 2), None), "y"), found=found)
+    print_program(made(ListType(tensor(complex64, 2), None), "y"), diagnostics=found)
     assert [(d.code.id, d.message) for d in found] == [
         ("E0806", "mil.func: the output 'y' cannot have that name: it is the value that is already called 'x'"),
         ("E0806", "an ML Program has no type complex<f32>"),

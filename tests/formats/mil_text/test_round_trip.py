@@ -55,7 +55,7 @@ def test_packages_of_the_zoo(package: Path, *, keeps_model: bool) -> None:
     folder = open_model(package, Diagnostics(), DEFAULT_LIMITS).folder
     for module in programs_of(package):
         found = Diagnostics()
-        text = print_program(module, found=found, keeps_model=keeps_model)
+        text = print_program(module, diagnostics=found, keeps_model=keeps_model)
         assert list(found) == []
         again = parse(text, DIALECTS, folder=folder)
         assert print_program(again, keeps_model=keeps_model) == text

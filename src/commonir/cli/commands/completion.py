@@ -27,11 +27,11 @@ def completion(session: Session, shell: str) -> Answer:  # noqa: ARG001  (the sc
 
     root = click.get_current_context().find_root()
     program = root.info_name or "cir"
-    found = get_completion_class(shell)
-    if found is None:
+    result = get_completion_class(shell)
+    if result is None:
         raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, f"there is no completion for '{shell}'"))
     try:
-        script = found(root.command, {}, program, f"_{program.upper()}_COMPLETE").source()
+        script = result(root.command, {}, program, f"_{program.upper()}_COMPLETE").source()
     except RuntimeError as error:
         # click asks the shell for its version, and some are too old.
         raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, str(error))) from error

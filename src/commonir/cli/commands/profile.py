@@ -102,20 +102,20 @@ def profile(
     return Answer(measured.to_json(), lambda out: _write(measured, out, trace, is_complete=is_complete))
 
 
-def _write(found: Profile, out: Terminal, trace: str | None, *, is_complete: bool) -> None:
-    out.line(f"{found.function} on {found.engine}: {_time(found.seconds)} a run", Style.STRONG)
-    total = sum(entry.seconds for entry in found.entries)
+def _write(result: Profile, out: Terminal, trace: str | None, *, is_complete: bool) -> None:
+    out.line(f"{result.function} on {result.engine}: {_time(result.seconds)} a run", Style.STRONG)
+    total = sum(entry.seconds for entry in result.entries)
     out.pairs(
         [
-            ("first run", f"{_time(found.first_seconds)}, including preparation"),
-            ("fastest", f"{_time(found.least_seconds)} of {plural(found.repeat, 'run')}"),
-            ("operations", f"{len(found.entries):,}, {_time(total)} when run separately"),
-            ("of that", f"{_time(found.call_seconds)} call overhead for each"),
-            ("memory", f"{format_bytes(found.peak_bytes)} of values needed at once, without weights"),
+            ("first run", f"{_time(result.first_seconds)}, including preparation"),
+            ("fastest", f"{_time(result.least_seconds)} of {plural(result.repeat, 'run')}"),
+            ("operations", f"{len(result.entries):,}, {_time(total)} when run separately"),
+            ("of that", f"{_time(result.call_seconds)} call overhead for each"),
+            ("memory", f"{format_bytes(result.peak_bytes)} of values needed at once, without weights"),
         ]
     )
     by_name: defaultdict[str, list[ProfileEntry]] = defaultdict(list)
-    for entry in found.entries:
+    for entry in result.entries:
         by_name[entry.operation or ", ".join(entry.operations)].append(entry)
     rows = [(name, f"{len(own):,}", *_costs(own, total)) for name, own in by_name.items()]
     order = sorted(zip(rows, by_name.values(), strict=True), key=lambda pair: -sum(e.seconds for e in pair[1]))
@@ -123,7 +123,7 @@ def _write(found: Profile, out: Terminal, trace: str | None, *, is_complete: boo
     out.table([Column("operation"), Column("number", is_number=True), *numbers], [row for row, _ in order[:_SHOWN]])
     if len(order) > _SHOWN:
         out.line(f"and {plural(len(order) - _SHOWN, 'operation')} more")
-    shown = found.entries if is_complete else sorted(found.entries, key=lambda e: -e.seconds)[:_SHOWN]
+    shown = result.entries if is_complete else sorted(result.entries, key=lambda e: -e.seconds)[:_SHOWN]
     out.line("in order:" if is_complete else "slowest operations:")
     columns = [Column("value"), Column("operation"), Column("type"), *numbers]
     out.table(columns, [(e.name, e.operation or ", ".join(e.operations), e.type, *_costs([e], total)) for e in shown])

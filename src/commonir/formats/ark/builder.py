@@ -160,10 +160,10 @@ class RankProgram:
         self._add(TensorStep(ark.VirtualTensor, {"inputs": inputs}, {}, built, self._names.reserve(name)))
 
     def _own(self, tensors: Iterable[Tensor]) -> list[FileTensor]:
-        found = list(tensors)
-        for other in [t.rank for t in found if t.rank != self.rank]:
+        result = list(tensors)
+        for other in [t.rank for t in result if t.rank != self.rank]:
             raise _refused(ARK_TENSOR, f"rank {self.rank} cannot use a tensor of rank {other}", "send it")
-        return [t.held for t in found]
+        return [t.held for t in result]
 
     def _add(self, step: TensorStep) -> None:
         if step.result is not None:
@@ -247,8 +247,8 @@ class Program:
         if [part.rank for part in parts] != [rank.rank for rank in self.ranks]:
             raise _refused(ARK_TENSOR, "an all-reduce is of one tensor of each rank, in their order")
         if len({part.type for part in parts}) != 1:
-            found = ", ".join([str(part.type) for part in parts])
-            raise _refused(ARK_TENSOR, f"an all-reduce is of like tensors, found {found}")
+            result = ", ".join([str(part.type) for part in parts])
+            raise _refused(ARK_TENSOR, f"an all-reduce is of like tensors, found {result}")
         first = next_tag({tag for rank in self.ranks for tag in rank.tags})
         return tuple([self._reduced(rank, part, first) for rank, part in zip(self.ranks, parts, strict=True)])
 
@@ -285,8 +285,8 @@ def _refused(code: Code, message: str, help: str | None = None) -> DiagnosticErr
     return DiagnosticError(Diagnostic(code, message, help=help))
 
 
-def _raise_errors(found: Iterable[Diagnostic]) -> None:
-    errors = [d for d in found if d.is_error]
+def _raise_errors(diagnostics: Iterable[Diagnostic]) -> None:
+    errors = [d for d in diagnostics if d.is_error]
     if errors:
         raise DiagnosticError(*errors)
 
@@ -320,32 +320,32 @@ def _stated(kind: str, definition: type[ark.ArkOp], arguments: Mapping[str, obje
     return out
 
 
-def _check_count(kind: str, what: str, fields: Sequence[Field], given: Sequence[Tensor]) -> None:
+def _check_count(kind: str, what: str, fields: Sequence[Field], items: Sequence[Tensor]) -> None:
     """Raises: DiagnosticError (E0271) where fields and tensors are not as many."""
     least, is_variadic = sum(not f.variadic for f in fields), any(f.variadic for f in fields)
-    if len(given) < least or (len(given) > least and not is_variadic):
+    if len(items) < least or (len(items) > least and not is_variadic):
         names = ", ".join(f.name for f in fields) or "none"
         message = (
-            f"'{kind}' has {'at least ' if is_variadic else ''}{least} tensors that are {what}, found {len(given)}"
+            f"'{kind}' has {'at least ' if is_variadic else ''}{least} tensors that are {what}, found {len(items)}"
         )
         raise _refused(MALFORMED_ARK_SCHEMA, message, f"they are {names}")
 
 
 def _draft(
-    definition: type[ark.ArkOp], reads: Sequence[Tensor], written: Sequence[Tensor], stated: Mapping[str, object]
+    definition: type[ark.ArkOp], reads: Sequence[Tensor], written: Sequence[Tensor], declared: Mapping[str, object]
 ) -> ark.ArkOp:
     """An operation that stands nowhere, on tensors that nothing gives."""
     values = definition.shared([Value(t.type) for t in reads], [Value(t.type) for t in written])
-    return definition.build({**values, **stated}, ())
+    return definition.build({**values, **declared}, ())
 
 
 def _written_shape(
-    kind: str, definition: type[ark.ArkOp], reads: Sequence[Tensor], stated: Mapping[str, object]
+    kind: str, definition: type[ark.ArkOp], reads: Sequence[Tensor], declared: Mapping[str, object]
 ) -> tuple[int, ...]:
     """The shape that follows for what is written. Raises: DiagnosticError."""
     if len(definition.writes) == 1 and reads:
         # What is written may be larger than what follows from what is read, but not here.
-        draft = _draft(definition, reads, reads[:1], stated)
+        draft = _draft(definition, reads, reads[:1], declared)
         shape = draft.written_shape
         if shape is not None:
             return shape

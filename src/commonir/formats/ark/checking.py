@@ -29,13 +29,13 @@ def check_files(paths: Sequence[str | os.PathLike[str]], dialects: Dialects) -> 
 
 
 def _verified(opened: Opened, dialects: Dialects) -> Opened:
-    module, found = opened
+    module, result = opened
     if module is None:
-        return module, found
+        return module, result
     wrong = verify(module, dialects, located)
     is_verified = not any(d.is_error for d in wrong)
-    found = [_as_error(d) if d.code is MISSING_RANK else d for d in found]
-    return module, [*found, *wrong, *broken_rules(module, located, is_verified=is_verified)]
+    result = [_as_error(d) if d.code is MISSING_RANK else d for d in result]
+    return module, [*result, *wrong, *broken_rules(module, located, is_verified=is_verified)]
 
 
 def _as_error(finding: Diagnostic) -> Diagnostic:

@@ -60,11 +60,11 @@ def _numbered_alike(path: Path) -> dict[int, Path]:
     """The files of a folder whose names have another number, by that."""
     name = _program_name(path)
     try:
-        found = [p for p in path.parent.iterdir() if _program_name(p) == name and p.is_file()]
+        result = [p for p in path.parent.iterdir() if _program_name(p) == name and p.is_file()]
     except OSError:
         # A folder whose files may be read, and which may not be listed.
         return {}
-    return {n: p for p in found if (n := _number_of(p)) is not None}
+    return {n: p for p in result if (n := _number_of(p)) is not None}
 
 
 def missing_ranks(path: Path, there: Container[int], world_size: int, shown: str = "rank {}") -> list[Diagnostic]:
@@ -83,9 +83,9 @@ def numbered(path: Path, numbers: Sequence[int]) -> list[Path]:
     """The files for ranks of these numbers: `NAME.rank0.ark.json` and so on for `NAME.ark.json`, and for that of the
     first one.
     """
-    found = _NUMBERED.search(path.name)
-    if found is not None and int(found[1]) == numbers[0]:
-        start, stop = path.name[: found.start(1)], path.name[found.end(1) :]
+    match = _NUMBERED.search(path.name)
+    if match is not None and int(match[1]) == numbers[0]:
+        start, stop = path.name[: match.start(1)], path.name[match.end(1) :]
         return [path.with_name(f"{start}{number}{stop}") for number in numbers]
     suffix = SUFFIX if path.name.lower().endswith(SUFFIX) else path.suffix
     stem = path.name[: len(path.name) - len(suffix)]
@@ -99,8 +99,8 @@ def files_of_folder(folder: Path) -> list[Path]:
 
 
 def _number_of(path: Path) -> int | None:
-    found = _NUMBERED.search(path.name)
-    return None if found is None else int(found[1])
+    match = _NUMBERED.search(path.name)
+    return None if match is None else int(match[1])
 
 
 def by_name(paths: Sequence[Path]) -> Mapping[str, list[Path]]:
@@ -112,8 +112,8 @@ def by_name(paths: Sequence[Path]) -> Mapping[str, list[Path]]:
 
 
 def _program_name(path: Path) -> str:
-    found = _NUMBERED.search(path.name)
-    return path.name if found is None else f"{path.name[: found.start(1)]}*{path.name[found.end(1) :]}"
+    match = _NUMBERED.search(path.name)
+    return path.name if match is None else f"{path.name[: match.start(1)]}*{path.name[match.end(1) :]}"
 
 
 def programs(paths: Sequence[str | os.PathLike[str]]) -> list[tuple[str, ...]]:

@@ -65,8 +65,8 @@ class Plan(Schema):
             return None
 
     def _plan(self, document: Object) -> RankData | None:
-        held = {name: part for name, part in document.items() if name != "Architecture"}
-        top = self._object(held, "", PLAN, "a plan")
+        content = {name: part for name, part in document.items() if name != "Architecture"}
+        top = self._object(content, "", PLAN, "a plan")
         self._string(document.get("Architecture", ""), "Architecture")
         tensors = [t for task in items_of(top["TaskInfos"]) if isinstance(task, dict) for t in tensors_in(task)]
         self._generation = ark.V1 if any("Pads" in t for t in tensors) else ark.V3

@@ -69,9 +69,9 @@ def read_files(paths: Sequence[str | os.PathLike[str]], _dialects: Dialects) -> 
     read = [_read_file(Path(path)) for path in paths]
     module, found = _program(read)
     ranks = [rank for rank, _ in read if rank is not None]
-    given = {rank.rank for rank in ranks}
+    arguments = {rank.rank for rank in ranks}
     if len(ranks) == len(read) and ranks:
-        found += missing_ranks(Path(paths[0]), given, ranks[0].world_size)
+        found += missing_ranks(Path(paths[0]), arguments, ranks[0].world_size)
     return module, found
 
 
@@ -133,8 +133,8 @@ def read_rank(content: bytes, file: str) -> tuple[ark.Rank | None, list[Diagnost
         return None, schema.found
     builder = _Builder(data, file)
     rank = builder.build()
-    found = [*schema.found, *builder.found]
-    return (None if builder.found else rank), found
+    result = [*schema.found, *builder.found]
+    return (None if builder.found else rank), result
 
 
 _SHOWN = 5
@@ -188,9 +188,9 @@ class _Builder:
         for given in op.results:
             self._produce(built, given, op)
 
-    def _produce(self, made: ark.ArkOp, given: TensorData, op: OpData) -> None:
+    def _produce(self, new_op: ark.ArkOp, given: TensorData, op: OpData) -> None:
         place = f"{op.place}.ResultTensors[0]"
-        aliased = made.aliased
+        aliased = new_op.aliased
         if aliased is not None:
             expected = (op.writes or op.reads)[0]
             if given[1:] != expected[1:]:
@@ -202,8 +202,8 @@ class _Builder:
             message = f"tensor {given.id} is given by two operations, the other is {self._producers[given.id]}"
             self._wrong(f"{place}.Id", message)
         self._producers[given.id] = op.place
-        made.results[0].name = op.name if op.definition.is_virtual and op.name else _name_of(given)
-        self._values[given.id] = made.results[0]
+        new_op.results[0].name = op.name if op.definition.is_virtual and op.name else _name_of(given)
+        self._values[given.id] = new_op.results[0]
 
     def _wrong(self, place: str, message: str) -> None:
         if len(self.found) < DEFAULT_LIMITS.max_diagnostics:

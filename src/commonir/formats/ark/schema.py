@@ -55,8 +55,8 @@ def buffer_fields(generation: str) -> tuple[str, ...]:
 
 def operation_types() -> Mapping[str, type[ark.ArkOp]]:
     """The definitions of operations by their types in files."""
-    found = [definition for versions in ark.DIALECT.operations.values() for definition in versions]
-    return {d.name.partition(".")[2]: d for d in found if issubclass(d, ark.ArkOp)}
+    result = [definition for versions in ark.DIALECT.operations.values() for definition in versions]
+    return {d.name.partition(".")[2]: d for d in result if issubclass(d, ark.ArkOp)}
 
 
 def arguments_of(definition: type[ark.ArkOp], generation: str) -> dict[str, Field]:
@@ -228,8 +228,8 @@ class Schema:
         if type(value) is not int:
             raise self._refuse(place, f"expected an integer, found {_text_of(value)}")
         if not low <= value <= high:
-            wanted = f"at least {low}" if high == _HIGH and low != _LOW else f"between {low} and {high}"
-            raise self._refuse(place, f"a number must be {wanted}, found {_text_of(value)}", ARK_RANGE)
+            expected = f"at least {low}" if high == _HIGH and low != _LOW else f"between {low} and {high}"
+            raise self._refuse(place, f"a number must be {expected}, found {_text_of(value)}", ARK_RANGE)
         return value
 
     def _integer(self, value: Json, place: str) -> int:
@@ -313,11 +313,11 @@ class Schema:
         return result
 
     def _count(self, op: Object, place: str, field: str, fields: Sequence[Field]) -> None:
-        found = len(items_of(op[field]))
+        result = len(items_of(op[field]))
         least = sum(f.is_required for f in fields)
-        if found < least or (found > least and not any(f.variadic for f in fields)):
+        if result < least or (result > least and not any(f.variadic for f in fields)):
             at_least = "at least " if any(f.variadic for f in fields) else ""
-            message = f"'{op['Type']}' has {at_least}{least} tensor{'' if least == 1 else 's'} here, found {found}"
+            message = f"'{op['Type']}' has {at_least}{least} tensor{'' if least == 1 else 's'} here, found {result}"
             self._wrong(f"{place}.{field}", message)
 
     # -- arguments
@@ -336,23 +336,25 @@ class Schema:
             found = ", ".join(map(escape, value)) if isinstance(value, dict) else _text_of(value)
             message = f'an argument must be an object with one type, {{"{kind}": ...}}, found {found or "none"}'
             raise self._refuse(place, message)
-        declared, held = next(iter(value.items()))
+        declared, content = next(iter(value.items()))
         if declared != kind:
             known = (*ark.ARGUMENTS, *ark.OTHER_ARGUMENTS)
             message = f"the argument must have the type {kind}, found '{escape(declared)}'"
             help = None if declared in known else did_you_mean(declared, known)
             raise self._refuse(_at(place, declared), message, help=help)
         place = f"{place}.{kind}"
-        if held is None and kind == "FLOAT":
+        if content is None and kind == "FLOAT":
             help = "ARK writes infinities and NaN as null, and the value is lost: state a number"
             raise self._refuse(place, "expected a number, found null", help=help)
-        given = self._numbers(held, place) if kind == "DIMS" else held
+        given = self._numbers(content, place) if kind == "DIMS" else content
         assert field.type is not None
         try:
             result: object = field.type.coerce(given)
         except ValueError as error:
-            code = ARK_RANGE if type(held) is int and kind not in ("FLOAT", "BOOL") else MALFORMED_ARK_SCHEMA
-            shown = str(error) if type(held) in (int, list) else f"expected {_EXPECTED[kind]}, found {_text_of(held)}"
+            code = ARK_RANGE if type(content) is int and kind not in ("FLOAT", "BOOL") else MALFORMED_ARK_SCHEMA
+            shown = (
+                str(error) if type(content) in (int, list) else f"expected {_EXPECTED[kind]}, found {_text_of(content)}"
+            )
             raise self._refuse(place, shown, code) from None
         return result
 

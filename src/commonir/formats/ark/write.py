@@ -115,20 +115,20 @@ class _Writer:
             message = f"{len(rank.producers)} nodes have producers, but {len(rank.consumers)} have consumers"
             raise _refused(f"{rank.sym_name}: {message}")
         fields = node_fields(self._generation)
-        held: list[list[Json]] = [[] for _ in rank.producers]
+        values: list[list[Json]] = [[] for _ in rank.producers]
         last = 0
         for op in self._operations():
-            if not last <= op.node < len(held):
+            if not last <= op.node < len(values):
                 raise _refused(f"{rank.sym_name}: {op.name} is of node {op.node}, after one of node {last}")
             last = op.node
-            held[last].append(self._op(op))
-        for n, ops in enumerate(held):
+            values[last].append(self._op(op))
+        for n, ops in enumerate(values):
             if not ops or (fields[-1] == "Op" and len(ops) > 1):
                 expected = "one operation" if fields[-1] == "Op" else "an operation at least"
-                found = f"node {n} has {len(ops)}, files of generation {self._generation} have {expected}"
-                raise _refused(f"{rank.sym_name}: {found}", help="convert the program to another generation")
+                result = f"node {n} has {len(ops)}, files of generation {self._generation} have {expected}"
+                raise _refused(f"{rank.sym_name}: {result}", help="convert the program to another generation")
         out: list[Json] = []
-        for n, (before, after, ops) in enumerate(zip(rank.producers, rank.consumers, held, strict=True)):
+        for n, (before, after, ops) in enumerate(zip(rank.producers, rank.consumers, values, strict=True)):
             parts: Sequence[Json] = (n, [*before], [*after], ops[0] if fields[-1] == "Op" else ops)
             out.append(dict(zip(fields, parts, strict=True)))
         return out
@@ -169,8 +169,8 @@ class _Writer:
             return {type: [n for n in value if isinstance(n, int)]}
         match value:
             case float() if not isfinite(value):
-                found = f"{self._rank.sym_name}: {op.name} '{op.op_name}' has the argument '{name}' of {value}"
-                raise _refused(f"{found}, which files cannot say", help="give the operation a tensor that holds it")
+                result = f"{self._rank.sym_name}: {op.name} '{op.op_name}' has the argument '{name}' of {value}"
+                raise _refused(f"{result}, which files cannot say", help="give the operation a tensor that holds it")
             case bool() | int() | float():
                 return {type: float(value) if type == "FLOAT" else value}
             case _:

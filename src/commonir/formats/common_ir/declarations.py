@@ -55,9 +55,9 @@ _FORMAL_KINDS = {text: kind for kind, text in _FORMAL_TYPES.items()}
 class DeclarationReader:
     """Reads the declarations of one file. `path` begins the places of findings."""
 
-    def __init__(self, values: ValueReader, found: Diagnostics, path: str) -> None:
+    def __init__(self, values: ValueReader, diagnostics: Diagnostics, path: str) -> None:
         self._values = values
-        self._found = found
+        self._found = diagnostics
         self._path = path
 
     def operator(self, proto: OperatorDeclProto) -> OperatorDeclaration:
@@ -186,16 +186,16 @@ class DeclarationWriter:
         if isinstance(doc, StringAttr):
             into.doc_string = doc.value
         for declared in op.signatures:
-            held = dict(declared.entries)
+            content = dict(declared.entries)
             built = into.signature.add()
-            variables = held.get("types")
+            variables = content.get("types")
             names = [name for name, _ in variables.entries] if isinstance(variables, DictionaryAttr) else []
-            self.parameters(_dictionaries(held.get("inputs")), built.input_params, op, names)
-            self.parameters(_dictionaries(held.get("outputs")), built.output_params, op, names)
-            self.parameters(_dictionaries(held.get("attributes")), built.input_attributes, op, names)
+            self.parameters(_dictionaries(content.get("inputs")), built.input_params, op, names)
+            self.parameters(_dictionaries(content.get("outputs")), built.output_params, op, names)
+            self.parameters(_dictionaries(content.get("attributes")), built.input_attributes, op, names)
             for name, members in variables.entries if isinstance(variables, DictionaryAttr) else ():
                 self._constraint(name, members, built.type_constraint.add(), op)
-            made_doc = _text(held.get("doc"))
+            made_doc = _text(content.get("doc"))
             if made_doc:
                 built.doc_string = made_doc
 
@@ -214,43 +214,43 @@ class DeclarationWriter:
 
     def parameters(
         self,
-        stated: Sequence[DictionaryAttr],
+        declared: Sequence[DictionaryAttr],
         into: RepeatedField[ParameterDeclProto],
         op: Operation,
         variables: Sequence[str] = (),
     ) -> None:
         """Fills in formal parameters or the attributes of a signature."""
-        for entries in stated:
-            held = dict(entries.entries)
+        for entries in declared:
+            content = dict(entries.entries)
             built = into.add()
-            built.name = _text(held.get("name"))
+            built.name = _text(content.get("name"))
             try:
-                write_text(_text(held.get("type")), built.type, variables)
-                default = held.get("default")
+                write_text(_text(content.get("type")), built.type, variables)
+                default = content.get("default")
                 if default is not None:
                     built.default.name = built.name
                     self._values.write(default, built.default)
             except ValueError as error:
                 self._report(f"'{escape(built.name)}': {error}", op)
-            keyword = _text(held.get("multiplicity"))
+            keyword = _text(content.get("multiplicity"))
             if keyword in MULTIPLICITIES[1:]:
                 built.multiplicity = MULTIPLICITIES.index(keyword)
-            doc = _text(held.get("doc"))
+            doc = _text(content.get("doc"))
             if doc:
                 built.doc_string = doc
 
-    def formal(self, stated: DictionaryAttr, into: AttributeProto, op: Operation) -> None:
+    def formal(self, declared: DictionaryAttr, into: AttributeProto, op: Operation) -> None:
         """Fills in a formal attribute of a function."""
-        held = dict(stated.entries)
-        into.name = _text(held.get("name"))
-        default = held.get("default")
+        content = dict(declared.entries)
+        into.name = _text(content.get("name"))
+        default = content.get("default")
         try:
             if default is not None:
                 self._values.write(default, into)
         except ValueError as error:
             self._report(f"'{escape(into.name)}': {error}", op)
-        into.type = into.type or _FORMAL_KINDS.get(_text(held.get("type")), AttributeType.UNDEFINED)
-        doc = _text(held.get("doc"))
+        into.type = into.type or _FORMAL_KINDS.get(_text(content.get("type")), AttributeType.UNDEFINED)
+        doc = _text(content.get("doc"))
         if doc:
             into.doc_string = doc
 

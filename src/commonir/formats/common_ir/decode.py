@@ -77,13 +77,13 @@ class CommonIrDecoder(ModelDecoder):
     def __init__(
         self,
         dialects: Dialects,
-        found: Diagnostics,
+        diagnostics: Diagnostics,
         contents: TensorReader = IN_MESSAGE,
         *,
         keeps_unknown: bool = False,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        super().__init__(dialects, found, contents, keeps_unknown=keeps_unknown, limits=limits)
+        super().__init__(dialects, diagnostics, contents, keeps_unknown=keeps_unknown, limits=limits)
         self.types = ValueTypes(limits)
         self._limits_of_types = limits
         self._values = ValueReader(contents, lambda proto: self.types.read(proto)[0])
@@ -288,7 +288,7 @@ class CommonIrDecoder(ModelDecoder):
     # -- nodes
 
     def operation(
-        self, node: NodeProto, said: Mapping[int, Any], n: int, types: list[Type], scope: NameScope
+        self, node: NodeProto, present: Mapping[int, Any], n: int, types: list[Type], scope: NameScope
     ) -> Operation:
         counts, control = tuple(node.input_arg_count), tuple(node.control_input)
         node.ClearField("input_arg_count")
@@ -296,7 +296,7 @@ class CommonIrDecoder(ModelDecoder):
         called = node.op_type if not node.domain else f"{node.domain}.{node.op_type}"
         op = self._own(node, called, counts, n, types, scope)
         if op is None:
-            op = super().operation(node, said, n, types, scope)
+            op = super().operation(node, present, n, types, scope)
             if counts:
                 op.set_extra(common_ir.INPUT_ARG_COUNT, DenseArrayAttr(i32, counts))
         if control:

@@ -13,7 +13,7 @@ from commonir.formats.common_ir.stages import Document, Stage, read_document
 from commonir.formats.first_contact import placeholder
 
 
-def document_of(content: memoryview, limits: Limits, file: str, found: Diagnostics) -> Document:
+def document_of(content: memoryview, limits: Limits, file: str, diagnostics: Diagnostics) -> Document:
     """The message of the bytes of a file; `found` receives what of a historic one has no meaning.
 
     Raises: DiagnosticError (E01xx, E02xx, E03xx) when there is none.
@@ -23,7 +23,7 @@ def document_of(content: memoryview, limits: Limits, file: str, found: Diagnosti
     if refused is not None:
         raise DiagnosticError(refused)
     if not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
-        return read_document(content, limits, file, found)
+        return read_document(content, limits, file, diagnostics)
     try:
         text = str(content, "utf-8-sig")
     except UnicodeDecodeError as error:

@@ -81,8 +81,8 @@ def encode_file(module: Module) -> EncodedFile:
 class CommonGraphEncoder(GraphEncoder):
     """Encodes a graph or function."""
 
-    def __init__(self, outer: onnx.Graph | onnx.LocalFunction, found: Diagnostics, node_names: set[str]) -> None:
-        super().__init__(outer, found, node_names)
+    def __init__(self, outer: onnx.Graph | onnx.LocalFunction, diagnostics: Diagnostics, node_names: set[str]) -> None:
+        super().__init__(outer, diagnostics, node_names)
         self._types = ValueTypes()
         self._values = ValueWriter()
         self._declared = dict(outer.declared.entries) if isinstance(outer, common_ir.Graph) else {}
@@ -187,10 +187,10 @@ class CommonGraphEncoder(GraphEncoder):
             built.name, built.ref_attr_name = name, text(to)
             self._merge(rests.get(name), built, op)
         for f in op.layout.regions:
-            held: Region | tuple[Region, ...] = op.field_value(f)
+            content: Region | tuple[Region, ...] = op.field_value(f)
             built = into.attribute.add()
             built.name, built.type = f.spelling, AttributeType.GRAPHS if f.variadic else AttributeType.GRAPH
-            for region in held if isinstance(held, tuple) else (held,):
+            for region in content if isinstance(content, tuple) else (content,):
                 if len(region.blocks) == 1:
                     self.nested(region.block, built.graphs.add() if f.variadic else built.g, f.spelling)
                 else:
@@ -213,8 +213,8 @@ def _stored(op: Op) -> dict[str, Attribute]:
 class _Declarations:
     """Writes what files declare."""
 
-    def __init__(self, found: Diagnostics) -> None:
-        self._found = found
+    def __init__(self, diagnostics: Diagnostics) -> None:
+        self._found = diagnostics
         self._writer = DeclarationWriter(ValueWriter(), self._report)
 
     def _report(self, message: str, op: Operation) -> None:

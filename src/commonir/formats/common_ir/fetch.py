@@ -68,10 +68,10 @@ def fetch(url: str, digest: str, *, allowed: bool, open_url: OpenUrl | None = No
 
 def require_digest(content: bytes | memoryview, digest: str, name: str) -> None:
     """Checks the SHA-256 digest of a library; none is asked for when it is empty. Raises: WRONG_DIGEST."""
-    found = hashlib.sha256(content).hexdigest()
-    if digest and found != digest.lower():
+    result = hashlib.sha256(content).hexdigest()
+    if digest and result != digest.lower():
         message = f"the library '{escape(name)}' is not the one that is imported"
-        notes = (f"expected: sha256 {escape(digest)}", f"found: sha256 {found}")
+        notes = (f"expected: sha256 {escape(digest)}", f"found: sha256 {result}")
         raise DiagnosticError(Diagnostic(WRONG_DIGEST, message, notes=notes))
 
 

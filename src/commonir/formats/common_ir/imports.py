@@ -64,8 +64,8 @@ class ImportUri(NamedTuple):
 def parse_import(text: str) -> ImportUri:
     """Takes an import apart; a fragment that is not a digest is part of the URI."""
     uri, hash_, fragment = text.partition("#")
-    found = _DIGEST.fullmatch(fragment)
-    return ImportUri(uri, found[1]) if hash_ and found else ImportUri(text, "")
+    match = _DIGEST.fullmatch(fragment)
+    return ImportUri(uri, match[1]) if hash_ and match else ImportUri(text, "")
 
 
 def is_relative(uri: str) -> bool:
@@ -95,7 +95,7 @@ def closure_of(
     file: str,
     options: ReadOptions,
     limits: Limits,
-    found: Diagnostics,
+    diagnostics: Diagnostics,
     open_url: OpenUrl | None = None,
 ) -> tuple[Imported, ...]:
     """The libraries that a file and what it imports need, each after those that it imports itself.
@@ -105,7 +105,7 @@ def closure_of(
     """
     folder, name = os.path.split(os.path.abspath(file)) if file else (NOWHERE, "")
     named = {os.path.abspath(f): f for f in options.library_path} | {folder: os.path.dirname(file)}
-    resolving = _Resolving(options, limits, found, open_url, named)
+    resolving = _Resolving(options, limits, diagnostics, open_url, named)
     resolving.all(imports, SourcePosition(folder, name), ())
     return tuple(resolving.done)
 
@@ -117,14 +117,14 @@ class _Resolving:
         self,
         options: ReadOptions,
         limits: Limits,
-        found: Diagnostics,
+        diagnostics: Diagnostics,
         open_url: OpenUrl | None,
         named: Mapping[str, str],
     ) -> None:
         self.done: list[Imported] = []
         self._options = options
         self._limits = limits
-        self._found = found
+        self._found = diagnostics
         self._open_url = open_url
         self._named = named
         self._known: set[SourcePosition] = set()
@@ -141,8 +141,8 @@ class _Resolving:
             except DiagnosticError as error:
                 self._found.extend(d.located(file=self._name_of(importer)) for d in error.diagnostics)
 
-    def _one(self, wanted: ImportUri, importer: SourcePosition, chain: tuple[SourcePosition, ...]) -> None:
-        place, content = self._content(wanted, importer)
+    def _one(self, expected: ImportUri, importer: SourcePosition, chain: tuple[SourcePosition, ...]) -> None:
+        place, content = self._content(expected, importer)
         if place in chain:
             cycle = [*chain[chain.index(place) :], place]
             text = "libraries import each other in a cycle"
@@ -192,32 +192,32 @@ class _Resolving:
 
     # -- contents
 
-    def _content(self, wanted: ImportUri, importer: SourcePosition) -> tuple[SourcePosition, bytes]:
+    def _content(self, expected: ImportUri, importer: SourcePosition) -> tuple[SourcePosition, bytes]:
         """Where a library is found, and its bytes.
 
         Raises: UNRESOLVED_IMPORT, NETWORK_REFUSED, WRONG_DIGEST, PATH_OUTSIDE_MODEL, LIMIT_EXCEEDED.
         """
-        if _ANY_DIGEST in wanted.uri:
-            uri, _, digest = wanted.uri.partition(_ANY_DIGEST)
+        if _ANY_DIGEST in expected.uri:
+            uri, _, digest = expected.uri.partition(_ANY_DIGEST)
             message = f"the import of '{escape(uri)}' has a digest that is none: '{escape(digest)}'"
             raise DiagnosticError(Diagnostic(WRONG_DIGEST, message, help="give 64 hexadecimal digits after `#sha256=`"))
-        if urlsplit(wanted.uri).scheme or not importer.folder:
-            url = urljoin(importer.path, wanted.uri) if not importer.folder else wanted.uri
+        if urlsplit(expected.uri).scheme or not importer.folder:
+            url = urljoin(importer.path, expected.uri) if not importer.folder else expected.uri
             if urlsplit(url).scheme != "https":
                 message = f"the library '{escape(url)}' is not read: a URI must be https"
                 help = "for a file beside the model, give the relative path alone"
                 raise DiagnosticError(Diagnostic(NETWORK_REFUSED, message, help=help))
             allowed = self._options.allow_fetch
-            return SourcePosition("", url), fetch(url, wanted.sha256, allowed=allowed, open_url=self._open_url)
-        beside = posixpath.join(posixpath.dirname(importer.path.replace(os.sep, "/")), wanted.uri)
+            return SourcePosition("", url), fetch(url, expected.sha256, allowed=allowed, open_url=self._open_url)
+        beside = posixpath.join(posixpath.dirname(importer.path.replace(os.sep, "/")), expected.uri)
         tried = [] if importer.folder == NOWHERE else [SourcePosition(importer.folder, beside)]
-        tried += [SourcePosition(os.path.abspath(folder), wanted.uri) for folder in self._options.library_path]
+        tried += [SourcePosition(os.path.abspath(folder), expected.uri) for folder in self._options.library_path]
         for place in tried:
             content = self._file(place)
             if content is not None:
-                require_digest(content, wanted.sha256, wanted.uri)
+                require_digest(content, expected.sha256, expected.uri)
                 return SourcePosition(place.folder, posixpath.normpath(place.path)), content
-        message = f"the library '{escape(wanted.uri)}' is not found"
+        message = f"the library '{escape(expected.uri)}' is not found"
         notes = [f"looked for: {escape(self._name_of(place))}" for place in tried]
         help = "put it there, or name its folder with --library-path"
         raise DiagnosticError(Diagnostic(UNRESOLVED_IMPORT, message, notes=notes, help=help))

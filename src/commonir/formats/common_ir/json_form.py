@@ -112,13 +112,13 @@ def _lines(value: Json, depth: int, key: str = "", end: str = "") -> Iterator[st
 def _written(message: Message, declared: type[Message]) -> dict[str, Json]:
     out: dict[str, Json] = {}
     for name, field in sorted(declared_fields(declared).items(), key=lambda item: item[1].number):
-        held: object = getattr(message, name)
+        content: object = getattr(message, name)
         if field.repeated:
-            values: list[object] = list(held)  # pyright: ignore[reportArgumentType, reportUnknownVariableType]  a repeated field
+            values: list[object] = list(content)  # pyright: ignore[reportArgumentType, reportUnknownVariableType]  a repeated field
             if values:
                 out[name] = [_value(v, field, declared) for v in values]
         elif message.HasField(name):
-            out[name] = _value(held, field, declared)
+            out[name] = _value(content, field, declared)
     return out
 
 
@@ -219,8 +219,8 @@ def _is_list(value: object) -> TypeGuard[Sequence[object]]:
 class _Reading:
     """Fills messages from JSON values; reports everything that does not fit, with its location."""
 
-    def __init__(self, found: Diagnostics, file: str | None, limits: Limits) -> None:
-        self._found = found
+    def __init__(self, diagnostics: Diagnostics, file: str | None, limits: Limits) -> None:
+        self._found = diagnostics
         self._file = file
         self._deepest = limits.max_nesting_depth
 
@@ -240,18 +240,18 @@ class _Reading:
         into.SetInParent()
         known = declared_fields(declared)
         self._one_of_each(value, known, place)
-        for name, held in value.items():
+        for name, content in value.items():
             field = known.get(name)
             if field is None:
                 text = f"{declared.__name__} has no field '{name}'"
                 help = did_you_mean(name, known) or f"it has {', '.join(known)}"
                 self._found.add(MALFORMED_JSON, text, where=place, file=self._file, help=help)
             elif field.repeated:
-                self._repeated(held, into, field, declared, f"{place}.{name}", depth)
+                self._repeated(content, into, field, declared, f"{place}.{name}", depth)
             elif field.type.islower():
-                self._scalar(held, field, declared, f"{place}.{name}", lambda v, name=name: setattr(into, name, v))
+                self._scalar(content, field, declared, f"{place}.{name}", lambda v, name=name: setattr(into, name, v))
             else:
-                self.message(held, getattr(into, name), _declaration(field.type), f"{place}.{name}", depth + 1)
+                self.message(content, getattr(into, name), _declaration(field.type), f"{place}.{name}", depth + 1)
 
     def _one_of_each(self, value: Mapping[str, object], known: Mapping[str, Declared], place: str) -> None:
         """Finds alternatives that are given together."""

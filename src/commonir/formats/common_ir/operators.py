@@ -79,15 +79,15 @@ def _operands(definition: type[Op], use: OperatorUse, wrong: list[Diagnostic]) -
     out: dict[str, Any] = {}
     at = 0
     for f, count in zip(inputs, counts, strict=True):
-        given = [v for v in use.operands[at : at + count] if v is not None]
+        operands = [v for v in use.operands[at : at + count] if v is not None]
         at += count
         if f.variadic:
-            out[f.name] = tuple(given)
-        elif len(given) > 1:
-            text = f"{definition.name}: '{f.spelling}' takes one value, found {len(given)}"
+            out[f.name] = tuple(operands)
+        elif len(operands) > 1:
+            text = f"{definition.name}: '{f.spelling}' takes one value, found {len(operands)}"
             wrong.append(Diagnostic(WRONG_OPERAND_COUNT, text))
-        elif given:
-            out[f.name] = given[0]
+        elif operands:
+            out[f.name] = operands[0]
     return out
 
 

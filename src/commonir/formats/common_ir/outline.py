@@ -50,11 +50,11 @@ def declarations(block: Block) -> tuple[DeclarationEntry, ...]:
     """The functions and operators that a file declares, in order, each with its signatures; not malformed ones."""
     out: list[DeclarationEntry] = []
     for op in block.operations:
-        found = pages.definitions_of(op)
-        if found:
+        result = pages.definitions_of(op)
+        if result:
             kind = "function" if isinstance(op, common_ir.FunctionDefinition) else "operator"
-            signatures = tuple([pages.signature_text(d) for d in found])
-            out.append(DeclarationEntry(kind, found[0].called, signatures, pages.declared_summary(found)))
+            signatures = tuple([pages.signature_text(d) for d in result])
+            out.append(DeclarationEntry(kind, result[0].called, signatures, pages.declared_summary(result)))
     return tuple(out)
 
 

@@ -79,9 +79,9 @@ def check(
     return module, [*found, *(d.located(file=os.fspath(path)) for d in once)]
 
 
-def _quoted(found: Diagnostic) -> str:
+def _quoted(diagnostic: Diagnostic) -> str:
     """Returns the first quoted text of a message."""
-    return found.message.partition("'")[2].partition("'")[0]
+    return diagnostic.message.partition("'")[2].partition("'")[0]
 
 
 def loads(content: bytes, dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
@@ -116,24 +116,24 @@ def _decoded(
     dialects: Dialects,
     options: ReadOptions,
     limits: Limits,
-    found: Diagnostics,
+    diagnostics: Diagnostics,
     open_url: OpenUrl | None,
 ) -> _Read:
     """Decodes the content of a file; bytes have no file name. Findings go to `found`.
 
     Raises: DiagnosticError when there is nothing to return.
     """
-    document = document_of(content, limits, file, found)
+    document = document_of(content, limits, file, diagnostics)
     if document.model is not None and not document.model.HasField("graph"):
         raise DiagnosticError(Diagnostic(MALFORMED_PROGRAM, "the model has no graph"))
     # Large contents are in files beside the graph, so nothing is cut out of it.
     contents = Contents(Cut(content, (), b""), content, file)
-    decoder = CommonIrDecoder(dialects, found, contents, limits=limits)
+    decoder = CommonIrDecoder(dialects, diagnostics, contents, limits=limits)
     root = document.model.graph if document.model is not None else document.library
     imports = [] if root is None else list(root.imported_libraries)
-    reported = len(found)
-    closure = closure_of(imports, file, options, limits, found, open_url)
-    is_complete = len(found) == reported
+    reported = len(diagnostics)
+    closure = closure_of(imports, file, options, limits, diagnostics, open_url)
+    is_complete = len(diagnostics) == reported
     module = None
     if document.model is not None:
         module = decoder.graph_file(document.model, closure)

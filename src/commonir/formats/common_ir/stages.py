@@ -76,22 +76,22 @@ class Document(NamedTuple):
 
 def stage_of(content: memoryview) -> Stage:
     """The encoding of a file. Raises: WireError when it is not a protobuf message."""
-    found: dict[int, int] = {}
+    result: dict[int, int] = {}
     graph: memoryview | None = None
     for field in fields(content):
-        found.setdefault(field.number, field.wire_type)
+        result.setdefault(field.number, field.wire_type)
         if field.number == _MODEL_GRAPH and field.wire_type == BYTES:
             graph = content[field.content : field.end]
-    if found.get(1, BYTES) == BYTES:
+    if result.get(1, BYTES) == BYTES:
         return Stage.GRAPH_A
     # A library has numbers at 2 and 4 and a text at 5; a model has it the other way round.
-    model = (found.get(2) == BYTES, found.get(4) == BYTES, found.get(5) == VARINT)
-    library = (found.get(2) == VARINT, found.get(4) == VARINT, found.get(5) == BYTES)
+    model = (result.get(2) == BYTES, result.get(4) == BYTES, result.get(5) == VARINT)
+    library = (result.get(2) == VARINT, result.get(4) == VARINT, result.get(5) == BYTES)
     if any(library) and not any(model):
-        return Stage.LIBRARY if _VERSION_FIELD in found else Stage.LIBRARY_B
-    if _VERSION_FIELD in found or _MODEL_OPSETS in found:
+        return Stage.LIBRARY if _VERSION_FIELD in result else Stage.LIBRARY_B
+    if _VERSION_FIELD in result or _MODEL_OPSETS in result:
         return Stage.MODEL
-    extended = any(n >= FIRST_EXTENSION for n in found) or (graph is not None and _has_extensions(graph))
+    extended = any(n >= FIRST_EXTENSION for n in result) or (graph is not None and _has_extensions(graph))
     return Stage.MODEL_B if extended and not _has_attr_types(content) else Stage.MODEL
 
 
@@ -114,7 +114,7 @@ def _has_attr_types(content: memoryview) -> bool:
     return any(a.HasField("discriminator") for node in (*model.graph.node, *functions) for a in node.attribute)
 
 
-def read_document(content: memoryview, limits: Limits, file: str, found: Diagnostics) -> Document:
+def read_document(content: memoryview, limits: Limits, file: str, diagnostics: Diagnostics) -> Document:
     """The message of a file in binary form, translated if it is historic; `found` receives what cannot be.
 
     Raises: DAMAGED_MESSAGE, TRUNCATED_FILE, LIMIT_EXCEEDED, NESTING_TOO_DEEP, MALFORMED_HISTORIC.
@@ -124,7 +124,7 @@ def read_document(content: memoryview, limits: Limits, file: str, found: Diagnos
     except WireError as error:
         message = f"the file cannot be read: {error.reason}"
         raise DiagnosticError(Diagnostic(error.code, message, file=file, notes=(f"at byte {error.offset}",))) from None
-    translation = _Translation(found, file)
+    translation = _Translation(diagnostics, file)
     match stage:
         case Stage.GRAPH_A:
             return Document(
@@ -159,8 +159,8 @@ def _historic(declared: type[M], content: memoryview, limits: Limits, file: str)
 class _Translation:
     """Translates messages of one file; what has no meaning is reported with its location."""
 
-    def __init__(self, found: Diagnostics, file: str) -> None:
-        self._found = found
+    def __init__(self, diagnostics: Diagnostics, file: str) -> None:
+        self._found = diagnostics
         self._file = file
         self._place = ""
 
@@ -361,25 +361,25 @@ class _Translation:
             return
         kind = present[0]
         into.type = _KINDS[kind]
-        held = getattr(old, kind)
+        content = getattr(old, kind)
         match kind:
             case "f" | "i" | "s":
-                setattr(into, kind, held)
+                setattr(into, kind, content)
             case "floats" | "ints" | "strings":
-                getattr(into, kind).extend(held)
+                getattr(into, kind).extend(content)
             case "t":
-                self._tensor(held, into.t)
+                self._tensor(content, into.t)
             case "g":
-                self._graph(held, into.g)
+                self._graph(content, into.g)
             case "type":
-                self._type(held, into.tp, place)
+                self._type(content, into.tp, place)
             case "shape":
-                self._copy(held, into.shape, legacy_schema.TensorShapeProto)
+                self._copy(content, into.shape, legacy_schema.TensorShapeProto)
             case _:
-                self._list(kind, held, into, place)
+                self._list(kind, content, into, place)
 
-    def _list(self, kind: str, held: Iterable[Message], into: messages.AttributeProto, place: str) -> None:
-        for item in held:
+    def _list(self, kind: str, values: Iterable[Message], into: messages.AttributeProto, place: str) -> None:
+        for item in values:
             match kind:
                 case "tensors":
                     self._tensor(item, into.tensors.add())  # pyright: ignore[reportArgumentType]  of this declaration
@@ -398,18 +398,18 @@ class _Translation:
             self._copy(old, into, legacy_schema.GraphProto)
 
 
-def _dated(made: messages.ModelProto, stated: int) -> messages.ModelProto:
+def _dated(made: messages.ModelProto, declared: int) -> messages.ModelProto:
     """The model with the versions of its new encoding, the one it stated kept as metadata."""
     made.ir_version = max(IR_VERSIONS.values())
     made.common_ir_version = EXTENSION_VERSION
     kept = made.metadata_props.add()
-    kept.key, kept.value = HISTORIC_IR_VERSION, str(stated)
+    kept.key, kept.value = HISTORIC_IR_VERSION, str(declared)
     return made
 
 
 def _is_present(old: Message, name: str) -> bool:
-    held = getattr(old, name)
-    return bool(len(held)) if name.endswith("s") and name != "s" else old.HasField(name)
+    content = getattr(old, name)
+    return bool(len(content)) if name.endswith("s") and name != "s" else old.HasField(name)
 
 
 _DECLARED: Mapping[str, type[Message]] = {

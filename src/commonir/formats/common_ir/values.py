@@ -262,10 +262,10 @@ class ValueWriter:
                 self._value(_plain(v), into.values.add())
 
     def _sparse(self, value: Attribute, into: SparseTensorProto) -> None:
-        held = _entries(value)
-        self.write_tensor(_data(held.get("values")), into.values)
-        self.write_tensor(_data(held.get("indices")), into.indices)
-        dims = held.get("dims")
+        values = _entries(value)
+        self.write_tensor(_data(values.get("values")), into.values)
+        self.write_tensor(_data(values.get("indices")), into.indices)
+        dims = values.get("dims")
         into.dims.extend(map(int, dims.values) if isinstance(dims, DenseArrayAttr) else ())
 
     def _value(self, value: Attribute, into: DataProto) -> None:
@@ -369,9 +369,9 @@ def write_dims_attribute(value: DimsAttr, into: TensorShapeProto) -> None:
         if isinstance(d, int):
             built.dim_value = d
         else:
-            found = symbols_in(d)
+            result = symbols_in(d)
             built.dim_param = (
-                found[0].name if len(found) == 1 and d == symbol(found[0].name, found[0].least) else str(d)
+                result[0].name if len(result) == 1 and d == symbol(result[0].name, result[0].least) else str(d)
             )
 
 
@@ -383,11 +383,11 @@ def is_typed(proto: AttributeProto) -> bool:
 
 def _tensors_in(message: Message) -> Iterator[TensorProto]:
     """The tensors in a message, but for those of graphs. Nesting is limited by that of messages."""
-    for field, held in message.ListFields():
+    for field, content in message.ListFields():
         kind = "" if field.message_type is None else field.message_type.name
         if not kind or kind == GraphProto.__name__:
             continue
-        for part in held if field.is_repeated else [held]:
+        for part in content if field.is_repeated else [content]:
             if kind == TensorProto.__name__:
                 yield part
             else:

@@ -145,8 +145,8 @@ def _mentions(file: Path, name: str) -> bool:
 
 def _large_weights(encoded: Encoded) -> list[int]:
     """The numbers of the weights that stand outside of the graph."""
-    found = enumerate(encoded.weights)
-    return [n for n, w in found if w.data is not None and w.data.size_bytes > INLINE_BYTES]
+    result = enumerate(encoded.weights)
+    return [n for n, w in result if w.data is not None and w.data.size_bytes > INLINE_BYTES]
 
 
 def _write_inline(encoded: Encoded, outside: Iterable[int] = ()) -> None:

@@ -234,10 +234,10 @@ class ProgramBuilder:
         elif given.name != implied:
             op.set_extra(OPERATION_NAME, StringAttr(given.name))
 
-    def attribute_list(self, given: Iterable[tuple[str, Data | Compound | None]], place: ProtoPlace) -> Attributes:
+    def attribute_list(self, items: Iterable[tuple[str, Data | Compound | None]], place: ProtoPlace) -> Attributes:
         """Returns attributes by name; reports duplicates and uses the last. None stands for undecoded ones."""
         out: dict[str, Data | Compound] = {}
-        for key, value in given:
+        for key, value in items:
             if key in out:
                 self.findings.add(DUPLICATE_NAME, f"the attribute '{key}' is defined twice", place)
             if value is not None:
@@ -252,8 +252,8 @@ class ProgramBuilder:
             return _Plan(CompoundConstant)
         key = (kind, self.version)
         if key not in self._plans:
-            found = self._dialects.find(f"{DIALECT}.{kind}", self.version)
-            self._plans[key] = None if found is None else _Plan(found)
+            result = self._dialects.find(f"{DIALECT}.{kind}", self.version)
+            self._plans[key] = None if result is None else _Plan(result)
         return self._plans[key]
 
     def _report_unknown(self, kind: str, at: ProtoPlace) -> None:
@@ -359,10 +359,10 @@ def _unusual(
     out: list[tuple[str, Attribute]] = []
     for key, value in attributes:
         field = declared.get(key)
-        held = None if field is None else known[field.name]
-        if field is None or field.type is None or isinstance(held, Data | Compound):
+        content = None if field is None else known[field.name]
+        if field is None or field.type is None or isinstance(content, Data | Compound):
             continue
-        if natural_type(field.type, held) is not value.type:
+        if natural_type(field.type, content) is not value.type:
             out.append((key, value_attribute(value)))
     return tuple(out)
 

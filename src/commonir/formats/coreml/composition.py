@@ -47,13 +47,13 @@ def compose_stage(module: Module, kind: str) -> None:
     interface = _interface(module)
     block = Block([_type_of(f) for f in interface.inputs], [f.name for f in interface.inputs])
     names = tuple([f.name for f in interface.outputs])
-    given = dict(zip([a.name for a in block.arguments], block.arguments, strict=True))
+    arguments = dict(zip([a.name for a in block.arguments], block.arguments, strict=True))
     defaults: Defaults = {}
     model = module.extra.get(MODEL_ATTRIBUTE)
     content = dict(model.entries).get(kind) if isinstance(model, DictionaryAttr) else None
     if kind == SUPPRESSION and isinstance(content, DictionaryAttr):
         message: NonMaximumSuppressionMessage = to_message(message_class("NonMaximumSuppression"), content)  # pyright: ignore[reportAssignmentType]  made at run time
-        built = _suppression(message, given, interface, block, defaults)
+        built = _suppression(message, arguments, interface, block, defaults)
     else:
         built = {}
     if set(built) != set(names):
@@ -65,14 +65,14 @@ def compose_stage(module: Module, kind: str) -> None:
 
 def _suppression(
     message: NonMaximumSuppressionMessage,
-    given: Mapping[str, Value],
+    arguments: Mapping[str, Value],
     interface: Interface,
     block: Block,
     defaults: Defaults,
 ) -> dict[str, Value]:
     """The outputs of a model that suppresses boxes; nothing when its description lacks an input."""
-    confidence = given.get(message.confidenceInputFeatureName)
-    coordinates = given.get(message.coordinatesInputFeatureName)
+    confidence = arguments.get(message.confidenceInputFeatureName)
+    coordinates = arguments.get(message.coordinatesInputFeatureName)
     if confidence is None or coordinates is None:
         return {}
     thresholds: list[Value] = []
@@ -80,9 +80,9 @@ def _suppression(
         (message.iouThresholdInputFeatureName, message.iouThreshold),
         (message.confidenceThresholdInputFeatureName, message.confidenceThreshold),
     ):
-        if name in given:
+        if name in arguments:
             defaults[name] = value
-            thresholds.append(given[name])
+            thresholds.append(arguments[name])
         else:
             thresholds.append(block.append(_number(value)).results[0])
     outputs = (message.confidenceOutputFeatureName, message.coordinatesOutputFeatureName)
@@ -126,7 +126,7 @@ def _row_limits(interface: Interface, outputs: tuple[str, ...]) -> tuple[int, in
     return least, most
 
 
-def compose_pipeline(module: Module, found: Diagnostics) -> None:
+def compose_pipeline(module: Module, diagnostics: Diagnostics) -> None:
     """Adds the function that runs the nested models of a module. Unmatched inputs and outputs are reported."""
     interface = _interface(module)
     models = module.modules
@@ -139,7 +139,9 @@ def compose_pipeline(module: Module, found: Diagnostics) -> None:
     for n, model in enumerate(models):
         function = _main_of(model)
         if function is None:
-            found.add(MALFORMED_PROGRAM, f"the model has no function '{model.entry or MAIN}'", where=f"modules[{n}]")
+            diagnostics.add(
+                MALFORMED_PROGRAM, f"the model has no function '{model.entry or MAIN}'", where=f"modules[{n}]"
+            )
             continue
         operands: list[Value] = []
         ports = function.input_ports
@@ -154,7 +156,7 @@ def compose_pipeline(module: Module, found: Diagnostics) -> None:
                 message = (
                     f"input '{v.name}' of model {n} is not an input of the pipeline and no output of an earlier model"
                 )
-                found.add(MALFORMED_PROGRAM, message, where=f"modules[{n}]", help=did_you_mean(v.name, known))
+                diagnostics.add(MALFORMED_PROGRAM, message, where=f"modules[{n}]", help=did_you_mean(v.name, known))
                 source = Value(v.type, name=v.name)
             operands.append(_handed_over(block, source, v.type, port, is_outside=v.name in outside))
         op = block.append(RunModel.build({"model": n, "inputs": tuple(operands)}, [v.type for v in function.outputs]))
@@ -167,7 +169,7 @@ def compose_pipeline(module: Module, found: Diagnostics) -> None:
         value = known.get(f.name)
         if value is None:
             message = f"output '{f.name}' of the pipeline is not an output of one of its models"
-            found.add(MALFORMED_PROGRAM, message, where="description.output", help=did_you_mean(f.name, known))
+            diagnostics.add(MALFORMED_PROGRAM, message, where="description.output", help=did_you_mean(f.name, known))
             value = Value(_type_of(f), name=f.name)
         outputs.append((f.name, value))
     _finish(module, block, outputs, defaults)
@@ -219,8 +221,8 @@ def _filled(block: Block, type: TensorType, port: Port) -> Value:
 def _finish(module: Module, block: Block, outputs: list[tuple[str, Value]], defaults: Defaults) -> None:
     names = tuple([name for name, _ in outputs])
     block.append(Return.build({"values": tuple([v for _, v in outputs]), "names": names}, ()))
-    held = tuple([(k, IntegerAttr(v) if isinstance(v, int) else FloatAttr(v)) for k, v in defaults.items()])
-    built = Composition.build({"sym_name": MAIN, "defaults": DictionaryAttr(held), "content": Region([block])}, ())
+    values = tuple([(k, IntegerAttr(v) if isinstance(v, int) else FloatAttr(v)) for k, v in defaults.items()])
+    built = Composition.build({"sym_name": MAIN, "defaults": DictionaryAttr(values), "content": Region([block])}, ())
     module.body.append(built)
 
 

@@ -72,10 +72,10 @@ class ProgramEncoder:
     """
 
     def __init__(
-        self, module: Module, found: Diagnostics, specification_version: int, blobs: list[Blob] | None
+        self, module: Module, diagnostics: Diagnostics, specification_version: int, blobs: list[Blob] | None
     ) -> None:
         self._module = module
-        self._parts = _Parts(found, specification_version, blobs)
+        self._parts = _Parts(diagnostics, specification_version, blobs)
 
     def encode(self, program: ProgramMessage) -> None:
         """Fills the message of the program."""
@@ -119,8 +119,8 @@ class ProgramEncoder:
 class _Parts:
     """Encodes what programs, functions, blocks and operations have in common."""
 
-    def __init__(self, found: Diagnostics, specification_version: int, blobs: list[Blob] | None) -> None:
-        self.found = found
+    def __init__(self, diagnostics: Diagnostics, specification_version: int, blobs: list[Blob] | None) -> None:
+        self.found = diagnostics
         self.types = TypeEncoder()
         self.values = ValueEncoder(self.types, specification_version, blobs)
 
@@ -152,7 +152,7 @@ class _Parts:
             return
         message: Message = into  # pyright: ignore[reportAssignmentType]  the class is made at run time
         try:
-            restore(message, {path: held.value for path, held in kept.entries if isinstance(held, BytesAttr)})
+            restore(message, {path: content.value for path, content in kept.entries if isinstance(content, BytesAttr)})
         except ValueError as error:
             self.refuse(op, str(error))
 

@@ -35,9 +35,9 @@ class ProtoPlace:
         """Where in the same block a name is defined that is not defined yet."""
         return ()
 
-    def locate(self, found: Diagnostic, part: str) -> Diagnostic:
+    def locate(self, diagnostic: Diagnostic, part: str) -> Diagnostic:
         """A finding about this place, with the place filled in."""
-        return found.located(where=f"{self}{part}")
+        return diagnostic.located(where=f"{self}{part}")
 
 
 class Findings:
@@ -66,13 +66,13 @@ class Findings:
         """Records a finding."""
         self.extend([Diagnostic(code, message, notes=notes, help=help)], place, part)
 
-    def extend(self, found: Collection[Diagnostic], place: ProtoPlace, part: str = "") -> None:
+    def extend(self, diagnostics: Collection[Diagnostic], place: ProtoPlace, part: str = "") -> None:
         """Records findings made elsewhere."""
         self.faulty.add(str(place))
         room = self._limit - len(self._found)
         if room <= 0:
             return
-        self._found.extend([place.locate(d, part) for d in found][:room])
+        self._found.extend([place.locate(d, part) for d in diagnostics][:room])
         if len(self._found) == self._limit:
             self._found.append(Diagnostic(LIMIT_EXCEEDED, f"there are more than {self._limit} findings"))
 

@@ -99,15 +99,15 @@ def _inputs(op: Op, order: Sequence[str], refuse: Refuse) -> Inputs:
                 except (ValueError, TypeError) as error:
                     refuse(f"parameter '{f.spelling}': {error}")
             continue
-        held: Value | tuple[Value, ...] | None = (
+        content: Value | tuple[Value, ...] | None = (
             op.bound_value(f) if f.kind is FieldKind.PARAMETER else op.field_value(f)
         )
-        if isinstance(held, tuple):
+        if isinstance(content, tuple):
             # A parameter that is bound to no value at all differs from one that is not bound.
-            if held or f.spelling in order:
-                out[f.spelling] = held
-        elif held is not None:
-            out[f.spelling] = (held,)
+            if content or f.spelling in order:
+                out[f.spelling] = content
+        elif content is not None:
+            out[f.spelling] = (content,)
     return out
 
 
@@ -146,11 +146,11 @@ def _attributes(op: Operation, names: FunctionNames, refuse: Refuse) -> dict[str
                 out[f.spelling] = _unusual(op, f, stored) or parameter_data(op, f, stored)
             except (ValueError, TypeError) as error:
                 refuse(f"attribute '{f.spelling}': {error}")
-    for key, held in op.extra.items():
+    for key, content in op.extra.items():
         # Names with a dot are those of other dialects, which no name of the format can be.
         if "." not in key:
             try:
-                out[key] = constant_of(held)
+                out[key] = constant_of(content)
             except ValueError as error:
                 refuse(f"attribute '{key}': {error}")
     return out
@@ -159,8 +159,8 @@ def _attributes(op: Operation, names: FunctionNames, refuse: Refuse) -> dict[str
 def _unusual(op: Op, field: Field, stored: object) -> Data | None:
     """The constant that the file has for an attribute, if it is kept and still has its value."""
     kept = op.extra.get(UNUSUAL)
-    held = dict(kept.entries).get(field.spelling) if isinstance(kept, DictionaryAttr) else None
-    data = None if held is None else attribute_value(held)
+    content = dict(kept.entries).get(field.spelling) if isinstance(kept, DictionaryAttr) else None
+    data = None if content is None else attribute_value(content)
     if not isinstance(data, Data) or field.type is None or field.type.from_elements is None:
         return None
     return data if field.type.from_elements(data.shape, data.values()) == stored else None

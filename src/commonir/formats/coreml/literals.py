@@ -37,17 +37,17 @@ def parameter_data(op: Op, field: Field, value: object) -> Data:
     type = field.type
     if type is None:
         raise ValueError(f"'{field.name}' takes no constant")
-    held = _plain(type.to_attribute(value))
-    scalars = _flat(held)
+    content = _plain(type.to_attribute(value))
+    scalars = _flat(content)
     element = _stated_element(op, field) or _natural_element(scalars)
-    return data_of(element, _shape(held), scalars)
+    return data_of(element, _shape(content), scalars)
 
 
 def natural_type(attr_type: AttrType[Any], value: object) -> TensorType | None:
     """The type of the constant for the value of an attribute of which no type is stated; None when there is none."""
     try:
-        held = _plain(attr_type.to_attribute(value))
-        return TensorType(_natural_element(_flat(held)), _shape(held))
+        content = _plain(attr_type.to_attribute(value))
+        return TensorType(_natural_element(_flat(content)), _shape(content))
     except ValueError:
         return None
 
@@ -63,9 +63,9 @@ def plain_data(attribute: Attribute) -> Data:
         case DenseArrayAttr(element=element, values=values):
             return data_of(element, (len(values),), values)
         case _:
-            held = _plain(attribute)
-            scalars = _flat(held)
-            return data_of(_natural_element(scalars), _shape(held), scalars)
+            content = _plain(attribute)
+            scalars = _flat(content)
+            return data_of(_natural_element(scalars), _shape(content), scalars)
 
 
 def _plain(attribute: Attribute) -> object:
@@ -83,21 +83,21 @@ def _plain(attribute: Attribute) -> object:
             raise ValueError(f"no constant holds {attribute!r}")
 
 
-def _flat(held: object) -> list[Scalar]:
-    if is_sequence(held):
-        return list(chain.from_iterable(map(_flat, held)))
-    if isinstance(held, bool | int | float | str):
-        return [held]
-    raise ValueError(f"no constant holds {held!r}")
+def _flat(content: object) -> list[Scalar]:
+    if is_sequence(content):
+        return list(chain.from_iterable(map(_flat, content)))
+    if isinstance(content, bool | int | float | str):
+        return [content]
+    raise ValueError(f"no constant holds {content!r}")
 
 
-def _shape(held: object) -> tuple[int, ...]:
-    if not is_sequence(held):
+def _shape(content: object) -> tuple[int, ...]:
+    if not is_sequence(content):
         return ()
-    inner = {_shape(item) for item in held}
+    inner = {_shape(item) for item in content}
     if len(inner) > 1:
-        raise ValueError(f"the rows of {held!r} differ in length")
-    return (len(held), *next(iter(inner), ()))
+        raise ValueError(f"the rows of {content!r} differ in length")
+    return (len(content), *next(iter(inner), ()))
 
 
 def _natural_element(scalars: Iterable[Scalar]) -> ElementType:
@@ -129,7 +129,7 @@ def _stated_element(op: Op, field: Field) -> ElementType | None:
     return allowed[0] if allowed else None
 
 
-def _element(held: object) -> ElementType | None:
-    first = held[0] if is_sequence(held) and held else held
+def _element(content: object) -> ElementType | None:
+    first = content[0] if is_sequence(content) and content else content
     type = first.type if isinstance(first, Value) else None
     return type.element if isinstance(type, TensorType) else None

@@ -66,22 +66,22 @@ def relative_path(name: str) -> str:
     return relative.removeprefix("/") if relative != name else name
 
 
-def open_model(path: str | os.PathLike[str], found: Diagnostics, limits: Limits) -> ModelFiles:
+def open_model(path: str | os.PathLike[str], diagnostics: Diagnostics, limits: Limits) -> ModelFiles:
     """Finds the model file behind a path that a user gave. Warnings go to `found`.
 
     Raises: FILE_NOT_FOUND, NOT_A_PACKAGE, MALFORMED_MANIFEST, NEWER_FORMAT, PATH_OUTSIDE_MODEL, MISSING_PART, and what
         stands in place of a model (E0103 to E0105).
     """
-    given = Path(path)
-    if not given.is_dir():
-        if not given.exists():
+    location = Path(path)
+    if not location.is_dir():
+        if not location.exists():
             raise DiagnosticError(Diagnostic(FILE_NOT_FOUND, "no such file", file=os.fspath(path)))
-        require_content(given)
-        return ModelFiles(os.fspath(path), given, "")
-    return _open_package(given, found, limits)
+        require_content(location)
+        return ModelFiles(os.fspath(path), location, "")
+    return _open_package(location, diagnostics, limits)
 
 
-def _open_package(package: Path, found: Diagnostics, limits: Limits) -> ModelFiles:
+def _open_package(package: Path, diagnostics: Diagnostics, limits: Limits) -> ModelFiles:
     place = package / MANIFEST
     file = os.fspath(place)
     if not place.is_file():
@@ -90,7 +90,7 @@ def _open_package(package: Path, found: Diagnostics, limits: Limits) -> ModelFil
     # A link named `Manifest.json` must not disclose what another file holds.
     _inside(package, MANIFEST, MANIFEST)
     manifest = read_manifest(_read_text(place, limits), file)
-    model = _item_places(package, manifest, found, file)
+    model = _item_places(package, manifest, diagnostics, file)
     require_content(model, where=f"itemInfoEntries['{escape(manifest.root)}'].path")
     return ModelFiles(os.fspath(package), model, manifest.text)
 
@@ -134,13 +134,13 @@ def further_files(package: str, used: Collection[str]) -> dict[str, Path]:
     """
     root = os.path.realpath(package)
     skipped = {os.path.realpath(path) for path in used} | {os.path.realpath(os.path.join(root, MANIFEST))}
-    found: dict[str, Path] = {}
+    result: dict[str, Path] = {}
     for folder, _, names in os.walk(root):
         for name in names:
             place = Path(os.path.realpath(os.path.join(folder, name)))
             if place.is_file() and place.is_relative_to(root) and os.fspath(place) not in skipped:
-                found[Path(folder, name).relative_to(root).as_posix()] = place
-    return dict(sorted(found.items()))
+                result[Path(folder, name).relative_to(root).as_posix()] = place
+    return dict(sorted(result.items()))
 
 
 def is_inside(relative: str) -> bool:
@@ -216,7 +216,7 @@ def _items(manifest: Mapping[str, object], file: str, faults: Diagnostics) -> di
     return out
 
 
-def _item_places(package: Path, manifest: Manifest, found: Diagnostics, file: str) -> Path:
+def _item_places(package: Path, manifest: Manifest, diagnostics: Diagnostics, file: str) -> Path:
     """Checks the place of every item and returns that of the model file."""
     root = manifest.root
     faults = Diagnostics()
@@ -239,7 +239,9 @@ def _item_places(package: Path, manifest: Manifest, found: Diagnostics, file: st
             continue
         if identifier != root and place.name == _WEIGHTS:
             message = f"the folder '{escape(path)}' is missing; it is read as an empty folder"
-            found.add(NO_WEIGHTS_FOLDER, message, where=where, file=file, help="create it for the sake of other tools")
+            diagnostics.add(
+                NO_WEIGHTS_FOLDER, message, where=where, file=file, help="create it for the sake of other tools"
+            )
             continue
         message = f"'{escape(path)}', which the manifest lists, is missing"
         help = "copy the package as a whole, with `cp -r` or as an archive"
@@ -248,7 +250,7 @@ def _item_places(package: Path, manifest: Manifest, found: Diagnostics, file: st
     return model
 
 
-def _inside(folder: Path, relative: str, stated: str) -> Path:
+def _inside(folder: Path, relative: str, declared: str) -> Path:
     """A path below a folder, with symbolic links resolved.
 
     Raises: PATH_OUTSIDE_MODEL.
@@ -258,10 +260,10 @@ def _inside(folder: Path, relative: str, stated: str) -> Path:
         place = Path(os.path.realpath(root / relative))
         if place != root and place.is_relative_to(root):
             return place
-        notes = (f"found: '{escape(stated)}' leads to another folder through a symbolic link",)
+        notes = (f"found: '{escape(declared)}' leads to another folder through a symbolic link",)
         help = "copy the package with `cp -rL`, which replaces links by what they point to"
     else:
-        notes = (f"found: '{escape(stated)}'",)
+        notes = (f"found: '{escape(declared)}'",)
         help = "move the file into the package and save the model with a name relative to it"
     message = "a file name leads out of the folder of the model"
     raise DiagnosticError(Diagnostic(PATH_OUTSIDE_MODEL, message, notes=notes, help=help))

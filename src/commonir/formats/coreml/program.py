@@ -264,8 +264,8 @@ class ProgramReader:
         return texts[0] if len(texts) == 1 else None
 
     def _attributes(self, entries: Iterable[ValueEntryMessage], reading: _Reading) -> Attributes:
-        found = ((e.key, self._value(e.value, reading, f"attributes['{e.key}']", ".value")) for e in entries)
-        return self._builder.attribute_list(found, reading)
+        result = ((e.key, self._value(e.value, reading, f"attributes['{e.key}']", ".value")) for e in entries)
+        return self._builder.attribute_list(result, reading)
 
     def _bindings(self, message: OperationMessage, at: _ReadingOperation, block: Block) -> Bound:
         """The values that each parameter is bound to, in the order of the file."""

@@ -49,9 +49,9 @@ def read(path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFA
 
     Raises: DiagnosticError when there is nothing to return (E01xx to E03xx).
     """
-    module, found = read_with_findings(path, dialects, limits)
+    module, diagnostics = read_with_findings(path, dialects, limits)
     if module is None:
-        raise DiagnosticError(*found)
+        raise DiagnosticError(*diagnostics)
     return module
 
 
@@ -83,12 +83,12 @@ def check(
 
 
 def _read(
-    path: str | os.PathLike[str], dialects: Dialects, limits: Limits, found: Diagnostics
+    path: str | os.PathLike[str], dialects: Dialects, limits: Limits, diagnostics: Diagnostics
 ) -> tuple[Module, Collection[str]]:
     """The module, and the places of operations with faults that reading found."""
-    files = open_model(path, found, limits)
+    files = open_model(path, diagnostics, limits)
     content = _content(files)
-    reading = _ModelReading(files, dialects, limits, found)
+    reading = _ModelReading(files, dialects, limits, diagnostics)
     try:
         module = reading.model(content, "")
     finally:
@@ -113,13 +113,13 @@ def _keep_further_files(module: Module, files: ModelFiles, weights: list[str]) -
 class _ModelReading:
     """Reads the models of one file: one, or a pipeline with those inside of it."""
 
-    def __init__(self, files: ModelFiles, dialects: Dialects, limits: Limits, found: Diagnostics) -> None:
+    def __init__(self, files: ModelFiles, dialects: Dialects, limits: Limits, diagnostics: Diagnostics) -> None:
         self.file = os.fspath(files.model)
         self.weights = WeightFiles(files)
         self.faulty: set[str] = set()
         self._dialects = dialects
         self._limits = limits
-        self._found = found
+        self._found = diagnostics
 
     def model(self, content: memoryview, place: str, depth: int = 0) -> Module:
         """The module of a `Model` message; `place` is where it stands in the module around it, "" for outermost.

@@ -37,18 +37,18 @@ def residue_of(message: Message, undecoded: Collection[str] = ()) -> DictionaryA
 
     `undecoded` are the places of constants and types that could not be decoded: they are kept whole.
     """
-    found: dict[str, bytes] = {}
+    result: dict[str, bytes] = {}
     pending: list[tuple[Message, str]] = [(message, "")]
     while pending:
         at, path = pending.pop()
         if path in undecoded:
-            found[path + WHOLE] = at.SerializeToString()
+            result[path + WHOLE] = at.SerializeToString()
             continue
         kept = _kept_fields(at)
         if kept:
-            found[path] = kept
+            result[path] = kept
         pending.extend(reversed([(m, f"{path}.{step}" if path else step) for m, step in _children(at)]))
-    return DictionaryAttr(tuple([(path, BytesAttr(kept)) for path, kept in found.items()])) if found else None
+    return DictionaryAttr(tuple([(path, BytesAttr(kept)) for path, kept in result.items()])) if result else None
 
 
 def _kept_fields(message: Message) -> bytes:
@@ -119,10 +119,10 @@ def _descend(message: Message, path: str, *, makes_entries: bool) -> Message | N
             at = value[n]
         elif step["key"] is not None:
             expected = step["key"]
-            found = next((entry for entry in value if entry.key == expected), None)
-            if found is None and not makes_entries:
+            result = next((entry for entry in value if entry.key == expected), None)
+            if result is None and not makes_entries:
                 return None
-            at = value.add(key=expected) if found is None else found
+            at = value.add(key=expected) if result is None else result
         elif at.HasField(field.name) or (makes_entries and step.end() == len(path)):
             at = value
         else:

@@ -165,10 +165,10 @@ class ValueDecoder:
     def _tensor(self, message: TensorValueMessage, type: TensorType, count: int) -> Data:
         element = type.element
         expected = FIELDS.get(element, PACKED)
-        found = message.WhichOneof("value")
-        if found != expected:
+        result = message.WhichOneof("value")
+        if result != expected:
             name = MIL_NAMES[element]
-            raise _fault(f"elements of type {name} must be in the field '{expected}', found '{found or 'none'}'")
+            raise _fault(f"elements of type {name} must be in the field '{expected}', found '{result or 'none'}'")
         if count > self._limits.max_immediate_elements:
             limit = self._limits.max_immediate_elements
             text = f"a constant of {count:,} elements inside the program exceeds the limit of {limit:,}"
@@ -224,9 +224,9 @@ def _fits(element: ElementType, value: float) -> bool:
     return low <= value < low + 2**element.bits
 
 
-def _check_count(found: int, type: TensorType, count: int) -> None:
-    if found != count:
-        raise _fault(f"{type} has {count} elements, found {found}")
+def _check_count(actual: int, type: TensorType, count: int) -> None:
+    if actual != count:
+        raise _fault(f"{type} has {count} elements, found {actual}")
 
 
 def _known_count(decoded: DecodedType) -> int:
@@ -308,11 +308,11 @@ def belongs_in_weights(data: Data, specification_version: int) -> bool:
     return element_may_be_blob(data.element)
 
 
-def too_large(found: str) -> DiagnosticError:
+def too_large(actual: str) -> DiagnosticError:
     """Returns the error for a model that does not fit into one message."""
     message = f"the model file is larger than a message can be: at most {DEFAULT_LIMITS.max_message_bytes:,} bytes"
     help = "write a package, whose weights are in files of their own"
-    return DiagnosticError(Diagnostic(OUTPUT_TOO_LARGE, message, notes=(f"found: {found}",), help=help))
+    return DiagnosticError(Diagnostic(OUTPUT_TOO_LARGE, message, notes=(f"found: {actual}",), help=help))
 
 
 def _fill_tensor(data: Data, into: TensorValueMessage) -> None:

@@ -116,7 +116,7 @@ def _encode(module: Module, taken: Iterable[str] | None) -> _Encoded:
     return _Encoded(content, weights)
 
 
-def _fill_model(module: Module, model: ModelMessage, found: Diagnostics, blobs: list[Blob] | None) -> None:
+def _fill_model(module: Module, model: ModelMessage, diagnostics: Diagnostics, blobs: list[Blob] | None) -> None:
     """Fills the message of a model with its program, or with the models of a pipeline.
 
     Raises: NOT_IN_FORMAT, WRONG_ATTRIBUTE.
@@ -129,7 +129,7 @@ def _fill_model(module: Module, model: ModelMessage, found: Diagnostics, blobs: 
     match model.WhichOneof("Type"):
         case None:
             model.mlProgram.SetInParent()
-            ProgramEncoder(module, found, model.specificationVersion, blobs).encode(model.mlProgram)
+            ProgramEncoder(module, diagnostics, model.specificationVersion, blobs).encode(model.mlProgram)
             return
         case "pipeline":
             pipeline = model.pipeline
@@ -140,7 +140,7 @@ def _fill_model(module: Module, model: ModelMessage, found: Diagnostics, blobs: 
         case _:
             return
     for part in module.modules:
-        _fill_model(part, pipeline.models.add(), found, blobs)
+        _fill_model(part, pipeline.models.add(), diagnostics, blobs)
 
 
 # -- packages
@@ -164,7 +164,7 @@ def _further_files(module: Module) -> Mapping[str, Data]:
     """The other files of the package that was read, by their paths in it."""
     kept = module.extra.get(FILES_ATTRIBUTE)
     entries = kept.entries if isinstance(kept, DictionaryAttr) else ()
-    out = {path: held.data for path, held in entries if isinstance(held, DataAttr)}
+    out = {path: content.data for path, content in entries if isinstance(content, DataAttr)}
     for path in out:
         _require_inside(path)
     return out
@@ -178,8 +178,8 @@ def _require_inside(path: str) -> None:
 
 def _below(folder: PurePosixPath, paths: Iterable[str]) -> Iterable[str]:
     """The paths below a folder, from there."""
-    given = map(PurePosixPath, paths)
-    return [p.relative_to(folder).as_posix() for p in given if p.is_relative_to(folder)]
+    relative = map(PurePosixPath, paths)
+    return [p.relative_to(folder).as_posix() for p in relative if p.is_relative_to(folder)]
 
 
 def _manifest_text(kept: Manifest | None, encoded: _Encoded) -> str:
@@ -196,10 +196,10 @@ def _manifest_text(kept: Manifest | None, encoded: _Encoded) -> str:
     unlisted = [path for path in paths if listed.isdisjoint((folder / path, *(folder / path).parents))]
     if not unlisted:
         return kept.text
-    held = json.loads(kept.text)
+    content = json.loads(kept.text)
     for path in sorted({(folder / path.parts[0]).as_posix() for path in unlisted}):
-        held["itemInfoEntries"][_identifier(encoded, path)] = _item(path, _WEIGHTS_TEXT)
-    return _json(held)
+        content["itemInfoEntries"][_identifier(encoded, path)] = _item(path, _WEIGHTS_TEXT)
+    return _json(content)
 
 
 def _item(path: str, description: str) -> dict[str, str]:

@@ -68,7 +68,7 @@ class ModelFacts(NamedTuple):
     default_function: str
 
 
-def read_facts(folder: Path, module: Module, found: Diagnostics, limits: Limits) -> ModelFacts | None:
+def read_facts(folder: Path, module: Module, diagnostics: Diagnostics, limits: Limits) -> ModelFacts | None:
     """Reads the files of a compiled model beside its program. Warnings go to `found`.
 
     Raises: NO_PROGRAM when the model is of another type.
@@ -77,10 +77,10 @@ def read_facts(folder: Path, module: Module, found: Diagnostics, limits: Limits)
     try:
         content = _content(place, limits)
     except OSError:
-        return _from_schema(folder, module, found, limits, f"'{MODEL_DATA}' cannot be read")
+        return _from_schema(folder, module, diagnostics, limits, f"'{MODEL_DATA}' cannot be read")
     message = model_message(content, os.fspath(place))
     if message is None:
-        return _from_schema(folder, module, found, limits, f"'{MODEL_DATA}' is not laid out as expected")
+        return _from_schema(folder, module, diagnostics, limits, f"'{MODEL_DATA}' is not laid out as expected")
     # Loads protobuf, which `import commonir` must not.
     from commonir.dialects.mil.description import read_description  # noqa: PLC0415
     from commonir.formats.coreml.model import decode_model  # noqa: PLC0415
@@ -181,10 +181,10 @@ def _is_description(content: bytes, start: int, end: int, kind: int) -> bool:
     if rest % _TRAILER_BYTES or (rest and kind == _PROGRAM and _NUMBER.unpack_from(content, end)[0] != kind):
         return False
     try:
-        found = list(fields(memoryview(content), start, end))
+        result = list(fields(memoryview(content), start, end))
     except WireError:
         return False
-    return bool(found) and all(f.wire_type == BYTES and f.number in _DESCRIPTION_FIELDS for f in found)
+    return bool(result) and all(f.wire_type == BYTES and f.number in _DESCRIPTION_FIELDS for f in result)
 
 
 def _version_field(version: int) -> bytes:
@@ -206,23 +206,25 @@ def _type_name(number: int) -> str:
 # -- metadata.json
 
 
-def _from_schema(folder: Path, module: Module, found: Diagnostics, limits: Limits, reason: str) -> ModelFacts | None:
+def _from_schema(
+    folder: Path, module: Module, diagnostics: Diagnostics, limits: Limits, reason: str
+) -> ModelFacts | None:
     """The description made of the program and of `metadata.json`."""
     help = "copy the folder of the model as a whole"
-    found.add(
+    diagnostics.add(
         NO_DESCRIPTION, f"the description of the model is incomplete: {reason}", file=os.fspath(folder), help=help
     )
     description = flexible_description(module)
     if description is None:
         return None
     try:
-        held: object = json.loads(_content(folder / SCHEMA, limits))
+        content: object = json.loads(_content(folder / SCHEMA, limits))
     except OSError:
         return ModelFacts(description_attribute(description), Metadata(), description.default_function)
     except (ValueError, RecursionError) as error:
         message = f"'{SCHEMA}' is not JSON: {error}"
         raise DiagnosticError(Diagnostic(MALFORMED_BUNDLE, message, file=os.fspath(folder / SCHEMA))) from None
-    schema = _Schema(held[0] if is_sequence(held) and held else held)
+    schema = _Schema(content[0] if is_sequence(content) and content else content)
     described = _described(description, schema)
     metadata = Metadata(
         schema.text("shortDescription"),
@@ -239,8 +241,8 @@ class _Schema:
 
     __slots__ = ("_held",)
 
-    def __init__(self, held: object) -> None:
-        self._held: Mapping[object, object] = held if _is_mapping(held) else {}
+    def __init__(self, content: object) -> None:
+        self._held: Mapping[object, object] = content if _is_mapping(content) else {}
 
     def text(self, key: str) -> str:
         result = self._held.get(key)
@@ -248,17 +250,21 @@ class _Schema:
 
     def number(self, key: str) -> int:
         """A number, which may be written as a string."""
-        found = self._held.get(key)
-        if isinstance(found, int):
-            return int(found)
-        return int(found) if isinstance(found, str) and found.isascii() and found.isdecimal() and len(found) < 10 else 0
+        result = self._held.get(key)
+        if isinstance(result, int):
+            return int(result)
+        return (
+            int(result)
+            if isinstance(result, str) and result.isascii() and result.isdecimal() and len(result) < 10
+            else 0
+        )
 
     def object(self, key: str) -> _Schema:
         return _Schema(self._held.get(key))
 
     def objects(self, key: str) -> list[_Schema]:
-        found = self._held.get(key)
-        return [_Schema(item) for item in found] if is_sequence(found) else []
+        result = self._held.get(key)
+        return [_Schema(item) for item in result] if is_sequence(result) else []
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """All entries that are strings."""
@@ -268,8 +274,8 @@ class _Schema:
 
     def rows(self, key: str) -> tuple[tuple[int, ...], ...]:
         """Rows of numbers in a string such as `[[0, 4], [2, 2]]`."""
-        found = _loaded(self.text(key))
-        return tuple(map(_integers, found)) if is_sequence(found) else ()
+        result = _loaded(self.text(key))
+        return tuple(map(_integers, result)) if is_sequence(result) else ()
 
 
 def _is_mapping(value: object) -> TypeGuard[Mapping[object, object]]:
@@ -295,9 +301,9 @@ def _described(description: Description, schema: _Schema) -> Description:
 
 
 def _with_schema(interface: Interface, schema: _Schema) -> Interface:
-    def features(given: tuple[Feature, ...], key: str) -> tuple[Feature, ...]:
+    def features(items: tuple[Feature, ...], key: str) -> tuple[Feature, ...]:
         declared = {s.text("name"): s for s in schema.objects(key)}
-        return tuple([_feature(f, declared[f.name]) if f.name in declared else f for f in given])
+        return tuple([_feature(f, declared[f.name]) if f.name in declared else f for f in items])
 
     return interface._replace(
         inputs=features(interface.inputs, "inputSchema"),
@@ -358,13 +364,13 @@ def has_flexible_shapes(module: Module) -> bool:
     return any(_flexible_shapes(op) for op in module.body.operations if isinstance(op, Func))
 
 
-def _flexible(feature: Feature, stated: Mapping[str, object]) -> Feature:
+def _flexible(feature: Feature, declared: Mapping[str, object]) -> Feature:
     type = feature.type
     if not isinstance(type, MultiArray):
         return feature
-    default = _tensor(_mapping(stated.get("DefaultShapes")).get(feature.name)) or type.shape
-    bounds = _mapping(stated.get("RangeDims")).get(feature.name)
-    listed = _mapping(stated.get("EnumeratedShapes")).values()
+    default = _tensor(_mapping(declared.get("DefaultShapes")).get(feature.name)) or type.shape
+    bounds = _mapping(declared.get("RangeDims")).get(feature.name)
+    listed = _mapping(declared.get("EnumeratedShapes")).values()
     shapes = [s for s in [_tensor(_mapping(one).get(feature.name)) for one in listed] if s]
     if isinstance(bounds, Compound):
         pairs = [_tensor(row) for row in bounds.values]
@@ -398,8 +404,8 @@ def _mapping(value: object) -> Mapping[str, object]:
     """The entries of a constant dictionary whose keys are strings."""
     if not isinstance(value, Compound):
         return {}
-    keys, held = value.values[::2], value.values[1::2]
-    return {str(k.values()[0]): v for k, v in zip(keys, held, strict=False) if isinstance(k, Data) and k.shape == ()}
+    keys, content = value.values[::2], value.values[1::2]
+    return {str(k.values()[0]): v for k, v in zip(keys, content, strict=False) if isinstance(k, Data) and k.shape == ()}
 
 
 def _tensor(value: object) -> tuple[int, ...]:

@@ -97,15 +97,15 @@ class ConstantReader:
         """
         scanner = self._scanner
         if scanner.text == "tensor":
-            found = _TENSOR.match(scanner.source, scanner.start)
-            if found is not None:
-                known = self._types.get(found[0])
+            match = _TENSOR.match(scanner.source, scanner.start)
+            if match is not None:
+                known = self._types.get(match[0])
                 if known is None:
                     dims = (
-                        [None if d.strip() == "?" else int(d) for d in found[2].split(",")] if found[2].strip() else []
+                        [None if d.strip() == "?" else int(d) for d in match[2].split(",")] if match[2].strip() else []
                     )
-                    known = self._types[found[0]] = self._tensor(found[1], tuple(dims), scanner.start)
-                scanner.move_to(found.end())
+                    known = self._types[match[0]] = self._tensor(match[1], tuple(dims), scanner.start)
+                scanner.move_to(match.end())
                 return known
         return self._spelt_type(depth)
 
@@ -311,16 +311,16 @@ class ConstantReader:
         at = scanner.start
         scanner.advance()
         scanner.expect("(")
-        found: dict[str, Value | None] = {}
+        result: dict[str, Value | None] = {}
         while not scanner.at(")"):
             key = scanner.expect_kind("word", "'path' or 'offset'")
             scanner.expect("=")
-            found[key] = self.value(1)[1]
+            result[key] = self.value(1)[1]
             if not scanner.take(","):
                 break
         scanner.expect(")")
-        path, offset = (_scalar(found.get(key)) for key in ("path", "offset"))
-        if not isinstance(path, str) or isinstance(offset, str | float | bool | None) or len(found) != 2:
+        path, offset = (_scalar(result.get(key)) for key in ("path", "offset"))
+        if not isinstance(path, str) or isinstance(offset, str | float | bool | None) or len(result) != 2:
             self._fault(f"{BLOB} takes 'path', a string, and 'offset', a uint64", at)
             return None
         if not type.is_static:
@@ -354,13 +354,13 @@ class ConstantReader:
         """The elements of a list at whose bracket the scanner is."""
         source, start = self._scanner.source, self._scanner.start
         depth = 0
-        for found in _BRACKET.finditer(source, start) if type.element is not string else ():
-            depth += 1 if found[0] == "[" else -1
+        for match in _BRACKET.finditer(source, start) if type.element is not string else ():
+            depth += 1 if match[0] == "[" else -1
             if depth == 0:
-                segment = source[start : found.end()]
+                segment = source[start : match.end()]
                 if _UNUSUAL.search(segment):
                     break
-                self._scanner.move_to(found.end())
+                self._scanner.move_to(match.end())
                 texts = segment.translate(_NO_BRACKETS).split(",")
                 structure = _NOT_STRUCTURE.sub("", segment)
                 return _Elements(structure, texts if any(map(str.strip, texts)) else [], None)
@@ -399,13 +399,13 @@ class ConstantReader:
 
     def _shaped(self, type: TensorType, given: _Elements, at: int) -> Data | None:
         """The tensor of a list that is nested as its shape is, or flat."""
-        found = _shape_of(given)
+        result = _shape_of(given)
         shape = type.shape
         if shape is None or None in shape:
-            if shape is not None and (len(found) != len(shape) or not _agree(found, shape)):
-                self._fault(f"{type_name(type)} is declared, but the list has shape {list(found)}", at)
+            if shape is not None and (len(result) != len(shape) or not _agree(result, shape)):
+                self._fault(f"{type_name(type)} is declared, but the list has shape {list(result)}", at)
                 return None
-            type = TensorType(type.element, found)
+            type = TensorType(type.element, result)
         count = type.count
         if len(given.texts) != count:
             self._fault(f"{type_name(type)} has {count} elements, found {len(given.texts)}", at)
@@ -413,7 +413,7 @@ class ConstantReader:
         is_flat = given.structure == f"[{',' * (count - 1)}]"
         # The structure of a tensor with elements has no more of brackets than those elements allow.
         is_nested = (
-            given.structure == _structure(type.static_shape) if count else type.static_shape[: len(found)] == found
+            given.structure == _structure(type.static_shape) if count else type.static_shape[: len(result)] == result
         )
         if not is_flat and not is_nested:
             self._fault(f"the list is neither flat nor nested like {type_name(type)}", at)

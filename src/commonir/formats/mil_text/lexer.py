@@ -54,8 +54,8 @@ class MilScanner(Scanner):
 
     def following(self) -> str:
         """The character that follows the current token; "" at the end."""
-        found = self.blank.match(self.source, self.end)
-        at = self.end if found is None else found.end()
+        match = self.blank.match(self.source, self.end)
+        at = self.end if match is None else match.end()
         return self.source[at : at + 1]
 
     @property
@@ -75,18 +75,18 @@ class MilScanner(Scanner):
         content = self.expect_kind("string", "a string")[1:-1]
         if "\\" not in content:
             return content
-        for found in _ESCAPE.finditer(content):
-            if found[2] is not None and found[2] not in _NAMED:
+        for match in _ESCAPE.finditer(content):
+            if match[2] is not None and match[2] not in _NAMED:
                 self.fail(
-                    f"'{found[0]}' is not an escape sequence", at=at, help='use \\", \\\\, \\n, \\r, \\t or \\xHH'
+                    f"'{match[0]}' is not an escape sequence", at=at, help='use \\", \\\\, \\n, \\r, \\t or \\xHH'
                 )
         return _ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else _NAMED[m[2]], content)
 
-    def about(self, found: Diagnostic, offset: int) -> Diagnostic:
+    def about(self, diagnostic: Diagnostic, offset: int) -> Diagnostic:
         """A finding about a part of the program, with the line that it is about."""
         place = self.finding("", at=offset)
-        result = found.located(file=self.file)
-        result.notes = (*found.notes, *place.notes)
+        result = diagnostic.located(file=self.file)
+        result.notes = (*diagnostic.notes, *place.notes)
         if result.file == self.file:
             result.line, result.column = place.line, place.column
         return result
@@ -97,8 +97,8 @@ def quoted(content: str) -> str:
     return f'"{_TO_ESCAPE.sub(_escaped, content)}"'
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return _ESCAPED.get(found[0]) or f"\\x{ord(found[0]):02x}"
+def _escaped(match: re.Match[str]) -> str:
+    return _ESCAPED.get(match[0]) or f"\\x{ord(match[0]):02x}"
 
 
 def name_text(name: str) -> str:

@@ -83,15 +83,15 @@ class _TextPlace(ProtoPlace):
         self.at = scanner.start
         self.keys: dict[str, int] = {}
 
-    def locate(self, found: Diagnostic, part: str) -> Diagnostic:
+    def locate(self, diagnostic: Diagnostic, part: str) -> Diagnostic:
         key = _PART.match(part)
         at = self.at if key is None else self.keys.get(key[1], self.at)
-        return self.scanner.about(super().locate(found, part), at)
+        return self.scanner.about(super().locate(diagnostic, part), at)
 
     def notes_on(self, name: str) -> tuple[str, ...]:
         definition = re.compile(rf"[\w>]\s+{re.escape(name)}\s*(?:=|,[^;=]{{0,200}}=)")
-        found = definition.search(self.scanner.source, self.at)
-        return (f"line {self.scanner.place(found.end())[0]} defines it",) if found else ()
+        match = definition.search(self.scanner.source, self.at)
+        return (f"line {self.scanner.place(match.end())[0]} defines it",) if match else ()
 
 
 class _Header:
@@ -145,11 +145,11 @@ class _Parser:
         self._place = _TextPlace("program", self._scanner)
         self._part = ""
 
-    def locate(self, found: Diagnostic) -> Diagnostic:
+    def locate(self, diagnostic: Diagnostic) -> Diagnostic:
         """The same finding with the line of the operation that it is about."""
-        place = _OPERATION.match(found.where)
+        place = _OPERATION.match(diagnostic.where)
         at = None if place is None else self._places.get(place[0])
-        return found if at is None else self._scanner.about(found, at)
+        return diagnostic if at is None else self._scanner.about(diagnostic, at)
 
     def _weight(self, name: str, offset: int, type: TensorType) -> Data:
         return self._weights.data(name, offset, type)

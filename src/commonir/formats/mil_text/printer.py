@@ -61,7 +61,7 @@ def print_program(
     *,
     syntax: str | None = None,
     elide: int | None = None,
-    found: Diagnostics | None = None,
+    diagnostics: Diagnostics | None = None,
     keeps_model: bool = False,
     reference: Reference | None = None,
 ) -> str:
@@ -71,7 +71,10 @@ def print_program(
     the program of more than `elide` elements are left out. `found` receives what cannot be said in MIL text; without
     it, that is left out silently, for those who only look. `keeps_model` keeps the description of the model as well.
     """
-    return "\n".join(_Printer(module, syntax, elide, found, keeps_model, reference or stated_reference).lines()) + "\n"
+    return (
+        "\n".join(_Printer(module, syntax, elide, diagnostics, keeps_model, reference or stated_reference).lines())
+        + "\n"
+    )
 
 
 def stated_reference(data: Data) -> tuple[str, int] | None:
@@ -91,14 +94,14 @@ class _Printer:
         module: Module,
         syntax: str | None,
         elide: int | None,
-        found: Diagnostics | None,
+        diagnostics: Diagnostics | None,
         keeps_model: bool,
         reference: Reference,
     ) -> None:
         self._module = module
         self._syntax = syntax or syntax_of(module)
         self._elide = elide
-        self._found = found
+        self._found = diagnostics
         self._keeps_model = keeps_model
         self._reference = reference
         self._types: dict[Type, str] = {}
@@ -225,8 +228,8 @@ class _Printer:
         literal = literal_of(value)
         if literal is None:
             return name_text(names[value])
-        held = literal.attribute_values[0]
-        return self._value(held) if isinstance(held, Data | Compound) else f"{self._type(value.type)}({_ELIDED})"
+        content = literal.attribute_values[0]
+        return self._value(content) if isinstance(content, Data | Compound) else f"{self._type(value.type)}({_ELIDED})"
 
     # -- attributes
 

@@ -101,13 +101,13 @@ def _verify_format(module: Module) -> list[Diagnostic]:
         return list(error.diagnostics)
 
 
-def _read(path: str | os.PathLike[str], dialects: Dialects, limits: Limits, found: Diagnostics) -> ParsedProgram:
-    given = Path(path)
-    place = given / PROGRAM if given.is_dir() else given
-    if given.is_dir() and not place.is_file():
-        return _read_pipeline(given, dialects, limits, found)
+def _read(path: str | os.PathLike[str], dialects: Dialects, limits: Limits, diagnostics: Diagnostics) -> ParsedProgram:
+    location = Path(path)
+    place = location / PROGRAM if location.is_dir() else location
+    if location.is_dir() and not place.is_file():
+        return _read_pipeline(location, dialects, limits, diagnostics)
     files = ModelFiles(os.fspath(path), place, "")
-    if given.is_dir():
+    if location.is_dir():
         # A link under this name must not disclose what another file holds.
         files.weight_file(f"{MODEL_PATH}/{PROGRAM}")
     file = os.fspath(place)
@@ -117,12 +117,12 @@ def _read(path: str | os.PathLike[str], dialects: Dialects, limits: Limits, foun
         program = parse_program(text, dialects, weights, limits, file)
     finally:
         weights.close()
-    found.extend(d.located(file=file) for d in program.findings)
-    _describe(program.module, place, found, limits)
+    diagnostics.extend(d.located(file=file) for d in program.findings)
+    _describe(program.module, place, diagnostics, limits)
     return program
 
 
-def _read_pipeline(bundle: Path, dialects: Dialects, limits: Limits, found: Diagnostics) -> ParsedProgram:
+def _read_pipeline(bundle: Path, dialects: Dialects, limits: Limits, diagnostics: Diagnostics) -> ParsedProgram:
     """Reads the programs of a compiled pipeline, each a compiled model of its own."""
     # Loads protobuf, which `import commonir` must not.
     from commonir.formats.coreml.composition import compose_pipeline  # noqa: PLC0415
@@ -141,12 +141,12 @@ def _read_pipeline(bundle: Path, dialects: Dialects, limits: Limits, found: Diag
             raise DiagnosticError(_no_program(folder))
         findings = Diagnostics()
         stages.append(_read(folder, dialects, limits, findings))
-        found.extend(d.located(where=_stage_path(n)) for d in findings)
+        diagnostics.extend(d.located(where=_stage_path(n)) for d in findings)
         faulty.update(f"{_stage_path(n)}.{place}" for place in stages[n].faulty)
         module.body.append(stages[n].module)
     module.set_extra(MODEL_ATTRIBUTE, model.attribute)
     set_metadata(module, model.metadata)
-    compose_pipeline(module, found)
+    compose_pipeline(module, diagnostics)
 
     def locate(given: Diagnostic) -> Diagnostic:
         inside = _STAGE_PATH.match(given.where)
@@ -158,19 +158,19 @@ def _read_pipeline(bundle: Path, dialects: Dialects, limits: Limits, found: Diag
         )
         return stages[n].locate(bare).located(file=os.fspath(bundle), where=_stage_path(n))
 
-    return ParsedProgram(module, list(found), faulty, locate)
+    return ParsedProgram(module, list(diagnostics), faulty, locate)
 
 
 def _stage_path(n: int) -> str:
     return f"modules[{n}]"
 
 
-def _describe(module: Module, place: Path, found: Diagnostics, limits: Limits) -> None:
+def _describe(module: Module, place: Path, diagnostics: Diagnostics, limits: Limits) -> None:
     """Adds the description of a model that the text itself does not state."""
     if MODEL_ATTRIBUTE in module.extra:
         return
     if (place.name == PROGRAM and (place.parent / MODEL_DATA).exists()) or place.parent.suffix == ".mlmodelc":
-        facts = read_facts(place.parent, module, found, limits)
+        facts = read_facts(place.parent, module, diagnostics, limits)
         if facts is not None:
             module.set_extra(MODEL_ATTRIBUTE, facts.attribute)
             set_metadata(module, facts.metadata)

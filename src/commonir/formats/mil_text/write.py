@@ -45,7 +45,7 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
     target = Path(path)
     weights = _Weights(module)
     diagnostics = Diagnostics()
-    print_program(module, found=diagnostics, keeps_model=True, reference=weights.collect)
+    print_program(module, diagnostics=diagnostics, keeps_model=True, reference=weights.collect)
     diagnostics.raise_errors()
     planned = weights.plan(f"{target.stem}{WEIGHTS_SUFFIX}")
     text = print_program(module, keeps_model=True, reference=weights.refer).encode()

@@ -33,8 +33,8 @@ def check_pieces(
     file = os.fspath(path)
     text = read_text(path)
     for piece in pieces_of(text) if split else (Piece(text, 0),):
-        module, found = check_piece(piece, file, dialects)
-        yield module, unexpected(piece, found, file) if expects else found
+        module, diagnostics = check_piece(piece, file, dialects)
+        yield module, unexpected(piece, diagnostics, file) if expects else diagnostics
 
 
 def check_piece(piece: Piece, file: str, dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
@@ -45,8 +45,8 @@ def check_piece(piece: Piece, file: str, dialects: Dialects) -> tuple[Module | N
         return None, list(error.diagnostics)
     lines = TextLines(file, piece.lines_before)
     lines.set_text(piece.text, is_retained=True)
-    found = verify(module, dialects, partial(_located, piece.text, lines))
-    return module, found or _order_of(module)
+    diagnostics = verify(module, dialects, partial(_located, piece.text, lines))
+    return module, diagnostics or _order_of(module)
 
 
 def _order_of(module: Module) -> list[Diagnostic]:
@@ -58,9 +58,9 @@ def _order_of(module: Module) -> list[Diagnostic]:
     return list(check_order(module))
 
 
-def _located(text: str, lines: TextLines, op: Operation, found: Diagnostic) -> Diagnostic:
+def _located(text: str, lines: TextLines, op: Operation, diagnostic: Diagnostic) -> Diagnostic:
     """A finding about an operation with its path in the program, and the line where its text begins."""
-    result = located_at(found.located(where=path_of(op)), op.location)
+    result = located_at(diagnostic.located(where=path_of(op)), op.location)
     if result.line is not None and result.column is not None and result.file == lines.file:
         offset = lines.offset(result.line, result.column)
         result.notes = (*result.notes, *caret_notes(text, offset, result.line))

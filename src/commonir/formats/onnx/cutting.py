@@ -127,20 +127,20 @@ class _Cutting:
         """Returns the pieces of a tensor that remain: all of it if it is small, or stored in several fields."""
         whole: list[bytes | memoryview] = [self._buffer[start:end]]
         rest: list[bytes | memoryview] = []
-        held: list[WireField] = []
+        values: list[WireField] = []
         for found in fields(self._buffer, start, end):
             if found.number not in _CONTENTS:
                 rest.append(self._buffer[found.start : found.end])
-            elif found.wire_type != BYTES or (held and found.number != held[0].number):
+            elif found.wire_type != BYTES or (values and found.number != values[0].number):
                 return whole
             else:
-                held.append(found)
-        if not held or sum(f.end - f.content for f in held) < _LEAST_BYTES:
+                values.append(found)
+        if not values or sum(f.end - f.content for f in values) < _LEAST_BYTES:
             return whole
-        number = held[0].number
+        number = values[0].number
         name = _CONTENTS[number]
-        if name == "string_data" or (number == _RAW_DATA and len(held) > 1):
+        if name == "string_data" or (number == _RAW_DATA and len(values) > 1):
             return whole
         mark = self.token + len(self.places).to_bytes(_INDEX_BYTES, "little")
-        self.places.append(CutPoint(name, tuple([Piece(f.content, f.end - f.content) for f in held])))
+        self.places.append(CutPoint(name, tuple([Piece(f.content, f.end - f.content) for f in values])))
         return [*rest, varint(_RAW_DATA << 3 | BYTES) + varint(len(mark)) + mark]

@@ -66,7 +66,7 @@ _OF_UNNAMED = _OF_TENSOR - {_TENSOR_NAME}
 def decode(
     model: ModelProto,
     dialects: Dialects,
-    found: Diagnostics,
+    diagnostics: Diagnostics,
     contents: TensorReader = IN_MESSAGE,
     *,
     keeps_unknown: bool = False,
@@ -76,13 +76,13 @@ def decode(
 
     `keeps_unknown` says that the message has fields that the declarations do not know.
     """
-    return ModelDecoder(dialects, found, contents, keeps_unknown=keeps_unknown, limits=limits).module(model)
+    return ModelDecoder(dialects, diagnostics, contents, keeps_unknown=keeps_unknown, limits=limits).module(model)
 
 
-def opsets_of(given: Iterable[OperatorSetIdProto]) -> DictionaryAttr:
+def opsets_of(items: Iterable[OperatorSetIdProto]) -> DictionaryAttr:
     """Versions of operator sets by domain; of two for one domain, the first."""
     out: dict[str, Attribute] = {}
-    for entry in given:
+    for entry in items:
         out.setdefault(entry.domain, IntegerAttr(entry.version))
     return DictionaryAttr(tuple(out.items()))
 
@@ -93,13 +93,13 @@ class ModelDecoder(NodeDecoder):
     def __init__(
         self,
         dialects: Dialects,
-        found: Diagnostics,
+        diagnostics: Diagnostics,
         contents: TensorReader = IN_MESSAGE,
         *,
         keeps_unknown: bool = False,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        super().__init__(dialects, found, limits, keeps_unknown=keeps_unknown)
+        super().__init__(dialects, diagnostics, limits, keeps_unknown=keeps_unknown)
         self._contents = contents
         self._limits = limits
         self._operations = 0
@@ -290,7 +290,7 @@ class ModelDecoder(NodeDecoder):
         return type
 
     def _keep_graph(
-        self, end: onnx.Return, proto: GraphProto, block: Block, frozen: frozenset[str] | set[str], given: set[str]
+        self, end: onnx.Return, proto: GraphProto, block: Block, frozen: frozenset[str] | set[str], items: set[str]
     ) -> None:
         """Keeps what a graph says beside its nodes, at its end."""
         self.keep_texts(end, proto.doc_string, proto.metadata_props[:])
@@ -309,10 +309,10 @@ class ModelDecoder(NodeDecoder):
             forms += [
                 (f"input {info.name}", unknown_fields.form_of(info)) for info in proto.input if info.name in frozen
             ]
-        if given:
+        if items:
             names = [tensor.name for tensor in proto.initializer]
             last = [name for name in dict.fromkeys(info.name for info in proto.input) if name in set(names)]
-            if names != [*(name for name in names if name not in given), *last]:
+            if names != [*(name for name in names if name not in items), *last]:
                 keep_names(end, unknown_fields.INITIALIZER_ORDER, names)
         self._keep_infos(end, proto.value_info[:], block, end.outputs, forms)
 
@@ -411,14 +411,14 @@ class ModelDecoder(NodeDecoder):
         listed = tensor.ListFields()
         numbers = {f.number for f, _ in listed}
         storage = unknown_fields.TYPED if self._contents.is_typed(tensor, numbers) else ""
-        held = _OF_TENSOR if named else _OF_UNNAMED
+        content = _OF_TENSOR if named else _OF_UNNAMED
         present = numbers & _CONTENTS
         if len(present) > 1:
             # Contents in a second place count for nothing.
             element = ELEMENTS.get(tensor.data_type)
             used = _RAW if _RAW in present else 0 if element is None else contents_field(element)
-            held -= _CONTENTS - {used}
-        return self.leftover(tensor, held, listed), storage
+            content -= _CONTENTS - {used}
+        return self.leftover(tensor, content, listed), storage
 
     def data(self, proto: TensorProto) -> Data:
         """The contents of a tensor.

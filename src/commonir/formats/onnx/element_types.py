@@ -74,9 +74,9 @@ def write_shape(shape: Shape, proto: TensorShapeProto) -> None:
             into.dim_value = d
         elif d is not None:
             # A name alone is written as it is; in the text of an expression it may be quoted.
-            found = symbols_in(d)
-            alone = len(found) == 1 and d == symbol(found[0].name, found[0].least)
-            into.dim_param = found[0].name if alone else str(d)
+            result = symbols_in(d)
+            alone = len(result) == 1 and d == symbol(result[0].name, result[0].least)
+            into.dim_param = result[0].name if alone else str(d)
 
 
 def data_type(element: ElementType) -> int:

@@ -89,9 +89,9 @@ def add_text(into: Repeated[StringStringEntryProto], key: str, value: str) -> No
 class GraphEncoder:
     """Encodes one graph or function. Formats that hold more than ONNX refine what they need to."""
 
-    def __init__(self, outer: onnx.Graph | onnx.LocalFunction, found: Diagnostics, node_names: set[str]) -> None:
+    def __init__(self, outer: onnx.Graph | onnx.LocalFunction, diagnostics: Diagnostics, node_names: set[str]) -> None:
         self.outer = outer
-        self.found = found
+        self.found = diagnostics
         self.names: Mapping[Value, str] = value_names(outer)
         self.weights: list[Weight] = []
         # Graphs to be encoded: the block, the message, and how many graphs are around it.
@@ -262,9 +262,9 @@ class GraphEncoder:
         """Initializers of the names of inputs, which stand for inputs that are not given."""
         if not isinstance(self.outer, onnx.Graph):
             return
-        held = dict(self.outer.defaults.entries)
+        content = dict(self.outer.defaults.entries)
         for v in self.outer.inputs:
-            default = held.get(v.name)
+            default = content.get(v.name)
             if isinstance(default, DataAttr):
                 header = create(TensorProto)
                 header.name = self.names.get(v, v.name)
@@ -428,9 +428,9 @@ class GraphEncoder:
             if op.overload:
                 into.overload = op.overload
         self.dictionary(op, op.attributes, op.graph_names, op.graphs, into.attribute)
-        given = iter([self.name_of(v) for v in op.inputs])
+        arguments = iter([self.name_of(v) for v in op.inputs])
         count = len(op.inputs) + len(op.absent)
-        return ["" if n in op.absent else next(given) for n in range(count)]
+        return ["" if n in op.absent else next(arguments) for n in range(count)]
 
     def dictionary(
         self,

@@ -45,9 +45,9 @@ class Places:
         parts.append(place)
         return ".".join(reversed(list(filter(None, parts))))
 
-    def located(self, op: Operation, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    def located(self, op: Operation, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         """Findings about an operation, at its place."""
-        for d in found:  # most operations have none, and locations are slow to compute
+        for d in diagnostics:  # most operations have none, and locations are slow to compute
             yield d.located(where=self.place_of(op))
 
     def place_of_holder(self, op: Operation) -> str | None:

@@ -110,9 +110,9 @@ class Malformed(Exception):
 class NodeDecoder(ABC):
     """Decodes nodes. `place` is the current location, for messages; `faulty` are locations with reported errors."""
 
-    def __init__(self, dialects: Dialects, found: Diagnostics, limits: Limits, *, keeps_unknown: bool) -> None:
+    def __init__(self, dialects: Dialects, diagnostics: Diagnostics, limits: Limits, *, keeps_unknown: bool) -> None:
         self.dialects = dialects
-        self.found = found
+        self.found = diagnostics
         self.types = TypeReader(limits)
         self.place = ""
         self.faulty: set[str] = set()
@@ -155,9 +155,9 @@ class NodeDecoder(ABC):
         self.faulty.add(where)
         self.found.add(code, message, where=where, help=help)
 
-    def leftover(self, message: Message, held: frozenset[int], listed: Listed | None = None) -> Rest:
+    def leftover(self, message: Message, values: frozenset[int], listed: Listed | None = None) -> Rest:
         """Returns the fields of a message that have no other place; `listed` are all its fields, where known."""
-        return leftover(message, held, listed, keeps_unknown=self.keeps_unknown)
+        return leftover(message, values, listed, keeps_unknown=self.keeps_unknown)
 
     def keep_texts(self, op: Operation, doc: str, metadata: Iterable[StringStringEntryProto]) -> None:
         """Keeps documentation and metadata of a part of a model."""
@@ -186,17 +186,17 @@ class NodeDecoder(ABC):
 
     def node(self, node: NodeProto, n: int, block: Block, scope: NameScope) -> None:
         """Reads a node and puts it at the end of a block."""
-        said: dict[int, Any] = {f.number: held for f, held in node.ListFields()}
+        present: dict[int, Any] = {f.number: content for f, content in node.ListFields()}
         # As lists, because each look into a message makes its texts anew.
-        if _INPUT in said:
-            said[_INPUT] = said[_INPUT][:]
-        outputs: list[str] = said[_OUTPUT][:] if _OUTPUT in said else []
+        if _INPUT in present:
+            present[_INPUT] = present[_INPUT][:]
+        outputs: list[str] = present[_OUTPUT][:] if _OUTPUT in present else []
         trailing = _without_trailing(outputs) if outputs and not outputs[-1] else 0
         declared = scope.stated
         types = [declared.get(name, unknown) for name in outputs]
         self._at = node, n
-        op = self.operation(node, said, n, types, scope)
-        name = said.get(_NODE_NAME)
+        op = self.operation(node, present, n, types, scope)
+        name = present.get(_NODE_NAME)
         if name:
             op.location = Location(name=name)
             if name in self._node_names:
@@ -209,31 +209,31 @@ class NodeDecoder(ABC):
             if output and not scope.define(output, v):
                 self.report(DUPLICATE_NAME, f"'{output}' is defined twice", node_part(node, n))
         is_open = isinstance(op, _OPEN)
-        self.keep_node(op, node, said, trailing, is_open=is_open)
+        self.keep_node(op, node, present, trailing, is_open=is_open)
         if not is_open and isinstance(op, Op):
             onnx.infer_results(op)
 
     def keep_node(
-        self, op: Operation, node: NodeProto, said: Mapping[int, Any], trailing: int, *, is_open: bool
+        self, op: Operation, node: NodeProto, present: Mapping[int, Any], trailing: int, *, is_open: bool
     ) -> None:
         """Keeps what a node says that its operation has no field for; `said` are its fields by number, and `trailing`
         counts its empty outputs at the end. `is_open` says that it takes any attributes.
         """
-        if self.keeps_unknown or not _PLAIN.issuperset(said):
+        if self.keeps_unknown or not _PLAIN.issuperset(present):
             keep(op, unknown_fields.FIELDS, self.leftover(node, _OF_CUSTOM if is_open else _OF_NODE))
             self.keep_texts(op, node.doc_string, node.metadata_props[:])
             if len(node.device_configurations):
                 op.set_extra(unknown_fields.DEVICES, array(map(form_of, node.device_configurations)))
         else:
-            domain = said.get(_DOMAIN)
-            if domain == "" or said.get(_NODE_NAME) == "" or said.get(_OP_TYPE) == "":
-                empty = tuple([name for number, name in _TEXTS.items() if said.get(number) == ""])
+            domain = present.get(_DOMAIN)
+            if domain == "" or present.get(_NODE_NAME) == "" or present.get(_OP_TYPE) == "":
+                empty = tuple([name for number, name in _TEXTS.items() if present.get(number) == ""])
                 op.set_extra(unknown_fields.FIELDS, self._empty_texts(empty))
-        inputs = said.get(_INPUT)
+        inputs = present.get(_INPUT)
         before = _without_trailing(inputs[:]) if inputs and not inputs[-1] else 0
         if before or trailing:
             op.set_extra(onnx.TRAILING_NAMES, DenseArrayAttr(i64, (before, trailing)))
-        if said.get(_DOMAIN) == _DEFAULT_DOMAIN and not is_open:
+        if present.get(_DOMAIN) == _DEFAULT_DOMAIN and not is_open:
             unknown_fields.add(op, unknown_fields.FIELDS, "domain", StringAttr(_DEFAULT_DOMAIN))
 
     def _empty_texts(self, names: tuple[str, ...]) -> DictionaryAttr:
@@ -245,7 +245,7 @@ class NodeDecoder(ABC):
         return result
 
     def operation(
-        self, node: NodeProto, said: Mapping[int, Any], n: int, types: list[Type], scope: NameScope
+        self, node: NodeProto, present: Mapping[int, Any], n: int, types: list[Type], scope: NameScope
     ) -> Operation:
         """The operation of a node, in no block yet; `said` are its fields by number, and `types` those that the file
         states of its results.
@@ -254,10 +254,10 @@ class NodeDecoder(ABC):
             called = self.functions.get((node.domain, node.op_type, node.overload))
             if called is not None:
                 return self.call(called, node, types, scope)
-        definition = self.definition(said.get(_DOMAIN, ""), said.get(_OP_TYPE, ""))
+        definition = self.definition(present.get(_DOMAIN, ""), present.get(_OP_TYPE, ""))
         if definition is not None:
             try:
-                return self.defined(definition, said, types, scope)
+                return self.defined(definition, present, types, scope)
             except Malformed as fault:
                 self.report(fault.code, str(fault), node_part(node, n), fault.help)
         return self.custom(node, types, scope)
@@ -273,22 +273,22 @@ class NodeDecoder(ABC):
                 version = self._versions.get("" if domain else _DEFAULT_DOMAIN)
             elif version is None and name is not None:
                 version = onnx.newest_version(domain)  # as onnxruntime takes it; `check` reports that it is missing
-            found = None
+            result = None
             if name is not None and version is not None:
-                found = self.dialects.find(name, onnx.version_in(domain, version))
-                if found is None and is_default:
-                    found = self.dialects.find(onnx.added_name(op_type))
-            self._definitions[key] = found
+                result = self.dialects.find(name, onnx.version_in(domain, version))
+                if result is None and is_default:
+                    result = self.dialects.find(onnx.added_name(op_type))
+            self._definitions[key] = result
         return self._definitions[key]
 
-    def defined(self, definition: type[Op], said: Mapping[int, Any], types: list[Type], scope: NameScope) -> Op:
+    def defined(self, definition: type[Op], present: Mapping[int, Any], types: list[Type], scope: NameScope) -> Op:
         """An operation of a definition, of the fields of a node by number.
 
         Raises: Malformed for a node that has more than the definition can hold.
         """
         layout = definition.layout
-        operands, offsets = _operands(layout, said, scope)
-        given = said.get(_ATTRIBUTE)
+        operands, offsets = _operands(layout, present, scope)
+        given = present.get(_ATTRIBUTE)
         if given is None:
             regions = _regions(layout, {}) if layout.regions else ()
             return definition.assembled(operands, offsets, layout.unset, regions, types)
@@ -302,7 +302,7 @@ class NodeDecoder(ABC):
             name = attribute.name
             place = layout.spelled.get(name)
             if place is None or name in names:
-                op_type = said.get(_OP_TYPE, "")
+                op_type = present.get(_OP_TYPE, "")
                 if place is not None:
                     raise Malformed(WRONG_ATTRIBUTE, f"{op_type}: attribute '{name}' is given twice")
                 near = did_you_mean(name, layout.spelled)
@@ -422,10 +422,10 @@ class NodeDecoder(ABC):
         """
         present = attribute.ListFields()
         if len(present) == _OF_PLAIN and not self.keeps_unknown:
-            (first, _), (field, held), (last, declared) = present
+            (first, _), (field, content), (last, declared) = present
             plain = PLAIN_VALUES.get(declared) if first.number == _NAME and last.number == _TYPE else None
             if plain is not None and field.number == plain.number:
-                return ReadAttribute(plain.decoded(held))
+                return ReadAttribute(plain.decoded(content))
         element_type = kind_of(attribute)
         if attribute.ref_attr_name:
             return ReadAttribute(
@@ -443,13 +443,13 @@ class NodeDecoder(ABC):
             elif not is_repeated(element_type) and not _has(present, number):
                 storage = unknown_fields.IMPLICIT
         try:
-            value, more, held = self._value(attribute, element_type, scope)
+            value, more, content = self._value(attribute, element_type, scope)
         except TensorError as error:
             raise Malformed(WRONG_ATTRIBUTE, f"attribute '{attribute.name}': {error}") from None
         except DiagnosticError as error:
             first = error.diagnostics[0]
             raise Malformed(first.code, f"attribute '{attribute.name}': {first.message}", first.help) from None
-        return ReadAttribute(value, [*rest, *more], " ".join(filter(None, (storage, held))))
+        return ReadAttribute(value, [*rest, *more], " ".join(filter(None, (storage, content))))
 
     def _value(self, proto: AttributeProto, kind: int, scope: NameScope | None) -> tuple[object, Rest, str]:
         """A value, what its message says beyond it, and how a tensor is held."""
@@ -503,17 +503,17 @@ class NodeDecoder(ABC):
 
 
 def _operands(
-    layout: FieldLayout, said: Mapping[int, Any], scope: NameScope
+    layout: FieldLayout, present: Mapping[int, Any], scope: NameScope
 ) -> tuple[tuple[Value, ...], tuple[int, ...] | None]:
     """The operands of a node, and where those of each input of its definition begin, as operations hold them."""
-    names: list[str] = said.get(_INPUT, [])
+    names: list[str] = present.get(_INPUT, [])
     inputs = layout.inputs
     if layout.is_plain and len(names) == len(inputs) and "" not in names:
         known, find = scope.values.get, scope.value
         return tuple([known(name) or find(name) for name in names]), None
     names = names[:]
     _without_trailing(names)
-    operator = said.get(_OP_TYPE, "")
+    operator = present.get(_OP_TYPE, "")
     operands: list[Value] = []
     offsets = [0]
     at = 0

@@ -92,10 +92,10 @@ def decoded(message: ModelProto, dialects: Dialects, file: str) -> tuple[Module,
     return module, [d.located(file=file or None) for d in diagnostics]
 
 
-def _read(file: str, dialects: Dialects, limits: Limits, found: Diagnostics) -> _Read:
+def _read(file: str, dialects: Dialects, limits: Limits, diagnostics: Diagnostics) -> _Read:
     whole, mapped = _content(file)
     remaining = _cut(whole, limits, file)
-    return _decode(remaining, Contents(remaining, whole, file, mapped), dialects, limits, found, file)
+    return _decode(remaining, Contents(remaining, whole, file, mapped), dialects, limits, diagnostics, file)
 
 
 def _content(file: str) -> tuple[memoryview, MappedFile | None]:
@@ -115,10 +115,10 @@ def _content(file: str) -> tuple[memoryview, MappedFile | None]:
 
 
 def _decode(
-    remaining: Cut, contents: Contents, dialects: Dialects, limits: Limits, found: Diagnostics, file: str
+    remaining: Cut, contents: Contents, dialects: Dialects, limits: Limits, diagnostics: Diagnostics, file: str
 ) -> _Read:
     message, keeps_unknown = _parsed(remaining.content, limits, file)
-    decoder = ModelDecoder(dialects, found, contents, keeps_unknown=keeps_unknown, limits=limits)
+    decoder = ModelDecoder(dialects, diagnostics, contents, keeps_unknown=keeps_unknown, limits=limits)
     return _Read(decoder.module(message), decoder.faulty, contents)
 
 

@@ -47,13 +47,13 @@ _TENSOR, _ELEMENT_AND_SHAPE, _SIZE = [1], [1, 2], [1]
 
 
 @lru_cache(maxsize=1024)
-def _sized(said: bytes) -> TensorType | None:
+def _sized(present: bytes) -> TensorType | None:
     """A tensor type of known sizes that says nothing else, as nearly all types in files are; None for others.
 
     `said` is its message. Models have the same few types.
     """
     proto = create(TypeProto)
-    proto.ParseFromString(said)
+    proto.ParseFromString(present)
     fields = proto.ListFields()
     if [f.number for f, _ in fields] != _TENSOR:
         return None

@@ -16,8 +16,8 @@ class NameScope:
 
     __slots__ = ("_forward", "_outer", "stated", "values")
 
-    def __init__(self, stated: Mapping[str, Type], outer: NameScope | None = None) -> None:
-        self.stated = stated
+    def __init__(self, declared: Mapping[str, Type], outer: NameScope | None = None) -> None:
+        self.stated = declared
         self.values: dict[str, Value] = {}
         self._outer = outer
         self._forward: dict[str, Value] = {}

@@ -166,9 +166,9 @@ def _check_devices(spec: ShardingSpecProto, devices: int | None, where: str) -> 
         elif not len(entry.value):
             yield _wrong("S3", f"the group {entry.key} has no devices", where)
         groups.setdefault(entry.key, tuple(entry.value))
-    given = [n for entry in spec.device for n in groups.get(entry, (entry,))]
+    arguments = [n for entry in spec.device for n in groups.get(entry, (entry,))]
     if devices is not None:
-        for n in dict.fromkeys(given):
+        for n in dict.fromkeys(arguments):
             if not 0 <= n < devices:
                 yield _wrong("S3", f"there is no device {n}: the configuration has {devices}", where)
 

@@ -117,9 +117,9 @@ def _packed(proto: TensorProto, element: ElementType) -> bytes:
     """The packed elements of a field by type."""
     name, code = _field(element)
     numbers: Iterable[int | float] = getattr(proto, name)
-    given = tuple(numbers)
+    arguments = tuple(numbers)
     try:
-        return struct.pack(f"<{len(given)}{code}", *given)
+        return struct.pack(f"<{len(arguments)}{code}", *arguments)
     except (struct.error, OverflowError):
         raise TensorError(f"an element of '{name}' is not of type {element}") from None
 
@@ -134,11 +134,13 @@ def packed_contents(type: TensorType, field: str, pieces: Sequence[memoryview]) 
     name, code = _field(element)
     expected = 0 if element is string or name != field else element.size_bytes(type.count)
     if is_fixed(element):
-        found = sum(map(len, pieces))
+        result = sum(map(len, pieces))
     else:
-        found = varint_count(pieces) * struct.calcsize(code)
-    if found != expected:
-        raise TensorError(f"{type} takes {element.size_bytes(type.count)} bytes, found {found if name == field else 0}")
+        result = varint_count(pieces) * struct.calcsize(code)
+    if result != expected:
+        raise TensorError(
+            f"{type} takes {element.size_bytes(type.count)} bytes, found {result if name == field else 0}"
+        )
     if is_fixed(element):
         return InlineData(type, pieces[0] if len(pieces) == 1 else b"".join(pieces))
     is_narrow = name == "int32_data"

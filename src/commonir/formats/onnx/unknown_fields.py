@@ -101,7 +101,7 @@ def merge(form: Attribute | None, into: M) -> M:
 
 
 def leftover(
-    message: Message, held: Collection[int], listed: Listed | None = None, *, keeps_unknown: bool
+    message: Message, values: Collection[int], listed: Listed | None = None, *, keeps_unknown: bool
 ) -> list[tuple[str, Attribute]]:
     """The fields of a message that have no place, `held` being the numbers of those that have one, and `listed` all
     that are present, where they are at hand.
@@ -111,7 +111,7 @@ def leftover(
     entries = [
         (f.name, field_attribute(f, v))
         for f, v in (message.ListFields() if listed is None else listed)
-        if f.number not in held or (not v and type(v) in (str, int))
+        if f.number not in values or (not v and type(v) in (str, int))
     ]
     if keeps_unknown:
         whole: AnyMessage = message  # pyright: ignore[reportAssignmentType]  the class is made at run time
@@ -151,8 +151,8 @@ def written_attributes(op: Op) -> list[str]:
 
 def kept(op: Operation, name: str) -> dict[str, Attribute]:
     """The entries of a dictionary that was kept."""
-    found = op.extra.get(name)
-    return dict(found.entries) if isinstance(found, DictionaryAttr) else {}
+    result = op.extra.get(name)
+    return dict(result.entries) if isinstance(result, DictionaryAttr) else {}
 
 
 def keep_names(op: Operation, name: str, names: Iterable[str]) -> None:
@@ -162,7 +162,7 @@ def keep_names(op: Operation, name: str, names: Iterable[str]) -> None:
 
 def kept_names(op: Operation, name: str) -> list[str] | None:
     """A list of names that was kept; None when there is none."""
-    found = op.extra.get(name)
-    if not isinstance(found, ArrayAttr):
+    result = op.extra.get(name)
+    if not isinstance(result, ArrayAttr):
         return None
-    return [v.value for v in found.values if isinstance(v, StringAttr)]
+    return [v.value for v in result.values if isinstance(v, StringAttr)]

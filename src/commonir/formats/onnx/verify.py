@@ -133,9 +133,9 @@ def _check_interface(graph: onnx.Graph, place: str) -> Iterator[Diagnostic]:
             if v.type is unknown:
                 text = f"G2: the type of '{v.name}' is not stated"
                 yield Diagnostic(MALFORMED_TYPE, text, where=f"{place}.{part} '{v.name}'")
-    held = dict(graph.defaults.entries)
+    content = dict(graph.defaults.entries)
     for v in graph.inputs:
-        default = held.get(v.name)
+        default = content.get(v.name)
         if isinstance(default, DataAttr) and not are_compatible_types(v.type, default.data.type):
             text = f"G7: '{v.name}' is declared {v.type}, but its default is {default.data.type}"
             yield Diagnostic(MALFORMED_VALUE, text, where=f"{place}.initializer '{v.name}'")

@@ -82,8 +82,8 @@ class _Parser:
 
     def _fail(self, expected: str) -> NoReturn:
         word = self._word
-        found = "the end of the text" if word.kind is TokenKind.END else f"'{escape(word.text)}'"
-        fail(f"expected {expected}, found {found}", word.line, self._file)
+        result = "the end of the text" if word.kind is TokenKind.END else f"'{escape(word.text)}'"
+        fail(f"expected {expected}, found {result}", word.line, self._file)
 
     def _is(self, mark: str) -> bool:
         return self._word.kind is TokenKind.MARK and self._word.text == mark
@@ -436,11 +436,11 @@ class _Parser:
         else:
             self._single(into, declared)
 
-    def _single(self, into: AttributeProto, stated: AttributeType | None) -> None:
-        if stated is AttributeType.TYPE_PROTO:
+    def _single(self, into: AttributeProto, declared: AttributeType | None) -> None:
+        if declared is AttributeType.TYPE_PROTO:
             self._type(into.tp)
-            into.type = stated
-        elif self._is_tensor(stated):
+            into.type = declared
+        elif self._is_tensor(declared):
             self._tensor(into.t)
             into.type = AttributeType.TENSOR
         elif self._is_graph():
@@ -448,13 +448,13 @@ class _Parser:
             into.type = AttributeType.GRAPH
         else:
             line, value = self._word.line, self._literal()
-            kind = stated or _kind_of([value])
+            kind = declared or _kind_of([value])
             self._give(into, kind, [value], line)
 
-    def _is_tensor(self, stated: AttributeType | None) -> bool:
+    def _is_tensor(self, declared: AttributeType | None) -> bool:
         word = self._word
         is_type = word.kind is TokenKind.NAME and word.text in _TYPES
-        return is_type and (stated is None or stated in (AttributeType.TENSOR, AttributeType.TENSORS))
+        return is_type and (declared is None or declared in (AttributeType.TENSOR, AttributeType.TENSORS))
 
     def _is_graph(self) -> bool:
         following = self._next()
@@ -472,14 +472,14 @@ class _Parser:
         self._accept("=")
         self._elements(into)
 
-    def _list(self, into: AttributeProto, stated: AttributeType | None) -> None:
+    def _list(self, into: AttributeProto, declared: AttributeType | None) -> None:
         line = self._word.line
         values: list[Value] = []
 
         def one() -> None:
-            if stated is AttributeType.TYPE_PROTOS:
+            if declared is AttributeType.TYPE_PROTOS:
                 self._type(into.type_protos.add())
-            elif self._is_tensor(stated):
+            elif self._is_tensor(declared):
                 self._tensor(into.tensors.add())
             elif self._is_graph():
                 self._graph(into.graphs.add())
@@ -494,8 +494,8 @@ class _Parser:
                 (into.type_protos, AttributeType.TYPE_PROTOS),
             )
             into.type = next(kind for field, kind in kinds if len(field))
-        elif values or stated is not None:
-            self._give(into, stated or _LISTS[_kind_of(values)], values, line)
+        elif values or declared is not None:
+            self._give(into, declared or _LISTS[_kind_of(values)], values, line)
         else:
             fail(f"an empty list needs the kind of its elements: `{into.name}: ints = []`", line, self._file)
 

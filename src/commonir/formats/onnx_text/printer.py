@@ -121,10 +121,10 @@ class _Printer:
         inputs = [self._input(info, constants) for info in graph.input]
         outputs = [self.value_info(info) for info in graph.output]
         yield f"{named(graph.name)} ({', '.join(inputs)}) => ({', '.join(outputs)})"
-        held = [*(self.constant(t) for t in graph.initializer if t.name in constants)]
-        held += [self.value_info(info) for info in graph.value_info]
-        if held:
-            inner = f",\n{indent}{_INDENT}".join(held)
+        values = [*(self.constant(t) for t in graph.initializer if t.name in constants)]
+        values += [self.value_info(info) for info in graph.value_info]
+        if values:
+            inner = f",\n{indent}{_INDENT}".join(values)
             yield f"{indent}<\n{indent}{_INDENT}{inner}\n{indent}>"
         yield from self.nodes(graph.node, indent)
 
@@ -189,8 +189,8 @@ class _Printer:
             case "map_type":
                 return f"map({_element(proto.map_type.key_type)}, {self.type(proto.map_type.value_type)})"
             case "opaque_type":
-                held = proto.opaque_type
-                return f"opaque({held.domain}, {held.name})" if held.domain else f"opaque({held.name})"
+                content = proto.opaque_type
+                return f"opaque({content.domain}, {content.name})" if content.domain else f"opaque({content.name})"
             case _:
                 raise _impossible("a type of nothing")
 

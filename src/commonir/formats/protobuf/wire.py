@@ -152,9 +152,9 @@ def parse(kind: type[Message], buffer: memoryview, limits: Limits, *, file: str,
 
 def _check(kind: type[Message], buffer: memoryview, limits: Limits, *, file: str, where: str) -> None:
     """Raises what is wrong with a message at the first place where something is, and returns if nothing is found."""
-    found = explain(kind, buffer, limits)
-    if found is not None:
-        raise DiagnosticError(found.located(file=file, where=where))
+    result = explain(kind, buffer, limits)
+    if result is not None:
+        raise DiagnosticError(result.located(file=file, where=where))
 
 
 def explain(kind: type[Message], buffer: memoryview, limits: Limits) -> Diagnostic | None:

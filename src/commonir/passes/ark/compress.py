@@ -269,10 +269,10 @@ def _moved_too_far(rank: ark.Rank, nodes: _Nodes) -> Iterator[Diagnostic]:
     for after, op in enumerate(order):
         for values, is_written in ((op.read_tensors, False), (op.written_tensors, True)):
             for value in values:
-                held = views.get(value)
-                if held is not None and held.is_local(rank.rank):
-                    use = _Use(op, places[op], after, view_of(held.result_), is_written)
-                    by_buffer.setdefault(held.buffer, []).append(use)
+                content = views.get(value)
+                if content is not None and content.is_local(rank.rank):
+                    use = _Use(op, places[op], after, view_of(content.result_), is_written)
+                    by_buffer.setdefault(content.buffer, []).append(use)
     steps = 0
     for uses in by_buffer.values():
         for use, other in _overtaken(sorted(uses, key=lambda use: use.before)):

@@ -31,10 +31,10 @@ def hand_on_contents(before: ark.Rank, after: ark.Rank) -> None:
     if not known:
         return
     for holder in [h for h in _holders(after) if h.content is None and h.buffer in known]:
-        given = [(view, content) for view, content in known[holder.buffer] if overlap(view, holder.view)]
-        if not given:
+        arguments = [(view, content) for view, content in known[holder.buffer] if overlap(view, holder.view)]
+        if not arguments:
             continue
-        whole = [(view, content) for view, content in given if contains(view, holder.view)]
+        whole = [(view, content) for view, content in arguments if contains(view, holder.view)]
         if not whole:
             message = f"'{ark.port_name(holder.result_)}' lies across contents of others, and is not a part of one"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=before.sym_name))
@@ -62,7 +62,7 @@ def _fill(holder: ark.Tensor | ark.VirtualOp, view: View, content: Data) -> None
     holder.erase()
 
 
-def _part(array: NDArray[np.generic], view: View, wanted: View) -> NDArray[np.generic]:
+def _part(array: NDArray[np.generic], view: View, expected: View) -> NDArray[np.generic]:
     """The elements of a view of a buffer in which an array lies as another view."""
     import numpy as np  # noqa: PLC0415  only where contents are asked for
 
@@ -72,13 +72,13 @@ def _part(array: NDArray[np.generic], view: View, wanted: View) -> NDArray[np.ge
         around = np.zeros(view.strides, array.dtype)
         around[_place(view)] = array
         array = around
-    held = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    dtype = dtype_of(wanted.element.name)
-    size_bytes = prod(wanted.strides) * dtype.itemsize
+    content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    dtype = dtype_of(expected.element.name)
+    size_bytes = prod(expected.strides) * dtype.itemsize
     # The array around what is wanted may be larger than what is known, but not what is wanted.
-    if held.size < size_bytes:
-        held = np.concatenate([held, np.zeros(size_bytes - held.size, np.uint8)])
-    return held[:size_bytes].view(dtype).reshape(wanted.strides)[_place(wanted)]
+    if content.size < size_bytes:
+        content = np.concatenate([content, np.zeros(size_bytes - content.size, np.uint8)])
+    return content[:size_bytes].view(dtype).reshape(expected.strides)[_place(expected)]
 
 
 def _place(view: View) -> tuple[slice, ...]:

@@ -21,9 +21,9 @@ def copied(op: ark.ArkOp | ark.Tensor, values: dict[Value, Value], changed: Mapp
     return result
 
 
-def _mapped(held: object, values: Mapping[Value, Value]) -> object:
-    if isinstance(held, Value):
-        return values[held]
-    if is_sequence(held) and any(isinstance(v, Value) for v in held):
-        return tuple([_mapped(v, values) for v in held])
-    return held
+def _mapped(content: object, values: Mapping[Value, Value]) -> object:
+    if isinstance(content, Value):
+        return values[content]
+    if is_sequence(content) and any(isinstance(v, Value) for v in content):
+        return tuple([_mapped(v, values) for v in content])
+    return content

@@ -158,5 +158,5 @@ class _Uses:
             "output": self._outputs,
             "received": self._receiving.keys(),
         }
-        found = [kind for kind, buffers in groups.items() if buffer in buffers]
-        yield from found or ["scratch"]
+        result = [kind for kind, buffers in groups.items() if buffer in buffers]
+        yield from result or ["scratch"]

@@ -65,7 +65,7 @@ def _misplaced(rank: ark.Rank) -> Iterator[Diagnostic]:
     if len(rank.content.blocks) != 1:
         yield Diagnostic(UNSUPPORTED_CONVERSION, f"{rank.name}: there is nothing to run", where=path_of(rank))
         return
-    held = rank.views
+    content = rank.views
     for op in rank.body.operations:
         if isinstance(op, ark.HoldsView):
             yield from [d.located(where=path_of(op)) for d in op.view_findings() if d.is_error]
@@ -73,7 +73,7 @@ def _misplaced(rank: ark.Rank) -> Iterator[Diagnostic]:
             message = f"a program of ARK has no place for {op.name}"
             yield Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op))
         else:
-            for n in [n for n, v in enumerate(op.operands) if v not in held]:
+            for n in [n for n, v in enumerate(op.operands) if v not in content]:
                 message = f"{op.name}: operand {n} does not say which part of a buffer it is"
                 yield Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op))
 
@@ -114,18 +114,20 @@ class _Meanings:
 class _Lowering:
     """The lowering of one rank."""
 
-    def __init__(self, rank: ark.Rank, communication: Communication, meanings: _Meanings, found: Diagnostics) -> None:
+    def __init__(
+        self, rank: ark.Rank, communication: Communication, meanings: _Meanings, diagnostics: Diagnostics
+    ) -> None:
         self._rank = rank
         self._meanings = meanings
-        self._found = found
+        self._found = diagnostics
         self._messages = {(m.take.op, m.take.source): m for m in communication.messages}
         self._exchanged: dict[ark.ArkOp, list[Put | Take]] = {}
         for event in communication.events.get(rank.rank, ()):
             if isinstance(event, Put | Take):
                 self._exchanged.setdefault(event.op, []).append(event)
-        held = rank.views
-        views = {holder: holder.view for holder in dict.fromkeys(held.values())}
-        self._views = {value: views[holder] for value, holder in held.items()}
+        content = rank.views
+        views = {holder: holder.view for holder in dict.fromkeys(content.values())}
+        self._views = {value: views[holder] for value, holder in content.items()}
         self._block = Block()
         self._memory = Memory(self._sizes_bytes(), self._place)
         self._location: Location | None = None
@@ -214,8 +216,8 @@ class _Lowering:
             raise DiagnosticError(*meaning.found)
         written = op.written_tensors
         values = {
-            mine: self._memory.read(self._views[given])
-            for mine, given in zip(meaning.block.arguments, op.operands, strict=True)
+            mine: self._memory.read(self._views[operand])
+            for mine, operand in zip(meaning.block.arguments, op.operands, strict=True)
             if mine.is_used or mine is meaning.result
         }
         for inner in meaning.block.operations:
@@ -300,5 +302,5 @@ class _Lowering:
 
 
 def _content_of(value: Value) -> Data | None:
-    held = value.owner
-    return held.content if isinstance(held, ark.HoldsView) else None
+    content = value.owner
+    return content.content if isinstance(content, ark.HoldsView) else None

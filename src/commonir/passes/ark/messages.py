@@ -214,14 +214,14 @@ class _Reading:
 
 
 def _rank_of(proxy: Value) -> int:
-    held = ark.view_of(proxy)
-    return ark.LOCAL if held is None else held.buffer_rank
+    content = ark.view_of(proxy)
+    return ark.LOCAL if content is None else content.buffer_rank
 
 
 def _tags_for(value: Value, rank: int, *, is_sent: bool) -> Sequence[int]:
     """The tags of the buffer of a tensor for messages to or from a rank."""
-    held = ark.view_of(value)
-    pairs = () if held is None else held.send_tags if is_sent else held.recv_tags
+    content = ark.view_of(value)
+    pairs = () if content is None else content.send_tags if is_sent else content.recv_tags
     return [tag for other, tag in pairs if other == rank]
 
 
@@ -321,8 +321,8 @@ class _Run:
         is_message = isinstance(put.op, ark.Send) and (given.strides, given.offsets) == (there.strides, there.offsets)
         if is_packet or is_message:
             return Landing(own, is_stated=False)
-        held = self._buffers[take.destination].get((take.source, take.tag), ())
-        buffer = own.buffer if own.buffer in held or len(held) != 1 else held[0]
+        content = self._buffers[take.destination].get((take.source, take.tag), ())
+        buffer = own.buffer if own.buffer in content or len(content) != 1 else content[0]
         return Landing(there._replace(buffer=buffer), is_stated=True)
 
     def _circle(self, blocked: Mapping[int, Take | Meet]) -> tuple[int, ...]:

@@ -14,10 +14,10 @@ from commonir.ir.operation import Value
 
 def view_of(value: Value) -> View:
     """The part of a buffer that a tensor is. Raises: TypeError for a value that is not a tensor of a file."""
-    held = ark.view_of(value)
-    if held is None:
+    content = ark.view_of(value)
+    if content is None:
         raise TypeError(f"expected a tensor of a buffer, found {value.type}")
-    return held.view
+    return content.view
 
 
 def buffer_bytes(views: Iterable[View]) -> dict[int, int]:

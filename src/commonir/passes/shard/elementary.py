@@ -99,22 +99,22 @@ def written_out(
     pending: list[tuple[Op, tuple[Value, ...]]] = [(op, tuple(operands))]
     after: dict[Operation, tuple[Value, ...]] = {}
     while pending:
-        here, given = pending.pop()
+        here, arguments = pending.pop()
         if here in after:
             values.update(zip(here.results, [_last(v, values) for v in after.pop(here)], strict=True))
             continue
-        given = tuple([_last(v, values) for v in given])
+        arguments = tuple([_last(v, values) for v in arguments])
         if not _is_composite(here):
-            copy = block.append(here.clone_shallow(given, ()))
+            copy = block.append(here.clone_shallow(arguments, ()))
             result.append(copy)
             values.update(zip(here.results, copy.results, strict=True))
             continue
         try:
-            expansion = _without_bias(here, given) or expand(here, given)
+            expansion = _without_bias(here, arguments) or expand(here, arguments)
         except DiagnosticError:
             return None
         after[here] = expansion.results
-        pending.append((here, given))
+        pending.append((here, arguments))
         inner: list[Op] = [o for o in expansion.operations if isinstance(o, Op)]
         if len(inner) < len(expansion.operations) or any(o.regions for o in inner):
             return None

@@ -159,19 +159,19 @@ class Trial:
         """Divides what an operation has to do with values that are divided."""
         if node.source in self.barred:
             return
-        found = [(False, n, s) for n, v in enumerate(node.op.operands) if (s := self._split(v)) is not None]
-        found += [(True, n, s) for n, v in enumerate(node.op.results) if (s := self._split(v)) is not None]
+        result = [(False, n, s) for n, v in enumerate(node.op.operands) if (s := self._split(v)) is not None]
+        result += [(True, n, s) for n, v in enumerate(node.op.results) if (s := self._split(v)) is not None]
         op = node.kernel
         if op is None or len(node.used) > len(node.op.operands):
             raise Conflict(node, cause, f"{node.op.name} is not divided")
         if isinstance(op, core.Reshape):
             self._reshape(node, op, cause)
             return
-        is_result, number, split = found[0]
+        is_result, number, split = result[0]
         run = self.plan.indices.run_at(op, is_result, number, split.axis)
         if run is None:
             raise Conflict(node, cause, f"{name_of(node)} needs the whole of axis {split.axis}")
-        for is_result, number, other in found:
+        for is_result, number, other in result:
             if run.at(is_result, number) != (other.axis,) or other.period != split.period:
                 raise Conflict(node, cause, f"{name_of(node)} would be divided in two ways")
         self._divide(node, run, split.period, cause)

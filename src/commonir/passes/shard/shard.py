@@ -83,11 +83,11 @@ def _separated(module: Module, main: ml_program.Func) -> ml_program.Func:
     return built
 
 
-def _report(divided: Divided, source: Function, made: Module, parallel: Parallel, findings: Diagnostics) -> None:
+def _report(divided: Divided, source: Function, module: Module, parallel: Parallel, findings: Diagnostics) -> None:
     ranks = divided.plan.ranks
-    sums = [op for op in core.ranks_of(made)[0].walk() if isinstance(op, core.AllReduce)]
-    before, held = constant_bytes(source), max(constant_bytes(f) for f in core.ranks_of(made))
-    notes = [f"each rank holds {held} of {before} bytes of constants"]
+    sums = [op for op in core.ranks_of(module)[0].walk() if isinstance(op, core.AllReduce)]
+    before, content = constant_bytes(source), max(constant_bytes(f) for f in core.ranks_of(module))
+    notes = [f"each rank holds {content} of {before} bytes of constants"]
     if parallel is Parallel.DATA:
         split = [v.name for v in divided.plan.program.inputs if v in divided.plan.layouts]
         message = f"each of {ranks} ranks computes a part of the batch: inputs {', '.join(split)}"

@@ -185,10 +185,10 @@ def _followed(plan: Plan, value: Value, size: int) -> Trial:
             trial.run()
             break
         except Conflict as conflict:
-            found = _mixing(conflict)
+            result = _mixing(conflict)
             if conflict.node is None or conflict.node.source in barred or len(barred) >= _MOST_REFUSED:
-                raise DiagnosticError(*barred.values(), found) from None
-            barred[conflict.node.source] = found
+                raise DiagnosticError(*barred.values(), result) from None
+            barred[conflict.node.source] = result
     if barred:
         raise DiagnosticError(*barred.values())
     return trial

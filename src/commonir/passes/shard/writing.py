@@ -95,12 +95,12 @@ def _is_inferred_from_shards(plan: Plan, unit: Unit, nodes: Sequence[Node]) -> b
         for v, need in zip(unit.operands, unit.needs, strict=True)
     ]
     try:
-        found = written_out(copied(unit.op, tuple(operands)), operands, Block())
+        result = written_out(copied(unit.op, tuple(operands)), operands, Block())
     except DiagnosticError:
         return False
-    if found is None or len(found[0]) != len(nodes):
+    if result is None or len(result[0]) != len(nodes):
         return False
-    for built, node in zip(found[0], nodes, strict=True):
+    for built, node in zip(result[0], nodes, strict=True):
         splits = [plan.split_of(v) for v in node.op.results]
         types = [
             v.type if s is None else part_type(v.type, s, ranks) for v, s in zip(node.op.results, splits, strict=True)
@@ -112,15 +112,15 @@ def _is_inferred_from_shards(plan: Plan, unit: Unit, nodes: Sequence[Node]) -> b
     return True
 
 
-def _states_the_same(plan: Plan, made: Operation, node: Node) -> bool:
+def _states_the_same(plan: Plan, new_op: Operation, node: Node) -> bool:
     """Whether the attributes of an operation on parts are those that it has in the plan."""
-    if not (isinstance(made, Op) and isinstance(node.op, Op)):
+    if not (isinstance(new_op, Op) and isinstance(node.op, Op)):
         return False
-    if made.has_trait(traits.ConstantLike):
-        one, other = made.constant_data(), node.op.constant_data()
+    if new_op.has_trait(traits.ConstantLike):
+        one, other = new_op.constant_data(), node.op.constant_data()
         return one is not None and other is not None and one.identity == other.identity
-    expected = on_parts(node.op, made.operands, [plan.split_of(v) for v in node.op.results], plan.ranks)
-    same = made.decoded_attributes() == expected.decoded_attributes()
+    expected = on_parts(node.op, new_op.operands, [plan.split_of(v) for v in node.op.results], plan.ranks)
+    same = new_op.decoded_attributes() == expected.decoded_attributes()
     expected.operands = ()
     return same
 

@@ -27,13 +27,13 @@ def broken_rules(module: Module, locate: Locate, *, is_verified: bool = False) -
     if not ranks:
         return []
     order = {rank: n for n, rank in enumerate(ranks)}
-    found = list(islice(_faults(module, ranks, is_verified=is_verified), DEFAULT_LIMITS.max_diagnostics))
+    diagnostics = list(islice(_faults(module, ranks, is_verified=is_verified), DEFAULT_LIMITS.max_diagnostics))
 
     def key(fault: Fault) -> tuple[int, int]:
         rank = fault.op if isinstance(fault.op, ark.Rank) else ark.rank_of(fault.op)
         return (order.get(rank, 0) if rank is not None else 0, fault.node)
 
-    return [locate(fault.op, fault.finding) for fault in sorted(found, key=key)]
+    return [locate(fault.op, fault.finding) for fault in sorted(diagnostics, key=key)]
 
 
 def _faults(module: Module, ranks: list[ark.Rank], *, is_verified: bool) -> Iterator[Fault]:

@@ -57,8 +57,8 @@ def _misplaced(tensors: RankTensors) -> Iterator[Fault]:
     for node, count in enumerate(counts):
         if count == 0 or (is_single and count > 1):
             expected = "one operation" if is_single else "an operation at least"
-            found = f"a node of generation {rank.generation} has {expected}, found {count}"
-            yield _at(rank, node, found, f"Nodes[{node}]", help="convert the program to another generation")
+            result = f"a node of generation {rank.generation} has {expected}, found {count}"
+            yield _at(rank, node, result, f"Nodes[{node}]", help="convert the program to another generation")
 
 
 def _wrong_edges(rank: ark.Rank, field: str, lists: Lists, other_field: str, others: Lists) -> Iterator[Fault]:

@@ -37,21 +37,21 @@ def _of_rank(rank: ark.Rank, message: str, where: str) -> Fault:
 
 def communication_faults(module: Module, tensors: Mapping[int, RankTensors]) -> Iterator[Fault]:
     """Yields findings about the messages between ranks; `tensors` are those of each rank."""
-    found = communicate(module)
-    yield from [Fault(w.op, w.op.node, w.finding) for w in found.found]
+    result = communicate(module)
+    yield from [Fault(w.op, w.op.node, w.finding) for w in result.found]
     # Errors of operations are not reported again for their buffers.
-    reported = {ark.view_of(value) for wrong in found.found for value in wrong.op.operands}
+    reported = {ark.view_of(value) for wrong in result.found for value in wrong.op.operands}
     tag_faults = [each for each in _Tags(tensors).faults() if each.op not in reported]
     yield from tag_faults
-    yield from message_faults(found, tensors)
-    if tag_faults or found.found:
+    yield from message_faults(result, tensors)
+    if tag_faults or result.found:
         # Who waits for whom follows from tags.
         return
-    yield from _waiting(found)
-    for put in _lost(found):
+    yield from _waiting(result)
+    for put in _lost(result):
         message = f"{put.op.name}: rank {put.destination} does not receive what is sent to it with tag {put.tag}"
         yield fault(put.op, ARK_UNRECEIVED, message)
-    yield from _orders(found)
+    yield from _orders(result)
 
 
 def _lost(found: Communication) -> list[Put]:
@@ -109,14 +109,14 @@ class _Tags:
                 else:
                     self._received.setdefault(Key(peer, me, tag), declared)
 
-    def _refuse(self, stated: _Stated, peer: int, rank: ark.Rank) -> None:
+    def _refuse(self, declared: _Stated, peer: int, rank: ark.Rank) -> None:
         is_self = peer in (ark.LOCAL, rank.rank)
         reason = "is the rank itself" if is_self else f"does not exist, there are {rank.world_size}"
-        place = field_of(stated.holder, stated.field)
+        place = field_of(declared.holder, declared.field)
         finding = Diagnostic(
-            ARK_RANK, f"rank {peer}, to which a tag of buffer {stated.holder.buffer} belongs, {reason}"
+            ARK_RANK, f"rank {peer}, to which a tag of buffer {declared.holder.buffer} belongs, {reason}"
         )
-        self._found.append(Fault(stated.holder, stated.node, finding.located(where=place)))
+        self._found.append(Fault(declared.holder, declared.node, finding.located(where=place)))
 
     def faults(self) -> Iterator[Fault]:
         """Tags that only one side states."""
