@@ -7,22 +7,22 @@ ARK does: with one tag for each rank, from the largest tag of the program on.
 from __future__ import annotations
 
 from commonir.conversions.core_to_ark.building import Buffer, BufferPlace, FileTensor
+from commonir.conversions.core_to_ark.context import ArkContext, Built, held_as, numbers_of, rule
 from commonir.conversions.core_to_ark.places import MOST_AXES, View
-from commonir.conversions.core_to_ark.work import Made, Work, held_as, numbers_of, rule
 from commonir.dialects import ark, core
 from commonir.dialects.core.communication import all_reduce_steps
 from commonir.ir.operation import Value
 from commonir.ir.types import f32
 
 
-def _alone(place: BufferPlace, work: Work) -> BufferPlace:
+def _alone(place: BufferPlace, context: ArkContext) -> BufferPlace:
     """A tensor that is all of its buffer, which an operation wrote."""
-    result = work.dense(place)
+    result = context.dense(place)
     is_whole = result.layout.start == 0 and result.layout.elements == result.buffer.count
     if is_whole and result.buffer.content is None:
         return result
-    built = work.fresh(result.element, result.sizes)
-    work.copy_into(result, built)
+    built = context.fresh(result.element, result.sizes)
+    context.copy_into(result, built)
     return built
 
 
@@ -32,8 +32,8 @@ def _view(place: BufferPlace) -> View:
     return View(sizes, sizes, (0,) * len(sizes))
 
 
-def _send(place: BufferPlace, destination: int, tag: int, work: Work) -> None:
-    builder, view = work.builder, _view(place)
+def _send(place: BufferPlace, destination: int, tag: int, context: ArkContext) -> None:
+    builder, view = context.builder, _view(place)
     place.buffer.send_tags.add((destination, tag))
     proxy = Buffer(place.element, place.layout.elements, destination)
     proxy.recv_tags.add((ark.LOCAL, tag))
@@ -41,8 +41,8 @@ def _send(place: BufferPlace, destination: int, tag: int, work: Work) -> None:
     builder.wait(builder.op(ark.Send, {"input": given}, builder.write(proxy, view)))
 
 
-def _received(like: BufferPlace, source: int, tag: int, work: Work) -> FileTensor:
-    builder, view = work.builder, _view(like)
+def _received(like: BufferPlace, source: int, tag: int, context: ArkContext) -> FileTensor:
+    builder, view = context.builder, _view(like)
     proxy = Buffer(like.element, like.layout.elements, source)
     proxy.send_tags.add((ark.LOCAL, tag))
     like.buffer.recv_tags.add((source, tag))
@@ -51,40 +51,40 @@ def _received(like: BufferPlace, source: int, tag: int, work: Work) -> FileTenso
 
 
 @rule(core.Send)
-def send(op: core.Send, work: Work, x: Value) -> Made:
-    _send(_alone(work.place(x), work), op.destination, op.tag, work)
+def send(op: core.Send, context: ArkContext, x: Value) -> Built:
+    _send(_alone(context.place(x), context), op.destination, op.tag, context)
     return ()
 
 
 @rule(core.Recv)
-def recv(op: core.Recv, work: Work) -> Made:
-    result = work.fresh(held_as(op.element), numbers_of(op.shape))
-    _received(result, op.source, op.tag, work)
+def recv(op: core.Recv, context: ArkContext) -> Built:
+    result = context.fresh(held_as(op.element), numbers_of(op.shape))
+    _received(result, op.source, op.tag, context)
     return result
 
 
 @rule(core.AllReduce)
-def all_reduce(op: core.AllReduce, work: Work, x: Value) -> Made:
-    builder = work.builder
-    own = _alone(work.place(x), work)
+def all_reduce(op: core.AllReduce, context: ArkContext, x: Value) -> Built:
+    builder = context.builder
+    own = _alone(context.place(x), context)
     view = _view(own)
-    first = work.tag
-    work.tag += builder.world_size
-    result = work.fresh(own.element, own.sizes)
+    first = context.tag
+    context.tag += builder.world_size
+    result = context.fresh(own.element, own.sizes)
     total = builder.op(ark.Copy, {"input": builder.read(own.buffer, view)}, builder.write(result.buffer, view))
     for step in all_reduce_steps(builder.rank, builder.world_size):
-        _send(own, step.destination, first + builder.rank, work)
-        part = work.fresh(own.element, own.sizes)
-        given = _received(part, step.source, first + step.source, work)
+        _send(own, step.destination, first + builder.rank, context)
+        part = context.fresh(own.element, own.sizes)
+        given = _received(part, step.source, first + step.source, context)
         total = builder.op(ark.Add, {"input": total, "other": given}, total)
     return result
 
 
 @rule(core.Barrier)
-def barrier(op: core.Barrier, work: Work) -> Made:
+def barrier(op: core.Barrier, context: ArkContext) -> Built:
     """All ranks wait for each other at a tensor that nothing else is made of."""
-    builder = work.builder
-    mark = work.fill(f32, (1,), 0.0)
+    builder = context.builder
+    mark = context.fill(f32, (1,), 0.0)
     view = _view(mark)
     given = builder.read(mark.buffer, view)
     peers = builder.world_size - 1

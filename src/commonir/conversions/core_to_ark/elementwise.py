@@ -12,9 +12,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from commonir.conversions.core_to_ark.building import BufferPlace
+from commonir.conversions.core_to_ark.context import ArkContext, Built, held_as, rule, shape_of
 from commonir.conversions.core_to_ark.indexing import looked_up
 from commonir.conversions.core_to_ark.reduction import reduced
-from commonir.conversions.core_to_ark.work import Made, Work, held_as, rule, shape_of
 from commonir.conversions.operands import element_of, refused
 from commonir.dialects import ark, core
 from commonir.dialects.ark import elementwise
@@ -32,9 +32,9 @@ _EXACT = 1 << 24
 """Integers up to this one are exact in single precision."""
 
 
-def _wide(place: BufferPlace, work: Work) -> BufferPlace:
+def _wide(place: BufferPlace, context: ArkContext) -> BufferPlace:
     """A tensor of half precision in single precision."""
-    return work.cast(place, f32) if place.element in (f16, bf16) else place
+    return context.cast(place, f32) if place.element in (f16, bf16) else place
 
 
 # -- arithmetic
@@ -46,9 +46,9 @@ SAME: Mapping[type[Op], type[ark.ArkOp]] = {
 """The definitions of ARK that mean the same as one of core."""
 
 
-def _factor(value: Value, work: Work) -> float | None:
+def _factor(value: Value, context: ArkContext) -> float | None:
     """The number that a constant is everywhere, where arguments hold it as it is."""
-    number = work.scalar(value)
+    number = context.scalar(value)
     if number is None or element_of(value) is boolean:
         return None
     if isinstance(number, int) and abs(number) > _EXACT:
@@ -57,17 +57,17 @@ def _factor(value: Value, work: Work) -> float | None:
 
 
 def _direct(source: type[Op], definition: type[ark.ArkOp]) -> LegalizationRule:
-    def binary(op: core.Binary, work: Work, a: Value, b: Value) -> Made:
+    def binary(op: core.Binary, context: ArkContext, a: Value, b: Value) -> Built:
         held_as(element_of(a))
         sizes = shape_of(op.y)
-        result = _with_number(op, work, a, b)
+        result = _with_number(op, context, a, b)
         if result is not None:
             return result
-        return work.elementwise(definition, [work.place(a), work.place(b)], sizes)
+        return context.elementwise(definition, [context.place(a), context.place(b)], sizes)
 
-    def unary(op: core.Unary | core.Activation | core.Relu, work: Work, x: Value) -> Made:
-        place = work.place(x)
-        return work.elementwise(definition, [place], place.sizes)
+    def unary(op: core.Unary | core.Activation | core.Relu, context: ArkContext, x: Value) -> Built:
+        place = context.place(x)
+        return context.elementwise(definition, [place], place.sizes)
 
     return rule(source)(binary if issubclass(source, core.Binary) else unary)
 
@@ -75,10 +75,10 @@ def _direct(source: type[Op], definition: type[ark.ArkOp]) -> LegalizationRule:
 DIRECT_COUNTERPARTS = [_direct(source, definition) for source, definition in SAME.items()]
 
 
-def _with_number(op: core.Binary, work: Work, a: Value, b: Value) -> BufferPlace | None:
+def _with_number(op: core.Binary, context: ArkContext, a: Value, b: Value) -> BufferPlace | None:
     """An operation with a number, where one of both is that and the other has the shape of the result."""
     sizes = shape_of(op.y)
-    first, second = _factor(a, work), _factor(b, work)
+    first, second = _factor(a, context), _factor(b, context)
     is_second = second is not None and shape_of(a) == sizes
     is_first = not is_second and first is not None and shape_of(b) == sizes
     number = second if is_second else first
@@ -88,17 +88,17 @@ def _with_number(op: core.Binary, work: Work, a: Value, b: Value) -> BufferPlace
     signed = element_of(x).kind != "uint"
     match op:
         case core.Add():
-            return work.add_number(work.place(x), number)
+            return context.add_number(context.place(x), number)
         case core.Sub() if is_second and signed:
-            return work.add_number(work.place(x), -number)
+            return context.add_number(context.place(x), -number)
         case core.Sub() if is_first and element_of(x).is_float:
-            return work.add_number(work.times(work.place(x), -1.0), number)
+            return context.add_number(context.times(context.place(x), -1.0), number)
         case core.Mul():
-            return work.times(work.place(x), number)
+            return context.times(context.place(x), number)
         case core.Div() if is_second and element_of(x).is_float and number and math.frexp(number)[0] in (0.5, -0.5):
             # The reciprocal of a power of two is a number of every type, if it is in its range.
             power = abs(math.frexp(number)[1])
-            return work.times(work.place(x), 1.0 / number) if power < _SAFE_POWER else None
+            return context.times(context.place(x), 1.0 / number) if power < _SAFE_POWER else None
         case _:
             return None
 
@@ -107,54 +107,54 @@ _SAFE_POWER = 14
 
 
 @rule(core.Neg)
-def neg(op: core.Neg, work: Work, x: Value) -> Made:
-    return work.times(work.place(x), -1.0)
+def neg(op: core.Neg, context: ArkContext, x: Value) -> Built:
+    return context.times(context.place(x), -1.0)
 
 
 @rule(core.Reciprocal)
-def reciprocal(op: core.Reciprocal, work: Work, x: Value) -> Made:
+def reciprocal(op: core.Reciprocal, context: ArkContext, x: Value) -> Built:
     return core.div(core.splat(1.0, x), x)
 
 
 @rule(core.Abs)
-def absolute(op: core.Abs, work: Work, x: Value) -> Made:
+def absolute(op: core.Abs, context: ArkContext, x: Value) -> Built:
     if element_of(x).kind == "uint":
         return x
-    place = work.place(x)
-    above = work.elementwise(ark.Relu, [place], place.sizes)
-    below = work.elementwise(ark.Relu, [work.times(place, -1.0)], place.sizes)
-    return work.elementwise(ark.Add, [above, below], place.sizes)
+    place = context.place(x)
+    above = context.elementwise(ark.Relu, [place], place.sizes)
+    below = context.elementwise(ark.Relu, [context.times(place, -1.0)], place.sizes)
+    return context.elementwise(ark.Add, [above, below], place.sizes)
 
 
-def _larger(places: Sequence[BufferPlace], sizes: tuple[int, ...], work: Work) -> BufferPlace:
+def _larger(places: Sequence[BufferPlace], sizes: tuple[int, ...], context: ArkContext) -> BufferPlace:
     """The largest of some tensors at each position: they are put side by side, and the largest is picked."""
-    side = work.fresh(places[0].element, (len(places), *sizes))
+    side = context.fresh(places[0].element, (len(places), *sizes))
     for n, place in enumerate(places):
         part = side.layout.part(0, n, 1)
         layout = part.reshaped(sizes)
         if layout is not None:
             spread = BufferPlace(place.buffer, place.layout.spread(sizes))
-            work.copy_into(spread, BufferPlace(side.buffer, layout))
-    return work.reshaped(reduced(ark.ReduceMax, side, (0,), work), sizes)
+            context.copy_into(spread, BufferPlace(side.buffer, layout))
+    return context.reshaped(reduced(ark.ReduceMax, side, (0,), context), sizes)
 
 
 @rule(core.Maximum)
-def maximum(op: core.Maximum, work: Work, a: Value, b: Value) -> Made:
+def maximum(op: core.Maximum, context: ArkContext, a: Value, b: Value) -> Built:
     sizes = shape_of(op.y)
     for x, other in ((a, b), (b, a)):
-        if work.scalar(other) == 0 and shape_of(x) == sizes:
-            return work.elementwise(ark.Relu, [work.place(x)], sizes)
+        if context.scalar(other) == 0 and shape_of(x) == sizes:
+            return context.elementwise(ark.Relu, [context.place(x)], sizes)
     if element_of(a) is boolean:
         return core.logical_or(a, b)
-    return _larger([work.place(a), work.place(b)], sizes, work)
+    return _larger([context.place(a), context.place(b)], sizes, context)
 
 
 @rule(core.Minimum)
-def minimum(op: core.Minimum, work: Work, a: Value, b: Value) -> Made:
+def minimum(op: core.Minimum, context: ArkContext, a: Value, b: Value) -> Built:
     if element_of(a) is boolean:
         return core.logical_and(a, b)
     sizes = shape_of(op.y)
-    return work.turned(_larger([work.turned(work.place(v)) for v in (a, b)], sizes, work))
+    return context.turned(_larger([context.turned(context.place(v)) for v in (a, b)], sizes, context))
 
 
 # -- functions
@@ -167,7 +167,7 @@ def composed(x: Value, of: Callable[[Value], Value]) -> Value:
 
 
 @rule(core.Tanh)
-def tanh(op: core.Tanh, work: Work, x: Value) -> Made:
+def tanh(op: core.Tanh, context: ArkContext, x: Value) -> Built:
     """2 sigmoid(2 x) - 1."""
 
     def of(x: Value) -> Value:
@@ -178,16 +178,16 @@ def tanh(op: core.Tanh, work: Work, x: Value) -> Made:
 
 
 @rule(core.Silu)
-def silu(op: core.Silu, work: Work, x: Value) -> Made:
+def silu(op: core.Silu, context: ArkContext, x: Value) -> Built:
     return composed(x, lambda x: core.mul(x, core.sigmoid(x)))
 
 
 @rule(core.Gelu)
-def gelu(op: core.Gelu, work: Work, x: Value) -> Made:
+def gelu(op: core.Gelu, context: ArkContext, x: Value) -> Built:
     match op.approximation:
         case GeluForm.TANH:
-            place = work.place(x)
-            return work.elementwise(ark.Gelu, [place], place.sizes)
+            place = context.place(x)
+            return context.elementwise(ark.Gelu, [place], place.sizes)
         case GeluForm.SIGMOID:
             return composed(x, lambda v: core.mul(v, core.sigmoid(core.mul(v, core.splat(1.702, v)))))
         case GeluForm.EXACT:
@@ -204,7 +204,7 @@ _ERF_SCALE = 0.3275911
 
 
 @rule(core.Erf)
-def erf(op: core.Erf, work: Work, x: Value) -> Made:
+def erf(op: core.Erf, context: ArkContext, x: Value) -> Built:
     """A polynomial of 1 / (1 + p |x|) times exp(-x²), to 1.5e-7. Source: Abramowitz and Stegun, 7.1.26."""
 
     def of(x: Value) -> Value:
@@ -226,7 +226,7 @@ _MOST_FACTORS = 64
 
 
 @rule(core.Pow)
-def power(op: core.Pow, work: Work, a: Value, b: Value) -> Made:
+def power(op: core.Pow, context: ArkContext, a: Value, b: Value) -> Built:
     """Whole and half exponents, by products and a root."""
     exponent, base = _number(b), _number(a)
     x = a
@@ -261,48 +261,48 @@ def _powered(x: Value, exponent: float, is_inverse: bool) -> Value:
 
 
 @rule(core.Cast)
-def cast(op: core.Cast, work: Work, x: Value) -> Made:
+def cast(op: core.Cast, context: ArkContext, x: Value) -> Built:
     source, to = element_of(x), op.to
     held = held_as(to)
     if to is boolean and source is not boolean:
         return core.not_equal(x, core.splat(0, x))
-    place = work.place(x)
+    place = context.place(x)
     if source.is_integer and to.is_integer and held.bits < place.element.bits and place.element is not i32:
         return Mismatch(f"ARK leaves open what becomes of {source} in {to}")
-    return work.cast(place, held)
+    return context.cast(place, held)
 
 
 # -- comparisons
 
 
-def _sign(a: Value, b: Value, sizes: tuple[int, ...], work: Work) -> BufferPlace:
+def _sign(a: Value, b: Value, sizes: tuple[int, ...], context: ArkContext) -> BufferPlace:
     """1, 0 or -1, as a difference is above, at or below zero; NaN where there is none."""
     element = element_of(a)
     if held_as(element) is u32:
         raise refused("differences of unsigned numbers have no sign")
-    operands = [_wide(work.place(v), work) for v in (a, b)]
+    operands = [_wide(context.place(v), context) for v in (a, b)]
     if not element.is_float and element is not boolean:
-        operands = [work.cast(p, i32) for p in operands]
-    difference = work.elementwise(ark.Sub, operands, sizes)
-    found = work.cast(difference, f32)
+        operands = [context.cast(p, i32) for p in operands]
+    difference = context.elementwise(ark.Sub, operands, sizes)
+    found = context.cast(difference, f32)
     for _ in range(2):
-        scaled = work.times(found, _HUGE)
-        found = work.add_number(work.elementwise(ark.Sigmoid, [scaled], scaled.sizes), -0.5)
-    return work.times(found, 2.0)
+        scaled = context.times(found, _HUGE)
+        found = context.add_number(context.elementwise(ark.Sigmoid, [scaled], scaled.sizes), -0.5)
+    return context.times(found, 2.0)
 
 
-def _opposite(truth: BufferPlace, work: Work) -> BufferPlace:
+def _opposite(truth: BufferPlace, context: ArkContext) -> BufferPlace:
     """Not."""
-    return work.add_number(work.times(truth, -1.0), 1.0)
+    return context.add_number(context.times(truth, -1.0), 1.0)
 
 
-def _above(sign: BufferPlace, work: Work) -> BufferPlace:
-    return work.elementwise(ark.Relu, [sign], sign.sizes)
+def _above(sign: BufferPlace, context: ArkContext) -> BufferPlace:
+    return context.elementwise(ark.Relu, [sign], sign.sizes)
 
 
-def _same(sign: BufferPlace, work: Work) -> BufferPlace:
-    square = work.elementwise(ark.Mul, [sign, sign], sign.sizes)
-    return _above(_opposite(square, work), work)
+def _same(sign: BufferPlace, context: ArkContext) -> BufferPlace:
+    square = context.elementwise(ark.Mul, [sign, sign], sign.sizes)
+    return _above(_opposite(square, context), context)
 
 
 def _infinite(value: Value) -> float | None:
@@ -320,7 +320,7 @@ def _is_infinite(x: Value, limit: float) -> Value:
 
 
 @rule(core.Comparison)
-def comparison(op: core.Comparison, work: Work, a: Value, b: Value) -> Made:
+def comparison(op: core.Comparison, context: ArkContext, a: Value, b: Value) -> Built:
     if isinstance(op, core.Equal | core.NotEqual):
         for x, other in ((a, b), (b, a)):
             limit = _infinite(other)
@@ -330,94 +330,96 @@ def comparison(op: core.Comparison, work: Work, a: Value, b: Value) -> Made:
     sizes = shape_of(op.y)
     match op:
         case core.Greater():
-            return _above(_sign(a, b, sizes, work), work)
+            return _above(_sign(a, b, sizes, context), context)
         case core.Less():
-            return _above(_sign(b, a, sizes, work), work)
+            return _above(_sign(b, a, sizes, context), context)
         case core.Equal():
-            return _same(_sign(a, b, sizes, work), work)
+            return _same(_sign(a, b, sizes, context), context)
         case core.NotEqual():
-            return _opposite(_same(_sign(a, b, sizes, work), work), work)
+            return _opposite(_same(_sign(a, b, sizes, context), context), context)
         case core.GreaterEqual() | core.LessEqual():
             first, second = (a, b) if isinstance(op, core.GreaterEqual) else (b, a)
-            sign = _sign(first, second, sizes, work)
-            return work.elementwise(ark.Add, [_above(sign, work), _same(sign, work)], sizes)
+            sign = _sign(first, second, sizes, context)
+            return context.elementwise(ark.Add, [_above(sign, context), _same(sign, context)], sizes)
         case _:
             return Mismatch(f"there is no rule for {op.name}")
 
 
 @rule(core.IsInf)
-def is_inf(op: core.IsInf, work: Work, x: Value) -> Made:
+def is_inf(op: core.IsInf, context: ArkContext, x: Value) -> Built:
     x = core.cast(x, f32)
     return core.greater(core.abs(x), core.splat(LARGEST, x))
 
 
 @rule(core.IsNan)
-def is_nan(op: core.IsNan, work: Work, x: Value) -> Made:
+def is_nan(op: core.IsNan, context: ArkContext, x: Value) -> Built:
     """What is neither infinite nor equal to itself; the difference of an infinity and itself is not a number either."""
     x = core.cast(x, f32)
     return core.logical_not(core.logical_or(core.is_inf(x), core.equal(x, x)))
 
 
 @rule(core.LogicalNot)
-def logical_not(op: core.LogicalNot, work: Work, x: Value) -> Made:
-    return _opposite(work.place(x), work)
+def logical_not(op: core.LogicalNot, context: ArkContext, x: Value) -> Built:
+    return _opposite(context.place(x), context)
 
 
 @rule(core.LogicalAnd)
-def logical_and(op: core.LogicalAnd, work: Work, a: Value, b: Value) -> Made:
-    return work.elementwise(ark.Mul, [work.place(a), work.place(b)], shape_of(op.y))
+def logical_and(op: core.LogicalAnd, context: ArkContext, a: Value, b: Value) -> Built:
+    return context.elementwise(ark.Mul, [context.place(a), context.place(b)], shape_of(op.y))
 
 
 @rule(core.LogicalOr)
-def logical_or(op: core.LogicalOr, work: Work, a: Value, b: Value) -> Made:
+def logical_or(op: core.LogicalOr, context: ArkContext, a: Value, b: Value) -> Built:
     """a + b - a b."""
-    left, right = work.place(a), work.place(b)
+    left, right = context.place(a), context.place(b)
     sizes = shape_of(op.y)
-    both = work.elementwise(ark.Mul, [left, right], sizes)
-    return work.elementwise(ark.Sub, [work.elementwise(ark.Add, [left, right], sizes), both], sizes)
+    both = context.elementwise(ark.Mul, [left, right], sizes)
+    return context.elementwise(ark.Sub, [context.elementwise(ark.Add, [left, right], sizes), both], sizes)
 
 
 @rule(core.LogicalXor)
-def logical_xor(op: core.LogicalXor, work: Work, a: Value, b: Value) -> Made:
-    difference = work.elementwise(ark.Sub, [work.place(a), work.place(b)], shape_of(op.y))
-    return work.elementwise(ark.Mul, [difference, difference], difference.sizes)
+def logical_xor(op: core.LogicalXor, context: ArkContext, a: Value, b: Value) -> Built:
+    difference = context.elementwise(ark.Sub, [context.place(a), context.place(b)], shape_of(op.y))
+    return context.elementwise(ark.Mul, [difference, difference], difference.sizes)
 
 
 # -- choices
 
 
 @rule(core.Select)
-def select(op: core.Select, work: Work, condition: Value, a: Value, b: Value) -> Made:
+def select(op: core.Select, context: ArkContext, condition: Value, a: Value, b: Value) -> Built:
     """A sum of products where both values are surely finite; else by looking each element up, which picks anything."""
     element = element_of(a)
     sizes = shape_of(op.y)
     if element is boolean or element.is_integer:
-        truth = work.cast(work.place(condition), held_as(element))
-        left, right = work.place(a), work.place(b)
-        difference = work.elementwise(ark.Sub, [left, right], sizes)
-        chosen = work.elementwise(ark.Mul, [truth, difference], sizes)
-        return work.elementwise(ark.Add, [right, chosen], sizes)
-    first, second = work.scalar(a), work.scalar(b)
-    test = work.owner_of(op.condition)
+        truth = context.cast(context.place(condition), held_as(element))
+        left, right = context.place(a), context.place(b)
+        difference = context.elementwise(ark.Sub, [left, right], sizes)
+        chosen = context.elementwise(ark.Mul, [truth, difference], sizes)
+        return context.elementwise(ark.Add, [right, chosen], sizes)
+    first, second = context.scalar(a), context.scalar(b)
+    test = context.owner_of(op.condition)
     if first == 0 and isinstance(test, core.IsNan) and test.x is op.b:
-        return _without_nan(work.place(b), work)
+        return _without_nan(context.place(b), context)
     if first == 1 and second == 0:
         return core.broadcast_to(core.cast(condition, element), sizes)
     if first == 0 and second == 1:
         return core.broadcast_to(core.cast(core.logical_not(condition), element), sizes)
     if _number(a) is not None and _number(b) is not None:
-        return _one_of_two(condition, a, b, sizes, work)
-    if _is_tame(op.a, work) and _number(b) is not None:
+        return _one_of_two(condition, a, b, sizes, context)
+    if _is_tame(op.a, context) and _number(b) is not None:
         return _masked(condition, a, b)
-    if _is_tame(op.b, work) and _number(a) is not None:
+    if _is_tame(op.b, context) and _number(a) is not None:
         return _masked(core.logical_not(condition), b, a)
-    return _looked_up(condition, a, b, sizes, work)
+    return _looked_up(condition, a, b, sizes, context)
 
 
-def _without_nan(x: BufferPlace, work: Work) -> BufferPlace:
+def _without_nan(x: BufferPlace, context: ArkContext) -> BufferPlace:
     """Zero in the place of NaN, which is what `Relu` gives for it."""
-    above = work.elementwise(ark.Relu, [x], x.sizes)
-    return work.elementwise(ark.Sub, [above, work.elementwise(ark.Relu, [work.times(x, -1.0)], x.sizes)], x.sizes)
+    above = context.elementwise(ark.Relu, [x], x.sizes)
+    return context.elementwise(
+        ark.Sub, [above, context.elementwise(ark.Relu, [context.times(x, -1.0)], x.sizes)], x.sizes
+    )
 
 
 def _number(value: Value) -> float | None:
@@ -436,31 +438,31 @@ def _masked(condition: Value, x: Value, other: Value) -> Value:
     return core.add(core.mul(x, core.cast(condition, element)), rest)
 
 
-def _one_of_two(condition: Value, a: Value, b: Value, sizes: tuple[int, ...], work: Work) -> BufferPlace:
+def _one_of_two(condition: Value, a: Value, b: Value, sizes: tuple[int, ...], context: ArkContext) -> BufferPlace:
     """One of two numbers, by the number of the row that holds it."""
     element = element_of(a)
     numbers = [float(_number(v) or 0.0) for v in (b, a)]
-    rows = work.constant(data_of(element, (2, 1), numbers), "choices")
-    position = work.cast(work.place(condition), i32)
-    return looked_up(rows, BufferPlace(position.buffer, position.layout.spread(sizes)), sizes, work)
+    rows = context.constant(data_of(element, (2, 1), numbers), "choices")
+    position = context.cast(context.place(condition), i32)
+    return looked_up(rows, BufferPlace(position.buffer, position.layout.spread(sizes)), sizes, context)
 
 
-def _looked_up(condition: Value, a: Value, b: Value, sizes: tuple[int, ...], work: Work) -> BufferPlace:
+def _looked_up(condition: Value, a: Value, b: Value, sizes: tuple[int, ...], context: ArkContext) -> BufferPlace:
     """All elements of both in one table, and for each position the number of the row that is chosen."""
     count = math.prod(sizes)
     if 2 * count > _EXACT:
         raise refused(f"of {2 * count:,} elements, single precision cannot distinguish them")
-    both = work.fresh(element_of(a), (2, *sizes))
+    both = context.fresh(element_of(a), (2, *sizes))
     for n, value in enumerate((b, a)):
         layout = both.layout.part(0, n, 1).reshaped(sizes)
-        place = work.place(value)
+        place = context.place(value)
         if layout is not None:
-            work.copy_into(BufferPlace(place.buffer, place.layout.spread(sizes)), BufferPlace(both.buffer, layout))
-    order = work.constant(data_of(i32, sizes, range(count)), "positions")
-    truth = work.place(condition)
-    offset = work.cast(work.times(truth, float(count)), i32)
-    position = work.elementwise(ark.Add, [offset, order], sizes)
-    return looked_up(work.reshaped(both, (2 * count, 1)), position, sizes, work)
+            context.copy_into(BufferPlace(place.buffer, place.layout.spread(sizes)), BufferPlace(both.buffer, layout))
+    order = context.constant(data_of(i32, sizes, range(count)), "positions")
+    truth = context.place(condition)
+    offset = context.cast(context.times(truth, float(count)), i32)
+    position = context.elementwise(ark.Add, [offset, order], sizes)
+    return looked_up(context.reshaped(both, (2 * count, 1)), position, sizes, context)
 
 
 _TAME = (
@@ -472,14 +474,14 @@ _ENDS = (core.MatMul, core.Linear, core.Gather, core.Sigmoid, core.Tanh, core.Ei
 _MOST_STEPS = 64
 
 
-def _is_tame(value: Value, work: Work) -> bool:
+def _is_tame(value: Value, context: ArkContext) -> bool:
     """Returns whether a tensor is computed by matrix products and the like, which keep finite values finite."""
     pending = [value]
     for _ in range(_MOST_STEPS):
         if not pending:
             return True
         at = pending.pop()
-        owner = work.owner_of(at)
+        owner = context.owner_of(at)
         if known_data(at) is not None:
             number = _number(at)
             if number is None or math.isfinite(number):

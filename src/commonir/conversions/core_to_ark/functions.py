@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from commonir.conversions.core_to_ark.context import ArkContext, Built, rule, shape_of
 from commonir.conversions.core_to_ark.elementwise import LARGEST, composed
-from commonir.conversions.core_to_ark.work import Made, Work, rule, shape_of
 from commonir.conversions.operands import element_of
 from commonir.dialects import core
 from commonir.ir.operation import Value
@@ -28,7 +28,7 @@ def _number(x: Value, value: float) -> Value:
 
 
 @rule(core.Log)
-def log(op: core.Log, work: Work, x: Value) -> Made:
+def log(op: core.Log, context: ArkContext, x: Value) -> Built:
     """Of zero minus infinity, of infinity infinity."""
 
     def of(x: Value) -> Value:
@@ -60,7 +60,7 @@ def _logarithm(x: Value) -> Value:
 
 
 @rule(core.LogSoftmax)
-def log_softmax(op: core.LogSoftmax, work: Work, x: Value) -> Made:
+def log_softmax(op: core.LogSoftmax, context: ArkContext, x: Value) -> Built:
     """The sum of exponentials below zero is between 1 and the number of them."""
 
     def of(x: Value) -> Value:
@@ -71,7 +71,7 @@ def log_softmax(op: core.LogSoftmax, work: Work, x: Value) -> Made:
 
 
 @rule(core.Softplus)
-def softplus(op: core.Softplus, work: Work, x: Value) -> Made:
+def softplus(op: core.Softplus, context: ArkContext, x: Value) -> Built:
     """max(x, 0) + log(1 + exp(-|x|))."""
 
     def of(x: Value) -> Value:
@@ -112,12 +112,12 @@ def _series(square: Value, factors: tuple[float, ...]) -> Value:
 
 
 @rule(core.Sin)
-def sin(op: core.Sin, work: Work, x: Value) -> Made:
+def sin(op: core.Sin, context: ArkContext, x: Value) -> Built:
     return composed(x, lambda x: _turned(x, 0.0))
 
 
 @rule(core.Cos)
-def cos(op: core.Cos, work: Work, x: Value) -> Made:
+def cos(op: core.Cos, context: ArkContext, x: Value) -> Built:
     return composed(x, lambda x: _turned(x, 1.0))
 
 
@@ -167,7 +167,7 @@ def _whole(x: Value, of: Callable[[Value], Value]) -> Value:
 
 
 def _made_whole(source: type[core.Unary], of: Callable[[Value], Value]) -> LegalizationRule:
-    def build(op: core.Unary, work: Work, x: Value) -> Made:
+    def build(op: core.Unary, context: ArkContext, x: Value) -> Built:
         return composed(x, lambda x: _whole(x, of))
 
     return rule(source)(build)
@@ -180,14 +180,14 @@ round_ = _made_whole(core.Round, _to_even)
 
 
 @rule(core.Sign)
-def sign(op: core.Sign, work: Work, x: Value) -> Made:
+def sign(op: core.Sign, context: ArkContext, x: Value) -> Built:
     zero = core.splat(0, x)
     element = element_of(x)
     return core.sub(core.cast(core.greater(x, zero), element), core.cast(core.less(x, zero), element))
 
 
 @rule(core.Remainder)
-def remainder(op: core.Remainder, work: Work, a: Value, b: Value) -> Made:
+def remainder(op: core.Remainder, context: ArkContext, a: Value, b: Value) -> Built:
     """Of integers: what is left of a when multiples of b are taken away, with the sign of a."""
     if element_of(a).is_float:
         return Mismatch("quotients of floats are rounded, so that what is left is not exact")
@@ -195,7 +195,7 @@ def remainder(op: core.Remainder, work: Work, a: Value, b: Value) -> Made:
 
 
 @rule(core.Mod)
-def mod(op: core.Mod, work: Work, a: Value, b: Value) -> Made:
+def mod(op: core.Mod, context: ArkContext, a: Value, b: Value) -> Built:
     """Of integers: with the sign of b."""
     element = element_of(a)
     if element.is_float:
@@ -210,7 +210,7 @@ def mod(op: core.Mod, work: Work, a: Value, b: Value) -> Made:
 
 
 @rule(core.FloorDiv)
-def floor_div(op: core.FloorDiv, work: Work, a: Value, b: Value) -> Made:
+def floor_div(op: core.FloorDiv, context: ArkContext, a: Value, b: Value) -> Built:
     """Of integers: the quotient, one less where it is negative and something is left."""
     element = element_of(a)
     if element.is_float:
@@ -221,7 +221,7 @@ def floor_div(op: core.FloorDiv, work: Work, a: Value, b: Value) -> Made:
 
 
 @rule(core.ArgReduce)
-def arg_reduce(op: core.ArgReduce, work: Work, x: Value) -> Made:
+def arg_reduce(op: core.ArgReduce, context: ArkContext, x: Value) -> Built:
     """Of the positions that hold the largest number, the first."""
     shape = shape_of(x)
     axis = op.axis % len(shape)

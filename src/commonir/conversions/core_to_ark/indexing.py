@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import prod
 
 from commonir.conversions.core_to_ark.building import BufferPlace
+from commonir.conversions.core_to_ark.context import ArkContext, Built, rule, shape_of
 from commonir.conversions.core_to_ark.places import MOST_AXES, BufferLayout, View, dense, view_of
-from commonir.conversions.core_to_ark.work import Made, Work, rule, shape_of
 from commonir.conversions.operands import element_of
 from commonir.dialects import ark, core
 from commonir.dialects.core import axis_of
@@ -21,9 +21,9 @@ _MOST_LISTED = 1 << 20
 
 
 @rule(core.Gather)
-def gather(op: core.Gather, work: Work, x: Value, positions: Value) -> Made:
+def gather(op: core.Gather, context: ArkContext, x: Value, positions: Value) -> Built:
     """Slices next to each other are a part of the tensor; all others are rows that are looked up."""
-    place = work.place(x)
+    place = context.place(x)
     axis = axis_of(op.axis, len(place.sizes))
     sizes, where = shape_of(op.y), shape_of(positions)
     data = known_data(positions)
@@ -34,15 +34,15 @@ def gather(op: core.Gather, work: Work, x: Value, positions: Value) -> Made:
         is_even = all(n == numbers[0] + k * step for k, n in enumerate(numbers))
         if is_even and step > 0 and numbers[0] >= 0 and numbers[-1] < size:
             part = place.layout.part(axis, numbers[0], len(numbers), step)
-            return work.reshaped(BufferPlace(place.buffer, part), sizes)
+            return context.reshaped(BufferPlace(place.buffer, part), sizes)
     rest = [n for a, n in enumerate(place.sizes) if a != axis]
     order = (axis, *[a for a in range(len(place.sizes)) if a != axis])
     moved = BufferPlace(place.buffer, place.layout.permuted(order))
-    table = work.reshaped(moved, (place.sizes[axis], prod(rest)))
+    table = context.reshaped(moved, (place.sizes[axis], prod(rest)))
     if element_of(positions) not in (i32, i64):
         return Mismatch(f"numbers of rows are INT32 in ARK, not {element_of(positions)}")
-    found = looked_up(table, work.place(positions), (*where, prod(rest)), work)
-    spread = work.reshaped(found, (*where, *rest))
+    found = looked_up(table, context.place(positions), (*where, prod(rest)), context)
+    spread = context.reshaped(found, (*where, *rest))
     back = (
         *range(len(where), len(where) + axis),
         *range(len(where)),
@@ -51,30 +51,33 @@ def gather(op: core.Gather, work: Work, x: Value, positions: Value) -> Made:
     return BufferPlace(spread.buffer, spread.layout.permuted(back))
 
 
-def looked_up(table: BufferPlace, positions: BufferPlace, sizes: Sequence[int], work: Work) -> BufferPlace:
+def looked_up(table: BufferPlace, positions: BufferPlace, sizes: Sequence[int], context: ArkContext) -> BufferPlace:
     """Rows of a matrix by their numbers, under a shape."""
     view = view_of(table.layout, table.buffer.count)
     if view is None:
-        table = work.dense(table)
+        table = context.dense(table)
         view = view_of(table.layout, table.buffer.count) or View(table.sizes, table.sizes, (0, 0))
     row = table.sizes[1]
-    numbers = positions if len(positions.sizes) < MOST_AXES else work.reshaped(positions, (prod(positions.sizes),))
+    numbers = positions if len(positions.sizes) < MOST_AXES else context.reshaped(positions, (prod(positions.sizes),))
     declared = view_of(numbers.layout, numbers.buffer.count)
     if declared is None:
-        flat = work.dense(numbers)
+        flat = context.dense(numbers)
         numbers = BufferPlace(flat.buffer, BufferLayout(flat.layout.start, (flat.layout.elements,), (1,)))
         declared = view_of(numbers.layout, numbers.buffer.count)
     if declared is None:
         raise ValueError("numbers of rows in a buffer of their own can be stated")
     shape = (*(1,) * (MOST_AXES - 1 - len(declared.shape)), *declared.shape, row)
-    built = work.fresh(table.element, shape)
-    reads = {"input": work.builder.read(numbers.buffer, declared), "weight": work.builder.read(table.buffer, view)}
-    work.builder.op(ark.Embedding, reads, work.builder.write(built.buffer, View(shape, shape, (0,) * MOST_AXES)))
+    built = context.fresh(table.element, shape)
+    reads = {
+        "input": context.builder.read(numbers.buffer, declared),
+        "weight": context.builder.read(table.buffer, view),
+    }
+    context.builder.op(ark.Embedding, reads, context.builder.write(built.buffer, View(shape, shape, (0,) * MOST_AXES)))
     return BufferPlace(built.buffer, dense(sizes))
 
 
 @rule(core.GatherElements)
-def gather_elements(op: core.GatherElements, work: Work, x: Value, positions: Value) -> Made:
+def gather_elements(op: core.GatherElements, context: ArkContext, x: Value, positions: Value) -> Built:
     """Elements as rows of one element each: the number of a row is changes by all positions."""
     sizes, where = shape_of(x), shape_of(positions)
     axis = axis_of(op.axis, len(sizes))
@@ -92,7 +95,7 @@ def gather_elements(op: core.GatherElements, work: Work, x: Value, positions: Va
 
 
 @rule(core.OneHot)
-def one_hot(op: core.OneHot, work: Work, positions: Value, on: Value, off: Value) -> Made:
+def one_hot(op: core.OneHot, context: ArkContext, positions: Value, on: Value, off: Value) -> Built:
     sizes = shape_of(op.y)
     axis = axis_of(op.axis, len(sizes))
     positions = core.cast(positions, i64)
@@ -102,7 +105,7 @@ def one_hot(op: core.OneHot, work: Work, positions: Value, on: Value, off: Value
 
 
 @rule(core.BandPart)
-def band_part(op: core.BandPart, work: Work, x: Value) -> Made:
+def band_part(op: core.BandPart, context: ArkContext, x: Value) -> Built:
     """Zeros where positions along the last two axes are too far apart."""
     rows, columns = shape_of(x)[-2:]
     element = element_of(x)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.conversions.core_to_ark.building import BufferPlace
+from commonir.conversions.core_to_ark.context import ArkContext, Built, held_as, numbers_of, rule, shape_of
 from commonir.conversions.core_to_ark.indexing import listed
-from commonir.conversions.core_to_ark.work import Made, Work, held_as, numbers_of, rule, shape_of
 from commonir.conversions.operands import dims_of, element_of, refused
 from commonir.dialects import core
 from commonir.dialects.core import PadMode, axis_of
@@ -17,43 +17,43 @@ from commonir.rewrite.legalize import Mismatch
 
 
 @rule(core.Dims)
-def dims(op: core.Dims, work: Work) -> Made:
+def dims(op: core.Dims, context: ArkContext) -> Built:
     values = numbers_of(op.values)
     return core.constant(data_of(op.element, () if op.scalar else (len(values),), values))
 
 
 @rule(core.Iota)
-def iota(op: core.Iota, work: Work) -> Made:
+def iota(op: core.Iota, context: ArkContext) -> Built:
     """Positions along one axis, which are repeated along the others."""
     sizes = shape_of(op.y)
     axis = op.axis % len(sizes)
     numbers: list[Scalar] = [float(n) if op.element.is_float else n for n in range(sizes[axis])]
-    row = work.constant(data_of(op.element, tuple([n if a == axis else 1 for a, n in enumerate(sizes)]), numbers))
+    row = context.constant(data_of(op.element, tuple([n if a == axis else 1 for a, n in enumerate(sizes)]), numbers))
     return BufferPlace(row.buffer, row.layout.spread(sizes))
 
 
 @rule(core.Movement)
-def movement(op: core.Movement, work: Work, x: Value) -> Made:
+def movement(op: core.Movement, context: ArkContext, x: Value) -> Built:
     """Movements that keep the order and the number of elements."""
     if not isinstance(op, core.Reshape | core.Squeeze | core.Unsqueeze):
         return Mismatch("no other view of the memory gives that")
-    return work.reshaped(work.place(x), shape_of(op.y))
+    return context.reshaped(context.place(x), shape_of(op.y))
 
 
 @rule(core.Transpose)
-def transpose(op: core.Transpose, work: Work, x: Value) -> Made:
-    place = work.place(x)
+def transpose(op: core.Transpose, context: ArkContext, x: Value) -> Built:
+    place = context.place(x)
     return BufferPlace(place.buffer, place.layout.permuted([axis_of(a, len(place.sizes)) for a in op.perm]))
 
 
 @rule(core.BroadcastTo)
-def broadcast_to(op: core.BroadcastTo, work: Work, x: Value) -> Made:
-    place = work.place(x)
+def broadcast_to(op: core.BroadcastTo, context: ArkContext, x: Value) -> Built:
+    place = context.place(x)
     return BufferPlace(place.buffer, place.layout.spread(shape_of(op.y)))
 
 
 @rule(core.Slice)
-def slice_(op: core.Slice, work: Work, x: Value) -> Made:
+def slice_(op: core.Slice, context: ArkContext, x: Value) -> Built:
     sizes = shape_of(x)
     starts, stops = _bounds(op.starts), _bounds(op.stops)
     ranges: list[range] = []
@@ -66,7 +66,7 @@ def slice_(op: core.Slice, work: Work, x: Value) -> Made:
         for axis, r in enumerate(ranges):
             x = listed(x, axis, r)
         return x
-    place = work.place(x)
+    place = context.place(x)
     layout = place.layout
     for axis, r in enumerate(ranges):
         layout = layout.part(axis, r.start, len(r), r.step if len(r) > 1 else 1)
@@ -82,8 +82,8 @@ def _bounds(values: Sequence[object]) -> tuple[int, ...]:
 
 
 @rule(core.Split)
-def split(op: core.Split, work: Work, x: Value) -> Made:
-    place = work.place(x)
+def split(op: core.Split, context: ArkContext, x: Value) -> Built:
+    place = context.place(x)
     axis, at = axis_of(op.axis, len(place.sizes)), 0
     out: list[BufferPlace] = []
     for y in op.results:
@@ -95,29 +95,29 @@ def split(op: core.Split, work: Work, x: Value) -> Made:
 
 
 @rule(core.Concat)
-def concat(op: core.Concat, work: Work, xs: tuple[Value, ...]) -> Made:
+def concat(op: core.Concat, context: ArkContext, xs: tuple[Value, ...]) -> Built:
     """Each tensor is written into its part of one buffer."""
     pieces = [v for v in xs if 0 not in dims_of(v)]
     if len(pieces) == 1:
         return pieces[0]
     sizes = shape_of(op.y)
     axis, at = axis_of(op.axis, len(sizes)), 0
-    places = [work.place(v) for v in pieces]
-    result = work.fresh(held_as(element_of(op.y)), sizes)
+    places = [context.place(v) for v in pieces]
+    result = context.fresh(held_as(element_of(op.y)), sizes)
     for place in places:
         count = place.sizes[axis]
-        work.copy_into(place, BufferPlace(result.buffer, result.layout.part(axis, at, count)))
+        context.copy_into(place, BufferPlace(result.buffer, result.layout.part(axis, at, count)))
         at += count
     return result
 
 
 @rule(core.Pad)
-def pad(op: core.Pad, work: Work, x: Value) -> Made:
+def pad(op: core.Pad, context: ArkContext, x: Value) -> Built:
     """The tensor is written into a part of one that is a number everywhere; other modes look up what is repeated."""
     if op.mode is not PadMode.CONSTANT:
         return _repeated(op, x)
     sizes = shape_of(x)
-    place = work.place(x)
+    place = context.place(x)
     layout = place.layout
     for axis, (n, before, after) in enumerate(zip(sizes, op.before, op.after, strict=True)):
         cut = max(-before, 0)
@@ -129,15 +129,15 @@ def pad(op: core.Pad, work: Work, x: Value) -> Made:
     number = float(op.value)
     if number in (float("inf"), float("-inf")) or number != number:  # noqa: PLR0124  NaN
         # Arguments of files are finite numbers; contents of weights need not be.
-        result = work.fresh(held_as(element), expected)
-        one = work.constant(data_of(element, (1,) * len(expected), [number]), "fill")
-        work.copy_into(BufferPlace(one.buffer, one.layout.spread(expected)), result)
+        result = context.fresh(held_as(element), expected)
+        one = context.constant(data_of(element, (1,) * len(expected), [number]), "fill")
+        context.copy_into(BufferPlace(one.buffer, one.layout.spread(expected)), result)
     else:
-        result = work.fill(held_as(element), expected, number)
+        result = context.fill(held_as(element), expected, number)
     target = result.layout
     for axis, (n, before) in enumerate(zip(layout.sizes, op.before, strict=True)):
         target = target.part(axis, max(before, 0), n)
-    work.copy_into(BufferPlace(place.buffer, layout), BufferPlace(result.buffer, target), over=True)
+    context.copy_into(BufferPlace(place.buffer, layout), BufferPlace(result.buffer, target), over=True)
     return result
 
 
@@ -162,31 +162,31 @@ def _source(at: int, size: int, mode: PadMode) -> int:
 
 
 @rule(core.Tile)
-def tile(op: core.Tile, work: Work, x: Value) -> Made:
+def tile(op: core.Tile, context: ArkContext, x: Value) -> Built:
     """Each axis gets one in front of it, along which it repeats: all at once where ARK can say that."""
     repeats = numbers_of(op.repeats)
-    place, sizes = work.place(x), shape_of(op.y)
-    apart = work.reshaped(place, [n for size in place.sizes for n in (1, size)])
+    place, sizes = context.place(x), shape_of(op.y)
+    apart = context.reshaped(place, [n for size in place.sizes for n in (1, size)])
     wide = [n for count, size in zip(repeats, place.sizes, strict=True) for n in (count, size)]
     try:
-        return work.reshaped(BufferPlace(apart.buffer, apart.layout.spread(wide)), sizes)
+        return context.reshaped(BufferPlace(apart.buffer, apart.layout.spread(wide)), sizes)
     except DiagnosticError:
-        return _tiled(place, repeats, work)
+        return _tiled(place, repeats, context)
 
 
-def _tiled(x: BufferPlace, repeats: Sequence[int], work: Work) -> BufferPlace:
+def _tiled(x: BufferPlace, repeats: Sequence[int], context: ArkContext) -> BufferPlace:
     """One axis after the other."""
     for axis, count in enumerate(repeats):
         if count > 1:
             before, size, after = x.sizes[:axis], x.sizes[axis], x.sizes[axis + 1 :]
-            apart = work.reshaped(x, (*before, 1, size, *after))
+            apart = context.reshaped(x, (*before, 1, size, *after))
             wide = BufferPlace(apart.buffer, apart.layout.spread((*before, count, size, *after)))
-            x = work.reshaped(wide, (*before, count * size, *after))
+            x = context.reshaped(wide, (*before, count * size, *after))
     return x
 
 
 @rule(core.Reverse)
-def reverse(op: core.Reverse, work: Work, x: Value) -> Made:
+def reverse(op: core.Reverse, context: ArkContext, x: Value) -> Built:
     sizes = shape_of(x)
     for axis in op.axes:
         at = axis_of(axis, len(sizes))

@@ -7,19 +7,19 @@ from math import prod
 
 from commonir.base.tuples import NamedTuple
 from commonir.conversions.core_to_ark.building import BufferPlace
+from commonir.conversions.core_to_ark.context import ArkContext, Built, rule, shape_of
 from commonir.conversions.core_to_ark.places import MOST_AXES, BufferLayout, View, dense_steps, view_of
-from commonir.conversions.core_to_ark.work import Made, Work, rule, shape_of
 from commonir.conversions.operands import refused
 from commonir.dialects import ark, core
 from commonir.ir.operation import Value
 
 
 @rule(core.MatMul)
-def matmul(op: core.MatMul, work: Work, a: Value, b: Value) -> Made:
-    left = _matrix(work.place(a), is_row=True, is_turned=op.transpose_a)
-    right = _matrix(work.place(b), is_row=False, is_turned=op.transpose_b)
-    found = product(left, right, work)
-    return work.reshaped(found, shape_of(op.y))
+def matmul(op: core.MatMul, context: ArkContext, a: Value, b: Value) -> Built:
+    left = _matrix(context.place(a), is_row=True, is_turned=op.transpose_a)
+    right = _matrix(context.place(b), is_row=False, is_turned=op.transpose_b)
+    found = product(left, right, context)
+    return context.reshaped(found, shape_of(op.y))
 
 
 def _matrix(x: BufferPlace, *, is_row: bool, is_turned: bool) -> BufferPlace:
@@ -47,41 +47,41 @@ class _Stack(NamedTuple):
     held: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
 
 
-def product(left: BufferPlace, right: BufferPlace, work: Work) -> BufferPlace:
+def product(left: BufferPlace, right: BufferPlace, context: ArkContext) -> BufferPlace:
     """The product of stacks of matrices."""
-    result = _product(left, right, work)
+    result = _product(left, right, context)
     for first, second in ((True, False), (False, True), (True, True)):
         if result is None:
-            sides = [_dense_matrices(p, work) if dense else p for p, dense in ((left, first), (right, second))]
-            result = _product(sides[0], sides[1], work)
+            sides = [_dense_matrices(p, context) if dense else p for p, dense in ((left, first), (right, second))]
+            result = _product(sides[0], sides[1], context)
     if result is None:
         rank = max(len(left.sizes), len(right.sizes)) - 2
         stack = tuple([max(n, m) for n, m in zip(_sizes(left, rank), _sizes(right, rank), strict=True)])
-        built = _product(_whole(left, stack, work), _whole(right, stack, work), work)
-        result = None if built is None else work.reshaped(built, (*stack, *built.sizes[-2:]))
+        built = _product(_whole(left, stack, context), _whole(right, stack, context), context)
+        result = None if built is None else context.reshaped(built, (*stack, *built.sizes[-2:]))
     if result is not None:
         return result
     shapes = f"{list(left.sizes)} and {list(right.sizes)}"
     raise refused(f"ARK multiplies stacks along at most {MOST_AXES - 2} axes, and {shapes} have more")
 
 
-def _dense_matrices(x: BufferPlace, work: Work) -> BufferPlace:
+def _dense_matrices(x: BufferPlace, context: ArkContext) -> BufferPlace:
     """Each matrix in a row, those that are repeated written once."""
     layout = x.layout
     rank = len(layout.sizes)
     stack = layout.compact().sizes[: rank - 2]
     once = BufferLayout(layout.start, (*stack, *layout.sizes[-2:]), layout.steps)
-    found = work.dense(BufferPlace(x.buffer, once))
+    found = context.dense(BufferPlace(x.buffer, once))
     return BufferPlace(found.buffer, found.layout.spread(x.sizes))
 
 
-def _whole(x: BufferPlace, stack: tuple[int, ...], work: Work) -> BufferPlace:
+def _whole(x: BufferPlace, stack: tuple[int, ...], context: ArkContext) -> BufferPlace:
     """All matrices, for each position of the stack, in one row."""
-    found = work.dense(BufferPlace(x.buffer, x.layout.spread((*stack, *x.sizes[-2:]))))
-    return work.reshaped(found, (prod(stack), *x.sizes[-2:]))
+    found = context.dense(BufferPlace(x.buffer, x.layout.spread((*stack, *x.sizes[-2:]))))
+    return context.reshaped(found, (prod(stack), *x.sizes[-2:]))
 
 
-def _product(left: BufferPlace, right: BufferPlace, work: Work) -> BufferPlace | None:
+def _product(left: BufferPlace, right: BufferPlace, context: ArkContext) -> BufferPlace | None:
     m, n = left.sizes[-2], right.sizes[-1]
     rank = max(len(left.sizes), len(right.sizes)) - 2
     stack = _stack(left, right, rank)
@@ -94,13 +94,13 @@ def _product(left: BufferPlace, right: BufferPlace, work: Work) -> BufferPlace |
             continue
         ranks = [len(f.view.shape) for f in (first, second)]
         shape = (*form.sizes, m, n)[-max(ranks) :]
-        built = work.fresh(left.element, shape)
-        output = work.builder.write(built.buffer, View(shape, shape, (0,) * len(shape)))
+        built = context.fresh(left.element, shape)
+        output = context.builder.write(built.buffer, View(shape, shape, (0,) * len(shape)))
         reads = {
-            "input": work.builder.read(left.buffer, first.view),
-            "other": work.builder.read(right.buffer, second.view),
+            "input": context.builder.read(left.buffer, first.view),
+            "other": context.builder.read(right.buffer, second.view),
         }
-        work.builder.op(ark.Matmul, reads, output, TransposeInput=first.is_turned, TransposeOther=second.is_turned)
+        context.builder.op(ark.Matmul, reads, output, TransposeInput=first.is_turned, TransposeOther=second.is_turned)
         steps = dense_steps((*stack.sizes, m, n))
         expected = [max(p, q) for p, q in zip(_sizes(left, rank), _sizes(right, rank), strict=True)]
         laid = [0 if got < size else s for got, size, s in zip(stack.sizes, expected, steps[:rank], strict=True)]
@@ -167,7 +167,7 @@ def _factor(x: BufferPlace, stack: Sequence[tuple[int, int]]) -> _Factor | None:
 
 
 @rule(core.Linear)
-def linear(op: core.Linear, work: Work, x: Value, weight: Value, bias: Value | None) -> Made:
+def linear(op: core.Linear, context: ArkContext, x: Value, weight: Value, bias: Value | None) -> Built:
     is_matrix = len(shape_of(x)) > 1
     y = core.matmul(x, weight, False, True) if is_matrix else core.matmul(x, core.transpose(weight, (1, 0)))
     return y if bias is None else core.add(y, bias)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from commonir.base.codes import CHANGED_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.conversions.core_to_ark.building import Builder
+from commonir.conversions.core_to_ark.context import ArkContext, held_as, shape_of
 from commonir.conversions.core_to_ark.places import MOST_AXES
-from commonir.conversions.core_to_ark.work import Work, held_as, shape_of
 from commonir.conversions.operands import dims_of, element_of, refused
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
@@ -36,7 +36,7 @@ def _element_of(value: Value) -> ElementType:
     return value.type.element
 
 
-class Ranks(Work):
+class Ranks(ArkContext):
     """Makes ranks; `changes` receives what is changed of their inputs and outputs."""
 
     def __init__(
@@ -116,16 +116,16 @@ class Ranks(Work):
 
 
 @rule(ml_program.Func)
-def function(op: ml_program.Func, work: Ranks) -> Operation:
-    return work.builder.finish()
+def function(op: ml_program.Func, context: Ranks) -> Operation:
+    return context.builder.finish()
 
 
 @rule(ml_program.Return)
-def returned(op: ml_program.Return, work: Ranks, values: tuple[Value, ...]) -> tuple[()]:
+def returned(op: ml_program.Return, context: Ranks, values: tuple[Value, ...]) -> tuple[()]:
     holder = op.parent_op
     names = holder.output_names if isinstance(holder, Function) else ()
     for name, value in zip(names, values, strict=True):
-        work.output(name, value)
+        context.output(name, value)
     return ()
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from commonir.conversions.core_to_ark.building import BufferPlace
+from commonir.conversions.core_to_ark.context import ArkContext, Built, rule, shape_of
 from commonir.conversions.core_to_ark.places import MOST_AXES, BufferLayout, View, dense_steps, view_of
-from commonir.conversions.core_to_ark.work import Made, Work, rule, shape_of
 from commonir.conversions.operands import axes_from_start, element_of, refused
 from commonir.dialects import ark, core
 from commonir.ir.data import data_of
@@ -32,15 +32,15 @@ def _axes_of(op: core.Reduce) -> tuple[int, ...]:
 def _reduction(source: type[core.Reduce]) -> LegalizationRule:
     built = _REDUCTIONS[source]
 
-    def build(op: core.Reduce, work: Work, x: Value) -> Made:
-        place, sizes = work.place(x), shape_of(op.y)
+    def build(op: core.Reduce, context: ArkContext, x: Value) -> Built:
+        place, sizes = context.place(x), shape_of(op.y)
         axes = [a for a in _axes_of(op) if place.sizes[a] > 1]
         if not axes:
-            return work.reshaped(place, sizes)
+            return context.reshaped(place, sizes)
         if place.element in (f16, bf16) and len(_runs(axes)) > 1:
-            found = reduced(built, work.cast(place, f32), axes, work)
-            return work.reshaped(work.cast(found, place.element), sizes)
-        return work.reshaped(reduced(built, place, axes, work), sizes)
+            found = reduced(built, context.cast(place, f32), axes, context)
+            return context.reshaped(context.cast(found, place.element), sizes)
+        return context.reshaped(reduced(built, place, axes, context), sizes)
 
     return rule(source)(build)
 
@@ -49,40 +49,40 @@ REDUCTIONS = list(map(_reduction, _REDUCTIONS))
 
 
 @rule(core.ReduceMin)
-def reduce_min(op: core.ReduceMin, work: Work, x: Value) -> Made:
+def reduce_min(op: core.ReduceMin, context: ArkContext, x: Value) -> Built:
     """The negative of the largest negative; of integers the one less, which all have."""
-    place = work.place(x)
+    place = context.place(x)
     axes = [a for a in _axes_of(op) if place.sizes[a] > 1]
-    found = work.turned(reduced(ark.ReduceMax, work.turned(place), axes, work)) if axes else place
-    return work.reshaped(found, shape_of(op.y))
+    found = context.turned(reduced(ark.ReduceMax, context.turned(place), axes, context)) if axes else place
+    return context.reshaped(found, shape_of(op.y))
 
 
 @rule(core.ReduceProd)
-def reduce_prod(op: core.ReduceProd, work: Work, x: Value) -> Made:
+def reduce_prod(op: core.ReduceProd, context: ArkContext, x: Value) -> Built:
     """Halves are multiplied with each other until one element is left."""
-    place, axes = work.place(x), _axes_of(op)
+    place, axes = context.place(x), _axes_of(op)
     element = place.element
-    place = work.cast(place, f32) if element in (f16, bf16) else place
+    place = context.cast(place, f32) if element in (f16, bf16) else place
     for axis in axes:
-        place = _product(place, axis, work)
-    return work.reshaped(work.cast(place, element), shape_of(op.y))
+        place = _product(place, axis, context)
+    return context.reshaped(context.cast(place, element), shape_of(op.y))
 
 
-def _product(x: BufferPlace, axis: int, work: Work) -> BufferPlace:
+def _product(x: BufferPlace, axis: int, context: ArkContext) -> BufferPlace:
     while (count := x.sizes[axis]) > 1:
         half = count // 2
         parts = [BufferPlace(x.buffer, x.layout.part(axis, at, half)) for at in (0, half)]
-        found = work.elementwise(ark.Mul, parts, parts[0].sizes)
+        found = context.elementwise(ark.Mul, parts, parts[0].sizes)
         if count % 2:
             first = BufferPlace(found.buffer, found.layout.part(axis, 0, 1))
             last = BufferPlace(x.buffer, x.layout.part(axis, count - 1, 1))
-            head = work.elementwise(ark.Mul, [first, last], first.sizes)
+            head = context.elementwise(ark.Mul, [first, last], first.sizes)
             if half == 1:
                 return head
-            joined = work.fresh(x.element, found.sizes)
-            work.copy_into(head, BufferPlace(joined.buffer, joined.layout.part(axis, 0, 1)))
+            joined = context.fresh(x.element, found.sizes)
+            context.copy_into(head, BufferPlace(joined.buffer, joined.layout.part(axis, 0, 1)))
             rest = BufferPlace(found.buffer, found.layout.part(axis, 1, half - 1))
-            work.copy_into(rest, BufferPlace(joined.buffer, joined.layout.part(axis, 1, half - 1)))
+            context.copy_into(rest, BufferPlace(joined.buffer, joined.layout.part(axis, 1, half - 1)))
             found = joined
         x = found
     return x
@@ -99,22 +99,24 @@ def _runs(axes: Sequence[int]) -> list[tuple[int, ...]]:
     return runs
 
 
-def reduced(definition: type[ark.ArkOp], x: BufferPlace, axes: Sequence[int], work: Work) -> BufferPlace:
+def reduced(definition: type[ark.ArkOp], x: BufferPlace, axes: Sequence[int], context: ArkContext) -> BufferPlace:
     """A reduction along some axes, each left with size 1."""
     if any(x.layout.steps[a] == 0 for a in axes):
-        x = work.dense(x)
+        x = context.dense(x)
     kept = tuple([1 if a in axes else n for a, n in enumerate(x.sizes)])
-    found = _natural(definition, x, axes, work) if len(axes) == 1 else None
+    found = _natural(definition, x, axes, context) if len(axes) == 1 else None
     if found is None:
-        found = _joined(definition, x, axes, work)
+        found = _joined(definition, x, axes, context)
     if found is None:
-        found = _joined(definition, work.dense(x), axes, work)
+        found = _joined(definition, context.dense(x), axes, context)
     if found is None:
         raise refused(f"ARK has at most {MOST_AXES} axes, and a tensor of {list(x.sizes)} has more to be kept apart")
     return BufferPlace(found.buffer, BufferLayout(0, kept, found.layout.steps))
 
 
-def _natural(definition: type[ark.ArkOp], x: BufferPlace, axes: Sequence[int], work: Work) -> BufferPlace | None:
+def _natural(
+    definition: type[ark.ArkOp], x: BufferPlace, axes: Sequence[int], context: ArkContext
+) -> BufferPlace | None:
     """One axis of a tensor as it is."""
     compact = x.layout.compact()
     view = view_of(compact, x.buffer.count)
@@ -122,21 +124,23 @@ def _natural(definition: type[ark.ArkOp], x: BufferPlace, axes: Sequence[int], w
         return None
     (axis,) = axes
     shape = tuple([1 if a == axis else n for a, n in enumerate(compact.sizes)])
-    built = _reduce(definition, x, view, axis, shape, work)
+    built = _reduce(definition, x, view, axis, shape, context)
     steps = [0 if n == 1 else s for n, s in zip(shape, dense_steps(shape), strict=True)]
     return BufferPlace(built.buffer, BufferLayout(0, shape, tuple(steps)))
 
 
 def _reduce(
-    definition: type[ark.ArkOp], x: BufferPlace, view: View, axis: int, shape: tuple[int, ...], work: Work
+    definition: type[ark.ArkOp], x: BufferPlace, view: View, axis: int, shape: tuple[int, ...], context: ArkContext
 ) -> BufferPlace:
-    result = work.fresh(x.element, shape)
-    output = work.builder.write(result.buffer, View(shape, shape, (0,) * len(shape)))
-    work.builder.op(definition, {"input": work.builder.read(x.buffer, view)}, output, Axis=axis, KeepDim=True)
+    result = context.fresh(x.element, shape)
+    output = context.builder.write(result.buffer, View(shape, shape, (0,) * len(shape)))
+    context.builder.op(definition, {"input": context.builder.read(x.buffer, view)}, output, Axis=axis, KeepDim=True)
     return result
 
 
-def _joined(definition: type[ark.ArkOp], x: BufferPlace, axes: Sequence[int], work: Work) -> BufferPlace | None:
+def _joined(
+    definition: type[ark.ArkOp], x: BufferPlace, axes: Sequence[int], context: ArkContext
+) -> BufferPlace | None:
     """Axes joined as far as memory allows, and reduced from the last one on."""
     compact = x.layout.compact()
     groups: list[tuple[int, int, bool]] = []
@@ -157,7 +161,7 @@ def _joined(definition: type[ark.ArkOp], x: BufferPlace, axes: Sequence[int], wo
             continue
         for axis in reversed([k for k, group in enumerate(groups) if group[2]]):
             shape = tuple([1 if k == axis else n for k, n in enumerate(view.shape)])
-            x = _reduce(definition, x, view, axis, shape, work)
+            x = _reduce(definition, x, view, axis, shape, context)
             view = View(shape, shape, (0,) * len(shape))
         left = [n for a, n in enumerate(compact.sizes) if a not in axes]
         steps = iter(dense_steps(left))
@@ -168,7 +172,7 @@ def _joined(definition: type[ark.ArkOp], x: BufferPlace, axes: Sequence[int], wo
 
 
 @rule(core.CumSum)
-def cumsum(op: core.CumSum, work: Work, x: Value) -> Made:
+def cumsum(op: core.CumSum, context: ArkContext, x: Value) -> Built:
     """A product with a matrix of ones on one side of the diagonal; integers are those of single precision."""
     shape = shape_of(x)
     axis = op.axis % len(shape)

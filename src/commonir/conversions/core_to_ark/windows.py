@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import product
 from math import prod
 
-from commonir.conversions.core_to_ark.work import Made, Work, rule, shape_of
+from commonir.conversions.core_to_ark.context import ArkContext, Built, rule, shape_of
 from commonir.conversions.operands import element_of
 from commonir.dialects import core
 from commonir.ir.data import data_of
@@ -51,7 +51,7 @@ def _reach(sizes: Sequence[int], window: Sequence[int], strides: Sequence[int], 
 
 
 @rule(core.Conv)
-def conv(op: core.Conv, work: Work, x: Value, weight: Value, bias: Value | None) -> Made:
+def conv(op: core.Conv, context: ArkContext, x: Value, weight: Value, bias: Value | None) -> Built:
     """The weights times a matrix that has a column for each window, of each group of channels."""
     batch, filters, *sizes = shape_of(op.y)
     _, channels, *window = shape_of(weight)
@@ -85,7 +85,7 @@ def _side_by_side(op: core.Pool, x: Value, fill: float) -> Value | Mismatch:
 
 
 @rule(core.MaxPool)
-def max_pool(op: core.MaxPool, work: Work, x: Value) -> Made:
+def max_pool(op: core.MaxPool, context: ArkContext, x: Value) -> Built:
     element = element_of(x)
     fill = -math.inf if element.is_float else float(-(1 << (element.bits - 1))) if element.kind == "int" else 0.0
     points = _side_by_side(op, x, fill)
@@ -93,13 +93,13 @@ def max_pool(op: core.MaxPool, work: Work, x: Value) -> Made:
 
 
 @rule(core.SumPool)
-def sum_pool(op: core.SumPool, work: Work, x: Value) -> Made:
+def sum_pool(op: core.SumPool, context: ArkContext, x: Value) -> Built:
     points = _side_by_side(op, x, 0.0)
     return points if isinstance(points, Mismatch) else core.reduce_sum(points, (0,))
 
 
 @rule(core.AveragePool)
-def average_pool(op: core.AveragePool, work: Work, x: Value) -> Made:
+def average_pool(op: core.AveragePool, context: ArkContext, x: Value) -> Built:
     """The sum divided by the number of elements that a window covers."""
     points = _side_by_side(op, x, 0.0)
     if isinstance(points, Mismatch):

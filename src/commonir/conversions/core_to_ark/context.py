@@ -34,19 +34,19 @@ _MOST_GROWTH = 1 << 22
 """Elements up to which a weight is repeated when it is written."""
 
 
-Made = BufferPlace | Value | tuple[BufferPlace | Value, ...] | Mismatch
+Built = BufferPlace | Value | tuple[BufferPlace | Value, ...] | Mismatch
 
 
-def rule(definition: type[Op]) -> Callable[[Callable[..., Made]], LegalizationRule]:
-    """Makes a function `(op, work, *operands) -> places | values of the core | Mismatch` the rule for a definition.
+def rule(definition: type[Op]) -> Callable[[Callable[..., Built]], LegalizationRule]:
+    """Makes a function `(op, context, *operands) -> places | values of the core | Mismatch` the rule for a definition.
 
     A rule decides whether it applies before it writes anything down.
     """
 
-    def make(build: Callable[..., Made]) -> LegalizationRule:
-        def build_values(op: Op, work: Work, *operands: object) -> tuple[Value, ...] | Mismatch:
-            work.builder.name = "" if work.origin is None else work.origin.first_name
-            return work.values(op, build(op, work, *operands))
+    def make(build: Callable[..., Built]) -> LegalizationRule:
+        def build_values(op: Op, context: ArkContext, *operands: object) -> tuple[Value, ...] | Mismatch:
+            context.builder.name = "" if context.origin is None else context.origin.first_name
+            return context.values(op, build(op, context, *operands))
 
         return LegalizationRule(definition, build_values)
 
@@ -77,7 +77,7 @@ def shape_of(value: Value) -> tuple[int, ...]:
     return numbers_of(dims_of(value))
 
 
-class Work(Context):
+class ArkContext(Context):
     """The context of rules: a rank while it is made of a function."""
 
     tag: int
@@ -107,7 +107,7 @@ class Work(Context):
         """Records the location of a value."""
         self._places[value] = place
 
-    def values(self, op: Op, built: Made) -> tuple[Value, ...] | Mismatch:
+    def values(self, op: Op, built: Built) -> tuple[Value, ...] | Mismatch:
         """Returns what a rule built for the results of an operation, as values."""
         if isinstance(built, Mismatch):
             return built
