@@ -1,7 +1,7 @@
 """Things found by name: ours, those passed in, and those that installed packages offer through entry points.
 
 Ours are listed as references `module:member`, so that finding them imports nothing else and costs no scan of installed
-packages; the scan happens when a name is asked for that is not ours, or all names are.
+packages; they are scanned for a name that is not ours, or for all names.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ T = TypeVar("T", bound=Named)
 
 
 class Plugins(Generic[T]):
-    """Things of one kind by name, loaded when first asked for.
+    """Plugins of one type by name, loaded on first use.
 
-    `group` is the group of entry points. A thing of another kind behind an entry point is refused when it is asked for.
+    `group` is the group of entry points. An object of another type behind an entry point is an error when it is
+    requested.
     """
 
     def __init__(

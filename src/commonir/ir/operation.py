@@ -32,7 +32,7 @@ _NO_ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType({})
 
 
 class Unasked(Enum):
-    """Says that nobody has asked yet."""
+    """The type of the sentinel for elements that are not computed yet."""
 
     UNASKED = auto()
 
@@ -43,9 +43,9 @@ UNASKED = Unasked.UNASKED
 class Value:
     """One SSA value: a result of an operation or an argument of a block.
 
-    `name` is the name the value had in its file, "" when it had none. It need not be unique. `elements` is what
-    `ods.known_dims` found of its elements; `retype` changes the type of a value that may have been asked for them.
-    Most values have one use: `_users` is that operation then, else how many operands of each operation the value is.
+    `name` is the name in its file, "" when there is none; it need not be unique. `elements` is the cache of
+    `ods.known_dims`; `retype` must be used to change the type of a value that may have an entry. Most values have one
+    use: `_users` is that operation then, else the number of operands that the value is of each operation.
     """
 
     __slots__ = ("_users", "elements", "index", "name", "owner", "type")
@@ -76,7 +76,7 @@ class Value:
         return 0 if users is None else sum(users.values()) if isinstance(users, dict) else 1
 
     def users_in(self, block: Block) -> list[Operation]:
-        """Returns those of its users that are in a block: few of many users, or few operations, are looked at."""
+        """Returns its users in a block, by the shorter of the lists of users and of operations."""
         users = self._users
         if not isinstance(users, dict) or len(users) <= len(block):
             return [op for op in self.users if op.parent is block]
@@ -84,7 +84,7 @@ class Value:
 
     @property
     def uses(self) -> Iterator[tuple[Operation, int]]:
-        """Every use: the operation and the position among its operands."""
+        """Yields each use: the operation and the position among its operands."""
         for op in self.users:
             for n, operand in enumerate(op.operands):
                 if operand is self:
@@ -96,7 +96,7 @@ class Value:
         return self.owner if isinstance(self.owner, Operation) else None
 
     def retype(self, type: Type) -> None:
-        """Gives it another type; what was found of its elements, and from them of others, is asked for again."""
+        """Changes its type, and drops the elements cached for it and for values that depend on it."""
         if self.type is not type:
             self.type = type
             self.elements = UNASKED
@@ -104,7 +104,7 @@ class Value:
                 _forget_elements([self])
 
     def replace_all_uses_with(self, other: Value) -> None:
-        """Makes every user use another value instead."""
+        """Makes all users use another value instead."""
         users = self._users
         if users is None or other is self:
             return
@@ -145,7 +145,7 @@ class Value:
 
 
 def _exchanged(operands: tuple[Value, ...], old: Value, new: Value) -> tuple[Value, ...]:
-    """Operands of which one is another."""
+    """Returns operands with one value replaced by another."""
     if len(operands) == 2:
         # As most have; a loop costs three times as much.
         lhs, rhs = operands
@@ -154,22 +154,21 @@ def _exchanged(operands: tuple[Value, ...], old: Value, new: Value) -> tuple[Val
 
 
 def _forget_elements(values: Sequence[Value]) -> None:
-    """Forgets what was found of the elements of values, and of results that follow from them."""
+    """Drops the cached elements of values, and of results that depend on them."""
     pending = list(values)
     while pending:
         value = pending.pop()
         value.elements = UNASKED
-        # Whoever asked for the elements of a result asked for those that it follows from.
+        # Elements of a result are only cached if those of its operands are.
         pending += [r for op in value.users for r in op.results if r.elements is not UNASKED]
 
 
 class Operation:
-    """An operation: operands, results, attributes, regions, and the blocks where control may go next.
+    """An operation: operands, results, attributes, regions, and successors.
 
-    Subclasses made by `ods` give operands and attributes names and types; `UnregisteredOperation` stands for what no
-    dialect in use defines. `operands` is flat; how it divides among declared operands is the business of `ods`.
-    `extra` holds attributes that no definition declares. `successors` are blocks of the region that holds it: only the
-    last operation of a block has any.
+    Subclasses in `ods` have named and typed operands and attributes; `UnregisteredOperation` is used for operations
+    without a definition. `operands` is flat; definitions divide it into groups. `extra` has attributes that no
+    definition declares. `successors` are blocks of the region around it: only the last operation of a block has any.
     """
 
     __slots__ = (
@@ -189,7 +188,7 @@ class Operation:
 
     @property
     def states_properties(self) -> bool:
-        """Whether a text says that it has no properties, when it has none."""
+        """Whether a text prints an empty dictionary of properties for it."""
         return False
 
     def __init__(
@@ -206,7 +205,7 @@ class Operation:
             region.parent = self
 
     def _start(self, operands: tuple[Value, ...], result_types: Sequence[Type]) -> None:
-        """Fills the graph part of a new operation; kept apart because it decides what constructing costs."""
+        """Initializes the graph part of a new operation; separate, because it dominates the cost of construction."""
         self._operands = operands
         for value in operands:
             if value._users is None:
@@ -228,7 +227,7 @@ class Operation:
 
     @property
     def successors(self) -> tuple[Block, ...]:
-        """The blocks where control may go next."""
+        """The blocks to which control may pass."""
         return self._successors
 
     @successors.setter
@@ -265,7 +264,7 @@ class Operation:
 
     @property
     def first_name(self) -> str:
-        """The first name that one of its results has; "" when none has one."""
+        """The first name of a result; "" when none has one."""
         return next((r.name for r in self.results if r.name), "")
 
     @property
@@ -298,39 +297,37 @@ class Operation:
 
     @property
     def discardable(self) -> Mapping[str, Attribute]:
-        """Undeclared attributes as texts print them."""
+        """Undeclared attributes in the form of texts."""
         return self.extra
 
     @property
     def properties(self) -> Mapping[str, Attribute]:
-        """Declared attributes as the generic form prints them: no defaults, but the sizes of groups of operands."""
+        """Declared attributes in the generic form: without defaults, but with segment sizes."""
         return _NO_ATTRIBUTES
 
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
-        """Returns the same operation on other operands and regions, with equal results, not yet in a block."""
+        """Returns a detached copy on other operands and regions, with equal results."""
         raise NotImplementedError
 
     # -- what is known before the program runs
 
     def constant_data(self) -> Data | None:
-        """Returns the contents of its only result when it is a constant."""
+        """Returns the contents of its only result if it is a constant."""
         return None
 
     def constant_results(self) -> tuple[Data | None, ...]:
-        """Returns the contents of each of several results, as far as they are constants."""
+        """Returns the contents of each of several results, None for those that are not constants."""
         return ()
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
-        """Returns the elements of its integer result when each is known, perhaps as an expression in symbolic
-        dimensions.
-        """
+        """Returns the elements of its integer result if all are known, as numbers or symbolic expressions."""
         return None
 
     # -- place in the program
 
     @property
     def parent_op(self) -> Operation | None:
-        """The operation whose region holds it."""
+        """The operation whose region it is in."""
         block = self.parent
         return None if block is None or block.parent is None else block.parent.parent
 
@@ -345,7 +342,7 @@ class Operation:
         return self._previous
 
     def is_before(self, other: Operation) -> bool:
-        """Returns whether it comes before another operation of the same block."""
+        """Returns whether it is before another operation of the same block."""
         block = self.parent
         if block is None or block is not other.parent:
             raise ValueError("operations of different blocks have no order")
@@ -361,19 +358,19 @@ class Operation:
         return self._order
 
     def ancestors(self) -> Iterator[Operation]:
-        """Yields the operations around it, innermost first."""
+        """Yields the enclosing operations, innermost first."""
         op = self.parent_op
         while op is not None:
             yield op
             op = op.parent_op
 
     def detach(self) -> None:
-        """Takes it out of its block, keeping its operands and uses."""
+        """Removes it from its block; it keeps its operands and uses."""
         if self.parent is not None:
             self.parent._unlink(self)
 
     def erase(self) -> list[Operation]:
-        """Removes it for good, with everything nested in it; the operations behind values that nobody uses any more.
+        """Erases it with everything nested in it; returns the operations whose results became unused.
 
         Raises: ValueError when a result is still used from outside of it.
         """
@@ -399,10 +396,10 @@ class Operation:
         return [v.owner for v in used if v._users is None and isinstance(v.owner, Operation) and v.owner not in inside]
 
     def replace_and_erase(self, value: Value) -> tuple[list[Operation], Sequence[Operation]]:
-        """Makes the users of its only result use another value, and removes it, which has no regions.
+        """Replaces its only result by another value and erases it; it must have no regions.
 
-        What `replace_all_uses_with` and `erase` do, in one step, because rewriting does little else. Returns the
-        operations behind values that nobody uses any more, and the users.
+        Does what `replace_all_uses_with` and `erase` do, in one step, because rewriting does little else. Returns the
+        operations whose results became unused, and the users.
         """
         old = self.results[0]
         users = old._users
@@ -426,8 +423,8 @@ class Operation:
         return unused, (users,)
 
     def _leave(self, kept: Value | None) -> list[Operation]:
-        """Goes from its block and from the users of its operands; the operations behind values that nobody uses any
-        more, but for one value.
+        """Removes it from its block and from the users of its operands; returns the operations whose results became
+        unused, except that of one value.
         """
         block = self.parent
         if block is not None:
@@ -448,7 +445,7 @@ class Operation:
         return unused
 
     def listed(self) -> list[Operation]:
-        """Returns what `walk` goes through, all at once, which takes a fraction of the time."""
+        """Returns the operations of `walk` as a list, which is several times faster."""
         result: list[Operation] = [self]
         pending = [b._first for region in self.regions for b in region.blocks]
         pending.reverse()
@@ -465,7 +462,7 @@ class Operation:
         return result
 
     def walk(self) -> Iterator[Operation]:
-        """Yields the operation itself and everything nested in it, in order; the operation at hand may be erased."""
+        """Yields the operation itself and everything nested in it, in order. The current operation may be erased."""
         pending: list[Operation] = [self]
         while pending:
             op = pending.pop()
@@ -478,7 +475,7 @@ class Operation:
 
     @property
     def values_used(self) -> tuple[Value, ...]:
-        """The values from outside that it or anything nested in it uses, in order, each as often as it is used."""
+        """The values from outside that it or anything nested in it uses, in order, once for each use."""
         if not self.regions:
             return self._operands
         nested = list(self.walk())
@@ -498,9 +495,8 @@ class Operation:
 class Block:
     """A sequence of operations with arguments.
 
-    `label` is the name it has in its format, "" when it has none. `origins` tell where its arguments come from, when
-    that is known.
-    `_branches` are the operations that name it as a successor, with how often.
+    `label` is the name in its format, "" when there is none. `origins` are the locations of its arguments, if known.
+    `_branches` are the operations that have it as a successor, with the number of times.
     """
 
     __slots__ = (
@@ -533,7 +529,7 @@ class Block:
 
     @property
     def operations(self) -> Iterator[Operation]:
-        """Its operations in order. The one at hand may be erased or moved while iterating."""
+        """Yields its operations in order. The current operation may be erased or moved."""
         op = self._first
         while op is not None:
             following = op._next
@@ -552,12 +548,12 @@ class Block:
 
     @property
     def successors(self) -> tuple[Block, ...]:
-        """The blocks where control may go from here: those that its last operation names."""
+        """The blocks to which control may pass: the successors of its last operation."""
         return () if self._last is None else self._last._successors
 
     @property
     def predecessors(self) -> Iterator[Block]:
-        """The blocks of its region from where control may come, each as often as it names it, in no order."""
+        """Yields the blocks of its region from which control may come, once for each edge, in no particular order."""
         for op, count in self._branches.items():
             block = op.parent
             if block is not None and block.parent is self.parent is not None and block._last is op:
@@ -566,7 +562,7 @@ class Block:
 
     @property
     def only_predecessor(self) -> Block | None:
-        """The block from where alone control may come, if that names it once."""
+        """The only block from which control may come, if it has one edge."""
         before = self.predecessors
         result = next(before, None)
         return result if next(before, None) is None else None
@@ -616,7 +612,7 @@ class Block:
         return result
 
     def keep_arguments(self, kept: Sequence[int]) -> None:
-        """Removes its arguments but those at some positions, in order."""
+        """Removes all its arguments except those at some positions, in order."""
         origins = (*self.origins, *[None] * (len(self.arguments) - len(self.origins)))
         self.origins = tuple([origins[n] for n in kept]) if self.origins else ()
         self.arguments = tuple([self.arguments[n] for n in kept])
@@ -624,7 +620,7 @@ class Block:
             argument.index = n
 
     def origin_of(self, argument: Value) -> Origin | None:
-        """Returns where one of its arguments comes from, when that is known."""
+        """Returns the location of an argument, if known."""
         return self.origins[argument.index] if argument.index < len(self.origins) else None
 
     def _link(self, op: Operation, before: Operation | None, after: Operation | None) -> None:
@@ -693,7 +689,7 @@ class Region:
         return block
 
     def predecessors(self) -> dict[Block, list[Block]]:
-        """For each of its blocks those that may go to it, in order, each as often as it names it."""
+        """Returns for each of its blocks the predecessors in order, once for each edge."""
         result: dict[Block, list[Block]] = {block: [] for block in self.blocks}
         for block in self.blocks:
             for successor in block.successors:
@@ -701,7 +697,7 @@ class Region:
         return result
 
     def take(self) -> Region:
-        """Returns a new region with the blocks of this one, which is left empty."""
+        """Moves its blocks to a new region and returns that."""
         taken = Region()
         blocks, self.blocks = self.blocks, []
         for block in blocks:

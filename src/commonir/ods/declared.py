@@ -497,8 +497,8 @@ def choose(candidates: Sequence[type[DeclaredOp]], use: OperatorUse) -> Choice:
 
 def _misfit(definition: type[DeclaredOp], use: OperatorUse) -> str | None:
     """Returns why a node does not match a signature; None when it does."""
-    stand_ins = tuple([None if v is None else Value(v.type) for v in use.operands])
-    trial = use._replace(operands=stand_ins, regions={name: Region() for name in use.regions})
+    untraced = tuple([None if v is None else Value(v.type) for v in use.operands])
+    trial = use._replace(operands=untraced, regions={name: Region() for name in use.regions})
     outputs = definition.signature.outputs
     least = sum(p.multiplicity is Multiplicity.ONE for p in outputs)
     most = None if any(p.multiplicity is Multiplicity.MANY for p in outputs) else len(outputs)

@@ -1,7 +1,7 @@
 """Operation definitions: fields, accessors of operations, and the methods that a definition may override.
 
 A definition subclasses `Op` with its fields and, unless it is structural, a `reference`. The return annotation of
-`reference` tells its form: `Value` is a composite, `Expr` or `Kernel` a kernel, `Array` an algorithm.
+`reference` determines its form: `Value` is a composite, `Expr` or `Kernel` a kernel, `Array` an algorithm.
 Source: MLIR operation definitions, operation definition.
 """
 
@@ -41,13 +41,13 @@ from commonir.ods.traits import Trait
 from commonir.ods.type_rules import TypeRule
 
 GROUP_SIZES = "operandSegmentSizes"
-"""MLIR's name of the attribute that tells how operands divide among those declared, where that is not evident."""
+"""MLIR's name of the attribute with the segment sizes of operands, where these are ambiguous."""
 
 RESULT_SIZES = "resultSegmentSizes"
-"""MLIR's name of the attribute that tells how results divide among those declared."""
+"""MLIR's name of the attribute with the segment sizes of results."""
 
 ATTRIBUTE_REFERENCES = "onnx.attribute_references"
-"""The attribute of an operation in a function template that tells which of its attributes are those of the function:
+"""The attribute of an operation in a function template that maps its attributes to those of the function:
 names of attributes of the function by names of attributes of the operation, which has no values for them."""
 
 
@@ -184,8 +184,8 @@ def _since(cls: type[Definition]) -> str:
 
 def _follows_from_types(cls: type[Definition]) -> bool:
     layout = cls.layout
-    is_more_asked = layout.attributes or layout.regions or layout.read_operands or cls.is_stated or cls.states_types
-    return not is_more_asked and cls.traced_with is Definition.traced_with
+    needs_more = layout.attributes or layout.regions or layout.read_operands or cls.is_stated or cls.states_types
+    return not needs_more and cls.traced_with is Definition.traced_with
 
 
 def _match_args(cls: type[Definition]) -> tuple[str, ...]:
@@ -526,37 +526,41 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         raise NotImplementedError
 
     def infer(self) -> tuple[Type, ...]:
-        """Result types of an algorithm or of a structural operation whose result patterns do not determine them."""
+        """Returns the result types, for an algorithm or a structural operation whose result patterns do not determine
+        them.
+        """
         raise NotImplementedError
 
     def infer_partially(self) -> tuple[Type, ...] | None:
-        """Result types as far as they are known while only running tells what the operation means; None if they are
+        """Returns the result types as far as they are known when the meaning is data-dependent; None if they are
         not.
         """
         return None
 
     def reference_open(self, *operands: Any, **indices: Any) -> Any:  # noqa: ARG002  as `reference`
-        """Returns what it means where its reference cannot be stated before running, by operations that take sizes when
-        they run; None where it has no such form. For targets: who runs a program states the reference when it is
-        reached.
+        """Returns the meaning for data-dependent inputs, by operations that take sizes at run time; None if there is no
+        such form.
+
+        For conversions: an engine calls the reference when execution reaches the operation.
 
         Raises: NotationError, NotKnownError.
         """
         return None
 
     def entry_types(self) -> tuple[tuple[Type, ...], ...]:
-        """For each region, the types of the arguments of its block as far as operands and what regions end with tell;
-        nothing where the program states them.
+        """Returns for each region the types of its block arguments, as far as operands and terminators determine them.
+
+        Returns () if the program declares them.
         """
         return ()
 
     def untrusted_arguments(self) -> Iterable[Value]:
-        """Arguments of its regions whose declared shapes contradict what they receive at first, and do not count."""
+        """Returns region arguments whose declared shapes contradict the initial values, and are ignored."""
         return ()
 
     @property
     def made_results(self) -> tuple[Value, ...] | None:
-        """Its results; None while it is being made, when their types are not known yet."""
+        """Its results; None while it is being built, when their types are not known yet."""
         return getattr(self, "results", None)
 
     def traced_with(self) -> object:
@@ -569,15 +573,15 @@ class Definition(TextForm, metaclass=DefinitionMeta):
 
     @property
     def kept_operator(self) -> str:
-        """What a file calls the operator that is kept without a definition, which a function of the program may state;
-        "" for operations that are what their definition says.
+        """The name in the file of an operator without a definition, which a function of the program may define; "" for
+        other operations.
         """
         return ""
 
     def may_declare(self, number: int, declared: Type) -> bool:  # noqa: ARG002  none by default
-        """Returns whether the result of a number may be declared with a type that contradicts the inferred one.
+        """Returns whether a result, by its index, may be declared with a type that contradicts the inferred one.
 
-        Only where a producer of files is known to declare a wrong one, which then does not count.
+        That is so where a producer of files is known to declare wrong types, which are then ignored.
         """
         return False
 
@@ -585,16 +589,16 @@ class Definition(TextForm, metaclass=DefinitionMeta):
     """Whether shapes that a program declares for results are part of it; otherwise those that follow count alone."""
 
     def fold(self) -> Value | None:
-        """Returns a value that the single result equals and that is there already; None when there is none."""
+        """Returns an existing value that equals the single result; None when there is none."""
         return None
 
     def canonicalize(self) -> tuple[Value, ...] | None:
-        """Returns values of a simpler equal program for the results, or None."""
+        """Returns values of a simpler equivalent program for the results, or None."""
         return None
 
 
 def _stored(attr_type: AttrType[Any], value: object) -> Attribute:
-    """Returns the storage form, also of a value that is not of its kind, which the verifier reports."""
+    """Returns the storage form of a value, also of one of another type, which the verifier reports."""
     try:
         return attr_type.to_attribute(value)
     except (ValueError, TypeError, AttributeError):
@@ -604,7 +608,7 @@ def _stored(attr_type: AttrType[Any], value: object) -> Attribute:
 def decode_parameter(op: Definition, field: Field) -> Any:
     """Returns the Python value of a parameter bound to a constant.
 
-    Raises: DiagnosticError (E0505) when it is not constant or not of its kind.
+    Raises: DiagnosticError (E0505) when it is not constant or has another type.
     """
     value = op.bound_value(field)
     data = None if value is None else known_data(value)
@@ -617,7 +621,7 @@ def decode_parameter(op: Definition, field: Field) -> Any:
 
 
 def coerced(op: Definition, field: Field, value: Any) -> Any:
-    """Returns the value of an attribute as it is stored. Raises: DiagnosticError (E0505) when it is not of its kind."""
+    """Returns the stored value of an attribute. Raises: DiagnosticError (E0505) when it has another type."""
     if value is field.default or field.type is None:
         return value
     try:

@@ -82,7 +82,7 @@ class LazyDefinitions(Iterable["type[Op]"]):
 
 
 class _Versioned(Mapping[str, "tuple[type[Op], ...]"]):
-    """Definitions by full name, oldest first. Those of older versions are made when they are asked for."""
+    """Definitions by full name, oldest first. Those of older versions are built on demand."""
 
     def __init__(self, definitions: Iterable[type[Op]], order: Sequence[str]) -> None:
         self._order = order
@@ -138,7 +138,7 @@ class Dialect:
     that differ in more than their number are of separate sets of operations, which have versions of their own.
     `constants` are the operations, perhaps of other dialects, that hold what folding its operations gives: the first of
     them that can hold it. `keeps_names`: what values are called means something in its formats. `rules` names the
-    `Rules` of the dialect as `module:member`; they are loaded when asked for. `forms` are types and attributes of the
+    `Rules` of the dialect as `module:member`; they are loaded on first use. `forms` are types and attributes of the
     dialect whose parameters are understood, by `!d.name` and `#d.name`. `own` names the `OwnForms` of the dialect: all
     types and attributes that it has; without, a text may say any under its name. `source` names the document that
     defines an operation where its docstring names none.
@@ -264,7 +264,7 @@ def definitions_in(namespace: Mapping[str, object], dialect: str) -> tuple[type[
 
 
 class Dialects:
-    """The dialects in use. Those that are named but not loaded yet are imported when first asked for.
+    """The dialects in use. They are imported on first use.
 
     `forms` are those of the dialects that are given.
     """

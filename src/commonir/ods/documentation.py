@@ -44,8 +44,8 @@ _STATED = (Form.COMPOSITE, Form.KERNEL)
 
 
 def summary_of(definition: type[Op]) -> str:
-    """Returns the first sentence on what an operation does: of a later version, that of the definition it derives
-    from.
+    """Returns the first sentence of the description of an operation; a later version has that of the definition it
+    derives from.
     """
     return next(iter(_paragraphs(_described(definition).__doc__)), "")
 

@@ -389,7 +389,7 @@ def result(
     *,
     variadic: bool = False,
     optional: bool = False,
-    init: Literal[False] = False,  # noqa: ARG001  tells type checkers that it is not a constructor argument
+    init: Literal[False] = False,  # noqa: ARG001  for type checkers: it is not a constructor argument
     doc: str = "",
     since: str = "",
 ) -> Any:

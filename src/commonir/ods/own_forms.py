@@ -43,11 +43,11 @@ def checked_forms(checks: Mapping[str, Callable[[Attribute], object]]) -> OwnFor
     return OwnForms({}, {}, checks, has_others=True)
 
 
-def own_forms(*held: HasForm | DialectAttr | DialectType, attributes: str = "", types: str = "") -> OwnForms:
+def own_forms(*members: HasForm | DialectAttr | DialectType, attributes: str = "", types: str = "") -> OwnForms:
     """Returns the forms of a dialect; `attributes` and `types` are names of those that are stored as written."""
     known: dict[str, WordsForm | DialectAttr | None] = dict.fromkeys(attributes.split())
     kinds: dict[str, DialectType | None] = dict.fromkeys(types.split())
-    for member in held:
+    for member in members:
         if isinstance(member, DialectType):
             kinds[member.mnemonic] = member
         elif isinstance(member, DialectAttr):

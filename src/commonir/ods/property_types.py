@@ -195,7 +195,7 @@ def optional(inner: PropertyType[Any], *, is_plain: bool) -> PropertyType[tuple[
 
 
 def words(
-    attr_type: AttrType[T], said: Callable[[T], str], separator: str, known: Mapping[str, object]
+    attr_type: AttrType[T], spelling: Callable[[T], str], separator: str, known: Mapping[str, object]
 ) -> PropertyType[T]:
     """Returns the type of words of an enumeration; for flags several, with a separator."""
 
@@ -208,7 +208,7 @@ def words(
             cases.append(one(reader))
         return attr_type.coerce("|".join(cases))
 
-    return PropertyType(attr_type, spelled=said, read=read, starts=lambda r: r.at_string() or any(map(r.at, known)))
+    return PropertyType(attr_type, spelled=spelling, read=read, starts=lambda r: r.at_string() or any(map(r.at, known)))
 
 
 def named(word: str, inner: PropertyType[T]) -> PropertyType[T]:

@@ -262,8 +262,8 @@ def _values(value: object) -> tuple[Value, ...]:
     raise Refused(f"{value!r} is not a value")
 
 
-def _origin(found: object) -> Origin | None:
-    value = found[0] if is_sequence(found) and found else found
+def _origin(location: object) -> Origin | None:
+    value = location[0] if is_sequence(location) and location else location
     return value.owner.location if isinstance(value, Value) and isinstance(value.owner, Operation) else None
 
 

@@ -177,7 +177,7 @@ class Context:
     def prologue(self) -> Block:
         """The block of the outermost operation, whose arguments are visible in all nested regions."""
         if self._prologue is None:
-            raise ValueError("the operation at hand stands outside of any function")
+            raise ValueError("the operation is not in a function")
         return self._prologue
 
     def start(self, source: Operation, block: Block | None) -> None:
@@ -286,7 +286,7 @@ class _Frame:
         return op or next(self._operations, None)
 
     def postpone(self, op: Operation) -> None:
-        """Returns an operation to the front, to be visited after its nested operations."""
+        """Puts an operation back at the front, to be visited after its nested operations."""
         self._postponed = op
 
 

@@ -62,16 +62,16 @@ class Call(NamedTuple):
     function: Function
     places: tuple[int | str, ...] | None = None
 
-    def arguments(self, given: Sequence[object]) -> list[object]:
+    def arguments(self, values: Sequence[object]) -> list[object]:
         """Returns the arguments in its order. Raises: ValueError for a missing one."""
         if self.places is None:
-            return list(given)
+            return list(values)
         out: list[object] = []
         for place in self.places:
             number = int(str(place).removesuffix("..."))
-            if number >= len(given):
-                raise ValueError(f"{self.name} needs ${number}, and {len(given)} arguments are given")
-            out += given[number:] if isinstance(place, str) else (given[number],)
+            if number >= len(values):
+                raise ValueError(f"{self.name} needs ${number}, and {len(values)} arguments are given")
+            out += values[number:] if isinstance(place, str) else (values[number],)
         return out
 
 
@@ -160,8 +160,8 @@ class NativeCalls:
         if f"${number}" not in text:
             return lambda *_: test(None)
 
-        def holds(*given: object) -> bool:
-            requested = given[place] if place < len(given) else None
+        def holds(*arguments: object) -> bool:
+            requested = arguments[place] if place < len(arguments) else None
             if is_of_type:
                 return all(test(v.type) for v in _values(requested))
             return isinstance(requested, Attribute) and test(requested)

@@ -127,7 +127,7 @@ def _restricts(variable: Variable, field: Field | None) -> bool:
 
 
 def _in_order(rules: Iterable[Compiled]) -> Iterator[Compiled]:
-    """Returns rules in the order in which they are tried."""
+    """Yields rules in the order in which they are tried."""
     groups: dict[tuple[int, bool, int], list[Compiled]] = {}
     for rule in rules:
         benefit, constrained = specificity(rule.rewrite)
@@ -138,7 +138,7 @@ def _in_order(rules: Iterable[Compiled]) -> Iterator[Compiled]:
 
 
 def _by_implication(rules: list[Compiled]) -> Iterator[Compiled]:
-    """Returns rules in the given order, except that rules with stronger constraints come first."""
+    """Yields rules in the given order, except that rules with stronger constraints come first."""
     later: dict[Compiled, list[int]] = {rule: [] for rule in rules}
     number = {rule: n for n, rule in enumerate(rules)}
     waits_for = [0] * len(rules)

@@ -105,7 +105,7 @@ class Enter(MatchStep):
     def reason(self, match: Match) -> str:
         value = _operand(match.operations[self.at], self.field, self.index)
         if value is None:
-            return f"{self._where(match)} is not there"
+            return f"{self._where(match)} is absent"
         owner = value.owner
         if not isinstance(owner, Operation):
             return f"{self._where(match)} is an argument, not the result of {self.definition.name}"
@@ -140,7 +140,7 @@ class BindOperand(MatchStep):
     def reason(self, match: Match) -> str:
         value = _operand(match.operations[self.at], self.field, self.index)
         if value is None and not self._may_be_absent:
-            return f"{self._where(match)} is not there"
+            return f"{self._where(match)} is absent"
         if value is not None and self.type is not None and not self.type.admits(value.type):
             return f"{self._where(match)} must be {self.type.summary}, found {value.type}"
         return f"{self._where(match)} is not the same value as ${self.name} elsewhere"
@@ -257,7 +257,7 @@ class AttributeStep(MatchStep):
         actual = _attribute(match.operations[self.at], self.field, self.extra)
         where = self._where(match) if self.field is not None else f"'{self.extra}' of {match.operations[self.at].name}"
         if actual is None and not self._may_be_absent:
-            return f"{where} is not there"
+            return f"{where} is absent"
         if actual is not None and self.check is not None and not _passes(self.check, actual):
             return f"{where} must be {self.check.text}, found {_shown(actual)}"
         other = f"that of ${self.name} elsewhere" if self.name else self.shown
@@ -373,7 +373,7 @@ def _passes(check: Check, value: BoundAttribute) -> bool:
 
 def _shown(value: BoundAttribute | None) -> str:
     if value is None:
-        return "not there"
+        return "absent"
     return str(value.value) if isinstance(value.value, Attribute) else repr(value.value)
 
 

@@ -248,9 +248,7 @@ def without_implied(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]
 
 
 def _with_size(sizes: Mapping[str, Dim], equal: Constraint) -> dict[str, Dim]:
-    """Returns the sizes that symbols have where they have some sizes and an equation holds: one more if that tells
-    it.
-    """
+    """Returns the sizes of symbols that satisfy an equation for some sizes: one more if the equation determines it."""
     lhs, rhs = substitute(equal.lhs, sizes), substitute(equal.rhs, sizes)
     for one, other in ((lhs, rhs), (rhs, lhs)):
         name = plain_symbol(one)

@@ -81,9 +81,7 @@ class Processes:
         return self.rank == 0
 
     def next_run(self) -> int:
-        """Returns the number of a new run, the same in all processes, by which reports on earlier runs are told
-        apart.
-        """
+        """Returns the number of a new run, the same in all processes, by which reports on earlier runs are ignored."""
         self._runs += 1
         return self._runs
 

@@ -257,7 +257,7 @@ class MpiTransport:
 
     @property
     def waits(self) -> dict[int, Wait]:
-        """What ranks wait for, as far as known."""
+        """The messages or barriers that ranks wait for, as far as known."""
         return {rank: s.wait for rank, s in self.statuses.items() if s.wait is not None}
 
     @property

@@ -177,7 +177,7 @@ class _Comparing:
                 self.marks[a] = self.marks[b] = (f"differs: {', '.join([c.what for c in changes])}", *lines)
 
     def _rewired(self, a: Operation, b: Operation) -> Iterator[Change]:
-        """Returns a description of operands that do not correspond."""
+        """Yields a description of operands that do not correspond."""
         names = declared_operand_names(a)
         for n, (x, y) in enumerate(zip_longest(a.operands, b.operands)):
             if x is None or y is None or not self._are_one(x, y):

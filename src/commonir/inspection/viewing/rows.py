@@ -109,7 +109,7 @@ def _fitting(timeline: Timeline) -> tuple[list[Box], int, int]:
 
 
 def _runs(lane: Lane, alone: int) -> Iterator[tuple[int, int]]:
-    """Returns the first and last steps of boxes: a step that communicates is separate, others form runs.
+    """Yields the first and last steps of boxes: a step that communicates is separate, others form runs.
 
     A step that waits for a send directly before it is part of its box.
     """

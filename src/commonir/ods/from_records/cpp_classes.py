@@ -65,8 +65,8 @@ from commonir.ods.type_rules import NO_SHAPE, element_of, shape_of, type_of_attr
 Test = Callable[[object], bool]
 
 
-def _instance(*kinds: type) -> Test:
-    return lambda v: isinstance(v, kinds)
+def _instance(*classes: type) -> Test:
+    return lambda v: isinstance(v, classes)
 
 
 def _of_type(test: Callable[[Type], bool]) -> Test:

@@ -141,7 +141,7 @@ class _Words:
         return ", ".join(self.by_word)
 
 
-def _said(attr: Attribute) -> object:
+def _word_of(attr: Attribute) -> object:
     return attr.value if isinstance(attr, StringAttr) else attr.keyword if isinstance(attr, EnumAttr) else None
 
 
@@ -153,8 +153,8 @@ def number_attr_type(record: Record) -> AttrType[Any]:
     def decode(attr: Attribute) -> Enum:
         if isinstance(attr, IntegerAttr):
             return words.of_number(attr.value)
-        said = _said(attr)
-        return words.coerce(said.strip("<>") if isinstance(said, str) else said)
+        word = _word_of(attr)
+        return words.coerce(word.strip("<>") if isinstance(word, str) else word)
 
     def spelled(value: Enum) -> str:
         text = words.text(value)
@@ -228,8 +228,8 @@ def dialect_attr_type(record: Record) -> AttrType[Any]:
                 return words.coerce(attr.body.strip())
             if not attr.mnemonic and attr.body.startswith(f"{mnemonic} "):
                 return words.coerce(attr.body.removeprefix(mnemonic).strip())
-        said = _said(attr)
-        return words.coerce(said.strip("<>") if isinstance(said, str) else said)
+        word = _word_of(attr)
+        return words.coerce(word.strip("<>") if isinstance(word, str) else word)
 
     # Upstream writes a blank before the word of one without brackets, whatever the format around it says.
     spelled: Callable[[Enum], str] = lambda v: f"<{words.text(v)}>" if brackets else f" {words.text(v)}"  # noqa: E731

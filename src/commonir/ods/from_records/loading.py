@@ -106,7 +106,7 @@ def _defined(records: Iterable[Record], means: Means, dialects: Dialects) -> dic
 
 
 def _dialects(records: Records, loaded: Loaded, dialects: Dialects) -> Iterator[Dialect]:
-    """Returns the dialects of the definitions; for an existing dialect, definitions without a record are kept."""
+    """Yields the dialects of the definitions; for an existing dialect, definitions without a record are kept."""
     by_prefix: dict[str, dict[str, type[Op]]] = {form.dialect: {} for form in loaded.forms.values()}
     for definition in loaded.definitions.values():
         by_prefix.setdefault(definition.name.partition(".")[0], {})[definition.name] = definition

@@ -63,7 +63,7 @@ class Types:
 
     def __init__(self, records: Records, predicates: Predicates) -> None:
         self._predicates = predicates
-        self._made: dict[Record, TypeConstraint] = {}
+        self._built: dict[Record, TypeConstraint] = {}
         self._only: dict[str, Type] = dict(_OWN_TYPES)
         # Types with parameters by their C++ class.
         self._short: dict[str, str] = {}
@@ -79,9 +79,9 @@ class Types:
 
     def constraint(self, record: Record) -> TypeConstraint:
         """Returns the set of types that a record states."""
-        result = self._made.get(record)
+        result = self._built.get(record)
         if result is None:
-            result = self._made[record] = self._constraint(record)
+            result = self._built[record] = self._constraint(record)
         return result
 
     def _constraint(self, record: Record) -> TypeConstraint:

@@ -20,5 +20,5 @@ def block_sizes(block: Block, values: Mapping[Value, Array], sizes: Mapping[str,
 
 
 def result_sizes(op: Operation, shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
-    """Returns the sizes that the results of an operation tell, given their shapes."""
+    """Returns the sizes of the dims that the results of an operation define, given their shapes."""
     return {s.name: shapes[s.position][s.axis] for s in defined_dims(op)}

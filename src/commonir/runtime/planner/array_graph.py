@@ -568,10 +568,10 @@ def merged_axes(shape: Sequence[int], strides: Sequence[Sequence[int]]) -> list[
     return groups
 
 
-def reshaped_strides(shape: Shape, strides: Shape, wanted: Shape) -> Shape | None:
+def reshaped_strides(shape: Shape, strides: Shape, expected: Shape) -> Shape | None:
     """Strides under which the same elements have another shape; None when no strides do."""
     if 0 in shape:
-        return plain_strides(wanted)
+        return plain_strides(expected)
     old = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
     runs: list[tuple[int, int]] = []
     for n, s in old:
@@ -580,7 +580,7 @@ def reshaped_strides(shape: Shape, strides: Shape, wanted: Shape) -> Shape | Non
         else:
             runs.append((n, s))
     out: list[int] = []
-    for n in reversed(wanted):
+    for n in reversed(expected):
         if n == 1:
             out.append(0)
             continue

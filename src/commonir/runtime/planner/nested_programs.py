@@ -141,6 +141,6 @@ class _BoundLoop(BoundProgram):
             np.copyto(state, results)
 
 
-def _is_read_late(number: int, found: Array, states: Sequence[Array]) -> bool:
+def _is_read_late(number: int, array: Array, states: Sequence[Array]) -> bool:
     """Returns whether the next value of a state lies where another state is."""
-    return any(np.may_share_memory(found, s) for n, s in enumerate(states) if n != number)
+    return any(np.may_share_memory(array, s) for n, s in enumerate(states) if n != number)

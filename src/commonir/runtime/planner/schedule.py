@@ -155,7 +155,7 @@ class BlockSchedule:
         return entry.instance
 
     def segments(self) -> Iterator[Segment]:
-        """Returns every plan."""
+        """Yields every plan."""
         for entries in self._entries.values():
             for entry in entries.values():
                 yield from entry.plans
@@ -185,7 +185,7 @@ class Schedule:
         return result
 
     def segments(self) -> Iterator[Segment]:
-        """Returns every plan."""
+        """Yields every plan."""
         for block in self._blocks.values():
             yield from block.segments()
 

@@ -26,7 +26,9 @@ class Key(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """What a rank waits for: the message with a key, or the others at a barrier if `key` is None."""
+    """The state of a waiting rank: it waits for the message with a key, or for the others at a barrier if `key` is
+    None.
+    """
 
     operation: str
     place: str
