@@ -134,7 +134,7 @@ def test_command_applies_rules_and_explains(tmp_path: Path, capsys: pytest.Captu
 
 def test_explaining_needs_rules(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["opt", "in.mlir", "--explain", "-o", "out.mlir"]) == 2
-    assert "--explain tells of rules: name a file of them by --rules" in capsys.readouterr().err
+    assert "--explain needs rules (--rules FILE)" in capsys.readouterr().err
 
 
 def test_rules_on_another_version_of_an_operation_are_distinguished(tmp_path: Path) -> None:
