@@ -24,13 +24,7 @@ from commonir.ir.operation import Region, Value
 from commonir.ir.types import ListType, Type, i32, unknown
 from commonir.notation import Constraint, NotationError
 from commonir.ods.declared_attributes import GRAPH, GRAPHS, DeclaredAttrType, declared_attr_type
-from commonir.ods.declared_types import (
-    DeclaredType,
-    ListOf,
-    Undetermined,
-    Unification,
-    conflicting_names,
-)
+from commonir.ods.declared_types import DeclaredType, ListOf, Undetermined, Unification, conflicting_names
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import MISSING, Field, FieldKind, SpelledField, constraint
 from commonir.ods.inference import infer

@@ -23,16 +23,7 @@ from commonir.ir.operation import Operation
 from commonir.ods import Op
 from commonir.ods.fields import Check, Field
 from commonir.ods.patterns import TypeConstraint
-from commonir.ods.terms import (
-    Anything,
-    Group,
-    OperationTerm,
-    Precedence,
-    Rewrite,
-    StorageCheck,
-    Term,
-    Variable,
-)
+from commonir.ods.terms import Anything, Group, OperationTerm, Precedence, Rewrite, StorageCheck, Term, Variable
 from commonir.rewrite.matching import Compiled, operations_in
 from commonir.rewrite.sample_types import sampled
 

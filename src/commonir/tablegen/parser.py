@@ -17,16 +17,7 @@ from commonir.tablegen.operators import Argument, Operation, cast
 from commonir.tablegen.records import Assertion, Field, MapResolver, Record, RecordKind, value_for
 from commonir.tablegen.types import BIT, INT, STRING, BitsType, ListType, Type
 from commonir.tablegen.value_parser import qualified
-from commonir.tablegen.values import (
-    ONE,
-    UNSET,
-    Bits,
-    Int,
-    List,
-    String,
-    Value,
-    Variable,
-)
+from commonir.tablegen.values import ONE, UNSET, Bits, Int, List, String, Value, Variable
 
 _TYPE_WORDS = ("bit", "bits", "int", "string", "code", "dag", "list", "id", "field")
 

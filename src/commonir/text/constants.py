@@ -42,17 +42,7 @@ from commonir.ir.data import TEXT_KINDS, AbsentData, Data, ResourceData, data_of
 from commonir.ir.floats import float_of
 from commonir.ir.literals import ELIDED
 from commonir.ir.locations import CallSiteLoc, FileLineColLoc, LocationAttr, NameLoc, UnknownLoc, fused
-from commonir.ir.types import (
-    ElementType,
-    MemRefType,
-    TensorType,
-    Type,
-    VectorType,
-    boolean,
-    f64,
-    i64,
-    none,
-)
+from commonir.ir.types import ElementType, MemRefType, TensorType, Type, VectorType, boolean, f64, i64, none
 from commonir.symbolic import Dim
 from commonir.text.affine import AffineReader, read_strided
 from commonir.text.elements import Listed, Literal

@@ -15,16 +15,7 @@ from commonir.conversions.core_to_ark.places import BufferLayout, dense, view_of
 from commonir.dialects import ark
 from commonir.ir.data import Data
 from commonir.ir.types import ElementType
-from commonir.passes.ark.steps import (
-    DATA_TYPES,
-    Buffer,
-    FileTensor,
-    Names,
-    TensorStep,
-    View,
-    rank_of_steps,
-    snake_case,
-)
+from commonir.passes.ark.steps import DATA_TYPES, Buffer, FileTensor, Names, TensorStep, View, rank_of_steps, snake_case
 
 
 class BufferPlace(NamedTuple):

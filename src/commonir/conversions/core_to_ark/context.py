@@ -10,15 +10,7 @@ from collections.abc import Callable, Sequence
 from math import isfinite, prod
 
 from commonir.conversions.core_to_ark.building import DATA_TYPES, Buffer, BufferPlace, Builder
-from commonir.conversions.core_to_ark.places import (
-    MOST_AXES,
-    BufferLayout,
-    Together,
-    View,
-    dense,
-    together,
-    view_of,
-)
+from commonir.conversions.core_to_ark.places import MOST_AXES, BufferLayout, Together, View, dense, together, view_of
 from commonir.conversions.operands import dims_of, refused
 from commonir.dialects import ark, core
 from commonir.dialects.mlir import ml_program

@@ -15,20 +15,7 @@ from commonir.dialects.core.base import axis_of
 from commonir.dialects.core.indexing import from_start
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean
-from commonir.notation import (
-    Expr,
-    Index,
-    Kernel,
-    Tensor,
-    call,
-    fold,
-    identity,
-    index,
-    indices,
-    lift,
-    select,
-    total,
-)
+from commonir.notation import Expr, Index, Kernel, Tensor, call, fold, identity, index, indices, lift, select, total
 from commonir.rewrite.legalize import Mismatch, Result
 from commonir.symbolic import Dim, element_count
 

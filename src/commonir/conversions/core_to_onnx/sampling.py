@@ -13,20 +13,7 @@ from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, f32, i32, i64
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-from commonir.symbolic import (
-    Atom,
-    Dim,
-    Floor,
-    Max,
-    Mod,
-    Symbol,
-    floor_div,
-    largest,
-    modulo,
-    smallest,
-    symbol,
-    terms_of,
-)
+from commonir.symbolic import Atom, Dim, Floor, Max, Mod, Symbol, floor_div, largest, modulo, smallest, symbol, terms_of
 
 _COORDINATES = {
     core.Coordinates.HALF_PIXEL: "half_pixel",

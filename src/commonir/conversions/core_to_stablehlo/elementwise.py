@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import inf, log
 
-from commonir.conversions.core_to_stablehlo.building import (
-    broadcast,
-    compared,
-    converted,
-    held,
-    like,
-    scalar,
-)
+from commonir.conversions.core_to_stablehlo.building import broadcast, compared, converted, held, like, scalar
 from commonir.conversions.operands import dims_of, element_of
 from commonir.dialects import core
 from commonir.dialects.mlir import stablehlo as hlo

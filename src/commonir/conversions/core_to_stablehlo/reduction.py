@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
-from commonir.conversions.core_to_stablehlo.building import (
-    combining,
-    converted,
-    iota,
-    lowest,
-    reshaped,
-    scalar,
-    zero,
-)
+from commonir.conversions.core_to_stablehlo.building import combining, converted, iota, lowest, reshaped, scalar, zero
 from commonir.conversions.core_to_stablehlo.contraction import extreme_and_place, windows
 from commonir.conversions.operands import dims_of, element_of, rank_of
 from commonir.dialects import core

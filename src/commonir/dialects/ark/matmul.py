@@ -9,17 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
-from commonir.dialects.ark.base import (
-    BOOL,
-    DIMS,
-    AnyTensor,
-    ArkOp,
-    broadcast,
-    dims_of,
-    element_of,
-    stored,
-    widened,
-)
+from commonir.dialects.ark.base import BOOL, DIMS, AnyTensor, ArkOp, broadcast, dims_of, element_of, stored, widened
 from commonir.dialects.ark.structure import view_of
 from commonir.ir.operation import Value
 from commonir.ods import attribute, operand, result

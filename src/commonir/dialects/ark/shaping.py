@@ -10,18 +10,7 @@ from typing import ClassVar
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
-from commonir.dialects.ark.base import (
-    BOOL,
-    DIMS,
-    INT,
-    MAX_RANK,
-    AnyTensor,
-    ArkOp,
-    dims_of,
-    element_of,
-    stored,
-    widened,
-)
+from commonir.dialects.ark.base import BOOL, DIMS, INT, MAX_RANK, AnyTensor, ArkOp, dims_of, element_of, stored, widened
 from commonir.ir.operation import Value
 from commonir.ir.types import i32
 from commonir.ods import attribute, operand, result

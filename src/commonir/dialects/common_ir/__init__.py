@@ -22,14 +22,7 @@ from commonir.dialects.common_ir.ordering import (
     nodes_by_name,
     ordered,
 )
-from commonir.dialects.common_ir.program import (
-    MODEL_AUTHOR,
-    MODEL_LICENSE,
-    Graph,
-    Import,
-    Library,
-    qualified_name,
-)
+from commonir.dialects.common_ir.program import MODEL_AUTHOR, MODEL_LICENSE, Graph, Import, Library, qualified_name
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN, signature_dictionary, signature_from
 from commonir.ods import Dialect, definitions_in
 

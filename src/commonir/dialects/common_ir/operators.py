@@ -14,13 +14,7 @@ from commonir.base.codes import NO_MEANING, WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import onnx
 from commonir.dialects.common_ir import checks, rules
-from commonir.dialects.common_ir.functions import (
-    FunctionDefinition,
-    Namespace,
-    instance_of,
-    module_around,
-    symbol_in,
-)
+from commonir.dialects.common_ir.functions import FunctionDefinition, Namespace, instance_of, module_around, symbol_in
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN, signature_from
 from commonir.ir.attributes import DictionaryAttr, StringAttr
 from commonir.ir.module import Invocation, Symbol

@@ -14,16 +14,7 @@ from enum import Enum
 from functools import partial
 from typing import ClassVar
 
-from commonir.dialects.core.activation import (
-    clip,
-    elu,
-    hard_sigmoid,
-    leaky_relu,
-    relu,
-    sigmoid,
-    softplus,
-    softsign,
-)
+from commonir.dialects.core.activation import clip, elu, hard_sigmoid, leaky_relu, relu, sigmoid, softplus, softsign
 from commonir.dialects.core.base import FLOATS, INTEGERS, CoreOp, function_of_several, tensor_type
 from commonir.dialects.core.constants import iota, splat
 from commonir.dialects.core.contraction import linear

@@ -13,16 +13,7 @@ from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_8, MilOp
-from commonir.dialects.mil.operands import (
-    FLOATS,
-    STRING,
-    Condition,
-    dims_of,
-    element_of,
-    is_axis,
-    rank_of,
-    same_sizes,
-)
+from commonir.dialects.mil.operands import FLOATS, STRING, Condition, dims_of, element_of, is_axis, rank_of, same_sizes
 from commonir.ir.data import Data, DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, f16, f32, i4, i8, u1, u2, u3, u4, u6, u8

@@ -15,16 +15,7 @@ from commonir.dialects.mil.operands import Condition, dims_of
 from commonir.dialects.mil.program import Labelling, Return
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ListType, MapType, StateType, TensorType, Type, boolean, f64, tensor
-from commonir.ods import (
-    are_compatible,
-    constraint,
-    known_data,
-    operand,
-    operations_behind,
-    region,
-    result,
-    traits,
-)
+from commonir.ods import are_compatible, constraint, known_data, operand, operations_behind, region, result, traits
 from commonir.ods.branching import Choice
 from commonir.symbolic import element_count
 

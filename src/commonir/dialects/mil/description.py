@@ -13,15 +13,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from commonir.base.tuples import NamedTuple
-from commonir.ir.attributes import (
-    ArrayAttr,
-    Attribute,
-    BoolAttr,
-    DictionaryAttr,
-    FloatAttr,
-    IntegerAttr,
-    StringAttr,
-)
+from commonir.ir.attributes import ArrayAttr, Attribute, BoolAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import ColorSpace, Metadata, Port, SizeRange, metadata_of
 from commonir.ir.module import Module
 from commonir.ir.types import ElementType, f16, f32, f64, i8, i32, i64, string

@@ -9,17 +9,7 @@ from typing import ClassVar
 
 from commonir.dialects import core
 from commonir.dialects.core.base import Function2
-from commonir.dialects.onnx.base import (
-    ANY_1,
-    ANY_13,
-    BOOLEAN,
-    FLOATS_1,
-    NUMBERS,
-    NUMBERS_1,
-    POSITIONS,
-    STRING,
-    OnnxOp,
-)
+from commonir.dialects.onnx.base import ANY_1, ANY_13, BOOLEAN, FLOATS_1, NUMBERS, NUMBERS_1, POSITIONS, STRING, OnnxOp
 from commonir.ir.operation import Value
 from commonir.ods import by_version, operand, result
 

@@ -24,16 +24,7 @@ from commonir.engines.mpi.processes import Processes, reported_diagnostic
 from commonir.ir.module import Function
 from commonir.ir.types import TensorType
 from commonir.runtime.ranks.transport import Posted
-from commonir.runtime.ranks.waiting import (
-    Key,
-    RankStatus,
-    Tag,
-    Wait,
-    find_deadlock,
-    time_passed,
-    wait_notes,
-    wait_text,
-)
+from commonir.runtime.ranks.waiting import Key, RankStatus, Tag, Wait, find_deadlock, time_passed, wait_notes, wait_text
 from commonir.runtime.values import declared_dtype
 
 Array = NDArray[Any]

@@ -31,16 +31,7 @@ from commonir.ir.types import (
     unknown,
 )
 from commonir.ods.declared_attributes import declared_attr_type
-from commonir.ods.declared_types import (
-    AnyOf,
-    DeclaredType,
-    ListOf,
-    MapOf,
-    OptionalOf,
-    TensorOf,
-    TupleOf,
-    declared_type,
-)
+from commonir.ods.declared_types import AnyOf, DeclaredType, ListOf, MapOf, OptionalOf, TensorOf, TupleOf, declared_type
 
 _DIMENSION = re.compile(r"[A-Za-z_]\w*\*?|\*")
 

@@ -43,18 +43,7 @@ from commonir.dialects.mil.description import (
 from commonir.dialects.mil.program import Func
 from commonir.formats.coreml.types import MIL_NAMES
 from commonir.ir.module import Function
-from commonir.ir.types import (
-    ElementType,
-    MapType,
-    StateType,
-    TensorType,
-    Type,
-    f16,
-    f32,
-    i64,
-    string,
-    u8,
-)
+from commonir.ir.types import ElementType, MapType, StateType, TensorType, Type, f16, f32, i64, string, u8
 
 MAX_ENUMERATED_SHAPES = 128
 SEVERAL_ENUMERATED_SINCE = 9

@@ -16,14 +16,7 @@ from commonir.base.codes import MALFORMED_REGION, UNDEFINED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_TYPE
 from commonir.base.limits import Limits
-from commonir.dialects.mil.program import (
-    DOCUMENTATION,
-    OPERATION_NAME,
-    PROGRAM_VERSION,
-    RESIDUE,
-    Compound,
-    Func,
-)
+from commonir.dialects.mil.program import DOCUMENTATION, OPERATION_NAME, PROGRAM_VERSION, RESIDUE, Compound, Func
 from commonir.formats.coreml.blobs import UnusableWeightsError, WeightFiles
 from commonir.formats.coreml.building import (
     CONST,

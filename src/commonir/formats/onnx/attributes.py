@@ -13,15 +13,7 @@ from typing import Any
 from commonir.base.tuples import NamedTuple
 from commonir.formats.onnx.declaring import Repeated
 from commonir.formats.onnx.messages import AttributeProto, field_number
-from commonir.ir.attributes import (
-    ArrayAttr,
-    Attribute,
-    BytesAttr,
-    DenseArrayAttr,
-    FloatAttr,
-    IntegerAttr,
-    StringAttr,
-)
+from commonir.ir.attributes import ArrayAttr, Attribute, BytesAttr, DenseArrayAttr, FloatAttr, IntegerAttr, StringAttr
 from commonir.ir.types import f32, i64
 
 

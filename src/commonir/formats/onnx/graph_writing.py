@@ -30,15 +30,7 @@ from commonir.formats.onnx.read_types import TypeReader
 from commonir.formats.onnx.tensors import write_contents, write_typed
 from commonir.formats.onnx.unknown_fields import merge
 from commonir.formats.onnx.value_names import value_names
-from commonir.ir.attributes import (
-    ArrayAttr,
-    Attribute,
-    DataAttr,
-    DenseArrayAttr,
-    DictionaryAttr,
-    StringAttr,
-    TypeAttr,
-)
+from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DenseArrayAttr, DictionaryAttr, StringAttr, TypeAttr
 from commonir.ir.data import Data
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import DialectType, ElementType, Type, string, unknown

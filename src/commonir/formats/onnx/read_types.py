@@ -16,13 +16,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.formats.onnx.element_types import DATA_TYPES, write_type
-from commonir.formats.onnx.messages import (
-    DimensionProto,
-    SparseTensorTypeProto,
-    TensorTypeProto,
-    TypeProto,
-    create,
-)
+from commonir.formats.onnx.messages import DimensionProto, SparseTensorTypeProto, TensorTypeProto, TypeProto, create
 from commonir.ir.types import (
     DialectType,
     ElementType,

@@ -33,15 +33,7 @@ from commonir.ods.from_records.traits import Scene, infers_in_cpp, traits_of
 from commonir.ods.from_records.types import Types, is_type
 from commonir.ods.from_records.upstream_cpp import RESULT_NAMES, RESULT_TYPES
 from commonir.ods.from_records.upstream_forms import FORMS
-from commonir.ods.from_records.values import (
-    arguments_of,
-    flag_of,
-    is_a,
-    record_of,
-    records_of,
-    text_of,
-    wrong,
-)
+from commonir.ods.from_records.values import arguments_of, flag_of, is_a, record_of, records_of, text_of, wrong
 from commonir.ods.mlir_attr_types import array_of
 from commonir.ods.mlir_op import MlirOp
 from commonir.ods.operation import Op

@@ -34,14 +34,7 @@ from commonir.runtime.interpreter.strided import evaluate_small_kernel
 from commonir.runtime.limits import no_memory, time_is_up
 from commonir.runtime.ranks.communicator import Communicator
 from commonir.runtime.seeding import with_seeds
-from commonir.runtime.values import (
-    computed,
-    copied,
-    declared,
-    refine_unknown_types,
-    shapes_of,
-    value_type,
-)
+from commonir.runtime.values import computed, copied, declared, refine_unknown_types, shapes_of, value_type
 from commonir.symbolic import evaluate
 
 Array = NDArray[Any]

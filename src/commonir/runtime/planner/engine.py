@@ -45,14 +45,7 @@ from commonir.runtime.planner.tracing import is_only_decoded
 from commonir.runtime.ranks.communicator import communicates
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.state import mutable_globals
-from commonir.runtime.values import (
-    computed,
-    copied,
-    declared,
-    is_array,
-    refine_unknown_types,
-    shapes_of,
-)
+from commonir.runtime.values import computed, copied, declared, is_array, refine_unknown_types, shapes_of
 
 Array = NDArray[Any]
 Arrays = tuple[Array, ...]

@@ -42,16 +42,7 @@ from commonir.dialects.mlir.arith.integers import (
     XOrI,
 )
 from commonir.dialects.mlir.number_attributes import Overflow
-from commonir.dialects.mlir.number_rules import (
-    ALL_ONES,
-    NAN,
-    ONE,
-    ZERO,
-    constant,
-    filled,
-    filled_like,
-    splat_of,
-)
+from commonir.dialects.mlir.number_rules import ALL_ONES, NAN, ONE, ZERO, constant, filled, filled_like, splat_of
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, index
 from commonir.ods import Op

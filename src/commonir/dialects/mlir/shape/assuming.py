@@ -12,14 +12,7 @@ from typing import Self
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
-from commonir.dialects.mlir.shape.base import (
-    ShapeOp,
-    ShapeOrExtents,
-    WitnessType,
-    all_equal,
-    broadcasts,
-    witness,
-)
+from commonir.dialects.mlir.shape.base import ShapeOp, ShapeOrExtents, WitnessType, all_equal, broadcasts, witness
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import Type, boolean

@@ -28,12 +28,7 @@ from commonir.dialects.mlir.stablehlo.base import (
     rank_of,
     stated_shape,
 )
-from commonir.dialects.mlir.stablehlo.number_types import (
-    is_complex_value,
-    is_truth,
-    lexicographic,
-    zero,
-)
+from commonir.dialects.mlir.stablehlo.number_types import is_complex_value, is_truth, lexicographic, zero
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, boolean, integer_type
 from commonir.notation import NotationError

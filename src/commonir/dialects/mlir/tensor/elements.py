@@ -10,13 +10,7 @@ from collections.abc import Iterator, Sequence
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core, lifting
-from commonir.dialects.mlir.tensor.base import (
-    TensorOp,
-    count_dynamic,
-    mixed_sizes,
-    refined,
-    row,
-)
+from commonir.dialects.mlir.tensor.base import TensorOp, count_dynamic, mixed_sizes, refined, row
 from commonir.ir.core_types import core_type
 from commonir.ir.data import Data
 from commonir.ir.operation import Region, Value
@@ -24,14 +18,7 @@ from commonir.ir.types import ElementType, TensorType, Type, boolean, i64, index
 from commonir.ods import known_dims, operand, region, result, traits
 from commonir.ods.operand_shapes import ranked_shape
 from commonir.ods.traits import has_parent
-from commonir.ods.type_constraints import (
-    AnyRankedTensor,
-    AnyStaticShapeTensor,
-    AnyTensor,
-    AnyType,
-    Index,
-    confined,
-)
+from commonir.ods.type_constraints import AnyRankedTensor, AnyStaticShapeTensor, AnyTensor, AnyType, Index, confined
 from commonir.ods.type_rules import element_of, types_match_with
 from commonir.symbolic import Dim, element_count
 from commonir.symbolic.constraints import NotKnownError

@@ -14,17 +14,7 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.ir.attributes import Attribute, BoolAttr, EnumAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import Data
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import (
-    DialectType,
-    ElementType,
-    Shape,
-    TensorType,
-    Type,
-    VectorType,
-    i32,
-    i64,
-    integer_type,
-)
+from commonir.ir.types import DialectType, ElementType, Shape, TensorType, Type, VectorType, i32, i64, integer_type
 from commonir.ods import MlirOp, TypeConstraint, attr_types, known_data, known_dims
 from commonir.ods.attr_types import AttrType
 from commonir.ods.mlir_attr_types import array_of, dialect_enumeration, typed_integer

@@ -10,10 +10,7 @@ from commonir.dialects.onnx.microsoft.attention import (
     QAttention,
     RotaryEmbedding,
 )
-from commonir.dialects.onnx.microsoft.blocks import (
-    GatherBlockQuantized,
-    MatMulNBits,
-)
+from commonir.dialects.onnx.microsoft.blocks import GatherBlockQuantized, MatMulNBits
 from commonir.dialects.onnx.microsoft.fused import (
     BiasGelu,
     BiasSplitGelu,
@@ -26,15 +23,7 @@ from commonir.dialects.onnx.microsoft.fused import (
     QuickGelu,
     TransposeMatMul,
 )
-from commonir.dialects.onnx.microsoft.legacy_ops import (
-    ExpandDims,
-    GatherND,
-    GridSample,
-    Pad,
-    Range,
-    Trilu,
-    Unique,
-)
+from commonir.dialects.onnx.microsoft.legacy_ops import ExpandDims, GatherND, GridSample, Pad, Range, Trilu, Unique
 from commonir.dialects.onnx.microsoft.normalization import (
     EmbedLayerNormalization,
     LayerNormalization,
@@ -63,9 +52,7 @@ from commonir.dialects.onnx.microsoft.quantized_products import (
     QGemm,
     QLinearConv,
 )
-from commonir.dialects.onnx.microsoft.recurrent import (
-    DynamicQuantizeLSTM,
-)
+from commonir.dialects.onnx.microsoft.recurrent import DynamicQuantizeLSTM
 
 __all__ = [
     "Attention",

@@ -9,16 +9,7 @@ from typing import Protocol
 
 from commonir.dialects import core
 from commonir.dialects.onnx.attention import heads_apart, heads_together, repeated_heads, rotated, usual_scale
-from commonir.dialects.onnx.base import (
-    BYTES,
-    OnnxOp,
-    element_of,
-    known,
-    rank_of,
-    shape_of,
-    sizes_of_rank,
-    tensor_type,
-)
+from commonir.dialects.onnx.base import BYTES, OnnxOp, element_of, known, rank_of, shape_of, sizes_of_rank, tensor_type
 from commonir.dialects.onnx.microsoft.quantized import HALF_OR_SINGLE, SINGLE, one
 from commonir.dialects.onnx.quantization import HALF_AND_SINGLE, WHOLE
 from commonir.dialects.onnx.quantized_products import shifted
