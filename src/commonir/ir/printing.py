@@ -1,9 +1,10 @@
 """The generic text form of operations, and the order in which every text form visits a program.
 
-`Printer` walks with a stack of its own, so nesting costs no recursion, and yields lines as it goes. A subclass changes
-what an operation looks like by overriding `pieces`. What values are called is the choice of `Names`. With `upstream`,
-layout and comments are those of mlir-opt letter by letter. Indentation stops growing at `MAX_INDENT`, so that deep
-programs stay linear in size. Source: MLIR language reference, operations and regions.
+`Printer` has an explicit stack, so nesting costs no recursion, and yields lines as it goes. A subclass changes the text
+of operations by overriding `pieces`; `Names` provides names of values. With `upstream`, layout and comments are exactly
+those of mlir-opt. Indentation is limited to `MAX_INDENT`, so that the text of deep programs stays linear in size.
+
+Source: MLIR language reference, operations and regions.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _LONG = 10_000
 
 
 class Inexpressible(Exception):
-    """The form of a definition cannot say what this operation is: it is printed in the generic form."""
+    """The form of a definition cannot express this operation: it is printed in the generic form."""
 
 
 class Nested(NamedTuple):
@@ -48,14 +49,16 @@ class Nested(NamedTuple):
 
 
 class Neighbourhood(NamedTuple):
-    """The part of a program that is printed: `kept` is `shown` and what holds it; a comment stands for the rest."""
+    """The part of a program that is printed: `kept` is `shown` and the operations around these; a comment replaces the
+    rest.
+    """
 
     shown: frozenset[Operation]
     kept: frozenset[Operation]
 
     @staticmethod
     def around(ops: Iterable[Operation], distance: int) -> Neighbourhood:
-        """Returns the operations, and up to `distance` operations before and after each in its block."""
+        """Returns the part of a program with some operations, and up to `distance` operations before and after each."""
         shown: set[Operation] = set()
         for op in ops:
             before: Operation | None = op
@@ -116,11 +119,11 @@ class Printer(ConstantPrinter):
     # -- what an operation looks like
 
     def pieces(self, op: Operation) -> Iterable[Piece]:
-        """Returns the text of an operation after its results, with its regions in place. The generic form."""
+        """Returns the text of an operation after its results, with its regions. By default the generic form."""
         return self.generic(op)
 
     def generic(self, op: Operation) -> Iterable[Piece]:
-        """Returns the generic form: everything is said, and it reads back without knowing the operation."""
+        """Returns the generic form, which is complete and can be read without the definition."""
         # mlir-opt numbers aliases of types before those of attributes.
         operands = ", ".join([self.type(v.type) for v in op.operands])
         signature = f"({operands}) -> {self.result_types([r.type for r in op.results])}"
@@ -145,11 +148,11 @@ class Printer(ConstantPrinter):
         return self.dictionary(properties)
 
     def discardable(self, op: Operation) -> Mapping[str, Attribute]:
-        """Undeclared attributes as they are printed."""
+        """Returns undeclared attributes in the form of texts."""
         return op.discardable
 
     def is_terminator(self, op: Operation) -> bool:  # noqa: ARG002  the generic form shows all operations
-        """Returns whether the definition of an operation says that it ends a block, so that it may be left out."""
+        """Returns whether the definition of an operation says that it is a terminator, which may be omitted."""
         return False
 
     def value(self, value: Value) -> str:
@@ -179,7 +182,7 @@ class Printer(ConstantPrinter):
         return result
 
     def dictionary(self, entries: Mapping[str, Attribute]) -> str:
-        """Attributes by name, in braces."""
+        """Returns attributes by name, in braces."""
         return entries_text(entries.items(), self)
 
     def argument(self, value: Value) -> str:
@@ -210,7 +213,7 @@ class Printer(ConstantPrinter):
         yield line + location
 
     def location(self, location: Origin | None) -> str:
-        """Returns what stands after an operation about where it comes from."""
+        """Returns the location printed after an operation."""
         if location is None or not (self.locations or (self.names and location.name)):
             return ""
         if not self.locations:

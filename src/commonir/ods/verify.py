@@ -1,7 +1,7 @@
-"""Checks a program against the definitions of its operations and the rules every program obeys. Changes nothing.
+"""Verifies a program against the definitions of its operations and the rules for all programs. Changes nothing.
 
-All violations are reported, in program order. What an operation contradicts is named with its label; where it stands is
-told as a path that follows the program's own structure.
+All violations are reported, in program order. A message has the label of the violated constraint, and the path of the
+operation in the structure of the program.
 """
 
 from __future__ import annotations
@@ -68,10 +68,9 @@ def _at_path() -> Locate:
 
 
 def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) -> list[Diagnostic]:
-    """Everything that is wrong with a program, in order; after `Limits.max_diagnostics` findings it stops.
+    """Returns all errors of a program, in order, up to `Limits.max_diagnostics`.
 
-    `locate` adds to a finding about an operation where that stands, for a format that calls its places in another way
-    than `path_of`.
+    `locate` adds the place of an operation to a diagnostic, for a format whose places differ from those of `path_of`.
     """
     locate = _at_path() if locate is None else locate
     diagnostics = Diagnostics()
@@ -107,10 +106,7 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
 
 
 class Doubts:
-    """Values whose declared types do not count, and those that follow from them.
-
-    Types that follow from a wrong one are wrong without a fault of their own.
-    """
+    """Values with untrusted types, and those that follow from them: errors in these types are not reported again."""
 
     def __init__(self) -> None:
         self._values: set[Value] = set()
@@ -123,7 +119,7 @@ class Doubts:
         return is_reached
 
     def begin(self, op: Operation, diagnostics: Iterable[Diagnostic]) -> None:
-        """Remembers the results of an operation if its findings say that what is declared of them does not count."""
+        """Records the results of an operation as untrusted if diagnostics say so."""
         if any(d.code is UNTRUSTED_SHAPE for d in diagnostics):
             self._values.update(op.results)
 
@@ -131,7 +127,7 @@ class Doubts:
 class _Entered:
     """Operations that are being checked: those of a block, and after them the blocks that it dominates.
 
-    `known` are values that are visible in all of the block, beside its arguments.
+    `known` are values that are visible in the whole block, besides its arguments.
     """
 
     __slots__ = ("_below", "_block", "_known", "_operations", "_rest")
@@ -150,28 +146,28 @@ class _Entered:
         self._below = below
 
     def rest(self, visible: set[Value]) -> Iterator[Operation]:
-        """Returns the operations that are not checked yet. What is visible from the beginning becomes visible."""
+        """Yields the operations that are not checked yet. Values visible from the beginning become visible."""
         if self._rest is None:
             self._rest = self._operations
             visible.update(self._known)
         return self._rest
 
     def dominated(self) -> list[_Entered]:
-        """Returns the blocks to be checked next; none when asked again."""
+        """Returns the dominated blocks to be checked next; none when called again."""
         below, self._below = self._below, None
         if below is None or self._block is None:
             return []
         return [_Entered(block.operations, block, (), below) for block in below.get(self._block, ())]
 
     def leave(self, visible: set[Value]) -> None:
-        """Takes back what became visible in the block."""
+        """Removes the values that became visible in the block."""
         visible.difference_update(self._known)
         if self._block is not None:
             visible.difference_update([r for op in self._block.operations for r in op.results])
 
 
 def _entered(region: Region, *, is_graph: bool) -> list[_Entered]:
-    """Returns the blocks of a region with which checking begins."""
+    """Returns the blocks of a region where checking begins."""
     if is_graph or len(region.blocks) < _SEVERAL:
         known = [r for b in region.blocks for op in b.operations for r in op.results] if is_graph else ()
         return [_Entered(block.operations, block, known) for block in region.blocks]
@@ -185,7 +181,7 @@ def _entered(region: Region, *, is_graph: bool) -> list[_Entered]:
 
 
 def path_of(op: Operation, places: Places | None = None) -> str:
-    """Returns where an operation stands: `main.block[CoreML7].operations[12] 'conv_3'`.
+    """Returns the path of an operation: `main.block[CoreML7].operations[12] 'conv_3'`.
 
     Pass the same `places` to number each block once across calls.
     """
@@ -231,7 +227,7 @@ def _undefined(op: Operation, visible: set[Value]) -> Iterator[Diagnostic]:
 
 
 def _may_move(op: Operation, value: Value) -> bool:
-    """Returns whether an operation may stand behind what gives it a value, which it does not yet."""
+    """Returns whether an operation may be moved after the definition of a value that it uses too early."""
     holder = op.parent_op
     while holder is not None and not isinstance(holder, Function):
         holder = holder.parent_op
@@ -276,14 +272,14 @@ def _check_layouts(op: Operation) -> Iterator[Diagnostic]:
 
 
 def _not_ended(op: MlirOp) -> Iterator[Diagnostic]:
-    """Blocks whose last operation is known to end none, where one has to."""
+    """Yields blocks that need a terminator, and whose last operation is known not to be one."""
     for block in [block for region in op.regions for block in region.blocks] if op.ends_blocks else ():
         if isinstance(block.last, Op) and not block.last.has_trait(Terminator):
             yield not_ended(op, block)
 
 
 def not_ended(holder: Operation, block: Block) -> Diagnostic:
-    """Returns the finding about a block of an operation that does not end with a terminator, at its last operation."""
+    """Returns the error that a block of an operation does not end with a terminator, at its last operation."""
     last = block.last
     assert last is not None
     diagnostics = Diagnostic(MALFORMED_REGION, f"{holder.name}: block with no terminator, has {last.name}")
@@ -327,7 +323,7 @@ def _unknown(op: UnregisteredOperation, dialects: Dialects) -> Diagnostic:
 
 
 def _check_symbols(op: Operation) -> Iterator[tuple[Operation, Diagnostic]]:
-    """Yields operations that define a name once more."""
+    """Yields errors for operations that define a name again."""
     for region in op.regions:
         for block in region.blocks:
             seen: set[str] = set()
@@ -363,10 +359,10 @@ def _needs_of(definition: type[Op]) -> _Needs:
 
 
 def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None = None) -> list[Diagnostic]:
-    """Everything in one operation that its definition does not allow, without its place.
+    """Returns all errors of one operation by its definition, without its place.
 
-    Without `inferring`, the types of its results are not looked at, and what only its meaning tells is not found.
-    `derived` is what was inferred of the operation before, if anything.
+    Without `inferring`, the types of its results are not checked, nor what only its meaning implies. `derived` is the
+    result of an earlier inference, if any.
     """
     result: list[Diagnostic] = []
     needs = _needs_of(type(op))
@@ -405,13 +401,13 @@ _PRECONDITIONS = (MALFORMED_REGION, NOT_CONSTANT, WRONG_OPERAND_COUNT, WRONG_RES
 
 
 def _is_constant(value: Value) -> bool:
-    """Returns whether a constant operation defines it, be its contents readable or not."""
+    """Returns whether a constant operation defines a value, even if its contents cannot be read."""
     owner = value.owner
     return isinstance(owner, Op) and owner.has_trait(ConstantLike)
 
 
 def not_constant(op: Op) -> Iterator[Field]:
-    """Yields the operands that must be constant and are not."""
+    """Yields errors for operands that must be constant and are not."""
     for f, v in _must_be_constant(op):
         if known_data(v) is None and not _is_constant(v):
             yield f
@@ -425,10 +421,7 @@ def _must_be_constant(op: Op) -> Iterator[tuple[Field, Value]]:
 
 
 def check_results(op: Op, inferred: tuple[Type, ...]) -> list[Diagnostic]:
-    """Compares the types that an operation declares for its results with those that its definition gives.
-
-    Optional results at the end need not be there.
-    """
+    """Compares the declared types of results with the inferred ones. Optional results at the end may be missing."""
     results = op.results
     missing = len(inferred) - len(results)
     if missing and (missing < 0 or not _are_optional(op, inferred)):
@@ -445,18 +438,18 @@ def check_results(op: Op, inferred: tuple[Type, ...]) -> list[Diagnostic]:
 
 
 def differ_in_shape(declared: Type, inferred: Type) -> bool:
-    """Returns whether two types that cannot be those of one value could be with another shape."""
+    """Returns whether two incompatible types would be compatible with another shape."""
     return isinstance(declared, TensorType) and are_compatible(declared.with_shape(None), inferred)
 
 
 def _are_optional(op: Op, inferred: tuple[Type, ...]) -> bool:
-    """Returns whether all results that an operation does not have need not be there."""
+    """Returns whether all missing results of an operation are optional."""
     return all(f.optional for f, _ in result_fields(op.layout.results, inferred)[len(op.results) :])
 
 
 def are_compatible(declared: Type, inferred: Type) -> bool:
-    """Returns whether two types can be those of one value: unknown matches anything, and dimensions that may be equal
-    do.
+    """Returns whether two types may be those of one value: unknown matches anything, and dims match if they may be
+    equal.
     """
     if declared is inferred or unknown in (declared, inferred):
         return True
@@ -485,5 +478,5 @@ def are_compatible(declared: Type, inferred: Type) -> bool:
 
 
 def _as_tensor(type: Type) -> Type:
-    """Returns the type of a key or value of a map, of which files also say the element type only."""
+    """Returns the type of a key or value of a map as a tensor; files may have the element type only."""
     return TensorType(type, None) if isinstance(type, ElementType) else type
