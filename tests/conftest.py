@@ -16,7 +16,7 @@ from tests import time_limit
 
 _ROOT = Path(__file__).parents[1]
 
-# A busy machine is no fault of the code; examples that failed are reprinted in full.
+# A busy machine is not a fault of the code; examples that failed are reprinted in full.
 settings.register_profile("everything", deadline=None, print_blob=True)
 # The selection without slow tests looks at a quarter of the examples.
 settings.register_profile("fast", settings.get_profile("everything"), max_examples=25)

@@ -12,7 +12,7 @@ from commonir.base.limits import DEFAULT_LIMITS, Limits
 
 CODES = list(all_codes())
 # The exit status that a room of numbers usually has; a code may say otherwise within what is listed.
-ROOMS = {
+PACKAGES = {
     "01": {ExitStatus.UNREADABLE, ExitStatus.UNSUPPORTED},
     "03": {ExitStatus.REFUSED},
     "08": {ExitStatus.UNWRITABLE, ExitStatus.UNSUPPORTED, ExitStatus.USAGE},
@@ -35,9 +35,9 @@ def test_code_is_well_formed_and_explained(code: Code) -> None:
     assert len(code.explanation) > 40
 
 
-@pytest.mark.parametrize("code", [code for code in CODES if code.id[1:3] in ROOMS], ids=lambda code: code.id)
+@pytest.mark.parametrize("code", [code for code in CODES if code.id[1:3] in PACKAGES], ids=lambda code: code.id)
 def test_code_has_the_exit_status_of_its_room(code: Code) -> None:
-    assert code.severity is not Severity.ERROR or code.status in ROOMS[code.id[1:3]]
+    assert code.severity is not Severity.ERROR or code.status in PACKAGES[code.id[1:3]]
 
 
 def test_codes_are_found_in_either_case_and_unknown_ones_refused_with_near_ones() -> None:

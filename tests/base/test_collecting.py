@@ -20,7 +20,7 @@ def test_no_search_runs_where_it_is_put_off_and_it_is_on_again_afterwards() -> N
 
 
 def test_unreferenced_programs_are_collected_though_collection_is_deferred() -> None:
-    class Circle:
+    class Cycle:
         """Refers to itself, and to much."""
 
         def __init__(self) -> None:
@@ -28,10 +28,10 @@ def test_unreferenced_programs_are_collected_though_collection_is_deferred() -> 
             self.held: list[list[int]] = [[] for _ in range(10_000)]
 
     gc.collect()
-    found: list[ref[Circle]] = []
+    found: list[ref[Cycle]] = []
     for _ in range(100):
         with no_collection():
-            found.append(ref(Circle()))
+            found.append(ref(Cycle()))
     assert len([r for r in found if r() is not None]) < 50
 
 

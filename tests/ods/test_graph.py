@@ -256,7 +256,7 @@ def test_inserting_and_erasing_cost_no_scan() -> None:
     assert calls(2000) < 2.2 * calls(1000)
 
 
-def test_operations_are_numbered_again_only_when_asked() -> None:
+def test_operations_are_numbered_again_only_on_request() -> None:
     block, ops = _chain(1000)
     first: Operation = block.insert_before(ops[0], Scale(block.arguments[0]))
     assert ops[-1].index_in_block == 1000

@@ -7,7 +7,7 @@ made part of the model, as initializers, in steps, and the first step that conve
 2. inputs of integers or booleans and of rank 0 or 1, except the first;
 3. all inputs except the first.
 
-The outcome of a case tells which inputs were fixed, or why the last step was refused.
+The outcome of a case says which inputs were fixed, or why the last step was refused.
 """
 
 from __future__ import annotations

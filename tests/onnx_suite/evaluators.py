@@ -34,7 +34,7 @@ class Prepared(NamedTuple):
 
 
 class Evaluator(Protocol):
-    """Makes models ready to run."""
+    """Prepares models to run."""
 
     name: str
 
@@ -89,7 +89,7 @@ class OnnxRuntime:
 
 
 def onnxruntime_runner(model: Path) -> Run:
-    """A model made ready by onnxruntime. Raises: Unsupported."""
+    """A model prepared by onnxruntime. Raises: Unsupported."""
     import onnxruntime  # noqa: PLC0415
 
     options = onnxruntime.SessionOptions()
@@ -108,7 +108,7 @@ def onnxruntime_runner(model: Path) -> Run:
 
 
 def runner(module: commonir.Module, engine: str) -> Run:
-    """A program made ready. Raises: DiagnosticError."""
+    """A prepared program. Raises: DiagnosticError."""
     executable = commonir.prepare(module, engine=engine)
 
     def run(inputs: Mapping[str, Value]) -> Sequence[Value]:

@@ -94,7 +94,7 @@ CASES = {
         {"no": np.array(False)},
         {"Exp": 1, "Sin": 1},
     ),
-    "a branch that gives what is around it hands on a copy": (
+    "a branch that gives what is around it yields a copy": (
         [
             _node("Exp", "x", "e"),
             _node(

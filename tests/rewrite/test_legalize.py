@@ -239,13 +239,13 @@ def test_hoisted_operation_stands_before_what_uses_it_and_is_shared() -> None:
     assert [op.name for op in _operations(made)] == ["t.new", "t.negate", "t.negate"]
 
 
-def test_rules_that_lead_in_a_circle_are_a_fault_of_the_rules() -> None:
+def test_rules_in_a_cycle_are_a_fault_of_the_rules() -> None:
     @rule(core.Exp)
-    def circle(op: core.Exp, context: Context, x: Value) -> Value:
+    def cycle(op: core.Exp, context: Context, x: Value) -> Value:
         return core.neg(core.exp(x))
 
     with pytest.raises(InternalError, match=r"the rules for core.exp lead back to it"):
-        _legalized(core.exp, circle, neg)
+        _legalized(core.exp, cycle, neg)
 
 
 def test_nesting_costs_no_stack() -> None:

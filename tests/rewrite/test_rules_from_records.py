@@ -393,7 +393,7 @@ WRONG_HERE = [
         'E0608: the type "made($_builder)" is C++ that is not understood',
     ),
 ]
-"""Rules of which mlir-tblgen leaves it to a C++ compiler, or to whoever runs them, to find out what they lack."""
+"""Rules of which mlir-tblgen leaves it to a C++ compiler, or to running them, to find out what they lack."""
 
 _CALLS = """
 def F2 : NativeCodeCall<"f($0, $1)">;

@@ -310,7 +310,7 @@ def test_labels_of_blocks_are_kept() -> None:
     assert print_module(op) == '"t.f"() ({\n^CoreML7:\n^CoreML7_:\n^bb2:\n}) : () -> ()\n'
 
 
-def test_only_the_surroundings_are_printed_when_asked() -> None:
+def test_only_the_surroundings_are_printed_on_request() -> None:
     block = Block([tensor(f32)], ["x"])
     ops = [block.append(Scale(block.arguments[0])) for _ in range(9)]
     for n, op in enumerate(ops):

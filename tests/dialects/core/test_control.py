@@ -22,7 +22,7 @@ N = symbol("N")
 
 
 def giving(*types: Type, receiving: Sequence[Type] = ()) -> Region:
-    """A region that hands on values of some types."""
+    """A region that yields values of some types."""
     block = Block(receiving)
     block.append(core.Yield(tuple([Value(t) for t in types])))
     return Region([block])

@@ -254,7 +254,7 @@ def test_padding_does_not_win_over_negative_elements(run: Runner) -> None:
     same(run("max_pool", array([[[-5, -3]]], "i32"), kernel=(2,), pads=((1, 1),)), [[[-5, -3, -3]]])
 
 
-def test_means_count_padding_only_when_asked(run: Runner) -> None:
+def test_means_count_padding_only_on_request(run: Runner) -> None:
     x = array([[[2, 4, 6]]])
     window = {"kernel": (2,), "strides": (2,), "pads": ((1, 0),)}
     same(run("average_pool", x, **window), [[[2, 5]]])

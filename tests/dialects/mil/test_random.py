@@ -67,7 +67,7 @@ def test_normal_numbers_have_the_moments_of_the_distribution(engine: str) -> Non
 
 
 @ENGINE
-def test_bernoulli_is_one_as_often_as_asked(engine: str) -> None:
+def test_bernoulli_is_one_as_often_as_requested(engine: str) -> None:
     x = drawn("random_bernoulli", engine, prob=f16(0.25), seed=8)
     assert x.dtype == np.float16
     assert set(x) == {0, 1}

@@ -141,7 +141,7 @@ def test_view_writes_a_drawing_and_reports_what_it_shows(cir: Cir) -> None:
     assert Path("lanes.html").read_text().startswith("<!DOCTYPE html>")
 
 
-def test_view_divides_a_program_first_when_asked(cir: Cir) -> None:
+def test_view_divides_a_program_first_on_request(cir: Cir) -> None:
     Path("plain.mlir").write_text(
         """ml_program.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
           %y = core.exp %x : tensor<4x8xf32>

@@ -1,7 +1,7 @@
 """The shape examples of the Common IR specification, each from the command line.
 
 Each is the signature of an operator, of a graph and of a function: sizes that it allows pass, those that it does not
-are found before running and while running, what it tells of the result is inferred, and it is printed as written.
+are found before running and while running, its facts about the result are inferred, and it is printed as written.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def with_operator(example: Example, sizes: list[list[int]]) -> str:
 
 
 def with_function(example: Example, sizes: list[list[int]]) -> str:
-    """The same with a function of that signature, which hands on its first parameter."""
+    """The same with a function of that signature, which returns its first parameter."""
     function = {
         "name": "Op",
         "input_params": values(example.operands),
@@ -112,7 +112,7 @@ def with_function(example: Example, sizes: list[list[int]]) -> str:
 
 
 def with_signature(example: Example) -> str:
-    """A graph with the signature of the example, which hands on its first input."""
+    """A graph with the signature of the example, which returns its first input."""
     return model(example.operands, example.operands[0], {"input": ["a"], "op_type": "Identity"})
 
 

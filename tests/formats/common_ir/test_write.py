@@ -251,7 +251,7 @@ def test_a_file_can_be_written_over_the_one_its_weights_are_from(tmp_path: Path)
     assert bytes(found.buffer()) == bytes(data.buffer())
 
 
-def test_all_weights_are_in_the_graph_when_asked(tmp_path: Path) -> None:
+def test_all_weights_are_in_the_graph_on_request(tmp_path: Path) -> None:
     data = inline(f32, 5000)
     (file,) = cir.save(program(("w", data)), tmp_path / "m.cir", external_data=False)
     assert file.size_bytes > data.size_bytes

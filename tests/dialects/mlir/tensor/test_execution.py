@@ -24,7 +24,7 @@ def test_every_operation_is_run() -> None:
 
 
 @pytest.mark.parametrize("size", [2, 3, 6])
-def test_part_of_which_there_may_be_nothing_is_as_long_as_asked(size: int) -> None:
+def test_part_of_which_there_may_be_nothing_is_as_long_as_requested(size: int) -> None:
     x = np.arange(size, dtype="f4")
     (found,) = run(
         """
