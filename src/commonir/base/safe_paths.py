@@ -5,7 +5,6 @@ a symbolic link, and when the file has a second name somewhere else, which may b
 opened one after another, each in the folder opened before, so that exchanging one meanwhile leads nowhere else.
 
 Where the system has no such opening of parts (Windows), the path is resolved and compared before and after opening.
-Source: facts on ONNX and Common IR, section 10.
 """
 
 from __future__ import annotations

@@ -468,7 +468,7 @@ def test_computed_shapes_give_what_constant_ones_give(engine: str) -> None:
     assert run_one("range_1d", "CoreML5", engine, ends, computed=("end", "start", "step")).tolist() == [1, 3.5, 6]
 
 
-# -- images: grid points for two elements and five samples are those of the facts on sampling modes
+# -- images: grid points for two elements and five samples are written out
 
 
 @ENGINES

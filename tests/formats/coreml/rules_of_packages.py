@@ -1,4 +1,4 @@
-"""Packages and descriptions that a verifier must reject: facts on Core ML, sections 1, 3 and 17.
+"""Packages and descriptions that a verifier must reject.
 
 Each row has the sentence or a part of it, and a package that breaks it.
 """

@@ -1,4 +1,4 @@
-"""Programs, blocks and values that a verifier must reject: facts on Core ML, sections 4, 5 and 17.
+"""Programs, blocks and values that a verifier must reject.
 
 Each row has the sentence or a part of it, and a package that breaks it.
 """

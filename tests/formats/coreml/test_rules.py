@@ -3,8 +3,8 @@
 The rules are in tables, a row for each sentence of a document:
 
 - `rules_of_the_specification`: the MIL specification, message by message;
-- `rules_of_packages`: facts on Core ML, sections 1, 3 and 17, on packages and descriptions;
-- `rules_of_programs`: facts on Core ML, sections 4, 5 and 17, on programs, blocks, values and compressed constants.
+- `rules_of_packages`: what Core ML demands of packages and descriptions;
+- `rules_of_programs`: what it demands of programs, blocks, values and compressed constants.
 
 Ids of the tests are the sentences. What single operations demand of their operands is in `tests/dialects/mil`, where
 `test_constraints` asserts that every constraint of every definition is broken by a case.

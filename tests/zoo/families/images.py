@@ -16,7 +16,7 @@ from tests.zoo.network import Target
 Real = NDArray[np.float64]
 Grid = Callable[[int, int], Real]
 
-# Where the samples of an axis of X elements lie for N results (facts on Core ML, section 9.8), before clamping.
+# Where the samples of an axis of X elements lie for N results, before clamping.
 GRIDS: dict[str, Grid] = {
     "STRICT_ALIGN_CORNERS": lambda x, n: np.arange(n) * (x - 1) / (n - 1),
     "ALIGN_CORNERS": lambda x, n: np.arange(n) * (x - 1) / (n - 1),

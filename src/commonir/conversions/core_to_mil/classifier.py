@@ -2,7 +2,6 @@
 
 In the core a label is an element of a constant vector of texts at the position of the greatest probability. That output
 is taken out of a program, and put back as `classify` once the program is legal.
-Source: facts on Core ML, section 3.
 """
 
 from __future__ import annotations

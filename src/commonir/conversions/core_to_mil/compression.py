@@ -1,7 +1,6 @@
 """Rules for compressed constants, which keep their form where the operation set has it, and for quantization.
 
 Until iOS 17 a compressed constant has its parts as attributes, from iOS 18 as literals.
-Source: facts on Core ML, sections 4 and 9.12.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The description of a Core ML model, from the functions of a new module and what their ports say.
-
-Source: facts on Core ML, sections 2 and 3.
-"""
+"""The description of a Core ML model, from the functions of a new module and what their ports say."""
 
 from __future__ import annotations
 

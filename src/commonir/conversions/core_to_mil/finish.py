@@ -1,7 +1,4 @@
-"""Completes a legal program: parameters as constants, outputs of their own, names, dimensions.
-
-Source: facts on Core ML, sections 3 and 4.
-"""
+"""Completes a legal program: parameters as constants, outputs of their own, names, dimensions."""
 
 from __future__ import annotations
 

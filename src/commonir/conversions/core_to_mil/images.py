@@ -1,7 +1,4 @@
-"""Inputs that are images: the pixels that Core ML gives, from 0 to 255, brought to the values that a program expects.
-
-Source: facts on Core ML, section 3, image input.
-"""
+"""Inputs that are images: the pixels that Core ML gives, from 0 to 255, brought to the values that a program takes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The element types of Core ML: which ones values get inside of a program, and which inputs and outputs.
-
-Source: facts on Core ML, section 3.
-"""
+"""The element types of Core ML: which ones values get inside of a program, and which inputs and outputs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Rules for recurrent layers, which MIL has with another order of gates, and for loops over a sequence.
 
-A sequence that is taken from its end stands in the order of its steps in MIL. Source: facts on Core ML, section 9.9.
+A sequence that is taken from its end stands in the order of its steps in MIL.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Operation sets of Core ML: by the names of systems, and which one a program needs at least.
-
-Source: facts on Core ML, section 2.
-"""
+"""Operation sets of Core ML: by the names of systems, and which one a program needs at least."""
 
 from __future__ import annotations
 

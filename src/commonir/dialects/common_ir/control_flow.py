@@ -5,7 +5,6 @@ long as another one says so; both functions get the constants after the variable
 How a node names its functions was never specified: here its two attributes are strings, names of functions that it can
 call, in this order: for `Cond` what runs when the predicate holds and what otherwise, for `While` the condition and
 the body. They are read as `core.if` and `core.while` whose nested programs call the functions.
-Source: facts on ONNX and Common IR, section 1.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A module keeps it as `coreml.model`: the `Model` message without its program, in
 the fields that it has, a repeated field is an array, an enumeration its number, and the bytes of unknown fields stand
 under the empty name. `description_of` gives the typed view of it that `cir info`, the verifier and lowering use, and
 `description_attribute` makes it of such a view. Metadata are not in it: they belong to no format (`ir/interface.py`).
-Source: facts on Core ML, sections 2 and 3 (Model.proto, FeatureTypes.proto of coremltools 9).
+Source: Model.proto, FeatureTypes.proto of coremltools 9.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ A pipeline is a module that holds a module for each of its models, in order, and
 - The function `mil.composition` follows from the description: inputs and outputs of the models are connected by name.
   It is made when a file is read, and a writer leaves it out. The module of a model that is not a program has one too.
 
-Source: Model.proto, Pipeline and NonMaximumSuppression; facts on Core ML, sections 2 and 3.
+Source: Model.proto, Pipeline and NonMaximumSuppression.
 """
 
 from __future__ import annotations

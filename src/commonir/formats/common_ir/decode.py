@@ -6,7 +6,7 @@ a dialect of this program (`org.commonir.core.add`) the operation of that dialec
 name, what libraries declare after the name of the library.
 
 Nothing is converted, and nothing is read but the messages. Source: Common IR specification, extensible computation
-graph model; facts on ONNX and Common IR, section 3.
+graph model.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Operations of ONNX are written as ONNX writes them; a graph that has nothing else is a plain ONNX model. Operations of
 declared operators, calls of functions and operations of other dialects are nodes under the names that they are called
 by, with their argument counts. Libraries that are in files of their own are referred to, not written.
-Source: Common IR specification; facts on ONNX and Common IR, section 3.
+Source: Common IR specification.
 """
 
 from __future__ import annotations

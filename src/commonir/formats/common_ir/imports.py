@@ -7,7 +7,7 @@ https, and is fetched only if allowed (`fetch.py`). A relative path in a fetched
 
 Every library is read once. Cycles are reported as a whole. Limits: `MAX_DEPTH`, `MAX_LIBRARIES`, and `fetch.MAX_BYTES`
 for each file.
-Source: Common IR specification, importing libraries; facts on ONNX and Common IR, section 10.
+Source: Common IR specification, importing libraries.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Stage A is a bare `HistoricGraphProto` whose values are described in lists besid
 specification describes, has models and libraries. What both share is declared once: a field that a stage did not have
 is never present in its files. Enumerations are those of ONNX.
 
-Source: onnx.proto in the history of CNTK (facts on ONNX and Common IR, section 1).
+Source: onnx.proto in the history of CNTK.
 """
 
 # ruff: noqa: D101  the names and fields of messages are the historic ones

@@ -1,7 +1,7 @@
 """Reads Common IR files: graphs and libraries, in binary form, as JSON, or historic, with the libraries they import.
 
 Weights stay on disk. Other files are read only as `imports.py` and external data allow. Nothing is converted.
-Source: Common IR specification; facts on ONNX and Common IR, sections 1 and 3.
+Source: Common IR specification.
 """
 
 from __future__ import annotations

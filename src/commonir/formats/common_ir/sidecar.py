@@ -4,7 +4,7 @@ The graph refers to each weight by file, offset and length, as ONNX refers to ex
 has the same information for tools that read safetensors. Weights are aligned to 64 bytes. The format does not allow
 gaps, so padding is listed as tensors named `__padding_N__`. Types that safetensors lacks are listed by their bytes:
 complex128 as F64 with a last axis of 2, everything else as U8. The graph has the actual type. Strings remain there.
-Source: safetensors format description; facts on ONNX and Common IR, section 3.
+Source: safetensors format description.
 """
 
 from __future__ import annotations

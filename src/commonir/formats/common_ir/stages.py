@@ -6,7 +6,6 @@ Common IR, but neither versions of operator sets nor kinds of attributes, is of 
 types are parsed: what was a tuple is a sequence today.
 
 The version of the IR that a historic file states is kept as metadata; the one of the result is that of its encoding.
-Source: facts on ONNX and Common IR, sections 1 and 3.
 """
 
 from __future__ import annotations

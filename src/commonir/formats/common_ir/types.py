@@ -2,7 +2,6 @@
 
 Names and wildcards are dimension parameters. What plain ONNX has no type for is one of the types of Common IR; kinds of
 attributes that are not values, such as `graph`, are opaque types of this project's domain.
-Source: facts on ONNX and Common IR, sections 1 and 3.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ What ONNX has a kind for has the form that it has there. Beyond that, a shape is
 cannot say is a dictionary with one key, its kind: `{handle = 7}`, `{tuple = [...]}`, `{list = [...]}`, `{map = {keys,
 values}}`, `{sparse = {values, indices, dims}}` or `{dense = ...}`; inside of one, a list is a list. A number that
 single precision cannot hold is a dense value of one element, so that none is rounded.
-Source: facts on ONNX and Common IR, sections 1 and 3.
 """
 
 from __future__ import annotations

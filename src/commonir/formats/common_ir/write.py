@@ -2,7 +2,6 @@
 
 The graph and its weights replace old files together, or not at all, and no file but those of an old output. Weights of
 at most 1,024 bytes, and texts, are in the graph. Writes what it is given: never converts, never fixes.
-Source: facts on ONNX and Common IR, section 3.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Of a tensor only its 64 bytes of metadata are read when the model is opened; the elements stay in the file. Everything
 the metadata says is checked before anything is mapped: sentinel, alignment, element type, bounds, size and padding.
-Source: facts on Core ML, section 5 (coremltools 9, MILBlob).
+Source: coremltools 9, MILBlob.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Makes the function of a model that is not a program from its description: what a pipeline or one of its stages does.
 
 The models of a pipeline run in order. An input of a model is the last output of that name before it, or the input of
-the pipeline of that name, or else what fills it by default. Source: facts on Core ML, section 3, pipelines.
+the pipeline of that name, or else what fills it by default.
 """
 
 from __future__ import annotations

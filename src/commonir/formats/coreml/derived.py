@@ -1,7 +1,4 @@
-"""The description of a model whose module has none, from the types of its functions.
-
-Source: facts on Core ML, sections 2 and 3.
-"""
+"""The description of a model whose module has none, from the types of its functions."""
 
 from __future__ import annotations
 

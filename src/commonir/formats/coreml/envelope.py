@@ -1,7 +1,7 @@
 """The outermost message of a model taken apart, before anything in it is decoded: what it is, and where its parts lie.
 
 Weights of models that are not programs lie inside their messages: nothing is copied here but what stands beside them.
-Source: facts on Core ML, section 2 (Model.proto of coremltools 9).
+Source: Model.proto of coremltools 9.
 """
 
 from __future__ import annotations

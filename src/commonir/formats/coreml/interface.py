@@ -16,8 +16,6 @@ D10: an optional input has a default value.
 D11: enumerated shapes of several inputs are as many for each, and only from specification version 9 on.
 D12: a model that lists functions describes inputs and outputs only there.
 D13: element types of inputs and outputs are those that the specification version allows.
-
-Source: facts on Core ML, sections 2, 3 and 17.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A program read from a file keeps its names, also where nested blocks shadow name
 names of values are not unique, as after a conversion, inputs and outputs keep theirs and every other value
 gets one that is unique within the function.
 
-Source: MIL specification, identifiers; facts on Core ML, section 3.
+Source: MIL specification, identifiers.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Names in a manifest and in a program are never followed out of the package: not by `..`, not by an absolute path, not
 through a symbolic link. Of a bare model file, only files in and below its own folder are read. Nothing is written.
-Source: facts on Core ML packages, section 1 (coremltools 9, modelpackage).
+Source: coremltools 9, modelpackage.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ operation does not end reading: the valid parts of the operation are read, and t
 does all three.
 
 Limits: `Limits`, for every size and depth.
-Source: MIL specification; facts on Core ML, sections 1 to 5.
+Source: MIL specification.
 """
 
 from __future__ import annotations

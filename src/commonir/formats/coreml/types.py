@@ -1,6 +1,6 @@
 """Types of a program: from messages to types of the IR and back.
 
-Source: MIL specification, Types; facts on Core ML, section 2.
+Source: MIL specification, Types.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A constant of a weight file stays one (`BlobData`), and one inside the program s
 where coremltools would put them.
 
 Limits: `Limits.max_immediate_elements` for a constant inside the program; for others, the size of the weight file.
-Source: MIL specification, Values; facts on Core ML, section 4.
+Source: MIL specification, Values.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ S1: a state is only used by `read_state` and `write_state`.
 R1: a value that is not a constant has rank 5 at most (a warning).
 R2: what a function returns is made by an operation that is not a constant (a warning).
 
-Source: MIL specification; facts on Core ML, sections 2, 3 and 17.
+Source: MIL specification.
 """
 
 from __future__ import annotations

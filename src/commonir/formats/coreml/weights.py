@@ -5,7 +5,7 @@ appended to the copy. Of a file of which a part is no longer used, the other con
 same order. Constants of equal contents share a place. Nothing is decoded or encoded: bytes are copied inside the kernel
 from where they lie.
 
-Source: facts on Core ML, section 5 (coremltools 9, MILBlob).
+Source: coremltools 9, MILBlob.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ and whatever else was in it. Weights are copied inside the kernel, never decoded
 place and renamed when it is complete, so the old one survives every failure, and may be the one that is being read. A
 bare model file holds all constants itself. Equal modules give equal bytes.
 
-Writes what it is given: never converts, never fixes. Source: facts on Core ML, sections 1 and 2.
+Writes what it is given: never converts, never fixes.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ It stands in `coremldata.bin`, as the message that a package has; where that can
 attribute `FlexibleShapeInformation` of functions contain most of it.
 
 Limits: `Limits.max_text_bytes` for each file.
-Source: facts on Core ML, section 6; the attribute as Apple's compiler writes it for ranges and enumerated shapes.
+Source: the attribute as Apple's compiler writes it for ranges and enumerated shapes.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Types that occur again are recognized by their text, and lists of numbers are co
 are these. A constant that contradicts its type is reported and reading goes on behind it.
 
 Limits: `Limits.max_nesting_depth`, `max_rank`, `max_immediate_elements`.
-Source: facts on Core ML, section 7; MIL specification, Types and Values.
+Source: MIL specification, Types and Values.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Tokens of MIL text, and its words.
 
-Source: facts on Core ML, section 7 (texts that Apple's compiler wrote, and texts by hand that it accepts); comments and
-quoted names are ours.
+Source: texts that Apple's compiler wrote, and texts by hand that it accepts; comments and quoted names are ours.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ are built by `formats/coreml/building.py`, without checks of their definitions: 
 Nested blocks are read in a loop, so they cost no recursion; types and constants nest only to a limit.
 
 Limits: `Limits.max_operations`, `max_diagnostics`, and those of `constants.py`.
-Source: facts on Core ML, section 7; nested blocks, quoted names and kept attributes are ours (docs/mil_text.md).
+Nested blocks, quoted names and kept attributes are ours (docs/mil_text.md).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ be left out. Floating-point numbers are hexadecimal, so that nothing of them is 
 (what a package says beyond its form in the module, and on request the description of the model) stands in attributes
 with quoted names.
 
-Source: facts on Core ML, section 7; nested blocks, quoted names and kept attributes are ours (docs/mil_text.md).
+Nested blocks, quoted names and kept attributes are ours (docs/mil_text.md).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The module equals that of a package of the same program. Weights stay on disk. A
 inputs and outputs beside its types and what its functions say of flexible shapes; a compiled model has that of the
 package it was made from.
 
-Limits: `Limits.max_text_bytes`, and those of `parser.py`. Source: facts on Core ML, sections 6 and 7.
+Limits: `Limits.max_text_bytes`, and those of `parser.py`.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ S5. Sharded axes exist, each is listed once.
 S6. There are as many shards as devices, or one device has all shards.
 S7. The dim of a sharded axis is that of the tensor; for several axes fused into one, the product of their dims.
 
-Source: onnx.proto of ONNX 1.23, multi-device; its proposals 0006 and 0007; facts on ONNX and Common IR, section 4.
+Source: onnx.proto of ONNX 1.23, multi-device; its proposals 0006 and 0007.
 """
 
 from __future__ import annotations

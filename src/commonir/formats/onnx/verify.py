@@ -18,7 +18,7 @@ G10. Sizes that are stated as numbers follow from the operators as numbers (advi
 F1. Functions are called (advice).
 F2. A function states the versions of the operator sets that it uses.
 
-Source: ONNX IR specification; facts on ONNX and Common IR, section 7.
+Source: ONNX IR specification.
 """
 
 from __future__ import annotations
