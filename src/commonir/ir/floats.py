@@ -228,7 +228,7 @@ def float_literal(bits: int, name: str) -> str:
     """
     if name in ("f32", "f64"):
         value = float_of(bits, name)
-        if abs(value) < _SHORT and (value + value).is_integer():
+        if (abs(value) < _SHORT and (value + value).is_integer()) or (abs(value) < 1e3 and (8 * value).is_integer()):
             # Six digits are exact.
             return f"{value:.6e}"
     exact = decoded(bits, name)

@@ -160,6 +160,10 @@ class UpstreamNames:
 
     def _name_results(self, op: Operation, suggested: dict[Value, str]) -> None:
         results = op.results
+        if len(results) == 1:
+            name = suggested.get(results[0])
+            self._names[results[0]] = self._unique(name) if name else f"%{self._number()}"
+            return
         groups = {0}
         firsts: dict[int, str] = {}
         for value, name in suggested.items():

@@ -24,7 +24,7 @@ Source: MIL specification.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.file_codes import INVALID_NAME, MALFORMED_PROGRAM, NOT_IN_VERSION, RISKY_PROGRAM
@@ -84,7 +84,7 @@ def verify_program(module: Module, description: Description) -> list[Diagnostic]
             *_check_program(module, functions),
             *_check_versions(functions, description.specification_version),
         ]
-    diagnostics += _check_keys(module.extra, "program")
+    diagnostics += _check_keys(module.extra, lambda: "program")
     for function in functions:
         diagnostics += _check_function(function)
     names: set[str] = set()
@@ -153,10 +153,11 @@ def _check_names(op: Operation, known: set[str]) -> Iterator[Diagnostic]:
             if not _is_name(name):
                 yield _bad_name(name, what, path_of(op))
     if op.extra:
-        yield from _check_keys(op.extra, path_of(op))
+        # The path of an operation counts those before it.
+        yield from _check_keys(op.extra, lambda: path_of(op))
 
 
-def _check_keys(extra: Mapping[str, object], place: str) -> Iterator[Diagnostic]:
+def _check_keys(extra: Mapping[str, object], place: Callable[[], str]) -> Iterator[Diagnostic]:
     """Checks the names of attributes, which may be words of the text form."""
     kept = extra.get(PROGRAM_ATTRIBUTES)
     # What this package adds has a dot in its name, which no name of the format can have.
@@ -165,7 +166,7 @@ def _check_keys(extra: Mapping[str, object], place: str) -> Iterator[Diagnostic]
         keys += [key for key, _ in kept.entries]
     for key in keys:
         if IDENTIFIER.fullmatch(key) is None:
-            yield _bad_name(key, "attribute", place)
+            yield _bad_name(key, "attribute", place())
 
 
 def _is_name(name: str) -> bool:
