@@ -500,8 +500,8 @@ RULES: Sequence[Rule] = (
         "constexpr: table size 2^n",
         lambda: table(5),
         VIOLATED_CONSTRAINT,
-        "mil.constexpr_lut_to_dense: C1: lut has two axes more than indices, and as many entries as a "
-        "position can tell",
+        "mil.constexpr_lut_to_dense: C1: lut has two axes more than indices, and as many entries as an "
+        "index can select",
     ),
     Rule(
         "constexpr: table size 2^n, iOS 16",
@@ -521,8 +521,8 @@ RULES: Sequence[Rule] = (
         "constexpr: table of the size that the indices have",
         lambda: table(16),
         VIOLATED_CONSTRAINT,
-        "mil.constexpr_lut_to_dense: C1: lut has two axes more than indices, and as many entries as a "
-        "position can tell",
+        "mil.constexpr_lut_to_dense: C1: lut has two axes more than indices, and as many entries as an "
+        "index can select",
     ),
     Rule(
         "constexpr: divisible groups",
