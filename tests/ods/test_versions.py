@@ -150,7 +150,7 @@ def test_older_versions_restrict_fields_and_lack_constraints() -> None:
         oldest(x, factor)
     with pytest.raises(DiagnosticError, match="'steps' must be positive, found -1"):
         oldest(x, Value(tensor(f16)), -1)
-    assert oldest(x, Value(tensor(f16)), 10).y.type is x.type
+    assert oldest(x, Value(tensor(f16)), 10).results[0].type is x.type
     with pytest.raises(DiagnosticError, match="C1: steps is less than 9"):
         Scaled(x, factor, 10)
 

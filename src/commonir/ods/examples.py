@@ -163,14 +163,14 @@ def _value(definition: type[Op], field: Field, is_type: bool, text: str) -> Valu
     """Returns a value of a type, or one of known elements."""
     if is_type:
         return Value(_named(definition, text))
-    given = literal_eval(text)
-    elements = given if isinstance(given, tuple) else (given,)
-    shape = (len(elements),) if isinstance(given, tuple) else ()
+    is_vector = text.startswith("(")
+    elements: tuple[int | float, ...] = literal_eval(text if is_vector else f"({text},)")
+    shape = (len(elements),) if is_vector else ()
     name = "" if field.pattern is None else field.pattern.element
     variable = definition.layout.variables.get(name)
     is_whole = (variable is None and name == "any") or (variable is not None and i32 in variable.elements)
     element = i32 if is_whole and all(isinstance(e, int) for e in elements) else _element(definition, name)
-    dims = elements if element.is_integer else None
+    dims = tuple([e for e in elements if isinstance(e, int)]) if element.is_integer else None
     return Known(TensorType(element, shape), dims, data_of(element, shape, elements)).result
 
 
