@@ -80,7 +80,7 @@ class Printer(ConstantPrinter):
 
     `locations` adds where operations come from, `names` only their names; `around` leaves out what is far from some
     operations. `naming` says what values and blocks are called. `margin` is the
-    indentation of the operation at hand, for forms that span lines.
+    indentation of the current operation, for forms that span lines.
     """
 
     def __init__(

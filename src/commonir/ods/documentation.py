@@ -95,7 +95,7 @@ def _conditions(definition: type[Op]) -> dict[str, str]:
 
 
 def _changes(definitions: Sequence[type[Op]]) -> dict[str, str]:
-    """Returns what each later version of an operation changed: what it says of itself, else what follows from its
+    """Returns the changes of each later version of an operation: as its docstring describes them, else derived from its
     fields.
     """
     first = summary_of(definitions[-1])

@@ -336,10 +336,10 @@ def _check_symbols(op: Operation) -> Iterator[tuple[Operation, Diagnostic]]:
 
 
 class _Needs:
-    """What a definition asks of each of its operations, found once.
+    """The requirements of a definition, computed once.
 
-    `constants`: whether operands must be constant. `regions`: how many there must be; None for any number. `checks`:
-    names of traits with what they check. Types of results that the program states must be so many.
+    `constants`: whether operands must be constant. `regions`: their number; None for any. `checks`: names of traits
+    with their checks. `least_results` and `most_results` bound the number of declared results.
     """
 
     __slots__ = ("checks", "constants", "least_results", "most_results", "regions")

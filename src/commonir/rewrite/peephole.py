@@ -110,7 +110,7 @@ class _Making:
         self.checks: list[Check] = []
         self.values: dict[str, Reach] = {}
         self.attributes: dict[str, Reach] = {}
-        # Which operand of the operation at hand a variable stands for, where it does.
+        # The operand of the matched operation that a variable is bound to, if any.
         self.positions: dict[str, int] = {}
         self._operations: list[tuple[type[Op], Reach | None]] = [(definition, None)]
 

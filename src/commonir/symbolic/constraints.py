@@ -152,7 +152,7 @@ class Constraint:
         return size if size > 0 and not rest else None
 
     def bound(self, values: Mapping[str, Dim]) -> tuple[Constraint, ...]:
-        """Returns what remains to be checked under these values: nothing when proven. Raises: NotationError when it
+        """Returns the constraints that remain under these values; () when it is proven. Raises: NotationError when it
         cannot hold.
         """
         empty = tuple(substitute(n, values) for n in self.unless_empty)

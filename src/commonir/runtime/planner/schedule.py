@@ -1,7 +1,7 @@
 """The schedule of the numpy engine: how the blocks of a program run, cached by block, shapes and guarded contents.
 
 A block runs from an operation on in one of three ways: a plan, a single operation, or direct evaluation. Which one, and
-the plan itself, depends on the shapes of the values at hand, and may depend on the contents of a few small ones, which
+the plan itself, depends on the shapes of the actual values, and may depend on the contents of a few small ones, which
 guard the plan. The schedule remembers; it runs nothing.
 """
 
