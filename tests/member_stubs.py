@@ -9,7 +9,14 @@ import ast
 from pathlib import Path
 
 DIALECTS = Path(__file__).parent.parent / "src" / "commonir" / "dialects"
-PACKAGES = ("core", "onnx", *(f"mlir/{name}" for name in ("arith", "shape", "stablehlo", "tensor", "tosa")))
+PACKAGES = (
+    "ark",
+    "common_ir",
+    "core",
+    "onnx",
+    "onnx/microsoft",
+    *(f"mlir/{name}" for name in ("arith", "scf", "shape", "stablehlo", "tensor", "tosa")),
+)
 
 
 def members_of(tree: ast.Module) -> dict[str, str]:
@@ -48,7 +55,8 @@ def stub_of(name: str) -> str:
     imports = [line for line in own if line.startswith("from ")]
     for module, names in members_of(tree).items():
         imports += [f"from {package}.{module} import {member} as {member}" for member in names.split()]
-    imports.append("from commonir.ods import Dialect")
+    if any("Dialect" in line for line in own if line not in imports):
+        imports.append("from commonir.ods import Dialect")
     lines = [
         "# Written by `python -m tests.member_stubs` from the table in __init__.py.",
         "",

@@ -1,0 +1,63 @@
+# Written by `python -m tests.member_stubs` from the table in __init__.py.
+
+from commonir.dialects.ark.base import ARGUMENTS as ARGUMENTS
+from commonir.dialects.ark.base import ArkOp as ArkOp
+from commonir.dialects.ark.base import DATA_TYPES as DATA_TYPES
+from commonir.dialects.ark.base import GENERATIONS as GENERATIONS
+from commonir.dialects.ark.base import LOCAL as LOCAL
+from commonir.dialects.ark.base import MERGING_GENERATIONS as MERGING_GENERATIONS
+from commonir.dialects.ark.base import NO_ID as NO_ID
+from commonir.dialects.ark.base import OTHER_ARGUMENTS as OTHER_ARGUMENTS
+from commonir.dialects.ark.base import V1 as V1
+from commonir.dialects.ark.base import V2 as V2
+from commonir.dialects.ark.base import V3 as V3
+from commonir.dialects.ark.base import V4 as V4
+from commonir.dialects.ark.base import dims_of as dims_of
+from commonir.dialects.ark.communication import CommunicationOp as CommunicationOp
+from commonir.dialects.ark.communication import DeviceSync as DeviceSync
+from commonir.dialects.ark.communication import MAX_PEERS as MAX_PEERS
+from commonir.dialects.ark.communication import Recv as Recv
+from commonir.dialects.ark.communication import RecvPacket as RecvPacket
+from commonir.dialects.ark.communication import RecvReduceSend as RecvReduceSend
+from commonir.dialects.ark.communication import RecvReduceSendPacket as RecvReduceSendPacket
+from commonir.dialects.ark.communication import Send as Send
+from commonir.dialects.ark.communication import SendDone as SendDone
+from commonir.dialects.ark.communication import SendPacket as SendPacket
+from commonir.dialects.ark.communication import size_bytes as size_bytes
+from commonir.dialects.ark.elementwise import Add as Add
+from commonir.dialects.ark.elementwise import Cast as Cast
+from commonir.dialects.ark.elementwise import Copy as Copy
+from commonir.dialects.ark.elementwise import Div as Div
+from commonir.dialects.ark.elementwise import Exp as Exp
+from commonir.dialects.ark.elementwise import Gelu as Gelu
+from commonir.dialects.ark.elementwise import Mul as Mul
+from commonir.dialects.ark.elementwise import Relu as Relu
+from commonir.dialects.ark.elementwise import Rope as Rope
+from commonir.dialects.ark.elementwise import Rsqrt as Rsqrt
+from commonir.dialects.ark.elementwise import ScalarAdd as ScalarAdd
+from commonir.dialects.ark.elementwise import ScalarAssign as ScalarAssign
+from commonir.dialects.ark.elementwise import ScalarMul as ScalarMul
+from commonir.dialects.ark.elementwise import Sigmoid as Sigmoid
+from commonir.dialects.ark.elementwise import Sqrt as Sqrt
+from commonir.dialects.ark.elementwise import Sub as Sub
+from commonir.dialects.ark.matmul import Matmul as Matmul
+from commonir.dialects.ark.shaping import Embedding as Embedding
+from commonir.dialects.ark.shaping import Noop as Noop
+from commonir.dialects.ark.shaping import ReduceMax as ReduceMax
+from commonir.dialects.ark.shaping import ReduceMean as ReduceMean
+from commonir.dialects.ark.shaping import ReduceSum as ReduceSum
+from commonir.dialects.ark.shaping import Transpose as Transpose
+from commonir.dialects.ark.structure import HoldsView as HoldsView
+from commonir.dialects.ark.structure import Placeholder as Placeholder
+from commonir.dialects.ark.structure import Problem as Problem
+from commonir.dialects.ark.structure import Rank as Rank
+from commonir.dialects.ark.structure import Tensor as Tensor
+from commonir.dialects.ark.structure import VirtualOp as VirtualOp
+from commonir.dialects.ark.structure import VirtualTensor as VirtualTensor
+from commonir.dialects.ark.structure import port_name as port_name
+from commonir.dialects.ark.structure import rank_of as rank_of
+from commonir.dialects.ark.structure import view_of as view_of
+from commonir.dialects.ark.structure import view_problems as view_problems
+from commonir.ods import Dialect
+
+DIALECT: Dialect
