@@ -8,14 +8,12 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-DIALECTS = Path(__file__).parent.parent / "src" / "commonir" / "dialects"
+ROOT = Path(__file__).parent.parent / "src" / "commonir"
 PACKAGES = (
-    "ark",
-    "common_ir",
-    "core",
-    "onnx",
-    "onnx/microsoft",
-    *(f"mlir/{name}" for name in ("arith", "scf", "shape", "stablehlo", "tensor", "tosa")),
+    *(f"dialects/{name}" for name in ("ark", "common_ir", "core", "onnx", "onnx/microsoft")),
+    *(f"dialects/mlir/{name}" for name in ("arith", "scf", "shape", "stablehlo", "tensor", "tosa")),
+    "ods",
+    "symbolic",
 )
 
 
@@ -48,9 +46,9 @@ def _own(statement: ast.stmt, package: str) -> list[str]:
 
 
 def stub_of(name: str) -> str:
-    """Returns the text of the stub of a package of dialects."""
-    package = f"commonir.dialects.{name.replace('/', '.')}"
-    tree = ast.parse((DIALECTS / name / "__init__.py").read_text())
+    """Returns the text of the stub of a package."""
+    package = f"commonir.{name.replace('/', '.')}"
+    tree = ast.parse((ROOT / name / "__init__.py").read_text())
     own = [line for statement in tree.body for line in _own(statement, package)]
     imports = [line for line in own if line.startswith("from ")]
     for module, names in members_of(tree).items():
@@ -68,4 +66,4 @@ def stub_of(name: str) -> str:
 
 if __name__ == "__main__":
     for package in PACKAGES:
-        (DIALECTS / package / "__init__.pyi").write_text(stub_of(package))
+        (ROOT / package / "__init__.pyi").write_text(stub_of(package))

@@ -13,7 +13,7 @@ import pytest
 from commonir.ods import Dialects
 from commonir.ods.dialect import LazyDefinitions
 
-from tests.member_stubs import DIALECTS, PACKAGES, members_of, stub_of
+from tests.member_stubs import PACKAGES, ROOT, members_of, stub_of
 
 LATE = ("arith", "tensor", "tosa")
 LOADED = """
@@ -94,13 +94,13 @@ def test_a_member_that_is_not_there_is_an_attribute_error() -> None:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_stubs_are_those_of_the_tables_of_members(package: str) -> None:
-    assert (DIALECTS / package / "__init__.pyi").read_text() == stub_of(package)
+    assert (ROOT / package / "__init__.pyi").read_text() == stub_of(package)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_packages_have_the_members_of_their_tables(package: str) -> None:
-    loaded = import_module(f"commonir.dialects.{package.replace('/', '.')}")
-    table = members_of(ast.parse((DIALECTS / package / "__init__.py").read_text()))
+    loaded = import_module(f"commonir.{package.replace('/', '.')}")
+    table = members_of(ast.parse((ROOT / package / "__init__.py").read_text()))
     for module, names in table.items():
         source = import_module(f"{loaded.__name__}.{module}")
         for name in names.split():

@@ -1,123 +1,23 @@
 """Operation definitions: what a dialect needs to declare its operations, and what follows from the declarations."""
 
-from commonir.ods.dialect import Dialect, Dialects, definitions_in
-from commonir.ods.fields import (
-    Check,
-    attribute,
-    constraint,
-    derived,
-    non_negative,
-    one_of,
-    operand,
-    parameter,
-    positive,
-    region,
-    result,
-    successor,
-)
-from commonir.ods.forms import Form
-from commonir.ods.inference import (
-    Derived,
-    check_use,
-    infer,
-    is_not_known,
-    known_elements,
-    not_known,
-    operations_behind,
-    results_of,
-)
-from commonir.ods.known import Known, is_short, known_contents, known_data, known_dims, known_integer, may_be_known
-from commonir.ods.mlir_op import MlirOp
-from commonir.ods.operation import Op, StatedResults, declared_operand_names
-from commonir.ods.patterns import (
-    TypeConstraint,
-    all_integers,
-    all_numbers,
-    any_element,
-    any_type,
-    by_version,
-    element_type,
-    floats,
-    lists,
-    maps,
-    optionals,
-    same_as,
-    signed_integers,
-    sparse,
-    types,
-    types_by_version,
-    unsigned_integers,
-)
-from commonir.ods.verify import (
-    Doubts,
-    are_compatible,
-    check_operation,
-    check_results,
-    differ_in_shape,
-    not_constant,
-    path_of,
-    verify,
-)
+from commonir.base.lazy import import_members
 
-__all__ = [
-    "Check",
-    "Derived",
-    "Dialect",
-    "Dialects",
-    "Doubts",
-    "Form",
-    "Known",
-    "MlirOp",
-    "Op",
-    "StatedResults",
-    "TypeConstraint",
-    "all_integers",
-    "all_numbers",
-    "any_element",
-    "any_type",
-    "are_compatible",
-    "attribute",
-    "by_version",
-    "check_operation",
-    "check_results",
-    "check_use",
-    "constraint",
-    "declared_operand_names",
-    "definitions_in",
-    "derived",
-    "differ_in_shape",
-    "element_type",
-    "floats",
-    "infer",
-    "is_not_known",
-    "is_short",
-    "known_contents",
-    "known_data",
-    "known_dims",
-    "known_elements",
-    "known_integer",
-    "lists",
-    "maps",
-    "may_be_known",
-    "non_negative",
-    "not_constant",
-    "not_known",
-    "one_of",
-    "operand",
-    "operations_behind",
-    "optionals",
-    "parameter",
-    "path_of",
-    "positive",
-    "region",
-    "result",
-    "results_of",
-    "same_as",
-    "signed_integers",
-    "sparse",
-    "successor",
-    "types",
-    "types_by_version",
-    "unsigned_integers",
-    "verify",
-]
+import_members(
+    globals(),
+    {
+        "dialect": "Dialect Dialects definitions_in",
+        "fields": (
+            "Check attribute constraint derived non_negative one_of operand parameter positive region result successor"
+        ),
+        "forms": "Form",
+        "inference": "Derived check_use infer is_not_known known_elements not_known operations_behind results_of",
+        "known": "Known is_short known_contents known_data known_dims known_integer may_be_known",
+        "mlir_op": "MlirOp",
+        "operation": "Op StatedResults declared_operand_names",
+        "patterns": (
+            "TypeConstraint all_integers all_numbers any_element any_type by_version element_type floats lists maps "
+            "optionals same_as signed_integers sparse types types_by_version unsigned_integers"
+        ),
+        "verify": "Doubts are_compatible check_operation check_results differ_in_shape not_constant path_of verify",
+    },
+)

@@ -1,82 +1,18 @@
 """Symbolic dimensions and index expressions: one integer algebra with bounds, comparison and text."""
 
-from commonir.symbolic.analysis import (
-    at_least,
-    coefficient,
-    compare,
-    element_count,
-    evaluate,
-    extreme,
-    is_plainly_at_least,
-    is_tight,
-    largest,
-    maxima_in,
-    names,
-    plain,
-    plain_symbol,
-    smallest,
-    substitute,
-    symbols,
-    within,
-)
-from commonir.symbolic.dims import (
-    Atom,
-    Dim,
-    DimExpr,
-    Floor,
-    Max,
-    Mod,
-    Monomial,
-    Symbol,
-    atom_dim,
-    bounds,
-    ceil_div,
-    floor_div,
-    index,
-    modulo,
-    regrouped,
-    symbol,
-    terms_of,
-)
-from commonir.symbolic.syntax import DimSyntaxError, declared_symbols, parse, text
+from commonir.base.lazy import import_members
 
-__all__ = [
-    "Atom",
-    "Dim",
-    "DimExpr",
-    "DimSyntaxError",
-    "Floor",
-    "Max",
-    "Mod",
-    "Monomial",
-    "Symbol",
-    "at_least",
-    "atom_dim",
-    "bounds",
-    "ceil_div",
-    "coefficient",
-    "compare",
-    "declared_symbols",
-    "element_count",
-    "evaluate",
-    "extreme",
-    "floor_div",
-    "index",
-    "is_plainly_at_least",
-    "is_tight",
-    "largest",
-    "maxima_in",
-    "modulo",
-    "names",
-    "parse",
-    "plain",
-    "plain_symbol",
-    "regrouped",
-    "smallest",
-    "substitute",
-    "symbol",
-    "symbols",
-    "terms_of",
-    "text",
-    "within",
-]
+import_members(
+    globals(),
+    {
+        "analysis": (
+            "at_least coefficient compare element_count evaluate extreme is_plainly_at_least is_tight largest "
+            "maxima_in names plain plain_symbol smallest substitute symbols within"
+        ),
+        "dims": (
+            "Atom Dim DimExpr Floor Max Mod Monomial Symbol atom_dim bounds ceil_div floor_div index modulo regrouped "
+            "symbol terms_of"
+        ),
+        "syntax": "DimSyntaxError declared_symbols parse text",
+    },
+)

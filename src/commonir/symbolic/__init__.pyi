@@ -1,0 +1,41 @@
+# Written by `python -m tests.member_stubs` from the table in __init__.py.
+
+from commonir.symbolic.analysis import at_least as at_least
+from commonir.symbolic.analysis import coefficient as coefficient
+from commonir.symbolic.analysis import compare as compare
+from commonir.symbolic.analysis import element_count as element_count
+from commonir.symbolic.analysis import evaluate as evaluate
+from commonir.symbolic.analysis import extreme as extreme
+from commonir.symbolic.analysis import is_plainly_at_least as is_plainly_at_least
+from commonir.symbolic.analysis import is_tight as is_tight
+from commonir.symbolic.analysis import largest as largest
+from commonir.symbolic.analysis import maxima_in as maxima_in
+from commonir.symbolic.analysis import names as names
+from commonir.symbolic.analysis import plain as plain
+from commonir.symbolic.analysis import plain_symbol as plain_symbol
+from commonir.symbolic.analysis import smallest as smallest
+from commonir.symbolic.analysis import substitute as substitute
+from commonir.symbolic.analysis import symbols as symbols
+from commonir.symbolic.analysis import within as within
+from commonir.symbolic.dims import Atom as Atom
+from commonir.symbolic.dims import Dim as Dim
+from commonir.symbolic.dims import DimExpr as DimExpr
+from commonir.symbolic.dims import Floor as Floor
+from commonir.symbolic.dims import Max as Max
+from commonir.symbolic.dims import Mod as Mod
+from commonir.symbolic.dims import Monomial as Monomial
+from commonir.symbolic.dims import Symbol as Symbol
+from commonir.symbolic.dims import atom_dim as atom_dim
+from commonir.symbolic.dims import bounds as bounds
+from commonir.symbolic.dims import ceil_div as ceil_div
+from commonir.symbolic.dims import floor_div as floor_div
+from commonir.symbolic.dims import index as index
+from commonir.symbolic.dims import modulo as modulo
+from commonir.symbolic.dims import regrouped as regrouped
+from commonir.symbolic.dims import symbol as symbol
+from commonir.symbolic.dims import terms_of as terms_of
+from commonir.symbolic.syntax import DimSyntaxError as DimSyntaxError
+from commonir.symbolic.syntax import declared_symbols as declared_symbols
+from commonir.symbolic.syntax import parse as parse
+from commonir.symbolic.syntax import text as text
+
