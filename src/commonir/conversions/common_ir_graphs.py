@@ -92,28 +92,28 @@ def _is_left_out(op: Operation, v: Value) -> bool:
     return is_optional and not v.name and not v.is_used
 
 
-def put_call(old: onnx.Call | common_ir.Call, made: onnx.Call | common_ir.Call) -> None:
+def put_call(old: onnx.Call | common_ir.Call, new_op: onnx.Call | common_ir.Call) -> None:
     """Puts a call in the place of another one, with its names and what its file says of it."""
     for key, value in old.extra.items():
-        made.set_extra(key, value)
+        new_op.set_extra(key, value)
     assert old.parent is not None
-    old.parent.insert_before(old, made)
-    for before, after in zip(old.results, made.results, strict=True):
+    old.parent.insert_before(old, new_op)
+    for before, after in zip(old.results, new_op.results, strict=True):
         after.name = before.name
         before.replace_all_uses_with(after)
     old.erase()
 
 
-def keep_names(made: Module, renamed: Mapping[str, str]) -> None:
+def keep_names(module: Module, renamed: Mapping[str, str]) -> None:
     """Keeps, as metadata, what inputs and outputs were called; `renamed` has their new names by old ones."""
-    before = made.extra.get(onnx.METADATA)
+    before = module.extra.get(onnx.METADATA)
     texts = dict(before.entries) if isinstance(before, DictionaryAttr) else {}
     texts |= {f"{NAME_KEY}{new}": StringAttr(old) for old, new in renamed.items()}
     if texts:
-        made.set_extra(onnx.METADATA, DictionaryAttr(tuple(texts.items())))
+        module.set_extra(onnx.METADATA, DictionaryAttr(tuple(texts.items())))
 
 
-def report_renamed(renamed: Mapping[str, str], found: Diagnostics) -> None:
+def report_renamed(renamed: Mapping[str, str], diagnostics: Diagnostics) -> None:
     """Reports changed names; `renamed` maps old names to new ones."""
     for old, new in renamed.items():
-        found.add(CHANGED_IN_CONVERSION, f"'{old}' is called '{new}': names in Common IR are C identifiers")
+        diagnostics.add(CHANGED_IN_CONVERSION, f"'{old}' is called '{new}': names in Common IR are C identifiers")

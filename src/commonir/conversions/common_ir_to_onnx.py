@@ -26,7 +26,7 @@ _LOCAL_DOMAIN = "local"
 _OF_ONNX = (onnx.OnnxOp, onnx.Custom, onnx.Call, onnx.Initializer, onnx.SparseInitializer, onnx.Return)
 
 
-def common_ir_to_onnx(module: Module, found: Diagnostics) -> Module | None:
+def common_ir_to_onnx(module: Module, diagnostics: Diagnostics) -> Module | None:
     """The program in the dialect onnx; None when it has to go through the core. The source is not touched."""
     graphs = [op for op in module.body.operations if isinstance(op, common_ir.Graph)]
     if len(graphs) != 1:
@@ -43,7 +43,7 @@ def common_ir_to_onnx(module: Module, found: Diagnostics) -> Module | None:
         result.entry = graph.sym_name
     _describe(module, result)
     for what in conversion.lost:
-        found.add(LOST_IN_CONVERSION, what)
+        diagnostics.add(LOST_IN_CONVERSION, what)
     return result
 
 
@@ -173,10 +173,10 @@ def _text(value: Attribute | None) -> str:
 
 def _with_domains(opsets: DictionaryAttr, domains: Iterable[str]) -> DictionaryAttr:
     """Versions of operator sets with those of the domains of functions."""
-    held = dict(opsets.entries)
+    entries = dict(opsets.entries)
     for domain in domains:
-        held.setdefault(domain, IntegerAttr(1))
-    return DictionaryAttr(tuple(held.items()))
+        entries.setdefault(domain, IntegerAttr(1))
+    return DictionaryAttr(tuple(entries.items()))
 
 
 def _sort(block: Block) -> None:

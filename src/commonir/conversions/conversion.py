@@ -80,8 +80,8 @@ class Conversion(Record):
 class Conversions:
     """The conversions in use."""
 
-    def __init__(self, given: Iterable[Conversion] = (), *, discover: bool = True) -> None:
-        self._plugins = Plugins(Conversion, ENTRY_POINTS, _OURS, given, discover=discover)
+    def __init__(self, items: Iterable[Conversion] = (), *, discover: bool = True) -> None:
+        self._plugins = Plugins(Conversion, ENTRY_POINTS, _OURS, items, discover=discover)
 
     def names(self) -> tuple[str, ...]:
         """Names of the formats that can be converted to, sorted."""

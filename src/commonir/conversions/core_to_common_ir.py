@@ -35,12 +35,12 @@ from commonir.passes.thread_globals import thread_globals
 from commonir.passes.without_requirements import without_requirements
 
 
-def core_to_common_ir(module: Module, found: Diagnostics | None = None) -> Module:
+def core_to_common_ir(module: Module, diagnostics: Diagnostics | None = None) -> Module:
     """The main function of a lowered module as a Common IR model. What changes for its users is metadata to `found`.
 
     Raises: DiagnosticError (E0601) for functions that call themselves.
     """
-    module, threaded = thread_globals(inline_calls(without_requirements(module, found)))
+    module, threaded = thread_globals(inline_calls(without_requirements(module, diagnostics)))
     source = module.main
     graph, renamed = _Graph(source).made()
     result = Module(neutral_attributes(module), graph.symbol_name)
@@ -48,27 +48,27 @@ def core_to_common_ir(module: Module, found: Diagnostics | None = None) -> Modul
     result.body.append(graph)
     _describe(result, source)
     keep_names(result, renamed)
-    if found is not None:
-        report_renamed(renamed, found)
+    if diagnostics is not None:
+        report_renamed(renamed, diagnostics)
         for t in threaded:
             message = f"state '{t.variable.sym_name}' becomes the input '{t.input}' and the output '{t.output}'"
-            found.add(CHANGED_IN_CONVERSION, message, help="give zeros first, then the output of the run before")
+            diagnostics.add(CHANGED_IN_CONVERSION, message, help="give zeros first, then the output of the run before")
     return result
 
 
-def _describe(made: Module, source: Function) -> None:
+def _describe(module: Module, source: Function) -> None:
     """Gives a module the metadata that a Common IR model must have, and those that it may."""
-    metadata = metadata_of(made)
-    made.set_extra(onnx.DOMAIN, StringAttr(DEFAULT_DOMAIN))
-    made.set_extra(onnx.IR_VERSION, IntegerAttr(onnx.ir_version_of(IDENTITY_OPSET)))
-    made.set_extra(onnx.MODEL_VERSION, IntegerAttr(int(metadata.version) if metadata.version.isdecimal() else 1))
-    made.set_extra(onnx.PRODUCER_NAME, StringAttr("commonir"))
-    made.set_extra(onnx.PRODUCER_VERSION, StringAttr(__version__))
-    made.set_extra(onnx.DOC_STRING, StringAttr(metadata.description or f"The program `{source.symbol_name}`."))
+    metadata = metadata_of(module)
+    module.set_extra(onnx.DOMAIN, StringAttr(DEFAULT_DOMAIN))
+    module.set_extra(onnx.IR_VERSION, IntegerAttr(onnx.ir_version_of(IDENTITY_OPSET)))
+    module.set_extra(onnx.MODEL_VERSION, IntegerAttr(int(metadata.version) if metadata.version.isdecimal() else 1))
+    module.set_extra(onnx.PRODUCER_NAME, StringAttr("commonir"))
+    module.set_extra(onnx.PRODUCER_VERSION, StringAttr(__version__))
+    module.set_extra(onnx.DOC_STRING, StringAttr(metadata.description or f"The program `{source.symbol_name}`."))
     if metadata.author:
-        made.set_extra(common_ir.MODEL_AUTHOR, StringAttr(metadata.author))
+        module.set_extra(common_ir.MODEL_AUTHOR, StringAttr(metadata.author))
     if metadata.license:
-        made.set_extra(common_ir.MODEL_LICENSE, StringAttr(metadata.license))
+        module.set_extra(common_ir.MODEL_LICENSE, StringAttr(metadata.license))
 
 
 class _Graph:

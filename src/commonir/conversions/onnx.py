@@ -61,10 +61,10 @@ def in_opset(module: Module, opset: int) -> Module:
     return result
 
 
-def _remove_forgotten(source: Module, made: Module) -> None:
+def _remove_forgotten(source: Module, module: Module) -> None:
     """Removes constants that something used before and nothing does now: the version may not have their types."""
     used = {op.output.name for op in source.nested() if isinstance(op, onnx.Initializer) and op.output.is_used}
-    for op in made.nested():
+    for op in module.nested():
         if isinstance(op, onnx.Initializer) and not op.output.is_used and op.output.name in used:
             op.erase()
 
@@ -120,14 +120,14 @@ def modulo_of_floats(op: onnx.Mod, context: Context, a: Value, b: Value) -> Resu
 
 
 def _arguments(
-    op: Op, definition: type[Op], given: dict[str, Value | tuple[Value, ...] | None], context: Context
+    op: Op, definition: type[Op], operand: dict[str, Value | tuple[Value, ...] | None], context: Context
 ) -> dict[str, object] | Mismatch:
     """The arguments of a definition that are those of an operation of another version."""
     known = {f.name.lower(): f for f in definition.layout.arguments}
     regions = iter(context.regions)
     out: dict[str, object] = {}
     for f in op.layout.arguments:
-        value: object = next(regions, None) if f.kind is FieldKind.REGION else given.get(f.name, op.field_value(f))
+        value: object = next(regions, None) if f.kind is FieldKind.REGION else operand.get(f.name, op.field_value(f))
         expected = known.get(f.name.lower())
         if expected is None:
             if value not in (f.default, None, ()):
@@ -136,10 +136,10 @@ def _arguments(
             out[expected.name] = value
         elif value is not None:
             is_literal = not isinstance(value, Value)
-            found = _as_operand(op, expected, value) if is_literal else as_attribute(expected, value)
-            if found is None:
+            result = _as_operand(op, expected, value) if is_literal else as_attribute(expected, value)
+            if result is None:
                 return Mismatch(f"'{f.spelling}' of {op.name} must be known before running in {context.target}")
-            out[expected.name] = found
+            out[expected.name] = result
     missing = next((f.spelling for f in definition.layout.arguments if f.is_required and f.name not in out), None)
     return out if missing is None else Mismatch(f"{op.name} takes '{missing}' in {context.target}")
 
@@ -170,11 +170,11 @@ def _element_of(op: Op, field: Field, values: Sequence[int | float]) -> ElementT
     return boolean if isinstance(values[0], bool) else f32 if isinstance(values[0], float) else i64
 
 
-def _means_the_same(op: Op, made: Op, operands: Sequence[Value | tuple[Value, ...] | None]) -> bool:
+def _means_the_same(op: Op, new_op: Op, operands: Sequence[Value | tuple[Value, ...] | None]) -> bool:
     """Whether an operator of one version means the same as one of another, on the same operands."""
     arguments = {f.name: v for f, v in zip(op.layout.inputs, operands, strict=True)}
     arguments |= {f.name: op.field_value(f) for f in op.layout.attributes}
-    return have_same_meaning(type(op).build(arguments, [r.type for r in op.results]), made)
+    return have_same_meaning(type(op).build(arguments, [r.type for r in op.results]), new_op)
 
 
 _RULES = Rules([*RULES.all(), modulo_of_floats, counterpart, *Rules.members(vars(axes_by_cases), vars(successors))])

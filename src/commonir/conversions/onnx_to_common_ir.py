@@ -134,16 +134,16 @@ def _uses_in(graph: onnx.Graph) -> dict[onnx.LocalFunction, _Use] | None:
 
 def _common_type(types: Iterable[Type]) -> tuple[Type, str] | None:
     """The type that a parameter has in all calls, and as text when it is one with a wildcard; None without one."""
-    found = list(dict.fromkeys(types))
-    first = found[0]
+    result = list(dict.fromkeys(types))
+    first = result[0]
     if isinstance(first, TensorType):
-        if len(found) == 1 and first.shape is not None and all(isinstance(d, int) for d in first.shape):
+        if len(result) == 1 and first.shape is not None and all(isinstance(d, int) for d in first.shape):
             return first, ""
-        if all(isinstance(t, TensorType) and t.element is first.element for t in found):
+        if all(isinstance(t, TensorType) and t.element is first.element for t in result):
             element = str(as_declared([TensorType(first.element, ())])[0]).removesuffix("[]")
             return TensorType(first.element, None), f"{element}[*]"
         return None
-    return (first, "") if len(found) == 1 and first is not unknown else None
+    return (first, "") if len(result) == 1 and first is not unknown else None
 
 
 def _attribute_type(value: Attribute) -> str | None:
@@ -195,9 +195,9 @@ class _Conversion:
         names = Names()
         opsets, renamed = self._body(copy, names, is_library=False)
         inputs = {old.name: new.name for old, new in zip(source.inputs, copy.inputs, strict=True)}
-        held = tuple([(inputs[name], value) for name, value in source.defaults.entries if name in inputs])
+        values = tuple([(inputs[name], value) for name, value in source.defaults.entries if name in inputs])
         name = identifier(source.sym_name) or "main"
-        result = common_ir.Graph(name, opsets, copy.content.take(), DictionaryAttr(held))
+        result = common_ir.Graph(name, opsets, copy.content.take(), DictionaryAttr(values))
         self.has_new_names = _value_names(source) != _value_names(result)
         _keep_texts(source, result, is_changed=self.has_new_names)
         return result, renamed
@@ -306,11 +306,11 @@ class _Conversion:
         return (library,)
 
 
-def _keep_texts(source: Operation, made: Operation, *, is_changed: bool) -> None:
+def _keep_texts(source: Operation, new_op: Operation, *, is_changed: bool) -> None:
     """Keeps what a file says of a graph or function; what it says by names of values only where these stay."""
     for key, value in source.extra.items():
         if key in _STAYS or not is_changed:
-            made.set_extra(key, value)
+            new_op.set_extra(key, value)
 
 
 def _library_of(functions: Sequence[onnx.LocalFunction]) -> str | None:
@@ -325,18 +325,18 @@ def _value_names(graph: onnx.Graph) -> list[str]:
     return nested + [v.name for op in graph.walk() for v in op.results]
 
 
-def _free_initializers(made: Module, diagnostics: Diagnostics) -> None:
+def _free_initializers(module: Module, diagnostics: Diagnostics) -> None:
     """States a version of the IR in which initializers are not inputs: which were is known by old names only."""
-    declared = made.extra.get(onnx.IR_VERSION)
+    declared = module.extra.get(onnx.IR_VERSION)
     if isinstance(declared, IntegerAttr) and declared.value < onnx.FREE_INITIALIZERS:
-        made.set_extra(onnx.IR_VERSION, IntegerAttr(onnx.FREE_INITIALIZERS))
+        module.set_extra(onnx.IR_VERSION, IntegerAttr(onnx.FREE_INITIALIZERS))
         text = f"the version of the IR is {onnx.FREE_INITIALIZERS}, was {declared.value}: initializers are not inputs"
         diagnostics.add(CHANGED_IN_CONVERSION, text)
 
 
-def _describe(made: Module, graph: common_ir.Graph, diagnostics: Diagnostics) -> None:
+def _describe(module: Module, graph: common_ir.Graph, diagnostics: Diagnostics) -> None:
     """Gives a module the metadata that a Common IR model must have and its source lacks, and author and licence."""
-    about = metadata_of(made)
+    about = metadata_of(module)
     texts = {key: text for key, text in about.user_defined if text}
     declared: Mapping[str, str] = {
         common_ir.MODEL_AUTHOR: about.author or texts.get("model_author", ""),
@@ -344,30 +344,30 @@ def _describe(made: Module, graph: common_ir.Graph, diagnostics: Diagnostics) ->
     }
     for key, text in declared.items():
         if text:
-            made.set_extra(key, StringAttr(text))
-    domain = made.extra.get(onnx.DOMAIN)
+            module.set_extra(key, StringAttr(text))
+    domain = module.extra.get(onnx.DOMAIN)
     if not isinstance(domain, StringAttr) or not is_dns_name(domain.value):
         before = domain.value if isinstance(domain, StringAttr) else ""
         why = f"'{before}' is not a DNS name" if before else "none is stated"
-        made.set_extra(onnx.DOMAIN, StringAttr(DEFAULT_DOMAIN))
+        module.set_extra(onnx.DOMAIN, StringAttr(DEFAULT_DOMAIN))
         diagnostics.add(CHANGED_IN_CONVERSION, f"the domain of the model is '{DEFAULT_DOMAIN}': {why}")
     versions = [v.value for d, v in graph.opset_import.entries if d in ("", "ai.onnx") and isinstance(v, IntegerAttr)]
     for what, key, value in (
         ("IR", onnx.IR_VERSION, onnx.ir_version_of(versions[0] if versions else IDENTITY_OPSET)),
         ("model", onnx.MODEL_VERSION, 1),
     ):
-        if made.extra.get(key) is None:
-            made.set_extra(key, IntegerAttr(value))
+        if module.extra.get(key) is None:
+            module.set_extra(key, IntegerAttr(value))
             diagnostics.add(CHANGED_IN_CONVERSION, f"the version of the {what} is {value}: none is stated")
-    if not about.description and not {onnx.DOC_STRING} & {*made.extra, *graph.extra}:
-        made.set_extra(onnx.DOC_STRING, StringAttr(f"The program `{graph.sym_name}`."))
+    if not about.description and not {onnx.DOC_STRING} & {*module.extra, *graph.extra}:
+        module.set_extra(onnx.DOC_STRING, StringAttr(f"The program `{graph.sym_name}`."))
         diagnostics.add(CHANGED_IN_CONVERSION, "the documentation is the name of the graph: none is stated")
 
 
-def _make_literal(made: Module, diagnostics: Diagnostics) -> None:
+def _make_literal(module: Module, diagnostics: Diagnostics) -> None:
     """Puts documentation strings with markup that is not Markdown into code blocks, where it says what it said."""
     changed = 0
-    for op in made.walk():
+    for op in module.walk():
         doc = op.extra.get(onnx.DOC_STRING)
         if isinstance(doc, StringAttr) and markup_in(doc.value) is not None:
             # A fence that is not in the text.

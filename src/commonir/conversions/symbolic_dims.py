@@ -40,25 +40,25 @@ def carrying(context: Context, dim: Dim) -> Axis | None:
     return next((axis for axis, size in _dims_of_arguments(context) if size == dim), None)
 
 
-def measuring(context: Context, wanted: Symbol) -> Measured:
+def measuring(context: Context, expected: Symbol) -> Measured:
     """Returns the source of a symbol: an axis with it as its dim, else an argument with a linear expression of it.
 
     Raises: DiagnosticError (E0601) when there is none.
     """
-    found = carrying(context, DimExpr({(wanted,): 1}))
-    if found is not None:
-        return Measured(found)
-    local = context.sizes.get(wanted.name)
+    result = carrying(context, DimExpr({(expected,): 1}))
+    if result is not None:
+        return Measured(result)
+    local = context.sizes.get(expected.name)
     if local is not None:
         return Measured(Axis(*local))
     for axis, size in _dims_of_arguments(context):
-        if not isinstance(size, DimExpr) or symbols_in(size) != (wanted,):
+        if not isinstance(size, DimExpr) or symbols_in(size) != (expected,):
             continue
         terms = dict(terms_of(size))
-        factor, offset = terms.pop((wanted,), 0), terms.pop((), 0)
+        factor, offset = terms.pop((expected,), 0), terms.pop((), 0)
         if factor and not terms:
             return Measured(axis, factor, offset)
-    raise refused(f"no input has the dimension '{wanted.name}' as the size of an axis")
+    raise refused(f"no input has the dimension '{expected.name}' as the size of an axis")
 
 
 def _dims_of_arguments(context: Context) -> Iterator[tuple[Axis, Dim | None]]:

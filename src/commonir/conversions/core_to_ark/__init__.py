@@ -86,9 +86,9 @@ def core_to_ark(module: Module, lost: Diagnostics) -> Module:
 def _report_lost(module: Module, functions: tuple[Function, ...], lost: Diagnostics) -> None:
     """Reports metadata of a program, its inputs and its outputs that ARK files cannot store."""
     metadata = metadata_of(module)
-    given = [name for name, value in metadata._asdict().items() if value]
-    if given:
-        lost.add(LOST_IN_CONVERSION, f"ARK files have no place for metadata: {', '.join(given)}")
+    arguments = [name for name, value in metadata._asdict().items() if value]
+    if arguments:
+        lost.add(LOST_IN_CONVERSION, f"ARK files have no place for metadata: {', '.join(arguments)}")
     changes: dict[str, None] = {}
     for function in functions:
         for what, ports in (("input", function.input_ports), ("output", function.output_ports)):
@@ -102,13 +102,13 @@ def _report_lost(module: Module, functions: tuple[Function, ...], lost: Diagnost
 
 
 def _said(port: Port) -> list[str]:
-    held = {
+    attributes = {
         "a description": port.doc,
         "that it is an image": port.image is not None,
         "labels": port.labels,
         "a default value": port.is_optional,
     }
-    return [what for what, is_there in held.items() if is_there]
+    return [what for what, is_there in attributes.items() if is_there]
 
 
 def _chosen(module: Module) -> tuple[Function, ...]:

@@ -166,10 +166,10 @@ class ArkContext(Context):
 
     def compact(self, place: BufferPlace) -> BufferPlace:
         """The tensor with its elements one after another, what is repeated written once."""
-        found = self.dense(BufferPlace(place.buffer, place.layout.compact()))
-        steps = tuple([s if n > 1 else 0 for n, s in zip(found.sizes, found.layout.steps, strict=True)])
-        repeated = BufferLayout(found.layout.start, found.sizes, steps).spread(place.sizes)
-        return BufferPlace(found.buffer, repeated)
+        result = self.dense(BufferPlace(place.buffer, place.layout.compact()))
+        steps = tuple([s if n > 1 else 0 for n, s in zip(result.sizes, result.layout.steps, strict=True)])
+        repeated = BufferLayout(result.layout.start, result.sizes, steps).spread(place.sizes)
+        return BufferPlace(result.buffer, repeated)
 
     def _written_out(self, place: BufferPlace) -> BufferPlace:
         layout = place.layout
@@ -205,11 +205,11 @@ class ArkContext(Context):
         def numbers() -> Data:
             import numpy as np  # noqa: PLC0415  only where contents are asked for
 
-            found = np.full(layout.sizes, layout.start, np.int64)
+            result = np.full(layout.sizes, layout.start, np.int64)
             for axis, (n, step) in enumerate(zip(layout.sizes, layout.steps, strict=True)):
                 along = np.arange(n) * step
-                found += along.reshape([n if a == axis else 1 for a in range(len(layout.sizes))])
-            return ArrayData(type, found.reshape(-1).astype(np.int32))
+                result += along.reshape([n if a == axis else 1 for a in range(len(layout.sizes))])
+            return ArrayData(type, result.reshape(-1).astype(np.int32))
 
         positions = self.builder.held(
             self.builder.reserve("positions"), i32, type.static_shape, DeferredData(type, numbers)
@@ -229,10 +229,10 @@ class ArkContext(Context):
         layout = place.layout
         if not _is_in_order(layout):
             return None
-        found = together(sizes, [layout], [place.buffer.count], is_whole=True)
-        if found is None or not found.result.is_dense:
+        result = together(sizes, [layout], [place.buffer.count], is_whole=True)
+        if result is None or not result.result.is_dense:
             return None
-        return self._apply(ark.Copy, [place], place.element, found)
+        return self._apply(ark.Copy, [place], place.element, result)
 
     def _spread(self, place: BufferPlace, sizes: Sequence[int]) -> BufferPlace:
         result = self._copied(place, sizes)
@@ -275,8 +275,8 @@ class ArkContext(Context):
             if view is not None:
                 axes = (*perm, *range(len(perm), len(given.sizes)))
                 return self._permuted(place.buffer, view, axes, layout.sizes)
-        found = self.dense(BufferPlace(place.buffer, inner))
-        return self._by_swaps(found, perm, layout.sizes)
+        result = self.dense(BufferPlace(place.buffer, inner))
+        return self._by_swaps(result, perm, layout.sizes)
 
     def _transposed_as_is(self, place: BufferPlace) -> BufferPlace | None:
         """Without joining axes, where ARK can say that."""
@@ -297,7 +297,7 @@ class ArkContext(Context):
     def _by_swaps(self, place: BufferPlace, perm: Sequence[int], sizes: Sequence[int]) -> BufferPlace:
         """More axes than ARK permutes at once: runs of neighbours change places, one pair at a time."""
         now = list(range(len(perm)))
-        held = list(place.sizes)
+        values = list(place.sizes)
         for at in range(len(perm)):
             start = now.index(perm[at])
             if start == at:
@@ -305,18 +305,18 @@ class ArkContext(Context):
             stop = start + 1
             while stop < len(now) and now[stop] == perm[at + stop - start]:
                 stop += 1
-            parts = [held[:at], held[at:start], held[start:stop], held[stop:]]
+            parts = [values[:at], values[at:start], values[start:stop], values[stop:]]
             shape = tuple([prod(p) for p in parts])
             place = self._permuted(place.buffer, View(shape, shape, (0,) * 4), (0, 2, 1, 3), [place.layout.elements])
             now = [*now[:at], *now[start:stop], *now[at:start], *now[stop:]]
-            held = [*parts[0], *parts[2], *parts[1], *parts[3]]
+            values = [*parts[0], *parts[2], *parts[1], *parts[3]]
         return BufferPlace(place.buffer, dense(sizes))
 
     def reshaped(self, place: BufferPlace, sizes: Sequence[int]) -> BufferPlace:
         """The elements in row-major order under another shape."""
-        found = place.layout.reshaped(sizes)
-        if found is not None:
-            return BufferPlace(place.buffer, found)
+        result = place.layout.reshaped(sizes)
+        if result is not None:
+            return BufferPlace(place.buffer, result)
         whole = self.dense(place)
         again = whole.layout.reshaped(sizes)
         if again is None:
@@ -336,17 +336,17 @@ class ArkContext(Context):
         """An operation that computes each element from those at the same position."""
         given = list(operands)
         for n in range(len(given) + 1):
-            found = together(sizes, [p.layout for p in given], [p.buffer.count for p in given])
-            if found is not None:
-                return self._apply(definition, given, element or given[0].element, found, **arguments)
+            result = together(sizes, [p.layout for p in given], [p.buffer.count for p in given])
+            if result is not None:
+                return self._apply(definition, given, element or given[0].element, result, **arguments)
             if n < len(given):
                 given[n] = self.compact(given[n])
         whole = [*map(self.dense, given)]
-        found = together(sizes, [p.layout for p in whole], [p.buffer.count for p in whole])
-        if found is None:
+        result = together(sizes, [p.layout for p in whole], [p.buffer.count for p in whole])
+        if result is None:
             shapes = " and ".join([str(list(p.sizes)) for p in operands])
             raise refused(f"ARK has at most {MOST_AXES} axes, and {shapes} cannot be said with them")
-        return self._apply(definition, whole, element or whole[0].element, found, **arguments)
+        return self._apply(definition, whole, element or whole[0].element, result, **arguments)
 
     def _apply(
         self,
@@ -370,11 +370,11 @@ class ArkContext(Context):
         for arranged in (lambda: place, lambda: self.compact(place), lambda: self.dense(place)):
             given = arranged()
             layouts = [given.layout, target.layout]
-            found = together(target.sizes, layouts, [given.buffer.count, target.buffer.count], is_whole=True)
-            if found is None:
+            result = together(target.sizes, layouts, [given.buffer.count, target.buffer.count], is_whole=True)
+            if result is None:
                 continue
-            output = self.builder.write(target.buffer, found.views[1], over=over)
-            self.builder.op(ark.Copy, {"input": self.builder.read(given.buffer, found.views[0])}, output)
+            output = self.builder.write(target.buffer, result.views[1], over=over)
+            self.builder.op(ark.Copy, {"input": self.builder.read(given.buffer, result.views[0])}, output)
             return
         raise refused(f"ARK has at most {MOST_AXES} axes, and a part of {list(target.sizes)} cannot be said with them")
 

@@ -230,6 +230,6 @@ def arg_reduce(op: core.ArgReduce, context: ArkContext, x: Value) -> Built:
     best = core.reduce_max(x, (axis,), True) if isinstance(op, core.ArgMax) else core.reduce_min(x, (axis,), True)
     left = core.sub(core.splat(float(count), core.cast(x, f32)), core.iota(shape, axis, f32))
     marked = core.mul(core.cast(core.equal(x, best), f32), left)
-    found = core.sub(_number(marked, float(count)), core.reduce_max(marked, (axis,), True))
-    whole = core.cast(found, op.element)
+    result = core.sub(_number(marked, float(count)), core.reduce_max(marked, (axis,), True))
+    whole = core.cast(result, op.element)
     return whole if op.keep_dims else core.squeeze(whole, (axis,))

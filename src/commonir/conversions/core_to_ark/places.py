@@ -150,8 +150,8 @@ def together(
     """
     rows = [_aligned(layout, len(sizes)) for layout in layouts]
     axes: list[_Axis] = [(n, tuple([row[k] for row in rows])) for k, n in enumerate(sizes)]
-    alive = [is_whole or any(size > 1 for size, _ in held) for _, held in axes]
-    axes = [(n if is_alive else 1, held) for (n, held), is_alive in zip(axes, alive, strict=True)]
+    alive = [is_whole or any(size > 1 for size, _ in extents) for _, extents in axes]
+    axes = [(n if is_alive else 1, extents) for (n, extents), is_alive in zip(axes, alive, strict=True)]
     ranks = [len(layout.sizes) for layout in layouts]
     for order in _orders(axes):
         ordered = [axes[k] for k in order]
@@ -170,8 +170,8 @@ def together(
 
 
 def _aligned(layout: BufferLayout, rank: int) -> list[tuple[int, int]]:
-    held = layout.compact()
-    return [(1, 0)] * (rank - len(held.sizes)) + list(zip(held.sizes, held.steps, strict=True))
+    compact = layout.compact()
+    return [(1, 0)] * (rank - len(compact.sizes)) + list(zip(compact.sizes, compact.steps, strict=True))
 
 
 def _orders(axes: Sequence[_Axis]) -> Iterator[tuple[int, ...]]:
@@ -210,22 +210,22 @@ def _forms(axes: Sequence[_Axis], operands: int) -> Iterator[list[_Axis]]:
 
 def _merged(outer: _Axis, inner: _Axis) -> _Axis | None:
     """Two neighbouring axes as one; None where an operand does not allow it."""
-    held: list[tuple[int, int]] = []
+    values: list[tuple[int, int]] = []
     for (n, step), (m, next_step) in zip(outer[1], inner[1], strict=True):
         if n == 1 and m == 1:
-            held.append((1, 0))
+            values.append((1, 0))
         elif n > 1 and m > 1 and step == m * next_step:
-            held.append((n * m, next_step))
+            values.append((n * m, next_step))
         else:
             return None
-    return outer[0] * inner[0], tuple(held)
+    return outer[0] * inner[0], tuple(values)
 
 
 def _views(form: Sequence[_Axis], layouts: Sequence[BufferLayout], counts: Sequence[int]) -> tuple[View, ...] | None:
     out: list[View] = []
     for n, (layout, count) in enumerate(zip(layouts, counts, strict=True)):
-        held = BufferLayout(layout.start, tuple([a[1][n][0] for a in form]), tuple([a[1][n][1] for a in form]))
-        view = view_of(held, count)
+        part = BufferLayout(layout.start, tuple([a[1][n][0] for a in form]), tuple([a[1][n][1] for a in form]))
+        view = view_of(part, count)
         if view is None:
             return None
         out.append(view)

@@ -43,12 +43,12 @@ class Ranks(ArkContext):
         self,
         target: Target,
         versioned: Callable[[Op], Op | Mismatch],
-        found: Diagnostics,
+        diagnostics: Diagnostics,
         *,
         first_tag: int,
         changes: Diagnostics,
     ) -> None:
-        super().__init__(target, versioned, found)
+        super().__init__(target, versioned, diagnostics)
         self._first_tag = first_tag
         self._changes = changes
         self._function = ""

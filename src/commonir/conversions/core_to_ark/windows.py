@@ -109,8 +109,8 @@ def average_pool(op: core.AveragePool, context: ArkContext, x: Value) -> Built:
     numbers = [float(prod(c)) for c in product(*counts)]
     if 0.0 in numbers:
         return Mismatch("a window covers nothing, which is not a number")
-    held = core.constant(data_of(element, tuple(map(len, counts)), numbers))
-    return core.div(core.reduce_sum(points, (0,)), held)
+    count = core.constant(data_of(element, tuple(map(len, counts)), numbers))
+    return core.div(core.reduce_sum(points, (0,)), count)
 
 
 def _covered(op: core.AveragePool, axis: int) -> list[int]:

@@ -24,5 +24,5 @@ def sparse_to_dense(op: core.SparseToDense, context: Context, mask: Value, value
     flat = core.reshape(mask, (-1,))
     is_set = flat if element_of(mask) is boolean else core.cast(flat, boolean)
     before = core.cumsum(core.cast(is_set, i32), 0, True)
-    found = core.select(is_set, core.gather(values, before, 0), core.splat(0, values))
-    return core.reshape(found, dims_of(op.y))
+    result = core.select(is_set, core.gather(values, before, 0), core.splat(0, values))
+    return core.reshape(result, dims_of(op.y))

@@ -35,10 +35,10 @@ def counted(
         at, values, piles = given[0], given[1 : 1 + count], given[1 + count :]
         place = core.sub(core.sub(limit, one), at) if op.reverse else at
         slices = [core.gather(s, place, 0) for s in sequences]
-        found = _inlined(body, (*values, *slices))
+        result = _inlined(body, (*values, *slices))
         row = core.reshape(place, (1, 1))
-        grown = [core.scatter_nd(p, row, core.unsqueeze(v, (0,))) for p, v in zip(piles, found[count:], strict=True)]
-        return [core.add(at, one), *found[:count], *grown]
+        grown = [core.scatter_nd(p, row, core.unsqueeze(v, (0,))) for p, v in zip(piles, result[count:], strict=True)]
+        return [core.add(at, one), *result[:count], *grown]
 
     types = [start.type, *states]
     built = core.while_((start, *initial, *stacks), core.nested(types, condition), core.nested(types, step))

@@ -154,8 +154,8 @@ def _filters(weight: Value, known: Integers | None, counts: tuple[int, ...]) -> 
 
 def _constant(integers: Integers) -> Value:
     """Integers as a constant of single precision, in bytes where they fit."""
-    found = as_bytes(integers)
-    if found is None:
+    result = as_bytes(integers)
+    if result is None:
         return core.constant(ArrayData(TensorType(f32, integers.shape), integers.astype("float32")))
-    offset = core.constant(data_of(u8, (), (found.zero_point,))) if found.zero_point else None
-    return core.dequantize(core.constant(found.data), core.scalar(1.0, f32), offset)
+    offset = core.constant(data_of(u8, (), (result.zero_point,))) if result.zero_point else None
+    return core.dequantize(core.constant(result.data), core.scalar(1.0, f32), offset)

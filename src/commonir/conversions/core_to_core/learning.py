@@ -38,10 +38,10 @@ def _table(values: Sequence[Any], element: ElementType, *shape: int) -> Value:
 
 @rule(core.TreeEnsemble)
 def tree_ensemble(op: core.TreeEnsemble, context: Context, x: Value, *given: Value | None) -> Result:
-    found = _elements([v for v in given if v is not None], op.operands[1:])
-    if found is None or op.set_starts is not None or element_of(x) is not element_of(op.leaf_weights):
+    result = _elements([v for v in given if v is not None], op.operands[1:])
+    if result is None or op.set_starts is not None or element_of(x) is not element_of(op.leaf_weights):
         return Mismatch("trees must be known, without sets, and of the type of the features")
-    roots, features, tests, values, if_true, if_false, missing, starts, targets, weights = found
+    roots, features, tests, values, if_true, if_false, missing, starts, targets, weights = result
     nodes, leaves = len(features), len(starts) - 1
     depth = _depth(roots, if_true, if_false)
     if depth is None or (nodes + leaves) * op.targets > MOST_WEIGHTS:
@@ -158,13 +158,13 @@ def _aggregated(op: core.TreeEnsemble, each: Value, trees: int) -> Value:
 
 @rule(core.Lookup)
 def lookup(op: core.Lookup, context: Context, x: Value, keys: Value, values: Value, otherwise: Value) -> Result:
-    found = _elements((keys,), (op.keys,))
+    result = _elements((keys,), (op.keys,))
     kinds = (element_of(x), element_of(values))
-    if found is None or not found[0] or len(found[0]) > MOST_KEYS or any(k in (string, boolean) for k in kinds):
+    if result is None or not result[0] or len(result[0]) > MOST_KEYS or any(k in (string, boolean) for k in kinds):
         return Mismatch(f"a table is one to {MOST_KEYS} numbers that are known")
     out = otherwise
     # Of equal keys the last one counts.
-    for n, key in enumerate(found[0]):
+    for n, key in enumerate(result[0]):
         if isinstance(key, float) and math.isnan(key):
             here = core.not_equal(x, x)
         else:

@@ -63,8 +63,10 @@ class _Widening(Transcription):
             case core.BitCast(to=to) if _is_whole(to) and _is_whole(tensor_type(operands[0]).element):
                 built = core.cast(operands[0], to)
             case core.Quantize(element=to) if to.bits < i8.bits:
-                given = [core.cast(v, f32) for v in operands]
-                built = core.cast(quantized_steps(given[0], given[1], given[2] if len(given) > 2 else None, to), to)
+                arguments = [core.cast(v, f32) for v in operands]
+                built = core.cast(
+                    quantized_steps(arguments[0], arguments[1], arguments[2] if len(arguments) > 2 else None, to), to
+                )
             case core.Conv() if tensor_type(op.x).element.is_integer:
                 built = in_single_precision(op, operands[0], operands[1], operands[2] if op.bias is not None else None)
                 if built is not None and isinstance(built.owner, core.Cast):

@@ -113,8 +113,8 @@ def kernel_value(kernel: Kernel, extents: Extents, operands: Mapping[str, Value]
     """
     axes, known = names_of_axes(kernel, extents)
     space = [*axes, *[i for i in known if i not in axes]]
-    found = _Space(space, known, operands, positions).value(kernel.body)
-    flat = core.reshape(found, tuple([d for d in core.tensor_type(found).shape or () if d is not None][: len(axes)]))
+    result = _Space(space, known, operands, positions).value(kernel.body)
+    flat = core.reshape(result, tuple([d for d in core.tensor_type(result).shape or () if d is not None][: len(axes)]))
     return core.broadcast_to(flat, tuple([known[i] for i in axes]))
 
 
@@ -253,11 +253,11 @@ class _Space:
         kept = [n for n, name in enumerate(names) if name is not None]
         order = sorted(kept, key=lambda n: self.place[names[n] or ""])
         gone = tuple([n for n, name in enumerate(names) if name is None])
-        found = core.transpose(source, (*order, *gone)) if [*order, *gone] != list(range(len(names))) else source
+        result = core.transpose(source, (*order, *gone)) if [*order, *gone] != list(range(len(names))) else source
         shape: list[Dim] = [1] * self.rank
         for n in kept:
             shape[self.place[names[n] or ""]] = e.tensor.shape[n]
-        return core.reshape(found, tuple(shape))
+        return core.reshape(result, tuple(shape))
 
     def _gathered(self, source: Value, where: Sequence[Value]) -> Value:
         if not where:
@@ -279,9 +279,9 @@ class _Space:
     def _joined(self, e: Join) -> Value:
         """The piece that a position lies in."""
         along = index(e.along)
-        found: Value | None = None
+        result: Value | None = None
         for start, piece in pieces_by_position(e, self.extents):
             value = self.value(piece)
             here = core.greater_equal(self.number(along), self.number(start))
-            found = value if found is None else core.select(here, value, found)
-        return self._splat(0, e.dtype) if found is None else found
+            result = value if result is None else core.select(here, value, result)
+        return self._splat(0, e.dtype) if result is None else result

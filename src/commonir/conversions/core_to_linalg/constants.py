@@ -18,9 +18,9 @@ from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 def constant(op: core.Constant, context: Context) -> Result:
     if not op.value.element.is_numeric and op.value.element.kind != "bool":
         return Mismatch(f"MLIR has no tensors of {op.value.element}")
-    held = bytes_of_truth(op.value)
-    if held is not None:
-        return core.cast(core.constant(held), op.value.element)
+    data = bytes_of_truth(op.value)
+    if data is not None:
+        return core.cast(core.constant(data), op.value.element)
     return arith.Constant.build({"value": constant_value(op.value)}, [op.y.type])
 
 

@@ -74,7 +74,7 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> Resu
     count = len(initial)
     stacks = [_open_stack(tensor_type(y)) for y in op.ys[count:]]
     empties = [empty(context, t.element, [0, *_inner(y)]) for t, y in zip(stacks, op.ys[count:], strict=True)]
-    given = [_cast(v, t) for v, t in zip((*initial, *empties), (*types, *stacks), strict=True)]
+    arguments = [_cast(v, t) for v, t in zip((*initial, *empties), (*types, *stacks), strict=True)]
     for block in (condition.block, body.block):
         for t in stacks:
             block.add_argument(t)
@@ -92,7 +92,7 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> Resu
         last.operands = (*last.operands[:count], *grown)
     _cast_yielded(after, [*types, *stacks])
     new_op = scf.While.build(
-        {"inits": tuple(given), "before": condition, "after": body}, [*[a.type for a in before.arguments]]
+        {"inits": tuple(arguments), "before": condition, "after": body}, [*[a.type for a in before.arguments]]
     )
     return new_op.results
 

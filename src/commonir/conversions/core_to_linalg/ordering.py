@@ -148,8 +148,8 @@ def non_zero(op: core.NonZero, context: Context, x: Value) -> Result:
         numbers = computed(context, number.by(i).where({i: whole, j: whole}), {"x": x})
         context.memo["size", size] = Loose(context).position(count)
         is_here = call("equal", traced("numbers", numbers)[(i,)], lift(k, i64))
-        found = total(i, select(is_here, lift(i, i64), zero)).by(k).where({k: size, i: whole})
-        places = computed(context, found, {"numbers": numbers})
+        result = total(i, select(is_here, lift(i, i64), zero)).by(k).where({k: size, i: whole})
+        places = computed(context, result, {"numbers": numbers})
     at = Tensor("places", (size,), i64)[(k,)]
     place: Expr = zero
     rest: Dim = 1

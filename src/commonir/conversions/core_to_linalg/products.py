@@ -53,8 +53,8 @@ def conv(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value |
         return Mismatch("padding cuts")
     filters, channels, *window = dims_of(op.weight)
     by_channel = op.groups > 1 and channels == 1 and filters == op.groups
-    found = (_BY_CHANNEL if by_channel else _CONVOLUTIONS).get(spatial)
-    if found is None or (op.groups > 1 and not by_channel):
+    result = (_BY_CHANNEL if by_channel else _CONVOLUTIONS).get(spatial)
+    if result is None or (op.groups > 1 and not by_channel):
         return Mismatch("no convolution of linalg has these groups and axes")
     if any(low or high for low, high in pads):
         before, after = [(0, 0, *[p[side] for p in pads]) for side in (0, 1)]
@@ -63,9 +63,9 @@ def conv(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value |
     if by_channel:
         weight = reshaped(context, weight, dims_of(op.weight), (filters, *window))
     ones = (1,) * spatial
-    given = {"strides": op.strides or ones, "dilations": op.dilations or ones}
+    arguments = {"strides": op.strides or ones, "dilations": op.dilations or ones}
     wide = accumulator(element_of(x))
-    y = _product(context, found, (x, weight), op.y, given, keeps_wide=bias is not None)
+    y = _product(context, result, (x, weight), op.y, arguments, keeps_wide=bias is not None)
     if bias is None:
         return y
     row = core.unsqueeze(core.cast(bias, wide) if element_of(bias) is not wide else bias, tuple(range(1, spatial + 1)))

@@ -39,15 +39,15 @@ def in_rounds(context: Context, first: Value, numbers: Sequence[int], after: Cal
     block = Block([index_type, first.type])
     at, state = block.arguments
     number = tensor.Extract.build({"tensor": table, "indices": (at,)}, [i64]).result_
-    held = tensor.FromElements.build({"elements": (number,)}, [TensorType(i64, ())]).result_
-    found = after(state, held)
+    count = tensor.FromElements.build({"elements": (number,)}, [TensorType(i64, ())]).result_
+    result = after(state, count)
     # What is the same in all rounds is left outside, where other operations may need it, too.
     changing: set[Value] = {at, state}
-    for built in operations_behind((found,)):
+    for built in operations_behind((result,)):
         if not changing.isdisjoint(built.values_used):
             changing.update(built.results)
             block.append(built)
-    block.append(scf.Yield((found,)))
+    block.append(scf.Yield((result,)))
     bounds = [index_constant(context, n) for n in (0, len(numbers), 1)]
     arguments = dict(zip(("lowerBound", "upperBound", "step"), bounds, strict=True))
     return scf.For.build({**arguments, "initArgs": (first,), "region": Region([block])}, [first.type]).results[0]
@@ -97,5 +97,5 @@ def cumulative(op: core.Cumulative, context: Context, x: Value) -> Result:
         is_there, at = _beside(s, axis, length, lift(1, i64), reverse=op.reverse)
         element = select(is_there, cast(t[at], wide), lift(identity(op.fn, wide), wide))
     first = computed(context, element.by(*s).where(extents), {"x": x})
-    found = cumulated(context, first, axis, op.fn, reverse=op.reverse)
-    return computed(context, cast(traced("y", found)[s], element_type).by(*s).where(extents), {"y": found})
+    result = cumulated(context, first, axis, op.fn, reverse=op.reverse)
+    return computed(context, cast(traced("y", result)[s], element_type).by(*s).where(extents), {"y": result})

@@ -72,8 +72,8 @@ def dimension(op: core.Dimension, context: Context, x: Value) -> Result:
 @rule(core.ShapeOf)
 def sizes(op: core.ShapeOf, context: Context, x: Value) -> Result:
     s = Loose(context)
-    found = [s.of_index(axis_size(context, x, a), op.element) for a in range(rank_of(op.x))]
-    return tensor.FromElements.build({"elements": tuple(found)}, [op.y.type])
+    result = [s.of_index(axis_size(context, x, a), op.element) for a in range(rank_of(op.x))]
+    return tensor.FromElements.build({"elements": tuple(result)}, [op.y.type])
 
 
 @rule(core.Range)
@@ -108,18 +108,18 @@ def reshape(op: core.DynamicReshape, context: Context, x: Value, shape: Value) -
     if not isinstance(rank, int):
         return Mismatch("the rank of the result is not known before running")
     one = index_constant(context, 1)
-    given = [s.position(shape, n) for n in range(rank)]
+    arguments = [s.position(shape, n) for n in range(rank)]
     is_open = [
-        s.make(arith.CmpI(predicate=arith.CmpIPredicate.SLT, lhs=g, rhs=index_constant(context, 0))) for g in given
+        s.make(arith.CmpI(predicate=arith.CmpIPredicate.SLT, lhs=g, rhs=index_constant(context, 0))) for g in arguments
     ]
     known = one
-    for g, o in zip(given, is_open, strict=True):
+    for g, o in zip(arguments, is_open, strict=True):
         known = s.make(arith.MulI(known, s.make(arith.Select(o, one, g))))
     whole = one
     for a in range(rank_of(op.x)):
         whole = s.make(arith.MulI(whole, axis_size(context, x, a)))
     rest = s.make(arith.DivSI(whole, s.larger(known, one)))
-    expected = [s.make(arith.Select(o, rest, g)) for g, o in zip(given, is_open, strict=True)]
+    expected = [s.make(arith.Select(o, rest, g)) for g, o in zip(arguments, is_open, strict=True)]
     type = tensor_type(op.y)
     if type.shape is None:
         type = type.with_shape((None,) * rank)

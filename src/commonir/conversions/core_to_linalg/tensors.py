@@ -81,8 +81,8 @@ def named(
     """Returns the result of a named structured operation; its maps and body follow from the name."""
     block = Block([signless(element_of(v)) for v in (*inputs, output)])
     block.append(LinalgYield(tuple(body(Scalars(context, block), block.arguments))))
-    given = {"inputs": tuple(inputs), "outputs": (output,), "region_": Region([block]), **(attributes or {})}
-    return definition.build(given, [output.type]).results[0]
+    arguments = {"inputs": tuple(inputs), "outputs": (output,), "region_": Region([block]), **(attributes or {})}
+    return definition.build(arguments, [output.type]).results[0]
 
 
 def multiply_add(element: ElementType, wide: ElementType) -> Body:

@@ -125,7 +125,7 @@ class _Work:
         self._describe(result, functions)
         return result
 
-    def _describe(self, made: Module, functions: Sequence[Func]) -> None:
+    def _describe(self, module: Module, functions: Sequence[Func]) -> None:
         borders: dict[str, Border] = {}
         for function in functions:
             labels = self.labels.get(function.sym_name)
@@ -144,7 +144,7 @@ class _Work:
             borders = {MAIN: borders[only.sym_name]}
             replace_function(only, only.with_attributes(sym_name=MAIN))
         diagnostics = Diagnostics()
-        describe(made, self.version, borders, diagnostics)
+        describe(module, self.version, borders, diagnostics)
         diagnostics.raise_errors()
 
 

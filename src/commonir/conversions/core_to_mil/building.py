@@ -143,8 +143,8 @@ class _Sizes:
     def __init__(self, context: Context, dims: Sequence[Dim]) -> None:
         self.context = context
         inputs = set(context.prologue.arguments)
-        held = [context.sizes.get(name) for d in dims for name in symbols(d)]
-        self.is_hoisted = all(h is None or h[0] in inputs for h in held)
+        values = [context.sizes.get(name) for d in dims for name in symbols(d)]
+        self.is_hoisted = all(h is None or h[0] in inputs for h in values)
 
     def put(self, op: Op) -> Value:
         return self.context.hoist(op) if self.is_hoisted else op.result
@@ -198,9 +198,9 @@ class _Sizes:
                     largest = self.put(elementwise.Maximum(largest, self.dimension(other)))
                 return largest
 
-    def _symbol(self, wanted: Symbol) -> Value:
+    def _symbol(self, expected: Symbol) -> Value:
         """A symbol, from an axis that has it or a linear expression of it as its size."""
-        axis, factor, offset = measuring(self.context, wanted)
+        axis, factor, offset = measuring(self.context, expected)
         value = self._axis(*axis)
         if offset:
             value = self.put(elementwise.Sub(value, integers(self.context, (offset,))))

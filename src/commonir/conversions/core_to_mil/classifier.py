@@ -35,15 +35,15 @@ class Labels(NamedTuple):
 
 def take_labels(module: Module) -> tuple[Module, Mapping[str, Labels]]:
     """A module whose functions return no labels, and those of each function that did; the given one is not touched."""
-    found = {f.sym_name: labels for f in _functions(module) if (labels := _labels_of(f)) is not None}
-    if not found:
+    result = {f.sym_name: labels for f in _functions(module) if (labels := _labels_of(f)) is not None}
+    if not result:
         return module, {}
     copy = clone(module)
     for function in list(_functions(copy)):
-        labels = found.get(function.sym_name)
+        labels = result.get(function.sym_name)
         if labels is not None:
             _without_label(function, labels.label_name)
-    return copy, found
+    return copy, result
 
 
 def _functions(module: Module) -> list[ml_program.Func]:

@@ -236,13 +236,13 @@ def _number(value: Value) -> Value:
 
 @rule(core.Dequantize)
 def dequantize(op: core.Dequantize, context: Context, x: Value, scale: Value, zero_point: Value | None) -> Result:
-    found = _along(scale, shape_of(x))
+    result = _along(scale, shape_of(x))
     offset = None if zero_point is None else _along(zero_point, shape_of(x))
-    if data_behind(x) is not None or element_of(x) not in _EIGHT_BITS or found is None:
+    if data_behind(x) is not None or element_of(x) not in _EIGHT_BITS or result is None:
         return Mismatch("mil.dequantize takes integers of 8 bits, and constant scales along at most one axis")
-    if (zero_point is not None and offset is None) or (offset is not None and offset[1] != found[1]):
+    if (zero_point is not None and offset is None) or (offset is not None and offset[1] != result[1]):
         return Mismatch("scale and zero_point of mil.dequantize are along one axis")
-    return quantization.Dequantize(x, found[0], None if offset is None else offset[0], found[1]).output
+    return quantization.Dequantize(x, result[0], None if offset is None else offset[0], result[1]).output
 
 
 @rule(core.Dequantize)

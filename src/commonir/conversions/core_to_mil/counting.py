@@ -22,10 +22,10 @@ def ngram_counts(op: core.NgramCounts, context: Context, x: Value) -> Result:
         return Mismatch("Core ML computes nothing of texts")
     width = max(op.columns, default=-1) + 1
     rows = core.unsqueeze(cast(x, i32), (0,)) if rank_of(x) == 1 else cast(x, i32)
-    found = [c for c in (_counted(op, rows, length) for length in range(op.least, op.most + 1)) if c is not None]
-    if not found:
+    result = [c for c in (_counted(op, rows, length) for length in range(op.least, op.most + 1)) if c is not None]
+    if not result:
         return core.fill(core.scalar(0.0, f32), (*dims_of(x)[:-1], width))
-    counts = reduce(core.add, found)
+    counts = reduce(core.add, result)
     return core.squeeze(counts, (0,)) if rank_of(x) == 1 else counts
 
 
@@ -42,27 +42,27 @@ def _counted(op: core.NgramCounts, rows: Value, length: int) -> Value | None:
     if not expected:
         return None
     sums = [_windows(rows, expected, step) for step in range(1, 2 + (op.skips if length > 1 else 0))]
-    found = [s for s in sums if s is not None]
-    if not found:
+    result = [s for s in sums if s is not None]
+    if not result:
         return None
     width = max(op.columns) + 1
     places = [float(column == n) for n in range(width) for _, column in expected]
     matrix = core.constant(data_of(f32, (width, len(expected)), places))
-    return core.linear(reduce(core.add, found), matrix)
+    return core.linear(reduce(core.add, result), matrix)
 
 
-def _windows(rows: Value, wanted: _Ngrams, step: int) -> Value | None:
+def _windows(rows: Value, expected: _Ngrams, step: int) -> Value | None:
     """In how many windows of tokens that lie so many places apart each n-gram occurs; None without windows."""
     count, size = dims_of(rows)
     if not isinstance(size, int):
         raise refused("the number of tokens in a row is not known")
-    length = len(wanted[0][0])
+    length = len(expected[0][0])
     windows = size - (length - 1) * step
     if windows <= 0:
         return None
     matches: list[Value] = []
     for n in range(length):
         part = core.slice(rows, (0, n * step), (count, n * step + windows), (1, 1))
-        tokens = core.vector(tuple([ngram[n] for ngram, _ in wanted]), i32)
+        tokens = core.vector(tuple([ngram[n] for ngram, _ in expected]), i32)
         matches.append(core.equal(core.unsqueeze(part, (2,)), tokens))
     return core.reduce_sum(core.cast(reduce(core.logical_and, matches), f32), (1,))

@@ -45,10 +45,10 @@ class Border(NamedTuple):
 _COLORS = {ColorSpace.GRAYSCALE: "GRAYSCALE", ColorSpace.RGB: "RGB", ColorSpace.BGR: "BGR"}
 
 
-def describe(module: Module, version: str, borders: Mapping[str, Border], found: Diagnostics) -> None:
+def describe(module: Module, version: str, borders: Mapping[str, Border], diagnostics: Diagnostics) -> None:
     """Gives a module of the mil dialect its description."""
     functions = [op for op in module.body.operations if isinstance(op, Func)]
-    interfaces = [_interface(f, borders[f.sym_name], found) for f in functions]
+    interfaces = [_interface(f, borders[f.sym_name], diagnostics) for f in functions]
     several = len(functions) > 1
     description = Description(
         SPECIFICATION_VERSIONS[version],
@@ -62,7 +62,7 @@ def describe(module: Module, version: str, borders: Mapping[str, Border], found:
         module.entry = ""
 
 
-def _interface(function: Func, border: Border, found: Diagnostics) -> Interface:
+def _interface(function: Func, border: Border, diagnostics: Diagnostics) -> Interface:
     plain = [v for v in function.inputs if not isinstance(v.type, StateType)]
     states = [v for v in function.inputs if isinstance(v.type, StateType)]
     built = [
@@ -73,7 +73,7 @@ def _interface(function: Func, border: Border, found: Diagnostics) -> Interface:
     labels = [f for f in built if isinstance(f.type, Scalar)]
     return Interface(
         function.sym_name,
-        tuple([_input(v, border, found) for v in plain]),
+        tuple([_input(v, border, diagnostics) for v in plain]),
         (*labels, *scores, *(f for f in built if f not in labels and f not in scores)),
         tuple([Feature(v.name, State(MultiArray(f16, _static(v.type)))) for v in states]),
         labels[0].name if labels and scores else "",
@@ -86,14 +86,14 @@ def _static(kind: object) -> tuple[int, ...]:
     return inner.static_shape if isinstance(inner, TensorType) else ()
 
 
-def _input(value: Value, border: Border, found: Diagnostics) -> Feature:
+def _input(value: Value, border: Border, diagnostics: Diagnostics) -> Feature:
     """The feature of an input. A size that is not fixed needs a range with an end."""
     type, port = value.type, border.inputs.get(value.name, NO_PORT)
     if not isinstance(type, TensorType) or type.shape is None:
-        found.add(UNSUPPORTED_CONVERSION, f"the rank of the input '{value.name}' is not known")
+        diagnostics.add(UNSUPPORTED_CONVERSION, f"the rank of the input '{value.name}' is not known")
         return Feature(value.name, MultiArray(None, ()))
     if 0 in type.shape:
-        found.add(
+        diagnostics.add(
             UNSUPPORTED_CONVERSION,
             f"the input '{value.name}' is empty, and there are no tensors without elements in Core ML",
         )
@@ -101,7 +101,7 @@ def _input(value: Value, border: Border, found: Diagnostics) -> Feature:
     open_axes = [n for n, d in enumerate(type.shape) if not isinstance(d, int)]
     shapes, ranges = port.shapes, port.ranges
     if open_axes and not shapes and not _is_bounded(ranges, open_axes):
-        _report_unbounded(value.name, open_axes, border.sizes.get(value.name, ()), found)
+        _report_unbounded(value.name, open_axes, border.sizes.get(value.name, ()), diagnostics)
         return Feature(value.name, MultiArray(type.element, ()))
     if not open_axes:
         shapes, ranges = (), ()
@@ -114,12 +114,12 @@ def _input(value: Value, border: Border, found: Diagnostics) -> Feature:
     return Feature(value.name, array, is_optional, port.doc)
 
 
-def _report_unbounded(name: str, axes: list[int], sizes: tuple[Dim | None, ...], found: Diagnostics) -> None:
+def _report_unbounded(name: str, axes: list[int], sizes: tuple[Dim | None, ...], diagnostics: Diagnostics) -> None:
     """Reports dims of an input without an upper bound, and what to do."""
     named = list(dict.fromkeys([str(sizes[n]) for n in axes if n < len(sizes) and sizes[n] is not None]))
     what = " and ".join(f"'{text}'" for text in named) if named else f"of axis {', '.join(map(str, axes))}"
     example = named[0] if named else "NAME"
-    found.add(
+    diagnostics.add(
         UNSUPPORTED_CONVERSION,
         f"the input '{name}' has no largest size {what}, and Core ML needs one",
         help=f"give it with `--range {example}=1..16`, or fix it with `--set-dim {example}=1`",

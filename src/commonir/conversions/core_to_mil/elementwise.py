@@ -79,8 +79,8 @@ def asinh(op: core.Asinh, context: Context, x: Value) -> Value:
     part = mil.Inverse(far, epsilon=0.0).output
     bend = mil.Sqrt(mil.Add(mil.Square(part).output, one).output).output
     outer = mil.Add(_log(far), _log(mil.Add(bend, one).output)).output
-    found = mil.Select(mil.Less(size, one).output, inner, outer).output
-    return mil.Mul(mil.Sign(x).output, found).output
+    result = mil.Select(mil.Less(size, one).output, inner, outer).output
+    return mil.Mul(mil.Sign(x).output, result).output
 
 
 @rule(core.Acosh)

@@ -59,18 +59,18 @@ def _compute_outputs(block: Block) -> None:
 
 def _bind_parameters(op: Op) -> None:
     """Replaces the literal parameters of an operation by constants, as files have them."""
-    given: dict[str, object] = {}
+    arguments: dict[str, object] = {}
     changed = False
     for f in op.layout.arguments:
         if f.kind is not FieldKind.PARAMETER:
-            given[f.name] = op.field_value(f)
+            arguments[f.name] = op.field_value(f)
             continue
         bound = op.bound_value(f)
         literal = None if bound is not None else op.field_value(f)
         if bound is not None:
-            given[f.name] = bound
+            arguments[f.name] = bound
         elif literal is not None and literal != ():
-            given[f.name] = _bound(op, f, literal)
+            arguments[f.name] = _bound(op, f, literal)
             changed = True
     if not changed:
         return
@@ -79,7 +79,7 @@ def _bind_parameters(op: Op) -> None:
         raise InternalError(f"{op.name} is in no block")
     types = [r.type for r in op.results]
     op.regions = ()
-    built = type(op).build(given, types, op.location)
+    built = type(op).build(arguments, types, op.location)
     for key, value in op.extra.items():
         built.set_extra(key, value)
     block.insert_before(op, built)
@@ -150,8 +150,8 @@ def _values(op: Op, field: Field) -> Sequence[Value]:
     """The values of an operand or parameter."""
     if field.variadic:
         return op.field_value(field)
-    found = op.field_value(field) if field.kind is FieldKind.OPERAND else op.bound_value(field)
-    return () if found is None else (found,)
+    result = op.field_value(field) if field.kind is FieldKind.OPERAND else op.bound_value(field)
+    return () if result is None else (result,)
 
 
 def _plain_element(values: Sequence[Scalar]) -> ElementType:
@@ -216,18 +216,18 @@ class _Names:
             self._name_outputs(block)
         return self.renamed
 
-    def _feature(self, wanted: str, what: str) -> str:
+    def _feature(self, expected: str, what: str) -> str:
         """A name that users see, kept where the format allows it."""
-        given = self._fresh(wanted)
-        if given != wanted:
-            self.renamed[wanted] = given
-            message = f"the {what} '{wanted}' of '{self.function.sym_name}' is called '{given}'"
+        given = self._fresh(expected)
+        if given != expected:
+            self.renamed[expected] = given
+            message = f"the {what} '{expected}' of '{self.function.sym_name}' is called '{given}'"
             note = "a name is letters, digits and '_', begins with no digit, and is not used twice"
             self.lost.add(CHANGED_IN_CONVERSION, message, notes=(note,))
         return given
 
-    def _fresh(self, wanted: str) -> str:
-        name = as_identifier(wanted) or "value"
+    def _fresh(self, expected: str) -> str:
+        name = as_identifier(expected) or "value"
         stem, number = name, self.numbers.get(name, 0)
         while name in self.taken:
             number += 1

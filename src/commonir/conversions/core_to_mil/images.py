@@ -39,8 +39,8 @@ def with_images(module: Module, images: Mapping[str, ImageInput]) -> Module:
 class _Imaging(Transcription):
     """Makes inputs of one function images."""
 
-    def __init__(self, source: ml_program.Func, images: Mapping[str, ImageInput], found: Diagnostics) -> None:
-        super().__init__(source, found)
+    def __init__(self, source: ml_program.Func, images: Mapping[str, ImageInput], diagnostics: Diagnostics) -> None:
+        super().__init__(source, diagnostics)
         self.images = images
 
     def argument_type(self, argument: Value) -> Type:

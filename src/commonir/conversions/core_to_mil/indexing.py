@@ -30,11 +30,11 @@ def from_front(context: Context, positions: Value, size: Dim | None, axis_of: Ca
     positions = cast(positions, i32)
     data = data_behind(positions)
     if data is not None:
-        found = [int(v) for v in data.values()]
-        if all(v >= 0 for v in found):
+        result = [int(v) for v in data.values()]
+        if all(v >= 0 for v in result):
             return positions
         if isinstance(size, int):
-            moved = [v + size if v < 0 else v for v in found]
+            moved = [v + size if v < 0 else v for v in result]
             return small(context, i32, data.shape, moved)
     if _wraps(context):
         return positions

@@ -44,10 +44,10 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> Resu
     for block in (condition.block, body.block):
         block.add_arguments([v.type for v in variables[count:]])
     _write(context, body.block, count, kinds)
-    found = WhileLoop(variables, condition, body).outputs
+    result = WhileLoop(variables, condition, body).outputs
     zero, one = (_whole(n).output for n in (0, 1))
-    every = Range1d(found[count], zero, one).output
-    return (*found[:count], *[_joined(v, every, s) for v, s in zip(found[count + 1 :], stacked, strict=True)])
+    every = Range1d(result[count], zero, one).output
+    return (*result[:count], *[_joined(v, every, s) for v, s in zip(result[count + 1 :], stacked, strict=True)])
 
 
 def _rank(type: Type) -> int | None:
@@ -93,11 +93,11 @@ def _write(context: Context, block: Block, count: int, kinds: Sequence[TensorTyp
 
 
 def _as_element(put: Callable[[Op], Value], value: Value, type: TensorType) -> Value:
-    held = put(elementwise.Cast(value, DataType.INT32)) if element_of(value) is boolean else value
+    stored = put(elementwise.Cast(value, DataType.INT32)) if element_of(value) is boolean else value
     if shape_of(value) == type.shape:
-        return held
+        return stored
     sizes = put(Const(data_of(i32, (len(type.static_shape),), type.static_shape)))
-    return put(Reshape(held, sizes))
+    return put(Reshape(stored, sizes))
 
 
 def _joined(value: Value, every: Value, like: Type) -> Value:

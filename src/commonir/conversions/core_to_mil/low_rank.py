@@ -149,19 +149,19 @@ def _broadcast_to(op: core.BroadcastTo, operands: tuple[Value, ...]) -> Sequence
     return (_spread(operands[0], (*(1,) * (len(op.shape) - len(sizes)), *sizes), op.shape),)
 
 
-def _spread(x: Value, sizes: Sequence[Dim], wanted: Sequence[Dim]) -> Value:
+def _spread(x: Value, sizes: Sequence[Dim], expected: Sequence[Dim]) -> Value:
     """A tensor repeated along each run of axes that are to grow."""
     current = list(sizes)
     axis = 0
     while axis < len(current):
         end = axis
-        while end < len(current) and current[end] == 1 and wanted[end] != 1:
+        while end < len(current) and current[end] == 1 and expected[end] != 1:
             end += 1
         if end > axis:
             before, _, after = _around(current, axis, end)
-            count = element_count(tuple(wanted[axis:end]))
+            count = element_count(tuple(expected[axis:end]))
             x = core.broadcast_to(_under(x, (before, 1, after)), (before, count, after))
-            current[axis:end] = wanted[axis:end]
+            current[axis:end] = expected[axis:end]
         axis = max(end, axis + 1)
     return x
 

@@ -115,8 +115,8 @@ class _Folding:
 
     def weight(self) -> NDArray[np.generic]:
         """The filters, each times the factor of its channel."""
-        held = self.filters.array()
-        return (self._wide(self.filters, 1.0) * self._factor().reshape(-1, *[1] * (held.ndim - 1))).astype(held.dtype)
+        array = self.filters.array()
+        return (self._wide(self.filters, 1.0) * self._factor().reshape(-1, *[1] * (array.ndim - 1))).astype(array.dtype)
 
     def bias(self) -> NDArray[np.generic]:
         """Returns the bias of each channel."""

@@ -277,9 +277,9 @@ def scan(op: core.Scan, context: Context, initial: tuple[Value, ...], sequences:
     variables = (start, total, *initial, *buffers)
     loop = _Loop(context, variables)
     body = loop.body(nested, last, sequences, count, is_reverse=op.reverse)
-    found = WhileLoop(variables, loop.condition(), body).outputs[2:]
+    result = WhileLoop(variables, loop.condition(), body).outputs[2:]
     return tuple(
-        [cast(v, element_of(r)) if element_of(r) is boolean else v for v, r in zip(found, op.results, strict=True)]
+        [cast(v, element_of(r)) if element_of(r) is boolean else v for v, r in zip(result, op.results, strict=True)]
     )
 
 
@@ -325,14 +325,14 @@ class _Loop:
         at = number
         if is_reverse:
             at = self._put(block, elementwise.Sub(self._put(block, elementwise.Sub(total, one)), number))
-        given = [*rest[:count], *[self._slice(block, v, at) for v in sequences]]
-        for old, new in zip(nested.arguments, given, strict=True):
+        arguments = [*rest[:count], *[self._slice(block, v, at) for v in sequences]]
+        for old, new in zip(nested.arguments, arguments, strict=True):
             old.replace_all_uses_with(new)
         for op in list(nested.operations):
             if op is not last:
                 op.detach()
                 block.append(op)
-        values = [dict(zip(nested.arguments, given, strict=True)).get(v, v) for v in last.values]
+        values = [dict(zip(nested.arguments, arguments, strict=True)).get(v, v) for v in last.values]
         last.erase()
         place = self._put(block, mil_shape.ExpandDims(at, (0,)))
         stacked = [

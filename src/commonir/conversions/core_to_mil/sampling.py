@@ -78,11 +78,11 @@ def non_max_suppression(
     most = count if op.most is None else min(op.most, count)
     if context.target.version in (CORE_ML_5, CORE_ML_6):
         lowest = -3.4028234663852886e38
-        found = detection.NonMaximumSuppression(given, rows, op.iou_threshold, lowest, most).indices
+        result = detection.NonMaximumSuppression(given, rows, op.iou_threshold, lowest, most).indices
     else:
         given, rows = core.transpose(given, (0, 2, 1)), core.transpose(rows, (0, 2, 1))
-        found = detection.NonMaximumSuppressionCoreML7(given, rows, op.iou_threshold, most).indices
-    hits = core.one_hot(found, core.scalar(1, i32), core.scalar(0, i32), count, -1)
+        result = detection.NonMaximumSuppressionCoreML7(given, rows, op.iou_threshold, most).indices
+    hits = core.one_hot(result, core.scalar(1, i32), core.scalar(0, i32), count, -1)
     listed = core.cast(core.reduce_max(hits, (1,), False), boolean)
     none = core.scalar(-math.inf, f32)
     return core.logical_and(listed, core.not_equal(best, none))

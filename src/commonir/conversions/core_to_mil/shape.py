@@ -76,8 +76,8 @@ def dim(op: core.Dimension, context: Context, x: Value) -> Value:
 @rule(core.ShapeOf)
 def shape(op: core.ShapeOf, context: Context, x: Value) -> Value:
     sizes = shape_of(x)
-    found = vector(context, sizes) if are_known(sizes) else mil.Shape(x).output
-    return cast(found, op.element)
+    result = vector(context, sizes) if are_known(sizes) else mil.Shape(x).output
+    return cast(result, op.element)
 
 
 @rule(core.Iota)
@@ -211,13 +211,13 @@ def broadcast_to(op: core.BroadcastTo, context: Context, x: Value) -> Value:
     return _tiled(context, x, tuple(repeats))
 
 
-def _repeats(size: Dim | None, wanted: Dim) -> Dim:
+def _repeats(size: Dim | None, expected: Dim) -> Dim:
     """How often an axis is repeated. One that is not known to be of size 1 may be it when the program runs."""
     if size is None:
         raise refused("it is not known whether an axis is to be repeated")
-    if size == wanted:
+    if size == expected:
         return 1
-    return wanted if size == 1 else floor_div(wanted, size)
+    return expected if size == 1 else floor_div(expected, size)
 
 
 def _tiled(context: Context, x: Value, repeats: tuple[Dim, ...]) -> Value:

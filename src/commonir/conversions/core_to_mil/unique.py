@@ -32,8 +32,8 @@ def unique(op: core.Unique, context: Context, x: Value) -> Result:
     else:
         met = core.arg_max(alike, 1, False, i32)
         place = core.gather(core.cumsum(is_first, 0, True), met, 0)
-    found = core.cast(core.squeeze(core.non_zero(is_first), (1,)), i32)
-    first = core.gather(found, core.cast(core.argsort(core.gather(place, found, 0), 0), i32), 0)
+    result = core.cast(core.squeeze(core.non_zero(is_first), (1,)), i32)
+    first = core.gather(result, core.cast(core.argsort(core.gather(place, result, 0), 0), i32), 0)
     counts = core.gather(core.reduce_sum(alike, (1,)), first, 0)
     return core.gather(flat, first, along), first, place, counts
 

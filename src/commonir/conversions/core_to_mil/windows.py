@@ -95,16 +95,16 @@ def _counts(context: Context, op: core.AveragePool, x: Value, sizes: tuple[int, 
     """How many elements count in each window, as a tensor that is broadcast."""
     spatial = len(op.kernel)
     lines: list[list[int]] = []
-    found = fixed_sizes(op.y)
-    if found is None:
+    result = fixed_sizes(op.y)
+    if result is None:
         raise refused("sizes are not fixed")
     strides, dilations = op.strides or (1,) * spatial, op.dilations or (1,) * spatial
     pads = op.pads or ((0, 0),) * spatial
-    for n, count, k, s, d, (low, high) in zip(sizes[2:], found[2:], op.kernel, strides, dilations, pads, strict=True):
+    for n, count, k, s, d, (low, high) in zip(sizes[2:], result[2:], op.kernel, strides, dilations, pads, strict=True):
         inside = range(n + low + high) if op.count_include_pad else range(low, n + low)
         lines.append([sum(i * s + j * d in inside for j in range(k)) for i in range(count)])
     values = [float(math.prod(place)) for place in product(*lines)]
-    return small(context, element_of(x), (1, 1, *found[2:]), values)
+    return small(context, element_of(x), (1, 1, *result[2:]), values)
 
 
 @rule(core.SumPool)
@@ -229,14 +229,14 @@ def _rounds_down(op: core.Resize) -> bool:
     return op.coordinates in centred and op.rounding in (core.Rounding.HALF_DOWN, core.Rounding.HALF_UP)
 
 
-def _factor(size: Dim | None, wanted: Dim) -> int | None:
+def _factor(size: Dim | None, expected: Dim) -> int | None:
     """The integer that one size is times another, for every value of their symbols."""
     if size is None:
         return None
-    if isinstance(size, int) and isinstance(wanted, int):
-        return wanted // size if size and wanted % size == 0 else None
+    if isinstance(size, int) and isinstance(expected, int):
+        return expected // size if size and expected % size == 0 else None
     for factor in range(1, 65):
-        if size * factor == wanted:
+        if size * factor == expected:
             return factor
     return None
 

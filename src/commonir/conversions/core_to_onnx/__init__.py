@@ -72,7 +72,7 @@ RULES = Rules(
 
 
 def core_to_onnx(
-    module: Module, opset: int = DEFAULT_OPSET, *, function: str | None = None, found: Diagnostics | None = None
+    module: Module, opset: int = DEFAULT_OPSET, *, function: str | None = None, diagnostics: Diagnostics | None = None
 ) -> Module:
     """A function of a lowered module, the main one if none is named, as an ONNX module.
 
@@ -84,7 +84,7 @@ def core_to_onnx(
         message = f"opset {opset} cannot be written"
         help = f"choose one from {onnx.OLDEST_OPSET} to {onnx.NEWEST_OPSET}"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
-    module, threaded = thread_globals(inline_calls(without_requirements(module, found)), function)
+    module, threaded = thread_globals(inline_calls(without_requirements(module, diagnostics)), function)
     chosen = module.function(function)
     target = Target("onnx", onnx.version_of(opset))
     result = legalize(module, RULES, Dialects(), target, chosen=lambda op: op is chosen)
@@ -101,16 +101,16 @@ def core_to_onnx(
     texts = {**_port_texts(chosen), **{f"{STATE_KEY}{t.input}": t.output for t in threaded}}
     if texts:
         result.set_extra(onnx.METADATA, DictionaryAttr(tuple([(key, StringAttr(v)) for key, v in texts.items()])))
-    if found is not None:
+    if diagnostics is not None:
         for name in _without_default(chosen):
-            found.add(
+            diagnostics.add(
                 CHANGED_IN_CONVERSION, f"the input '{name}' must be given: its default value has no place in ONNX"
             )
         for text in _wildcard_losses(chosen):
-            found.add(LOST_IN_CONVERSION, text)
+            diagnostics.add(LOST_IN_CONVERSION, text)
         for t in threaded:
             message = f"state '{t.variable.sym_name}' becomes the input '{t.input}' and the output '{t.output}'"
-            found.add(CHANGED_IN_CONVERSION, message, help="give zeros first, then the output of the run before")
+            diagnostics.add(CHANGED_IN_CONVERSION, message, help="give zeros first, then the output of the run before")
     return result
 
 
@@ -162,7 +162,7 @@ def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
         if other is not module.main:
             lost.add(LOST_IN_CONVERSION, f"the function '{name}' is left out: an ONNX model has one function")
     if options.opset is not None:
-        return core_to_onnx(with_legal_types(module, options.opset, lost), options.opset, found=lost)
+        return core_to_onnx(with_legal_types(module, options.opset, lost), options.opset, diagnostics=lost)
     return _in_oldest_opset(module, lost)
 
 
@@ -174,12 +174,12 @@ def _in_oldest_opset(module: Module, lost: Diagnostics) -> Module:
     for opset in range(DEFAULT_OPSET, onnx.NEWEST_OPSET):
         diagnostics = Diagnostics()
         try:
-            result = core_to_onnx(module, opset, found=diagnostics)
+            result = core_to_onnx(module, opset, diagnostics=diagnostics)
         except DiagnosticError:
             continue
         lost.extend(diagnostics)
         return result
-    return core_to_onnx(module, onnx.NEWEST_OPSET, found=lost)
+    return core_to_onnx(module, onnx.NEWEST_OPSET, diagnostics=lost)
 
 
 __all__ = ["DEFAULT_OPSET", "RULES", "convert", "core_to_onnx"]

@@ -89,10 +89,10 @@ def _by_arithmetic(of_sum: int) -> Callable[..., Result]:
             return Mismatch("bools are combined otherwise")
         first, second = cast(a, i64), cast(b, i64)
         both = _common_bits(first, second, element.bits)
-        found = core.add(first, second) if of_sum else both
+        result = core.add(first, second) if of_sum else both
         for _ in range(of_sum):
-            found = core.sub(found, both)
-        return cast(found, element)
+            result = core.sub(result, both)
+        return cast(result, element)
 
     return made
 

@@ -128,9 +128,9 @@ def _quotient(context: Context, num: Dim, den: Dim) -> Value:
     return early(context, onnx.Div(dividend, divisor))
 
 
-def _symbol(context: Context, wanted: Symbol) -> Value:
+def _symbol(context: Context, expected: Symbol) -> Value:
     """A symbol, from an axis that has it or a linear expression of it as its size."""
-    axis, factor, offset = measuring(context, wanted)
+    axis, factor, offset = measuring(context, expected)
     value = size_at(context, *axis)
     if offset:
         value = early(context, onnx.Sub(value, integers(context, (offset,))))

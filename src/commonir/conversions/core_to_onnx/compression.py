@@ -202,8 +202,8 @@ def sparse_to_dense(op: core.SparseToDense, context: Context, mask: Value, value
     # A value stands where the mask is set, after as many others as the mask has before.
     is_set = core.reshape(cast(mask, boolean), (-1,))
     before = core.cumsum(core.cast(is_set, i32), 0, True)
-    found = core.select(is_set, core.gather(values, before, 0), core.splat(0, values))
-    return core.reshape(found, dims_of(op.y))
+    result = core.select(is_set, core.gather(values, before, 0), core.splat(0, values))
+    return core.reshape(result, dims_of(op.y))
 
 
 @rule(core.RepeatMask)

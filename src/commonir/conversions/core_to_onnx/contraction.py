@@ -142,11 +142,13 @@ def _bytes_behind(value: Value) -> _Bytes | None:
 def _constant_bytes(value: Value) -> _Bytes | None:
     """Integers of the source as constant bytes with one zero point, which is what runtimes take."""
     known = known_integers(value)
-    found = None if known is None else as_bytes(known)
-    if found is None:
+    result = None if known is None else as_bytes(known)
+    if result is None:
         return None
-    zero = onnx.Initializer(data_of(found.data.element, (), (found.zero_point,))).output if found.zero_point else None
-    return _Bytes(onnx.Initializer(found.data).output, zero)
+    zero = (
+        onnx.Initializer(data_of(result.data.element, (), (result.zero_point,))).output if result.zero_point else None
+    )
+    return _Bytes(onnx.Initializer(result.data).output, zero)
 
 
 def _zero_point(value: Value, element: ElementType) -> Value | None:

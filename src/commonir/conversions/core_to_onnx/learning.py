@@ -23,9 +23,9 @@ _AS_STATED = "what it looks up is not known"
 
 def _elements(*values: Value) -> list[tuple[Any, ...]] | None:
     """The elements of constants; None when one is none."""
-    found = [known_data(v) for v in values]
-    known = [d.values() for d in found if d is not None]
-    return known if len(known) == len(found) else None
+    result = [known_data(v) for v in values]
+    known = [d.values() for d in result if d is not None]
+    return known if len(known) == len(result) else None
 
 
 def _common(element: ElementType) -> ElementType:
@@ -35,28 +35,28 @@ def _common(element: ElementType) -> ElementType:
 
 @rule(core.Lookup)
 def lookup(op: core.Lookup, context: Context, x: Value, keys: Value, values: Value, otherwise: Value) -> Result:
-    found = _elements(keys, values, otherwise)
-    key, held = element_of(x), element_of(values)
-    if found is None or f64 in (key, held) or not found[0]:
+    result = _elements(keys, values, otherwise)
+    key, value_type = element_of(x), element_of(values)
+    if result is None or f64 in (key, value_type) or not result[0]:
         return Mismatch(f"onnx.ml.LabelEncoder holds a table of few types as attributes: {_AS_STATED}")
     # Of equal keys the last one counts.
-    table = dict(zip(found[0], found[1], strict=True))
+    table = dict(zip(result[0], result[1], strict=True))
     attributes: dict[str, Any] = {
         f"keys_{_FIELDS[_common(key)]}": tuple(table),
-        f"values_{_FIELDS[_common(held)]}": tuple(table.values()),
-        _DEFAULTS[_common(held)]: found[2][0],
+        f"values_{_FIELDS[_common(value_type)]}": tuple(table.values()),
+        _DEFAULTS[_common(value_type)]: result[2][0],
     }
-    return cast(onnx.LabelEncoder(cast(x, _common(key)), **attributes).Y, held)
+    return cast(onnx.LabelEncoder(cast(x, _common(key)), **attributes).Y, value_type)
 
 
 @rule(core.MapsOfRows)
 def maps_of_rows(op: core.MapsOfRows, context: Context, keys: Value, x: Value) -> Result:
-    found = _elements(keys)
-    if found is None or element_of(x) is not f32 or element_of(keys) not in (i64, string):
+    result = _elements(keys)
+    if result is None or element_of(x) is not f32 or element_of(keys) not in (i64, string):
         return Mismatch("onnx.ml.ZipMap holds its keys as attributes, for numbers of single precision")
     if element_of(keys) is string:
-        return onnx.ZipMap(x, classlabels_strings=found[0]).Z
-    return onnx.ZipMap(x, classlabels_int64s=found[0]).Z
+        return onnx.ZipMap(x, classlabels_strings=result[0]).Z
+    return onnx.ZipMap(x, classlabels_int64s=result[0]).Z
 
 
 _MODES = {test.value: f"BRANCH_{test.name}" for test in core.NodeTest}

@@ -46,14 +46,14 @@ def _defined(op: Operation) -> Iterator[Value]:
             yield from block.arguments
 
 
-def with_legal_types(module: Module, opset: int, found: Diagnostics) -> Module:
+def with_legal_types(module: Module, opset: int, diagnostics: Diagnostics) -> Module:
     """Returns a lowered module in the element types of a version; `found` reports changed inputs and outputs."""
     if not uses_illegal_types(module, opset):
         return module
     policy = _LegalTypes(opset)
     for function in module.body.operations:
         if isinstance(function, ml_program.Func) and not function.is_declaration:
-            policy.report(function, found)
+            policy.report(function, diagnostics)
     return convert_elements(wide_narrow_numbers(module, policy.known), policy)
 
 
@@ -73,7 +73,7 @@ class _LegalTypes(ElementPolicy):
         type = value.type
         return isinstance(type, TensorType) and self.inside(type.element) is not type.element
 
-    def report(self, function: ml_program.Func, found: Diagnostics) -> None:
+    def report(self, function: ml_program.Func, diagnostics: Diagnostics) -> None:
         """Reports inputs and outputs whose element type changes."""
         named = [("input", v.name, v) for v in function.inputs]
         named += [("output", n, v) for n, v in zip(function.output_names, function.outputs, strict=True)]
@@ -81,4 +81,4 @@ class _LegalTypes(ElementPolicy):
             if self.changes(value) and isinstance(value.type, TensorType):
                 type, built = value.type.element, self.inside(value.type.element)
                 text = f"the {what} '{name}' becomes {built} instead of {type}, which opset {self._opset} does not have"
-                found.add(CHANGED_IN_CONVERSION, text)
+                diagnostics.add(CHANGED_IN_CONVERSION, text)

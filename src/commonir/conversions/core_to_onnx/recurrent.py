@@ -28,11 +28,15 @@ class _Functions:
     def __init__(self, op: core.Recurrent, usual: Sequence[core.GateFunction]) -> None:
         every = [*op.functions] * op.order.count
         self.names = None if list(op.functions) == list(usual) else tuple([FUNCTIONS[f] for f in every])
-        given = [*(op.given_parameters or [p for f in op.functions for p in f.usual])] * op.order.count
+        arguments = [*(op.given_parameters or [p for f in op.functions for p in f.usual])] * op.order.count
         alpha, beta = list[float](), list[float]()
         for f in every:
             count = len(f.usual)
-            alpha, beta, given = alpha + given[:1][:count], beta + given[1:2][: count - 1], given[count:]
+            alpha, beta, arguments = (
+                alpha + arguments[:1][:count],
+                beta + arguments[1:2][: count - 1],
+                arguments[count:],
+            )
         self.alpha, self.beta = tuple(alpha) or None, tuple(beta) or None
 
 

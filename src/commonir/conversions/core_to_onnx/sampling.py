@@ -167,12 +167,12 @@ def grid_sample(op: core.GridSample, context: Context, x: Value, grid: Value) ->
         places, aligned = _in_unit(op, context, places, aligned=expected), expected
     if op.value:
         images = onnx.Sub(images, constant(context, f32, (), (op.value,))).C
-    found = _sampled(op, context, images, places, aligned=aligned)
+    result = _sampled(op, context, images, places, aligned=aligned)
     if op.value:
-        found = onnx.Add(found, constant(context, f32, (), (op.value,))).C
+        result = onnx.Add(result, constant(context, f32, (), (op.value,))).C
     if len(given) != rank:
-        found = onnx.Reshape(found, integers(context, tuple(fixed))).reshaped
-    return cast(found, element_of(x))
+        result = onnx.Reshape(result, integers(context, tuple(fixed))).reshaped
+    return cast(result, element_of(x))
 
 
 @rule(core.GridSample)
@@ -228,8 +228,8 @@ def non_max_suppression(
     nothing = onnx.Expand(constant(context, boolean, (), (False,)), vector(context, (images, count))).output
     # True for each row, since no image has a negative number.
     zero = constant(context, i64, (), (0,))
-    found = onnx.GreaterOrEqual(onnx.Gather(rows, zero, axis=1).output, zero).C
-    return onnx.ScatterND(nothing, at, found).output
+    result = onnx.GreaterOrEqual(onnx.Gather(rows, zero, axis=1).output, zero).C
+    return onnx.ScatterND(nothing, at, result).output
 
 
 def _numbers(context: Context, count: Dim) -> Value:

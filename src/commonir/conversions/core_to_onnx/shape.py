@@ -93,10 +93,10 @@ def reshape(op: core.Reshape, context: Context, x: Value) -> Value:
     return onnx.Reshape(x, integers(context, expected)).reshaped
 
 
-def _literal_shape(wanted: tuple[Dim, ...], source: tuple[Dim | None, ...]) -> list[int] | None:
+def _literal_shape(expected: tuple[Dim, ...], source: tuple[Dim | None, ...]) -> list[int] | None:
     """A shape for `onnx.Reshape` without computed sizes: 0 keeps the size of an axis, one follows from the others."""
     out: list[int] = []
-    for n, d in enumerate(wanted):
+    for n, d in enumerate(expected):
         if isinstance(d, int):
             out.append(d)
         elif n < len(source) and source[n] == d:

@@ -32,9 +32,9 @@ def function(op: ml_program.Func, context: Context) -> Operation:
 
 def default_of(value: Value, port: Port) -> Data | None:
     """The contents of an input that is not given; None when the input has none, or no fixed shape that is small."""
-    found = default_data(value.type, port)
-    is_large = found is not port.contents and found is not None and found.size_bytes > _LARGEST_DEFAULT_BYTES
-    return None if is_large else found
+    result = default_data(value.type, port)
+    is_large = result is not port.contents and result is not None and result.size_bytes > _LARGEST_DEFAULT_BYTES
+    return None if is_large else result
 
 
 def _name_inputs(block: Block) -> None:

@@ -106,8 +106,8 @@ def size(context: Context, dim: Dim) -> Value:
 
 def axis_size(context: Context, x: Value, axis: int) -> Value:
     """The size of an axis as a vector of one element."""
-    found = early(context, hlo.GetDimensionSize(x, axis))
-    wide = early(context, hlo.Convert.build({"operand": found}, [TensorType(i64, ())]))
+    result = early(context, hlo.GetDimensionSize(x, axis))
+    wide = early(context, hlo.Convert.build({"operand": result}, [TensorType(i64, ())]))
     return early(context, hlo.Reshape.build({"operand": wide}, [TensorType(i64, (1,))]))
 
 
@@ -149,9 +149,9 @@ def _floor(context: Context, a: Value, b: Value) -> Value:
     return early(context, hlo.Select(is_below, early(context, hlo.Subtract(whole, one)), whole))
 
 
-def _symbol(context: Context, wanted: Symbol) -> Value:
+def _symbol(context: Context, expected: Symbol) -> Value:
     """A symbol, from an axis that has it or a linear expression of it as its size."""
-    axis, factor, offset = measuring(context, wanted)
+    axis, factor, offset = measuring(context, expected)
     value = axis_size(context, *axis)
     if offset:
         value = early(context, hlo.Subtract(value, integers(context, (offset,))))

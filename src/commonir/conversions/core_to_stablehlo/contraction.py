@@ -50,10 +50,10 @@ def matmul(op: core.MatMul, context: Context, a: Value, b: Value) -> Result:
     if len(left) == 1 or len(right) == 1:
         first = core.unsqueeze(a, (0,)) if len(left) == 1 else a
         second = core.unsqueeze(b, (1,)) if len(right) == 1 else b
-        found = core.matmul(first, second, op.transpose_a and len(left) > 1, op.transpose_b and len(right) > 1)
-        rank = rank_of(found)
+        result = core.matmul(first, second, op.transpose_a and len(left) > 1, op.transpose_b and len(right) > 1)
+        rank = rank_of(result)
         gone = [rank - 2] * (len(left) == 1) + [rank - 1] * (len(right) == 1)
-        return core.squeeze(found, tuple(gone))
+        return core.squeeze(result, tuple(gone))
     batch = dims_of(op.y)[:-2]
     sums, rows = (len(left) - 2, len(left) - 1) if op.transpose_a else (len(left) - 1, len(left) - 2)
     if len(right) == 2 and rows < sums:

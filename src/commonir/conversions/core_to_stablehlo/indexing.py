@@ -211,8 +211,8 @@ def top_k(op: core.TopK, context: Context, x: Value) -> Result:
     shape = dims_of(x)
     axis = axis_of(op.axis, len(shape))
     stops = [op.k if n == axis else d for n, d in enumerate(shape)]
-    found = _sorted(context, x, axis, descending=op.largest)
-    return tuple([part(context, v, (0,) * len(shape), stops, (1,) * len(shape)) for v in found])
+    result = _sorted(context, x, axis, descending=op.largest)
+    return tuple([part(context, v, (0,) * len(shape), stops, (1,) * len(shape)) for v in result])
 
 
 @rule(core.NonZero)

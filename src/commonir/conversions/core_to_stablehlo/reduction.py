@@ -91,8 +91,8 @@ def _place(direction: ComparisonDirection, name: str) -> Callable[..., Result]:
         def reduce(xs: Sequence[Value], starts: Sequence[Value], reducer: Region) -> tuple[Value, ...]:
             return reduced(tuple(xs), tuple(starts), (axis,), reducer)
 
-        found = extreme_and_place((x, places), reduce, start, direction)[1]
-        return converted(reshaped(context, found, dims_of(op.y)), element_of(op.y))
+        result = extreme_and_place((x, places), reduce, start, direction)[1]
+        return converted(reshaped(context, result, dims_of(op.y)), element_of(op.y))
 
     return along
 

@@ -29,16 +29,16 @@ from commonir.symbolic import Dim, at_least, smallest
 
 @rule(core.Dims)
 def dims(op: core.Dims, context: Context) -> Value:
-    found = vector(context, op.values)
-    return converted(reshaped(context, found, dims_of(op.y)), op.element)
+    result = vector(context, op.values)
+    return converted(reshaped(context, result, dims_of(op.y)), op.element)
 
 
 @rule(core.Dimension)
 def dimension(op: core.Dimension, context: Context, x: Value) -> Value:
     axis = axis_of(op.axis, rank_of(x))
     size = dims_of(x)[axis] if tensor_type(x).shape is not None and tensor_type(x).shape[axis] is not None else None  # pyright: ignore[reportOptionalSubscript]
-    found = axis_size(context, x, axis) if size is None else vector(context, (size,))
-    return converted(reshaped(context, found, ()), op.element)
+    result = axis_size(context, x, axis) if size is None else vector(context, (size,))
+    return converted(reshaped(context, result, ()), op.element)
 
 
 @rule(core.ShapeOf)
@@ -94,8 +94,8 @@ def slice_(op: core.Slice, context: Context, x: Value) -> Result:
             return Mismatch("every so many elements downward, of which there may be none")
         first.append(low)
         last.append(end)
-    found = part(context, x, first, last, tuple([abs(s) for s in op.steps]))
-    return hlo.Reverse(found, turned).result_ if turned else found
+    result = part(context, x, first, last, tuple([abs(s) for s in op.steps]))
+    return hlo.Reverse(result, turned).result_ if turned else result
 
 
 @rule(core.DynamicSlice)
@@ -128,9 +128,9 @@ def _turned(op: core.DynamicSlice, context: Context, x: Value, starts: Value, st
         at = core.cast(v, i64)
         at = core.select(core.less(at, nothing), core.add(at, whole), at)
         # Before the first element there is one place more for where a step downward ends.
-        held = core.minimum(core.maximum(at, core.scalar(-1, i64)), edge)
+        clamped = core.minimum(core.maximum(at, core.scalar(-1, i64)), edge)
         up = core.minimum(core.maximum(at, nothing), whole)
-        places.append(core.select(flips, core.sub(last, held), up))
+        places.append(core.select(flips, core.sub(last, clamped), up))
     steps = tuple([abs(s) for s in op.steps])
     return core.dynamic_slice(core.reverse(x, turned), places[0], places[1], steps)
 

@@ -110,8 +110,8 @@ def constant_(op: core.Constant, context: Context) -> Result:
     element = op.value.element
     if element.kind not in ("bool", "int", "uint", "float"):
         return Mismatch(f"tosa has no tensors of {element}")
-    held = bytes_of_truth(op.value)
-    return constant(context, op.value) if held is None else core.cast(core.constant(held), boolean)
+    data = bytes_of_truth(op.value)
+    return constant(context, op.value) if data is None else core.cast(core.constant(data), boolean)
 
 
 @rule(core.Dims)
@@ -138,8 +138,8 @@ def neg(op: core.Neg, context: Context, x: Value) -> Result:
 
 @_elementwise(core.Mul)
 def mul(op: core.Mul, context: Context, a: Value, b: Value) -> Result:
-    given = {"shift": numbers(context, i8, (1,), (0,)), **_pair(op, context, a, b)}
-    return tosa.Mul.build(given, [op.y.type])
+    arguments = {"shift": numbers(context, i8, (1,), (0,)), **_pair(op, context, a, b)}
+    return tosa.Mul.build(arguments, [op.y.type])
 
 
 @_elementwise(core.Pow)
@@ -262,8 +262,8 @@ def shift_right(op: core.ShiftRight, context: Context, a: Value, b: Value) -> Re
     """Amounts from the width on, and below zero, leave the sign."""
     inside, amount = _amount(b)
     amount = core.select(inside, amount, core.splat(element_of(b).bits - 1, b))
-    given = {**_pair(op, context, a, amount), "round": False}
-    return tosa.ArithmeticRightShift.build(given, [op.y.type])
+    arguments = {**_pair(op, context, a, amount), "round": False}
+    return tosa.ArithmeticRightShift.build(arguments, [op.y.type])
 
 
 def _amount(b: Value) -> tuple[Value, Value]:
@@ -276,8 +276,8 @@ def _amount(b: Value) -> tuple[Value, Value]:
 @rule(core.Select)
 def select(op: core.Select, context: Context, condition: Value, a: Value, b: Value) -> Result:
     rank = rank_of(op.y)
-    given = [of_rank(context, v, rank) for v in (condition, a, b)]
-    return tosa.Select.build(dict(zip(("input1", "input2", "input3"), given, strict=True)), [op.y.type])
+    arguments = [of_rank(context, v, rank) for v in (condition, a, b)]
+    return tosa.Select.build(dict(zip(("input1", "input2", "input3"), arguments, strict=True)), [op.y.type])
 
 
 @rule(core.Cast)

@@ -51,8 +51,8 @@ def gather_nd(op: core.GatherNd, context: Context, x: Value, positions: Value) -
     rows = core.select(core.less(rows, core.scalar(0, i32)), core.add(rows, sizes), rows)
     strides = [known([element_count(addressed[n + 1 :])])[0] for n in range(depth)]
     flat = core.reduce_sum(core.mul(rows, core.vector(tuple(strides), i32)), (2,)) if depth > 1 else rows
-    found = gathered(core.reshape(x, (lead, element_count(addressed), rest)), core.reshape(flat, (lead, count)))
-    return core.reshape(found, dims_of(op.y))
+    result = gathered(core.reshape(x, (lead, element_count(addressed), rest)), core.reshape(flat, (lead, count)))
+    return core.reshape(result, dims_of(op.y))
 
 
 @rule(core.ScatterElements)
@@ -68,8 +68,8 @@ def scatter_nd(op: core.ScatterNd, context: Context, x: Value, positions: Value,
 @rule(core.ArgSort)
 def argsort(op: core.ArgSort, context: Context, x: Value) -> Result:
     axis = axis_of(op.axis, rank_of(op.x))
-    found = _PAIRS.order(x, axis, dims_of(op.x)[axis], descending=op.descending)
-    return core.cast(found, element_of(op.results[0]))
+    result = _PAIRS.order(x, axis, dims_of(op.x)[axis], descending=op.descending)
+    return core.cast(result, element_of(op.results[0]))
 
 
 @rule(core.TopK)

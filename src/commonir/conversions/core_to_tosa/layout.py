@@ -81,8 +81,8 @@ def part(context: Context, x: Value, firsts: Sequence[int], counts: Sequence[Dim
     if tuple(counts) == dims_of(x):
         return x
     size = fixed(context, [c if isinstance(c, int) else -1 for c in counts])
-    given = {"input1": x, "start": fixed(context, firsts), "size": size}
-    return tosa.Slice.build(given, [TensorType(element_of(x), tuple(counts))]).results[0]
+    arguments = {"input1": x, "start": fixed(context, firsts), "size": size}
+    return tosa.Slice.build(arguments, [TensorType(element_of(x), tuple(counts))]).results[0]
 
 
 @rule(core.Split)
@@ -115,8 +115,8 @@ def pad(op: core.Pad, context: Context, x: Value) -> Result:
         return x
     value = bool(op.value) if element is boolean else int(op.value) if element.is_integer else op.value
     number = numbers(context, element, (1,), (value,))
-    given = {"input1": x, "padding": fixed(context, amounts), "pad_const": number}
-    return tosa.Pad.build(given, [op.y.type])
+    arguments = {"input1": x, "padding": fixed(context, amounts), "pad_const": number}
+    return tosa.Pad.build(arguments, [op.y.type])
 
 
 @rule(core.Tile)
@@ -207,8 +207,8 @@ def _reduced(context: Context, op: core.Reduce, x: Value, definition: type[Op]) 
     result = x if element is element_of(op.x) else core.cast(x, element)
     for axis in axes_from_start(op.axes or range(len(shape)), len(shape)):
         shape[axis] = 1
-        given = {"input": result, "axis": axis}
-        result = definition.build(given, [TensorType(element, tuple(shape))]).results[0]
+        arguments = {"input": result, "axis": axis}
+        result = definition.build(arguments, [TensorType(element, tuple(shape))]).results[0]
     result = core.reshape(result, dims_of(op.y))
     return result if element is element_of(op.x) else core.cast(result, element_of(op.x))
 
@@ -237,8 +237,8 @@ def arg_max(op: core.ArgMax, context: Context, x: Value) -> Result:
     shape = dims_of(op.x)
     axis = axis_of(op.axis, len(shape))
     type = TensorType(i32, (*shape[:axis], *shape[axis + 1 :]))
-    found = tosa.ArgMax.build({"input": x, "axis": axis}, [type]).results[0]
-    wide = found if op.element is i32 else core.cast(found, op.element)
+    result = tosa.ArgMax.build({"input": x, "axis": axis}, [type]).results[0]
+    wide = result if op.element is i32 else core.cast(result, op.element)
     return core.unsqueeze(wide, (axis,)) if op.keep_dims else wide
 
 

@@ -36,8 +36,8 @@ def matmul(op: core.MatMul, context: Context, a: Value, b: Value) -> Result:
     wide = accumulator(element)
     zero = zero_point(context, element)
     type = TensorType(wide, (dims_of(a3)[0], dims_of(a3)[1], dims_of(b3)[2]))
-    found = tosa.MatMul.build({"a": a3, "b": b3, "a_zp": zero, "b_zp": zero}, [type]).results[0]
-    shaped = core.reshape(found, dims_of(op.y))
+    result = tosa.MatMul.build({"a": a3, "b": b3, "a_zp": zero, "b_zp": zero}, [type]).results[0]
+    shaped = core.reshape(result, dims_of(op.y))
     return shaped if wide is element else core.cast(shaped, element)
 
 
@@ -102,7 +102,7 @@ def conv(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value |
         return fitted
     wide = accumulator(element)
     row = core.cast(bias, wide) if bias is not None and wide is not element else bias
-    given = {
+    arguments = {
         "input": fitted[0],
         "weight": _depthwise(weight, op.groups) if by_channel else channels_last(weight),
         "bias": numbers(context, wide, (filters,), (0.0,) * filters) if row is None else row,
@@ -115,8 +115,8 @@ def conv(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value |
     }
     definition = tosa.DepthwiseConv2D if by_channel else tosa.Conv2D if spatial == 2 else tosa.Conv3D
     shape = dims_of(op.y)
-    found = definition.build(given, [TensorType(wide, (shape[0], *shape[2:], shape[1]))]).results[0]
-    y = channels_first(found)
+    result = definition.build(arguments, [TensorType(wide, (shape[0], *shape[2:], shape[1]))]).results[0]
+    y = channels_first(result)
     return y if wide is element else core.cast(y, element)
 
 
@@ -136,7 +136,7 @@ def conv_transpose(op: core.ConvTranspose, context: Context, x: Value, weight: V
     wide = accumulator(element)
     filters = known(dims_of(op.y)[1:2])[0]
     row = core.cast(bias, wide) if bias is not None and wide is not element else bias
-    given = {
+    arguments = {
         "input": channels_last(x),
         "weight": core.transpose(weight, (1, 2, 3, 0)),
         "bias": numbers(context, wide, (filters,), (0.0,) * filters) if row is None else row,
@@ -147,8 +147,8 @@ def conv_transpose(op: core.ConvTranspose, context: Context, x: Value, weight: V
         "acc_type": wide,
     }
     shape = dims_of(op.y)
-    found = tosa.TransposeConv2D.build(given, [TensorType(wide, (shape[0], *shape[2:], shape[1]))]).results[0]
-    y = channels_first(found)
+    result = tosa.TransposeConv2D.build(arguments, [TensorType(wide, (shape[0], *shape[2:], shape[1]))]).results[0]
+    y = channels_first(result)
     return y if wide is element else core.cast(y, element)
 
 
@@ -280,10 +280,10 @@ def max_pool(op: core.MaxPool, context: Context, x: Value) -> Result:
         return pooled
     if element_of(op.x).kind == "uint":
         return Mismatch("tosa computes with no unsigned integers")
-    given = {"input": pooled[0], "kernel": op.kernel, "stride": pooled[2], "pad": tuple(pooled[1])}
+    arguments = {"input": pooled[0], "kernel": op.kernel, "stride": pooled[2], "pad": tuple(pooled[1])}
     shape = dims_of(op.y)
     type = TensorType(element_of(op.x), (shape[0], *shape[2:], shape[1]))
-    return channels_first(tosa.MaxPool2D.build(given, [type]).results[0])
+    return channels_first(tosa.MaxPool2D.build(arguments, [type]).results[0])
 
 
 @rule(core.AveragePool)
@@ -299,7 +299,7 @@ def average_pool(op: core.AveragePool, context: Context, x: Value) -> Result:
         return pooled
     element = element_of(op.x)
     zero = zero_point(context, element)
-    given = {
+    arguments = {
         "input": pooled[0],
         "input_zp": zero,
         "output_zp": zero,
@@ -310,4 +310,4 @@ def average_pool(op: core.AveragePool, context: Context, x: Value) -> Result:
     }
     shape = dims_of(op.y)
     type = TensorType(element, (shape[0], *shape[2:], shape[1]))
-    return channels_first(tosa.AvgPool2D.build(given, [type]).results[0])
+    return channels_first(tosa.AvgPool2D.build(arguments, [type]).results[0])

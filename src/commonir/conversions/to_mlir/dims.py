@@ -116,9 +116,9 @@ def axis_size(context: Context, value: Value, axis: int) -> Value:
     return early(context, tensor.Dim_(value, index_constant(context, axis)))
 
 
-def _symbol(context: Context, wanted: Symbol) -> Value:
+def _symbol(context: Context, expected: Symbol) -> Value:
     """A symbol, from an axis that has it or a linear expression of it as its size."""
-    axis, factor, offset = measuring(context, wanted)
+    axis, factor, offset = measuring(context, expected)
     value = axis_size(context, *axis)
     if offset:
         value = early(context, arith.SubI(value, index_constant(context, offset)))

@@ -255,11 +255,11 @@ def _places_of(definition: type[ArkOp], written: bool) -> tuple[int, ...] | None
 
 def shape_of(value: Value) -> tuple[int, ...] | None:
     """The sizes of a tensor; None for what is none, or not of known shape."""
-    held = value.type
-    if not isinstance(held, TensorType) or held.shape is None:
+    type = value.type
+    if not isinstance(type, TensorType) or type.shape is None:
         return None
-    sizes = tuple([d for d in held.shape if isinstance(d, int)])
-    return sizes if len(sizes) == len(held.shape) else None
+    sizes = tuple([d for d in type.shape if isinstance(d, int)])
+    return sizes if len(sizes) == len(type.shape) else None
 
 
 def dims_of(value: Value) -> tuple[int, ...]:

@@ -42,9 +42,9 @@ class Send(CommunicationOp, name="ark.Send"):
         yield from _alike(self, self.input, self.output)
 
 
-def _alike(op: ArkOp, given: Value, taken: Value) -> Iterator[Diagnostic]:
-    if element_of(given) is not element_of(taken) or prod(dims_of(given)) != prod(dims_of(taken)):
-        yield op.broken("C1", f"expected the data type and as many elements as {given.type}, found {taken.type}")
+def _alike(op: ArkOp, value: Value, taken: Value) -> Iterator[Diagnostic]:
+    if element_of(value) is not element_of(taken) or prod(dims_of(value)) != prod(dims_of(taken)):
+        yield op.broken("C1", f"expected the data type and as many elements as {value.type}, found {taken.type}")
 
 
 class SendDone(CommunicationOp, name="ark.SendDone"):
@@ -85,9 +85,9 @@ class SendPacket(CommunicationOp, name="ark.SendPacket"):
         yield from _packets(self, self.output, 2 * size_bytes(self.input))
 
 
-def _packets(op: ArkOp, packets: Value, wanted: int) -> Iterator[Diagnostic]:
-    if element_of(packets) is not u8 or size_bytes(packets) != wanted:
-        yield op.broken("C1", f"packets must be {wanted:,} bytes of UINT8, found {packets.type}")
+def _packets(op: ArkOp, packets: Value, expected: int) -> Iterator[Diagnostic]:
+    if element_of(packets) is not u8 or size_bytes(packets) != expected:
+        yield op.broken("C1", f"packets must be {expected:,} bytes of UINT8, found {packets.type}")
 
 
 class RecvPacket(CommunicationOp, name="ark.RecvPacket"):

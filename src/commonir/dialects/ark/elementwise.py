@@ -48,20 +48,20 @@ class _Binary(ArkOp):
 
 
 def _one_type(op: ArkOp, *values: Value) -> Iterator[Diagnostic]:
-    found = [element_of(v) for v in values]
-    if any(e is not found[0] for e in found):
-        yield op.broken("C1", f"tensors must have one data type, found {', '.join(map(str, found))}")
+    result = [element_of(v) for v in values]
+    if any(e is not result[0] for e in result):
+        yield op.broken("C1", f"tensors must have one data type, found {', '.join(map(str, result))}")
 
 
 def _fits(op: ArkOp, output: Value) -> Iterator[Diagnostic]:
-    wanted, found = op.written_shape, dims_of(output)
-    if wanted is None and len(op.read_tensors) == 1:
+    expected, found = op.written_shape, dims_of(output)
+    if expected is None and len(op.read_tensors) == 1:
         yield op.broken("C2", f"shape {_shown(dims_of(op.read_tensors[0]))} cannot be repeated to {_shown(found)}")
-    elif wanted is None:
+    elif expected is None:
         shapes = " and ".join([_shown(dims_of(v)) for v in op.read_tensors])
         yield op.broken("C2", f"shapes {shapes} do not fit together")
-    elif wanted != found:
-        yield op.broken("C2", f"expected to write {_shown(wanted)}, found {_shown(found)}")
+    elif expected != found:
+        yield op.broken("C2", f"expected to write {_shown(expected)}, found {_shown(found)}")
 
 
 def _shown(shape: tuple[int, ...]) -> str:

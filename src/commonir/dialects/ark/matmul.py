@@ -81,9 +81,11 @@ class Matmul(ArkOp, name="ark.Matmul"):
         if left[-1] != right[-2]:
             yield self.broken("C2", f"{left[-1]} columns on the left, but {right[-2]} rows on the right")
             return
-        wanted = self.written_shape
-        if dims_of(self.output) != wanted:
-            shown = f"axes {list(left[:-2])} and {list(right[:-2])} that fit" if wanted is None else f"{list(wanted)}"
+        expected = self.written_shape
+        if dims_of(self.output) != expected:
+            shown = (
+                f"axes {list(left[:-2])} and {list(right[:-2])} that fit" if expected is None else f"{list(expected)}"
+            )
             yield self.broken("C3", f"expected {shown}, found {list(dims_of(self.output))}")
         for name, value in self.derived_arguments().items():
             declared: tuple[int, ...] | None = getattr(self, name)

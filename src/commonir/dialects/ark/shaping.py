@@ -44,15 +44,15 @@ class _Reduce(ArkOp):
 
     def broken_rules(self) -> Iterator[Diagnostic]:
         if element_of(self.input) is not element_of(self.output):
-            found = f"{element_of(self.input)} and {element_of(self.output)}"
-            yield self.broken("C1", f"tensors must have one data type, found {found}")
-        wanted = self.written_shape
-        if wanted is None:
+            result = f"{element_of(self.input)} and {element_of(self.output)}"
+            yield self.broken("C1", f"tensors must have one data type, found {result}")
+        expected = self.written_shape
+        if expected is None:
             last = len(dims_of(self.input)) - 1
             yield self.broken("C2", f"'Axis' must be between 0 and {last}, found {self.Axis}")
             return
-        if dims_of(self.output) != wanted:
-            yield self.broken("C3", f"expected to write {list(wanted)}, found {list(dims_of(self.output))}")
+        if dims_of(self.output) != expected:
+            yield self.broken("C3", f"expected to write {list(expected)}, found {list(dims_of(self.output))}")
         # Asking for owners makes the verifier check each operation on its own operands.
         if self.input.owner is self.output.owner and self.input is self.output:
             yield self.broken("C4", "a tensor cannot be reduced in its place")
@@ -120,16 +120,16 @@ class Transpose(ArkOp, name="ark.Transpose"):
         return tuple([given[a] for a in self.Permutation]) if is_one else None
 
     def broken_rules(self) -> Iterator[Diagnostic]:
-        wanted = self.written_shape
+        expected = self.written_shape
         if element_of(self.input) is not element_of(self.output):
-            found = f"{element_of(self.input)} and {element_of(self.output)}"
-            yield self.broken("C1", f"tensors must have one data type, found {found}")
-        if wanted is None:
+            result = f"{element_of(self.input)} and {element_of(self.output)}"
+            yield self.broken("C1", f"tensors must have one data type, found {result}")
+        if expected is None:
             axes = len(dims_of(self.input))
             message = f"'Permutation' must name each of {axes} axes once, found {list(self.Permutation)}"
             yield self.broken("C2", message)
         elif self.axes is None:
-            yield self.broken("C3", f"expected to write {list(wanted)}, found {list(dims_of(self.output))}")
+            yield self.broken("C3", f"expected to write {list(expected)}, found {list(dims_of(self.output))}")
 
     def reference(self, input: Value, output: Value) -> Value:
         return stored(core.transpose(input, self.axes or self.Permutation), output)
@@ -153,14 +153,14 @@ class Embedding(ArkOp, name="ark.Embedding"):
         return (*(1,) * (MAX_RANK - 1 - len(positions)), *positions, dims_of(self.weight)[-1])
 
     def broken_rules(self) -> Iterator[Diagnostic]:
-        positions, rows, wanted = dims_of(self.input), dims_of(self.weight), self.written_shape
+        positions, rows, expected = dims_of(self.input), dims_of(self.weight), self.written_shape
         if element_of(self.input) is not i32 or len(positions) >= MAX_RANK:
             yield self.broken("C1", f"numbers of rows must be INT32 of at most 3 axes, found {self.input.type}")
         if len(rows) != _MATRIX or element_of(self.weight) is not element_of(self.output):
             message = f"expected a matrix of {element_of(self.output)}, found {self.weight.type}"
             yield self.broken("C2", message)
-        if dims_of(self.output) != wanted:
-            yield self.broken("C3", f"expected to write {list(wanted)}, found {list(dims_of(self.output))}")
+        if dims_of(self.output) != expected:
+            yield self.broken("C3", f"expected to write {list(expected)}, found {list(dims_of(self.output))}")
 
     def reference(self, input: Value, weight: Value, output: Value) -> Value:
         return core.reshape(core.gather(weight, input, 0), dims_of(output))

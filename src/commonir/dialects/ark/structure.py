@@ -170,26 +170,26 @@ def _padding_text(op: HoldsView, shape: tuple[int, ...]) -> Iterator[str]:
 def _read_view(reader: FormReader) -> dict[str, object]:
     """Reads the text that `_view_text` writes; fields that follow from the tensor's type are missing."""
     reader.expect("buffer")
-    given: dict[str, object] = {"buffer": reader.integer()}
-    given["buffer_rank"] = reader.integer() if reader.take("rank") else LOCAL
+    arguments: dict[str, object] = {"buffer": reader.integer()}
+    arguments["buffer_rank"] = reader.integer() if reader.take("rank") else LOCAL
     if reader.take("as"):
-        given["data_type"] = reader.string()
+        arguments["data_type"] = reader.string()
     for word, name in (("at", "offsets"), ("in", "strides")):
         if reader.take(word):
-            given[name] = read_numbers(reader)
+            arguments[name] = read_numbers(reader)
     if reader.take("pads"):
-        given["padded_shape"] = None
-        given["pads"] = read_numbers(reader) if reader.at("[") else ()
+        arguments["padded_shape"] = None
+        arguments["pads"] = read_numbers(reader) if reader.at("[") else ()
     elif reader.take("unpadded"):
-        given["padded_shape"] = None
+        arguments["padded_shape"] = None
     if reader.take("padded"):
-        given["padded_shape"] = read_numbers(reader)
+        arguments["padded_shape"] = read_numbers(reader)
     for word, name in (("sent", "send_tags"), ("received", "recv_tags")):
-        given[name] = read_lists(reader) if reader.take(word) else ()
-    return given
+        arguments[name] = read_lists(reader) if reader.take(word) else ()
+    return arguments
 
 
-def _view_of_type(reader: FormReader, given: Mapping[str, object], type: Type) -> dict[str, object]:
+def _view_of_type(reader: FormReader, arguments: Mapping[str, object], type: Type) -> dict[str, object]:
     """Returns the fields of a view, with those that follow from the tensor's type."""
     shape = shape_of(Value(type))
     if shape is None or not isinstance(type, TensorType) or type.element not in _PLAIN:
@@ -201,8 +201,8 @@ def _view_of_type(reader: FormReader, given: Mapping[str, object], type: Type) -
         "data_type": _PLAIN[type.element],
     }
     # Without numbers, they are all one.
-    pads = {"pads": (1,) * len(shape)} if given.get("pads") == () else {}
-    return {**plain, **given, **pads}
+    pads = {"pads": (1,) * len(shape)} if arguments.get("pads") == () else {}
+    return {**plain, **arguments, **pads}
 
 
 class _ViewForm:
@@ -210,20 +210,20 @@ class _ViewForm:
 
     def read(self, reader: FormReader) -> FormTask:
         definition = reader.definition
-        given: dict[str, object] = {}
+        arguments: dict[str, object] = {}
         tensors = Tensors([], [])
         if issubclass(definition, VirtualOp):
             tensors = read_operands(reader, definition)
-            given |= read_labels(reader, NO_ID)
+            arguments |= read_labels(reader, NO_ID)
         else:
-            given["tensor_id"] = reader.integer()
-        given |= _read_view(reader)
+            arguments["tensor_id"] = reader.integer()
+        arguments |= _read_view(reader)
         extra = reader.dictionary()
         reader.expect(":")
         type = reader.type()
         if issubclass(definition, VirtualOp):
-            given |= definition.shared(*tensors.resolved(reader))
-        return reader.make(_view_of_type(reader, given, type), [type], extra)
+            arguments |= definition.shared(*tensors.resolved(reader))
+        return reader.make(_view_of_type(reader, arguments, type), [type], extra)
         yield  # makes it a generator, as forms with regions are
 
     def write(self, writer: FormWriter) -> None:
@@ -297,9 +297,9 @@ class HoldsView(MlirOp, traits=(traits.Declares,)):
         if element is not element_of(self.result_):
             message = f"{self.name}: elements of {self.data_type} are {element}, found {self.result_.type}"
             yield Diagnostic(ARK_TENSOR, message)
-        held = self.content
-        if held is not None and (held.shape != shape or held.element is not element):
-            yield Diagnostic(ARK_TENSOR, f"{self.name}: {self.result_.type} cannot hold the contents of {held.type}")
+        buffer = self.content
+        if buffer is not None and (buffer.shape != shape or buffer.element is not element):
+            yield Diagnostic(ARK_TENSOR, f"{self.name}: {self.result_.type} cannot hold the contents of {buffer.type}")
         padded = self.padded_shape
         given = (shape, self.strides, self.offsets, padded, self.pads, element.bits // 8)
         for code, field, message in view_problems(*given):
@@ -383,17 +383,17 @@ class _RankForm:
     """
 
     def read(self, reader: FormReader) -> FormTask:
-        given: dict[str, object] = {"sym_name": reader.symbol(), "rank": reader.integer()}
+        arguments: dict[str, object] = {"sym_name": reader.symbol(), "rank": reader.integer()}
         reader.expect("of")
-        given |= {"world_size": reader.integer(), "generation": reader.string()}
+        arguments |= {"world_size": reader.integer(), "generation": reader.string()}
         attributes = reader.dictionary("attributes")
         body = yield reader.region()
         if not body.blocks:
             body.add(Block())
         producers = read_lists(reader) if reader.take("after") else ()
         consumers = read_lists(reader) if reader.take("before") else _answers(producers)
-        given |= {"producers": producers, "consumers": consumers, "content": body}
-        return reader.make(given, (), attributes)
+        arguments |= {"producers": producers, "consumers": consumers, "content": body}
+        return reader.make(arguments, (), attributes)
 
     def write(self, writer: FormWriter) -> None:
         op = writer.op
@@ -522,11 +522,11 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
                         into[views[holder].buffer].add(views[holder])
         return tuple(reversed(found))
 
-    def _is_left(self, op: ArkOp, result: Value, held: Mapping[Value, HoldsView]) -> bool:
+    def _is_left(self, op: ArkOp, result: Value, values: Mapping[Value, HoldsView]) -> bool:
         """Returns whether a result is of a local buffer, and no operation that gives something mentions it."""
         # What a virtual operation makes of nothing is only said to be there.
         is_made = bool(op.operands) or not op.is_virtual
-        is_local = result in held and held[result].is_local(self.rank)
+        is_local = result in values and values[result].is_local(self.rank)
         return is_made and is_local and not any(user.results for user in result.users)
 
     @property
@@ -557,10 +557,10 @@ def _source_of(value: Value) -> Value:
     """Returns the tensor of the same buffer that a tensor views, as far as virtual operations say."""
     at = value
     while isinstance(view := at.owner, VirtualOp):
-        found = [v for v in view.inputs if (of := view_of(v)) is not None and of.buffer == view.buffer]
-        if not found:
+        result = [v for v in view.inputs if (of := view_of(v)) is not None and of.buffer == view.buffer]
+        if not result:
             break
-        at = found[0]
+        at = result[0]
     return at
 
 

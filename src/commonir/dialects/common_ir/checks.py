@@ -35,9 +35,9 @@ from commonir.ods.declared_types import declared_type as type_said_by
 _SHOWN = 5
 
 
-def limited(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+def limited(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Not more findings than anybody reads."""
-    yield from islice(found, DEFAULT_LIMITS.max_diagnostics)
+    yield from islice(diagnostics, DEFAULT_LIMITS.max_diagnostics)
 
 
 def nodes_of(block: Block) -> list[Operation]:
@@ -83,22 +83,22 @@ def versions(ir_version: object, model_version: object) -> Iterator[Diagnostic]:
 def documentation(doc: Attribute | str | None, where: str = "") -> Iterator[Diagnostic]:
     """A documentation string."""
     text = doc.value if isinstance(doc, StringAttr) else doc if isinstance(doc, str) else ""
-    found = markup_in(text)
-    if found is not None:
+    result = markup_in(text)
+    if result is not None:
         yield rules.NO_MARKUP.broken(
-            f"the documentation string has markup that is not Markdown: {found!r}", where=where
+            f"the documentation string has markup that is not Markdown: {result!r}", where=where
         )
 
 
 def documentation_within(holder: Operation) -> Iterator[Diagnostic]:
     """The documentation strings of what is in a graph or function: of its nodes, also of nested graphs, and values."""
     for op in holder.walk():
-        for key, held in op.extra.items():
+        for key, content in op.extra.items():
             if key == onnx.DOC_STRING:
                 if op is not holder:
-                    yield from documentation(held, f"node '{name}'" if (name := node_name(op)) else op.name)
+                    yield from documentation(content, f"node '{name}'" if (name := node_name(op)) else op.name)
                 continue
-            for place, doc in _documented(held):
+            for place, doc in _documented(content):
                 yield from documentation(doc, place)
 
 
@@ -113,11 +113,11 @@ def _documented(attribute: Attribute) -> Iterator[tuple[str, Attribute]]:
         place, at = pending.pop()
         match at:
             case DictionaryAttr(entries=entries):
-                for key, held in reversed(entries):
+                for key, content in reversed(entries):
                     if key == _DOC:
-                        yield place, held
+                        yield place, content
                     else:
-                        pending.append((key if not place else f"{place}.{key}", held))
+                        pending.append((key if not place else f"{place}.{key}", content))
             case ArrayAttr(values=values):
                 pending += [(place, v) for v in reversed(values)]
             case _:

@@ -69,15 +69,15 @@ class Closure:
     def _node(self, op: Operation) -> Iterator[Diagnostic]:
         if isinstance(op, onnx.Custom):
             called = op.kept_operator
-            found = self.symbols.get(called)
-            if isinstance(found, OperatorDeclaration):
-                yield from self._misfit(op, found, called)
+            result = self.symbols.get(called)
+            if isinstance(result, OperatorDeclaration):
+                yield from self._misfit(op, result, called)
             else:
                 yield self._unknown("operator", called)
         elif isinstance(op, Call):
-            found = self.symbols.get(op.function)
-            if isinstance(found, FunctionDefinition):
-                yield from _counts(op, op.function, len(found.inputs), (1,) * len(found.inputs))
+            result = self.symbols.get(op.function)
+            if isinstance(result, FunctionDefinition):
+                yield from _counts(op, op.function, len(result.inputs), (1,) * len(result.inputs))
             else:
                 yield self._unknown("function", op.function)
         elif isinstance(op, Op):

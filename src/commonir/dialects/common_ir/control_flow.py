@@ -58,14 +58,16 @@ def _divided(called: str, use: OperatorUse) -> list[tuple[Value, ...]]:
     """The inputs by parameter: predicate and inputs of the branches, or variables and constants."""
     expected = 2 if called == LOOP else 3
     counts = use.counts if use.counts is not None else (1,) * expected
-    given = [v for v in use.operands if v is not None]
-    if len(counts) != expected or sum(counts) != len(given) or min(counts) < 0:
-        text = f"'{called}' has {expected} parameters, which the argument counts must divide {len(given)} inputs among"
+    operands = [v for v in use.operands if v is not None]
+    if len(counts) != expected or sum(counts) != len(operands) or min(counts) < 0:
+        text = (
+            f"'{called}' has {expected} parameters, which the argument counts must divide {len(operands)} inputs among"
+        )
         raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, text, help="give the node an argument-count list"))
     out: list[tuple[Value, ...]] = []
     at = 0
     for count in counts:
-        out.append(tuple(given[at : at + count]))
+        out.append(tuple(operands[at : at + count]))
         at += count
     return out
 
@@ -76,10 +78,10 @@ def _loop(named: Sequence[str], variables: Sequence[Value], constants: Sequence[
     return core.While.build({"initial": tuple(variables), "condition": nested[0], "body": nested[1]}, types)
 
 
-def _calling(name: str, types: Sequence[Type], given: Sequence[Value], functions: Functions) -> Region:
+def _calling(name: str, types: Sequence[Type], operands: Sequence[Value], functions: Functions) -> Region:
     """A nested program that calls a function on what it receives and on values from outside, and yields the outputs."""
     block = Block(types)
-    arguments = (*block.arguments, *given)
+    arguments = (*block.arguments, *operands)
     results = functions[name].result_types([v.type for v in arguments])
     call = block.append(Call.build({"function": name, "arguments": arguments}, results))
     block.append(core.Yield(call.results))

@@ -187,13 +187,13 @@ class FunctionDefinition(
                     wrong.append(Diagnostic(WRONG_ATTRIBUTE, text))
                 continue
             try:
-                held = None if formal.kind.kind is None else formal.kind.kind.from_attribute(value)
+                content = None if formal.kind.kind is None else formal.kind.kind.from_attribute(value)
             except ValueError as error:
                 text = f"attribute '{name}' of function '{self.sym_name}': {error}"
                 wrong.append(Diagnostic(WRONG_ATTRIBUTE, text))
                 continue
             check = formal.kind.check
-            if check is not None and not check.holds(held):
+            if check is not None and not check.holds(content):
                 text = f"attribute '{name}' of function '{self.sym_name}' must be {check.text}"
                 wrong.append(Diagnostic(WRONG_ATTRIBUTE, text))
             out[name] = value
@@ -227,11 +227,11 @@ class FunctionDefinition(
 
         Raises: DiagnosticError (E0502, E0503) when operands do not fit.
         """
-        found = self.unified(types)
+        result = self.unified(types)
         out: list[Type] = []
         for expected in self._types_of(self.outputs):
             try:
-                out.append(expected.resolve(found))
+                out.append(expected.resolve(result))
             except Undetermined:
                 out.append(unknown)
         return tuple(out)
@@ -248,8 +248,8 @@ class FunctionDefinition(
             text = f"function '{self.sym_name}': {error}"
             raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, text)) from None
         plain = as_declared([v.type for v in (*self.inputs, *self.outputs)])
-        found = dict(zip((*self.inputs, *self.outputs), plain, strict=True))
-        return tuple([declared.get(v.name) or found[v] for v in values])
+        result = dict(zip((*self.inputs, *self.outputs), plain, strict=True))
+        return tuple([declared.get(v.name) or result[v] for v in values])
 
 
 # -- instances
@@ -401,25 +401,25 @@ class Call(StatedResults, Invocation, name="common_ir.call"):
         return self.called_with([v.type for v in self.arguments])
 
     def called_with(self, types: Sequence[Type]) -> onnx.FunctionInstance:
-        found = self.definition
-        if found is None:
+        result = self.definition
+        if result is None:
             raise DiagnosticError(rules.DECLARED.broken(f"the function '{self.function}' is not declared"))
-        return instance_of(found, self.attributes, types)
+        return instance_of(result, self.attributes, types)
 
     def verify(self) -> Iterator[Diagnostic]:
         if module_around(self) is None:
             return
-        found = self.definition
-        if found is None:
+        result = self.definition
+        if result is None:
             return  # reported by the enclosing graph, library or function
         try:
-            found.actual_attributes(self.attributes, references_of(self))
-            found.unified([v.type for v in self.arguments])
+            result.actual_attributes(self.attributes, references_of(self))
+            result.unified([v.type for v in self.arguments])
         except DiagnosticError as error:
             yield from error.diagnostics
-        if len(self.results) != len(found.outputs):
-            expected = plural(len(found.outputs), "output")
-            text = f"function '{found.sym_name}' has {expected}, the node names {len(self.results)}"
+        if len(self.results) != len(result.outputs):
+            expected = plural(len(result.outputs), "output")
+            text = f"function '{result.sym_name}' has {expected}, the node names {len(self.results)}"
             yield Diagnostic(WRONG_OPERAND_COUNT, text)
 
 

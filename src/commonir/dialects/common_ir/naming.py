@@ -56,8 +56,8 @@ def markup_in(doc: str) -> str | None:
 
     Only the beginning of a very long one is looked at.
     """
-    found = _MARKUP.search(_CODE.sub("", doc[:_LONGEST_DOC]))
-    return None if found is None else found[0]
+    match = _MARKUP.search(_CODE.sub("", doc[:_LONGEST_DOC]))
+    return None if match is None else match[0]
 
 
 def library_name(operation: str) -> str:

@@ -45,17 +45,17 @@ class OperatorNode(DeclaredOp, Invocation):
     def _meaning(self) -> FunctionDefinition:
         module = module_around(self)
         bare = self.called.rpartition(".")[2]
-        found: dict[str, FunctionDefinition] = {}
+        result: dict[str, FunctionDefinition] = {}
         elements = self.unified().elements
         libraries = [] if module is None else [op for op in module.body.operations if isinstance(op, Namespace)]
         for library in libraries:
             function = symbol_in(library.body, bare)
             if isinstance(function, FunctionDefinition) and has_signature(function, self.signature, elements):
-                found[f"{library.symbol_name}.{bare}"] = function
-        if len(found) == 1:
-            return next(iter(found.values()))
-        if found:
-            text = f"{self.called}: {len(found)} functions could be its meaning: {', '.join(found)}"
+                result[f"{library.symbol_name}.{bare}"] = function
+        if len(result) == 1:
+            return next(iter(result.values()))
+        if result:
+            text = f"{self.called}: {len(result)} functions could be its meaning: {', '.join(result)}"
             raise DiagnosticError(Diagnostic(NO_MEANING, text, help="import the library of only one of them"))
         text = f"{self.called}: it is only declared: nothing says what it computes"
         help = (

@@ -30,9 +30,9 @@ def declared_in(module: Module) -> Declared:
         inside = op.body.operations if isinstance(op, Library) else (op,)
         prefix = f"{op.sym_name}." if isinstance(op, Library) else ""
         for declared in inside:
-            found = definitions_of(declared, prefix)
-            if found:
-                out[found[0].called] = found
+            result = definitions_of(declared, prefix)
+            if result:
+                out[result[0].called] = result
     return out
 
 
@@ -101,10 +101,10 @@ def library_page(library: Library) -> str:
         lines += [f"Imports: {', '.join(imports)}.", ""]
     for title, kind in (("Operators", OperatorDeclaration), ("Functions", FunctionDefinition)):
         declared = [definitions_of(op) for op in library.body.operations if isinstance(op, kind)]
-        found = [d for d in declared if d]
-        if found:
+        result = [d for d in declared if d]
+        if result:
             lines += [f"## {title}", "", "| name | signature | meaning |", "|---|---|---|"]
-            lines += [_library_row(definitions) for definitions in found] + [""]
+            lines += [_library_row(definitions) for definitions in result] + [""]
     return "\n".join(lines).rstrip() + "\n"
 
 

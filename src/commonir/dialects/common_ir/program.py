@@ -94,7 +94,7 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
     def replace_interface(self, new: NewInterface) -> Function:
         new_op = onnx.Graph.replace_interface(self, new)
         names = {new.renamed.get(v.name, v.name): v.name for v in (*new_op.inputs, *new_op.outputs)}
-        kept = tuple([(names[name], held) for name, held in self.declared.entries if name in names])
+        kept = tuple([(names[name], content) for name, content in self.declared.entries if name in names])
         assert isinstance(new_op, onnx.Graph)
         graph = Graph(
             new_op.sym_name, new_op.opset_import, new_op.content.take(), new_op.defaults, DictionaryAttr(kept)

@@ -20,9 +20,9 @@ LIBRARY_DOMAIN = "org.commonir"
 """The domain of the libraries that stand for dialects: `org.commonir.core.add` is the operation `core.add` itself."""
 
 
-def signature_from(stated: DictionaryAttr) -> Signature:
+def signature_from(declared: DictionaryAttr) -> Signature:
     """The signature that a dictionary states. Raises: ValueError, which says what is wrong and where."""
-    entries = dict(stated.entries)
+    entries = dict(declared.entries)
     _refuse_others(entries, ("inputs", "outputs", "attributes", "types", "doc"), "a signature")
     variables = _variables(entries.get("types"))
     inputs = [_parameter(p, "input", variables) for p in _dictionaries(entries.get("inputs"), "inputs")]
@@ -31,18 +31,18 @@ def signature_from(stated: DictionaryAttr) -> Signature:
     return Signature(tuple(inputs), tuple(outputs), attributes, variables, _text(entries.get("doc"), "doc"))
 
 
-def attributes_from(stated: Iterable[DictionaryAttr], variables: Iterable[str] = ()) -> tuple[DeclaredAttribute, ...]:
+def attributes_from(declared: Iterable[DictionaryAttr], variables: Iterable[str] = ()) -> tuple[DeclaredAttribute, ...]:
     """The attributes that dictionaries declare. Raises: ValueError, which says what is wrong and where."""
-    return tuple([_attribute(a, frozenset(variables)) for a in stated])
+    return tuple([_attribute(a, frozenset(variables)) for a in declared])
 
 
-def _variables(stated: Attribute | None) -> dict[str, ElementClass]:
-    if stated is None:
+def _variables(declared: Attribute | None) -> dict[str, ElementClass]:
+    if declared is None:
         return {}
-    if not isinstance(stated, DictionaryAttr):
+    if not isinstance(declared, DictionaryAttr):
         raise ValueError("'types' must name type variables")
     out: dict[str, ElementClass] = {}
-    for name, members in stated.entries:
+    for name, members in declared.entries:
         names = [_text(m, "a member of a type variable") for m in _items(members, f"types of '{name}'")]
         for n in names:
             if n not in ELEMENT_TYPES:
@@ -54,25 +54,25 @@ def _variables(stated: Attribute | None) -> dict[str, ElementClass]:
     return out
 
 
-def _parameter(stated: DictionaryAttr, what: str, variables: Iterable[str]) -> Parameter:
-    entries = dict(stated.entries)
+def _parameter(declared: DictionaryAttr, what: str, variables: Iterable[str]) -> Parameter:
+    entries = dict(declared.entries)
     _refuse_others(entries, ("name", "type", "multiplicity", "doc"), f"an {what}")
     name = _text(entries.get("name"), f"the name of an {what}")
     if "type" not in entries:
         raise ValueError(f"{what} '{name}' has no type")
     keyword = _text(entries.get("multiplicity"), "multiplicity") or Multiplicity.ONE.value
-    found = {m.value: m for m in Multiplicity}.get(keyword)
-    if found is None:
+    result = {m.value: m for m in Multiplicity}.get(keyword)
+    if result is None:
         raise ValueError(f"{what} '{name}': '{keyword}' is not a multiplicity: one, optional or many")
     try:
         kind = declared_type(_text(entries["type"], "type"), variables)
     except ValueError as error:
         raise type(error)(f"{what} '{name}': {error}") from None
-    return Parameter(name, kind, found, _text(entries.get("doc"), "doc"))
+    return Parameter(name, kind, result, _text(entries.get("doc"), "doc"))
 
 
-def _attribute(stated: DictionaryAttr, variables: frozenset[str]) -> DeclaredAttribute:
-    entries = dict(stated.entries)
+def _attribute(declared: DictionaryAttr, variables: frozenset[str]) -> DeclaredAttribute:
+    entries = dict(declared.entries)
     _refuse_others(entries, ("name", "type", "default", "doc"), "an attribute")
     name = _text(entries.get("name"), "the name of an attribute")
     if "type" not in entries:
@@ -111,9 +111,9 @@ def _items(attr: Attribute | None, what: str) -> tuple[Attribute, ...]:
 
 
 def _dictionaries(attr: Attribute | None, what: str) -> list[DictionaryAttr]:
-    found = _items(attr, f"'{what}'")
-    out = [v for v in found if isinstance(v, DictionaryAttr)]
-    if len(out) != len(found):
+    result = _items(attr, f"'{what}'")
+    out = [v for v in result if isinstance(v, DictionaryAttr)]
+    if len(out) != len(result):
         raise ValueError(f"'{what}' must be a list of dictionaries")
     return out
 

@@ -65,11 +65,11 @@ def axes_of(axes: Iterable[int], rank: int, label: str = "C1") -> list[int]:
 
     Raises: NotationError when one is named twice (a constraint of the given label) or not there.
     """
-    given = list(axes)
-    found = {axis_of(a, rank) for a in given}
-    if len(found) != len(given):
-        raise NotationError(f"axes {given} name one axis twice", label=label)
-    return sorted(found)
+    arguments = list(axes)
+    result = {axis_of(a, rank) for a in arguments}
+    if len(result) != len(arguments):
+        raise NotationError(f"axes {arguments} name one axis twice", label=label)
+    return sorted(result)
 
 
 def accumulator(element: ElementType) -> ElementType:

@@ -13,51 +13,51 @@ from commonir.notation import NotationError
 from commonir.ods.operand_shapes import known_dims_of
 
 
-def bits_as(x: Value, wanted: ElementType) -> Value:
+def bits_as(x: Value, expected: ElementType) -> Value:
     """The same bits as numbers of another type; when widths differ there is one axis more or less at the end.
 
     That axis is as long as the wider number has narrower ones, of which the first has the lowest bits.
     Raises: NotationError for bools, which have one bit, and numbers of more.
     """
     source = tensor_type(x).element
-    wide, narrow = _bits(source), _bits(wanted)
+    wide, narrow = _bits(source), _bits(expected)
     if wide == narrow:
-        return _bits_of_one_width(x, wanted)
+        return _bits_of_one_width(x, expected)
     if 1 in (wide, narrow):
-        raise NotationError(f"bits of {source} cannot be taken as {wanted}")
-    return _narrower(x, wanted) if wide > narrow else _wider(x, wanted)
+        raise NotationError(f"bits of {source} cannot be taken as {expected}")
+    return _narrower(x, expected) if wide > narrow else _wider(x, expected)
 
 
 def _bits(element: ElementType) -> int:
     return 1 if element is boolean else element.bits
 
 
-def _bits_of_one_width(x: Value, wanted: ElementType) -> Value:
-    return x if tensor_type(x).element is wanted else bit_cast(x, wanted)
+def _bits_of_one_width(x: Value, expected: ElementType) -> Value:
+    return x if tensor_type(x).element is expected else bit_cast(x, expected)
 
 
-def _narrower(x: Value, wanted: ElementType) -> Value:
+def _narrower(x: Value, expected: ElementType) -> Value:
     source = tensor_type(x).element
     unsigned = _unsigned(source.bits)
     whole = unsqueeze(_bits_of_one_width(x, unsigned), (rank_of(x),))
-    shifts = vector(tuple(range(0, source.bits, wanted.bits)), unsigned)
-    mask = scalar((1 << wanted.bits) - 1, unsigned)
-    parts = cast(bitwise_and(shift_right(whole, shifts), mask), _unsigned(wanted.bits))
-    return _bits_of_one_width(parts, wanted)
+    shifts = vector(tuple(range(0, source.bits, expected.bits)), unsigned)
+    mask = scalar((1 << expected.bits) - 1, unsigned)
+    parts = cast(bitwise_and(shift_right(whole, shifts), mask), _unsigned(expected.bits))
+    return _bits_of_one_width(parts, expected)
 
 
-def _wider(x: Value, wanted: ElementType) -> Value:
-    source, unsigned = tensor_type(x).element, _unsigned(wanted.bits)
+def _wider(x: Value, expected: ElementType) -> Value:
+    source, unsigned = tensor_type(x).element, _unsigned(expected.bits)
     parts = cast(_bits_of_one_width(x, _unsigned(source.bits)), unsigned)
-    moved = shift_left(parts, vector(tuple(range(0, wanted.bits, source.bits)), unsigned))
+    moved = shift_left(parts, vector(tuple(range(0, expected.bits, source.bits)), unsigned))
     rank = rank_of(moved)
     sizes = known_dims_of(moved)
     out: Value | None = None
-    for n in range(wanted.bits // source.bits):
+    for n in range(expected.bits // source.bits):
         one = slice_(moved, (*(0,) * (rank - 1), n), (*sizes[:-1], n + 1), (1,) * rank)
         out = one if out is None else bitwise_or(out, one)
     assert out is not None
-    return _bits_of_one_width(squeeze(out, (rank - 1,)), wanted)
+    return _bits_of_one_width(squeeze(out, (rank - 1,)), expected)
 
 
 def _unsigned(bits: int) -> ElementType:

@@ -101,8 +101,8 @@ def rank_of(op: Operation) -> tuple[int, int] | None:
 
 def ranks_of(module: Module) -> tuple[Function, ...]:
     """The functions that are what ranks run, in the order of ranks; none in a program that is not of ranks."""
-    found = {rank: op for op in module.functions.values() for rank, _ in [rank_of(op) or (-1, 0)] if rank >= 0}
-    return tuple([found[rank] for rank in sorted(found)])
+    result = {rank: op for op in module.functions.values() for rank, _ in [rank_of(op) or (-1, 0)] if rank >= 0}
+    return tuple([result[rank] for rank in sorted(result)])
 
 
 def are_all_ranks(functions: Sequence[Function]) -> bool:

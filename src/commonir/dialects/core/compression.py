@@ -66,15 +66,15 @@ class Decoded(CoreOp, traits=(traits.Pure,)):
 
     def constant_data(self) -> Data | None:
         type = self.results[0].type
-        given = [None if v is None else known_data(v) for v in self.grouped_operands() if not isinstance(v, tuple)]
-        is_known = all(d is not None or v is None for d, v in zip(given, self.grouped_operands(), strict=True))
+        operands = [None if v is None else known_data(v) for v in self.grouped_operands() if not isinstance(v, tuple)]
+        is_known = all(d is not None or v is None for d, v in zip(operands, self.grouped_operands(), strict=True))
         if not is_known or not isinstance(type, TensorType) or not type.is_static:
             return None
         name, decode = self.name, self.decoded
 
         def compute() -> Data:
             try:
-                return ArrayData(type, decode(*[None if d is None else d.array() for d in given]))
+                return ArrayData(type, decode(*[None if d is None else d.array() for d in operands]))
             except ValueError as error:
                 raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{name}: {error}")) from None
 

@@ -109,8 +109,8 @@ class While(CoreOp, name="core.while", traits=(traits.SingleBlock,)):
         types = [v.type for v in self.initial]
         for what, nested in (("the condition", self.condition), ("the body", self.body)):
             yield from _differences(f"arguments of {what}", [a.type for a in received(nested)], types)
-        found = [v.type for v in yielded(self.body)]
-        yield from _differences("results of the body", found[: len(types)], types)
+        result = [v.type for v in yielded(self.body)]
+        yield from _differences("results of the body", result[: len(types)], types)
         answer = [v.type for v in yielded(self.condition)]
         yield from _differences("the condition", answer, [TensorType(boolean, ())])
 
@@ -151,8 +151,8 @@ class Scan(CoreOp, name="core.scan", traits=(traits.SingleBlock,)):
         states = [v.type for v in self.initial]
         types = [*states, *[_slice_type(v.type) for v in self.sequences]]
         yield from _differences("arguments of the body", [a.type for a in received(self.body)], types)
-        found = [v.type for v in yielded(self.body)]
-        yield from _differences("states from the body", found[: len(states)], states)
+        result = [v.type for v in yielded(self.body)]
+        yield from _differences("states from the body", result[: len(states)], states)
 
 
 def _length(sequence: Value) -> Dim | None:
@@ -169,17 +169,17 @@ def _slice_type(type: Type) -> Type:
     return type.with_shape(type.shape[1:])
 
 
-def block_sizes(nested: Region, given: Sequence[Value]) -> frozenset[str]:
+def block_sizes(nested: Region, operands: Sequence[Value]) -> frozenset[str]:
     """The symbols that only a nested program knows: its arguments or results in it bring them in.
 
     Those that what it is given has are known outside, too.
     """
     if not any(isinstance(v.type, TensorType) and not v.type.is_static for v in yielded(nested)):
         return frozenset()
-    found = {s.name for s in dims_introduced(received(nested), ())}
+    result = {s.name for s in dims_introduced(received(nested), ())}
     for op in nested.block.operations:
-        found.update(s.name for inner in op.walk() for s in defined_dims(inner))
-    return frozenset(found.difference(symbols_of([v.type for v in given])))
+        result.update(s.name for inner in op.walk() for s in defined_dims(inner))
+    return frozenset(result.difference(symbols_of([v.type for v in operands])))
 
 
 def _outside(type: Type, inside: frozenset[str]) -> Type:

@@ -392,10 +392,10 @@ class ArgReduce(CoreOp, traits=(traits.Pure,)):
         a = axis_of(self.axis, len(s))
         extreme = fold(fn, k, x[(*s[:a], k, *s[a + 1 :])])
         size = lift(x.shape[a] - 1, self.element)
-        found = select(call("equal", x[s], extreme), lift(s[a], self.element), size)
+        result = select(call("equal", x[s], extreme), lift(s[a], self.element), size)
         kept = [1 if n == a else i for n, i in enumerate(s) if self.keep_dims or n != a]
         needed = require(x.shape[a], ">=", 1, "size of the axis", label="C1")
-        return fold("minimum", s[a], found).by(*kept).where({}, needed)
+        return fold("minimum", s[a], result).by(*kept).where({}, needed)
 
 
 class ArgMax(ArgReduce, name="core.arg_max"):
@@ -507,15 +507,15 @@ class Unique(CoreOp, name="core.unique", traits=(traits.Pure,)):
     def infer(self) -> tuple[Type, ...]:
         type = tensor_type(self.x)
         shape = type.shape
-        found: Shape | None = None if shape is None else (None,)
+        result: Shape | None = None if shape is None else (None,)
         whole: Dim | None = None
         if self.axis is None:
-            found, whole = (None,), element_count(shape) if are_known(shape) else None
+            result, whole = (None,), element_count(shape) if are_known(shape) else None
         elif shape is not None:
             a = axis_of(self.axis, len(shape))
-            found, whole = (*shape[:a], None, *shape[a + 1 :]), shape[a]
+            result, whole = (*shape[:a], None, *shape[a + 1 :]), shape[a]
         some = TensorType(i64, (None,))
-        return type.with_shape(found), some, TensorType(i64, (whole,)), some
+        return type.with_shape(result), some, TensorType(i64, (whole,)), some
 
     def reference(self, x: Array) -> tuple[Array, ...]:
         xp: Any = x.__array_namespace__()  # numpy, whose stubs do not type sorting by several keys

@@ -33,11 +33,11 @@ def _along(values: Value, axes: list[int], rank: int) -> Value:
     return wide if len(sizes) == len(shape) else reshape(wide, tuple(sizes))
 
 
-def _sizes_along(x: Value, axes: tuple[int, ...], given: Iterable[tuple[str, Value | None]]) -> object:
+def _sizes_along(x: Value, axes: tuple[int, ...], items: Iterable[tuple[str, Value | None]]) -> object:
     """Returns whether tensors have the sizes of x along axes, in ascending order of axes."""
     shape = tensor_type(x).shape
     needed: tuple[Constraint, ...] = ()
-    for name, value in given:
+    for name, value in items:
         sizes = None if value is None else tensor_type(value).shape
         if shape is None or sizes is None:
             continue

@@ -451,8 +451,8 @@ class _Parser:
         members: list[Holds] = []
         while not members or not self._take("]"):  # a bracket at the start stands for itself
             members.append(self._member())
-        found = self._cased(_any_of(members))
-        return _not(found) if is_not else found
+        result = self._cased(_any_of(members))
+        return _not(result) if is_not else result
 
     def _member(self) -> Holds:
         for name, holds in _POSIX.items():

@@ -144,12 +144,12 @@ class Recurrent(CoreOp, traits=(traits.Pure, traits.RunsNested)):
 
     def applied(self) -> tuple[Callable[[Value], Value], ...]:
         """The functions of a step with their parameters."""
-        given = list(self.given_parameters or [p for f in self.functions for p in f.usual])
+        arguments = list(self.given_parameters or [p for f in self.functions for p in f.usual])
         out: list[Callable[[Value], Value]] = []
         for f in self.functions:
             count = len(f.usual)
-            out.append(partial(f.of, parameters=tuple(given[:count])))
-            given = given[count:]
+            out.append(partial(f.of, parameters=tuple(arguments[:count])))
+            arguments = arguments[count:]
         return tuple(out)
 
     @constraint("C1")
@@ -194,23 +194,23 @@ class Recurrent(CoreOp, traits=(traits.Pure, traits.RunsNested)):
         """The outputs of all steps, then the last states, for a step of each direction."""
         reversals = (self.order is Direction.REVERSE, True)
         states = zip(*[self.directed(v) for v in initial], strict=True)
-        found: list[tuple[Value, ...]] = []
+        result: list[tuple[Value, ...]] = []
         for w, b, first, step, is_reverse in zip(
             self.directed(weight), self.directed_or_none(bias), states, steps, reversals, strict=False
         ):
             given = linear(widened(x), w, b)
-            found.append(_scanned(given, first, lengths, step, is_reverse))
-        joined = [stack(parts, 1 if n == 0 else 0) for n, parts in enumerate(zip(*found, strict=True))]
+            result.append(_scanned(given, first, lengths, step, is_reverse))
+        joined = [stack(parts, 1 if n == 0 else 0) for n, parts in enumerate(zip(*result, strict=True))]
         return tuple([narrowed(v, x) for v in joined])
 
 
 def _scanned(
-    given: Value, first: States, lengths: Value | None, step: RecurrentStep, is_reverse: bool
+    value: Value, first: States, lengths: Value | None, step: RecurrentStep, is_reverse: bool
 ) -> tuple[Value, ...]:
     """The outputs of all steps in one direction, then the last states."""
-    sequences = [given]
+    sequences = [value]
     if lengths is not None:
-        sequences.append(iota((_first_size(given),), 0, i64))
+        sequences.append(iota((_first_size(value),), 0, i64))
     count = len(first)
 
     def body(*arguments: Value) -> States:
@@ -330,9 +330,9 @@ class Gru(Recurrent, name="core.gru"):
         both, last = split(recurrent, 0, (size * 2, size))
         b_both, b_last = (None, None) if bias is None else split(bias, 0, (size * 2, size))
 
-        def step(states: States, given: Value) -> States:
+        def step(states: States, value: Value) -> States:
             (h,) = states
-            of_gates, of_new = split(given, -1, (size * 2, size))
+            of_gates, of_new = split(value, -1, (size * 2, size))
             opened = f(_limited(add(of_gates, linear(h, both, b_both)), self.clip))
             z, r = split(opened, -1, (size, size))
             within = mul(r, linear(h, last, b_last)) if self.reset_after else linear(mul(r, h), last, b_last)
@@ -407,9 +407,9 @@ class Lstm(Recurrent, name="core.lstm"):
         def gate(x: Value, weight: Value | None, c: Value) -> Value:
             return f(_limited(_added(x, None if weight is None else mul(weight, c)), self.clip))
 
-        def step(states: States, given: Value) -> States:
+        def step(states: States, value: Value) -> States:
             h, c = states
-            i, o, forget, z = split(add(given, linear(h, recurrent)), -1, (size,) * 4)
+            i, o, forget, z = split(add(value, linear(h, recurrent)), -1, (size,) * 4)
             enters = gate(i, p_i, c)
             stays = sub(splat(1.0, enters), enters) if self.coupled else gate(forget, p_f, c)
             following = add(mul(stays, c), mul(enters, of_entering(_limited(z, self.clip))))

@@ -44,9 +44,9 @@ class Constexpr(MilOp, traits=(traits.Pure, traits.ConstantLike)):
     """An operation on constants, which its counterpart in the core keeps as it is."""
 
     def constant_results(self) -> tuple[Data | None, ...]:
-        given = [known_data(v) for v in self.operands]
-        known = [core.constant(d) for d in given if d is not None]
-        if len(known) != len(given):
+        operands = [known_data(v) for v in self.operands]
+        known = [core.constant(d) for d in operands if d is not None]
+        if len(known) != len(operands):
             return ()
         stands = dict(zip(self.operands, known, strict=True))
         grouped = [v for v in self.grouped_operands() if not isinstance(v, tuple)]

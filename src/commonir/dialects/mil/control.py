@@ -155,9 +155,9 @@ class Classify(MilOp, Labelling, name="mil.classify", traits=(traits.Pure,)):
         data = known_data(self.classes)
         if data is None:
             return ()
-        found = data.values()
-        texts = tuple([v for v in found if isinstance(v, str)])
-        return texts or tuple([int(v) for v in found if not isinstance(v, str)])
+        result = data.values()
+        texts = tuple([v for v in result if isinstance(v, str)])
+        return texts or tuple([int(v) for v in result if not isinstance(v, str)])
 
     def _label_type(self) -> TensorType | None:
         type = self.classes.type

@@ -203,8 +203,8 @@ class _Fields:
         return result.value if isinstance(result, StringAttr) else ""
 
     def number(self, name: str) -> int:
-        found = self._held.get(name)
-        return int(found.value) if isinstance(found, IntegerAttr | BoolAttr) else 0
+        result = self._held.get(name)
+        return int(result.value) if isinstance(result, IntegerAttr | BoolAttr) else 0
 
     def numbers(self, name: str) -> tuple[int, ...]:
         return tuple([a.value for a in self._array(name) if isinstance(a, IntegerAttr)])
@@ -428,8 +428,8 @@ def _image_fields(image: Image) -> DictionaryAttr:
 
 def _range_fields(range: SizeRange) -> DictionaryAttr:
     upper = -1 if range.upper is None else range.upper
-    given = {"lowerBound": range.lower, "upperBound": upper}
-    return _message({name: IntegerAttr(n) for name, n in given.items() if n})
+    arguments = {"lowerBound": range.lower, "upperBound": upper}
+    return _message({name: IntegerAttr(n) for name, n in arguments.items() if n})
 
 
 def _integers(values: tuple[int, ...]) -> ArrayAttr:

@@ -73,9 +73,9 @@ def _needed_version(function: Function, new: NewInterface) -> int:
     return max((IO_TYPES_SINCE.get(t.element, 0) for t in types if isinstance(t, TensorType)), default=0)
 
 
-def _edited(held: Attribute, known: Interface | None, function: Function, new: NewInterface) -> DictionaryAttr:
+def _edited(content: Attribute, known: Interface | None, function: Function, new: NewInterface) -> DictionaryAttr:
     """An interface in the form of a message, of the new inputs, outputs and states."""
-    fields = _fields(held)
+    fields = _fields(content)
     states = [v for v in function.inputs if isinstance(v.type, StateType)]
     inputs = [v for v in function.inputs if not isinstance(v.type, StateType)]
     ports = {**new.input_ports, **new.output_ports}
@@ -93,7 +93,7 @@ def _edited(held: Attribute, known: Interface | None, function: Function, new: N
     current = {old: name for name, old in new.renamed.items()}
     returned = {name for name, _ in new.outputs}
     for name in _CLASSIFIER_NAMES:
-        text = current.get(_text(held, name), "")
+        text = current.get(_text(content, name), "")
         if name in fields:
             del fields[name]
             if text in returned:
@@ -102,15 +102,15 @@ def _edited(held: Attribute, known: Interface | None, function: Function, new: N
 
 
 def _features(
-    held: Attribute | None,
+    content: Attribute | None,
     before: Iterable[Feature],
-    wanted: Iterable[tuple[str, Type]],
+    expected: Iterable[tuple[str, Type]],
     ports: Mapping[str, Port],
     renamed: Mapping[str, str],
 ) -> Iterator[Attribute]:
-    raw = {_text(f, "name"): f for f in (held.values if isinstance(held, ArrayAttr) else ())}
+    raw = {_text(f, "name"): f for f in (content.values if isinstance(content, ArrayAttr) else ())}
     typed = {f.name: f for f in before}
-    for name, type in wanted:
+    for name, type in expected:
         old = renamed.get(name, "")
         feature = typed.get(old)
         port = ports.get(name, NO_PORT)
@@ -129,8 +129,8 @@ def _is_of(feature: Feature, type: Type) -> bool:
     return True
 
 
-def _renamed(held: Attribute, name: str) -> DictionaryAttr:
-    return _dictionary({**_fields(held), "name": StringAttr(name)})
+def _renamed(content: Attribute, name: str) -> DictionaryAttr:
+    return _dictionary({**_fields(content), "name": StringAttr(name)})
 
 
 def _feature(name: str, type: Type, port: Port, before: Feature | None) -> Feature:
@@ -166,14 +166,14 @@ def _image(port: Port, order: ColorSpace, before: Feature | None) -> Image:
     return Image(width, height, color, tuple([(s[3], s[2]) for s in port.shapes]), ranges[1], ranges[0])
 
 
-def _fields(held: Attribute | None) -> dict[str, Attribute]:
-    return dict(held.entries) if isinstance(held, DictionaryAttr) else {}
+def _fields(content: Attribute | None) -> dict[str, Attribute]:
+    return dict(content.entries) if isinstance(content, DictionaryAttr) else {}
 
 
 def _dictionary(fields: Mapping[str, Attribute]) -> DictionaryAttr:
     return DictionaryAttr(tuple(fields.items()))
 
 
-def _text(held: Attribute, name: str) -> str:
-    result = _fields(held).get(name)
+def _text(content: Attribute, name: str) -> str:
+    result = _fields(content).get(name)
     return result.value if isinstance(result, StringAttr) else ""

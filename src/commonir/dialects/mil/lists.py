@@ -141,8 +141,8 @@ def _made_by(ls: Value) -> MakeList | None:
 
 def _vector(rank: int, first: Value | None = None, more: dict[int, Value] | None = None) -> Value:
     """A number for each axis, 0 where none is given."""
-    given = {**(more or {}), **({} if first is None else {0: first})}
-    parts = [core.unsqueeze(given.get(n, core.scalar(0, i64)), (0,)) for n in range(rank)]
+    arguments = {**(more or {}), **({} if first is None else {0: first})}
+    parts = [core.unsqueeze(arguments.get(n, core.scalar(0, i64)), (0,)) for n in range(rank)]
     return core.concat(tuple(parts), 0)
 
 

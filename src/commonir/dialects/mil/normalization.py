@@ -126,8 +126,8 @@ class LayerNorm(MilOp, name="mil.layer_norm", traits=(traits.Pure,)):
         if self.axes is not None and not are_axes(self.axes, rank):
             return True  # C1
         expected = [dims_of(self.x)[a] for a in every_axis(self.axes, rank)]
-        given = [(name, v) for name, v in (("gamma", self.gamma), ("beta", self.beta)) if v is not None]
-        return all_hold([same_sizes(dims_of(v), expected, name) for name, v in given])
+        arguments = [(name, v) for name, v in (("gamma", self.gamma), ("beta", self.beta)) if v is not None]
+        return all_hold([same_sizes(dims_of(v), expected, name) for name, v in arguments])
 
     def reference(self, x: Value, gamma: Value | None, beta: Value | None) -> Value:
         axes = every_axis(self.axes, rank_of(x))

@@ -50,10 +50,10 @@ class Composition(
     @property
     def input_ports(self) -> Mapping[str, Port]:
         ports = dict(super().input_ports)
-        for name, held in self.defaults.entries:
+        for name, content in self.defaults.entries:
             port = ports.get(name, NO_PORT)
-            if port.default is None and isinstance(held, IntegerAttr | FloatAttr):
-                ports[name] = port._replace(default=held.value)
+            if port.default is None and isinstance(content, IntegerAttr | FloatAttr):
+                ports[name] = port._replace(default=content.value)
         return ports
 
     @property

@@ -213,8 +213,8 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
         for name, value in new.outputs:
             value.name = name
         end = Return(tuple([v for _, v in new.outputs]), tuple([name for name, _ in new.outputs]))
-        for key, held in (self.body.last or end).extra.items():
-            end.set_extra(key, held)
+        for key, content in (self.body.last or end).extra.items():
+            end.set_extra(key, content)
         new.body.append(end)
         self._rename_shapes(new)
         result = replace_function(self, Func(self.sym_name, self.opset, (Region([new.body]),)))
@@ -353,10 +353,10 @@ def _with_keys(value: Data | Compound, names: Mapping[str, str]) -> Data | Compo
     """A constant with other keys in its dictionaries, and in those inside of them."""
     if not isinstance(value, Compound):
         return value
-    held = [_with_keys(v, names) for v in value.values]
+    values = [_with_keys(v, names) for v in value.values]
     if isinstance(value.type, MapType):
-        held[::2] = [_renamed(key, names) for key in held[::2]]
-    return Compound(value.type, held)
+        values[::2] = [_renamed(key, names) for key in values[::2]]
+    return Compound(value.type, values)
 
 
 def _renamed(key: Data | Compound, names: Mapping[str, str]) -> Data | Compound:

@@ -35,8 +35,8 @@ def _fit(x: Value, scale: Value, zero_point: Value | None, axis: int | None) -> 
     if not is_axis(axis, rank_of(x)) or rank_of(scale) != 1 or (zero_point is not None and rank_of(zero_point) != 1):
         return False
     size = dims_of(x)[axis]
-    given = [v for v in (scale, zero_point) if v is not None]
-    return all_hold([same_size(dims_of(v)[0], size, "quantized axis") for v in given])
+    arguments = [v for v in (scale, zero_point) if v is not None]
+    return all_hold([same_size(dims_of(v)[0], size, "quantized axis") for v in arguments])
 
 
 def _along(values: Value, axis: int | None, rank: int) -> Value:

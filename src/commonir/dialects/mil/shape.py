@@ -288,8 +288,8 @@ class Concat(MilOp, name="mil.concat", traits=(traits.Pure,)):
     def _fit(self) -> Condition:
         """the operands have the same sizes along the other axes."""
         first = dims_of(self.values[0]) if self.values else ()
-        found = [same_but_for(dims_of(v), first, self.axis, f"operand {n}") for n, v in enumerate(self.values)]
-        return all_hold(found)
+        result = [same_but_for(dims_of(v), first, self.axis, f"operand {n}") for n, v in enumerate(self.values)]
+        return all_hold(result)
 
     @constraint("C3")
     def _interleave_equals(self) -> Condition:

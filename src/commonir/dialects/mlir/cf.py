@@ -127,8 +127,8 @@ class Switch(
     @property
     def cases(self) -> tuple[int, ...]:
         """The numbers of the cases."""
-        held = self.case_values
-        return tuple([int(v) for v in held.data.values()]) if isinstance(held, DataAttr) else ()
+        values = self.case_values
+        return tuple([int(v) for v in values.data.values()]) if isinstance(values, DataAttr) else ()
 
     def successor_operands(self, number: int) -> tuple[Value, ...]:
         if number == 0:
@@ -140,9 +140,9 @@ class Switch(
     def with_successor_operands(self, passed: Sequence[Sequence[Value]]) -> Switch:
         default, *cases = map(tuple, passed)
         counts = tuple(map(len, cases))
-        given = tuple([v for case in cases for v in case])
+        arguments = tuple([v for case in cases for v in case])
         return Switch(
-            self.flag, counts, self.defaultDestination, self.caseDestinations, default, given, self.case_values
+            self.flag, counts, self.defaultDestination, self.caseDestinations, default, arguments, self.case_values
         )
 
     def selector_operands(self) -> tuple[Value, ...]:

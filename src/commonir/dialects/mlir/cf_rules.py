@@ -79,10 +79,10 @@ def _pass_through(op: Br, editor: Editor) -> bool:
 
 def _pass_through_either(op: CondBr, editor: Editor) -> bool:
     ways = [(op.trueDest, op.trueDestOperands), (op.falseDest, op.falseDestOperands)]
-    found = [_passed_through(*way) for way in ways]
-    if not any(found):
+    result = [_passed_through(*way) for way in ways]
+    if not any(result):
         return False
-    (one, first), (two, second) = [new or way for new, way in zip(found, ways, strict=True)]
+    (one, first), (two, second) = [new or way for new, way in zip(result, ways, strict=True)]
     editor.insert(CondBr(op.condition, one, two, first, second, op.branch_weights), op)
     editor.erase(op)
     return True
@@ -104,8 +104,8 @@ def _with_ways(op: Switch, default: Way, cases: list[tuple[int, Way]], editor: E
     values = DataAttr(data_of(held.data.element, (len(numbers),), numbers))
     counts = tuple([len(passed) for _, (_, passed) in cases])
     blocks = tuple([block for _, (block, _) in cases])
-    given = tuple([value for _, (_, passed) in cases for value in passed])
-    editor.insert(Switch(op.flag, counts, default[0], blocks, default[1], given, values), op)
+    arguments = tuple([value for _, (_, passed) in cases for value in passed])
+    editor.insert(Switch(op.flag, counts, default[0], blocks, default[1], arguments, values), op)
     for block in op.successors:
         editor.touch(*block.operations)
     editor.erase(op)
@@ -121,10 +121,10 @@ def _drop_cases(op: Switch, editor: Editor) -> bool:
 
 def _pass_through_any(op: Switch, editor: Editor) -> bool:
     ways = _ways(op)
-    found = [_passed_through(*way) for way in ways]
-    if not any(found):
+    result = [_passed_through(*way) for way in ways]
+    if not any(result):
         return False
-    default, *cases = [new or way for new, way in zip(found, ways, strict=True)]
+    default, *cases = [new or way for new, way in zip(result, ways, strict=True)]
     return _with_ways(op, default, list(zip(op.cases, cases, strict=True)), editor)
 
 

@@ -199,9 +199,9 @@ class Constant(
     @property
     def parts(self) -> tuple[FloatAttr | IntegerAttr | BoolAttr, ...]:
         """Its real and its imaginary part; none when the array does not say them."""
-        found = self.value.values if isinstance(self.value, ArrayAttr) else ()
-        numbers = tuple([v for v in found if isinstance(v, FloatAttr | IntegerAttr | BoolAttr)])
-        return numbers if len(numbers) == len(found) == 2 else ()
+        result = self.value.values if isinstance(self.value, ArrayAttr) else ()
+        numbers = tuple([v for v in result if isinstance(v, FloatAttr | IntegerAttr | BoolAttr)])
+        return numbers if len(numbers) == len(result) == 2 else ()
 
     def constant_data(self) -> Data | None:
         type = core_type(self.complex.type)

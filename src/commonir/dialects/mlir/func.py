@@ -221,11 +221,11 @@ class Constant(
     def verify(self) -> Iterable[Diagnostic]:
         if not _is_in_a_module(self):
             return
-        found = _function_for(self, self.value)
-        if found is None:
+        result = _function_for(self, self.value)
+        if result is None:
             yield _unknown_function(self, self.value, "is not a function: reference to undefined function")
-        elif found.function_type is not self.result_.type:
-            message = f"{self.name}: C2: reference to function with mismatched type: expected {found.function_type}"
+        elif result.function_type is not self.result_.type:
+            message = f"{self.name}: C2: reference to function with mismatched type: expected {result.function_type}"
             yield Diagnostic(WRONG_TYPE, f"{message}, found {self.result_.type}")
 
 

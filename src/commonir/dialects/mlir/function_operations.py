@@ -122,11 +122,11 @@ class FunctionOp(
         elif self.sym_visibility in (None, Visibility.PUBLIC):
             yield Diagnostic(WRONG_ATTRIBUTE, f"{self.name}: symbol declaration cannot have public visibility")
 
-    def _check_count(self, what: str, given: Sequence[object] | None, expected: int) -> Iterator[Diagnostic]:
-        if given is not None and len(given) != expected:
+    def _check_count(self, what: str, items: Sequence[object] | None, expected: int) -> Iterator[Diagnostic]:
+        if items is not None and len(items) != expected:
             of = "results" if what.startswith(("result", "function result")) else "arguments"
             message = f"{self.name}: expects {what} array to have as many elements as the function has {of}, "
-            yield Diagnostic(WRONG_ATTRIBUTE, f"{message}got {len(given)}, but expected {expected}")
+            yield Diagnostic(WRONG_ATTRIBUTE, f"{message}got {len(items)}, but expected {expected}")
 
     def _check_body(self, inputs: tuple[Type, ...]) -> Iterator[Diagnostic]:
         given = self.body.arguments

@@ -138,9 +138,11 @@ class Global(
         if self.value is None and not self.is_mutable:
             message = f"{self.name}: C1: immutable global must have an initial value, @{self.sym_name} has none"
             yield Diagnostic(WRONG_ATTRIBUTE, message)
-        held = self.data.type if self.data is not None else None
-        if held is not None and not _holds(core_type(self.type), held) and not _holds(self.type, held):
-            message = f"{self.name}: the value of @{self.sym_name} has type {held}, but the global is a {self.type}"
+        data_type = self.data.type if self.data is not None else None
+        if data_type is not None and not _holds(core_type(self.type), data_type) and not _holds(self.type, data_type):
+            message = (
+                f"{self.name}: the value of @{self.sym_name} has type {data_type}, but the global is a {self.type}"
+            )
             yield Diagnostic(WRONG_ATTRIBUTE, message)
 
 
@@ -225,9 +227,9 @@ class GlobalUse(StatedResults):
     def verify(self) -> Iterator[Diagnostic]:
         if not any(isinstance(holder, Module) for holder in self.ancestors()):
             return
-        found = self.target
-        if found is not None:
-            yield from self.check_access(found)
+        result = self.target
+        if result is not None:
+            yield from self.check_access(result)
             return
         known = [s.symbol_name for a in self.ancestors() if isinstance(a, Module) for s in a.symbols.values()]
         shown = SymbolRefAttr(*self.global_)
@@ -263,8 +265,8 @@ class GlobalLoadConst(_GlobalLoad, name="ml_program.global_load_const", traits=(
         yield from super().check_access(found)
 
     def constant_data(self) -> Data | None:
-        found = self.target
-        return None if found is None or found.is_mutable else found.data
+        result = self.target
+        return None if result is None or result.is_mutable else result.data
 
 
 _Token = TypeConstraint(

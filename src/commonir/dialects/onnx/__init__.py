@@ -115,5 +115,5 @@ def newest_version(domain: str) -> int:
 
 def first_version(name: str) -> int:
     """The version of its operator set that an operator came with; 0 for one that is not known."""
-    found = DIALECT.operations.get(name, ())
-    return min([version_number(d.since) for d in found], default=0)
+    result = DIALECT.operations.get(name, ())
+    return min([version_number(d.since) for d in result], default=0)

@@ -382,8 +382,8 @@ class LinearAttention(OnnxOp, name="onnx.LinearAttention", since="opset27"):
                 state = core.mul(state, core.unsqueeze(rest[0], (-1,)))
             column, row = core.unsqueeze(k, (-1,)), core.unsqueeze(v, (-2,))
             if corrected:
-                found = core.matmul(column, state, True, False)
-                row = core.mul(core.unsqueeze(rest[-1], (-1,)), core.sub(row, found))
+                result = core.matmul(column, state, True, False)
+                row = core.mul(core.unsqueeze(rest[-1], (-1,)), core.sub(row, result))
             state = core.add(state, core.mul(column, row))
             read = core.matmul(core.unsqueeze(q, (-2,)), repeated_heads(state, self.q_num_heads))
             return state, core.mul(core.squeeze(read, (-2,)), core.scalar(scale, f32))

@@ -169,11 +169,11 @@ def _elements(value: Value) -> tuple[Dim, ...] | None:
     return known_dims(value) if not isinstance(value.type, TensorType) or is_short(value.type) else None
 
 
-def _stand_in(given: Value | tuple[Value, ...] | None) -> Value | tuple[Value, ...] | None:
+def _stand_in(operand: Value | tuple[Value, ...] | None) -> Value | tuple[Value, ...] | None:
     """Something of the same type and known elements, for a reference to be called with."""
-    if isinstance(given, tuple):
-        return tuple([_stand_in_for(v) for v in given])
-    return None if given is None else _stand_in_for(given)
+    if isinstance(operand, tuple):
+        return tuple([_stand_in_for(v) for v in operand])
+    return None if operand is None else _stand_in_for(operand)
 
 
 def _stand_in_for(value: Value) -> Value:
@@ -261,9 +261,9 @@ def known(value: Value, name: str) -> tuple[Dim, ...]:
 
 def fixed(value: Value, name: str) -> tuple[int, ...]:
     """The elements of an operand that must be numbers. Raises: NotKnownError when they are not."""
-    found = known(value, name)
-    numbers = tuple([d for d in found if isinstance(d, int)])
-    if len(numbers) != len(found):
+    result = known(value, name)
+    numbers = tuple([d for d in result if isinstance(d, int)])
+    if len(numbers) != len(result):
         raise NotKnownError(f"'{name}' depends on symbolic dimensions")
     return numbers
 

@@ -111,7 +111,7 @@ class Constant(
         value = self.value
         if value is not None and sum([v is not None for v in self.attribute_values]) == 1:
             return value
-        given: list[Data | None] = [
+        arguments: list[Data | None] = [
             value,
             None if self.value_int is None else data_of(i64, (), (self.value_int,)),
             None if self.value_float is None else data_of(f32, (), (rounded(self.value_float, f32),)),
@@ -121,7 +121,7 @@ class Constant(
             None if self.value_strings is None else data_of(string, (len(self.value_strings),), self.value_strings),
             None if self.sparse_value is None else _dense(self.sparse_value),
         ]
-        result = [d for d in given if d is not None]
+        result = [d for d in arguments if d is not None]
         if not result and ATTRIBUTE_REFERENCES in self.extra:
             raise NotKnownError("the value is that of an attribute of the function around")
         if len(result) != 1:
@@ -138,9 +138,9 @@ def _singles(values: tuple[float, ...]) -> Data:
     return data_of(f32, (len(values),), [rounded(v, f32) for v in values])
 
 
-def _dense(held: DictionaryAttr) -> Data:
+def _dense(content: DictionaryAttr) -> Data:
     """The elements of a sparse constant. Raises: NotationError when its entries are not those of one."""
-    entries: dict[str, Attribute] = dict(held.entries)
+    entries: dict[str, Attribute] = dict(content.entries)
     match entries.get("values"), entries.get("indices"), entries.get("dims"):
         case DataAttr(data=values), DataAttr(data=indices), DenseArrayAttr(values=dims):
             shape = tuple([d for d in dims if isinstance(d, int)])

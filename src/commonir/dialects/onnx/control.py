@@ -63,12 +63,12 @@ def _counts(op: Operation, graph: Region, inputs: int, outputs: int) -> Iterator
     yield from check_graph(graph)
     if not graph.blocks:
         return
-    found = len(graph.blocks[0].arguments)
-    if found != inputs:
-        yield Diagnostic(MALFORMED_REGION, f"{op.name}: the graph takes {found} inputs, expected {inputs}")
-    found = len(returned(graph))
-    if found < outputs:
-        yield Diagnostic(MALFORMED_REGION, f"{op.name}: the graph gives {found} outputs, expected at least {outputs}")
+    result = len(graph.blocks[0].arguments)
+    if result != inputs:
+        yield Diagnostic(MALFORMED_REGION, f"{op.name}: the graph takes {result} inputs, expected {inputs}")
+    result = len(returned(graph))
+    if result < outputs:
+        yield Diagnostic(MALFORMED_REGION, f"{op.name}: the graph gives {result} outputs, expected at least {outputs}")
 
 
 def _without_names(declared: Type) -> Type:
@@ -111,9 +111,9 @@ def _require_fit(op: Operation, graph: Region, received: Sequence[Type]) -> None
 
 
 def _require(faults: Iterable[Diagnostic]) -> None:
-    found = tuple([d for d in faults if d.is_error])
-    if found:
-        raise DiagnosticError(*found)
+    result = tuple([d for d in faults if d.is_error])
+    if result:
+        raise DiagnosticError(*result)
 
 
 def _yields(block: Block) -> tuple[Value, ...]:
@@ -278,10 +278,10 @@ class Scan8(OnnxOp, name="onnx.Scan", since="opset8"):
     def untrusted_arguments(self) -> list[Value]:
         return _untrusted(self.body, self._received(self.initial_state_and_scan_inputs))
 
-    def _received(self, given: Sequence[Value]) -> list[Type]:
+    def _received(self, operands: Sequence[Value]) -> list[Type]:
         """The types of what the graph receives."""
-        states = len(given) - self.num_scan_inputs
-        return [_slice(v.type if n < states else _slice(v.type, 1), 0) for n, v in enumerate(given)]
+        states = len(operands) - self.num_scan_inputs
+        return [_slice(v.type if n < states else _slice(v.type, 1), 0) for n, v in enumerate(operands)]
 
     def reference(
         self, sequence_lens: Value | None, initial_state_and_scan_inputs: tuple[Value, ...], *, body: Region
@@ -297,9 +297,9 @@ class Scan8(OnnxOp, name="onnx.Scan", since="opset8"):
             carried, count = values[:states], values[len(given) :]
             slices = [_first(v, count[0]) if count else v for v in values[states : len(given)]]
             slices = [core.reverse(v, (0,)) if r else v for v, r in zip(slices, reverse, strict=True)]
-            found = core.scan(carried, tuple(slices), body)
-            stacks = [_continued(v, core.dim(values[states], 0)) if count else v for v in found[states:]]
-            return (*found[:states], *stacks)
+            result = core.scan(carried, tuple(slices), body)
+            stacks = [_continued(v, core.dim(values[states], 0)) if count else v for v in result[states:]]
+            return (*result[:states], *stacks)
 
         sequences = (*given, *lengths)
         rows = core.nested([_slice(v.type, 0) for v in sequences], member)
@@ -375,23 +375,23 @@ class Scan(
         if given < 1 or states < 0:
             yield Diagnostic(MALFORMED_REGION, f"{self.name}: num_scan_inputs is {given}, of {given + states} operands")
         stacked = len(returned(self.body)) - states
-        for name, said, expected in (
+        for name, present, expected in (
             ("scan_input_axes", self.scan_input_axes, given),
             ("scan_input_directions", self.scan_input_directions, given),
             ("scan_output_axes", self.scan_output_axes, stacked),
             ("scan_output_directions", self.scan_output_directions, stacked),
         ):
-            if said and len(said) != expected:
-                message = f"{self.name}: {name} has {len(said)} elements, expected {expected}"
+            if present and len(present) != expected:
+                message = f"{self.name}: {name} has {len(present)} elements, expected {expected}"
                 yield Diagnostic(MALFORMED_REGION, message)
 
     def untrusted_arguments(self) -> list[Value]:
         return _untrusted(self.body, self._received(self.initial_state_and_scan_inputs))
 
-    def _received(self, given: Sequence[Value]) -> list[Type]:
+    def _received(self, operands: Sequence[Value]) -> list[Type]:
         """The types of what the graph receives."""
-        states = len(given) - self.num_scan_inputs
-        return [*[v.type for v in given[:states]], *self._slices(given[states:])]
+        states = len(operands) - self.num_scan_inputs
+        return [*[v.type for v in operands[:states]], *self._slices(operands[states:])]
 
     def reference(self, initial_state_and_scan_inputs: tuple[Value, ...], *, body: Region) -> tuple[Value, ...]:
         count = self.num_scan_inputs
@@ -495,9 +495,9 @@ class SequenceMap(OnnxOp, name="onnx.SequenceMap", since="opset17"):
         return core.scan((*empty, *same.values()), (positions,), Region([rounds]))[: len(empty)]
 
 
-def _known_type(argument: Value, given: Value) -> Type:
+def _known_type(argument: Value, value: Value) -> Type:
     """The type of an argument of a nested graph, which a file need not state."""
-    return given.type if argument.type is unknown else argument.type
+    return value.type if argument.type is unknown else argument.type
 
 
 def _any_shape(type: Type) -> Type:

@@ -90,7 +90,7 @@ class LocalFunction(
             yield _in_a_cycle(cycle)
 
     def instance(
-        self, types: Sequence[Type], given: Mapping[str, Attribute], absent: Sequence[int] = ()
+        self, types: Sequence[Type], arguments: Mapping[str, Attribute], absent: Sequence[int] = ()
     ) -> FunctionInstance:
         """The function on operands of some types, with values for its attributes; `absent` inputs are not given.
 
@@ -108,7 +108,7 @@ class LocalFunction(
         block = Block(types, [v.name for v in actual])
         values: dict[Value, Value | None] = dict.fromkeys(formal)
         values.update(zip(actual, block.arguments, strict=True))
-        known = {**dict(self.default_attributes.entries), **given}
+        known = {**dict(self.default_attributes.entries), **arguments}
         result = FunctionInstance(self.sym_name, Region([block]))
         # It stands beside the function without being part of the program, so that calls inside find what they call.
         result.parent = self.parent
@@ -139,8 +139,8 @@ class Call(StatedResults, Invocation, name="onnx.call"):
         return None
 
     def called_with(self, types: Sequence[Type]) -> Function | None:
-        found = self.callee
-        return None if found is None else found.instance(types, dict(self.attributes.entries), self.absent)
+        result = self.callee
+        return None if result is None else result.instance(types, dict(self.attributes.entries), self.absent)
 
     def verify(self) -> Iterator[Diagnostic]:
         called = self.callee
@@ -156,11 +156,11 @@ class Call(StatedResults, Invocation, name="onnx.call"):
                 yield Diagnostic(WRONG_OPERAND_COUNT, f"'{self.function}' has {most} {what}, found {count}")
         references = self.extra.get(ATTRIBUTE_REFERENCES)
         referred = [name for name, _ in references.entries] if isinstance(references, DictionaryAttr) else []
-        given = {*[name for name, _ in self.attributes.entries], *self.graph_names, *referred}
+        arguments = {*[name for name, _ in self.attributes.entries], *self.graph_names, *referred}
         for name in called.required_attributes:
-            if name not in given:
+            if name not in arguments:
                 yield Diagnostic(WRONG_ATTRIBUTE, f"'{self.function}' needs the attribute '{name}'")
-        for name in sorted(given.difference(called.attribute_names)):
+        for name in sorted(arguments.difference(called.attribute_names)):
             help = did_you_mean(name, called.attribute_names)
             yield Diagnostic(WRONG_ATTRIBUTE, f"'{self.function}' has no attribute '{name}'", help=help)
 
@@ -198,10 +198,10 @@ def _cycle(function: LocalFunction) -> list[str]:
                 while path[-1] != function.sym_name:
                     path.append(before[path[-1]])
                 return [*reversed(path), function.sym_name]
-            found = known.get(op.function)
-            if isinstance(found, LocalFunction) and op.function not in before:
+            result = known.get(op.function)
+            if isinstance(result, LocalFunction) and op.function not in before:
                 before[op.function] = at.sym_name
-                pending.append(found)
+                pending.append(result)
     return []
 
 
@@ -273,13 +273,13 @@ def _absent(source: Custom | Call, values: Mapping[Value, Value | None]) -> tupl
     return tuple(sorted([*source.absent, *gone]))
 
 
-def _actual(held: object, values: Mapping[Value, Value | None]) -> object:
-    if isinstance(held, Value):
-        return values.get(held, held)
-    if isinstance(held, tuple):
-        items: list[object] = [_actual(v, values) for v in held]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  of anything
+def _actual(content: object, values: Mapping[Value, Value | None]) -> object:
+    if isinstance(content, Value):
+        return values.get(content, content)
+    if isinstance(content, tuple):
+        items: list[object] = [_actual(v, values) for v in content]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  of anything
         return tuple([v for v in items if v is not None])
-    return held
+    return content
 
 
 def with_actual_attributes(op: Op, known: Mapping[str, Attribute]) -> Op:

@@ -23,8 +23,8 @@ def weighted_loss(
     is_counted = None if ignored is None else core.not_equal(target, core.splat(ignored, target))
     # What is ignored need not be a class.
     place = target if is_counted is None else core.select(is_counted, target, core.splat(0, target))
-    found = core.gather_elements(log_probability, core.unsqueeze(place, (1,)), 1)
-    loss = core.neg(core.widened(core.squeeze(found, (1,))))
+    result = core.gather_elements(log_probability, core.unsqueeze(place, (1,)), 1)
+    loss = core.neg(core.widened(core.squeeze(result, (1,))))
     one, zero = core.splat(1.0, loss), core.splat(0.0, loss)
     weights = None if weight is None else core.gather(core.widened(weight), place, 0)
     if is_counted is not None:

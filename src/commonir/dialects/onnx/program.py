@@ -281,8 +281,8 @@ class Graph(
 
     @property
     def input_ports(self) -> Mapping[str, Port]:
-        held = {name: v.data for name, v in self.defaults.entries if isinstance(v, DataAttr)}
-        return {name: _port_of(data) for name, data in held.items()}
+        defaults = {name: v.data for name, v in self.defaults.entries if isinstance(v, DataAttr)}
+        return {name: _port_of(data) for name, data in defaults.items()}
 
     @property
     def operation_set(self) -> str:
@@ -293,9 +293,9 @@ class Graph(
         for name, value in new.outputs:
             value.name = name
         new.body.append(Return(tuple([v for _, v in new.outputs])))
-        held = dict(self.defaults.entries)
+        entries = dict(self.defaults.entries)
         old = {v.name: new.renamed.get(v.name, v.name) for v in new.body.arguments}
-        defaults = DictionaryAttr(tuple([(name, held[before]) for name, before in old.items() if before in held]))
+        defaults = DictionaryAttr(tuple([(name, entries[before]) for name, before in old.items() if before in entries]))
         return replace_function(self, Graph(self.sym_name, self.opset_import, Region([new.body]), defaults))
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -314,8 +314,8 @@ def check_graph(graph: Region) -> Iterable[Diagnostic]:
     """Yields the faults of the end of a graph."""
     last = graph.blocks[0].last if graph.blocks else None
     if not isinstance(last, Return):
-        found = "nothing" if last is None else last.name
-        yield Diagnostic(MALFORMED_REGION, f"a graph must end in onnx.return, found {found}")
+        result = "nothing" if last is None else last.name
+        yield Diagnostic(MALFORMED_REGION, f"a graph must end in onnx.return, found {result}")
 
 
 class Custom(StatedResults, name="onnx.custom"):

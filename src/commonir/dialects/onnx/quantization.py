@@ -79,9 +79,9 @@ def as_element(value: Value, element: ElementType) -> Value:
     return value if element_of(value) is element else core.cast(value, element)
 
 
-def _precision(x: Value, scale: Value, wanted: ElementType | None) -> ElementType:
+def _precision(x: Value, scale: Value, expected: ElementType | None) -> ElementType:
     """The type in which x is divided by a scale: the one asked for, else that of the scale where it is a float."""
-    for element in (wanted, element_of(scale), element_of(x)):
+    for element in (expected, element_of(scale), element_of(x)):
         if element in HALF_AND_SINGLE.members:
             return element
     return f32

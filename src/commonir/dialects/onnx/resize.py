@@ -157,9 +157,9 @@ def _required(scales: Value | None) -> Value:
     return scales
 
 
-def _check_count(given: Sequence[object], axes: Sequence[int]) -> None:
-    if len(given) != len(axes):
-        raise NotationError(f"{len(given)} sizes or factors for {len(axes)} axes")
+def _check_count(items: Sequence[object], axes: Sequence[int]) -> None:
+    if len(items) != len(axes):
+        raise NotationError(f"{len(items)} sizes or factors for {len(axes)} axes")
 
 
 def _scaled(axis: int, n: Dim, factor: Fraction) -> Axis:
@@ -169,11 +169,11 @@ def _scaled(axis: int, n: Dim, factor: Fraction) -> Axis:
     return Axis(axis, n, m, None if is_ratio else factor)
 
 
-def _kept_ratio(policy: str, shape: Sequence[Dim], wanted: Sequence[Dim], axes: Sequence[int]) -> list[Axis]:
+def _kept_ratio(policy: str, shape: Sequence[Dim], expected: Sequence[Dim], axes: Sequence[int]) -> list[Axis]:
     """All axes by the least or the largest of their factors; sizes are rounded, halves up."""
-    if not all(isinstance(n, int) for n in (*shape, *wanted)):
+    if not all(isinstance(n, int) for n in (*shape, *expected)):
         raise NotKnownError("a factor that keeps the ratio of the sides is not known before running")
-    pairs = [(n, m) for n, m in zip(shape, wanted, strict=True) if isinstance(n, int) and isinstance(m, int)]
+    pairs = [(n, m) for n, m in zip(shape, expected, strict=True) if isinstance(n, int) and isinstance(m, int)]
     factor = (min if policy == "not_larger" else max)(Fraction(m, max(n, 1)) for n, m in pairs)
     return [Axis(a, n, math.floor(factor * n + Fraction(1, 2)), factor) for a, (n, _) in zip(axes, pairs, strict=True)]
 
@@ -234,11 +234,11 @@ def _read(how: Resizing, x: Value, axis: int, n: int, places: list[Fraction], sc
     if how.mode == "nearest":
         nearest = [min(max(_nearest(how.nearest, p), 0), n - 1) for p in places]
         return core.gather(x, core.vector(tuple(nearest)), axis)
-    found = [_taps(how, p, n, min(scale, Fraction(1))) for p in places]
-    count = max((len(t) for t in found), default=1)
+    result = [_taps(how, p, n, min(scale, Fraction(1))) for p in places]
+    count = max((len(t) for t in result), default=1)
     positions: list[int] = []
     weights: list[float] = []
-    for taps in found:
+    for taps in result:
         padded = [*taps.items(), *[(0, 0.0)] * (count - len(taps))]
         positions += [p for p, _ in padded]
         weights += [w for _, w in padded]
@@ -324,9 +324,9 @@ def resized_type(how: Resizing, x: Value, scales: Value | None, sizes: Value | N
             shape[a.axis] = a.m
     except NotKnownError:
         axes = range(len(shape)) if how.axes is None else [axis_from_start(a, len(shape)) for a in how.axes]
-        found = None if scales is None or known_data(scales) is None else known_numbers(scales, "scales")
+        result = None if scales is None or known_data(scales) is None else known_numbers(scales, "scales")
         expected = None if sizes is None else known_dims(sizes)
-        for given in (found, expected):
+        for given in (result, expected):
             if given:
                 _check_count(given, axes)
         for n, a in enumerate(axes):
@@ -334,8 +334,8 @@ def resized_type(how: Resizing, x: Value, scales: Value | None, sizes: Value | N
             shape[a] = None
             if expected is not None and how.policy == "stretch":
                 shape[a] = expected[n]
-            elif found is not None and size is not None and not _is_given(sizes):
-                shape[a] = _scaled(a, size, _fractions(found)[n]).m
+            elif result is not None and size is not None and not _is_given(sizes):
+                shape[a] = _scaled(a, size, _fractions(result)[n]).m
     return TensorType(type.element, tuple(shape))
 
 

@@ -123,8 +123,8 @@ def _sliced_axes(starts: Value, ends: Value, axes: Value | None, steps: Value | 
 
     Raises: NotationError when two have different lengths; NotKnownError when none is known.
     """
-    given = [("starts", starts), ("ends", ends), ("axes", axes), ("steps", steps)]
-    counts = {name: _length(v) for name, v in given if v is not None}
+    arguments = [("starts", starts), ("ends", ends), ("axes", axes), ("steps", steps)]
+    counts = {name: _length(v) for name, v in arguments if v is not None}
     known_counts = {count for count in counts.values() if count is not None}
     if len(known_counts) > 1:
         raise NotationError(f"not as many of each: {', '.join(f'{n} {what}' for what, n in counts.items())}")

@@ -66,8 +66,8 @@ class DFT(OnnxOp, name="onnx.DFT", since="opset20"):
         return transformed(input, dft_length, along, inverse=self.inverse, onesided=self.onesided)
 
     def infer_partially(self) -> tuple[Type, ...]:
-        found = None if self.axis is None else known_dims(self.axis)
-        axis = -2 if self.axis is None else found[0] if found else None
+        result = None if self.axis is None else known_dims(self.axis)
+        axis = -2 if self.axis is None else result[0] if result else None
         along = axis if isinstance(axis, int) else None
         return (transformed_type(self.input, self.dft_length, along, inverse=self.inverse, onesided=self.onesided),)
 

@@ -37,10 +37,10 @@ def is_constant(value: Value, number: float) -> bool:
     and -1.
     """
     data = known_data(value)
-    found = None if data is None else data.splat()
-    if found is True:
+    result = None if data is None else data.splat()
+    if result is True:
         return number in (1, -1)
-    return isinstance(found, int | float) and found == number
+    return isinstance(result, int | float) and result == number
 
 
 def is_number(type: Type) -> bool:

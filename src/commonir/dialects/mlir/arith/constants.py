@@ -91,10 +91,10 @@ def carried_data(value: Attribute) -> Data | None:
     if not isinstance(value, DataAttr):
         return _carried_number(value)
     data = value.data
-    held = core_type(data.type)
-    if held is data.type or not isinstance(held, TensorType):
+    stored_type = core_type(data.type)
+    if stored_type is data.type or not isinstance(stored_type, TensorType):
         return data
-    return data_of(held.element, data.shape, data.values())
+    return data_of(stored_type.element, data.shape, data.values())
 
 
 # Programs ask for the same few numbers again and again.

@@ -66,8 +66,8 @@ def _may_round(number: float, bits: int, is_signed: bool, precision: int) -> boo
 
 def _rounded(word: str, number: float, is_signed: bool) -> tuple[CmpIPredicate | bool, int]:
     """The comparison with the integer that a number is rounded to toward zero, its sense kept."""
-    held = int(number)
-    if held != number:
+    integer = int(number)
+    if integer != number:
         match word:
             case "eq" | "ne":
                 return word == "ne", 0
@@ -81,4 +81,4 @@ def _rounded(word: str, number: float, is_signed: bool) -> tuple[CmpIPredicate |
                 word = "gt"
             case _:
                 pass
-    return (_SIGNED if is_signed else _UNSIGNED)[word], held
+    return (_SIGNED if is_signed else _UNSIGNED)[word], integer

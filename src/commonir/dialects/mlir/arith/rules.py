@@ -341,9 +341,9 @@ def _narrowed(value: Value, result: Value) -> Value | None:
 
 
 def _conversions() -> tuple[Rewrite, ...]:
-    def chain(outer: type[Op], inner: type[Op], made: Callable[[Value, Value], Value | None]) -> Rewrite:
+    def chain(outer: type[Op], inner: type[Op], built: Callable[[Value, Value], Value | None]) -> Rewrite:
         source = term(outer, in_=term(inner, in_=x)).named("z")
-        return source >> computed(made, x, z)
+        return source >> computed(built, x, z)
 
     return (
         chain(ExtUI, ExtUI, partial(_converted, ExtUI)),
@@ -370,10 +370,10 @@ def _compare_integers(op: CmpF, editor: Editor) -> bool:
     number = splat_of(op.rhs)
     if not isinstance(source, SIToFP | UIToFP) or not isinstance(number, float):
         return False
-    found = integer_comparison(op.predicate, source, number)
-    if found is None:
+    result = integer_comparison(op.predicate, source, number)
+    if result is None:
         return False
-    predicate, bound = found
+    predicate, bound = result
     if isinstance(predicate, bool):
         built = _truth_like(source.in_, predicate)
         if built is None or not isinstance(built.owner, Op):

@@ -112,13 +112,13 @@ def read(x: Value, map: AffineMap, axes: Sequence[int], sizes: Mapping[int, Dim]
     return ordered(x, flat, axes)
 
 
-def ordered(x: Value, held: Sequence[int], axes: Sequence[int]) -> Value:
+def ordered(x: Value, values: Sequence[int], axes: Sequence[int]) -> Value:
     """A tensor whose axes are some dimensions, with axes in another order; of size 1 for those it lacks."""
-    present = [d for d in axes if d in held]
-    perm = tuple([held.index(d) for d in present])
+    present = [d for d in axes if d in values]
+    perm = tuple([values.index(d) for d in present])
     if perm != tuple(range(len(perm))):
         x = core.transpose(x, perm)
-    missing = tuple([n for n, d in enumerate(axes) if d not in held])
+    missing = tuple([n for n, d in enumerate(axes) if d not in values])
     return core.unsqueeze(x, missing) if missing else x
 
 

@@ -288,6 +288,6 @@ def region_of(
     scalars = Scalars(block, create, name, is_unsigned=is_unsigned)
     if not outputs:
         raise DiagnosticError(Diagnostic(WRONG_TYPE, f"{name}: expects an output to write to"))
-    found = body(scalars, block.arguments[:first_output], block.arguments[first_output])
-    block.append(create("linalg.yield", (found,), {}, ()))
+    result = body(scalars, block.arguments[:first_output], block.arguments[first_output])
+    block.append(create("linalg.yield", (result,), {}, ()))
     return Region([block])

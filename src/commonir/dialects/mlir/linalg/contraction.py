@@ -79,27 +79,27 @@ def _factor(op: Structured, value: Value) -> Factor:
     return Factor(value, arguments, tuple(sorted(used | indices)), bool(indices))
 
 
-def _only(lifter: lifting.Lifting, body: Block, wanted: Value, arguments: Mapping[Value, Value]) -> Value:
+def _only(lifter: lifting.Lifting, body: Block, expected: Value, arguments: Mapping[Value, Value]) -> Value:
     """One value of the scalar program, lifted with what it depends on and nothing else."""
     needed: set[Operation] = set()
-    pending = [wanted]
+    pending = [expected]
     while pending:
         owner = pending.pop().owner
         if isinstance(owner, Operation) and owner.parent is body and owner not in needed:
             needed.add(owner)
             pending += owner.values_used
     lifter.run([o for o in body.operations if o in needed], arguments)
-    return lifter.value(wanted)
+    return lifter.value(expected)
 
 
 def _lifted(op: Structured, factor: Factor, sizes: Mapping[int, Dim]) -> Value:
     """A factor with an axis for each of its dimensions."""
     dims = factor.dims
     operands = dict(zip(op.body.arguments, zip(op.operands, op.maps, strict=True), strict=True))
-    given = {a: read(*operands[a], dims, sizes) for a in factor.arguments}
+    arguments = {a: read(*operands[a], dims, sizes) for a in factor.arguments}
     shape = tuple([sizes[d] for d in dims])
     lifter = lifting.Lifting(shape, lambda d: along(sizes[d], dims.index(d), len(dims)))
-    return core.broadcast_to(_only(lifter, op.body, factor.value, given), shape)
+    return core.broadcast_to(_only(lifter, op.body, factor.value, arguments), shape)
 
 
 # -- convolutions
@@ -204,8 +204,8 @@ def _convolved(
         raise lifting.NotLiftable("a number of groups that is not known")
     strides, dilations = tuple([v.stride for v in windows]), tuple([v.dilation for v in windows])
     y = core.conv(x, w, None, strides, dilations, (), count)
-    held = [*roles.images, *roles.groups, *roles.filters, *(v.outer for v in windows)]
-    return ordered(core.reshape(y, tuple([sizes[d] for d in held])), held, kept)
+    values = [*roles.images, *roles.groups, *roles.filters, *(v.outer for v in windows)]
+    return ordered(core.reshape(y, tuple([sizes[d] for d in values])), values, kept)
 
 
 def _no_index(dim: int) -> Value:

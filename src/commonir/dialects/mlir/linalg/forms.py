@@ -180,8 +180,8 @@ def _has_own_body(op: StructuredOp) -> bool:
         orders = [b.operands, b.operands[::-1]] if is_commutative else [b.operands]
         if not any(all(map(stands_for, a.operands, given)) for given in orders):
             return False
-        held = b.attribute_dictionary
-        if any(str(held.get(key)) != str(value) for key, value in a.attribute_dictionary.items()):
+        attributes = b.attribute_dictionary
+        if any(str(attributes.get(key)) != str(value) for key, value in a.attribute_dictionary.items()):
             return False
         values |= dict(zip(a.results, b.results, strict=False))
     return True
@@ -193,8 +193,8 @@ def _computing(block: Block) -> Iterator[Operation]:
 
 
 def _is_same_constant(a: Value, b: Value) -> bool:
-    held = _constant(a)
-    return held is not None and held == _constant(b)
+    constant = _constant(a)
+    return constant is not None and constant == _constant(b)
 
 
 _CONVERSIONS = ("arith.sitofp", "arith.trunci")
@@ -210,12 +210,12 @@ def _constant(value: Value) -> str | None:
     if owner.name == CONSTANT:
         return str(owner.attribute_dictionary.get("value"))
     source, type = owner.operands[0].owner, value.type
-    held = source.attribute_dictionary.get("value") if isinstance(source, Operation) else None
-    if not isinstance(held, IntegerAttr) or not isinstance(type, ElementType):
+    constant = source.attribute_dictionary.get("value") if isinstance(source, Operation) else None
+    if not isinstance(constant, IntegerAttr) or not isinstance(type, ElementType):
         return None
     if type.is_float:
-        return str(FloatAttr(float(held.value), type))
-    return str(IntegerAttr(held.value, type)) if abs(held.value) < 1 << (type.bits - 1) else None
+        return str(FloatAttr(float(constant.value), type))
+    return str(IntegerAttr(constant.value, type)) if abs(constant.value) < 1 << (type.bits - 1) else None
 
 
 def _untyped(

@@ -37,17 +37,17 @@ class Formula:
 
     def __init__(self, text: str, order: str = "") -> None:
         read, _, written = text.partition("->")
-        given = [*_operands(read), *_operands(written)]
-        names = [t.group(1) for _, indices in reversed(given) for i in indices for t in _terms(i)]
-        out = [t.group(1) for i in given[-1][1] for t in _terms(i)]
-        others = [t.group(1) for _, indices in given[:-1] for i in indices for t in _terms(i)]
+        arguments = [*_operands(read), *_operands(written)]
+        names = [t.group(1) for _, indices in reversed(arguments) for i in indices for t in _terms(i)]
+        out = [t.group(1) for i in arguments[-1][1] for t in _terms(i)]
+        others = [t.group(1) for _, indices in arguments[:-1] for i in indices for t in _terms(i)]
         self.dims: tuple[str, ...] = tuple(order.split()) or tuple(dict.fromkeys([*out, *others]))
         if {*names} != {*self.dims}:
             raise ValueError(f"'{text}' has other dimensions than '{order}'")
         self.is_reduced = tuple([d not in out for d in self.dims])
-        self.inputs = len(given) - 1
+        self.inputs = len(arguments) - 1
         self.operands: tuple[tuple[tuple[FormulaStep, ...], ...], ...] = tuple(
-            [tuple([self._index(i) for i in indices]) for _, indices in given]
+            [tuple([self._index(i) for i in indices]) for _, indices in arguments]
         )
         steps = [s for o in self.operands for i in o for s in i]
         self.windows = max([s.number + 1 for s in steps if s.factor], default=0)
@@ -72,13 +72,13 @@ class Formula:
 
 
 def _operands(text: str) -> list[tuple[str, list[str]]]:
-    found = [(m.group(1), m.group(2) or "") for m in _OPERAND.finditer(text)]
-    return [(name, [i.strip() for i in indices.split(",") if i.strip()]) for name, indices in found]
+    match = [(m.group(1), m.group(2) or "") for m in _OPERAND.finditer(text)]
+    return [(name, [i.strip() for i in indices.split(",") if i.strip()]) for name, indices in match]
 
 
 def _terms(index: str) -> list[re.Match[str]]:
-    found = [_TERM.match(part.strip()) for part in index.split("+")]
-    whole = [m for m in found if m is not None]
-    if len(whole) != len(found):
+    match = [_TERM.match(part.strip()) for part in index.split("+")]
+    whole = [m for m in match if m is not None]
+    if len(whole) != len(match):
         raise ValueError(f"'{index}' is not an index")
     return whole

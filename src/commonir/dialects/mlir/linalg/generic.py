@@ -219,15 +219,15 @@ class Broadcast(_Rearranging, name="linalg.broadcast"):
         return (IteratorType.PARALLEL,) * rank_of(self.init)
 
     def verify(self) -> Iterator[Diagnostic]:
-        rank, wanted = rank_of(self.input), rank_of(self.init)
-        if rank + len(self.dimensions) != wanted:
+        rank, expected = rank_of(self.input), rank_of(self.init)
+        if rank + len(self.dimensions) != expected:
             message = "input rank plus added dimensions does not match init rank."
             yield self.violated(
-                f"{message} input rank: {rank}, dimensions size: {len(self.dimensions)}, init rank: {wanted}"
+                f"{message} input rank: {rank}, dimensions size: {len(self.dimensions)}, init rank: {expected}"
             )
-        elif any(not 0 <= d < wanted for d in self.dimensions):
+        elif any(not 0 <= d < expected for d in self.dimensions):
             yield self.violated(
-                f"dimensions are out of range. expected range: [0, {wanted - 1}], got: {list(self.dimensions)}"
+                f"dimensions are out of range. expected range: [0, {expected - 1}], got: {list(self.dimensions)}"
             )
         elif len({*self.dimensions}) != len(self.dimensions):
             yield self.violated(f"dimensions {list(self.dimensions)} name one axis twice")

@@ -61,15 +61,15 @@ def _arguments(op: Structured, axes: Sequence[int], sizes: Mapping[int, Dim]) ->
 def _written(op: Structured, number: int, value: Value, axes: Sequence[int], sizes: Mapping[int, Dim]) -> Value:
     """A value at all points of some dimensions in the order of the axes of an output."""
     whole = core.broadcast_to(value, tuple([sizes[d] for d in axes]))
-    found = [plain_dim(e) for e in op.output_map(number).results]
-    return ordered(whole, list(axes), [d for d in found if d is not None])
+    result = [plain_dim(e) for e in op.output_map(number).results]
+    return ordered(whole, list(axes), [d for d in result if d is not None])
 
 
 def _everywhere(op: Structured, sizes: Mapping[int, Dim]) -> tuple[Value, ...]:
     axes = list(range(op.rank))
     lifter = lifting.Lifting([sizes[d] for d in axes], lambda d: along(sizes[d], d, op.rank))
-    found = lifter.values(op.body, _arguments(op, axes, sizes))
-    return tuple([_written(op, n, v, axes, sizes) for n, v in enumerate(found)])
+    result = lifter.values(op.body, _arguments(op, axes, sizes))
+    return tuple([_written(op, n, v, axes, sizes) for n, v in enumerate(result)])
 
 
 # -- reductions
@@ -172,10 +172,10 @@ def _step_by_step(op: Structured, sizes: Mapping[int, Dim]) -> tuple[Value, ...]
             return along(sizes[d], kept.index(d), len(kept))
 
         lifter = lifting.Lifting(shape, index)
-        found = lifter.values(
+        result = lifter.values(
             op.body, {**dict(zip(varying, slices, strict=True)), **dict(zip(before, states, strict=True))}
         )
-        return [core.broadcast_to(v, shape) for v in found]
+        return [core.broadcast_to(v, shape) for v in result]
 
     types = [v.type for v in initial]
     slice_types = [core.tensor_type(s).with_shape((core.tensor_type(s).shape or ())[1:]) for s in sequences]
@@ -227,13 +227,13 @@ def _point_by_point(op: Structured, sizes: Mapping[int, Dim]) -> tuple[Value, ..
 def _at_one_point(op: Structured, index: Callable[[int], Value], states: Sequence[Value]) -> tuple[Value, ...]:
     current = (*op.inputs, *states)
     rows = [_row(m, index) for m in op.maps]
-    given = {a: core.gather_nd(v, row) for a, v, row in zip(op.body.arguments, current, rows, strict=True)}
-    found = lifting.replayed(op.body, given, index)
+    arguments = {a: core.gather_nd(v, row) for a, v, row in zip(op.body.arguments, current, rows, strict=True)}
+    result = lifting.replayed(op.body, arguments, index)
     first = len(op.inputs)
     return tuple(
         [
             core.scatter_nd(s, core.unsqueeze(row, (0,)), core.unsqueeze(v, (0,)))
-            for s, row, v in zip(states, rows[first:], found, strict=True)
+            for s, row, v in zip(states, rows[first:], result, strict=True)
         ]
     )
 

@@ -27,11 +27,11 @@ def _is_on_tensors(op: StructuredOp) -> bool:
     return bool(op.results) and not any(isinstance(v.type, MemRefType) for v in op.operands)
 
 
-def _cast(value: Value, wanted: Type, before: Operation, editor: Editor) -> Value | None:
+def _cast(value: Value, expected: Type, before: Operation, editor: Editor) -> Value | None:
     """A value as one of another type; None where no definition of casts is known."""
-    if value.type is wanted:
+    if value.type is expected:
         return value
-    built = editor.made(CAST, (value,), (wanted,), before)
+    built = editor.made(CAST, (value,), (expected,), before)
     return None if built is None else built.results[0]
 
 
@@ -149,10 +149,10 @@ def _hands_on(op: Generic, editor: Editor) -> bool:
     if not _is_on_tensors(op) or not isinstance(block.first, Yield) or len(set(op.indexing())) != 1:
         return False
     values: list[Value] = []
-    for given, result in zip(block.first.operands, op.results, strict=True):
-        if given.owner is not block:
+    for operand, result in zip(block.first.operands, op.results, strict=True):
+        if operand.owner is not block:
             return False
-        value = op.operands[given.index]
+        value = op.operands[operand.index]
         if not (isinstance(value.type, TensorType) and isinstance(result.type, TensorType)):
             return False
         if dims_of(value.type) is None or value.type.element is not result.type.element:

@@ -153,10 +153,10 @@ class Parallel(
             )
         yield from differing_types(self, "C1: what the region receives", arguments_of(self.region), [index] * count)
         last = last_of(self.region)
-        given = last.operands if isinstance(last, Reduce) else ()
+        operands = last.operands if isinstance(last, Reduce) else ()
         types = [r.type for r in self.results]
         yield from differing_types(self, "C2: initial values", self.initVals, types)
-        yield from differing_types(self, "C2: what is combined", given, types)
+        yield from differing_types(self, "C2: what is combined", operands, types)
 
 
 # -- scf.forall

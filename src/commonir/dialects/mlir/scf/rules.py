@@ -184,13 +184,13 @@ def _merge_nested(op: If, editor: Editor) -> bool:
     if inside is None or end is None or not _only_yields(inner.elseRegion):
         return False
     otherwise = [() if held is None or not held.blocks else _values(held) for held in (op.elseRegion, inner.elseRegion)]
-    given: list[Value] = []
+    arguments: list[Value] = []
     chosen: dict[int, tuple[Value, Value]] = {}
     for n, (value, other) in enumerate(zip(end.operands, otherwise[0], strict=True)):
         if value.owner is inner and otherwise[1][value.index] is other:
-            given.append(inside.operands[value.index])
+            arguments.append(inside.operands[value.index])
         elif not _is_made_in(op, value):
-            given.append(value)
+            arguments.append(value)
             chosen[n] = value, other
         else:
             return False
@@ -205,7 +205,7 @@ def _merge_nested(op: If, editor: Editor) -> bool:
     fields = {"condition": both.results[0], "thenRegion": inner.thenRegion.take()}
     if op.elseRegion is not None:
         fields["elseRegion"] = op.elseRegion.take()
-    editor.substitute(inside, Yield(tuple(given)))
+    editor.substitute(inside, Yield(tuple(arguments)))
     return editor.substitute(op, If.build(fields, [r.type for r in op.results]))
 
 

@@ -95,11 +95,11 @@ def meet_of(first: Type, second: Type) -> Type | None:
     return None if len(set(known)) > 1 else extents(known[0] if known else None)
 
 
-def may_state(found: Type, stated: Type) -> bool:
+def may_state(type: Type, declared: Type) -> bool:
     """Returns whether a declared result type is compatible with the one inferred from the operands."""
-    if is_size(found) or is_size(stated):
-        return is_size(found) and is_size(stated)
-    return shape in (found, stated) or are_compatible_shapes(found, stated)
+    if is_size(type) or is_size(declared):
+        return is_size(type) and is_size(declared)
+    return shape in (type, declared) or are_compatible_shapes(type, declared)
 
 
 # -- shapes in the core

@@ -136,11 +136,11 @@ def _are_extents(*types: Type) -> bool:
 
 def _join(op: AssumingAll, editor: Editor) -> bool:
     """Witnesses of witnesses are stated together."""
-    given: list[Value] = []
+    arguments: list[Value] = []
     for value in op.inputs:
         owner = value.owner
-        given += owner.inputs if isinstance(owner, AssumingAll) else [value]
-    return len(given) != len(op.inputs) and _rebuilt(op, tuple(given), editor)
+        arguments += owner.inputs if isinstance(owner, AssumingAll) else [value]
+    return len(arguments) != len(op.inputs) and _rebuilt(op, tuple(arguments), editor)
 
 
 def _known_witnesses(op: AssumingAll, editor: Editor) -> bool:

@@ -50,10 +50,10 @@ class _ConstShapeForm:
     def read(self, reader: FormReader) -> FormTask:
         attributes = reader.dictionary()
         at = reader.position
-        held = reader.attribute()
-        if not isinstance(held, ArrayAttr) or not all(isinstance(v, IntegerAttr) for v in held.values):
+        content = reader.attribute()
+        if not isinstance(content, ArrayAttr) or not all(isinstance(v, IntegerAttr) for v in content.values):
             reader.fail("expected sizes in brackets", at=at)
-        sizes = [v.value for v in held.values if isinstance(v, IntegerAttr)]
+        sizes = [v.value for v in content.values if isinstance(v, IntegerAttr)]
         reader.expect(":")
         return reader.make({"shape": data_of(index, (len(sizes),), sizes)}, (reader.type(),), attributes)
         yield  # makes it a generator, as forms with regions are
@@ -413,11 +413,11 @@ class Reduce(ShapeOp, name="shape.reduce", traits=(ImplicitTerminator("shape.yie
         if len(given) != expected:
             yield self._malformed(f"C1: ReduceOp body is expected to have {expected} arguments, found {len(given)}")
             return
-        held = size if self.shape.type is shape else index
+        element = size if self.shape.type is shape else index
         if given[0] is not index:
             yield self._malformed("C1: argument 0 of ReduceOp body is expected to be of IndexType")
-        if given[1] is not held:
-            what = "SizeType" if held is size else "IndexType"
+        if given[1] is not element:
+            what = "SizeType" if element is size else "IndexType"
             yield self._malformed(f"C1: argument 1 of ReduceOp body is expected to be of {what}")
         for n, (t, v) in enumerate(zip(given[2:], self.initVals, strict=True)):
             if t is not v.type:

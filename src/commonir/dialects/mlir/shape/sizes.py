@@ -145,15 +145,15 @@ class Meet(
     result_: Value = result(AnyShapeOrSize)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        found = meet_of(self.arg0.type, self.arg1.type)
-        return self._stated() or (None if found is None else (found,))
+        result = meet_of(self.arg0.type, self.arg1.type)
+        return self._stated() or (None if result is None else (result,))
 
     def verify(self) -> Iterator[Diagnostic]:
-        found = meet_of(self.arg0.type, self.arg1.type)
-        if found is None:
+        result = meet_of(self.arg0.type, self.arg1.type)
+        if result is None:
             yield self.violated("C1: requires all sizes or shapes")
-        elif not may_state(found, self.result_.type):
-            message = f"inferred type '{found}' is incompatible with the return type '{self.result_.type}'"
+        elif not may_state(result, self.result_.type):
+            message = f"inferred type '{result}' is incompatible with the return type '{self.result_.type}'"
             yield self.violated(message)
 
     def reference(self, arg0: Value, arg1: Value) -> Value:

@@ -39,31 +39,33 @@ def _entries(attr: Attribute | None) -> Mapping[str, str]:
 
 def algorithm_faults(algorithm: Attribute | None) -> Iterator[str]:
     """Yields the faults of a dot algorithm."""
-    held = _entries(algorithm)
+    values = _entries(algorithm)
     counts = {
-        "lhs component count": held.get("lhs_component_count", "1"),
-        "rhs component count": held.get("rhs_component_count", "1"),
-        "num primitive operations": held.get("num_primitive_operations", "1"),
+        "lhs component count": values.get("lhs_component_count", "1"),
+        "rhs component count": values.get("rhs_component_count", "1"),
+        "num primitive operations": values.get("num_primitive_operations", "1"),
     }
     for what, count in counts.items():
         if int(count) < 1:
             yield f"{what} must be positive"
             return
-    if held and not _is_known(held):
-        shown = ", ".join([f"{name} = {value}" for name, value in held.items()])
+    if values and not _is_known(values):
+        shown = ", ".join([f"{name} = {value}" for name, value in values.items()])
         yield f"dot algorithm not known to be supported on any hardware: {shown}"
 
 
-def _is_known(held: Mapping[str, str]) -> bool:
+def _is_known(values: Mapping[str, str]) -> bool:
     left, right, total = (
-        held.get(name, "") for name in ("lhs_precision_type", "rhs_precision_type", "accumulation_type")
+        values.get(name, "") for name in ("lhs_precision_type", "rhs_precision_type", "accumulation_type")
     )
-    operations = int(held.get("num_primitive_operations", "1"))
-    if any(held.get(name, "1") != "1" for name in ("lhs_component_count", "rhs_component_count")):
+    operations = int(values.get("num_primitive_operations", "1"))
+    if any(values.get(name, "1") != "1" for name in ("lhs_component_count", "rhs_component_count")):
         return False
     if left in _FLOATS_OF_8_BITS and right in _FLOATS_OF_8_BITS:
         return total == "f32" and operations == 1
-    return held.get("allow_imprecise_accumulation") != "true" and left == right and (left, total, operations) in _KNOWN
+    return (
+        values.get("allow_imprecise_accumulation") != "true" and left == right and (left, total, operations) in _KNOWN
+    )
 
 
 def precision_faults(precisions: Sequence[Precision] | None, algorithm: Attribute | None = None) -> Iterator[str]:
@@ -77,8 +79,8 @@ def precision_faults(precisions: Sequence[Precision] | None, algorithm: Attribut
 
 def result_faults(accuracy: Attribute | None) -> Iterator[str]:
     """Yields the faults of the requested accuracy of results."""
-    held = _entries(accuracy)
-    mode = held.get("mode", "").partition("<")[2].rstrip("> ")
-    tolerances = [float(held.get(name, "0")) for name in ("atol", "rtol", "ulps")]
+    values = _entries(accuracy)
+    mode = values.get("mode", "").partition("<")[2].rstrip("> ")
+    tolerances = [float(values.get(name, "0")) for name in ("atol", "rtol", "ulps")]
     if mode in ("DEFAULT", "HIGHEST") and any(tolerances):
         yield f"invalid tolerances for the accuracy of a result with mode {mode}, must be all zero"

@@ -562,9 +562,9 @@ def known_scalar(value: Value) -> float | None:
     data = known_data(value)
     if data is None or data.count == 0:
         return None
-    found = data.values()
-    first = found[0]
-    if not isinstance(first, int | float) or any(v != first for v in found[1:]):
+    result = data.values()
+    first = result[0]
+    if not isinstance(first, int | float) or any(v != first for v in result[1:]):
         return None
     return first
 
@@ -589,6 +589,6 @@ def reshaped(x: Value, shape: Sequence[Dim]) -> Value:
     return x if core.tensor_type(x).shape == tuple(shape) else core.reshape(x, tuple(shape))
 
 
-def converted(x: Value, wanted: ElementType) -> Value:
+def converted(x: Value, expected: ElementType) -> Value:
     """A tensor with elements of another type."""
-    return x if kind_of(x) is wanted else core.cast(x, wanted)
+    return x if kind_of(x) is expected else core.cast(x, expected)

@@ -61,13 +61,13 @@ class BitcastConvert(HloOp, name="stablehlo.bitcast_convert", traits=(traits.Pur
             longer, shorter, count = after, before, wide // narrow
         else:
             longer, shorter, count = before, after, narrow // wide
-        found = longer if count is None else longer[:-1]
+        result = longer if count is None else longer[:-1]
         last = longer[-1] if longer and count is not None else None
         if (
-            len(found) != len(shorter)
+            len(result) != len(shorter)
             or (count is not None and (not longer or (isinstance(last, int) and last != count)))
             or not are_compatible_shapes(
-                like(self.operand.type, found, boolean), like(self.operand.type, shorter, boolean)
+                like(self.operand.type, result, boolean), like(self.operand.type, shorter, boolean)
             )
         ):
             yield self.violated(f"C1: shapes of {self.operand.type} and {self.result_.type} do not agree")
@@ -83,21 +83,21 @@ def bits_of(type: Type) -> int:
     return 1 if type is boolean else type.bits if isinstance(type, ElementType) else 0
 
 
-def rebitted(x: Value, wanted: ElementType) -> Value:
+def rebitted(x: Value, expected: ElementType) -> Value:
     """The same bits as numbers of another type."""
     source = kind_of(x)
-    if source is wanted:
+    if source is expected:
         return x
-    if bits_of(source) == bits_of(wanted):
-        return core.bit_cast(x, wanted)
-    if isinstance(source, ComplexType) or isinstance(wanted, ComplexType):
-        raise NotationError(f"bits of {source} cannot be taken as {wanted}")
-    return core.bits_as(x, wanted)
+    if bits_of(source) == bits_of(expected):
+        return core.bit_cast(x, expected)
+    if isinstance(source, ComplexType) or isinstance(expected, ComplexType):
+        raise NotationError(f"bits of {source} cannot be taken as {expected}")
+    return core.bits_as(x, expected)
 
 
-def as_type(x: Value, wanted: ElementType) -> Value:
+def as_type(x: Value, expected: ElementType) -> Value:
     """The bits as numbers of a type of the same width."""
-    return x if kind_of(x) is wanted else core.bit_cast(x, wanted)
+    return x if kind_of(x) is expected else core.bit_cast(x, expected)
 
 
 def _unsigned(bits: int) -> ElementType:
@@ -137,10 +137,10 @@ def reduced_precision(x: Value, exponent_bits: int, mantissa_bits: int) -> Value
         bits = core.bitwise_and(bits, core.splat(((1 << width) - 1) ^ ((1 << dropped) - 1), bits))
     if exponent_bits < exponent:
         bias, narrow = (1 << (exponent - 1)) - 1, (1 << (exponent_bits - 1)) - 1
-        held = core.bitwise_and(bits, core.splat(((1 << exponent) - 1) << mantissa, bits))
+        exponents = core.bitwise_and(bits, core.splat(((1 << exponent) - 1) << mantissa, bits))
         infinite = core.splat(((1 << exponent) - 1) << mantissa, bits)
-        too_large = core.greater(held, core.splat((bias + narrow) << mantissa, bits))
-        too_small = core.less_equal(held, core.splat((bias - narrow) << mantissa, bits))
+        too_large = core.greater(exponents, core.splat((bias + narrow) << mantissa, bits))
+        too_small = core.less_equal(exponents, core.splat((bias - narrow) << mantissa, bits))
         bits = core.select(too_large, core.bitwise_or(sign, infinite), bits)
         bits = core.select(too_small, sign, bits)
     built = core.select(core.is_nan(wide), wide, core.bit_cast(bits, kind_of(wide)))

@@ -32,10 +32,10 @@ def applied(body: Region, arguments: Sequence[Value], shape: Sequence[Dim]) -> V
 
     lifter = lifting.Lifting(tuple(shape), no_position)
     try:
-        found = lifter.values(body.block, dict(zip(body.block.arguments, arguments, strict=True)))
+        result = lifter.values(body.block, dict(zip(body.block.arguments, arguments, strict=True)))
     except lifting.NotLiftable as error:
         raise NotationError(f"a nested program has {error}, which is not known to work on many at once") from None
-    return tuple([core.broadcast_to(v, tuple(shape)) for v in found])
+    return tuple([core.broadcast_to(v, tuple(shape)) for v in result])
 
 
 class Combination(NamedTuple):
@@ -70,10 +70,10 @@ def _known() -> Mapping[type[Operation], Combination]:
 def combination_of(body: Region) -> Combination | None:
     """The function that a program of two numbers applies to them; None when there is more to it."""
     block = body.block
-    found = lifting.yielded(block)
-    if len(found) != 1 or len(block.arguments) != 2:
+    result = lifting.yielded(block)
+    if len(result) != 1 or len(block.arguments) != 2:
         return None
-    owner = found[0].owner
+    owner = result[0].owner
     known = _known().get(type(owner)) if isinstance(owner, Operation) else None
     if known is None or not isinstance(owner, Operation) or owner.parent is not block:
         return None
@@ -169,10 +169,10 @@ def key_of(block: Block) -> tuple[Value, int, bool] | None:
     The block receives pairs, the first and the second number of each. It must compare a value that is computed from
     the first numbers with the same value of the second ones; gives the former, and the number of the pair it is of.
     """
-    found = lifting.yielded(block)
-    if len(found) != 1:
+    result = lifting.yielded(block)
+    if len(result) != 1:
         return None
-    owner = found[0].owner
+    owner = result[0].owner
     if not isinstance(owner, core.Less | core.Greater):
         return None
     first, second = owner.operands
@@ -282,8 +282,8 @@ def _one_by_one(inputs: Sequence[Value], rows: Value, updates: Sequence[Value], 
         states, values, row = given[:count], given[count:-1], given[-1]
         old = [core.gather(s, row, 0) for s in states]
         new = [core.unsqueeze(v, (0,)) for v in values]
-        found = applied(body, [*old, *new], shape)
-        return [core.scatter_nd(s, core.unsqueeze(row, (0,)), v) for s, v in zip(states, found, strict=True)]
+        result = applied(body, [*old, *new], shape)
+        return [core.scatter_nd(s, core.unsqueeze(row, (0,)), v) for s, v in zip(states, result, strict=True)]
 
     slices = [core.tensor_type(v).with_shape(known_dims_of(v)[1:]) for v in (*updates, rows)]
     body_ = core.nested([*[v.type for v in inputs], *slices], step)

@@ -133,8 +133,8 @@ class Infeed(_Effect, name="stablehlo.infeed"):
         if not isinstance(held, ArrayAttr):
             return
         if len(held.values) != count:
-            found = len(held.values)
-            yield self.violated(f"C2: layout-attribute size must be {count}, one for each tensor, got {found}")
+            result = len(held.values)
+            yield self.violated(f"C2: layout-attribute size must be {count}, one for each tensor, got {result}")
         for order in held.values:
             if not isinstance(order, ArrayAttr):
                 yield self.violated(f"C2: layout-attribute expected to have elements of type array, but got {order!r}")
@@ -232,13 +232,13 @@ def _check_groups(op: HloOp, groups: Attribute, *, are_alike: bool) -> Iterator[
         yield op.violated("if `use_global_device_ids` is set, the replica groups cannot be empty")
         return
     numbers = [int(v) for v in groups.data.values() if isinstance(v, int)]
-    found = [v for v in numbers if v != -1]
-    if are_alike and len(found) < len(numbers):
+    result = [v for v in numbers if v != -1]
+    if are_alike and len(result) < len(numbers):
         yield op.violated("invalid replica id -1")
         return
-    if len(set(found)) != len(found):
-        yield op.violated(f"replica id #{next(v for v in found if found.count(v) > 1)} seen more than once")
-    missing = next((n for n in range(len(set(found))) if n not in set(found)), None)
+    if len(set(result)) != len(result):
+        yield op.violated(f"replica id #{next(v for v in result if result.count(v) > 1)} seen more than once")
+    missing = next((n for n in range(len(set(result))) if n not in set(result)), None)
     if missing is not None:
         yield op.violated(f"replica id #{missing} not seen in replica groups")
 
@@ -255,8 +255,8 @@ class _Collective(HloOp):
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from _check_groups(self, self.replica_groups, are_alike=self.groups_are_alike)
-        held: object = getattr(self, "channel_handle", None)
-        number = held.handle if isinstance(held, ChannelHandle) else 0
+        handle: object = getattr(self, "channel_handle", None)
+        number = handle.handle if isinstance(handle, ChannelHandle) else 0
         if "use_global_device_ids" in self.properties and number < self.first_channel:
             least = "positive" if self.first_channel else "not negative"
             yield self.violated(f"channel_id must be {least} when useGlobalDeviceIds is set but got: {number}")
@@ -328,10 +328,10 @@ class _Reducing(_Collective, traits=(RETURNS,)):
             return
         first = self.operands[0]
         yield from check_reducer(self, self.computation, (Value(like(first.type, ())),), "C1")
-        found = numbers_returned(self.computation)
-        for v in self.results if len(found) == 1 else ():
-            if element(v) is not element(found[0]):
-                yield self.violated(f"C1: result element-type is expected to be {element(found[0])}, got {v.type}")
+        result = numbers_returned(self.computation)
+        for v in self.results if len(result) == 1 else ():
+            if element(v) is not element(result[0]):
+                yield self.violated(f"C1: result element-type is expected to be {element(result[0])}, got {v.type}")
 
 
 class AllReduce(_Reducing, name="stablehlo.all_reduce"):
@@ -349,10 +349,10 @@ class AllReduce(_Reducing, name="stablehlo.all_reduce"):
         return alone(self, operands_)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        found = numbers_returned(self.computation)
-        if len(found) != 1:
+        result = numbers_returned(self.computation)
+        if len(result) != 1:
             return None
-        return tuple([like(v.type, stated_shape(v), element(found[0])) for v in self.operands_])
+        return tuple([like(v.type, stated_shape(v), element(result[0])) for v in self.operands_])
 
 
 class ReduceScatter(_Reducing, name="stablehlo.reduce_scatter"):
@@ -558,12 +558,12 @@ _BESIDE = frozenset(
 """The operations that may run beside others."""
 
 
-def _check_future(op: HloOp, held: Sequence[Type], future: Type) -> Iterator[Diagnostic]:
+def _check_future(op: HloOp, values: Sequence[Type], future: Type) -> Iterator[Diagnostic]:
     """Yields diagnostics where a future value does not have the expected types."""
-    wanted = ", ".join(map(str, held))
-    found = future.body if isinstance(future, DialectType) else None
-    if found is not None and "".join(found.split()) != "".join(wanted.split()):
-        yield op.violated(f"C3: {future} is not what will be given, {wanted}")
+    expected = ", ".join(map(str, values))
+    result = future.body if isinstance(future, DialectType) else None
+    if result is not None and "".join(result.split()) != "".join(expected.split()):
+        yield op.violated(f"C3: {future} is not what will be given, {expected}")
 
 
 class AsyncDone(HloOp, name="stablehlo.async_done"):

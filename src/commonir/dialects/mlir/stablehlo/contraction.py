@@ -62,16 +62,16 @@ from commonir.symbolic import Dim, element_count
 # -- products
 
 
-def _product(a: Value, b: Value, wanted: ElementType) -> Value:
+def _product(a: Value, b: Value, expected: ElementType) -> Value:
     """The product of matrices, in a type that holds it."""
-    if isinstance(wanted, ComplexType):
+    if isinstance(expected, ComplexType):
         return _complex_product(a, b)
-    if wanted is boolean:
+    if expected is boolean:
         return core.not_equal(core.matmul(core.cast(a, i32), core.cast(b, i32)), core.scalar(0, i32))
-    if wanted.is_integer and wanted is not i64:
-        found = core.matmul(number_as(a, i64), number_as(b, i64))
-        return integers.truncated(found, wanted) if wanted.kind == "int" else core.cast(found, wanted)
-    return core.matmul(number_as(a, wanted), number_as(b, wanted))
+    if expected.is_integer and expected is not i64:
+        result = core.matmul(number_as(a, i64), number_as(b, i64))
+        return integers.truncated(result, expected) if expected.kind == "int" else core.cast(result, expected)
+    return core.matmul(number_as(a, expected), number_as(b, expected))
 
 
 def _complex_product(a: Value, b: Value) -> Value:
@@ -81,7 +81,7 @@ def _complex_product(a: Value, b: Value) -> Value:
     return core.make_complex(first, core.add(core.matmul(real, beside), core.matmul(imag, other)))
 
 
-def contracted(a: Value, b: Value, dims: DotDims, wanted: ElementType) -> Value:
+def contracted(a: Value, b: Value, dims: DotDims, expected: ElementType) -> Value:
     """The sums of products over some axes of two tensors, which may share others."""
     left, right = known_dims_of(a), known_dims_of(b)
     rows = [n for n in range(len(left)) if n not in (*dims.lhs_batching_dimensions, *dims.lhs_contracting_dimensions)]
@@ -94,11 +94,11 @@ def contracted(a: Value, b: Value, dims: DotDims, wanted: ElementType) -> Value:
     first = transposed(a, [*dims.lhs_batching_dimensions, *rows, *dims.lhs_contracting_dimensions])
     second = transposed(b, [*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions, *columns])
     if not batch and len(summed) == 1 and len(columns) == 1 and rows:
-        return _product(first, second, wanted)
+        return _product(first, second, expected)
     one = element_count(summed)
     first = reshaped(first, [*batch, element_count(height), one])
     second = reshaped(second, [*batch, one, element_count(width)])
-    return reshaped(_product(first, second, wanted), [*batch, *height, *width])
+    return reshaped(_product(first, second, expected), [*batch, *height, *width])
 
 
 class Dot(HloOp, name="stablehlo.dot", traits=(traits.Pure,)):
@@ -414,15 +414,15 @@ def convolved(
     windows: Sequence[Sequence[int] | None],
     pads: Pairs,
     groups: tuple[int, int],
-    wanted: ElementType,
+    expected: ElementType,
 ) -> Value:
     """A convolution with any axes, windows and groups."""
-    if isinstance(wanted, ComplexType):
+    if isinstance(expected, ComplexType):
         raise NotationError("a convolution of complex numbers has no meaning here")
     count = len(pads)
     strides, base, spread = [held or (1,) * count for held in windows[:3]]
     reversal = windows[3] or (0,) * count
-    accumulated = i64 if wanted.is_integer or wanted is boolean else wanted
+    accumulated = i64 if expected.is_integer or expected is boolean else expected
     x, w = number_as(x, accumulated), number_as(w, accumulated)
     image = transposed(x, [dims.input_batch_dimension, dims.input_feature_dimension, *dims.input_spatial_dimensions])
     kernel_axes = [dims.kernel_output_feature_dimension, dims.kernel_input_feature_dimension]
@@ -447,20 +447,20 @@ def convolved(
     fitting = window_sizes(sizes, [w for w in window if isinstance(w, int)], strides, ((1,) * count, spread), pads)
     if any(n == 0 for n in fitting):
         shape = (known_dims_of(image)[0], known_dims_of(kernel)[0], *[0 if n is None else n for n in fitting])
-        found = core.broadcast_to(core.splat(0, image), shape)
+        result = core.broadcast_to(core.splat(0, image), shape)
     elif count:
-        found = core.conv(image, kernel, None, tuple(strides), tuple(spread), pads, feature_groups)
+        result = core.conv(image, kernel, None, tuple(strides), tuple(spread), pads, feature_groups)
     else:
-        found = _pointwise(image, kernel, feature_groups)
-    return transposed(_narrowed(found, wanted), back)
+        result = _pointwise(image, kernel, feature_groups)
+    return transposed(_narrowed(result, expected), back)
 
 
-def _narrowed(x: Value, wanted: ElementType) -> Value:
-    if kind_of(x) is wanted:
+def _narrowed(x: Value, expected: ElementType) -> Value:
+    if kind_of(x) is expected:
         return x
-    if wanted is boolean:
+    if expected is boolean:
         return core.not_equal(x, core.splat(0, x))
-    return integers.truncated(x, wanted) if wanted.kind == "int" else core.cast(x, wanted)
+    return integers.truncated(x, expected) if expected.kind == "int" else core.cast(x, expected)
 
 
 def _batches_as_features(image: Value, groups: int) -> Value:
@@ -528,13 +528,13 @@ class Fft(
                 f"C2: {self.fft_type.value} requires {wanted} input type, but is given {self.operand.type}"
             )
             return
-        found = list(shape[len(shape) - count :])
+        result = list(shape[len(shape) - count :])
         expected = list(self.fft_length)
         if self.fft_type is FftType.IRFFT:
             expected[-1] = expected[-1] // 2 + 1
-        if any(isinstance(a, int) and a != b and a for a, b in zip(found, expected, strict=True)):
+        if any(isinstance(a, int) and a != b and a for a, b in zip(result, expected, strict=True)):
             yield self.violated(
-                f"C3: requires innermost dimensions match fft_length. Got: {found} but wanted {expected}"
+                f"C3: requires innermost dimensions match fft_length. Got: {result} but wanted {expected}"
             )
 
     def reference(self, operand: Value) -> Value:

@@ -255,8 +255,8 @@ class GetTupleElement(
         return self.operand.type.elements if isinstance(self.operand.type, TupleType) else ()
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        found = self._elements()
-        return (found[self.index],) if 0 <= self.index < len(found) else None
+        result = self._elements()
+        return (result[self.index],) if 0 <= self.index < len(result) else None
 
     def verify(self) -> Iterator[Diagnostic]:
         if not 0 <= self.index < len(self._elements()):

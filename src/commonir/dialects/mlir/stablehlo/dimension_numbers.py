@@ -78,12 +78,12 @@ def entries_of(body: str) -> Iterator[tuple[str, Axes | int]]:
     """The entries of `name = [1, 2], name = 3`. Raises: ValueError for any other text."""
     at = 0
     while at < len(body.rstrip()):
-        found = _ENTRY.match(body, at)
-        if found is None:
+        match = _ENTRY.match(body, at)
+        if match is None:
             raise ValueError(f"expected `name = number` or `name = [numbers]`, found '{body[at:].strip()}'")
-        at = found.end()
-        value = found[2]
-        yield found[1], _numbers(value[1:-1]) if value[0] == "[" else int(value)
+        at = match.end()
+        value = match[2]
+        yield match[1], _numbers(value[1:-1]) if value[0] == "[" else int(value)
 
 
 def _numbers(text: str) -> Axes:
@@ -116,7 +116,7 @@ def structure(
     def decode(attr: Attribute) -> T:
         if not isinstance(attr, DialectAttr) or (attr.dialect, attr.mnemonic) != ("stablehlo", mnemonic):
             raise ValueError(f"expected #stablehlo.{mnemonic}, found {attr!r}")
-        found = dict(defaults)
+        result = dict(defaults)
         seen: set[str] = set()
         for name, value in entries_of(attr.body or ""):
             if name not in defaults or isinstance(value, int) is not isinstance(defaults[name], int):
@@ -124,12 +124,12 @@ def structure(
             if name in seen:
                 raise ValueError(f"'{name}' is given twice")
             seen.add(name)
-            found[name] = value
-        return cls(**found)
+            result[name] = value
+        return cls(**result)
 
     def stored(value: T) -> Attribute:
-        held = dict(zip(defaults, value, strict=True))
-        return DialectAttr("stablehlo", mnemonic, entries_text(held, all_shown=all_shown))
+        fields = dict(zip(defaults, value, strict=True))
+        return DialectAttr("stablehlo", mnemonic, entries_text(fields, all_shown=all_shown))
 
     return AttrType(cls.__name__, coerce, stored, decode)
 
@@ -178,10 +178,10 @@ def _group(words: Sequence[str], letters: str) -> _Group:
             raise ValueError(f"'{word}' stands twice")
         places[word] = n
     spatial = [w for w in words if w not in letters]
-    wanted = [str(n) for n in range(len(spatial))]
-    if sorted(spatial) != sorted(wanted) or any(letter not in places for letter in letters):
+    expected = [str(n) for n in range(len(spatial))]
+    if sorted(spatial) != sorted(expected) or any(letter not in places for letter in letters):
         raise ValueError(f"expected {letters[0]}, {letters[1]} and spatial axes from 0, found [{', '.join(words)}]")
-    return _Group(places[letters[0]], places[letters[1]], tuple([places[w] for w in wanted]))
+    return _Group(places[letters[0]], places[letters[1]], tuple([places[w] for w in expected]))
 
 
 _CONV = re.compile(r"\s*\[([^\]]*)\]\s*x\s*\[([^\]]*)\]\s*->\s*\[([^\]]*)\]\s*")
@@ -189,10 +189,10 @@ _CONV = re.compile(r"\s*\[([^\]]*)\]\s*x\s*\[([^\]]*)\]\s*->\s*\[([^\]]*)\]\s*")
 
 def conv_of(text: str) -> ConvDims:
     """The axes that a short form says. Raises: ValueError for any other text."""
-    found = _CONV.fullmatch(text)
-    if found is None:
+    match = _CONV.fullmatch(text)
+    if match is None:
         raise ValueError(f"expected [b, 0, f]x[0, i, o]->[b, 0, f], found '{text}'")
-    groups = [_group([w.strip() for w in found[n].split(",")], "io" if n == 2 else "bf") for n in (1, 2, 3)]
+    groups = [_group([w.strip() for w in match[n].split(",")], "io" if n == 2 else "bf") for n in (1, 2, 3)]
     return ConvDims(*groups[0], *groups[1], *groups[2])
 
 
@@ -205,12 +205,12 @@ def _decoded_conv(attr: Attribute) -> ConvDims:
     body = (attr.body or "").strip()
     if not body.startswith("raw"):
         return conv_of(body)
-    found: dict[str, Axes | int] = dict(_RAW)
+    result: dict[str, Axes | int] = dict(_RAW)
     for name, value in entries_of(body.removeprefix("raw")):
-        if name not in found or isinstance(value, int) is not isinstance(found[name], int):
+        if name not in result or isinstance(value, int) is not isinstance(result[name], int):
             raise ValueError(f"expected one of {', '.join(_RAW)}, found '{name}'")
-        found[name] = value
-    return ConvDims(**found)  # pyright: ignore[reportArgumentType]
+        result[name] = value
+    return ConvDims(**result)  # pyright: ignore[reportArgumentType]
 
 
 def _stored_conv(dims: ConvDims) -> Attribute:

@@ -15,17 +15,17 @@ from commonir.ir.types import TensorType, TupleType, Type
 _ALIAS = ("stablehlo", "output_operand_alias")
 
 
-def layout_faults(what: str, held: Attribute | None, values: Sequence[Value]) -> Iterator[str]:
+def layout_faults(what: str, content: Attribute | None, values: Sequence[Value]) -> Iterator[str]:
     """Yields the faults of the layouts of operands or results."""
     types = [v.type for v in values]
     if what == "result" and len(types) == 1 and isinstance(types[0], TupleType):
         types = list(types[0].elements)
-    if not isinstance(held, ArrayAttr):
+    if not isinstance(content, ArrayAttr):
         return
-    if len(held.values) != len(types):
-        yield f"number of {what}s must match the number of {what} layouts, {len(types)} != {len(held.values)}"
+    if len(content.values) != len(types):
+        yield f"number of {what}s must match the number of {what} layouts, {len(types)} != {len(content.values)}"
         return
-    for n, (type, layout) in enumerate(zip(types, held.values, strict=True)):
+    for n, (type, layout) in enumerate(zip(types, content.values, strict=True)):
         if isinstance(type, TupleType):
             yield "tuple types are not fully supported with layout constraints yet"
         elif isinstance(layout, DataAttr):
@@ -41,9 +41,9 @@ def _order_faults(what: str, type: Type, order: Sequence[int]) -> Iterator[str]:
         yield f"incorrect layout {list(order)} for type {type}, layout must be a permutation of [0, {rank})"
 
 
-def alias_faults(held: Attribute | None, operands: Sequence[Value], results: Sequence[Value]) -> Iterator[str]:
+def alias_faults(content: Attribute | None, operands: Sequence[Value], results: Sequence[Value]) -> Iterator[str]:
     """Yields the faults of output-operand aliases."""
-    for alias in held.values if isinstance(held, ArrayAttr) else ():
+    for alias in content.values if isinstance(content, ArrayAttr) else ():
         if not isinstance(alias, DialectAttr) or (alias.dialect, alias.mnemonic) != _ALIAS:
             yield f"expects output_operand_aliases to hold #stablehlo.output_operand_alias, found {alias!r}"
             continue

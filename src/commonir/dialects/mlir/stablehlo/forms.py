@@ -300,12 +300,12 @@ class WordsForm:
         shown = [writer.value(v) for v in op.operands]
         attributes = op.attribute_dictionary
         for w in self.words:
-            held = attributes.get(w.field)
-            if held is None or held is w.default:
+            attribute = attributes.get(w.field)
+            if attribute is None or attribute is w.default:
                 if not w.optional:
                     writer.refuse()
                 continue
-            shown.append(f"{w.word} = {w.write(writer, held)}")
+            shown.append(f"{w.word} = {w.write(writer, attribute)}")
         writer.write(f" {', '.join(shown)}{dictionary(writer, [w.field for w in self.words])} : ")
         writer.write(self.types.write(writer, op.operands, op.results))
 
@@ -314,8 +314,8 @@ def dictionary(writer: FormWriter, hidden: Sequence[str] = ()) -> str:
     """All attributes that are not written otherwise, those that say what holds anyway left out."""
     op = writer.op
     implied: Mapping[str, Attribute] = getattr(type(op), "implied", {})
-    held = op.attribute_dictionary
-    same = [name for name, value in implied.items() if held.get(name) is value]
+    attributes = op.attribute_dictionary
+    same = [name for name, value in implied.items() if attributes.get(name) is value]
     return writer.dictionary([*hidden, *same, "operandSegmentSizes"])
 
 
@@ -339,8 +339,8 @@ class FormatForm(WordsForm):
 
     def write(self, writer: FormWriter) -> None:
         op = writer.op
-        held = op.attribute_dictionary
-        sizes = [held.get(name) for name in ("exponent_bits", "mantissa_bits")]
+        own = op.attribute_dictionary
+        sizes = [own.get(name) for name in ("exponent_bits", "mantissa_bits")]
         numbers = [a.value for a in sizes if isinstance(a, IntegerAttr)]
         if len(numbers) != len(sizes):
             writer.refuse()
@@ -368,9 +368,9 @@ class SliceForm(WordsForm):
 
     def write(self, writer: FormWriter) -> None:
         op = writer.op
-        held = [op.attribute_dictionary.get(name) for name in self.names]
-        lists = [[int(v) for v in a.values] for a in held if isinstance(a, DenseArrayAttr)]
-        if len(lists) != len(held) or len({len(v) for v in lists}) != 1:
+        values = [op.attribute_dictionary.get(name) for name in self.names]
+        lists = [[int(v) for v in a.values] for a in values if isinstance(a, DenseArrayAttr)]
+        if len(lists) != len(values) or len({len(v) for v in lists}) != 1:
             writer.refuse()
         shown = [f"{a}:{b}" + (f":{s}" if s != 1 else "") for a, b, s in zip(*lists, strict=True)]
         rest = dictionary(writer, self.names)
@@ -490,10 +490,10 @@ class ConvolutionForm(WordsForm):
 
     def write(self, writer: FormWriter) -> None:
         op = writer.op
-        held = op.attribute_dictionary
+        own = op.attribute_dictionary
         window: list[str] = []
         for word, field in self.lists.items():
-            attr = held.get(field)
+            attr = own.get(field)
             if isinstance(attr, DenseArrayAttr):
                 values = [str(v).lower() if word == "reverse" else str(int(v)) for v in attr.values]
                 window.append(f"{word} = [{', '.join(values)}]")

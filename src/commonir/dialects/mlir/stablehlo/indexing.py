@@ -286,13 +286,13 @@ def gathered(x: Value, indices: Value, dims: GatherDims, sizes: Sequence[int]) -
         columns.append(core.scalar(0, i64) if at is None else at)
     source = transposed(x, [*moved, *fixed])
     if not moved:
-        found = core.broadcast_to(x, (*batch, *whole))
+        result = core.broadcast_to(x, (*batch, *whole))
     elif len(moved) == 1:
-        found = core.gather(source, core.broadcast_to(columns[0], (*batch, *spread)), 0)
+        result = core.gather(source, core.broadcast_to(columns[0], (*batch, *spread)), 0)
     else:
         full = [core.unsqueeze(core.broadcast_to(c, (*batch, *spread)), (len(batch) + len(spread),)) for c in columns]
-        found = core.gather_nd(source, core.concat(tuple(full), len(batch) + len(spread)))
-    return _arranged(found, dims, len(batch), [*inner, *fixed], dropped)
+        result = core.gather_nd(source, core.concat(tuple(full), len(batch) + len(spread)))
+    return _arranged(result, dims, len(batch), [*inner, *fixed], dropped)
 
 
 def _arranged(found: Value, dims: GatherDims, batch: int, order: Sequence[int], dropped: Sequence[int]) -> Value:
@@ -328,10 +328,10 @@ class Scatter(HloOp, name="stablehlo.scatter", traits=(traits.Pure, traits.SameV
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        found = numbers_returned(self.update_computation)
-        if len(found) != len(self.inputs) or any(is_quantized(element(v)) for v in found):
+        result = numbers_returned(self.update_computation)
+        if len(result) != len(self.inputs) or any(is_quantized(element(v)) for v in result):
             return None
-        return tuple([like(v.type, stated_shape(x), element(v)) for v, x in zip(found, self.inputs, strict=True)])
+        return tuple([like(v.type, stated_shape(x), element(v)) for v, x in zip(result, self.inputs, strict=True)])
 
     def verify(self) -> Iterator[Diagnostic]:
         dims = self.scatter_dimension_numbers
@@ -445,11 +445,11 @@ def _scattered_windows(
     flat_index = _flat(columns, [whole[n] for n in moved], (*batch, *spread), valid, count)
     total = element_count([whole[n] for n in moved])
     flat = tuple([core.reshape(transposed(x, [*moved, *fixed]), (total, *rest)) for x in inputs])
-    given = tuple([core.reshape(transposed(u, order), (count, *rest)) for u in updates])
-    found = bodies.scattered(flat, flat_index, given, body)
+    arguments = tuple([core.reshape(transposed(u, order), (count, *rest)) for u in updates])
+    result = bodies.scattered(flat, flat_index, arguments, body)
     back = [[*moved, *fixed].index(n) for n in range(len(whole))]
     shape = tuple([whole[n] for n in (*moved, *fixed)])
-    return tuple([transposed(core.reshape(v, shape), back) for v in found])
+    return tuple([transposed(core.reshape(v, shape), back) for v in result])
 
 
 def _flat(

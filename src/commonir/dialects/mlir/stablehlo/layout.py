@@ -542,8 +542,8 @@ def _updated_along(operand: Value, update: Value, starts: Value, axis: int) -> V
     start = core.slice(starts, (axis,), (axis + 1,), (1,))
     positions = core.unsqueeze(core.add(core.iota((size,)), start), (1,))
     order = [axis, *[n for n in range(rank) if n != axis]]
-    found = core.scatter_nd(transposed(operand, order), positions, transposed(update, order))
-    return transposed(found, [order.index(n) for n in range(rank)])
+    result = core.scatter_nd(transposed(operand, order), positions, transposed(update, order))
+    return transposed(result, [order.index(n) for n in range(rank)])
 
 
 # -- padding
@@ -631,8 +631,8 @@ class Pad(
             message = f"C1: edge_padding_low length ({len(self.edge_padding_low)}) must match operand rank ({rank})"
             yield self.violated(message)
             return
-        found = self.infer_results()
-        shape = stated_shape(self.operand_) if found is None else getattr(found[0], "shape", ())
+        result = self.infer_results()
+        shape = stated_shape(self.operand_) if result is None else getattr(result[0], "shape", ())
         for n, d in enumerate(shape or ()):
             if isinstance(d, int) and d < 0:
                 yield self.violated(f"C3: padding result in negative size for dimension {n}")

@@ -65,22 +65,22 @@ def negated(x: Value) -> Value:
     return core.sub(zero(x), x) if is_unsigned(x) else core.neg(x)
 
 
-def number_as(x: Value, wanted: ElementType) -> Value:
+def number_as(x: Value, expected: ElementType) -> Value:
     """Numbers in another type."""
     source = kind_of(x)
-    if isinstance(wanted, ComplexType):
+    if isinstance(expected, ComplexType):
         if isinstance(source, ComplexType):
-            return core.make_complex(converted(core.real(x), wanted.part), converted(core.imag(x), wanted.part))
-        real = converted(x, wanted.part)
+            return core.make_complex(converted(core.real(x), expected.part), converted(core.imag(x), expected.part))
+        real = converted(x, expected.part)
         return core.make_complex(real, zero_like(real))
     if isinstance(source, ComplexType):
-        if wanted is boolean:
+        if expected is boolean:
             real, imag = core.real(x), core.imag(x)
             return core.logical_or(core.not_equal(real, zero(real)), core.not_equal(imag, zero(imag)))
-        return number_as(core.real(x), wanted)
-    if wanted is boolean and source is not boolean:
+        return number_as(core.real(x), expected)
+    if expected is boolean and source is not boolean:
         return core.not_equal(x, zero(x))
-    return converted(x, wanted)
+    return converted(x, expected)
 
 
 def lexicographic(before: Function2, a: Value, b: Value) -> Value:

@@ -43,10 +43,10 @@ def quantization_of(value: Value | Type) -> Quantization | None:
     body = (
         type.body if isinstance(type, DialectType) and (type.dialect, type.mnemonic) == ("quant", "uniform") else None
     )
-    found = None if body is None else _UNIFORM.fullmatch(body)
-    if found is None:
+    match = None if body is None else _UNIFORM.fullmatch(body)
+    if match is None:
         return None
-    sign, digits, least, most, expressed, axis, numbers = found.groups()
+    sign, digits, least, most, expressed, axis, numbers = match.groups()
     bits = int(digits)
     whole = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if sign == "i" else (0, (1 << bits) - 1)
     bounds = whole if least is None else (int(least), int(most))
@@ -57,17 +57,17 @@ def quantization_of(value: Value | Type) -> Quantization | None:
 
 def fits(type: TensorType) -> bool:
     """Returns whether what stands for zero can be stored, and there are as many factors as places along their axis."""
-    held = quantization_of(type)
-    if held is None:
+    quantization = quantization_of(type)
+    if quantization is None:
         return True
-    if any(not held.bounds[0] <= zero <= held.bounds[1] for _, zero in held.factors):
+    if any(not quantization.bounds[0] <= zero <= quantization.bounds[1] for _, zero in quantization.factors):
         return False
-    if held.axis is None or type.shape is None:
+    if quantization.axis is None or type.shape is None:
         return True
-    if held.axis >= len(type.shape):
+    if quantization.axis >= len(type.shape):
         return False
-    size = type.shape[held.axis]
-    return not isinstance(size, int) or size == len(held.factors)
+    size = type.shape[quantization.axis]
+    return not isinstance(size, int) or size == len(quantization.factors)
 
 
 def moved_faults(source: Value, result: Value) -> Iterator[str]:
@@ -132,9 +132,9 @@ def broadcast_faults(source: Value, result: Value, dimensions: Sequence[int]) ->
 def quantized_faults(source: Value, result: Value) -> Iterator[str]:
     """Yields the faults of the result type of a quantization or requantization."""
     a, b = quantization_of(source), quantization_of(result)
-    wanted = str(element_of(source.type)) if a is None else a.expressed
-    if b is not None and b.expressed != wanted:
-        yield f"expressed type of result expected to be {wanted}, but got {b.expressed}"
+    expected = str(element_of(source.type)) if a is None else a.expressed
+    if b is not None and b.expressed != expected:
+        yield f"expressed type of result expected to be {expected}, but got {b.expressed}"
 
 
 def added_faults(lhs: Value, rhs: Value, result: Value) -> Iterator[str]:
@@ -174,10 +174,10 @@ def product_faults(lhs: Value, rhs: Value, result: Value) -> Iterator[str]:
 
 def dot_faults(lhs: Value, rhs: Value, result: Value, contracting: Sequence[int]) -> Iterator[str]:
     """Yields the faults of the types of a product of tensors; `contracting` are the axes of `rhs` that are summed."""
-    held = quantization_of(rhs)
-    if held is not None and any(zero for _, zero in held.factors):
+    quantization = quantization_of(rhs)
+    if quantization is not None and any(zero for _, zero in quantization.factors):
         yield "zero points of rhs should be 0"
-    elif held is not None and held.axis in contracting:
+    elif quantization is not None and quantization.axis in contracting:
         yield "quantization dimension of rhs should not be in the contracting dimension of rhs"
     else:
         yield from product_faults(lhs, rhs, result)

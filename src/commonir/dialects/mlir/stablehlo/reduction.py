@@ -108,22 +108,22 @@ def check_reducer(
             yield malformed(op, f"{message} from {element(x)}, but got {element(given[n])}")
 
 
-def promotes(source: Type, wanted: Type) -> bool:
+def promotes(source: Type, expected: Type) -> bool:
     """Returns whether numbers of a type may become numbers of another one: of the same kind, and integers of no fewer
     bits.
     """
-    if source is wanted:
+    if source is expected:
         return True
-    if is_quantized(source) or is_quantized(wanted):
-        first, second = quantization_of(source), quantization_of(wanted)
+    if is_quantized(source) or is_quantized(expected):
+        first, second = quantization_of(source), quantization_of(expected)
         if first is None or second is None:
             return False
         return first.expressed == second.expressed and first.bits <= second.bits
-    match source, wanted:
+    match source, expected:
         case ComplexType(), ComplexType():
             return True
         case ElementType(), ElementType():
-            return source.is_float is wanted.is_float and (source.is_float or source.bits <= wanted.bits)
+            return source.is_float is expected.is_float and (source.is_float or source.bits <= expected.bits)
         case _:
             return False
 
@@ -163,11 +163,11 @@ class Reduce(HloOp, name="stablehlo.reduce", traits=(traits.Pure, SameVariadicOp
 
     def infer_results(self) -> tuple[Type, ...] | None:
         shape = stated_shape(self.inputs[0]) if self.inputs else None
-        found = numbers_returned(self.body)
-        if shape is None or len(found) != len(self.inputs) or any(is_quantized(element(v)) for v in found):
+        result = numbers_returned(self.body)
+        if shape is None or len(result) != len(self.inputs) or any(is_quantized(element(v)) for v in result):
             return None
         kept = tuple([d for n, d in enumerate(shape) if n not in self.dimensions])
-        return tuple([like(v.type, kept) for v in found])
+        return tuple([like(v.type, kept) for v in result])
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from check_inputs(self, self.inputs, self.init_values)
@@ -280,14 +280,14 @@ class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, S
 
     def infer_results(self) -> tuple[Type, ...] | None:
         shape = stated_shape(self.inputs[0]) if self.inputs else None
-        found = numbers_returned(self.body)
-        if shape is None or len(found) != len(self.inputs) or self._wrong_counts(len(shape)):
+        result = numbers_returned(self.body)
+        if shape is None or len(result) != len(self.inputs) or self._wrong_counts(len(shape)):
             return None
         strides, base, dilations, pads = self._numbers()
         if any(n < 1 for n in (*strides, *base, *dilations, *self.window_dimensions)):
             return None
         sizes = window_sizes(shape, self.window_dimensions, strides, (base, dilations), pads)
-        return tuple([like(v.type, sizes) for v in found])
+        return tuple([like(v.type, sizes) for v in result])
 
     def _wrong_counts(self, rank: int) -> list[str]:
         strides, base, dilations, pads = self._numbers()
@@ -298,7 +298,7 @@ class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, S
             "window_dilations": dilations,
             "padding": pads,
         }
-        return [name for name, held in lists.items() if len(held) != rank]
+        return [name for name, values in lists.items() if len(values) != rank]
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from check_inputs(self, self.inputs, self.init_values)
@@ -307,9 +307,9 @@ class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, S
         for name in self._wrong_counts(rank):
             yield self.violated(f"C2: expects {name} to have dimension-size equal to input rank ({rank})")
         strides, base, dilations, _ = self._numbers()
-        for name, held in (("window stride", strides), ("base dilation", base), ("window dilation", dilations)):
-            if any(n < 1 for n in held):
-                yield self.violated(f"C2: expects {name} to be positive, got {list(held)}")
+        for name, values in (("window stride", strides), ("base dilation", base), ("window dilation", dilations)):
+            if any(n < 1 for n in values):
+                yield self.violated(f"C2: expects {name} to be positive, got {list(values)}")
         yield from check_reducer(self, self.body, self.init_values, "C3", self.inputs)
 
     def reference(
@@ -377,10 +377,10 @@ def _pooled(
     pool = core.max_pool if known.name == "max" else core.sum_pool
     kernel, steps, spread = [tuple([held[n] for n in spatial]) for held in (window, strides, dilations)]
     around = tuple([pads[n] for n in spatial])
-    found = pool(moved, kernel, steps, spread, around)
+    result = pool(moved, kernel, steps, spread, around)
     if len(leading) != 2:
-        found = core.reshape(found, (*leading, *known_dims_of(found)[2:]))
-    return transposed(found, [order.index(n) for n in range(len(order))])
+        result = core.reshape(result, (*leading, *known_dims_of(result)[2:]))
+    return transposed(result, [order.index(n) for n in range(len(order))])
 
 
 class SelectAndScatter(HloOp, name="stablehlo.select_and_scatter", traits=(traits.Pure,)):
@@ -403,8 +403,10 @@ class SelectAndScatter(HloOp, name="stablehlo.select_and_scatter", traits=(trait
     result_: Value = result(AnyHlo)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        found = numbers_returned(self.scatter)
-        return (like(self.operand_.type, stated_shape(self.operand_), element(found[0])),) if len(found) == 1 else None
+        result = numbers_returned(self.scatter)
+        return (
+            (like(self.operand_.type, stated_shape(self.operand_), element(result[0])),) if len(result) == 1 else None
+        )
 
     def _numbers(self) -> tuple[Sequence[int], Sequence[int], Pairs]:
         rank = rank_of(self.operand_)
@@ -533,9 +535,9 @@ class Sort(HloOp, name="stablehlo.sort", traits=(traits.Pure, SameOperandsAndRes
 
 def _order(inputs: Sequence[Value], axis: int, comparator: Region, sizes: Sequence[Dim]) -> Value:
     """The positions of elements in the order of a comparison, along an axis."""
-    found = bodies.key_of(comparator.block)
-    if found is not None:
-        value, pair, descending = found
+    result = bodies.key_of(comparator.block)
+    if result is not None:
+        value, pair, descending = result
         key = bodies.computed_key(comparator, value, inputs[pair], pair, sizes)
         if bodies.is_number(key):
             return core.argsort(key, axis, descending)
@@ -559,8 +561,8 @@ def _ranked(inputs: Sequence[Value], axis: int, comparator: Region, sizes: Seque
     along, across = core.iota(shape, rank), core.iota(shape, rank - 1)
     earlier = core.logical_or(before, core.logical_and(core.logical_not(after), core.less(along, across)))
     places = core.reduce_sum(core.cast(earlier, i64), (rank,))
-    found = core.argsort(places, rank - 1, False)
-    return transposed(found, [order.index(n) for n in range(rank)])
+    result = core.argsort(places, rank - 1, False)
+    return transposed(result, [order.index(n) for n in range(rank)])
 
 
 class Map(HloOp, name="stablehlo.map", traits=(traits.Pure, SameOperandsAndResultShape, RETURNS)):
@@ -577,10 +579,10 @@ class Map(HloOp, name="stablehlo.map", traits=(traits.Pure, SameOperandsAndResul
     result_: Value = result(AnyHlo)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        found = returned(self.computation)
-        if len(found) != 1 or not self.inputs:
+        result = returned(self.computation)
+        if len(result) != 1 or not self.inputs:
             return None
-        return (like(found[0].type, stated_shape(self.inputs[0])),)
+        return (like(result[0].type, stated_shape(self.inputs[0])),)
 
     def verify(self) -> Iterator[Diagnostic]:
         if not self.inputs:

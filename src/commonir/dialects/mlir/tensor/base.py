@@ -114,10 +114,10 @@ def as_position(value: Value) -> Value:
     return value if core.tensor_type(value).element is i64 else core.cast(value, i64)
 
 
-def refined(value: Value, stated: Type) -> Value:
+def refined(value: Value, declared: Type) -> Value:
     """A value with the sizes that a type states where they are not known of it."""
     type = core.tensor_type(value)
-    shape = stated.shape if isinstance(stated, TensorType) else None
+    shape = declared.shape if isinstance(declared, TensorType) else None
     if shape is None or type.shape is None or len(shape) != len(type.shape):
         return value
     sizes = tuple([d if isinstance(d, int) else n for d, n in zip(shape, type.shape, strict=True)])

@@ -52,27 +52,27 @@ def zero(element: ElementType) -> Value:
     return core.scalar(False if element is boolean else 0, element)
 
 
-def filled(value: Value, stated: Type, dynamic: tuple[Value, ...]) -> Value:
+def filled(value: Value, declared: Type, dynamic: tuple[Value, ...]) -> Value:
     """A tensor of one element, of a stated type with values for the sizes that it leaves open."""
     try:
-        return core.broadcast_to(value, mixed_sizes(ranked_shape(stated), dynamic))
+        return core.broadcast_to(value, mixed_sizes(ranked_shape(declared), dynamic))
     except NotKnownError:
-        return _filled_when_running(value, stated, dynamic)
+        return _filled_when_running(value, declared, dynamic)
 
 
-def _filled_when_running(value: Value, stated: Type, dynamic: tuple[Value, ...]) -> Value:
+def _filled_when_running(value: Value, declared: Type, dynamic: tuple[Value, ...]) -> Value:
     """As `filled`, of data-dependent sizes: nothing, continued on one side by as much as is asked for."""
-    shape = ranked_shape(stated)
+    shape = ranked_shape(declared)
     rest = iter(dynamic)
     sizes = row([core.scalar(d, i64) if isinstance(d, int) else next(rest) for d in shape])
     nothing = core.broadcast_to(core.scalar(0, i64), (0,) * len(shape))
     zeros = core.dynamic_pad(nothing, core.vector((0,) * len(shape), i64), sizes)
     chosen = core.select(core.equal(zeros, core.scalar(0, i64)), value, value)
-    return refined(chosen, stated)
+    return refined(chosen, declared)
 
 
-def _wrong_count(op: TensorOp, dynamic: tuple[Value, ...], stated: Type) -> Iterator[Diagnostic]:
-    expected = count_dynamic(ranked_shape(stated))
+def _wrong_count(op: TensorOp, dynamic: tuple[Value, ...], declared: Type) -> Iterator[Diagnostic]:
+    expected = count_dynamic(ranked_shape(declared))
     if len(dynamic) != expected:
         yield op.violated(f"incorrect number of dynamic sizes, has {len(dynamic)}, expected {expected}")
 
@@ -308,8 +308,8 @@ def _generated_one_by_one(body: Region, sizes: tuple[Dim, ...]) -> Value:
             size = core.dims((n,), i64, True)
             places.append(core.mod(at, size))
             at = core.floor_div(at, size)
-        given = dict(zip(block.arguments, reversed(places), strict=True))
-        return lifting.replayed(block, given, lambda d: places[-1 - d])
+        arguments = dict(zip(block.arguments, reversed(places), strict=True))
+        return lifting.replayed(block, arguments, lambda d: places[-1 - d])
 
     nested = core.nested([TensorType(i64, ())], step)
     (found,) = core.scan((), (core.iota((element_count(sizes),)),), nested)

@@ -193,20 +193,20 @@ class ExpandShape(
         if not is_ranked_tensor(self.src.type) or not is_ranked_tensor(self.result_.type):
             yield self.violated("C1: expected source and result of known rank")
             return
-        source, wanted = ranked_shape(self.src), ranked_shape(self.result_)
+        source, expected = ranked_shape(self.src), ranked_shape(self.result_)
         if element_of(self.src.type) is not element_of(self.result_.type):
             yield self.violated("expected source and result to have one element type")
-        if len(self.static_output_shape) != len(wanted):
-            found = len(self.static_output_shape)
-            yield self.violated(f"expected as many sizes as dimensions of the output ({len(wanted)}), found {found}")
+        if len(self.static_output_shape) != len(expected):
+            result = len(self.static_output_shape)
+            yield self.violated(f"expected as many sizes as dimensions of the output ({len(expected)}), found {result}")
             return
         if sum(n == DYNAMIC for n in self.static_output_shape) != len(self.output_shape):
             yield self.violated("mismatch in dynamic dims in output_shape and static_output_shape")
-        if static_sizes(wanted) != self.static_output_shape:
+        if static_sizes(expected) != self.static_output_shape:
             yield self.violated(
-                f"expected output_shape to be {list(static_sizes(wanted))}, found {list(self.static_output_shape)}"
+                f"expected output_shape to be {list(static_sizes(expected))}, found {list(self.static_output_shape)}"
             )
-        yield from _wrong_groups(self, self.reassociation, wanted, source)
+        yield from _wrong_groups(self, self.reassociation, expected, source)
 
     def reference(self, src: Value, output_shape: tuple[Value, ...]) -> Value:
         source = ranked_shape(src)
@@ -217,10 +217,10 @@ class ExpandShape(
                 sizes[axis] = self._size(n, axis, source, sizes)
         return core.reshape(src, tuple(sizes))
 
-    def _size(self, stated: Value, axis: int, source: Shape, sizes: Sequence[Dim]) -> Dim:
+    def _size(self, declared: Value, axis: int, source: Shape, sizes: Sequence[Dim]) -> Dim:
         """A size: what the operand says, or what is left of the axis that is divided."""
         try:
-            return known_size(stated)
+            return known_size(declared)
         except NotKnownError:
             place = next(n for n, group in enumerate(self.reassociation) if axis in group)
             others = [sizes[a] for a in self.reassociation[place] if a != axis]

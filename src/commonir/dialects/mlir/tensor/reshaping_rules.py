@@ -105,10 +105,10 @@ def _between(
     for mine, other in zip(before.reassociation, op.reassociation, strict=True):
         fine, coarse = (other, mine) if is_wider else (mine, other)
         sizes = (target, source) if is_wider else (source, target)
-        found = _grouped([sizes[0][a] for a in fine], [sizes[1][a] for a in coarse])
-        if found is None:
+        result = _grouped([sizes[0][a] for a in fine], [sizes[1][a] for a in coarse])
+        if result is None:
             return None
-        groups += [tuple([fine[n] for n in group]) for group in found]
+        groups += [tuple([fine[n] for n in group]) for group in result]
     return tuple(groups)
 
 

@@ -312,8 +312,8 @@ class Pad(
         source, padded = ranked_shape(self.source), ranked_shape(self.result_)
         type = core.as_tensor(self.result_.type)
         if len(self.static_low) != len(source) or len(self.static_high) != len(source):
-            found = f"({len(self.static_low)}, {len(self.static_high)})"
-            yield self.violated(f"rank of low and high {found} must be that of the source ({len(source)})")
+            result = f"({len(self.static_low)}, {len(self.static_high)})"
+            yield self.violated(f"rank of low and high {result} must be that of the source ({len(source)})")
             return
         expected = [
             n + lo + hi if isinstance(n, int) and DYNAMIC not in (lo, hi) else DYNAMIC
@@ -410,13 +410,13 @@ class Concat(
         if any(t.element is not expected.element for t in types):
             yield self.violated("inputs and result element type must match")
         for axis, n in enumerate(shape):
-            found = [(t.shape or ())[axis] for t in types]
-            known = [d for d in found if isinstance(d, int)]
+            result = [(t.shape or ())[axis] for t in types]
+            known = [d for d in result if isinstance(d, int)]
             if axis != self.dim:
                 if len({*known, *([n] if isinstance(n, int) else [])}) > 1:
                     yield self.violated(f"static concatenation size mismatch along non-concatenated dimension {axis}")
                     return
-            elif len(known) == len(found) and isinstance(n, int) and sum(known) != n:
+            elif len(known) == len(result) and isinstance(n, int) and sum(known) != n:
                 yield self.violated(
                     f"result type {expected} does not match inferred shape of concatenated dimension {axis}: "
                     f"{sum(known)}"

@@ -23,8 +23,8 @@ def _stated(static: Sequence[int], dynamic: Sequence[Value]) -> tuple[tuple[int,
     """Numbers with those values that are known among them; None when none is."""
     left = iter(dynamic)
     values = [next(left) if n == DYNAMIC else None for n in static]
-    found = [n if v is None else known_integer(v) for n, v in zip(static, values, strict=True)]
-    numbers = tuple([DYNAMIC if n is None or n < 0 else n for n in found])
+    result = [n if v is None else known_integer(v) for n, v in zip(static, values, strict=True)]
+    numbers = tuple([DYNAMIC if n is None or n < 0 else n for n in result])
     kept = tuple([v for n, v in zip(numbers, values, strict=True) if v is not None and n == DYNAMIC])
     return (numbers, kept) if len(kept) < len(dynamic) else None
 
@@ -102,10 +102,10 @@ def _known_padding(op: Pad, editor: Editor) -> bool:
     fields: dict[str, object] = {}
     static = {"low": op.static_low, "high": op.static_high}
     for side, dynamic in (("low", op.low), ("high", op.high)):
-        found = _stated(static[side], dynamic)
-        if found is not None:
-            fields[f"static_{side}"], fields[side] = found
-            static[side] = found[0]
+        result = _stated(static[side], dynamic)
+        if result is not None:
+            fields[f"static_{side}"], fields[side] = result
+            static[side] = result[0]
     type, source = op.result_.type, op.source.type
     if not fields or not isinstance(type, TensorType) or not isinstance(source, TensorType) or type.shape is None:
         return False
@@ -126,11 +126,11 @@ def _known_sizes(op: Empty | Generate, editor: Editor) -> bool:
         return False
     name = op.layout.inputs[-1].name
     dynamic = op.dynamic_extents if isinstance(op, Generate) else op.dynamic_sizes
-    found = _stated([n if isinstance(n, int) else DYNAMIC for n in type.shape], dynamic)
-    if found is None:
+    result = _stated([n if isinstance(n, int) else DYNAMIC for n in type.shape], dynamic)
+    if result is None:
         return False
-    shape = tuple([None if n == DYNAMIC else n for n in found[0]])
-    return _with_fields(op, {name: found[1]}, type.with_shape(shape), editor)
+    shape = tuple([None if n == DYNAMIC else n for n in result[0]])
+    return _with_fields(op, {name: result[1]}, type.with_shape(shape), editor)
 
 
 def _only_one(op: Concat, editor: Editor) -> bool:
@@ -152,8 +152,8 @@ def _propagate_dims(op: Concat, editor: Editor) -> bool:
     is_implied = all(n is None or n == have for n, have in zip(whole.shape or (), kind.shape, strict=True))
     if is_implied and all(v.type is type for v, type in zip(op.inputs, expected, strict=True)):
         return False
-    given = tuple([_cast(v, type, op, editor) for v, type in zip(op.inputs, expected, strict=True)])
-    built = Concat.build({"dim": op.dim, "inputs": given}, (kind if is_implied else whole,))
+    arguments = tuple([_cast(v, type, op, editor) for v, type in zip(op.inputs, expected, strict=True)])
+    built = Concat.build({"dim": op.dim, "inputs": arguments}, (kind if is_implied else whole,))
     editor.insert(built, op)
     editor.replace(op, (_cast(built.results[0], kind, op, editor),))
     return True

@@ -360,9 +360,9 @@ def known_number(value: Value) -> float | None:
 
 def known_integers(value: Value) -> tuple[int, ...] | None:
     """The elements of a list of sizes that a program states; None where it does not."""
-    found = known_dims(value)
-    numbers = [] if found is None else [d for d in found if isinstance(d, int)]
-    return tuple(numbers) if found is not None and len(numbers) == len(found) else None
+    result = known_dims(value)
+    numbers = [] if result is None else [d for d in result if isinstance(d, int)]
+    return tuple(numbers) if result is not None and len(numbers) == len(result) else None
 
 
 # -- broadcasting
@@ -386,15 +386,15 @@ def _broadcasts(op: Operation) -> Iterator[str]:
     shapes = [stated_shape(v) for v in op.operands]
     if any(s is None for s in shapes) or len({len(s) for s in shapes if s is not None}) > 1:
         return
-    found = broadcast(shapes)
-    if found is None:
+    result = broadcast(shapes)
+    if result is None:
         yield "operands don't have broadcast-compatible shapes"
         return
     for r in op.results:
         mine = stated_shape(r)
         if mine is not None and (
-            len(mine) != len(found)
-            or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(mine, found, strict=True))
+            len(mine) != len(result)
+            or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(mine, result, strict=True))
         ):
             yield f"result type {r.type} is not broadcast compatible with the shapes of the operands"
 

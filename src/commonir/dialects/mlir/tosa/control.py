@@ -126,8 +126,8 @@ class CondIf(MlirOp, Choice, name="tosa.cond_if", traits=(RecursiveEffects,)):
     output_list: tuple[Value, ...] = result(AnyTosaTensor, variadic=True)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        found = _yielded(self.then_graph)
-        return None if found is None else tuple([v.type for v in found])
+        result = _yielded(self.then_graph)
+        return None if result is None else tuple([v.type for v in result])
 
     def choices(self) -> tuple[Region, Region]:
         return self.then_graph, self.else_graph
@@ -166,11 +166,11 @@ def _check_types(op: MlirOp, what: str, found: Sequence[Value], expected: Sequen
 
 
 def _check_end(op: MlirOp, what: str, nested: Region, expected: Sequence[Value]) -> Iterator[Diagnostic]:
-    found = _yielded(nested)
-    if found is None:
+    result = _yielded(nested)
+    if result is None:
         yield _violated(op, f"{what}: must end in tosa.yield")
         return
-    yield from _check_types(op, f"{what} results", found, expected)
+    yield from _check_types(op, f"{what} results", result, expected)
 
 
 class _WhileForm:
@@ -292,21 +292,21 @@ class _VariableUse(MlirOp, VariableUse):
         if not holders:
             return
         known = [s for m in holders for s in m.symbols.values() if isinstance(s, Variable)]
-        found = next((s for s in known if s.sym_name == self.name_), None)
-        if found is None:
+        result = next((s for s in known if s.sym_name == self.name_), None)
+        if result is None:
             help = did_you_mean(self.name_, [s.sym_name for s in known])
             yield Diagnostic(UNKNOWN_SYMBOL, f"{self.name}: C1: '{self.name_}' has not been declared", help=help)
             return
         moved = (*self.operands, *self.results)[0]
-        if not _fits(moved.type, found.variable_type):
-            message = f"C1: require the type {found.variable_type} of '{self.name_}', found {moved.type}"
+        if not _fits(moved.type, result.variable_type):
+            message = f"C1: require the type {result.variable_type} of '{self.name_}', found {moved.type}"
             yield _violated(self, message)
 
 
-def _fits(found: Type, declared: Type) -> bool:
-    if not isinstance(found, TensorType) or not isinstance(declared, TensorType):
+def _fits(type: Type, declared: Type) -> bool:
+    if not isinstance(type, TensorType) or not isinstance(declared, TensorType):
         return False
-    return found.element is declared.element and same_sizes(found.shape, declared.shape)
+    return type.element is declared.element and same_sizes(type.shape, declared.shape)
 
 
 class VariableRead(_VariableUse, name="tosa.variable_read", assembly="$name attr-dict `:` type($output1)"):

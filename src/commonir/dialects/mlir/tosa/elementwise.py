@@ -293,9 +293,9 @@ class Clamp(TosaOp, name="tosa.clamp", traits=_UNARY):
     def verify(self) -> Iterator[Diagnostic]:
         low, high, element_type = self.min_val, self.max_val, element(self.input)
         for what, bound in (("min", low), ("max", high)):
-            found = boolean if isinstance(bound, BoolAttr) else _type_of(bound)
-            if found is not element_type:
-                yield self.violated(f"C2: {what}_val is of type {found}, but the elements are of {element_type}")
+            result = boolean if isinstance(bound, BoolAttr) else _type_of(bound)
+            if result is not element_type:
+                yield self.violated(f"C2: {what}_val is of type {result}, but the elements are of {element_type}")
         a, b = _number(low), _number(high)
         if isnan(a) or isnan(b):
             yield self.violated("C1: min/max attributes should not be 'NaN'")
@@ -612,9 +612,9 @@ class Select(
         return _broadcast_type(self, element(self.input2))
 
     def verify(self) -> Iterator[Diagnostic]:
-        found = [element(v) for v in (self.input2, self.input3, self.output)]
-        if len(set(found)) > 1:
-            yield self.violated(f"expect input2, input3 and output to have one element type, got {found}")
+        result = [element(v) for v in (self.input2, self.input3, self.output)]
+        if len(set(result)) > 1:
+            yield self.violated(f"expect input2, input3 and output to have one element type, got {result}")
 
     def reference(self, input1: Value, input2: Value, input3: Value) -> Value:
         return core.select(input1, input2, input3)

@@ -69,8 +69,8 @@ class Const(TosaOp, HoldsData, name="tosa.const", traits=(traits.ConstantLike,))
 
     @classmethod
     def holding(cls, data: Data, type: Type) -> Self | None:
-        held = attribute_holding(data, type)
-        return cls.build({"values": held.data}, (type,)) if isinstance(held, DataAttr) else None
+        attribute = attribute_holding(data, type)
+        return cls.build({"values": attribute.data}, (type,)) if isinstance(attribute, DataAttr) else None
 
     def infer_results(self) -> tuple[Type, ...] | None:
         return (self.values.type,)

@@ -31,8 +31,8 @@ def widened(x: Value) -> Value:
 def saturated(x: Value, element_type: ElementType, *, unsigned: bool = False) -> Value:
     """A 64-bit number as one of an integer type: the nearest that the type has."""
     low, high = bounds(element_type, unsigned=unsigned)
-    held = core.minimum(core.maximum(x, core.splat(low, x)), core.splat(high, x))
-    return integers.truncated(held, element_type) if element_type.bits < i64.bits else held
+    clamped = core.minimum(core.maximum(x, core.splat(low, x)), core.splat(high, x))
+    return integers.truncated(clamped, element_type) if element_type.bits < i64.bits else clamped
 
 
 def extended(x: Value, *, unsigned: bool = False) -> Value:

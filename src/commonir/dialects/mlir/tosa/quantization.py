@@ -112,9 +112,9 @@ class Rescale(TosaOp, name="tosa.rescale"):
             yield self.violated("requires input to be at least rank 1 when per_channel is true, but got rank 0")
         expected = 1 if not self.per_channel else None if not shape else shape[-1]
         for what, value in (("multiplier", self.multiplier), ("shift", self.shift)):
-            found = (stated_shape(value) or (None,))[0]
-            if isinstance(found, int) and isinstance(expected, int) and found != expected:
-                yield self.violated(f"C4: expect shape of {{ {expected} }} for {what} input, got {{ {found} }}")
+            result = (stated_shape(value) or (None,))[0]
+            if isinstance(result, int) and isinstance(expected, int) and result != expected:
+                yield self.violated(f"C4: expect shape of {{ {expected} }} for {what} input, got {{ {result} }}")
 
     def infer_results(self) -> tuple[Type, ...] | None:
         return None
@@ -156,9 +156,9 @@ class Table(TosaOp, name="tosa.table"):
         elif not same_sizes(shape, found):
             yield self.violated(f"expected the shape of the input, got {self.output.type}")
         count = (stated_shape(self.table) or (None,))[0]
-        wanted = {8: 256, 16: 513}.get(element(self.input1).bits)
-        if isinstance(count, int) and wanted is not None and count != wanted:
-            yield self.violated(f"C1: expected a table of {wanted} entries, got {count}")
+        expected = {8: 256, 16: 513}.get(element(self.input1).bits)
+        if isinstance(count, int) and expected is not None and count != expected:
+            yield self.violated(f"C1: expected a table of {expected} entries, got {count}")
 
     def reference(self, input1: Value, table: Value) -> Value:
         if element(input1) is i8:
@@ -201,9 +201,9 @@ def _sizes_in_blocks(data: Value, scale: Value, size: int) -> Shape:
     return tuple([m if n is None else n for n, m in zip(counted, stated_shape(scale) or nothing, strict=True)])
 
 
-def _one_shape(op: TosaOp, given: Value, made: Value) -> Iterator[Diagnostic]:
-    if not same_sizes(stated_shape(given), stated_shape(made)):
-        yield op.violated(f"require one shape of input and output, got {made.type}")
+def _one_shape(op: TosaOp, value: Value, built: Value) -> Iterator[Diagnostic]:
+    if not same_sizes(stated_shape(value), stated_shape(built)):
+        yield op.violated(f"require one shape of input and output, got {built.type}")
 
 
 class CastFromBlockScaled(TosaOp, name="tosa.cast_from_block_scaled"):
@@ -275,13 +275,13 @@ class MatMulTBlockScaled(TosaOp, name="tosa.matmul_t_block_scaled"):
             yield self.violated(f"expect C to be a multiple of block size, got C={summed}, block_size={size}")
         a = _sizes_in_blocks(self.a_data, self.a_scale, size)
         b = _sizes_in_blocks(self.b_data, self.b_scale, size)
-        wanted = (a[0], a[1], b[1])
+        expected = (a[0], a[1], b[1])
         if not same_sizes(a[2:], b[2:]):
             yield self.violated(f"expect one size of the summed axes, got {self.a_data.type} and {self.b_data.type}")
         elif b[0] != 1 and not same_sizes(a[:1], b[:1]):
             yield self.violated(f"expect as many matrices in B as in A ({a[0]}), or one, got {b[0]}")
-        elif not same_sizes(wanted, stated_shape(self.output_data)):
-            shape = "x".join(["?" if d is None else str(d) for d in wanted])
+        elif not same_sizes(expected, stated_shape(self.output_data)):
+            shape = "x".join(["?" if d is None else str(d) for d in expected])
             yield self.violated(f"expected a result of {shape}, found {self.output_data.type}")
 
     def infer_results(self) -> tuple[Type, ...] | None:

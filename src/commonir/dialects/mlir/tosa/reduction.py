@@ -61,8 +61,8 @@ class _Reduction(TosaOp):
         if element(self.input) is not element(self.output):
             message = f"requires one element type, found {element(self.input)} and {element(self.output)}"
             yield self.violated(message)
-        found = stated_shape(self.output)
-        size = found[self.axis] if found is not None and 0 <= self.axis < len(found) else 1
+        result = stated_shape(self.output)
+        size = result[self.axis] if result is not None and 0 <= self.axis < len(result) else 1
         if isinstance(size, int) and size != 1:
             yield self.violated(f"C2: expect reduced dimension size to be 1, got {size}")
 

@@ -70,8 +70,8 @@ def _put(op: Op, values: Sequence[Scalar], editor: Editor) -> bool:
     type = op.results[0].type
     if not isinstance(type, TensorType) or not type.is_static:
         return False
-    held = values if len(values) == type.count else [values[0]] * type.count
-    result = Const.holding(data_of(type.element, type.static_shape, held), type)
+    all_values = values if len(values) == type.count else [values[0]] * type.count
+    result = Const.holding(data_of(type.element, type.static_shape, all_values), type)
     return result is not None and editor.substitute(op, result)
 
 
@@ -173,13 +173,13 @@ def _joined(op: Concat, editor: Editor) -> bool:
     """One tensor after none, and what is put together along the same axis in a row."""
     if len(op.input1) == 1 and editor.hand_on(op, op.input1[0]):
         return True
-    given: list[Value] = []
+    arguments: list[Value] = []
     for value in op.input1:
         owner = value.owner
-        given += owner.input1 if isinstance(owner, Concat) and owner.axis == op.axis else [value]
-    if len(given) == len(op.input1):
+        arguments += owner.input1 if isinstance(owner, Concat) and owner.axis == op.axis else [value]
+    if len(arguments) == len(op.input1):
         return False
-    built = Concat.build({"input1": tuple(given), "axis": op.axis}, (op.output.type,))
+    built = Concat.build({"input1": tuple(arguments), "axis": op.axis}, (op.output.type,))
     return editor.substitute(op, built)
 
 

@@ -68,12 +68,12 @@ def _pairs(pads: Sequence[int]) -> Pairs:
     return tuple(zip(pads[::2], pads[1::2], strict=True))
 
 
-def _given(x: Value, wanted: ElementType) -> Value:
+def _given(x: Value, expected: ElementType) -> Value:
     """A sum in the type of the result."""
     element_type = element(x)
-    if element_type is wanted:
+    if element_type is expected:
         return x
-    return core.cast(x, wanted) if element_type.is_float or wanted.is_float else integers.truncated(x, wanted)
+    return core.cast(x, expected) if element_type.is_float or expected.is_float else integers.truncated(x, expected)
 
 
 def output_size(size: Dim | None, window: Dim | None, stride: int, dilation: int, pads: tuple[int, int]) -> Dim | None:
@@ -115,13 +115,13 @@ class _Convolution(TosaOp):
         channels = None if shape is None else shape[-1]
         if isinstance(channels, int) and isinstance(weight_channels, int) and channels != weight_channels:
             yield self.violated(f"C2: expect {weight_channels} input channels as of the weight, got {channels}")
-        found = None if out is None else out[-1]
-        if isinstance(found, int) and isinstance(filters, int) and found != filters:
-            yield self.violated(f"C2: expect {filters} output channels as of the weight, got {found}")
+        result = None if out is None else out[-1]
+        if isinstance(result, int) and isinstance(filters, int) and result != filters:
+            yield self.violated(f"C2: expect {filters} output channels as of the weight, got {result}")
         count = None if biases is None else biases[0]
-        if isinstance(count, int) and isinstance(found, int) and count not in (found, 1):
+        if isinstance(count, int) and isinstance(result, int) and count not in (result, 1):
             yield self.violated(
-                f"C2: bias channels expected to be equal to output channels ({found}) or 1, got {count}"
+                f"C2: bias channels expected to be equal to output channels ({result}) or 1, got {count}"
             )
 
     def check_numbers(self, positive: Sequence[int], padding: Sequence[int]) -> Iterator[Diagnostic]:
@@ -133,8 +133,8 @@ class _Convolution(TosaOp):
 
     def check_sizes(self, expected: Sequence[Dim | None]) -> Iterator[Diagnostic]:
         """Yields the faults of the spatial dims of the result."""
-        found = stated_shape(self.output)
-        if found is not None and not same_sizes(tuple(expected), found[1:-1]):
+        result = stated_shape(self.output)
+        if result is not None and not same_sizes(tuple(expected), result[1:-1]):
             shown = ", ".join(["?" if d is None else str(d) for d in expected])
             yield self.violated(f"C3: calculated output sizes ({shown}) did not match those of {self.output.type}")
 

@@ -115,9 +115,9 @@ class DynamicQuantizeLSTM(OnnxOp, name="onnx.microsoft.DynamicQuantizeLSTM", sin
         def opened(x: Value, c: Value, p: Value | None) -> Value:
             return gate(self._limited(x if p is None else core.add(x, core.mul(p, c))))
 
-        def step(states: States, given: Value) -> States:
+        def step(states: States, value: Value) -> States:
             h, c = states
-            i, o, f, z = core.split(core.add(given, weight.product(h)), -1, (size,) * 4)
+            i, o, f, z = core.split(core.add(value, weight.product(h)), -1, (size,) * 4)
             open_i = opened(i, c, peepholes[0])
             open_f = core.sub(core.splat(1.0, open_i), open_i) if self.input_forget else opened(f, c, peepholes[2])
             new = core.add(core.mul(open_f, c), core.mul(open_i, cell(self._limited(z))))
@@ -160,7 +160,7 @@ def _to_the_longest(x: Value, lengths: Value) -> Value:
 
 
 def _scanned(
-    given: Value, first: States, step: Callable[[States, Value], States], *, is_reverse: bool = False
+    value: Value, first: States, step: Callable[[States, Value], States], *, is_reverse: bool = False
 ) -> tuple[Value, ...]:
     """The outputs of all steps in one direction, then the last states."""
 
@@ -168,28 +168,28 @@ def _scanned(
         new = step((h, c), now)
         return (*new, new[0])
 
-    type = core.tensor_type(given)
-    graph = core.nested([*[v.type for v in first], type.with_shape(shape_of(given)[1:])], body)
-    *last, y = core.scan(first, (given,), graph, is_reverse)
+    type = core.tensor_type(value)
+    graph = core.nested([*[v.type for v in first], type.with_shape(shape_of(value)[1:])], body)
+    *last, y = core.scan(first, (value,), graph, is_reverse)
     return (y, *last)
 
 
 def _scanned_to(
-    lengths: Value, given: Value, first: States, step: Callable[[States, Value], States], *, is_reverse: bool
+    lengths: Value, value: Value, first: States, step: Callable[[States, Value], States], *, is_reverse: bool
 ) -> tuple[Value, ...]:
     """The same of sequences that end after some steps: states stay from then on, and outputs are 0.
 
     In reverse each begins with its own last step. The last state takes part in the range of one step more.
     """
     counts = core.cast(lengths, i64)
-    ordered = with_reversed_time(given, counts) if is_reverse else given
-    places = core.iota(shape_of(given)[:1], 0, i64)
+    ordered = with_reversed_time(value, counts) if is_reverse else value
+    places = core.iota(shape_of(value)[:1], 0, i64)
 
     def body(h: Value, c: Value, now: Value, at: Value) -> tuple[Value, ...]:
         inside = core.unsqueeze(core.less(at, counts), (1,))
-        held = core.unsqueeze(core.less_equal(at, counts), (1,))
+        is_running = core.unsqueeze(core.less_equal(at, counts), (1,))
         zero = core.splat(0.0, h)
-        new = step((core.select(held, h, zero), c), now)
+        new = step((core.select(is_running, h, zero), c), now)
         kept = [core.select(inside, v, old) for v, old in zip(new, (h, c), strict=True)]
         return (*kept, core.select(inside, new[0], zero))
 

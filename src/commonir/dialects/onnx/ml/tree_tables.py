@@ -84,8 +84,8 @@ def _constant(array: Array, element: ElementType) -> Value:
     return core.constant(ArrayData(type, np.ascontiguousarray(array, dtype_of(element.name))))
 
 
-def _missing(given: tuple[int, ...] | None, count: int) -> Array:
-    return np.zeros(count, np.bool_) if not given else np.asarray(given) != 0
+def _missing(items: tuple[int, ...] | None, count: int) -> Array:
+    return np.zeros(count, np.bool_) if not items else np.asarray(items) != 0
 
 
 def _check_lengths(name: str, count: int, *arrays: Array) -> None:
