@@ -432,10 +432,10 @@ def compare(
 
     Values are matched by name and compared one after another, without storing all of them. `engines` has one engine for
     each side, or one for both; a single program runs on `reference` and `numpy` by default. Missing inputs are random,
-    by `seed`. See `runtime.comparing.measures.Tolerance` for the criteria; without `rtol` it follows for each value from the
-    narrowest floating-point type that it is computed in. `repro` is a folder for the operations of the first divergence
-    as programs, with their inputs and results; `findings` receives the reason if there is none. Limits in the options
-    apply to each side. `on_progress` receives messages.
+    by `seed`. See `runtime.comparing.measures.Tolerance` for the criteria; without `rtol` it follows for each value
+    from the narrowest floating-point type that it is computed in. `repro` is a folder for the operations of the first
+    divergence as programs, with their inputs and results; `findings` receives the reason if there is none. Limits in
+    the options apply to each side. `on_progress` receives messages.
 
     Programs of several ranks are compared by the outputs of all ranks.
 

@@ -59,8 +59,8 @@ def name_of(dtype: np.dtype[np.generic]) -> str:
     """Returns the name of the element type of a numpy dtype. Raises: KeyError when there is none."""
     if dtype.kind in "US":
         return "!builtin.string"
-    for name, found in _NUMPY_NAMES.items():
-        if np.dtype(found) == dtype:
+    for name, element in _NUMPY_NAMES.items():
+        if np.dtype(element) == dtype:
             return name
     raise KeyError(dtype)
 

@@ -159,10 +159,10 @@ class InternalError(Exception):
 class Diagnostics:
     """The diagnostics of one stage, in order."""
 
-    __slots__ = ("_found",)
+    __slots__ = ("_items",)
 
     def __init__(self, diagnostics: Iterable[Diagnostic] = ()) -> None:
-        self._found = list(diagnostics)
+        self._items = list(diagnostics)
 
     def add(
         self,
@@ -176,24 +176,24 @@ class Diagnostics:
         help: str | None = None,
     ) -> None:
         """Adds a diagnostic."""
-        self._found.append(Diagnostic(code, message, where=where, file=file, line=line, notes=notes, help=help))
+        self._items.append(Diagnostic(code, message, where=where, file=file, line=line, notes=notes, help=help))
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Adds diagnostics of another stage."""
-        self._found.extend(diagnostics)
+        self._items.extend(diagnostics)
 
     @property
     def has_errors(self) -> bool:
         """Whether any diagnostic is an error."""
-        return any(d.is_error for d in self._found)
+        return any(d.is_error for d in self._items)
 
     def raise_errors(self) -> None:
         """Raises all diagnostics when one of them is an error. Raises: DiagnosticError."""
         if self.has_errors:
-            raise DiagnosticError(*self._found)
+            raise DiagnosticError(*self._items)
 
     def __iter__(self) -> Iterator[Diagnostic]:
-        return iter(self._found)
+        return iter(self._items)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._items)

@@ -37,12 +37,12 @@ def atomic_file(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY. Other exceptions of the block pass through.
     """
     # Asked of the name as given: `/dev/stdout` leads to a pipe that has no path of its own.
-    given = Path(path)
-    mode = reported(path, lambda: _mode_of(given))
+    requested = Path(path)
+    mode = reported(path, lambda: _mode_of(requested))
     if stat.S_ISDIR(mode):
         raise DiagnosticError(_in_the_way(path, "a folder is in its place"))
     if mode and not stat.S_ISREG(mode):
-        with _full_disk_reported(path), reported(path, lambda: given.open("wb")) as stream:
+        with _full_disk_reported(path), reported(path, lambda: requested.open("wb")) as stream:
             yield stream
         return
     target = Path(os.path.realpath(path))

@@ -23,7 +23,7 @@ class LazyModule:
 
     def __getattr__(self, name: str) -> object:
         if not self._is_loaded and name[0].islower():
-            return _LateFunction(self, name)
+            return _LazyFunction(self, name)
         result = self.loaded(name)
         vars(self)[name] = result
         return result
@@ -35,7 +35,7 @@ class LazyModule:
         return getattr(module, name)
 
 
-class _LateFunction:
+class _LazyFunction:
     """A function of a module that was not loaded when it was named."""
 
     __slots__ = ("_found", "_module", "_name")
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from re import compile as lazy_pattern
 else:
 
-    class _LatePattern:
+    class _LazyPattern:
         """A regular expression that is compiled when it is first used."""
 
         def __init__(self, pattern, flags=0):
@@ -83,6 +83,6 @@ else:
             vars(self)[name] = result
             return result
 
-    lazy_pattern = _LatePattern
+    lazy_pattern = _LazyPattern
 
 __all__ = ["LazyModule", "import_members", "lazy_pattern"]

@@ -141,13 +141,13 @@ _RUN_NOTHING = (traits.ConstantLike, traits.Declares, traits.Terminator)
 
 def _counts(function: Function) -> Counter[str]:
     """Returns the number of operations that run, by name, without constants, declarations and terminators."""
-    found: Counter[tuple[type[Operation], str]] = Counter()
+    operations_by_name: Counter[tuple[type[Operation], str]] = Counter()
     for block in _blocks(function):
         for top in block.operations:
             for op in top.walk():
-                found[type(op), op.name] += 1
+                operations_by_name[type(op), op.name] += 1
     counts: Counter[str] = Counter()
-    for (kind, name), number in found.items():
+    for (kind, name), number in operations_by_name.items():
         if not (issubclass(kind, Op) and any(kind.has_trait(trait) for trait in _RUN_NOTHING)):
             counts[name] += number
     return counts

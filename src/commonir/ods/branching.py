@@ -93,12 +93,12 @@ class Choice(RegionBranch, Op):
 class SinglePath(NamedTuple):
     """The only path through an operation: `block`, if not None, runs once with the arguments `received`.
 
-    `given` are the values of the results.
+    `results` are the values of the results.
     """
 
     block: Block | None
     received: tuple[Value, ...]
-    given: tuple[Value, ...]
+    results: tuple[Value, ...]
 
 
 def single_path(op: Operation, known: KnownData) -> SinglePath | None:

@@ -159,16 +159,16 @@ class DeclaredOp(Op):
         return {**super().properties, **sizes}
 
     def traced_with(self) -> object:
-        return tuple([r.type for r in self._stated]) if self.is_open else None
+        return tuple([r.type for r in self._declared_results]) if self.is_open else None
 
     @property
-    def _stated(self) -> tuple[Value, ...]:
+    def _declared_results(self) -> tuple[Value, ...]:
         """Returns the existing results: none while the operation is being built."""
         return self.made_results or ()
 
     def infer(self) -> tuple[Type, ...]:
         unified = self.unified()
-        declared = self._stated
+        declared = self._declared_results
         out: list[Type] = []
         for p, count in zip(self.signature.outputs, self._result_counts(), strict=True):
             for _ in range(count):
@@ -180,7 +180,7 @@ class DeclaredOp(Op):
 
     def _result_counts(self) -> list[int]:
         """Returns the number of results of each output: missing optional ones are the last."""
-        outputs, declared = self.signature.outputs, self._stated
+        outputs, declared = self.signature.outputs, self._declared_results
         counts = [1] * len(outputs)
         spare = len(declared) - len(outputs) if declared else 0
         for n in reversed(range(len(outputs))):

@@ -104,12 +104,12 @@ class _Declaring:
 def _attribute(field: Field) -> DeclaredAttribute:
     type = field.type
     text = "any" if type is None else _STRING if type.cases else _TEXTS.get(type, "any")
-    found = declared_attr_type(text)
+    attr_type = declared_attr_type(text)
     if field.default is MISSING:
-        return DeclaredAttribute(field.spelling, found, doc=field.doc)
+        return DeclaredAttribute(field.spelling, attr_type, doc=field.doc)
     declared = None if type is None or field.default is None else _plain(type.to_attribute(field.default))
-    if declared is not None and _fits(found, declared):
-        return DeclaredAttribute(field.spelling, found, declared, field.doc)
+    if declared is not None and _fits(attr_type, declared):
+        return DeclaredAttribute(field.spelling, attr_type, declared, field.doc)
     return DeclaredAttribute(field.spelling, declared_attr_type(f"optional<{text}>"), doc=field.doc)
 
 

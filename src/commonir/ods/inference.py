@@ -185,7 +185,7 @@ class _Trace:
     def __init__(self, op: Definition) -> None:
         self.op = op
         self.bindings = Bindings()
-        self.found: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
         self.own: set[str] = set()
         # Whether something is not known of an operand on which the meaning depends.
         self.is_open = False
@@ -248,8 +248,8 @@ def _trace(op: Definition) -> Derived:
         raise DiagnosticError(trace.violated(error)) from None
     if op.type_rules:
         _check_rules(trace, derived.types)
-    if trace.found:
-        raise DiagnosticError(*trace.found)
+    if trace.diagnostics:
+        raise DiagnosticError(*trace.diagnostics)
     types = tuple([trace.forget_unknown(t) for t in derived.types])
     known = [c for c in (*trace.bindings.constraints, *derived.constraints) if not trace.mentions_unknown(c.lhs, c.rhs)]
     return Derived(
@@ -263,11 +263,11 @@ def _checked(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
     shapes = _match_operands(trace)
     _check_attributes(trace)
     _check_ranks(trace)
-    if trace.found:
-        raise DiagnosticError(*trace.found)
+    if trace.diagnostics:
+        raise DiagnosticError(*trace.diagnostics)
     _check_constraints(trace)
-    if trace.found:
-        raise DiagnosticError(*trace.found)
+    if trace.diagnostics:
+        raise DiagnosticError(*trace.diagnostics)
     return shapes
 
 
@@ -280,7 +280,7 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
     missing = _missing_operands(op) if offsets is not None and _lacks_operands(layout, offsets) else ()
     for place, f in enumerate(layout.inputs):
         if missing and f in missing:
-            trace.found.append(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
+            trace.diagnostics.append(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
         if f.pattern is None:
             continue
         first, end = (place, place + 1) if offsets is None else offsets[place : place + 2]
@@ -292,7 +292,7 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
                 bindings.match(f.pattern, v.type, shapes[v], layout.variables)
             except (Mismatch, NotationError) as error:
                 where = f"operand '{f.name}'" + (f"[{n}]" if f.variadic else "")
-                trace.found.append(Diagnostic(WRONG_TYPE, f"{op.name}: {where}: {error}"))
+                trace.diagnostics.append(Diagnostic(WRONG_TYPE, f"{op.name}: {where}: {error}"))
     return shapes
 
 
@@ -316,7 +316,7 @@ def _check_attributes(trace: _Trace) -> None:
             trace.is_open = trace.is_open or stored is MISSING
             if any(isinstance(a, Function) and not a.is_template for a in op.ancestors()):
                 message = f"{op.name}: attribute '{f.name}' is that of a function, but the operation is not in one"
-                trace.found.append(Diagnostic(WRONG_ATTRIBUTE, message))
+                trace.diagnostics.append(Diagnostic(WRONG_ATTRIBUTE, message))
             continue
         if f.type is None:
             continue
@@ -325,20 +325,20 @@ def _check_attributes(trace: _Trace) -> None:
         try:
             value = op.field_value(f)
         except DiagnosticError as error:
-            trace.found.extend(error.diagnostics)
+            trace.diagnostics.extend(error.diagnostics)
             continue
         if value is None or stored is f.default:
             if (value is None and not f.optional) or (value is f.default and f.is_required):
-                trace.found.append(Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute '{f.name}' is missing"))
+                trace.diagnostics.append(Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute '{f.name}' is missing"))
             continue
         try:
             value = f.type.coerce(value)
         except ValueError as error:
-            trace.found.append(Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute '{f.name}': {error}"))
+            trace.diagnostics.append(Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute '{f.name}': {error}"))
             continue
         if f.check is not None and not f.check.holds(value):
             message = f"{op.name}: attribute '{f.name}' must be {f.check.text}, found {keyword_of(value)!r}"
-            trace.found.append(Diagnostic(WRONG_ATTRIBUTE, message))
+            trace.diagnostics.append(Diagnostic(WRONG_ATTRIBUTE, message))
 
 
 def _check_ranks(trace: _Trace) -> None:
@@ -347,7 +347,7 @@ def _check_ranks(trace: _Trace) -> None:
     for n, rank in tied[1:]:
         if rank != tied[0][1]:
             message = f"{trace.op.name}: {n}* has {rank} dimensions, but {tied[0][0]}* has {tied[0][1]}"
-            trace.found.append(Diagnostic(WRONG_TYPE, message))
+            trace.diagnostics.append(Diagnostic(WRONG_TYPE, message))
 
 
 def _check_constraints(trace: _Trace) -> None:
@@ -358,10 +358,10 @@ def _check_constraints(trace: _Trace) -> None:
             continue
         except NotationError as error:
             text = f"{error.label}: {error}" if error.label else f"{c.label}: {c.claim}: {error}"
-            trace.found.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {text}"))
+            trace.diagnostics.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {text}"))
             continue
         if answer is False:
-            trace.found.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {c.label}: {c.claim}"))
+            trace.diagnostics.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {c.label}: {c.claim}"))
         else:
             trace.bindings.constraints += tuple([a.labelled(c.label) for a in _undecided(answer)])
 
@@ -586,7 +586,7 @@ def _match_results(trace: _Trace, types: Sequence[Type]) -> None:
         try:
             trace.bindings.match(f.pattern, t, known_shape(t), trace.op.layout.variables)
         except Mismatch as error:
-            trace.found.append(Diagnostic(WRONG_RESULT_TYPE, f"{trace.op.name}: result '{f.name}': {error}"))
+            trace.diagnostics.append(Diagnostic(WRONG_RESULT_TYPE, f"{trace.op.name}: result '{f.name}': {error}"))
 
 
 def operand_names(op: Definition) -> list[str]:
@@ -620,7 +620,7 @@ def _check_rules(trace: _Trace, results: Sequence[Type]) -> None:
     typing = typing_of(trace.op, results)
     for rule in trace.op.type_rules:
         for message in rule.problems(typing):
-            trace.found.append(Diagnostic(VIOLATED_TRAIT, f"{trace.op.name}: {rule.name}: {message}"))
+            trace.diagnostics.append(Diagnostic(VIOLATED_TRAIT, f"{trace.op.name}: {rule.name}: {message}"))
 
 
 def result_fields(fields: Sequence[Field], types: Sequence[Type]) -> list[tuple[Field, Type]]:

@@ -82,7 +82,7 @@ class Editor:
         op.operands = tuple(operands)
         self.touched.append(op)
 
-    def made(self, name: str, arguments: Sequence[object], types: Sequence[Type], before: Operation) -> Op | None:
+    def create(self, name: str, arguments: Sequence[object], types: Sequence[Type], before: Operation) -> Op | None:
         """Inserts a new operation before another one, by the name of its definition; returns None when that is not
         known.
         """

@@ -321,13 +321,13 @@ class _Lowering:
 
     def _pass_through(self, op: Operation, passage: SinglePath, frame: _Frame) -> list[_Frame]:
         """A frame that lowers the block that runs in an operation, in the place of the operation; none without one."""
-        received = passage.given if passage.block is None else passage.received
+        received = passage.results if passage.block is None else passage.received
         operands = self._operands(received, op)
         if len(operands) < len(received):
             self._fail(op)
         elif passage.block is not None:
             self.values.update(zip(passage.block.arguments, operands, strict=True))
-            return [_Frame(frame.block, passage.block, passed_by=op, operands=passage.given)]
+            return [_Frame(frame.block, passage.block, passed_by=op, operands=passage.results)]
         else:
             self.values.update(zip(op.results, operands, strict=True))
         return []
@@ -354,7 +354,7 @@ class _Lowering:
     def _leave(self, frame: _Frame) -> None:
         """Makes what a function of another module, or a region, returns stand for the results of what runs it."""
         if frame.passed_by is not None:
-            for mine, value in zip(frame.passed_by.results, frame.given, strict=True):
+            for mine, value in zip(frame.passed_by.results, frame.operands, strict=True):
                 if value in self.values:
                     self.values[mine] = self.values[value]
                 else:
@@ -594,7 +594,7 @@ class _Frame(Frame):
     ) -> None:
         super().__init__(block, source)
         self.passed_by = passed_by
-        self.given = operands
+        self.operands = operands
         self.invoked_by = invoked_by
         self.called = called
         self.is_nested = is_nested

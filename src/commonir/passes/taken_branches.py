@@ -28,7 +28,7 @@ class TakenBranches:
         if passage is None or not isinstance(home, Block):
             return False
         inside = self._move(passage, op, home)
-        for r, value in zip(op.results, passage.given, strict=True):
+        for r, value in zip(op.results, passage.results, strict=True):
             stands = value
             if passage.block is not None and value in passage.block.arguments:
                 stands = passage.received[passage.block.arguments.index(value)]

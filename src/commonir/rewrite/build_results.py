@@ -29,12 +29,12 @@ class Refused(Exception):
 
 
 class Maker:
-    """Builds the results of one match. `made` are the operations that it has built, in order."""
+    """Builds the results of one match. `built` are the operations that it has built, in order."""
 
     def __init__(self, root: Op, bound: dict[str, object]) -> None:
         self.root = root
         self.bound = bound
-        self.made: list[Operation] = []
+        self.built: list[Operation] = []
 
     def make(self, results: Sequence[object], supplements: Sequence[object]) -> tuple[Value, ...]:
         """Returns values for the results of the matched operation. Raises: Refused."""
@@ -65,7 +65,7 @@ class Maker:
             raise Refused(f"{len(found)} values cannot replace the {len(types)} results of {self.root.name}")
         values = tuple(found[len(found) - len(types) :])
         root = self.root
-        if any(v.owner is root for v in (*values, *(v for op in self.made for v in op.operands))):
+        if any(v.owner is root for v in (*values, *(v for op in self.built for v in op.operands))):
             raise Refused(f"what takes the place of {root.name} would use its results")
         for old, new in zip(root.results, values, strict=True):
             if old.is_used and not self._fits(old.type, new.type):
@@ -78,7 +78,7 @@ class Maker:
 
     def take_back(self) -> None:
         """Erases the operations built so far."""
-        for op in reversed(self.made):
+        for op in reversed(self.built):
             if op.parent is None:
                 op.erase()
 
@@ -101,11 +101,11 @@ class Maker:
         values = _values(self._computed(term))
         if term.count is not None and len(values) != term.count:
             raise Refused(f"{term.name} gives {len(values)} values, not {term.count}")
-        new = [op for op in operations_behind(values) if op not in self.made]
+        new = [op for op in operations_behind(values) if op not in self.built]
         if term.place is not None:
             for op in new:
                 op.location = self._location(term.place)
-        self.made += new
+        self.built += new
         if term.label:
             self.bound[term.label] = values
         return values if term.pick is None else (values[term.pick],)
@@ -126,7 +126,7 @@ class Maker:
         if isinstance(term, Computed):
             found = called(term.name, term.function, [plain(self._argument(a), self.bound) for a in term.arguments])
             if isinstance(found, Operation | Value) or is_sequence(found):
-                self.made += [op for op in operations_behind(_values(found)) if op not in self.made]
+                self.built += [op for op in operations_behind(_values(found)) if op not in self.built]
         else:
             self.results_of(term)
 
@@ -140,7 +140,7 @@ class Maker:
         if declared is not None:
             # As the program says it: what is inferred may know less of sizes.
             result = definition.build(arguments, declared, place)
-            self.made.append(result)
+            self.built.append(result)
             wrong = check_operation(result)
             if any(d.is_error for d in wrong):
                 raise Refused("; ".join([d.message for d in wrong]))
@@ -150,7 +150,7 @@ class Maker:
             except TypeError as error:
                 raise Refused(str(error)) from None
             result.location = place
-            self.made.append(result)
+            self.built.append(result)
         for name, given in term.extra.items():
             value = value_of(given.name, self.bound) if isinstance(given, Variable) else given
             value = self._computed(value) if isinstance(value, Computed) else value

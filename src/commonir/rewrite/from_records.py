@@ -71,7 +71,7 @@ def rules_of(
     faults: list[Diagnostic] = []
     for record in patterns_in(loaded):
         try:
-            rule = _RecordRule(record, loaded, dialects, calls).made()
+            rule = _RecordRule(record, loaded, dialects, calls).build()
         except DiagnosticError as error:
             faults += error.diagnostics
             continue
@@ -116,7 +116,7 @@ class _RecordRule:
         self._count = 0
         self._attributes: set[str] = set()
 
-    def made(self) -> Rewrite:
+    def build(self) -> Rewrite:
         """Returns the rule. Raises: DiagnosticError."""
         source, results = self._patterns()
         location = self.record.locations[0]

@@ -111,7 +111,7 @@ def _apply(rule: Compiled, name: str, op: Op) -> Rewritten | None:
     if not match.has_unused:
         return name, values
     editor = Editor()
-    for built in match.made:
+    for built in match.built:
         editor.insert(built, op)
     editor.replace(op, values)
     return name, editor

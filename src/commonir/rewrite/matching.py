@@ -116,15 +116,15 @@ class Compiled:
     def build(self, op: Op, match: Match) -> tuple[Value, ...] | str:
         """Returns values for the results of an operation, defined by detached operations, or the reason why it cannot.
 
-        All operations that were built are in `match.made`.
+        All operations that were built are in `match.built`.
         """
         maker = Maker(op, match.bound)
         try:
             values = maker.make(self.rewrite.results, self.rewrite.supplements)
         except Refused as refused:
             return str(refused)
-        match.made = maker.made
-        match.has_unused = not self._is_whole and not set(maker.made) <= set(operations_behind(values))
+        match.built = maker.built
+        match.has_unused = not self._is_whole and not set(maker.built) <= set(operations_behind(values))
         return values
 
     def __repr__(self) -> str:

@@ -44,16 +44,16 @@ class Match:
     """A match in progress: the operations of the source found so far, and the values of variables.
 
     A variable is bound to a value, several values (of a group or of an operation), a `BoundAttribute`, or None for
-    something absent. `made` are the operations built for the match, in order; `has_unused` says that some of them do
+    something absent. `built` are the operations built for the match, in order; `has_unused` says that some of them do
     not define the values that replace results.
     """
 
-    __slots__ = ("bound", "has_unused", "made", "operations")
+    __slots__ = ("bound", "built", "has_unused", "operations")
 
     def __init__(self, root: Op) -> None:
         self.operations: list[Op] = [root]
         self.bound: dict[str, object] = {}
-        self.made: list[Operation] = []
+        self.built: list[Operation] = []
         self.has_unused = False
 
 

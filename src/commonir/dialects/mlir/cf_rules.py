@@ -154,7 +154,7 @@ def _choose_values(op: CondBr, editor: Editor) -> bool:
         return False
     values: list[Value] = []
     for one, two in zip(op.trueDestOperands, op.falseDestOperands, strict=True):
-        chosen = None if one is two else editor.made("arith.select", (op.condition, one, two), (one.type,), op)
+        chosen = None if one is two else editor.create("arith.select", (op.condition, one, two), (one.type,), op)
         if chosen is None and one is not two:
             return False
         values.append(one if chosen is None else chosen.results[0])

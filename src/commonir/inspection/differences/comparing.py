@@ -164,7 +164,7 @@ class _Comparing:
         self.marks[a] = self.marks[b] = ("weights differ",)
 
     def _compare_operations(self, a: Operation, b: Operation) -> None:
-        changes = [*_stated(a, b), *self._rewired(a, b)]
+        changes = [*_differences_of(a, b), *self._rewired(a, b)]
         types = [Change("type", str(x.type), str(y.type)) for x, y in _unlike(a, b) if x.type is not y.type]
         kind = "changed" if changes else "retyped" if types else "renamed" if _renamed(a, b) else ""
         if kind in ("", "renamed"):
@@ -192,7 +192,7 @@ class _Comparing:
         return left is not None and right is not None and same_data(left, right)
 
 
-def _stated(a: Operation, b: Operation) -> Iterator[Change]:
+def _differences_of(a: Operation, b: Operation) -> Iterator[Change]:
     """Yields differences of the operations themselves: types, attributes, small constants."""
     if a.name != b.name:
         yield Change("operation", a.name, b.name)

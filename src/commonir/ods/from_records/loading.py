@@ -95,7 +95,7 @@ def _defined(records: Iterable[Record], means: Means, dialects: Dialects) -> dic
                 raise wrong(record, f"'{name}' is defined twice, also by '{names[name].name_text}'")
             names[name] = record
             if is_a(record, OLDER):
-                out[record.name_text] = DefiningOlder(record, means, dialects.find(name)).made()
+                out[record.name_text] = DefiningOlder(record, means, dialects.find(name)).build()
             else:
                 out[record.name_text] = define(record, means, dialects.find(name))
         except DiagnosticError as error:

@@ -187,7 +187,7 @@ def define(record: Record, means: Means, own: type[Op] | None = None) -> type[Re
 
     Raises: WRONG_DEFINITION_RECORD.
     """
-    return Defining(record, means, own).made()
+    return Defining(record, means, own).build()
 
 
 class Defining:
@@ -350,7 +350,7 @@ class Defining:
 
     # -- the class
 
-    def made(self) -> type[RecordOp]:
+    def build(self) -> type[RecordOp]:
         """Returns the definition."""
         record, in_cpp = self.record, flag_of(self.record, "hasCustomAssemblyFormat")
         declared, text = self.traits(), "" if in_cpp else self.assembly()

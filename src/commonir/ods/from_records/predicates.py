@@ -69,10 +69,10 @@ class Predicates:
             if depth > _MAX_DEPTH:
                 message = f"predicates are more than {_MAX_DEPTH} deep within each other"
                 raise DiagnosticError(record.locations[0].diagnostic(NESTING_TOO_DEEP, message))
-            result = self._known[key] = self._made(record, variable, depth)
+            result = self._known[key] = self._built_predicate(record, variable, depth)
         return result
 
-    def _made(self, record: Record, variable: str, depth: int) -> Predicate:
+    def _built_predicate(self, record: Record, variable: str, depth: int) -> Predicate:
         if not is_a(record, "CombinedPred"):
             text = text_of(record, "predExpr")
             test = compiled(text, self.classes, variable)

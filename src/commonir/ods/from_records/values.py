@@ -67,8 +67,8 @@ def arguments_of(record: Record, name: str) -> Iterator[tuple[Record, str]]:
 
     Raises: WRONG_DEFINITION_RECORD for an argument that is not a record.
     """
-    found = value_of(record, name)
-    for value, given in found.args if isinstance(found, Dag) else ():
+    dag = value_of(record, name)
+    for value, given in dag.args if isinstance(dag, Dag) else ():
         if not isinstance(value, DefRef):
             raise wrong(record, f"'{value}' in '{name}' of '{record.name_text}' is not a record")
         yield value.record, given or ""

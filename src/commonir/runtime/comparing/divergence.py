@@ -231,7 +231,7 @@ class Comparing:
         returned = {*a.outputs.values()}, {*b.outputs.values()}
         self._returned = [p for p in self.pairs if p.a in returned[0] and p.b in returned[1]]
         self._stored: dict[str, tuple[Array, Array]] = {}
-        self.given = rtol, atol, metric
+        self.criteria = rtol, atol, metric
 
     def differences(self) -> Iterator[ValueDifference]:
         """Yields the difference of each shared value, in program order.
@@ -276,7 +276,7 @@ class Comparing:
 
     def difference(self, pair: Pair, expected: Array, actual: Array) -> ValueDifference:
         """Returns the difference of one value."""
-        rtol, atol, metric = self.given
+        rtol, atol, metric = self.criteria
         if rtol is None:
             rtol = max(self._tolerances[0].get(pair.a, 0.0), self._tolerances[1].get(pair.b, 0.0))
         kinds = self.a.kind_of(pair.name), self.b.kind_of(pair.other)

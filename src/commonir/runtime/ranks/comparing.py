@@ -66,14 +66,14 @@ def compare_ranks(
     if not shared:
         message = "the programs have no output of the same name"
         raise DiagnosticError(Diagnostic(NOTHING_TO_COMPARE, message, help="rename outputs with `cir edit --rename`"))
-    found = a.run(inputs, options), b.run(inputs, options)
+    results = a.run(inputs, options), b.run(inputs, options)
     limits = a.tolerances(), b.tolerances()
 
     def difference(name: str) -> ValueDifference:
         left, right = ours[name], theirs[name]
         own = max(limits[0].get(left, 0.0), limits[1].get(right, 0.0)) if rtol is None else rtol
         kinds = _kind(left), _kind(right)
-        return value_difference(name, kinds, found[0][name], found[1][name], Tolerance(own, atol, metric))
+        return value_difference(name, kinds, results[0][name], results[1][name], Tolerance(own, atol, metric))
 
     return Comparison(
         engines=(a.engine.name, b.engine.name),

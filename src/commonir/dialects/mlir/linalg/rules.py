@@ -31,7 +31,7 @@ def _cast(value: Value, expected: Type, before: Operation, editor: Editor) -> Va
     """A value as one of another type; None where no definition of casts is known."""
     if value.type is expected:
         return value
-    built = editor.made(CAST, (value,), (expected,), before)
+    built = editor.create(CAST, (value,), (expected,), before)
     return None if built is None else built.results[0]
 
 
@@ -232,7 +232,7 @@ def _turn_before(op: Transpose, before: Broadcast, editor: Editor) -> bool:
         turned_sizes = [sizes[n] for n in order]
         expected = type.with_shape(tuple([n if isinstance(n, int) else None for n in turned_sizes]))
         dynamic = tuple([n for n in turned_sizes if isinstance(n, Value)])
-        empty = editor.made("tensor.empty", (dynamic,), (expected,), op)
+        empty = editor.create("tensor.empty", (dynamic,), (expected,), op)
         if empty is None:
             return False
         fields = {"input": value, "init": empty.results[0], "permutation": order}
@@ -247,7 +247,7 @@ def _sizes_made(value: Value, before: Operation, editor: Editor) -> list[int | V
     out: list[int | Value] = []
     for axis, size in enumerate(dims_of(value.type) or ()):
         place = editor.position(axis, before) if size is None else None
-        reported = None if place is None else editor.made("tensor.dim", (value, place), (index,), before)
+        reported = None if place is None else editor.create("tensor.dim", (value, place), (index,), before)
         if size is None and reported is None:
             return None
         out.append(reported.results[0] if reported is not None else size or 0)
@@ -338,7 +338,7 @@ def _continued(op: Fill, editor: Editor) -> bool:
         last, expected = user.regions[0].blocks[0].last, user.results[0].type
         if last is None or last.operands != op.read or static_dims_of(expected) is None:
             continue
-        empty = editor.made("tensor.empty", ((),), (expected,), user)
+        empty = editor.create("tensor.empty", ((),), (expected,), user)
         if empty is not None:
             editor.substitute(user, _fill_of(op, empty.results[0]))
             changed = True

@@ -94,7 +94,7 @@ def _choose_values(op: If, editor: Editor) -> bool:
         elif one is two:
             values.append(one)
         else:
-            chosen = editor.made(
+            chosen = editor.create(
                 "arith.select", (op.condition, one, two), (result.type,), op if built is None else built
             )
             if chosen is None:
@@ -120,7 +120,7 @@ def _give_condition(op: If, editor: Editor) -> bool:
         value: Value | None = op.condition
         if not numbers[0]:
             true = editor.truth(True, op)
-            built = None if true is None else editor.made("arith.xori", (op.condition, true), (boolean,), op)
+            built = None if true is None else editor.create("arith.xori", (op.condition, true), (boolean,), op)
             value = None if built is None else built.results[0]
         if value is not None:
             editor.replace_uses(result, value)
@@ -194,11 +194,11 @@ def _merge_nested(op: If, editor: Editor) -> bool:
             chosen[n] = value, other
         else:
             return False
-    both = editor.made("arith.andi", (op.condition, inner.condition), (boolean,), op)
+    both = editor.create("arith.andi", (op.condition, inner.condition), (boolean,), op)
     if both is None:
         return False
     for n, (value, other) in chosen.items():
-        built = editor.made("arith.select", (op.condition, value, other), (value.type,), op)
+        built = editor.create("arith.select", (op.condition, value, other), (value.type,), op)
         if built is None:
             return False
         editor.replace_uses(op.results[n], built.results[0])

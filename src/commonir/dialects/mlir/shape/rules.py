@@ -125,7 +125,7 @@ def _forward_shape(op: Broadcast, editor: Editor) -> bool:
     (only,) = op.shapes
     expected = op.result_.type
     if only.type is not expected:
-        result = editor.made("tensor.cast", (only,), (expected,), op) if _are_extents(only.type, expected) else None
+        result = editor.create("tensor.cast", (only,), (expected,), op) if _are_extents(only.type, expected) else None
         return result is not None and editor.hand_on(op, result.results[0])
     return editor.hand_on(op, only)
 
