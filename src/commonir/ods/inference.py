@@ -21,7 +21,7 @@ from commonir.base.codes import (
     WRONG_TYPE,
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
-from commonir.ir.attributes import DataAttr, DictionaryAttr
+from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.data import Data
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -91,7 +91,8 @@ def infer(op: Definition) -> Derived:
         layout = op.layout
         if layout.regions or op.is_stated or (offsets is not None and _lacks_operands(layout, offsets)):
             return _trace(op)
-        key = _key(op, layout, operands, offsets) if operands or not op.states_types else _constant_key(op)
+        is_constant = op.states_types and not operands and layout.attributes
+        key = _constant_key(op) if is_constant else _key(op, layout, operands, offsets)
         if key is None:
             return _trace(op)
     memo = op.memo
@@ -141,7 +142,7 @@ def _constant_key(op: Definition) -> object:
         if stored is None:
             parts.append(None)
             continue
-        part = stored.type if isinstance(stored, Data | DataAttr) else _few_numbers(stored)
+        part = stored.type if isinstance(stored, Data) else type_of_attribute(stored) or _few_numbers(stored)
         if part is None:
             return None
         parts.append(part)

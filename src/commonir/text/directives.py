@@ -230,12 +230,20 @@ def dynamic_index_list(printer_values: Callable[[Value], str], values: Sequence[
     return f"[{', '.join(shown)}]"
 
 
-def _write_index_list(writer: Writer, arguments: Arguments) -> None:
-    values, static = fields_of(arguments)[:2]
-    held = writer.attribute(static)
+def _integers_of(writer: Writer, field: Field) -> Sequence[int]:
+    """Returns the integers of an array, which most definitions store as such."""
+    stored: object = writer.op.field_value(field)
+    if isinstance(stored, tuple):
+        return stored  # pyright: ignore[reportUnknownVariableType]  decoded as integers
+    held = writer.attribute(field)
     if not isinstance(held, DenseArrayAttr):
         writer.refuse()
-    numbers = [int(v) for v in held.values]
+    return [int(v) for v in held.values]
+
+
+def _write_index_list(writer: Writer, arguments: Arguments) -> None:
+    values, static = fields_of(arguments)[:2]
+    numbers = _integers_of(writer, static)
     found = writer.values(values)
     if numbers.count(DYNAMIC) != len(found):
         writer.refuse()
