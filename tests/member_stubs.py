@@ -12,6 +12,7 @@ ROOT = Path(__file__).parent.parent / "src" / "commonir"
 PACKAGES = (
     *(f"dialects/{name}" for name in ("ark", "common_ir", "core", "onnx", "onnx/microsoft")),
     *(f"dialects/mlir/{name}" for name in ("arith", "scf", "shape", "stablehlo", "tensor", "tosa")),
+    "notation",
     "ods",
     "symbolic",
 )
@@ -35,6 +36,9 @@ def _own(statement: ast.stmt, package: str) -> list[str]:
     match statement:
         case ast.ImportFrom(module=str(module), names=names) if f"{module}.".startswith(f"{package}."):
             return [f"from {module} import {name.name} as {name.asname or name.name}" for name in names]
+        case ast.ImportFrom(module=str(module), names=names):
+            # What is imported under its own name is a member of the package too.
+            return [f"from {module} import {name.name} as {name.name}" for name in names if name.asname == name.name]
         case ast.AnnAssign(target=ast.Name(id=name)) if not name.startswith("_"):
             return [f"{name}: {ast.unparse(statement.annotation)}"]
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=other)):

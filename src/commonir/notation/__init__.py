@@ -1,135 +1,28 @@
 """Index notation: kernels as scalar expressions over indices, whose range rule is the shape rule."""
 
-from commonir.notation.expressions import (
-    Access,
-    Apply,
-    Cast,
-    Const,
-    Dilated,
-    Expr,
-    Flat,
-    Fold,
-    Index,
-    Indices,
-    Join,
-    Kernel,
-    Kernels,
-    Padded,
-    PaddingMode,
-    Position,
-    Scalar,
-    Tensor,
-    View,
-    call,
-    cast,
-    fold,
-    indices,
-    join,
-    lift,
-    linear,
-    name_of,
-    select,
-    total,
-)
-from commonir.notation.formula import formula, math
-from commonir.notation.functions import (
-    FOLDS,
-    FUNCTIONS,
-    FoldFunction,
-    Number,
-    ScalarFunction,
-    identity,
-    limits,
-    number_key,
-)
-from commonir.notation.fusion import fuse, is_fusible
-from commonir.notation.ranges import (
-    Guard,
-    broadcast,
-    broadcast_shape,
-    names_of_axes,
-    piece_extents,
-    pieces_by_position,
-    ranges,
-    resolve,
-    shape_of,
-)
-from commonir.notation.traversal import children, free, put, replace_accesses, rewrite, walk, with_children
-from commonir.symbolic import index
-from commonir.symbolic.constraints import (
-    Constraint,
-    NotationError,
-    NotKnownError,
-    Relation,
-    decide,
-    require,
-    without_implied,
-)
+from commonir.base.lazy import import_members
+from commonir.symbolic import index as index
+from commonir.symbolic.constraints import Constraint as Constraint
+from commonir.symbolic.constraints import NotationError as NotationError
+from commonir.symbolic.constraints import NotKnownError as NotKnownError
+from commonir.symbolic.constraints import Relation as Relation
+from commonir.symbolic.constraints import decide as decide
+from commonir.symbolic.constraints import require as require
+from commonir.symbolic.constraints import without_implied as without_implied
 
-__all__ = [
-    "FOLDS",
-    "FUNCTIONS",
-    "Access",
-    "Apply",
-    "Cast",
-    "Const",
-    "Constraint",
-    "Dilated",
-    "Expr",
-    "Flat",
-    "Fold",
-    "FoldFunction",
-    "Guard",
-    "Index",
-    "Indices",
-    "Join",
-    "Kernel",
-    "Kernels",
-    "NotKnownError",
-    "NotationError",
-    "Number",
-    "Padded",
-    "PaddingMode",
-    "Position",
-    "Relation",
-    "Scalar",
-    "ScalarFunction",
-    "Tensor",
-    "View",
-    "broadcast",
-    "broadcast_shape",
-    "call",
-    "cast",
-    "children",
-    "decide",
-    "fold",
-    "formula",
-    "free",
-    "fuse",
-    "identity",
-    "index",
-    "indices",
-    "is_fusible",
-    "join",
-    "lift",
-    "limits",
-    "linear",
-    "math",
-    "name_of",
-    "names_of_axes",
-    "number_key",
-    "piece_extents",
-    "pieces_by_position",
-    "put",
-    "ranges",
-    "replace_accesses",
-    "require",
-    "resolve",
-    "rewrite",
-    "select",
-    "shape_of",
-    "total",
-    "walk",
-    "with_children",
-    "without_implied",
-]
+import_members(
+    globals(),
+    {
+        "expressions": (
+            "Access Apply Cast Const Dilated Expr Flat Fold Index Indices Join Kernel Kernels Padded PaddingMode "
+            "Position Scalar Tensor View call cast fold indices join lift linear name_of select total"
+        ),
+        "formula": "formula math",
+        "functions": "FOLDS FUNCTIONS FoldFunction Number ScalarFunction identity limits number_key",
+        "fusion": "fuse is_fusible",
+        "ranges": (
+            "Guard broadcast broadcast_shape names_of_axes piece_extents pieces_by_position ranges resolve shape_of"
+        ),
+        "traversal": "children free put replace_accesses rewrite walk with_children",
+    },
+)
