@@ -20,7 +20,7 @@ from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ListType, OptionalType, TensorType, Type
 from commonir.notation import formula
 from commonir.ods.dialect import Dialect
-from commonir.ods.examples import example_of
+from commonir.ods.examples import example_of, general_example_of
 from commonir.ods.fields import MISSING, Field, FieldKind
 from commonir.ods.forms import Form
 from commonir.ods.inference import Derived, infer, operations_behind
@@ -212,7 +212,7 @@ def reference_text(definition: type[Op]) -> str:
     """Returns the reference as a formula or as the operations it is made of; as Python where no example of it can be
     made.
     """
-    return _reference_text(definition, example_of(definition)) if definition.form in _STATED else ""
+    return _reference_text(definition, general_example_of(definition)) if definition.form in _STATED else ""
 
 
 def _reference_text(definition: type[Op], example: Op | None) -> str:
@@ -301,11 +301,11 @@ def operation_page(dialect: Dialect, name: str) -> str:
     lines += _results(definition)
     variables = [(f"`{k}`", str(v)) for k, v in definition.layout.variables.items() if _is_used(definition, k)]
     lines += _table("Element types", ("variable", "one of"), variables)
-    example = None if definition.form is Form.STRUCTURAL else example_of(definition)
-    lines += _example(definition, example)
+    if definition.form is not Form.STRUCTURAL:
+        lines += _example(definition, example_of(definition))
     lines += _table("Constraints", ("label", "condition"), list(_conditions(definition).items()))
     lines += _table("Traits", ("trait", "meaning"), [(f"`{t.name}`", t.summary) for t in definition.traits])
-    lines += _meaning(definition, _reference_text(definition, example))
+    lines += _meaning(definition, reference_text(definition))
     lines += _versions(definitions)
     source = _source(dialect, definition)
     if source:

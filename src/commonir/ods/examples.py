@@ -76,11 +76,13 @@ class _Guess(NamedTuple):
     is_whole: bool
 
 
-def _guesses(trials: int) -> Iterator[_Guess]:
+def _guesses(
+    trials: int, ways: Sequence[str] = ("names", "numbers after names", "numbers", "equal")
+) -> Iterator[_Guess]:
     def equal(name: str) -> Dim:  # noqa: ARG001  all names stand for one number
         return 4
 
-    for dims in ("names", "numbers after names", "numbers", "equal"):
+    for dims in ways:
         for is_whole, rank, trial in product((True, False), _RANKS, range(trials)):
             others = symbol if dims == "names" else equal if dims != "numbers" else _numbered()
             first = symbol if dims.endswith("names") else others
@@ -94,16 +96,32 @@ def example_of(definition: type[Op]) -> Op | None:
     if definition.layout.regions:
         return None
     stated, results = _stated(definition)
-    counts = [
-        len(_candidates(f, 1)) for f in definition.layout.arguments if f.kind is not FieldKind.OPERAND and f.is_required
-    ]
-    for guess in _guesses(min(max(counts, default=1), _TRIALS)):
+    for guess in _guesses(_trials(definition)):
         try:
             arguments = _arguments(definition, guess, stated)
             return definition.build(arguments, results) if results else definition(**arguments)
         except _ERRORS:
             continue  # this guess does not fit the definition
     return None
+
+
+def general_example_of(definition: type[Op]) -> Op | None:
+    """Returns an operation of the definition whose dims are names as far as it accepts that: what it means in general
+    is shown at it.
+    """
+    if not definition.layout.regions:
+        for guess in _guesses(_trials(definition), ("names",)):
+            try:
+                return definition(**_arguments(definition, guess, {}))
+            except _ERRORS:
+                continue  # this guess does not fit the definition
+    return example_of(definition)
+
+
+def _trials(definition: type[Op]) -> int:
+    """Returns how many values of required attributes are tried."""
+    fields = [f for f in definition.layout.arguments if f.kind is not FieldKind.OPERAND and f.is_required]
+    return min(max([len(_candidates(f, 1)) for f in fields], default=1), _TRIALS)
 
 
 def _stated(definition: type[Op]) -> tuple[Mapping[str, tuple[bool, str]], Sequence[Type]]:
