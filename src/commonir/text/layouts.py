@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from commonir.text.constants import ConstantReader
 
 _WITH_TYPES = ("dl_spec", "map")
-"""What may have types as keys."""
+"""The attributes that may have types as keys."""
 _MAYBE_EMPTY = ("dl_spec", "map")
 
 

@@ -27,7 +27,7 @@ BARE_ID = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_$.]*", re.ASCII)
 
 # Possessive: what separates tokens is never divided in another way, which would take exponential time.
 BLANK = r"(?:[ \t\r\n\0]++|//[^\n]*+)*+"
-"""What may stand between tokens, as a regular expression."""
+"""White space and comments between tokens, as a regular expression."""
 VALUE_NAME = r"%(?:\d++|[A-Za-z$._-][A-Za-z0-9$._-]*+)"
 """The name of a value, as a regular expression."""
 _TOKEN = re.compile(

@@ -33,7 +33,7 @@ _OPEN, _CLOSE = "<({[", ">)}],"
 
 
 def read_type(form: ParameterForm) -> Callable[[TypeReader], Type]:
-    """What reads a type after its name."""
+    """A reader of a type after its name."""
 
     def read(reader: TypeReader) -> Type:
         return DialectType(form.dialect, *_parts(form, _FormReader(reader, form).text()))
@@ -42,7 +42,7 @@ def read_type(form: ParameterForm) -> Callable[[TypeReader], Type]:
 
 
 def read_attribute(form: ParameterForm) -> Callable[[ConstantReader], Attribute]:
-    """What reads an attribute after its name."""
+    """A reader of an attribute after its name."""
 
     def read(reader: ConstantReader) -> Attribute:
         return DialectAttr(form.dialect, *_parts(form, _FormReader(reader, form).text()))

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class PythonReader:
-    """What a form reads from; see `ods.text_form.FormReader`."""
+    """The reader of a form; see `ods.text_form.FormReader`."""
 
     def __init__(self, source: Parser, definition: type[Op], result_count: int, start: int) -> None:
         self.source = source
@@ -204,7 +204,7 @@ def written(printer: CustomPrinter, form: CustomForm, op: Op) -> list[Piece]:
 
 
 class PythonWriter:
-    """What a form writes to; see `ods.text_form.FormWriter`."""
+    """The writer of a form; see `ods.text_form.FormWriter`."""
 
     def __init__(self, printer: CustomPrinter, op: Op) -> None:
         self.printer = printer
@@ -214,7 +214,7 @@ class PythonWriter:
 
     @property
     def pieces(self) -> list[Piece]:
-        """What was written."""
+        """The written text."""
         return [*self._done, self._text]
 
     @property
