@@ -12,6 +12,7 @@ ROOT = Path(__file__).parent.parent / "src" / "commonir"
 PACKAGES = (
     *(f"dialects/{name}" for name in ("ark", "common_ir", "core", "onnx", "onnx/microsoft")),
     *(f"dialects/mlir/{name}" for name in ("arith", "scf", "shape", "stablehlo", "tensor", "tosa")),
+    "ir",
     "notation",
     "ods",
     "symbolic",

@@ -91,6 +91,3 @@ class Deduction:
         if any(not f.optional and (not f.variadic or not self._states_results) for f in missing):
             return inputs, None
         return inputs, typing.all(typing.results)
-
-
-__all__ = ["DeducedTypes", "Deduction", "StatedTypes"]

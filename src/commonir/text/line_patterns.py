@@ -330,6 +330,3 @@ def _field_of(group: Group) -> Field:
 def _word(text: str) -> str:
     """Returns the expression of a keyword, which ends there, or of punctuation."""
     return re.escape(text) + (r"(?![A-Za-z0-9_$.])" if text[0].isalpha() else "")
-
-
-__all__ = ["Head", "LinePattern", "pattern_of"]

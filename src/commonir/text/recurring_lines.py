@@ -152,6 +152,3 @@ class RecurringLines:
         if parser.kind == "word":
             return "" if "." in parser.text else parser.text
         return parser.text if parser.kind == "mark" else parser.kind
-
-
-__all__ = ["RecurringLines"]
