@@ -52,7 +52,7 @@ def reproduce(comparing: Comparing, comparison: Comparison, folder: str | os.Pat
         inputs.append({n: given[n] if n in given else next(computed) for n in part.inputs})
         results.append(result)
         parts.append(_part(side, tuple(part.inputs), name, given))
-    rtol, atol, metric = comparing.given
+    rtol, atol, metric = comparing.criteria
     alone = Comparing(
         Side(parts[0], a.engine),
         Side(parts[1], b.engine),
