@@ -111,7 +111,7 @@ class Certainty(IntEnum):
 
     MARK = 5
     """The content begins with a mark of the format. Only this overrules what is said of JSON documents, archives and
-    other well-known files that are no programs."""
+    other well-known files that are not programs."""
 
 
 class Recognition(NamedTuple):

@@ -17,7 +17,7 @@ from commonir.tablegen.value_parser import ValueParser
 from commonir.tablegen.values import UNSET, Int, String, Value, Variable
 
 MAX_LENGTH = 2**63 - 1
-"""What `!substr` takes when no length is given."""
+"""The default length of `!substr`."""
 
 
 class _Form(NamedTuple):

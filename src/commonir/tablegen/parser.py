@@ -32,7 +32,7 @@ class Loop(NamedTuple):
 
 
 Entry = Record | Loop | Assertion
-"""What stands in a loop or multiclass and is not made yet."""
+"""An unevaluated item of a loop or multiclass."""
 
 Substitutions = dict[str, Value]
 

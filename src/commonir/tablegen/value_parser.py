@@ -426,7 +426,7 @@ class ValueParser:
         if tokens.kind == "<":
             return self._parse_instance(name, at)
         if tokens.kind == "=":
-            # The name of a template argument; whoever reads arguments goes on.
+            # The name of a template argument; the parser of arguments continues.
             return String(name)
         result = self.scope.find(name)
         if result is not None:

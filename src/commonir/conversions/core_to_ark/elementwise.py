@@ -353,7 +353,7 @@ def is_inf(op: core.IsInf, context: ArkContext, x: Value) -> Built:
 
 @rule(core.IsNan)
 def is_nan(op: core.IsNan, context: ArkContext, x: Value) -> Built:
-    """What is neither infinite nor equal to itself; the difference of an infinity and itself is not a number either."""
+    """Returns where values are NaN: neither infinite nor equal to themselves."""
     x = core.cast(x, f32)
     return core.logical_not(core.logical_or(core.is_inf(x), core.equal(x, x)))
 

@@ -99,7 +99,7 @@ def maximum(op: core.Maximum, context: Context, a: Value, b: Value) -> Result:
 def larger_integer(op: core.Maximum, context: Context, a: Value, b: Value) -> Result:
     # Opsets before 12 have no such operator for integers.
     if not element_of(a).is_integer:
-        return Mismatch("NaN is no larger or smaller than anything")
+        return Mismatch("NaN does not compare with anything")
     return onnx.Where(onnx.Greater(a, b).C, a, b).output
 
 
@@ -111,7 +111,7 @@ def minimum(op: core.Minimum, context: Context, a: Value, b: Value) -> Result:
 @rule(core.Minimum)
 def smaller_integer(op: core.Minimum, context: Context, a: Value, b: Value) -> Result:
     if not element_of(a).is_integer:
-        return Mismatch("NaN is no larger or smaller than anything")
+        return Mismatch("NaN does not compare with anything")
     return onnx.Where(onnx.Less(a, b).C, a, b).output
 
 

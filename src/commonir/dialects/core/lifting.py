@@ -25,7 +25,7 @@ class NotLiftable(Exception):
 class LoopIndex(Value):
     """The position along a dimension of the iteration space of the operation around.
 
-    It belongs to no operation: whoever gives that operation a meaning puts positions in its place.
+    It belongs to no operation: the reference of that operation replaces it by positions.
     """
 
     __slots__ = ("dim",)

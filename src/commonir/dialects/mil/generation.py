@@ -148,7 +148,7 @@ class OneHot(MilOp, name="mil.one_hot", traits=(traits.Pure,)):
 class BandPart(MilOp, name="mil.band_part", traits=(traits.Pure,)):
     """The matrices of the last two axes with zeros outside of a band.
 
-    Kept are elements at most `lower` below and `upper` above the diagonal; a negative number is no limit.
+    Kept are elements at most `lower` below and `upper` above the diagonal; a negative number means no limit.
     """
 
     x: Value = operand("T[b*, m, n]")

@@ -146,7 +146,7 @@ class PickTop(StatedResults, MilOp, name="mil.pick_top"):
     A row of coordinates is a centre (x, y), a width and a height. The confidence of a box is the greatest of its
     classes; below confidence_threshold it is not a candidate. With per_class a box takes away only those whose best
     class is its own. Results are the rows that stay, the best first, of equal ones the first. With `least` and `most`,
-    rows are filled up with zeros or cut off; `most` of 0 is no limit.
+    rows are filled up with zeros or cut off; `most` of 0 means no limit.
 
     Source: NonMaximumSuppression.proto, PickTop.
     """

@@ -336,7 +336,7 @@ class Pad(MilOp, name="mil.pad", traits=(traits.Pure,)):
 
     @constraint("C3")
     def _mirrors_inside(self) -> Condition:
-        """what reflect mirrors about its border element is inside of x."""
+        """the elements that reflect mirrors about its border element are inside of x."""
         known = known_dims(self.pad)
         if self.mode is not BorderMode.REFLECT or known is None or len(known) > 2 * rank_of(self.x):
             return True

@@ -1,7 +1,7 @@
 """The fields of ARK model files: what a document must have, by generation of files.
 
 It gives plain data, and every finding with the path of its place, such as `Nodes[3].Op.ReadTensors[0].Strides[1]`. What
-operations mean together is no matter of this module.
+operations mean together does not concern this module.
 Source: ARK model files, generations v1 to v4: structure.
 """
 

@@ -48,7 +48,7 @@ _FORMAL_TYPES: Mapping[int, str] = {
     AttributeType.TYPE_PROTOS: "list<type>",
     OwnType.SHAPE: "shape",
 }
-"""What the kind of a formal attribute of a function says of its type."""
+"""The types of formal attributes of functions by their attribute type."""
 _FORMAL_KINDS = {text: kind for kind, text in _FORMAL_TYPES.items()}
 
 

@@ -30,7 +30,7 @@ DATA_TYPES: Mapping[ElementType, int] = MappingProxyType({d.element: n for n, d 
 """Numbers of element types."""
 
 DATA_TYPE_NAMES = ("UNDEFINED", *[d.name for d in KNOWN_TYPES])
-"""What the format calls element types, by number."""
+"""The names of element types in the format, by number."""
 
 
 def write_type(type: Type, proto: TypeProto) -> None:

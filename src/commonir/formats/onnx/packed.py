@@ -58,7 +58,7 @@ def _decoded(pieces: Iterable[memoryview], code: str, *, is_narrow: bool) -> Ite
                 numbers = numbers.astype(np.int32 if expected.kind == "i" else np.uint32)
             bounds = np.iinfo(expected)
             if numbers.size and not (bounds.min <= int(numbers.min()) and int(numbers.max()) <= bounds.max):
-                raise PackedError("a number is none of its type")
+                raise PackedError("a number is out of the range of its type")
             yield numbers.astype(expected)
 
 

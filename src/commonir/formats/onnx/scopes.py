@@ -36,7 +36,7 @@ class NameScope:
         return result
 
     def leave(self) -> None:
-        """Hands on what stays undefined at the end of a graph: the one around it may define that behind."""
+        """Passes undefined names at the end of a graph to the enclosing graph, which may define them later."""
         if self._outer is None:
             return
         for name, value in self._forward.items():

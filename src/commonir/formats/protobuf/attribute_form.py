@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
 UNKNOWN_FIELDS = ""
-"""What the bytes of fields that declarations do not know stand under."""
+"""The key of the bytes of unknown fields."""
 
 
 def to_attribute(message: Message) -> DictionaryAttr:

@@ -1,4 +1,4 @@
-"""Known contents of buffers, handed on to other tensors of the same memory."""
+"""Propagates known contents of buffers to other tensors of the same memory."""
 
 from __future__ import annotations
 

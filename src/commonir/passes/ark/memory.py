@@ -93,7 +93,7 @@ class Memory:
         return _zeros(view.element, view.shape)
 
     def _cut(self, part: _Part, view: View) -> Value | None:
-        """What a view holds when a part has all of it; None when it is not known to."""
+        """Returns the contents of a view that lies inside one part; None if this is not known."""
         if is_box_in(part.view, view):
             starts = tuple([o - p for o, p in zip(view.offsets, part.view.offsets, strict=True)])
             return _cast(_sliced(part.value, starts, view.shape), view.element)

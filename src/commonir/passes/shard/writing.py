@@ -49,7 +49,7 @@ def units(plan: Plan, source: ml_program.Func) -> list[Unit]:
     out: list[Unit] = []
     for op in source.body.operations:
         nodes = plan.program.of_source.get(op)
-        if not nodes:  # the end of the function, or what only hands on an operand
+        if not nodes:  # the terminator of the function, or an operation that only forwards an operand
             continue
         whole = _whole_unit(plan, op, nodes)
         if whole is not None:
