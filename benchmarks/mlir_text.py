@@ -1,10 +1,11 @@
 """MLIR text read, verified and printed, against mlir-opt and an older tree: `python -m benchmarks.mlir_text`.
 
-Ten exported networks as linalg, stablehlo and tosa without weights, a generator of 30,000 varied operations, and for
-growth one synthetic program in two sizes. Each figure is the CPU time of parse, verify and print in one process, the
-best of some passes; `--against FOLDER` runs the same with another tree of this project, in turn with this one, and
-prints old over new. mlir-opt, which knows no stablehlo, is measured as it takes more for a file than for an empty one.
-`--texts FOLDER` keeps the texts of the networks, which take minutes to make.
+Ten exported networks as linalg, stablehlo and tosa without weights, programs of all operations that MLIR's dialects
+have as mlir-opt prints them, a generator of 30,000 varied operations, and for growth one synthetic program in two
+sizes. Each figure is the CPU time of parse, verify and print in one process, the best of some passes; `--against
+FOLDER` runs the same with another tree of this project, in turn with this one, and prints old over new. mlir-opt, which
+knows no stablehlo, is measured as it takes more for a file than for an empty one. `--texts FOLDER` keeps the texts of
+the networks, which take minutes to make.
 Targets over commit 64cd17f1: 1.5 for the networks, 2.0 for the varied operations.
 """
 
@@ -17,18 +18,25 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from shutil import which
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.ods import Dialects, verify
+from commonir.text.parser import parse_module
+from commonir.text.printer import Naming, print_module
 
 from benchmarks.harness import measure_process
 from benchmarks.mlir_networks import write_networks
 from benchmarks.mlir_programs import program
 from benchmarks.mlir_varied import varied
+from tests.mlir_programs.comparison import generated
 
 _ROOT = Path(__file__).resolve().parent.parent
 _ROUNDS = 3
 _OPERATIONS = 30_000
+_SEEDS = 5
 _GROWTH = (10_000, 40_000)
 _STAGES = """
 import json, sys, time
@@ -64,18 +72,41 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         networks = write_networks(options.texts or folder / "networks")
+        upstream = _written(folder / "upstream.mlir", _upstream_like())
         large = _written(folder / "varied.mlir", varied(_OPERATIONS))
         growth = [_written(folder / f"synthetic{n}.mlir", program(n, generic=False)) for n in _GROWTH]
         trees = [_ROOT, *([options.against.resolve()] if options.against else [])]
-        times = _times(trees, [*networks, large, *growth])
+        times = _times(trees, [*networks, upstream, large, *growth])
         of_mlir_opt = _mlir_opt_times([p for p in networks if "stablehlo" not in p.name] + [large], folder)
-    results = [_show("networks", networks, times, 1.5), _show("varied operations", [large], times, 2.0)]
+    results = [
+        _show("networks", networks, times, 1.5),
+        _show("upstream-like programs", [upstream], times, 1.5),
+        _show("varied operations", [large], times, 2.0),
+    ]
     if of_mlir_opt:
         ours = sum(times[0][p] for p in of_mlir_opt)
         print(f"linalg, tosa and varied / mlir-opt: {ours / sum(of_mlir_opt.values()):.1f}x of CPU")
     small, big = (times[0][p] for p in growth)
     print(f"growth: {_GROWTH[1] / _GROWTH[0]:.0f} times the operations take {big / small:.1f} times as long")
     return 0 if all(results) else 1
+
+
+def _upstream_like() -> Iterator[str]:
+    """Yields programs of every operation, each as a module, in the form that mlir-opt prints."""
+    dialects = Dialects()
+    for seed in range(_SEEDS):
+        for source in generated(seed):
+            text = print_module(parse_module(source, dialects), elide=None, naming=Naming.MLIR, dialects=dialects)
+            if _stands_alone(text, dialects):
+                yield f"module {{\n{text}}}"
+
+
+def _stands_alone(text: str, dialects: Dialects) -> bool:
+    """Returns whether a text may stand among others: mlir-opt prints names that it does not read, and aliases."""
+    try:
+        return text.startswith("module") and "{-#" not in text and not verify(parse_module(text, dialects), dialects)
+    except DiagnosticError:
+        return False
 
 
 def _written(path: Path, lines: Iterable[str]) -> Path:

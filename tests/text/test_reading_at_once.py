@@ -67,6 +67,13 @@ PROGRAMS = {
           %2 = arith.negf %a : f64
           return
         }""",
+    "operands and types that are not there": """
+        func.func @f(%a: !shape.shape) -> !shape.shape {
+          %0 = shape.cstr_eq  :
+          %1 = shape.cstr_eq %a, %a : !shape.shape, !shape.shape
+          %2 = shape.cstr_eq  :
+          return %a : !shape.shape
+        }""",
     "constants of many forms": """
         func.func @f() {
           %0 = arith.constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi8>

@@ -182,6 +182,10 @@ class Diagnostics:
         """Adds diagnostics of another stage."""
         self._items.extend(diagnostics)
 
+    def truncate(self, count: int) -> None:
+        """Removes all diagnostics but the first ones."""
+        del self._items[count:]
+
     @property
     def has_errors(self) -> bool:
         """Whether any diagnostic is an error."""

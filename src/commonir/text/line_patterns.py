@@ -13,6 +13,7 @@ from enum import Enum, auto
 from functools import cache
 from typing import TYPE_CHECKING
 
+from commonir.base.diagnostics import DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DenseArrayAttr, StringAttr
 from commonir.ir.operation import Value
@@ -129,16 +130,23 @@ class LinePattern:
         found = self._pattern.match(parser.source, head.end)
         if found is None:
             return None
-        begin = parser.start
-        statement = _Statement(head)
+        begin, findings = parser.start, len(parser.findings)
+        try:
+            op = self._read(parser, _Statement(head), found)
+        except DiagnosticError:
+            # Token by token, the text may mean something else; if not, the finding is the same.
+            op = None
+        parser.move_to(begin if op is None else found.end())
+        if op is None:
+            parser.findings.truncate(findings)
+        return op
+
+    def _read(self, parser: Parser, statement: _Statement, found: re.Match[str]) -> Op | None:
         for n, (take, group) in enumerate(self._groups, 1):
             text = found[n]
             if text is not None and not take(parser, statement, group, text, found.start(n)):
-                parser.move_to(begin)
                 return None
-        op = self._build(parser, statement)
-        parser.move_to(begin if op is None else found.end())
-        return op
+        return self._build(parser, statement)
 
     # -- what groups state
 
