@@ -57,7 +57,8 @@ def test_quantized_attention(unidirectional: int, kind: str) -> None:
     draws = Draws(3)
     x, bias = draws.integers(np.uint8, BATCH, LENGTH, WIDTH), draws.floats(3 * WIDTH)
     heads, zero = {"num_heads": HEADS, "unidirectional": unidirectional}, scalar(100, np.uint8)
-    weight = draws.integers(np.int8, WIDTH, 3 * WIDTH)
+    # onnxruntime adds two products in 16 bits on x86 processors without VNNI, which seven bits do not overflow.
+    weight = draws.integers(np.int8, WIDTH, 3 * WIDTH) // 2
     scales = [scalar(0.01), scalar(0.02)]
     mask, past = mask_of(kind, LENGTH + 3), draws.floats(2, BATCH, HEADS, 3, WIDTH // HEADS)
     check("QAttention", [x, weight, bias, *scales, mask, zero, scalar(3, np.int8), past], 2, **heads)

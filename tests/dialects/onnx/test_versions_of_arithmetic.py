@@ -21,7 +21,8 @@ CHANNELS = {name: np.abs(_RANDOM.normal(size=4)).astype(np.float32) + 0.5 for na
 WHOLE = _RANDOM.integers(-5, 6, (2, 3, 4)).astype(np.int32)
 TIES = np.array([[1, 3, 3, 2], [0, 0, -1, 0]], np.float32)
 BYTES = _RANDOM.integers(0, 256, (3, 4)).astype(np.uint8)
-SIGNED_BYTES = _RANDOM.integers(-128, 128, (4, 5)).astype(np.int8)
+# onnxruntime adds two products in 16 bits on x86 processors without VNNI, which seven bits do not overflow.
+SIGNED_BYTES = _RANDOM.integers(-64, 64, (4, 5)).astype(np.int8)
 SCALE, BYTE = np.array(0.05, np.float32), np.array(120, np.uint8)
 SIGNED_BYTE = np.array(-3, np.int8)
 IMAGE = _RANDOM.integers(0, 256, (1, 2, 5, 5)).astype(np.uint8)
