@@ -25,7 +25,7 @@ BYTES = _RANDOM.integers(0, 256, (3, 4)).astype(np.uint8)
 SIGNED_BYTES = _RANDOM.integers(-64, 64, (4, 5)).astype(np.int8)
 SCALE, BYTE = np.array(0.05, np.float32), np.array(120, np.uint8)
 SIGNED_BYTE = np.array(-3, np.int8)
-IMAGE = _RANDOM.integers(0, 256, (1, 2, 5, 5)).astype(np.uint8)
+PIXELS = _RANDOM.integers(0, 256, (1, 2, 5, 5)).astype(np.uint8)
 FILTERS = _RANDOM.integers(-9, 9, (3, 2, 3, 3)).astype(np.int8)
 LABELS = np.array([[1, 0, 2, 1], [2, 2, 0, 1]], np.int64)
 
@@ -113,8 +113,8 @@ QUANTIZED = [
     (11, "y, q, z = DynamicQuantizeLinear (a)", (X,)),
     (10, "y = MatMulInteger (a, b, c, d)", (BYTES, SIGNED_BYTES, BYTE, SIGNED_BYTE)),
     (10, "y = QLinearMatMul (a, s, c, b, s, d, t, e)", (BYTES, SIGNED_BYTES, BYTE, SIGNED_BYTE, BYTE)),
-    (10, "y = ConvInteger <pads = [1, 1, 1, 1]> (a, b, c)", (IMAGE, FILTERS, BYTE)),
-    (10, "y = QLinearConv <strides = [2, 2]> (a, s, c, b, s, d, t, e)", (IMAGE, FILTERS, BYTE, SIGNED_BYTE, BYTE)),
+    (10, "y = ConvInteger <pads = [1, 1, 1, 1]> (a, b, c)", (PIXELS, FILTERS, BYTE)),
+    (10, "y = QLinearConv <strides = [2, 2]> (a, s, c, b, s, d, t, e)", (PIXELS, FILTERS, BYTE, SIGNED_BYTE, BYTE)),
 ]
 
 
