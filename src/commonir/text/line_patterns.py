@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from enum import Enum, auto
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from commonir.base.diagnostics import DiagnosticError
@@ -53,33 +53,6 @@ _SEVERAL_NAMES = f"{_NAME}(?:{BLANK},{BLANK}{_NAME})*+"
 _EACH_NAME = re.compile(_NAME, re.ASCII)
 
 
-class _Category(Enum):
-    """What a group of the regular expression has matched."""
-
-    OPERANDS = auto()
-    TYPES = auto()
-    KEYWORD = auto()
-    INTEGERS = auto()
-    CONSTANT = auto()
-    DICTIONARY = auto()
-
-
-class _Part(NamedTuple):
-    """An element of a format: its expression, and for each group what it matches, of which field or fields."""
-
-    expression: str
-    groups: tuple[tuple[_Category, Group], ...] = ()
-
-    @property
-    def is_dictionary(self) -> bool:
-        """Whether it is the dictionary of attributes that the format does not name."""
-        return any(category is _Category.DICTIONARY for category, _ in self.groups)
-
-
-_DICTIONARY_PART = _Part(f"(?:{BLANK}({_DICTIONARY})|(?!{BLANK}[{{]))", ((_Category.DICTIONARY, Operands()),))
-_NO_DICTIONARY = _Part(f"(?!{BLANK}[{{])")
-
-
 class Head(NamedTuple):
     """The beginning of an operation: the name of its result or "", its definition, and where the name stands."""
 
@@ -102,8 +75,14 @@ class _Statement:
         self.extra: dict[str, Attribute] = {}
 
 
-_Take = Callable[["Parser", _Statement, Group, str, int], bool]
-"""Takes the text of a group, which stands at an offset; returns whether the format expects it."""
+class _Part(NamedTuple):
+    """An element of a format: its expression, and for each group what takes the text of the group, for which fields.
+
+    What takes a text returns whether the format expects it; it is given the offset, too.
+    """
+
+    expression: str
+    groups: tuple[tuple[_Take, Group], ...] = ()
 
 
 class LinePattern:
@@ -144,13 +123,13 @@ class LinePattern:
     def _read(self, parser: Parser, statement: _Statement, found: re.Match[str]) -> Op | None:
         for n, (take, group) in enumerate(self._groups, 1):
             text = found[n]
-            if text is not None and not take(parser, statement, group, text, found.start(n)):
+            if text is not None and not take(self, parser, statement, group, text, found.start(n)):
                 return None
         return self._build(parser, statement)
 
     # -- what groups state
 
-    def _name_operands(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
+    def name_operands(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
         del at
         if isinstance(group, Variable):
             statement.uses[group.field] = _EACH_NAME.findall(text) if group.field.variadic else [text]
@@ -159,10 +138,10 @@ class LinePattern:
         inputs = self._definition.layout.inputs
         counts = parser.group_counts(self._definition, len(names), None, statement.head.start)
         rest = iter(names)
-        statement.uses = {f: [name for _, name in zip(range(n), rest)] for f, n in zip(inputs, counts, strict=True)}  # noqa: B905
+        statement.uses = {f: [*islice(rest, n)] for f, n in zip(inputs, counts, strict=True)}
         return True
 
-    def _state_types(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
+    def state_types(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
         types = parser.types_of_text(text, at) if text else ()
         if types is None:
             return False
@@ -178,7 +157,7 @@ class LinePattern:
             at += count
         return at == len(types)
 
-    def _decode_keyword(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
+    def decode_keyword(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
         del at
         field = _field_of(group)
         value = self._keywords.get((field, text), MISSING)
@@ -190,35 +169,36 @@ class LinePattern:
         statement.arguments[field.name] = value
         return True
 
-    def _decode_integers(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
+    def decode_integers(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
         del at
         field, numbers = _field_of(group), tuple(map(int, text.split(","))) if text else ()
         value = parser.decoded(self._definition, field, DenseArrayAttr(i64, numbers), statement.head.start)
         statement.arguments[field.name] = value
         return True
 
-    def _read_constant(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
+    def read_constant(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
         field, value = _field_of(group), parser.attribute_of_text(text, at)
         if value is None:
             return False
         statement.arguments[field.name] = parser.decoded(self._definition, field, value, statement.head.start)
-        held = type_of_attribute(value)
-        if held is not None:
-            statement.types[field.name] = (held,)
-        return True
+        return self._state_type(statement, field)
 
-    def _read_dictionary(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
+    def read_dictionary(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
         del group, text
         reader = FormReader(parser, self._definition, 0, statement.head.start)
         parser.move_to(at)
         reader.read_attributes(keyword=False)
         for f, attribute in reader.attributes.items():
-            value = parser.decoded(self._definition, f, attribute, statement.head.start)
-            statement.arguments[f.name] = value
-            held = type_of_attribute(value)
-            if held is not None:
-                statement.types[f.name] = (held,)
+            statement.arguments[f.name] = parser.decoded(self._definition, f, attribute, statement.head.start)
+            self._state_type(statement, f)
         statement.extra = reader.extra
+        return True
+
+    def _state_type(self, statement: _Statement, field: Field) -> bool:
+        """Records the type of an attribute, if it has one."""
+        type = type_of_attribute(statement.arguments[field.name])
+        if type is not None:
+            statement.types[field.name] = (type,)
         return True
 
     def _build(self, parser: Parser, statement: _Statement) -> Op | None:
@@ -261,7 +241,7 @@ class LinePattern:
         known = [p for p in parts if p is not None]
         named = {g.field for p in known for _, g in p.groups if isinstance(g, Variable)}
         names_all = any(
-            category is _Category.OPERANDS and isinstance(g, Operands) for p in known for category, g in p.groups
+            isinstance(g, Operands) and take is LinePattern.name_operands for p in known for take, g in p.groups
         )
         if len(known) < len(parts) or any(f.optional for f in layout.inputs):
             return
@@ -269,17 +249,14 @@ class LinePattern:
             return
         if named.intersection(layout.attributes):
             # What is read before it must not stand in a dictionary too.
-            known = [_NO_DICTIONARY if p.is_dictionary else p for p in known]
-        take: dict[_Category, _Take] = {
-            _Category.OPERANDS: self._name_operands,
-            _Category.TYPES: self._state_types,
-            _Category.KEYWORD: self._decode_keyword,
-            _Category.INTEGERS: self._decode_integers,
-            _Category.CONSTANT: self._read_constant,
-            _Category.DICTIONARY: self._read_dictionary,
-        }
-        self._groups = [(take[category], group) for p in known for category, group in p.groups]
+            known = [_NO_DICTIONARY if p is _DICTIONARY_PART else p for p in known]
+        self._groups = [g for p in known for g in p.groups]
         self._pattern = re.compile("".join([p.expression for p in known]), re.ASCII)
+
+
+_Take = Callable[[LinePattern, "Parser", _Statement, Group, str, int], bool]
+_DICTIONARY_PART = _Part(f"(?:{BLANK}({_DICTIONARY})|(?!{BLANK}[{{]))", ((LinePattern.read_dictionary, Operands()),))
+_NO_DICTIONARY = _Part(f"(?!{BLANK}[{{])")
 
 
 @cache
@@ -298,21 +275,23 @@ def _part(element: Element) -> _Part | None:
         case TypeOf(group=group) if not element.short:
             several = rf"{_TYPE}(?:{BLANK},{BLANK}{_TYPE})*+"
             is_single = isinstance(group, Variable) and not group.field.variadic
-            return _Part(f"{BLANK}({_TYPE if is_single else several})", ((_Category.TYPES, group),))
+            return _Part(f"{BLANK}({_TYPE if is_single else several})", ((LinePattern.state_types, group),))
         case FunctionalType(inputs=inputs, results=results):
             several = rf"(?:{_TYPE}(?:{BLANK},{BLANK}{_TYPE})*+)?+"
             expression = rf"{BLANK}\({BLANK}({several}){BLANK}\){BLANK}->{BLANK}"
-            return _Part(f"{expression}({_TYPE})", ((_Category.TYPES, inputs), (_Category.TYPES, results)))
+            return _Part(
+                f"{expression}({_TYPE})", ((LinePattern.state_types, inputs), (LinePattern.state_types, results))
+            )
         case AttributeDictionary(keyword=keyword):
             return _Part(f"(?!{BLANK}{_word('attributes')})") if keyword else _DICTIONARY_PART
         case Operands():
-            return _Part(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((_Category.OPERANDS, element),))
+            return _Part(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((LinePattern.name_operands, element),))
         case Optional(elements=elements, otherwise=()):
             first = next((e for e in elements if not (isinstance(e, Literal) and not e.text.strip())), None)
             return _Part(f"(?!{BLANK}{_word(first.text)})") if isinstance(first, Literal) else None
         case Custom(name="DynamicIndexList", arguments=(Variable() as values, Variable() as static)):
             numbers = rf"(?:-?\d{{1,18}}(?:{BLANK},{BLANK}-?\d{{1,18}})*+)?+"
-            nothing = ((_Category.OPERANDS, values), (_Category.INTEGERS, static))
+            nothing = ((LinePattern.name_operands, values), (LinePattern.decode_integers, static))
             return _Part(rf"{BLANK}\[(){BLANK}({numbers}){BLANK}\]", nothing)
         case _:
             return None
@@ -320,13 +299,13 @@ def _part(element: Element) -> _Part | None:
 
 def _variable(element: Variable, field: Field) -> _Part | None:
     if field.kind is FieldKind.OPERAND and field.is_required and not field.variadic:
-        return _Part(f"{BLANK}({_NAME})", ((_Category.OPERANDS, element),))
+        return _Part(f"{BLANK}({_NAME})", ((LinePattern.name_operands, element),))
     if field.kind is FieldKind.OPERAND and field.variadic:
-        return _Part(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((_Category.OPERANDS, element),))
+        return _Part(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((LinePattern.name_operands, element),))
     if field.kind is FieldKind.ATTRIBUTE and isinstance(field.type, AttrType) and field.type.cases:
-        return _Part(f"{BLANK}([A-Za-z_][A-Za-z0-9_$.]*+)", ((_Category.KEYWORD, element),))
+        return _Part(f"{BLANK}([A-Za-z_][A-Za-z0-9_$.]*+)", ((LinePattern.decode_keyword, element),))
     if field.kind is FieldKind.ATTRIBUTE and field.type is attr_types.any_attribute:
-        return _Part(f"{BLANK}({_CONSTANT})", ((_Category.CONSTANT, element),))
+        return _Part(f"{BLANK}({_CONSTANT})", ((LinePattern.read_constant, element),))
     return None
 
 

@@ -30,9 +30,9 @@ class Recorder:
     def isend(self, destination: int, tag: Tag, array: Array) -> None:
         self.asked.append(f"send {tag} to {destination}")
 
-    def post_recv(self, source: int, tag: Tag, kind: TensorType) -> Posted:
+    def post_recv(self, source: int, tag: Tag, type: TensorType) -> Posted:
         self.asked.append(f"post {tag} of {source}")
-        return Posted(Key(source, 0, tag), kind)
+        return Posted(Key(source, 0, tag), type)
 
     def wait(self, posted: Posted, wait: Wait) -> Array:
         self.asked.append(f"wait {posted.key.tag} of {posted.key.source}")
