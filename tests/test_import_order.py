@@ -45,9 +45,11 @@ CYCLES = (
         "text.custom_forms",
         "text.directives",
         "text.format_writer",
+        "text.line_patterns",
         "text.parser",
         "text.printer",
         "text.python_forms",
+        "text.recurring_lines",
     },
 )
 """The cycles that are allowed, without `commonir.`; each is within one package."""

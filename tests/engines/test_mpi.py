@@ -115,7 +115,7 @@ def test_deadlock_ends_all_and_names_the_circle(tmp_path: Path) -> None:
     assert done.seconds < 60
     assert lines_of(done.err) == [
         "error[E0717]: ranks 0, 1 and 2 wait for each other, and none can go on",
-        "  --> rank0.operations[0] 'r'",
+        f"  --> {tmp_path / 'program.mlir'}: rank0.operations[0] 'r'",
         "   = rank 0 waits for rank 1, tag 7: core.recv at rank0.operations[0] 'r'",
         "   = rank 1 waits for rank 2, tag 7: core.recv at rank1.operations[0] 'r'",
         "   = rank 2 waits for rank 0, tag 7: core.recv at rank2.operations[0] 'r'",
@@ -139,7 +139,7 @@ def test_rank_that_fails_ends_all_and_is_reported_once(tmp_path: Path) -> None:
     assert done.seconds < 60
     assert lines_of(done.err) == [
         "error[E0716]: it does not hold",
-        "  --> rank2.operations[1] core.require",
+        f"  --> {tmp_path / 'program.mlir'}: rank2.operations[1] core.require",
         "   = reported by rank 2",
     ]
 
@@ -202,14 +202,14 @@ from pathlib import Path
 from commonir.cli.main import main
 from commonir.engines.mpi.processes import Processes
 
-says = Processes.doing
+set_activity = Processes.set_activity
 
-def doing(self, what):
-    says(self, what)
+def touching(self, what):
+    set_activity(self, what)
     if what.startswith("waited"):
         Path(sys.argv[1]).touch()
 
-Processes.doing = doing
+Processes.set_activity = touching
 
 def kill():
     while not os.path.exists(sys.argv[1]):

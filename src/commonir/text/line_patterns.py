@@ -120,10 +120,10 @@ class LinePattern:
             parser.findings.truncate(findings)
         return op
 
-    def _read(self, parser: Parser, statement: _Statement, found: re.Match[str]) -> Op | None:
+    def _read(self, parser: Parser, statement: _Statement, match: re.Match[str]) -> Op | None:
         for n, (take, group) in enumerate(self._groups, 1):
-            text = found[n]
-            if text is not None and not take(self, parser, statement, group, text, found.start(n)):
+            text = match[n]
+            if text is not None and not take(self, parser, statement, group, text, match.start(n)):
                 return None
         return self._build(parser, statement)
 

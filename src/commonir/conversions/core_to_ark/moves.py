@@ -33,7 +33,7 @@ def iota(op: core.Iota, context: ArkContext) -> Built:
 
 
 @rule(core.Movement)
-def movement(op: core.Movement, context: ArkContext, x: Value) -> Built:
+def movement(op: core.Movement, context: ArkContext, x: Value, *_: Value) -> Built:
     """Movements that keep the order and the number of elements."""
     if not isinstance(op, core.Reshape | core.Squeeze | core.Unsqueeze):
         return Mismatch("no other view of the memory gives that")
