@@ -18,18 +18,6 @@ REGISTRIES = ("commonir.ods.dialect", "commonir.runtime.engine")
 """Modules that name what is registered above them; they load it when it is asked for by name."""
 
 CYCLES = (
-    # Types and attributes hold each other: a tensor type has an encoding, an attribute has a type.
-    {"ir.attributes", "ir.data", "ir.literals", "ir.storage", "ir.types"},
-    {"ir.operation", "ir.printing", "ir.value_names"},
-    # A definition consists of fields, and a reference is a program of operations.
-    {
-        "ods.definition",
-        "ods.fields",
-        "ods.inference",
-        "ods.kernels",
-        "ods.operation",
-        "ods.text_form",
-    },
     # Expressions of TableGen evaluate records, whose fields are expressions.
     {
         "tablegen.expressions",

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Self, TypeGuard
 
-from commonir.ir.constant_text import Constant, ConstantPrinter
+from commonir.ir.constant_text import Attribute, ConstantPrinter
 from commonir.ir.data import Data
 from commonir.ir.floats import bits_of, float_literal, float_of
 from commonir.ir.literals import (
@@ -29,12 +29,6 @@ from commonir.ir.literals import (
 )
 from commonir.ir.types import ElementType, Type, f64, i64
 from commonir.symbolic import Dim
-
-
-class Attribute(Constant):
-    """A compile-time constant."""
-
-    __slots__ = ()
 
 
 class UnitAttr(Attribute):

@@ -52,6 +52,12 @@ class Constant(Interned):
         return self.text(_PLAIN)
 
 
+class Attribute(Constant):
+    """A compile-time constant."""
+
+    __slots__ = ()
+
+
 class ConstantPrinter:
     """How types and attributes are written. A subclass overrides `type`, `attribute` and `nested_location`.
 

@@ -13,6 +13,7 @@ from commonir.ir.attributes import Attribute, StringAttr
 from commonir.ir.core_types import core_type
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.ports import NewInterface, Port
+from commonir.ir.printable import PrintableOperation
 from commonir.ir.types import Type
 
 
@@ -179,7 +180,7 @@ ENTRY = "commonir.entry"
 _PROPERTIES = ("sym_name", "sym_visibility")
 
 
-class Module(Operation):
+class Module(PrintableOperation):
     """A program: functions and globals, with attributes that describe where it came from."""
 
     __slots__ = ("entry", "tool_resources")

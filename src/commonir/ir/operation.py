@@ -10,52 +10,34 @@ iterative, so nesting costs no stack; operations of a block form a linked list, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import Enum, auto
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
-from commonir.base.lazy import LazyModule
-from commonir.ir.attributes import Attribute
+from commonir.ir.constant_text import Attribute
 from commonir.ir.data import Data
 from commonir.ir.origins import Origin
 from commonir.ir.types import Type
 from commonir.symbolic import Dim
 
-if TYPE_CHECKING:
-    from commonir.ir import printing
-else:
-    # Few programs are printed so.
-    printing = LazyModule("commonir.ir.printing")
-
 Op = TypeVar("Op", bound="Operation")
 _NO_ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType({})
-
-
-class Unasked(Enum):
-    """The type of the sentinel for elements that are not computed yet."""
-
-    UNASKED = auto()
-
-
-UNASKED = Unasked.UNASKED
 
 
 class Value:
     """One SSA value: a result of an operation or an argument of a block.
 
-    `name` is the name in its file, "" when there is none; it need not be unique. `elements` is the cache of
-    `ods.known_dims`; `retype` must be used to change the type of a value that may have an entry. Most values have one
-    use: `_users` is that operation then, else the number of operands that the value is of each operation.
+    `name` is the name in its file, "" when there is none; it need not be unique. `retype` must be used to change the
+    type of a value that operations use. Most values have one use: `_users` is that operation then, else the number of
+    operands that the value is of each operation.
     """
 
-    __slots__ = ("_users", "elements", "index", "name", "owner", "type")
+    __slots__ = ("_users", "index", "name", "owner", "type")
 
     def __init__(self, type: Type, owner: Operation | Block | None = None, index: int = 0, name: str = "") -> None:
         self.type = type
         self.owner = owner
         self.index = index
         self.name = name
-        self.elements: tuple[Dim, ...] | Unasked | None = UNASKED
         self._users: Operation | dict[Operation, int] | None = None
 
     @property
@@ -96,12 +78,13 @@ class Value:
         return self.owner if isinstance(self.owner, Operation) else None
 
     def retype(self, type: Type) -> None:
-        """Changes its type, and drops the elements cached for it and for values that depend on it."""
+        """Changes its type, and notifies the operations that define or use it."""
         if self.type is not type:
             self.type = type
-            self.elements = UNASKED
-            if self._users is not None:
-                _forget_elements([self])
+            if isinstance(self.owner, Operation):
+                self.owner.notify_modified()
+            for op in self.users:
+                op.notify_modified()
 
     def replace_all_uses_with(self, other: Value) -> None:
         """Makes all users use another value instead."""
@@ -116,10 +99,7 @@ class Value:
             else:
                 for _ in range(count):
                     other._add_use(op)
-            for r in op.results:
-                if r.elements is not UNASKED:
-                    _forget_elements(op.results)
-                    break
+            op.notify_modified()
 
     def _add_use(self, op: Operation) -> None:
         users = self._users
@@ -151,16 +131,6 @@ def _exchanged(operands: tuple[Value, ...], old: Value, new: Value) -> tuple[Val
         lhs, rhs = operands
         return new if lhs is old else lhs, new if rhs is old else rhs
     return tuple([new if v is old else v for v in operands])
-
-
-def _forget_elements(values: Sequence[Value]) -> None:
-    """Drops the cached elements of values, and of results that depend on them."""
-    pending = list(values)
-    while pending:
-        value = pending.pop()
-        value.elements = UNASKED
-        # Elements of a result are only cached if those of its operands are.
-        pending += [r for op in value.users for r in op.results if r.elements is not UNASKED]
 
 
 class Operation:
@@ -252,8 +222,10 @@ class Operation:
         self._operands = values
         for value in values:
             value._add_use(self)
-        if any(r.elements is not UNASKED for r in self.results):
-            _forget_elements(self.results)
+        self.notify_modified()
+
+    def notify_modified(self) -> None:
+        """Called after its operands, or types of its operands or results, have changed; for subclasses that cache."""
 
     def _forget_operands(self) -> None:
         for value in self._operands:
@@ -416,10 +388,7 @@ class Operation:
             value._users = users
         else:
             value._add_use(users)
-        for r in users.results:
-            if r.elements is not UNASKED:
-                _forget_elements(users.results)
-                break
+        users.notify_modified()
         return unused, (users,)
 
     def _leave(self, kept: Value | None) -> list[Operation]:
@@ -482,10 +451,6 @@ class Operation:
         inside = {v for op in nested for v in op.results}
         inside.update(v for op in nested for region in op.regions for block in region.blocks for v in block.arguments)
         return tuple([v for op in nested for v in op.operands if v not in inside])
-
-    def __str__(self) -> str:
-        """Returns its generic text form, large constants left out."""
-        return "\n".join(printing.Printer().lines(self))
 
     def __repr__(self) -> str:
         names = ", ".join(f"%{r.name}" if r.name else "%_" for r in self.results)

@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import prod
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, Self, TypeGuard
+from typing import Literal, Self, TypeGuard
 
-from commonir.ir.constant_text import Constant, ConstantPrinter
+from commonir.ir.constant_text import Attribute, Constant, ConstantPrinter
 from commonir.symbolic import Dim, DimExpr, symbols
 from commonir.symbolic import text as dimension_text
-
-if TYPE_CHECKING:
-    from commonir.ir.attributes import Attribute
 
 Shape = tuple[Dim | None, ...]
 

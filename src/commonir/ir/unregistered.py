@@ -6,15 +6,16 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Self
 
-from commonir.ir.attributes import Attribute
-from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.constant_text import Attribute
+from commonir.ir.operation import Block, Region, Value
 from commonir.ir.origins import Origin
+from commonir.ir.printable import PrintableOperation
 from commonir.ir.types import Type
 
 _NO_ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType({})
 
 
-class UnregisteredOperation(Operation):
+class UnregisteredOperation(PrintableOperation):
     """An operation that no dialect in use defines, stored as it was read, properties apart from other attributes.
 
     `properties` is None when the text has none, which differs from an empty dictionary `<{}>`.

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DenseArrayAttr, attribute_of
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.origins import Origin
@@ -26,6 +25,7 @@ from commonir.ods.fields import (
     DerivedAttribute,
     Field,
     FieldKind,
+    FieldPosition,
     attribute,
     operand,
     parameter,
@@ -34,9 +34,8 @@ from commonir.ods.fields import (
     successor,
 )
 from commonir.ods.forms import Form, form_of
-from commonir.ods.known import known_data
+from commonir.ods.known import NOT_COMPUTED, DimsCache, known_data
 from commonir.ods.patterns import SameAs, TypeVariable, version_number
-from commonir.ods.text_form import TextForm
 from commonir.ods.traits import Trait
 from commonir.ods.type_rules import TypeRule
 
@@ -192,21 +191,13 @@ def _match_args(cls: type[Definition]) -> tuple[str, ...]:
     return tuple([f.name for f in cls.layout.arguments])
 
 
-class Places(NamedTuple):
-    """Where a field lies: its position among inputs, among stored attributes, and in its own group."""
-
-    input: int
-    attribute: int
-    group: int
-
-
-def _places(cls: type[Definition]) -> dict[Field, Places]:
+def _places(cls: type[Definition]) -> dict[Field, FieldPosition]:
     layout = cls.layout
     inputs = {f: n for n, f in enumerate(layout.inputs)}
     attributes = {f: n for n, f in enumerate(layout.attributes)}
     groups = {f: n for group in (layout.regions, layout.successors, layout.results) for n, f in enumerate(group)}
     fields = layout.by_name.values()
-    return {f: Places(inputs.get(f, -1), attributes.get(f, -1), groups.get(f, -1)) for f in fields}
+    return {f: FieldPosition(inputs.get(f, -1), attributes.get(f, -1), groups.get(f, -1)) for f in fields}
 
 
 _LAYOUT = _Fact("layout", _layout)
@@ -228,7 +219,7 @@ class DefinitionMeta(type):
 
 
 @dataclass_transform(field_specifiers=(operand, parameter, attribute, region, successor, result), eq_default=False)
-class Definition(TextForm, metaclass=DefinitionMeta):
+class Definition(DimsCache, metaclass=DefinitionMeta):
     """An operation of a definition: what it holds, and what its class states.
 
     Type checkers read annotated fields of subclasses as constructor arguments.
@@ -256,7 +247,7 @@ class Definition(TextForm, metaclass=DefinitionMeta):
     held_in: ClassVar[str] = ""
     """The version that it is compute as of; "" for the newest."""
     layout: ClassVar[_Fact[FieldLayout]] = _LAYOUT
-    places: ClassVar[_Fact[dict[Field, Places]]] = _PLACES
+    places: ClassVar[_Fact[dict[Field, FieldPosition]]] = _PLACES
     versions: ClassVar[_Fact[tuple[str, ...]]] = _VERSIONS
     since: ClassVar[_Fact[str]] = _SINCE
     follows_from_types: ClassVar[_Fact[bool]] = _FOLLOWS_FROM_TYPES
@@ -335,6 +326,7 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         values = [arguments.get(f.name, () if f.variadic else f.default) for f in cls.layout.arguments]
         operands, result._attributes, result._offsets, regions = divide(result, values, lenient=True)
         result._start(operands, tuple(result_types))
+        result.cached_dims = NOT_COMPUTED
         result._own(regions)
         if cls.layout.successors:
             result.successors = successors_of(result, values)
@@ -354,6 +346,7 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         result = object.__new__(cls)
         result._attributes = attributes
         result._offsets = offsets
+        result.cached_dims = NOT_COMPUTED
         result._start(operands, result_types)
         if regions:
             result._own(regions)
@@ -363,6 +356,7 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         result = object.__new__(type(self))
         result._attributes = self._attributes
         result._offsets = self._offsets
+        result.cached_dims = NOT_COMPUTED
         results = self.results
         result._start(operands, [r.type for r in results])
         if regions:
@@ -409,7 +403,7 @@ class Definition(TextForm, metaclass=DefinitionMeta):
         region = self.regions[place.group] if place.group < len(self.regions) else None
         return None if field.optional and region is not None and not region.blocks else region
 
-    def _operand(self, field: Field, place: Places) -> Any:
+    def _operand(self, field: Field, place: FieldPosition) -> Any:
         if self._offsets is None:
             return self._operands[place.input]
         first, end = self._offsets[place.input], self._offsets[place.input + 1]
@@ -417,12 +411,12 @@ class Definition(TextForm, metaclass=DefinitionMeta):
             return self._operands[first:end]
         return self._operands[first] if end > first else None
 
-    def _successor(self, field: Field, place: Places) -> Any:
+    def _successor(self, field: Field, place: FieldPosition) -> Any:
         if field.variadic:
             return self.successors[place.group : len(self.successors) - (len(self.layout.successors) - 1 - place.group)]
         return self.successors[place.group]
 
-    def _result(self, field: Field, place: Places) -> Any:
+    def _result(self, field: Field, place: FieldPosition) -> Any:
         later = len(self.layout.results) - 1 - place.group
         if field.variadic:
             return self.results[place.group : len(self.results) - later]

@@ -11,15 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+from typing import Any, Generic, Literal, Protocol, TypeVar, overload
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import is_sequence
 from commonir.ir.operation import Block, Region, Value
 from commonir.ods.attr_types import AttrType
 from commonir.ods.patterns import Pattern, any_type, version_number
-
-if TYPE_CHECKING:
-    from commonir.ods.operation import Op
 
 T = TypeVar("T")
 Owner = TypeVar("Owner")
@@ -181,15 +179,37 @@ class Field:
         """Whether the constructor must be given it."""
         return self.default is MISSING and not self.variadic and not self.optional
 
-    def __get__(self, op: Op | None, owner: object = None) -> Any:
+    def __get__(self, op: FieldHolder | None, owner: object = None) -> Any:
         if op is None:
             return self
-        place = op.places.get(self) if self.kind is _ATTRIBUTE else None
-        # Attributes are what is read most: asking the operation for them costs twice as much.
-        return op.field_value(self) if place is None else op._attributes[place.attribute]
+        position = op.places.get(self) if self.kind is _ATTRIBUTE else None
+        # Attributes are read most often; `field_value` takes twice as long.
+        return op.field_value(self) if position is None else op._attributes[position.attribute]
 
     def __repr__(self) -> str:
         return f"<{self.kind.name.lower()} {self.name}>"
+
+
+class FieldPosition(NamedTuple):
+    """The position of a field among inputs, among stored attributes, and in its own group; -1 where it is in none."""
+
+    input: int
+    attribute: int
+    group: int
+
+
+class FieldHolder(Protocol):
+    """An operation with fields."""
+
+    _attributes: tuple[object, ...]
+
+    @property
+    def places(self) -> Mapping[Field, FieldPosition]:
+        """The positions of its fields."""
+        ...
+
+    def field_value(self, field: Field) -> Any:
+        """Returns the contents of a field: values of operands and results, else a Python value."""
 
 
 class SpelledField(Field):

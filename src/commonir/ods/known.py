@@ -2,16 +2,46 @@
 
 from __future__ import annotations
 
+from enum import Enum, auto
 from functools import lru_cache
 
 from commonir.ir.data import AbsentData, Data, data_of
-from commonir.ir.operation import UNASKED, Operation, Value
+from commonir.ir.operation import Operation, Value
+from commonir.ir.printable import PrintableOperation
 from commonir.ir.types import TensorType, Type, are_numbers
 from commonir.symbolic import Dim
 from commonir.symbolic.constraints import NotKnownError
 
 _SHORT = 64
 """Elements of a tensor of several axes up to which shape arithmetic goes through it."""
+
+
+class NotComputed(Enum):
+    """The type of the sentinel for elements that are not computed yet."""
+
+    NOT_COMPUTED = auto()
+
+
+NOT_COMPUTED = NotComputed.NOT_COMPUTED
+
+
+class DimsCache(PrintableOperation):
+    """An operation that caches the elements of its integer result, for `known_dims`; constructors set `cached_dims`."""
+
+    __slots__ = ("cached_dims",)
+
+    cached_dims: tuple[Dim, ...] | NotComputed | None
+
+    def notify_modified(self) -> None:
+        """Drops what is cached for it, and for operations that depend on it."""
+        if self.cached_dims is not NOT_COMPUTED:
+            pending: list[DimsCache] = [self]
+            while pending:
+                op = pending.pop()
+                op.cached_dims = NOT_COMPUTED
+                # The elements of a result are only cached if those of its operands are.
+                users = [user for r in op.results for user in r.users]
+                pending += [u for u in users if isinstance(u, DimsCache) and u.cached_dims is not NOT_COMPUTED]
 
 
 class Known(Operation):
@@ -65,24 +95,29 @@ def known_integer(value: Value) -> int | None:
 def known_dims(value: Value) -> tuple[Dim, ...] | None:
     """Returns the elements of an integer value when they are known before running, perhaps as symbolic expressions.
 
-    The result is cached in the value, because a chain of shape arithmetic needs it repeatedly.
+    The result is cached in the operation, because a chain of shape arithmetic needs it repeatedly.
     """
-    if value.elements is not UNASKED:
-        return value.elements
-    result: tuple[Dim, ...] | None = None
-    pending = [value]
+    owner = value.owner
+    if not isinstance(owner, DimsCache):
+        return _dims_of(owner) if isinstance(owner, Operation) else None
+    pending = [owner] if owner.cached_dims is NOT_COMPUTED else []
     while pending:
-        at = pending[-1]
-        owner = at.owner
-        waiting = [v for v in owner.operands if _may_be_constant(v)] if isinstance(owner, Operation) else []
-        if waiting and at.elements is UNASKED:
-            # Seen once: an answer that depends on itself is none.
-            at.elements = None
+        op = pending[-1]
+        waiting = [v.owner for v in op.operands if isinstance(v.owner, DimsCache) and _is_needed(v, v.owner)]
+        if waiting and op.cached_dims is NOT_COMPUTED:
+            # Visited once: dims that depend on themselves are not known.
+            op.cached_dims = None
             pending += waiting
             continue
         pending.pop()
-        at.elements = result = _dims_of(owner) if isinstance(owner, Operation) else None
-    return result
+        op.cached_dims = _dims_of(op)
+    assert owner.cached_dims is not NOT_COMPUTED
+    return owner.cached_dims
+
+
+def _is_needed(value: Value, owner: DimsCache) -> bool:
+    """Returns whether the elements of an operand may determine those of a result, and are not computed yet."""
+    return owner.cached_dims is NOT_COMPUTED and isinstance(value.type, TensorType) and is_short(value.type)
 
 
 def _dims_of(op: Operation) -> tuple[Dim, ...] | None:
@@ -99,11 +134,6 @@ def known_contents(value: Value) -> Data | None:
         return data
     dims = known_dims(value)
     return data_of(type.element, type.static_shape, dims) if are_numbers(dims) else None
-
-
-def _may_be_constant(value: Value) -> bool:
-    """Returns whether the elements of an operand may determine those of a result, and are not computed yet."""
-    return value.elements is UNASKED and isinstance(value.type, TensorType) and is_short(value.type)
 
 
 def is_short(type: TensorType) -> bool:

@@ -11,9 +11,11 @@ from commonir.ir.types import Type
 from commonir.ods.definition import Definition, coerced, divide, successors_of
 from commonir.ods.fields import MISSING
 from commonir.ods.inference import infer
+from commonir.ods.known import NOT_COMPUTED
+from commonir.ods.text_form import TextForm
 
 
-class Op(Definition):
+class Op(TextForm, Definition):
     """An operation with a definition. Constructing takes the fields in order of declaration, by position or by name.
 
     Raises: DiagnosticError (E0502 to E0505) when operands or attributes contradict the definition; TypeError for a
@@ -40,6 +42,7 @@ class Op(Definition):
         self._operands = operands  # inference reads operands, regions and what is not declared
         self.regions = regions
         self._extra = None
+        self.cached_dims = NOT_COMPUTED
         self._start(operands, self._result_types())
         if regions:
             self._own(regions)

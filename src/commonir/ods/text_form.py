@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from commonir.ir.operation import Block, Region, Value
     from commonir.ir.origins import Origin
     from commonir.ir.types import FunctionType, Type
-    from commonir.ods.operation import Op
+    from commonir.ods.definition import Definition
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ class FormReader(Protocol):
     """Reads the text of one operation after its name."""
 
     @property
-    def definition(self) -> type[Op]:
+    def definition(self) -> type[Definition]:
         """The definition of the operation."""
         ...
 
@@ -192,7 +192,7 @@ class FormReader(Protocol):
         result_types: Sequence[Type],
         attributes: Mapping[str, Attribute] | None = None,
         successors: Sequence[Block] = (),
-    ) -> Op:
+    ) -> Definition:
         """Returns the operation, unchecked.
 
         `arguments` are fields by their names in the class: values, regions, Python values of attributes or attributes.
@@ -200,7 +200,7 @@ class FormReader(Protocol):
         """
         ...
 
-    def place_body(self, op: Op) -> None:
+    def place_body(self, op: Operation) -> None:
         """Has the arguments of the body of an operation, which its text leaves out, come from where its operands do."""
         ...
 
@@ -213,7 +213,7 @@ class FormWriter(Protocol):
     """Writes the text of one operation after its name. Methods that return text append nothing."""
 
     @property
-    def op(self) -> Op:
+    def op(self) -> Definition:
         """The operation."""
         ...
 

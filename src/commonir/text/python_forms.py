@@ -189,7 +189,7 @@ class PythonReader:
             op.successors = tuple(successors)
         return op
 
-    def place_body(self, op: Op) -> None:
+    def place_body(self, op: Operation) -> None:
         self.source.unresolved_locations.follow_operands(op)
 
 

@@ -24,9 +24,9 @@ from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import i32
 from commonir.ods.attr_types import AttrType
-from commonir.ods.definition import RESULT_SIZES, Places
+from commonir.ods.definition import RESULT_SIZES
 from commonir.ods.dialect import Dialects
-from commonir.ods.fields import MISSING, Field, FieldKind, SpelledField
+from commonir.ods.fields import MISSING, Field, FieldKind, FieldPosition, SpelledField
 from commonir.ods.from_records.attributes import Attributes
 from commonir.ods.from_records.predicates import Predicates
 from commonir.ods.from_records.traits import Scene, infers_in_cpp, traits_of
@@ -83,7 +83,7 @@ class RecordOp(MlirOp):
         unset = {f.spelling for f in self.layout.attributes if self.field_value(f) == f.default}
         return {k: v for k, v in result.items() if k not in self.added or k not in unset}
 
-    def _result(self, field: Field, place: Places) -> object:
+    def _result(self, field: Field, place: FieldPosition) -> object:
         fields = self.layout.results
         declared = self.layout.by_name.get(RESULT_SIZES)
         if declared is not None:

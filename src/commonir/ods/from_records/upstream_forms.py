@@ -12,6 +12,7 @@ from commonir.ir.affine import AffineMapAttr
 from commonir.ir.attributes import BoolAttr, IntegerAttr
 from commonir.ir.operation import Block, Value
 from commonir.ir.types import MemRefType, i32, index
+from commonir.ods.definition import Definition
 from commonir.ods.operation import Op
 from commonir.ods.text_form import CustomForm, FormReader, FormTask, FormWriter, Use
 from commonir.ods.traits import Terminator
@@ -37,7 +38,7 @@ def _name(reader: FormReader, spelling: str) -> str:
     return next(f.name for f in reader.definition.layout.by_name.values() if f.spelling == spelling)
 
 
-def _field(op: Op, spelling: str) -> Value | None:
+def _field(op: Definition, spelling: str) -> Value | None:
     """Returns the value of an operand with at most one value."""
     field = next(f for f in op.layout.by_name.values() if f.spelling == spelling)
     result: object = op.field_value(field)

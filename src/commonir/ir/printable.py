@@ -1,0 +1,27 @@
+"""Operations whose `str` is their generic text: the base of all operations of programs.
+
+The graph itself (`ir/operation.py`) knows nothing of text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonir.ir.operation import Operation
+
+if TYPE_CHECKING:
+    from commonir.ir import printing
+else:
+    from commonir.base.lazy import LazyModule
+
+    # Few programs are printed so.
+    printing = LazyModule("commonir.ir.printing")
+
+
+class PrintableOperation(Operation):
+    """An operation that prints its generic form, large constants left out."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(printing.Printer().lines(self))
