@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects.mlir.tosa import ConstShape
-from commonir.ir.attribute_text import attribute_text
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
@@ -26,6 +25,7 @@ from commonir.ir.attributes import (
     SymbolRefAttr,
     TypeAttr,
     UnitAttr,
+    attribute_text,
 )
 from commonir.ir.data import data_of
 from commonir.ir.literals import quoted

@@ -22,9 +22,9 @@ from commonir.ods.declared import (
     Parameter,
     Signature,
     choose,
-    declared_attr_type,
     define,
 )
+from commonir.ods.declared_attributes import declared_attr_type
 from commonir.ods.declared_from import declaration_of
 from commonir.ods.declared_types import declared_type
 from commonir.ods.documentation import operation_page

@@ -10,7 +10,6 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.dialects.mlir.ml_program import Global
 from commonir.ir import Module, UnregisteredOperation, tensor
-from commonir.ir.attribute_text import attribute_text
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
@@ -27,6 +26,7 @@ from commonir.ir.attributes import (
     SymbolRefAttr,
     TypeAttr,
     UnitAttr,
+    attribute_text,
 )
 from commonir.ir.locations import FileLineColLoc, NameLoc, UnknownLoc
 from commonir.ir.types import (

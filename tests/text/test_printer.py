@@ -20,7 +20,6 @@ from commonir.ir import (
     data_of,
     tensor,
 )
-from commonir.ir.attribute_text import attribute_text, float_text
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
@@ -38,8 +37,10 @@ from commonir.ir.attributes import (
     SymbolRefAttr,
     TypeAttr,
     UnitAttr,
+    attribute_text,
 )
-from commonir.ir.printing import Neighbourhood, identifier
+from commonir.ir.literals import float_text
+from commonir.ir.printing import Neighbourhood
 from commonir.ir.types import (
     ElementType,
     bf16,
@@ -56,6 +57,7 @@ from commonir.ir.types import (
     index,
     string,
 )
+from commonir.ir.value_names import identifier
 from commonir.symbolic import symbol
 from commonir.text.assembly import default_format
 from commonir.text.printer import print_lines, print_module

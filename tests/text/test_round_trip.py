@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from commonir.base.diagnostics import DiagnosticError
 from commonir.formats.coreml.read import read
 from commonir.ir import Module, UnregisteredOperation, Value, data_of, tensor
-from commonir.ir.attribute_text import attribute_text, float_text
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
@@ -28,8 +27,10 @@ from commonir.ir.attributes import (
     SymbolRefAttr,
     TypeAttr,
     UnitAttr,
+    attribute_text,
 )
 from commonir.ir.equality import first_difference, same_attribute
+from commonir.ir.literals import float_text
 from commonir.ir.types import (
     ELEMENT_TYPES,
     FunctionType,

@@ -8,7 +8,7 @@ from commonir.base.codes import NOT_IN_FORMAT, UNDEFINED_VALUE, UNKNOWN_OUTPUT_F
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import MLIR, Formats
-from commonir.ir.attribute_text import DEFAULT_ELISION
+from commonir.ir.constant_text import DEFAULT_ELISION
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ir.printing import Neighbourhood

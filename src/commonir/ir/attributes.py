@@ -1,8 +1,10 @@
 """Attributes: constants attached to operations, interned and immutable.
 
 An operation class stores its declared attributes as plain Python values and converts them with `ods`. The classes here
-are their storage form: they hold undeclared attributes and are what the text form prints.
-Source: MLIR builtin dialect, attributes.
+are their storage form: they hold undeclared attributes and are what the text form prints. Three have no spelling in
+MLIR and are printed as attributes of the dialect `commonir`: dimensions that are expressions, bytes, and constants that
+are left out; a case of an enumeration is printed as a string.
+Source: MLIR builtin dialect, attributes; MLIR language reference, attributes.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Self, TypeGuard
 
-from commonir.ir.constant_text import Attribute, ConstantPrinter
+from commonir.ir.constant_text import DEFAULT_ELISION, Attribute, ConstantPrinter
 from commonir.ir.data import Data
 from commonir.ir.floats import bits_of, float_literal, float_of
 from commonir.ir.literals import (
@@ -343,6 +345,11 @@ def _name_bytes(entry: tuple[str, Attribute]) -> bytes:
 def entry_text_of(name: str, value: Attribute, printer: ConstantPrinter) -> str:
     """Returns one entry of a dictionary."""
     return key_text(name) if isinstance(value, UnitAttr) else f"{key_text(name)} = {printer.attribute(value)}"
+
+
+def attribute_text(attr: Attribute, elide: int | None = DEFAULT_ELISION) -> str:
+    """Returns an attribute as the generic form prints it, constants of more than `elide` elements left out."""
+    return attr.text(ConstantPrinter(elide))
 
 
 def is_sequence(value: object) -> TypeGuard[Sequence[object]]:

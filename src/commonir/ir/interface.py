@@ -22,7 +22,7 @@ from commonir.ir.attributes import (
 )
 from commonir.ir.data import Data, SplatData, data_of
 from commonir.ir.module import Module
-from commonir.ir.ports import NO_PORT, ColorSpace, NewInterface, Port, SizeRange
+from commonir.ir.ports import NO_PORT, ColorSpace, Port, SizeRange
 from commonir.ir.types import TensorType, Type, i64
 
 PORT = "commonir.port"
@@ -182,23 +182,3 @@ def _ranges(bounds: Iterable[Attribute]) -> Iterator[SizeRange]:
 
 def _text(attribute: Attribute | None) -> str:
     return attribute.value if isinstance(attribute, StringAttr) else ""
-
-
-__all__ = [
-    "METADATA",
-    "NO_PORT",
-    "PORT",
-    "ColorSpace",
-    "Metadata",
-    "NewInterface",
-    "Port",
-    "SizeRange",
-    "default_data",
-    "metadata_of",
-    "named_ports",
-    "neutral_attributes",
-    "port_attribute",
-    "port_attributes",
-    "port_of",
-    "set_metadata",
-]

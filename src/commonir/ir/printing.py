@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from commonir.base.tuples import NamedTuple
-from commonir.ir.attribute_text import DEFAULT_ELISION, attribute_text, quoted
 from commonir.ir.attributes import Attribute, entries_text
-from commonir.ir.constant_text import Constant, ConstantPrinter, Typing
+from commonir.ir.constant_text import DEFAULT_ELISION, Constant, ConstantPrinter, Typing
+from commonir.ir.literals import quoted
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Origin
 from commonir.ir.types import FunctionType, Type
-from commonir.ir.value_names import Names, OwnNames, identifier
+from commonir.ir.value_names import Names, OwnNames
 
 MAX_INDENT = 40
 """Levels of nesting that are indented; mlir-opt indents all, and is followed up to `_MAX_UPSTREAM_INDENT`."""
@@ -295,16 +295,3 @@ class Printer(ConstantPrinter):
             # Regions nested in blocks before have been printed since.
             self._predecessors = region.predecessors()
         return self._predecessors[block]
-
-
-__all__ = [
-    "MAX_INDENT",
-    "Inexpressible",
-    "Lines",
-    "Neighbourhood",
-    "Nested",
-    "Piece",
-    "Printer",
-    "attribute_text",
-    "identifier",
-]

@@ -23,7 +23,7 @@ from commonir.ir.attributes import Attribute, DenseArrayAttr
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ListType, Type, i32, unknown
 from commonir.notation import Constraint, NotationError
-from commonir.ods.declared_attributes import GRAPH, GRAPHS, DeclaredAttrType, declared_attr_type
+from commonir.ods.declared_attributes import GRAPHS, DeclaredAttrType
 from commonir.ods.declared_types import DeclaredType, ListOf, Undetermined, Unification, conflicting_names
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import MISSING, Field, FieldKind, SpelledField, constraint
@@ -505,23 +505,3 @@ def _misfit(definition: type[DeclaredOp], use: OperatorUse) -> str | None:
         first = error.diagnostics[0].message
         return first.removeprefix(f"{definition.name}: ")
     return None
-
-
-__all__ = [
-    "GRAPH",
-    "GRAPHS",
-    "AmbiguousName",
-    "Choice",
-    "Declaration",
-    "DeclaredAttrType",
-    "DeclaredAttribute",
-    "DeclaredOp",
-    "Multiplicity",
-    "OperatorUse",
-    "Parameter",
-    "Signature",
-    "arguments_of",
-    "choose",
-    "declared_attr_type",
-    "define",
-]

@@ -28,7 +28,7 @@ from commonir.ir.types import (
     Type,
     unknown,
 )
-from commonir.notation import Constraint, NotationError, require, without_implied
+from commonir.notation import Constraint, require, without_implied
 from commonir.ods.patterns import Bindings, ElementClass, Mismatch, Pattern
 from commonir.symbolic import Dim, DimExpr, symbol, symbols
 
@@ -521,24 +521,3 @@ def conflicting_names(declared: Iterable[DeclaredType]) -> tuple[str, ...]:
             if name and not name.isdigit():
                 (many if is_many else one)[name] = None
     return tuple([name for name in one if name in many])
-
-
-__all__ = [
-    "AnyOf",
-    "DeclaredType",
-    "ListOf",
-    "MapOf",
-    "Mismatch",
-    "NotationError",
-    "OptionalOf",
-    "TensorOf",
-    "TupleOf",
-    "TwoWildcards",
-    "Undetermined",
-    "Unification",
-    "as_declared",
-    "conflicting_names",
-    "declared_type",
-    "symbols_within",
-    "tensors_within",
-]

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.text import plural
-from commonir.ir.attribute_text import attribute_text
+from commonir.ir.attributes import attribute_text
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ListType, OptionalType, TensorType, Type
 from commonir.notation import formula

@@ -27,7 +27,7 @@ from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ELEMENT_TYPES, TensorType, Type, are_numbers, symbols_of, unknown
 from commonir.ods.definition import ATTRIBUTE_REFERENCES, Definition, FieldLayout
-from commonir.ods.fields import BOUND, MISSING, Field, FieldKind, keyword_of
+from commonir.ods.fields import MISSING, Field, FieldKind, keyword_of
 from commonir.ods.forms import Form
 from commonir.ods.known import Known, known_data, known_dims
 from commonir.ods.patterns import Bindings, ElementClass, Mismatch, known_shape
@@ -645,19 +645,3 @@ def result_fields(fields: Sequence[Field], types: Sequence[Type]) -> list[tuple[
 def unknown_symbols(types: Iterable[Type]) -> set[str]:
     """Returns the symbols in types for unknown dimensions of a definition that is being traced."""
     return {name for name in symbols_of(types) if name.startswith(_UNKNOWN)}
-
-
-__all__ = [
-    "BOUND",
-    "Derived",
-    "check_use",
-    "infer",
-    "is_not_known",
-    "known_elements",
-    "not_known",
-    "operand_names",
-    "operations_behind",
-    "result_fields",
-    "results_of",
-    "typing_of",
-]

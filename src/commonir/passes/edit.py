@@ -16,18 +16,10 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.ir.cloning import clone
 from commonir.ir.data import Data
-from commonir.ir.interface import (
-    NO_PORT,
-    Metadata,
-    NewInterface,
-    Port,
-    SizeRange,
-    default_data,
-    metadata_of,
-    set_metadata,
-)
+from commonir.ir.interface import NO_PORT, Metadata, Port, SizeRange, default_data, metadata_of, set_metadata
 from commonir.ir.module import Function, Module, unchangeable
 from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.ports import NewInterface
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, infer
 from commonir.ods.specialize import specialize

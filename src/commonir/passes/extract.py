@@ -11,9 +11,10 @@ from commonir.base.codes import IMPOSSIBLE_EDIT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects.mlir import ml_program
 from commonir.ir.cloning import clone
-from commonir.ir.interface import NO_PORT, NewInterface, Port, SizeRange
+from commonir.ir.interface import NO_PORT, Port, SizeRange
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.ports import NewInterface
 from commonir.ir.types import Shape, StateType, TensorType, Type
 from commonir.ods import Op
 from commonir.ods.specialize import is_tuple

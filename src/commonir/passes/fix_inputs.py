@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from commonir.base.codes import IMPOSSIBLE_EDIT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.data import Data
-from commonir.ir.interface import NewInterface
 from commonir.ir.module import Function
 from commonir.ir.operation import Value
+from commonir.ir.ports import NewInterface
 from commonir.passes.named_values import constant_definition, require_one_body, returnable, taken_body
 
 

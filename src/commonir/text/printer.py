@@ -19,9 +19,9 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.lazy import lazy_pattern
 from commonir.ir.affine import AffineMapAttr, IntegerSetAttr
-from commonir.ir.attribute_text import DEFAULT_ELISION, quoted, symbol_text
 from commonir.ir.attributes import Attribute, DialectAttr, DictionaryAttr, DistinctAttr, StringAttr, UnitAttr
-from commonir.ir.constant_text import Constant, Typing
+from commonir.ir.constant_text import DEFAULT_ELISION, Constant, Typing
+from commonir.ir.literals import quoted, symbol_text
 from commonir.ir.locations import FileLineColLoc, LocationAttr, NameLoc, UnknownLoc
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value

@@ -16,7 +16,7 @@ from random import Random
 
 from commonir import tablegen
 from commonir.base.diagnostics import DiagnosticError
-from commonir.ir.attribute_text import attribute_text
+from commonir.ir.attributes import attribute_text
 from commonir.ir.operation import Operation
 from commonir.ods import Dialect, Dialects, Op, verify
 from commonir.ods.from_records import Loaded, RecordOp, loaded

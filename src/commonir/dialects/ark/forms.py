@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from commonir.ir.attribute_text import quoted
+from commonir.ir.literals import quoted
 from commonir.ir.operation import Value
 from commonir.ir.types import Type
 from commonir.ods.text_form import FormReader, FormWriter

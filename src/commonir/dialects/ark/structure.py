@@ -41,9 +41,9 @@ from commonir.dialects.ark.forms import (
     written_types,
 )
 from commonir.dialects.ark.views import View, Views, contains, overlap
-from commonir.ir.attribute_text import quoted
 from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr
 from commonir.ir.data import Data
+from commonir.ir.literals import quoted
 from commonir.ir.module import Function, distinct_names
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, Type, i64

@@ -18,9 +18,10 @@ from commonir.dialects.common_ir.closure import Closure
 from commonir.dialects.common_ir.functions import NOTHING, FunctionDefinition, Namespace, module_around
 from commonir.dialects.common_ir.operators import PREFIX, OperatorDeclaration
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
-from commonir.ir.interface import NO_PORT, NewInterface, Port, metadata_of
+from commonir.ir.interface import NO_PORT, Port, metadata_of
 from commonir.ir.module import Function, Module, replace_function
 from commonir.ir.operation import Block, Region, Value
+from commonir.ir.ports import NewInterface
 from commonir.ir.types import Type
 from commonir.ods import Op, attr_types, attribute, region, traits
 from commonir.ods.declared import DeclaredOp

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import ArrayAttr, Attribute, DictionaryAttr, StringAttr
 from commonir.ir.types import ELEMENT_TYPES
-from commonir.ods.declared import DeclaredAttribute, Multiplicity, Parameter, Signature, declared_attr_type
+from commonir.ods.declared import DeclaredAttribute, Multiplicity, Parameter, Signature
+from commonir.ods.declared_attributes import declared_attr_type
 from commonir.ods.declared_types import declared_type
 from commonir.ods.patterns import ElementClass
 

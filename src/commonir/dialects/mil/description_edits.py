@@ -27,8 +27,9 @@ from commonir.dialects.mil.description import (
     read_description,
 )
 from commonir.ir.attributes import ArrayAttr, Attribute, DictionaryAttr, IntegerAttr, StringAttr
-from commonir.ir.interface import NO_PORT, ColorSpace, NewInterface, Port
+from commonir.ir.interface import NO_PORT, ColorSpace, Port
 from commonir.ir.module import Function, Module
+from commonir.ir.ports import NewInterface
 from commonir.ir.types import StateType, TensorType, Type
 
 _VERSION = "specificationVersion"

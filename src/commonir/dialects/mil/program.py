@@ -20,9 +20,10 @@ from commonir.dialects.mil.description import Interface, description_of, port_of
 from commonir.dialects.mil.description_edits import describe_function
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, StringAttr, TypeAttr
 from commonir.ir.data import Data, InlineData, TextData
-from commonir.ir.interface import NO_PORT, NewInterface, Port
+from commonir.ir.interface import NO_PORT, Port
 from commonir.ir.module import Function, Module, replace_function
 from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.ports import NewInterface
 from commonir.ir.types import ListType, MapType, TensorType, TupleType, Type, string, tensor
 from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, constraint, operand, region, result

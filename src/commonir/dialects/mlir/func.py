@@ -24,7 +24,7 @@ from commonir.ods.type_constraints import AnyType, FunctionConstraint
 from commonir.ods.type_rules import TypeRule, Typing
 
 if TYPE_CHECKING:
-    from commonir.ir.interface import NewInterface
+    from commonir.ir.ports import NewInterface
 
 
 class Func(FunctionOp, name="func.func"):

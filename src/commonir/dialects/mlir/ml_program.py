@@ -13,8 +13,7 @@ from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_ATTRIBUTE, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mlir.function_operations import FunctionOp, ReturnOp, Visibility
-from commonir.ir.attribute_text import attribute_text
-from commonir.ir.attributes import Attribute, DataAttr, DialectAttr, SymbolRefAttr
+from commonir.ir.attributes import Attribute, DataAttr, DialectAttr, SymbolRefAttr, attribute_text
 from commonir.ir.core_types import core_type
 from commonir.ir.data import Data
 from commonir.ir.module import Function, Module, Symbol, replace_function
@@ -39,7 +38,7 @@ from commonir.ods.text_form import CustomForm, FormReader, FormTask, FormWriter,
 from commonir.ods.traits import GraphRegion, OnlyReads, Pure, SingleBlock, SymbolTrait, has_parent
 
 if TYPE_CHECKING:
-    from commonir.ir.interface import NewInterface
+    from commonir.ir.ports import NewInterface
 
 
 class Func(FunctionOp, name="ml_program.func"):

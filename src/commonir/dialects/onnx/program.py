@@ -18,9 +18,10 @@ from commonir.base.file_codes import MALFORMED_VALUE
 from commonir.dialects import core
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.data import ArrayData, Data, DeferredData, Scalar
-from commonir.ir.interface import NewInterface, Port
+from commonir.ir.interface import Port
 from commonir.ir.module import Function, replace_function
 from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.ports import NewInterface
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, StatedResults, any_type, attr_types, attribute, operand, region, result, traits
 from commonir.symbolic import Dim

@@ -36,8 +36,7 @@ from commonir.formats.mil_text.constants import BLOB, missing_type, type_tokens
 from commonir.formats.mil_text.lexer import OPSETS, PLAIN_SYNTAX, SCALAR_SYNTAX, name_text, quoted
 from commonir.formats.mil_text.numbers import element_texts, is_inferable, nested
 from commonir.formats.mil_text.parser import KEPT, default_entry
-from commonir.ir.attribute_text import attribute_text
-from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr, attribute_text
 from commonir.ir.data import Data
 from commonir.ir.module import ENTRY, Module
 from commonir.ir.operation import Block, Operation, Region, Value

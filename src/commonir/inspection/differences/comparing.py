@@ -9,8 +9,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.formats.format import MLIR, Format, Outline
 from commonir.inspection.differences.matching import Matching
 from commonir.inspection.differences.weights import distance
-from commonir.ir.attribute_text import attribute_text
-from commonir.ir.attributes import Attribute, TypeAttr
+from commonir.ir.attributes import Attribute, TypeAttr, attribute_text
 from commonir.ir.data import Data
 from commonir.ir.equality import same_attribute, same_data
 from commonir.ir.module import Function, Module, Symbol, weight_name

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
-from commonir.ir.attribute_text import attribute_text
+from commonir.ir.attributes import attribute_text
 from commonir.ir.module import Function, Module, weight_name
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type

@@ -22,9 +22,9 @@ from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.mlir import ml_program
 from commonir.ir.cloning import clone
-from commonir.ir.interface import NewInterface
 from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.ports import NewInterface
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, traits
 from commonir.ods.specialize import specialize, specialized_type
