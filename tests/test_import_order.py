@@ -18,9 +18,8 @@ REGISTRIES = ("commonir.ods.dialect", "commonir.runtime.engine")
 """Modules that name what is registered above them; they load it when it is asked for by name."""
 
 CYCLES = (
-    # Expressions of TableGen evaluate records, whose fields are expressions.
+    # Values of TableGen refer to records, whose fields are values; the type of a record names its classes.
     {
-        "tablegen.expressions",
         "tablegen.folding",
         "tablegen.operators",
         "tablegen.records",

@@ -10,8 +10,8 @@ from commonir import tablegen
 from commonir.base import file_codes
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.tablegen import records
-from commonir.tablegen.expressions import Expression
-from commonir.tablegen.values import EvaluationError
+from commonir.tablegen.errors import EvaluationError
+from commonir.tablegen.regular_expressions import RegularExpression
 
 
 def _refusal(tmp_path: Path, text: str, **files: str) -> Diagnostic:
@@ -164,7 +164,7 @@ def test_broken_text_never_fails_with_anything_but_a_finding(tmp_path: Path) -> 
     ],
 )
 def test_expressions_are_extended_regular_expressions(pattern: str, text: str, is_found: bool) -> None:
-    assert Expression(pattern).is_found_in(text) is is_found
+    assert RegularExpression(pattern).is_found_in(text) is is_found
 
 
 @pytest.mark.parametrize(
@@ -172,4 +172,4 @@ def test_expressions_are_extended_regular_expressions(pattern: str, text: str, i
 )
 def test_malformed_and_huge_expressions_are_refused(pattern: str) -> None:
     with pytest.raises(EvaluationError):
-        Expression(pattern)
+        RegularExpression(pattern)

@@ -14,22 +14,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from commonir.base.tuples import NamedTuple
-from commonir.tablegen.expressions import Expression
+from commonir.tablegen.errors import EvaluationError
+from commonir.tablegen.regular_expressions import RegularExpression
 from commonir.tablegen.types import INT, STRING, ListType, RecordType, Type
-from commonir.tablegen.values import (
-    ONE,
-    UNSET,
-    ZERO,
-    AnonymousName,
-    Dag,
-    DefRef,
-    EvaluationError,
-    Int,
-    List,
-    String,
-    Value,
-    Variable,
-)
+from commonir.tablegen.values import ONE, UNSET, ZERO, AnonymousName, Dag, DefRef, Int, List, String, Value, Variable
 
 if TYPE_CHECKING:
     from commonir.tablegen.records import Record, Records
@@ -119,7 +107,7 @@ def _instances(args: Args, type: Type, scene: Scene) -> Value | None:
     (pattern,) = args
     if not isinstance(pattern, String) or (scene.record is not None and not scene.final):
         return None
-    expression = Expression(pattern.value)
+    expression = RegularExpression(pattern.value)
     result = [
         record.ref
         for name, record in sorted(scene.records.defs.items())
@@ -305,7 +293,7 @@ def _match(args: Args, type: Type, scene: Scene) -> Value | None:
     text, pattern = args
     if not isinstance(text, String) or not isinstance(pattern, String):
         return None
-    return _bit(Expression(pattern.value).is_found_in(text.value))
+    return _bit(RegularExpression(pattern.value).is_found_in(text.value))
 
 
 def _subst(args: Args, type: Type, scene: Scene) -> Value | None:

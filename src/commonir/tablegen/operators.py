@@ -8,22 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commonir.tablegen.errors import EvaluationError
 from commonir.tablegen.folding import FOLDERS, Scene, int_of
 from commonir.tablegen.types import ListType, RecordType, Type
-from commonir.tablegen.values import (
-    FINAL,
-    Dag,
-    DefRef,
-    EvaluationError,
-    Int,
-    Key,
-    List,
-    Resolver,
-    Value,
-    Variable,
-    is_same,
-    union,
-)
+from commonir.tablegen.values import FINAL, Dag, DefRef, Int, Key, List, Resolver, Value, Variable, is_same, union
 
 if TYPE_CHECKING:
     from commonir.tablegen.lexer import Location

@@ -13,23 +13,12 @@ from enum import Enum, auto
 from commonir.base import file_codes
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.tuples import NamedTuple
+from commonir.tablegen.errors import EvaluationError
 from commonir.tablegen.folding import int_of
 from commonir.tablegen.lexer import Location
 from commonir.tablegen.operators import Instance, cast
 from commonir.tablegen.types import BitsType, RecordType, Type
-from commonir.tablegen.values import (
-    ANONYMOUS,
-    FINAL,
-    UNSET,
-    AnonymousName,
-    Bits,
-    DefRef,
-    EvaluationError,
-    Key,
-    Resolver,
-    String,
-    Value,
-)
+from commonir.tablegen.values import ANONYMOUS, FINAL, UNSET, AnonymousName, Bits, DefRef, Key, Resolver, String, Value
 
 MAX_STEPS = 20_000_000
 """The most operators that are resolved for one file; the largest files of MLIR need some 100,000."""

@@ -13,25 +13,13 @@ from typing import NoReturn, TypeVar
 from commonir.base import file_codes
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.suggestions import did_you_mean
+from commonir.tablegen.errors import EvaluationError
 from commonir.tablegen.folding import Scene
 from commonir.tablegen.lexer import Location, TokenStream
 from commonir.tablegen.operators import Argument, FieldAccess, Operation, cast, instance_of
 from commonir.tablegen.records import Record, RecordKind, Records
 from commonir.tablegen.types import BIT, DAG, INT, STRING, BitsType, ListType, RecordType, Type, common_type
-from commonir.tablegen.values import (
-    ONE,
-    UNSET,
-    ZERO,
-    Bits,
-    Dag,
-    DefRef,
-    EvaluationError,
-    Int,
-    List,
-    String,
-    Value,
-    Variable,
-)
+from commonir.tablegen.values import ONE, UNSET, ZERO, Bits, Dag, DefRef, Int, List, String, Value, Variable
 
 T = TypeVar("T")
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
+from commonir.tablegen.errors import EvaluationError
 from commonir.tablegen.types import BIT, DAG, INT, STRING, BitsType, ListType, RecordType, Type
 
 if TYPE_CHECKING:
@@ -27,10 +28,6 @@ FINAL = "!"
 ANONYMOUS = "?"
 """Stands in `names` of a value that mentions the name of a record without one, which may still change."""
 _DECIDED_LATE = frozenset({FINAL})
-
-
-class EvaluationError(Exception):
-    """An invalid value; the parser adds the location."""
 
 
 class Resolver:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from enum import Enum, auto
 from typing import NoReturn
 
-from commonir.tablegen.values import EvaluationError
+from commonir.tablegen.errors import EvaluationError
 
 MAX_STATES = 10_000
 """The most states that an expression is made of, after its bounds are written out."""
@@ -103,7 +103,7 @@ class _Choice:
 _Node = _Chars | _Mark | _Repeat | _Sequence | _Choice
 
 
-class Expression:
+class RegularExpression:
     """An expression, as the states of an automaton.
 
     Raises: EvaluationError when it is malformed or too large.
