@@ -10,7 +10,7 @@ from commonir.api import image_input, run_converted
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.dialects import core
 from commonir.dialects.mil.description import MultiArray, description_of
-from commonir.ir.interface import SizeRange
+from commonir.ir.interface import DimRange
 from commonir.ir.module import Module
 from commonir.ir.types import boolean, f32, i32, i64, tensor
 from commonir.symbolic import symbol
@@ -36,7 +36,7 @@ def test_dimension_may_be_bounded() -> None:
     description = description_of(made)
     assert description is not None
     feature = description.interfaces[0].inputs[0].type
-    assert feature == MultiArray(f32, (2, 3), (), (SizeRange(2, 5), SizeRange(3, 3)))
+    assert feature == MultiArray(f32, (2, 3), (), (DimRange(2, 5), DimRange(3, 3)))
 
 
 def test_dimension_that_no_input_has_is_refused() -> None:

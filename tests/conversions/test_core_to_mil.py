@@ -17,7 +17,7 @@ from commonir.dialects.mil.description import Dictionary, Image, MultiArray, Sca
 from commonir.dialects.mlir import ml_program
 from commonir.ir.attributes import DataAttr
 from commonir.ir.data import ArrayData, data_of
-from commonir.ir.interface import ColorSpace, Port, SizeRange, port_attributes
+from commonir.ir.interface import ColorSpace, DimRange, Port, port_attributes
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import (
@@ -344,7 +344,7 @@ def test_inputs_constants_and_values_returned_twice_are_copied(tmp_path: Path) -
 # -- sizes
 
 
-def _ranged(module: Module, ranges: tuple[SizeRange, ...]) -> Module:
+def _ranged(module: Module, ranges: tuple[DimRange, ...]) -> Module:
     function = module.main
     assert isinstance(function, ml_program.Func)
     made = Module()
@@ -356,12 +356,12 @@ def test_flexible_sizes_are_described_and_computed(tmp_path: Path) -> None:
     def build(x: Value) -> Value:
         return core.broadcast_to(core.reshape(x, (_N * 3, 1)), (_N * 3, _N))
 
-    module = _ranged(core_module(build, {"x": tensor(f32, _N, 3)}), (SizeRange(1, 8), SizeRange(3, 3)))
+    module = _ranged(core_module(build, {"x": tensor(f32, _N, 3)}), (DimRange(1, 8), DimRange(3, 3)))
     made = converted(module)
     description = description_of(made)
     assert description is not None
     array = description.interfaces[0].inputs[0].type
-    assert array == MultiArray(f32, (1, 3), (), (SizeRange(1, 8), SizeRange(3, 3)))
+    assert array == MultiArray(f32, (1, 3), (), (DimRange(1, 8), DimRange(3, 3)))
     assert made.main.inputs[0].type is tensor(f32, None, 3)
     x = np.arange(6.0).reshape(2, 3)
     np.testing.assert_array_equal(run_mil(made, {"x": x})[0], np.broadcast_to(x.reshape(6, 1), (6, 2)))
@@ -370,7 +370,7 @@ def test_flexible_sizes_are_described_and_computed(tmp_path: Path) -> None:
 
 def test_numbers_along_a_computed_axis_are_not_repeated_along_it(tmp_path: Path) -> None:
     module = core_module(lambda x: core.iota((_N, _N + 1), 1, i32), {"x": tensor(f32, _N, 3)})
-    made = converted(_ranged(module, (SizeRange(1, 8), SizeRange(3, 3))))
+    made = converted(_ranged(module, (DimRange(1, 8), DimRange(3, 3))))
     np.testing.assert_array_equal(run_mil(made, {"x": np.zeros((2, 3))})[0], [[0, 1, 2], [0, 1, 2]])
     load_in_coremltools(made, tmp_path)
 

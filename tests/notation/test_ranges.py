@@ -138,7 +138,7 @@ def test_a_stated_range_may_read_less_than_the_axis_but_not_more() -> None:
 
 def test_two_different_stated_ranges_are_refused() -> None:
     x = tensor("x", (10,))[i].by(i)
-    with pytest.raises(NotationError, match="two stated extents of index i"):
+    with pytest.raises(NotationError, match="two explicit extents of index i"):
         ranges((x.where({i: 3}), x.where({i: 4})))
 
 

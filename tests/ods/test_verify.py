@@ -202,7 +202,7 @@ class Traced(Op, name="t.traced", traits=(Pure,)):
     bias: Value | None = operand("f32[s*]", default=None)
     y: Value = result("f32[s*]")
 
-    def traced_with(self) -> object:
+    def trace_key(self) -> object:
         return known_data(self.weight) is not None
 
     def infer(self) -> tuple[Type, ...]:

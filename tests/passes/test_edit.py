@@ -20,7 +20,7 @@ from commonir.base.file_codes import INVALID_NAME
 from commonir.dialects import core
 from commonir.dialects.mil.description import MODEL_ATTRIBUTE, description_of
 from commonir.ir.equality import are_equal
-from commonir.ir.interface import SizeRange, metadata_of
+from commonir.ir.interface import DimRange, metadata_of
 from commonir.ir.module import Module
 from commonir.ir.types import f32, tensor
 from commonir.symbolic import symbol
@@ -133,7 +133,7 @@ def test_fixed_dimensions_reach_every_shape(form: str, by_name: bool) -> None:
 def test_description_of_a_fixed_size_says_so() -> None:
     program = model("unet_flexible_size_fp32")
     one = cir.edit(program, dims={"image.2": 16})
-    assert one.main.input_ports["image"].ranges[2:] == (SizeRange(16, 16), SizeRange(8, 48))
+    assert one.main.input_ports["image"].ranges[2:] == (DimRange(16, 16), DimRange(8, 48))
     both = cir.edit(one, dims={"image.3": 24})
     assert both.main.input_ports["image"].ranges == ()
     assert both.main.input_ports["image"].shape == (1, 3, 16, 24)

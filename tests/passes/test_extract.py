@@ -12,7 +12,7 @@ from commonir.base.codes import IMPOSSIBLE_EDIT, UNDEFINED_VALUE, Code
 from commonir.dialects import core
 from commonir.dialects.mil.description import description_of
 from commonir.ir.data import FileData
-from commonir.ir.interface import SizeRange
+from commonir.ir.interface import DimRange
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, tensor
@@ -172,7 +172,7 @@ def test_sizes_of_a_new_input_follow_from_those_of_the_old() -> None:
     port = part.main.input_ports["input_27"]
     # The image is 8 to 48 in each direction, 24 by default, and halved twice before.
     assert port.shape == (1, 16, 6, 6)
-    assert port.ranges == (SizeRange(1, 1), SizeRange(16, 16), SizeRange(2, 12), SizeRange(2, 12))
+    assert port.ranges == (DimRange(1, 1), DimRange(16, 16), DimRange(2, 12), DimRange(2, 12))
     assert cir.verify(part) == []
 
 

@@ -8,7 +8,18 @@ from commonir.base.diagnostics import DiagnosticError, InternalError
 from commonir.ir import Block, Module, Operation, Region, UnregisteredOperation, Value, tensor
 from commonir.ir.equality import first_difference
 from commonir.ir.types import Type, f32, i32
-from commonir.ods import Dialect, Dialects, Op, StatedResults, any_type, attr_types, attribute, operand, region, result
+from commonir.ods import (
+    DeclaredResults,
+    Dialect,
+    Dialects,
+    Op,
+    any_type,
+    attr_types,
+    attribute,
+    operand,
+    region,
+    result,
+)
 from commonir.text.assembly import format_of
 from commonir.text.parser import parse_module
 from commonir.text.printer import print_module
@@ -37,7 +48,7 @@ class Inferred(Op, name="a.inferred", assembly="$x attr-dict"):
 
 
 class Call(
-    StatedResults,
+    DeclaredResults,
     name="a.call",
     assembly="$callee `(` $arguments `)` (`once` $once^)? attr-dict `:` functional-type($arguments, results)",
 ):
@@ -50,7 +61,7 @@ class Call(
 
 
 class Loop(
-    StatedResults,
+    DeclaredResults,
     name="a.loop",
     assembly="(`from` $start^ `:` type($start)) : (`forever`)? `step` $step attr-dict-with-keyword `do` $body"
     " (`->` type($outcome)^)?",
@@ -64,7 +75,7 @@ class Loop(
 
 
 class Everything(
-    StatedResults, name="a.everything", assembly="operands attr-dict `:` type(operands) `->` type(results) regions"
+    DeclaredResults, name="a.everything", assembly="operands attr-dict `:` type(operands) `->` type(results) regions"
 ):
     """Whole groups."""
 
@@ -74,7 +85,7 @@ class Everything(
     parts: tuple[Region, ...] = region(variadic=True)
 
 
-class Choice(StatedResults, name="a.choice", assembly="$chosen `else` $others attr-dict"):
+class Choice(DeclaredResults, name="a.choice", assembly="$chosen `else` $others attr-dict"):
     """Some regions after one."""
 
     chosen: Region = region()

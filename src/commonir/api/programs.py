@@ -217,10 +217,10 @@ def image_input(color: str, scale: float = 1.0, bias: Sequence[float] = ()) -> I
 
 def _bounded(module: Module, ranges: Mapping[str, tuple[int, int]]) -> Module:
     """Returns a lowered program with some dimensions bounded."""
-    from commonir.ir.interface import SizeRange  # noqa: PLC0415
+    from commonir.ir.interface import DimRange  # noqa: PLC0415
     from commonir.passes.bound_dims import bound_dims  # noqa: PLC0415
 
-    return bound_dims(module, {name: SizeRange(*bounds) for name, bounds in ranges.items()})
+    return bound_dims(module, {name: DimRange(*bounds) for name, bounds in ranges.items()})
 
 
 def edit(

@@ -54,8 +54,8 @@ def _shown_as(module: Module, syntax: str, limit: int | None) -> str:
 def _names_of(op: Operation) -> Iterator[str]:
     """Yields the names that select an operation: its results, its name in the file, and its type."""
     yield from [r.name for r in op.results if r.name]
-    if isinstance(op, TextForm) and op.given_name:
-        yield op.given_name
+    if isinstance(op, TextForm) and op.source_name:
+        yield op.source_name
     yield op.name
 
 

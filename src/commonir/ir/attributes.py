@@ -60,7 +60,7 @@ class BoolAttr(Attribute):
 
 
 class IntegerAttr(Attribute):
-    """An integer of a stated type."""
+    """An integer with its type."""
 
     __slots__ = ("value", "type")  # noqa: RUF023  the order of `_intern`
 
@@ -81,7 +81,7 @@ class IntegerAttr(Attribute):
 
 
 class FloatAttr(Attribute):
-    """A floating-point number of a stated type, rounded to it. 0.0 is not -0.0, and a NaN equals itself.
+    """A floating-point number with its type, rounded to it. 0.0 is not -0.0, and a NaN equals itself.
 
     `bits` is its code in its type; `value` is the nearest Python float, which types of more than 64 bits exceed.
     """
@@ -112,7 +112,7 @@ class FloatAttr(Attribute):
 
 
 class StringAttr(Attribute):
-    """Text, with an optional type. Bytes that are not UTF-8 become surrogates, as Python escapes them."""
+    """A string, with an optional type. Bytes that are not UTF-8 become surrogates, as Python escapes them."""
 
     __slots__ = ("value", "type")  # noqa: RUF023  the order of `_intern`
 
@@ -190,7 +190,7 @@ class DimsAttr(Attribute):
 
 
 class DictionaryAttr(Attribute):
-    """Attributes by name, in the order given."""
+    """Attributes by name, in order."""
 
     __slots__ = ("entries",)
 
@@ -270,7 +270,7 @@ class DataAttr(Attribute):
 
 class SparseAttr(Attribute):
     """The elements of a tensor at some positions, all others being zero. `indices` are of rank 2, a position per row;
-    in rank 1, a list of positions too.
+    if they are of rank 1, a list of positions.
     """
 
     __slots__ = ("indices", "values", "type")  # noqa: RUF023  the order of `_intern`
@@ -308,7 +308,7 @@ class DistinctAttr(Attribute):
 
 
 class DialectAttr(Attribute):
-    """An attribute of a dialect that has no class here: kept and printed as it was read, `#dialect.mnemonic<body>`.
+    """A dialect attribute that has no class here, stored and printed as it was read: `#dialect.mnemonic<body>`.
 
     `mnemonic` is "" where the body has no such form: `#dialect<body>`; `body` is None without brackets. `type` is what
     follows its colon, as in `#ml_program.extern : tensor<4xi32>`.

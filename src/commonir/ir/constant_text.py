@@ -12,15 +12,15 @@ from typing import Literal
 from commonir.ir.interning import Interned
 
 DEFAULT_ELISION = 16
-"""Constants with more elements than this are left out unless the caller says otherwise."""
+"""By default, constants with more elements than this are left out."""
 
 LARGEST_LITERAL = 100
 """Constants with more elements than this are printed as the hexadecimal digits of their bytes, as by mlir-opt."""
 
 
 Typing = Literal["typed", "listed", "untyped"]
-"""Whether an attribute is written with its type: always, only where it is not the usual one (as mlir-opt does within
-lists), or never, where the text around says it.
+"""Whether an attribute is written with its type: always; only if it is not the default one, as mlir-opt does within
+lists; or never, where the surrounding text determines it.
 """
 
 
@@ -30,7 +30,7 @@ class Constant(Interned):
     __slots__ = ()
 
     def text(self, printer: ConstantPrinter, /) -> str:
-        """Returns the text form. The printer writes what is nested in it."""
+        """Returns the text form. The printer writes nested types and attributes."""
         raise NotImplementedError
 
     def listed_text(self, printer: ConstantPrinter, /) -> str:
@@ -59,13 +59,13 @@ class Attribute(Constant):
 
 
 class ConstantPrinter:
-    """How types and attributes are written. A subclass overrides `type`, `attribute` and `nested_location`.
+    """Writes types and attributes. A subclass overrides `type`, `attribute` and `nested_location`.
 
     `elide`: constants of more elements are left out; None keeps all. `upstream`: everything is written as mlir-opt does
     it, with dictionaries sorted, numbers in its form and types left out in lists where it does; otherwise dictionaries
-    keep their order, and numbers have the fewest digits that read back to the same number. `literal`: constants of
-    more elements are written as hexadecimal digits. `resources` is what was written as a reference to the section of
-    resources, by key: data of which the caller prints the contents there.
+    keep their order, and numbers have the fewest digits that read back to the same number. `literal`: constants of more
+    elements are written as hexadecimal digits. `resources` are the constants that were written as references to the
+    resource section, by key; the caller prints their contents there.
     """
 
     __slots__ = ("_numbers", "elide", "literal", "resources", "upstream")

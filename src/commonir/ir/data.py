@@ -108,7 +108,7 @@ class Data(ABC):
 
 
 class InlineData(Data):
-    """Elements held in memory as packed bytes."""
+    """Elements in memory, as packed bytes."""
 
     __slots__ = ("_bytes",)
 
@@ -127,7 +127,7 @@ class InlineData(Data):
 
 
 class SplatData(Data):
-    """Elements that are all the same; `element_bytes` are the packed bytes of one."""
+    """Elements that are all equal; `element_bytes` are the packed bytes of one."""
 
     __slots__ = ("_expanded", "element_bytes")
 
@@ -161,7 +161,7 @@ class SplatData(Data):
 
 
 class ResourceData(InlineData):
-    """Elements in the resource section of a text, under a key, with the alignment stated there in bytes."""
+    """Elements in the resource section of a text, under a key, with the alignment in bytes that the text declares."""
 
     __slots__ = ("alignment", "key")
 
@@ -192,26 +192,26 @@ class AbsentData(Data):
 class TextData(Data):
     """Elements that are strings: of type string, or of a dialect type whose elements are written as strings."""
 
-    __slots__ = ("_texts",)
+    __slots__ = ("_strings",)
 
-    def __init__(self, type: TensorType, texts: Sequence[str]) -> None:
+    def __init__(self, type: TensorType, strings: Sequence[str]) -> None:
         super().__init__(type)
-        self._texts = tuple(texts)
+        self._strings = tuple(strings)
 
     @property
     def identity(self) -> object:
-        return self._texts
+        return self._strings
 
     def buffer(self) -> memoryview:
         raise TypeError("strings have no packed form")
 
     def values(self) -> tuple[Scalar, ...]:
-        return self._texts
+        return self._strings
 
     def array(self) -> NDArray[np.generic]:
         from commonir.base.arrays import array_of_texts  # noqa: PLC0415  loads numpy
 
-        return array_of_texts(self._texts, self.shape)
+        return array_of_texts(self._strings, self.shape)
 
 
 class MappedFile:
@@ -361,7 +361,7 @@ def computed_data(type: TensorType, compute: Callable[[], NDArray[np.generic]]) 
 
 
 def data_of(element: ElementType, shape: tuple[int, ...], values: Sequence[Scalar]) -> Data:
-    """Returns data with a few elements given as Python values.
+    """Returns data of a few elements, from Python values.
 
     Raises: ValueError when the number of values is not that of the shape; struct.error when a value does not fit.
     """

@@ -2,7 +2,7 @@
 
 No number goes through a wider type than its own, so a NaN keeps its payload and an `f128` all of its digits. Numbers
 are integers times powers of two, `Exact`; rounding is to the nearest, ties to even. Overflow gives the format's
-infinity where it has one, otherwise its NaN, otherwise its largest number, as LLVM's APFloat has it.
+infinity where it has one, otherwise its NaN, otherwise its largest number, as in LLVM's APFloat.
 Source: LLVM's APFloat semantics; IEEE 754-2019; OCP 8-bit and MX formats; facts of printing from mlir-opt 22.
 """
 
@@ -38,9 +38,9 @@ class Rounding(Enum):
 
 
 class FloatFormat(NamedTuple):
-    """One format. Units: `bits` in all, `precision` those of the significand with the leading one.
+    """One format. Units: `bits` in all, `precision` in bits of the significand with the leading one.
 
-    `least` is the exponent of the smallest normal number. `specials` says which codes are not numbers.
+    `least` is the exponent of the smallest normal number. `specials` are the codes of infinities and NaNs.
     """
 
     bits: int
@@ -163,7 +163,7 @@ def _special(value: float, format: FloatFormat) -> int:
         case "ieee" if value == value:  # noqa: PLR0124  an infinity
             return sign | mask << stored | (1 << (stored - 1) if format.has_leading_bit else 0)
         case "ieee":
-            # The payload is kept from its most significant bit on, as hardware does it; a NaN stays one.
+            # The most significant bits of the payload are preserved, as by hardware; a NaN stays a NaN.
             width = format.precision - 1
             payload = wide & ((1 << 52) - 1)
             payload = payload >> (52 - width) if width < 52 else payload << (width - 52)
@@ -264,8 +264,8 @@ def bits_of_decimal(literal: str, name: str) -> int | None:
         except OverflowedError:
             return None
     mantissa, _, power = literal.lstrip("-").partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    significand, exponent = int(whole + fraction), int(power or "0") - len(fraction)
+    integer, _, fraction = mantissa.partition(".")
+    significand, exponent = int(integer + fraction), int(power or "0") - len(fraction)
     try:
         return code_of(_exact_of_decimal(literal.startswith("-"), significand, exponent), name, saturate=False)
     except OverflowedError:

@@ -22,7 +22,7 @@ from commonir.ir.attributes import (
 )
 from commonir.ir.data import Data, SplatData, data_of
 from commonir.ir.module import Module
-from commonir.ir.ports import NO_PORT, ColorSpace, Port, SizeRange
+from commonir.ir.ports import NO_PORT, ColorSpace, DimRange, Port
 from commonir.ir.types import TensorType, Type, i64
 
 PORT = "commonir.port"
@@ -55,7 +55,7 @@ def port_attribute(port: Port) -> DictionaryAttr:
     if port.shapes:
         entries.append(("shapes", ArrayAttr(tuple(map(_numbers, port.shapes)))))
     if port.ranges:
-        # MLIR has no missing number; -1 stands for no bound, as in Core ML.
+        # -1 is no bound, as in Core ML.
         bounds = [_numbers((r.lower, -1 if r.upper is None else r.upper)) for r in port.ranges]
         entries.append(("ranges", ArrayAttr(tuple(bounds))))
     if port.default is not None:
@@ -77,7 +77,7 @@ def port_of(attribute: Attribute | None) -> Port:
     default, contents = entries.get("default"), entries.get("contents")
     image = _text(entries.get("image"))
     labels = [v.value for v in _items(entries.get("labels")) if isinstance(v, StringAttr | IntegerAttr)]
-    texts = tuple([v for v in labels if isinstance(v, str)])
+    strings = tuple([v for v in labels if isinstance(v, str)])
     return Port(
         doc=_text(entries.get("doc")),
         image=next((c for c in ColorSpace if c.value == image), None),
@@ -85,7 +85,7 @@ def port_of(attribute: Attribute | None) -> Port:
         shapes=tuple(map(_dims, _items(entries.get("shapes")))),
         ranges=tuple(_ranges(_items(entries.get("ranges")))),
         default=default.value if isinstance(default, IntegerAttr | FloatAttr) else None,
-        labels=texts or tuple([v for v in labels if isinstance(v, int)]),
+        labels=strings or tuple([v for v in labels if isinstance(v, int)]),
         contents=contents.data if isinstance(contents, DataAttr) else None,
         declared=_text(entries.get("declared")),
     )
@@ -145,8 +145,8 @@ def are_keys(names: Sequence[str]) -> bool:
 
 def set_metadata(module: Module, metadata: Metadata) -> None:
     """Replaces the metadata of a module."""
-    texts = zip(Metadata._fields[:-1], metadata[:-1], strict=True)
-    entries: list[tuple[str, Attribute]] = [(name, StringAttr(text)) for name, text in texts if text]
+    fields = zip(Metadata._fields[:-1], metadata[:-1], strict=True)
+    entries: list[tuple[str, Attribute]] = [(name, StringAttr(text)) for name, text in fields if text]
     if metadata.user_defined:
         pairs = metadata.user_defined
         if are_keys([key for key, _ in pairs]):
@@ -174,10 +174,10 @@ def _items(attribute: Attribute | None) -> tuple[Attribute, ...]:
     return attribute.values if isinstance(attribute, ArrayAttr) else ()
 
 
-def _ranges(bounds: Iterable[Attribute]) -> Iterator[SizeRange]:
+def _ranges(bounds: Iterable[Attribute]) -> Iterator[DimRange]:
     for attribute in bounds:
         lower, upper = (*_dims(attribute), 0, -1)[:2]
-        yield SizeRange(lower, None if upper < 0 else upper)
+        yield DimRange(lower, None if upper < 0 else upper)
 
 
 def _text(attribute: Attribute | None) -> str:

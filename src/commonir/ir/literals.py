@@ -22,8 +22,8 @@ from commonir.symbolic import Dim, text
 ELIDED = "__elided__"
 """The key under which a constant that was left out is written, as by mlir-opt."""
 
-# Integers below this are written out, not with an exponent.
-_LARGEST_WHOLE = 1e7
+# Integers below this are written without an exponent.
+_LARGEST_INTEGER = 1e7
 
 _BARE_ID = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_$.]*", re.ASCII)
 _ESCAPED = lazy_pattern(r'[^\x20-\x7e]|["\\]')
@@ -93,7 +93,7 @@ def float_text(value: float, element: ElementType) -> str:
     """Returns the shortest decimal literal that reads back to a number in its type; its bits when it is not finite."""
     if value - value != 0.0:
         return _bits_text(value, element)
-    if value.is_integer() and abs(value) < _LARGEST_WHOLE:
+    if value.is_integer() and abs(value) < _LARGEST_INTEGER:
         return f"{value:.1f}"
     if element not in _FLOATS:
         return _with_point(repr(value))
@@ -154,13 +154,13 @@ def _is_splat(data: Data) -> bool:
         return data.element.bits != 0
     if isinstance(data, TextData):
         return len(set(data.values())) == 1
-    size = data.element.bits // 8
-    if data.element.bits % 8 or not size:
+    width = data.element.bits // 8
+    if data.element.bits % 8 or not width:
         return data.element.bits != 0 and len(set(codes_of(data.buffer(), data.element.bits, data.count))) == 1
     content = data.buffer()
-    if content[:size] != content[(data.count - 1) * size :]:
+    if content[:width] != content[(data.count - 1) * width :]:
         return False
-    return content[: -size or None] == content[size:] if data.count > 1 else True
+    return content[: -width or None] == content[width:] if data.count > 1 else True
 
 
 def literal_text(data: Data, printer: ConstantPrinter) -> str:
@@ -172,9 +172,9 @@ def literal_text(data: Data, printer: ConstantPrinter) -> str:
     shown = _elements(data, printer.upstream, 1 if splat else data.count)
     if splat:
         return shown[0]
-    for size in reversed(data.shape[1:]):
+    for dim in reversed(data.shape[1:]):
         at = iter(shown)
-        shown = [f"[{', '.join(islice(at, size))}]" for _ in range(len(shown) // size)]
+        shown = [f"[{', '.join(islice(at, dim))}]" for _ in range(len(shown) // dim)]
     return f"[{', '.join(shown)}]" if data.shape else shown[0]
 
 

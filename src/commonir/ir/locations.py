@@ -1,6 +1,6 @@
-"""MLIR's locations as attributes.
+"""Location attributes of MLIR, in all their forms.
 
-`ir.origins.Location` is a plain position in a file; these are all forms that texts have.
+`ir.origins.Location` is a plain position in a file.
 Source: MLIR builtin dialect, location attributes.
 """
 
@@ -48,7 +48,7 @@ class LocationAttr(Attribute):
     @property
     def name(self) -> str:
         """The first name in it, or ""."""
-        return next((found.label for found in _within(self) if isinstance(found, NameLoc)), "")
+        return next((nested.label for nested in _within(self) if isinstance(nested, NameLoc)), "")
 
     @property
     def parts(self) -> tuple[LocationAttr, ...]:

@@ -157,8 +157,8 @@ class Operation:
     name: ClassVar[str] = ""
 
     @property
-    def states_properties(self) -> bool:
-        """Whether a text prints an empty dictionary of properties for it."""
+    def has_properties(self) -> bool:
+        """Whether it has properties, even if none is set."""
         return False
 
     def __init__(
@@ -203,7 +203,7 @@ class Operation:
     @successors.setter
     def successors(self, blocks: tuple[Block, ...]) -> None:
         for block in self._successors:
-            # Named twice, it is gone the second time.
+            # A block that is named twice has no entry the second time.
             block._branches.pop(self, None)
         self._successors = blocks
         for block in blocks:
@@ -269,12 +269,12 @@ class Operation:
 
     @property
     def discardable(self) -> Mapping[str, Attribute]:
-        """Undeclared attributes in the form of texts."""
+        """Undeclared attributes, in storage form: the discardable attributes of MLIR."""
         return self.extra
 
     @property
     def properties(self) -> Mapping[str, Attribute]:
-        """Declared attributes in the generic form: without defaults, but with segment sizes."""
+        """The properties of MLIR: declared attributes without defaults, and segment sizes."""
         return _NO_ATTRIBUTES
 
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
@@ -391,9 +391,9 @@ class Operation:
         users.notify_modified()
         return unused, (users,)
 
-    def _leave(self, kept: Value | None) -> list[Operation]:
+    def _leave(self, replacement: Value | None) -> list[Operation]:
         """Removes it from its block and from the users of its operands; returns the operations whose results became
-        unused, except that of one value.
+        unused, except the one that defines its replacement.
         """
         block = self.parent
         if block is not None:
@@ -408,12 +408,12 @@ class Operation:
                 v._drop_use(self)
                 if v._users is not None:
                     continue
-            if v is not kept and isinstance(v.owner, Operation):
+            if v is not replacement and isinstance(v.owner, Operation):
                 unused.append(v.owner)
         self._operands = ()
         return unused
 
-    def listed(self) -> list[Operation]:
+    def walk_list(self) -> list[Operation]:
         """Returns the operations of `walk` as a list, which is several times faster."""
         result: list[Operation] = [self]
         pending = [b._first for region in self.regions for b in region.blocks]
@@ -478,8 +478,10 @@ class Block:
 
     def __init__(self, argument_types: Iterable[Type] = (), names: Sequence[str] = (), label: str = "") -> None:
         types = tuple(argument_types)
-        given = tuple(names) or ("",) * len(types)
-        self.arguments = tuple([Value(t, self, n, name) for n, (t, name) in enumerate(zip(types, given, strict=True))])
+        value_names = tuple(names) or ("",) * len(types)
+        self.arguments = tuple(
+            [Value(t, self, n, name) for n, (t, name) in enumerate(zip(types, value_names, strict=True))]
+        )
         self.label = label
         self.origins: tuple[Origin | None, ...] = ()
         self.parent: Region | None = None
@@ -576,11 +578,11 @@ class Block:
         self.arguments += result
         return result
 
-    def keep_arguments(self, kept: Sequence[int]) -> None:
+    def keep_arguments(self, positions: Sequence[int]) -> None:
         """Removes all its arguments except those at some positions, in order."""
         origins = (*self.origins, *[None] * (len(self.arguments) - len(self.origins)))
-        self.origins = tuple([origins[n] for n in kept]) if self.origins else ()
-        self.arguments = tuple([self.arguments[n] for n in kept])
+        self.origins = tuple([origins[n] for n in positions]) if self.origins else ()
+        self.arguments = tuple([self.arguments[n] for n in positions])
         for n, argument in enumerate(self.arguments):
             argument.index = n
 

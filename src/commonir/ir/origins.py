@@ -27,8 +27,8 @@ class Location(Interned):
         return cls._intern(file, line, column, name)
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        return " ".join(part for part in (place, f"'{self.name}'" if self.name else "") if part)
+        position = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return " ".join(part for part in (position, f"'{self.name}'" if self.name else "") if part)
 
 
 class TextLines:
@@ -123,7 +123,7 @@ class TextLocation:
 
 
 Origin = Location | TextLocation | LocationAttr
-"""The location of something in the source."""
+"""The location of an operation or an argument in its source."""
 
 
 def located_at(diagnostic: Diagnostic, origin: Origin | None) -> Diagnostic:

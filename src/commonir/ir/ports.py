@@ -26,14 +26,14 @@ class ColorSpace(Enum):
         return 1 if self is ColorSpace.GRAYSCALE else 3
 
 
-class SizeRange(NamedTuple):
-    """Sizes from `lower` to `upper`, both inclusive; no upper bound when it is None."""
+class DimRange(NamedTuple):
+    """The allowed sizes of a dimension, `lower` and `upper` included; None is no upper bound."""
 
     lower: int
     upper: int | None
 
-    def __contains__(self, size: object) -> bool:
-        return isinstance(size, int) and self.lower <= size and (self.upper is None or size <= self.upper)
+    def __contains__(self, dim: object) -> bool:
+        return isinstance(dim, int) and self.lower <= dim and (self.upper is None or dim <= self.upper)
 
     def __str__(self) -> str:
         return f"{self.lower}..{'' if self.upper is None else self.upper}"
@@ -43,17 +43,17 @@ class Port(NamedTuple):
     """Facts about an input or output that its type does not express.
 
     `shape` is the shape it has by default; either `shapes` lists all that are allowed (the default first), or `ranges`
-    has the sizes of each axis. `default` fills an input that is not given, or `contents` when its elements differ. An
-    `image` is a tensor [1, channels, height, width] of values from 0 to 255. `labels` name the elements of a vector of
-    probabilities, in order. `declared` is the type with wildcards in its shape that the signature states, such as
-    `f32[n, *]`: within one signature equal names are equal sizes, in the types of other inputs too.
+    has the range of each dimension. `default` fills an input that is not passed, or `contents` when its elements
+    differ. An `image` is a tensor [1, channels, height, width] of values from 0 to 255. `labels` name the elements of a
+    vector of probabilities, in order. `declared` is the type with wildcards in its shape that the signature declares,
+    such as `f32[n, *]`: within one signature equal names are equal dims, also in the types of other inputs.
     """
 
     doc: str = ""
     image: ColorSpace | None = None
     shape: tuple[int, ...] = ()
     shapes: tuple[tuple[int, ...], ...] = ()
-    ranges: tuple[SizeRange, ...] = ()
+    ranges: tuple[DimRange, ...] = ()
     default: int | float | None = None
     labels: tuple[str, ...] | tuple[int, ...] = ()
     contents: Data | None = None
@@ -61,7 +61,7 @@ class Port(NamedTuple):
 
     @property
     def is_optional(self) -> bool:
-        """Whether the input need not be given."""
+        """Whether the input may be left out."""
         return self.default is not None or self.contents is not None
 
     def allows(self, shape: tuple[int, ...]) -> bool:
@@ -69,7 +69,7 @@ class Port(NamedTuple):
         if self.shapes:
             return shape in self.shapes
         if self.ranges:
-            return len(shape) == len(self.ranges) and all(n in r for n, r in zip(shape, self.ranges, strict=True))
+            return len(shape) == len(self.ranges) and all(dim in r for dim, r in zip(shape, self.ranges, strict=True))
         return True
 
 

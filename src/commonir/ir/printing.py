@@ -49,12 +49,12 @@ class Nested(NamedTuple):
 
 
 class Neighbourhood(NamedTuple):
-    """The part of a program that is printed: `kept` is `shown` and the operations around these; a comment replaces the
-    rest.
+    """The part of a program that is printed: `printed` are the operations of `shown` and those that enclose them.
+    Comments replace the rest.
     """
 
     shown: frozenset[Operation]
-    kept: frozenset[Operation]
+    printed: frozenset[Operation]
 
     @staticmethod
     def around(ops: Iterable[Operation], distance: int) -> Neighbourhood:
@@ -78,9 +78,8 @@ Piece = str | Nested
 class Printer(ConstantPrinter):
     """Prints one program once. `elide`: constants of more elements are left out, None prints all.
 
-    `locations` adds where operations come from, `names` only their names; `around` leaves out what is far from some
-    operations. `naming` says what values and blocks are called. `margin` is the
-    indentation of the current operation, for forms that span lines.
+    `locations` prints locations, `names` only their names; `around` selects the operations that are printed. `naming`
+    has the names of values and blocks. `margin` is the indentation of the current operation, for forms that span lines.
     """
 
     def __init__(
@@ -104,7 +103,7 @@ class Printer(ConstantPrinter):
         self.margin = ""
 
     def lines(self, root: Operation) -> Iterator[str]:
-        """Yields the text of an operation and all it holds, some lines at a time."""
+        """Yields the text of an operation and all that is nested in it, some lines at a time."""
         self.naming.start(root)
         stack: list[Lines] = [self._operation(root, 0)]
         while stack:
@@ -116,7 +115,7 @@ class Printer(ConstantPrinter):
             else:
                 stack.append(item)
 
-    # -- what an operation looks like
+    # -- the text of an operation
 
     def pieces(self, op: Operation) -> Iterable[Piece]:
         """Returns the text of an operation after its results, with its regions. By default the generic form."""
@@ -131,8 +130,8 @@ class Printer(ConstantPrinter):
         if op.successors:
             text += f"[{', '.join([self.label(block) for block in op.successors])}]"
         properties = op.properties
-        if properties or op.states_properties:
-            text += f" <{self.stated_properties(op, properties)}>"
+        if properties or op.has_properties:
+            text += f" <{self.properties_text(op, properties)}>"
         out: list[Piece] = [text]
         for n, region in enumerate(op.regions):
             out += (", " if n else " (", Nested(region))
@@ -143,16 +142,16 @@ class Printer(ConstantPrinter):
         out.append(f"{ending} : {signature}")
         return out
 
-    def stated_properties(self, op: Operation, properties: Mapping[str, Attribute]) -> str:  # noqa: ARG002
+    def properties_text(self, op: Operation, properties: Mapping[str, Attribute]) -> str:  # noqa: ARG002
         """Returns the properties of an operation in the generic form."""
         return self.dictionary(properties)
 
     def discardable(self, op: Operation) -> Mapping[str, Attribute]:
-        """Returns undeclared attributes in the form of texts."""
+        """Returns the undeclared attributes that are printed."""
         return op.discardable
 
     def is_terminator(self, op: Operation) -> bool:  # noqa: ARG002  the generic form shows all operations
-        """Returns whether the definition of an operation says that it is a terminator, which may be omitted."""
+        """Returns whether an operation is a terminator by its definition, which custom forms may omit."""
         return False
 
     def value(self, value: Value) -> str:
@@ -220,9 +219,9 @@ class Printer(ConstantPrinter):
             return f" loc({quoted(location.name)})"
         if isinstance(location, Constant):
             return f" loc({self.nested_location(location)})"
-        place = f"{quoted(location.file)}:{location.line}:{location.column}" if location.line else ""
+        position = f"{quoted(location.file)}:{location.line}:{location.column}" if location.line else ""
         name = quoted(location.name) if location.name else ""
-        return f" loc({f'{name}({place})' if name and place else name or place or 'unknown'})"
+        return f" loc({f'{name}({position})' if name and position else name or position or 'unknown'})"
 
     def _region(self, nested: Nested, depth: int) -> Lines:
         region = nested.region
@@ -237,7 +236,7 @@ class Printer(ConstantPrinter):
             skipped = 0
             lines: list[str] = []
             for op in block.operations:
-                if self.around is not None and op not in self.around.kept:
+                if self.around is not None and op not in self.around.printed:
                     skipped += 1
                     continue
                 if skipped:

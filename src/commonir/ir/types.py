@@ -29,8 +29,8 @@ class Type(Constant):
 class ElementType(Type):
     """The type of one element of a tensor, and of a scalar value. `name` is its whole text.
 
-    Units: `bits` is the width in storage before packing; 0 for what has none: strings, handles, vectors and types of
-    dialects. An `index` takes 64.
+    Units: `bits` is the width in storage before packing; 0 for strings, handles, vectors and types of dialects. An
+    `index` takes 64.
     """
 
     __slots__ = ("name", "kind", "bits")  # noqa: RUF023  the order of `_intern`
@@ -215,8 +215,8 @@ def are_known(shape: Shape | None) -> TypeGuard[tuple[Dim, ...]]:
 class TensorType(Type):
     """A dense tensor of one element type.
 
-    `shape` is None for unknown rank. A dimension is an `int`, a symbolic expression, or None when nothing is known of
-    it: two unknown dimensions are never taken to be equal. `encoding` is a dialect's description of how it is stored.
+    `shape` is None for unknown rank. A dimension is an `int`, a symbolic expression, or None when it is unknown: two
+    unknown dimensions are never taken to be equal. `encoding` is a dialect's description of how it is stored.
     """
 
     __slots__ = ("element", "shape", "encoding")  # noqa: RUF023  the order of `_intern`

@@ -16,7 +16,8 @@ _NO_ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType({})
 
 
 class UnregisteredOperation(PrintableOperation):
-    """An operation that no dialect in use defines, stored as it was read, properties apart from other attributes.
+    """An operation that no dialect in use defines, stored as it was read: properties are separate from other
+    attributes.
 
     `properties` is None when the text has none, which differs from an empty dictionary `<{}>`.
     """
@@ -49,7 +50,7 @@ class UnregisteredOperation(PrintableOperation):
         return self._properties or _NO_ATTRIBUTES
 
     @property
-    def states_properties(self) -> bool:
+    def has_properties(self) -> bool:
         return self._properties is not None
 
     @property

@@ -38,7 +38,7 @@ class Names(Protocol):
         ...
 
     def bound(self, op: Operation) -> str:
-        """Returns the left side of an operation that has results, with its equals sign."""
+        """Returns the names of the results of an operation, with the equals sign."""
         ...
 
     def label(self, block: Block) -> str:

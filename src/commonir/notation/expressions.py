@@ -1,9 +1,9 @@
 """Index notation: scalar expressions, tensors seen through views, and kernels `result[axes] = body`.
 
 Indices are `commonir.symbolic` expressions, so positions and dimensions share one algebra. Every expression has an
-element type; see `functions.py` for what the functions mean. Expressions and tensors are interned: two that are built
-alike are one object, so they compare and hash by identity, and `==` between them asks for identity (write
-`call("equal", a, b)` for the expression). An index name has one extent within a kernel. Nothing here computes on
+element type; see `functions.py` for what the functions mean. Expressions and tensors are interned: equal ones
+are one object, so they compare and hash by identity, and `==` compares identity (`call("equal", a, b)` builds the
+expression). An index name has one extent within a kernel. Nothing here computes on
 arrays. Source: `docs/architecture.md`.
 """
 
@@ -32,8 +32,8 @@ class Expr(Interned):
     _free: tuple[str, ...] | None
 
     @classmethod
-    def _made(cls, key: tuple[object, ...], dtype: ElementType, *content: object) -> Self:
-        """Returns a new expression of this key, with one value for each slot of its class."""
+    def _new(cls, key: tuple[object, ...], dtype: ElementType, *content: object) -> Self:
+        """Returns a new expression with a key, from one value for each slot of its class."""
         result = object.__new__(cls)
         object.__setattr__(result, "dtype", dtype)
         object.__setattr__(result, "_free", None)
@@ -141,7 +141,7 @@ Scalar = Expr | DimExpr | Number
 class Const(Expr):
     """A number.
 
-    Constants that are equal but not the same (0.0 and -0.0) are different objects; every NaN is the same.
+    0.0 and -0.0 are different objects; every NaN is the same.
     """
 
     __slots__ = ("value",)
@@ -154,8 +154,8 @@ class Const(Expr):
             raise NotationError(f"{value!r} is not a value of {dtype}")
         value = converted(value, dtype)
         key = (cls, number_key(value), dtype)
-        found = cls._lookup(key)
-        return cls._made(key, dtype, value) if found is None else found
+        existing = cls._lookup(key)
+        return cls._new(key, dtype, value) if existing is None else existing
 
 
 class Position(Expr):
@@ -170,8 +170,8 @@ class Position(Expr):
         if not dtype.is_numeric:
             raise NotationError(f"the position {at} is a number, not a value of {dtype}")
         key = (cls, at, dtype)
-        found = cls._lookup(key)
-        return cls._made(key, dtype, at) if found is None else found
+        existing = cls._lookup(key)
+        return cls._new(key, dtype, at) if existing is None else existing
 
 
 class Access(Expr):
@@ -191,12 +191,12 @@ class Access(Expr):
         if len(at) != len(tensor.shape):
             raise NotationError(f"{tensor.name} has rank {len(tensor.shape)}, but is read with {len(at)} indices")
         key = (cls, tensor, at)
-        found = cls._lookup(key)
-        return cls._made(key, tensor.dtype, tensor, at) if found is None else found
+        existing = cls._lookup(key)
+        return cls._new(key, tensor.dtype, tensor, at) if existing is None else existing
 
 
 def _coordinate(p: Dim | Expr) -> Dim | Expr:
-    """Returns a position without the wrapping that would hide an index expression."""
+    """Returns a position, an index expression unwrapped."""
     if isinstance(p, (int, DimExpr)):
         return p
     if not p.dtype.is_integer:
@@ -217,8 +217,8 @@ class Apply(Expr):
 
     def __new__(cls, fn: str, args: tuple[Expr, ...]) -> Self:
         key = (cls, fn, args)
-        found = cls._lookup(key)
-        return cls._made(key, _result_type(fn, args), fn, args) if found is None else found
+        existing = cls._lookup(key)
+        return cls._new(key, _result_type(fn, args), fn, args) if existing is None else existing
 
 
 def _result_type(fn: str, args: tuple[Expr, ...]) -> ElementType:
@@ -262,35 +262,35 @@ class Fold(Expr):
             raise NotationError(f"a fold by {fn} is not defined on {body.dtype}")
         if not over or len(set(over)) != len(over):
             raise NotationError(f"a fold by {fn} needs different indices, found {list(over)}")
-        return cls._made(key, body.dtype, fn, over, body)
+        return cls._new(key, body.dtype, fn, over, body)
 
 
 class Join(Expr):
-    """Pieces laid one after another along an index; in each piece the index counts from 0.
+    """Pieces concatenated along an index; in each piece the index counts from 0.
 
-    `sizes` states the extents of the pieces; None when the accesses of each piece give it.
+    `extents` are those of the index in each piece; None when the accesses of the pieces determine them.
     """
 
-    __slots__ = ("along", "pieces", "sizes")
-    __match_args__ = ("along", "pieces", "sizes")
+    __slots__ = ("along", "pieces", "extents")  # noqa: RUF023  the order of construction
+    __match_args__ = ("along", "pieces", "extents")
 
     along: str
     pieces: tuple[Expr, ...]
-    sizes: tuple[Dim, ...] | None
+    extents: tuple[Dim, ...] | None
 
-    def __new__(cls, along: str, pieces: tuple[Expr, ...], sizes: tuple[Dim, ...] | None = None) -> Self:
-        key = (cls, along, pieces, sizes)
+    def __new__(cls, along: str, pieces: tuple[Expr, ...], extents: tuple[Dim, ...] | None = None) -> Self:
+        key = (cls, along, pieces, extents)
         result = cls._lookup(key)
         if result is not None:
             return result
         if not pieces:
             raise NotationError(f"join along {along} of no pieces")
-        if sizes is not None and len(sizes) != len(pieces):
-            raise NotationError(f"join along {along} has {len(pieces)} pieces, but {len(sizes)} sizes")
+        if extents is not None and len(extents) != len(pieces):
+            raise NotationError(f"join along {along} has {len(pieces)} pieces, but {len(extents)} extents")
         for p in pieces:
             if p.dtype is not pieces[0].dtype:
                 raise NotationError(f"join of {pieces[0].dtype} and {p.dtype}: pieces need one element type")
-        return cls._made(key, pieces[0].dtype, along, pieces, sizes)
+        return cls._new(key, pieces[0].dtype, along, pieces, extents)
 
 
 class Cast(Expr):
@@ -309,7 +309,7 @@ class Cast(Expr):
         opaque = {body.dtype.kind, dtype.kind} & {"string", "handle"}
         if opaque or (body.dtype.kind == "complex" and dtype.kind != "complex"):
             raise NotationError(f"no conversion from {body.dtype} to {dtype}")
-        return cls._made(key, dtype, body)
+        return cls._new(key, dtype, body)
 
 
 class Padded(Interned):
@@ -352,9 +352,9 @@ View = Padded | Dilated | Flat
 
 
 class Tensor(Interned):
-    """A traced operand, perhaps seen through views.
+    """A traced operand, perhaps with views of it.
 
-    `shape` is that of the outermost view; `steps` holds the views, innermost first, each with the shape it is applied
+    `shape` is that of the outermost view; `steps` are the views, innermost first, each with the shape it is applied
     to.
     """
 
@@ -379,7 +379,7 @@ class Tensor(Interned):
         return cls._intern(name, shape, dtype, steps)
 
     __iter__ = None
-    """Not iterable: Python would otherwise read positions 0, 1, 2 and so on until one is refused."""
+    """Not iterable: Python would otherwise read positions 0, 1, 2 and so on until one raises."""
 
     def __getitem__(self, at: Dim | Expr | Sequence[Dim | Expr]) -> Access:
         return Access(self, (at,) if isinstance(at, (int, DimExpr, Expr)) else at)
@@ -443,10 +443,10 @@ class Tensor(Interned):
 
 
 class Kernel:
-    """`result[axes] = body`, with ranges stated in `extents` where no access bounds an index.
+    """`result[axes] = body`, with `extents` of indices that no access bounds.
 
-    An axis is an index, or 1 for an axis of size 1. `constraints` are facts that the ranges do not imply; a range
-    that is stated, or read through a floor or an offset, needs its own.
+    An axis is an index, or 1 for an axis of size 1. `constraints` are those that the ranges do not imply; an explicit
+    range, and one that is read through a floor or an offset, needs its own.
     """
 
     __slots__ = ("axes", "body", "constraints", "extents")
@@ -482,7 +482,7 @@ class Kernel:
         return Kernel(axes, self.body, self.extents, self.constraints)
 
     def where(self, extents: Mapping[DimExpr, Dim], constraints: Sequence[Constraint] = ()) -> Kernel:
-        """Returns the kernel with ranges stated for indices, and facts that must hold."""
+        """Returns the kernel with extents for indices, and constraints that must hold."""
         declared = tuple((name_of(i), n) for i, n in extents.items())
         return Kernel(self.axes, self.body, self.extents + declared, self.constraints + tuple(constraints))
 
@@ -510,15 +510,15 @@ def name_of(i: Dim) -> str:
 
 
 def indices(name: str, n: int) -> Indices:
-    """`n` indices that share a name and are numbered from 0."""
+    """Returns `n` indices that share a name and are numbered from 0."""
     return tuple([index(f"{name}{k}") for k in range(n)])
 
 
 def lift(x: Scalar, dtype: ElementType | None = None) -> Expr:
     """Returns a scalar as an expression.
 
-    A number or an index expression without a stated element type is i64, f32, complex<f32> or boolean, and takes the
-    element type of its partner when it meets one.
+    A number or an index expression without an explicit element type is i64, f32, complex<f32> or boolean, and takes the
+    element type of the other operands.
     """
     if isinstance(x, Expr):
         if dtype is not None and x.dtype is not dtype:
@@ -571,7 +571,7 @@ def call(fn: str, *args: Scalar) -> Expr:
 
 
 def select(condition: Scalar, a: Scalar, b: Scalar) -> Expr:
-    """`a` where the condition holds, else `b`. Both are evaluated and ranged: it guards no access."""
+    """Returns `a` where the condition holds, else `b`. Both are evaluated and take part in the range rule."""
     return call("select", condition, a, b)
 
 
@@ -604,13 +604,13 @@ def total(over: Sequence[Index] | Index, body: Scalar, dtype: ElementType | None
     return fold("add", over, body, dtype)
 
 
-def join(along: Index, pieces: Sequence[Scalar], sizes: Sequence[Dim] | None = None) -> Expr:
-    """Pieces laid one after another along an index; `sizes` states their extents where no access gives them."""
-    return Join(name_of(along), _agreed(pieces), None if sizes is None else tuple(sizes))
+def join(along: Index, pieces: Sequence[Scalar], extents: Sequence[Dim] | None = None) -> Expr:
+    """Returns pieces concatenated along an index; `extents` are theirs, where no access determines them."""
+    return Join(name_of(along), _agreed(pieces), None if extents is None else tuple(extents))
 
 
 def linear(at: Sequence[Dim], shape: Sequence[Dim]) -> Dim:
-    """Row-major position, for reading `tensor.flat`."""
+    """Returns the row-major position, for reading `tensor.flat`."""
     out: Dim = 0
     for i, n in zip(at, shape, strict=True):
         out = out * n + i
@@ -618,7 +618,7 @@ def linear(at: Sequence[Dim], shape: Sequence[Dim]) -> Dim:
 
 
 def _describe(e: Expr) -> str:
-    """Returns a short name of an expression for messages; `formula` gives the whole."""
+    """Returns a short text of an expression for messages; `formula` returns all of it."""
     match e:
         case Const(value=v):
             return str(v)

@@ -3,15 +3,14 @@
 Numeric rules that hold for every row:
 - Operands of one application have one element type; nothing is promoted. `select` excepts its condition.
 - Integer results wrap modulo 2^bits; integer division by zero, and integer powers with a negative exponent have no
-  specified value. A shift by a negative number, or by at least the width, leaves only what follows: zeros, or copies of
-  the sign.
+  specified value. A shift by a negative number, or by at least the width, results in zeros, or copies of the sign.
 - Floating-point functions round to the element type of the result; transcendental ones may differ by some units in
   the last place.
-- `maximum` and `minimum` give NaN when an operand is NaN; comparisons with NaN are false, except `not_equal`.
+- `maximum` and `minimum` are NaN when an operand is NaN; comparisons with NaN are false, except `not_equal`.
 - Conversion (`Cast`) from float to integer drops the fraction; a value outside the range of the integer, and NaN,
   convert to no specified value. Conversion to boolean tests for inequality with zero.
 
-Source: `docs/architecture.md`; the names are those of the Python array API where it has the function.
+Source: `docs/architecture.md`; names are those of the Python array API where it has the function.
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ ANY: tuple[ElementKind, ...] = ("bool", "int", "uint", "float", "complex", "stri
 
 
 class ScalarFunction:
-    """A row of the table: what a scalar function takes and gives, and how it is written.
+    """A row of the table: the operands, result and text of a scalar function.
 
     `form` is its mathematical text with `{}` for the operands, `precedence` how tightly it binds (calls bind
-    tightest), `kinds` the kinds of element it takes, `result` whether it keeps the element type or gives a boolean.
+    tightest), `kinds` are those of the element types it takes, `result` is that of the operands or a boolean.
     """
 
     __slots__ = ("arity", "form", "kinds", "name", "precedence", "result")
@@ -58,7 +57,7 @@ class ScalarFunction:
 
 
 CALL = 9
-"""Precedence of what needs no parentheses."""
+"""Precedence of text that needs no parentheses."""
 
 _ROWS: tuple[tuple[str, str, int, tuple[ElementKind, ...], ResultRule], ...] = (
     ("add", "{} + {}", 4, NUMERIC, "same"),
@@ -180,7 +179,7 @@ def limits(dtype: ElementType) -> tuple[int, int] | tuple[float, float]:
 
 
 def identity(fn: str, dtype: ElementType) -> Number:
-    """Returns the value of a fold over nothing: what changes no other value when it is combined with it."""
+    """Returns the identity of a fold: its value over an empty range."""
     if dtype.kind not in FOLDS[fn].kinds:
         raise ValueError(f"no fold '{fn}' of {dtype}")
     match fn:

@@ -1,7 +1,7 @@
-"""Fusion: the kernel of a producer takes the place of the reads of its result.
+"""Fusion: replaces reads of the result of a producer by its kernel.
 
-Works on expressions alone; whether fusing pays is the caller's question. Producers read their own operands by name,
-so the names of all tensors are taken to be different.
+It works on expressions; the caller decides whether fusion is profitable. Producers read their operands by name, so all
+tensors must have different names.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ def is_fusible(access: Access, producer: Kernel) -> bool:
     )
 
 
-def fuse(consumer: Kernel, producers: Mapping[str, Kernel], given: Mapping[str, Dim] | None = None) -> Kernel:
+def fuse(consumer: Kernel, producers: Mapping[str, Kernel], known: Mapping[str, Dim] | None = None) -> Kernel:
     """Returns the consumer with every read of a producer's result replaced by the expression that defines it.
 
-    `producers` are kernels by the name under which the consumer (or another producer) reads their result; `given` are
-    extents known from elsewhere for the consumer; a producer states those it needs (`where`). The result states the
-    extent of every index, because the reads that gave them may be gone, and carries the constraints of all. Indices of
-    producers are renamed apart.
+    `producers` are kernels by the name under which the consumer (or another producer) reads their result; `known` are
+    extents of the consumer that are known from elsewhere; a producer has its own (`where`). The result has an explicit
+    extent for every index, because the reads that determined them may be gone, and the constraints of all kernels.
+    Indices of producers are renamed to be distinct.
     Raises: NotationError when a read cannot be replaced (see `is_fusible`), or producers read each other in a cycle.
     """
-    extents, constraints = ranges(consumer, given)
+    extents, constraints = ranges(consumer, known)
     fusion = _Fusion(producers, extents)
-    body = fusion.expanded(_with_sizes(consumer.body, extents), ())
+    body = fusion.expanded(_with_extents(consumer.body, extents), ())
     mentioned = {*free(body), *(n for a in consumer.axes for n in names(a)), *_bound(body)}
     declared = tuple((n, v) for n, v in fusion.extents.items() if n in mentioned)
     return Kernel(consumer.axes, body, declared, tuple(dict.fromkeys((*constraints, *fusion.constraints))))
@@ -57,21 +57,21 @@ def _bound(e: Expr) -> Iterator[str]:
             yield x.along
 
 
-def _with_sizes(e: Expr, extents: Mapping[str, Dim]) -> Expr:
-    """Returns the expression with the sizes of every join stated."""
+def _with_extents(e: Expr, extents: Mapping[str, Dim]) -> Expr:
+    """Returns the expression with explicit extents in every join."""
     done: dict[Expr, Expr] = {}
 
     def visit(x: Expr) -> Expr:
         if x not in done:
-            sized = Join(x.along, x.pieces, piece_extents(x, extents)) if isinstance(x, Join) else x
-            done[x] = with_children(sized, visit)
+            joined = Join(x.along, x.pieces, piece_extents(x, extents)) if isinstance(x, Join) else x
+            done[x] = with_children(joined, visit)
         return done[x]
 
     return visit(e)
 
 
 class _Fusion:
-    """Inlines producers, each read under its own names of bound indices."""
+    """Inlines producers, with separate names of bound indices for each."""
 
     def __init__(self, producers: Mapping[str, Kernel], extents: Mapping[str, Dim]) -> None:
         self.producers = producers
@@ -102,21 +102,19 @@ class _Fusion:
         return put(k.body, values)
 
     def renamed(self, name: str, producer: Kernel, path: tuple[str, ...]) -> Kernel:
-        """Returns the producer with fresh index names, its own reads already replaced; the same for every read of
-        it.
-        """
+        """Returns the producer with fresh index names and its own reads replaced; cached by name."""
         result = self.ready.get(name)
         if result is None:
             extents, constraints = ranges(producer)
             self.constraints += constraints
             self.shapes[name] = shape_of(producer, extents)
             fresh: dict[str, str] = {}
-            for n, size in extents.items():
+            for n, extent in extents.items():
                 fresh[n] = self.unused(f"{name}_{n}")
-                self.extents[fresh[n]] = size
+                self.extents[fresh[n]] = extent
             moved = {n: index(m) for n, m in fresh.items()}
             body = rewrite(
-                _with_sizes(producer.body, extents),
+                _with_extents(producer.body, extents),
                 lambda p: substitute(p, moved),
                 lambda over: tuple(fresh[n] for n in over),
             )
@@ -137,7 +135,7 @@ class _Fusion:
                 self.constraints += require(n, "==", m, f"axis {axis} of {tensor.name}, read and made")
 
     def unused(self, name: str) -> str:
-        """Returns the name, or one like it that no index has yet."""
+        """Returns a name for an index, made unique."""
         while name in self.extents:
             name += "_"
         return name

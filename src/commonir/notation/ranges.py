@@ -1,12 +1,12 @@
-"""The range rule, which is the shape rule; broadcasting; and where the position of a view lies in the tensor behind it.
+"""The range rule, which is the shape rule; broadcasting; and positions of views in the underlying tensor.
 
-Range rule: an index that is read plainly (`x[i]`) ranges over the axis it reads, and every other axis it reads
-plainly must be as long. Any other index has the largest range `0 <= i < n` for which the first access that mentions
-it stays inside its tensor; accesses whose indices all have ranges are checked. A range that is stated (`where`) is
-checked for staying inside, not for covering. What cannot be decided for symbolic dimensions becomes a `Constraint`. A
-negative extent is refused; zero is an empty range, over which nothing is read. Positions that are read from data are
-not checked. The rule proves that reads stay inside, not that everything is read: what must be read entirely needs its
-own constraint.
+Range rule: an index that reads an axis directly (`x[i]`) ranges over it, and every other axis that it reads directly
+must be equally long. Any other index has the largest range `0 <= i < n` for which the first access that mentions
+it stays inside its tensor; accesses whose indices all have ranges are checked. An explicit range (`where`) is
+checked to stay inside the tensor, not to cover it. Conditions that cannot be decided for symbolic dimensions become a
+`Constraint`. A negative extent is refused; zero is an empty range, over which nothing is read. Positions that are read
+from data are not checked. The rule proves that reads stay inside, not that everything is read: that needs a constraint
+of its own.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from commonir.symbolic import (
 from commonir.symbolic.constraints import Constraint, NotationError, Relation, require, without_implied
 
 MAX_POINTS = 1 << 16
-"""How many positions are tried where bounds alone would refuse a read."""
+"""The most positions that are evaluated where bounds are not enough to accept a read."""
 
 _Read = tuple[Tensor, int, Dim]
 """An axis of a tensor, and the index expression it is read at."""
@@ -69,19 +69,19 @@ class _Ranges:
 
     def __init__(self, extents: Mapping[str, Dim], declared: Mapping[str, Dim]) -> None:
         self.known: dict[str, Dim] = {**extents, **declared}
-        self.stated = frozenset(declared)
+        self.explicit = frozenset(declared)
         self.constraints: list[Constraint] = []
-        self.sizes: list[Dim] = []
+        self.piece_extents: list[Dim] = []
         self.unsettled: tuple[_Read, ...] = ()
 
     def require(self, lhs: Dim, relation: Relation, rhs: Dim, read: _Read, empty: tuple[Dim, ...] = ()) -> None:
-        """Checks what a read needs."""
+        """Adds a constraint of a read, unless it is proven."""
         tensor, axis, at = read
         why = lambda: f"axis {axis} of {tensor.name} read at {at}"  # noqa: E731
         self.constraints += require(lhs, relation, rhs, why, unless_empty=empty)
 
     def visit(self, bodies: Sequence[Expr]) -> None:
-        """Finds the range of every index that the bodies mention."""
+        """Infers the range of every index in the bodies."""
         accesses: dict[Access, None] = {}
         inner: list[Join] = []
         for b in bodies:
@@ -99,7 +99,7 @@ class _Ranges:
         self.unsettled = (*rest, *(read for j in later for read in self.pieces(j).unsettled))
 
     def views(self, tensor: Tensor) -> None:
-        """Padding that repeats elements needs elements to repeat."""
+        """Adds the constraints of views: padding that repeats elements needs elements."""
         for view, shape in tensor.steps:
             if not isinstance(view, Padded) or view.mode == "constant":
                 continue
@@ -111,7 +111,7 @@ class _Ranges:
                 self.constraints += require(longest if view.mode == "reflect" else 0, "<", n, why)
 
     def plain_read(self, read: _Read, pending: list[_Read]) -> None:
-        """An axis read at an index alone gives its range; other reads wait."""
+        """Infers the range of an index that reads an axis directly; other reads are added to `pending`."""
         tensor, axis, at = read
         n = tensor.shape[axis]
         i = plain(at)
@@ -120,43 +120,43 @@ class _Ranges:
         elif i not in self.known:
             self.known[i] = n
         elif self.known[i] != n:
-            relation: Relation = "<=" if i in self.stated else "=="
+            relation: Relation = "<=" if i in self.explicit else "=="
             why = lambda: f"index {i} over axis {axis} of {tensor.name}"  # noqa: E731
             self.constraints += require(self.known[i], relation, n, why)
 
     def join(self, e: Join) -> bool:
-        """The range of the index of a join is the sum of those of its pieces. Whether all of its reads are settled."""
+        """Infers the range of the index of a join, the sum of those of its pieces; returns whether all reads are
+        solved.
+        """
         inner = self.pieces(e)
         if inner.unsettled:
             return False
         self.constraints += inner.constraints
         self.known |= {n: v for n, v in inner.known.items() if n not in self.known}
-        whole: Dim = 0
-        for n in inner.sizes:
-            whole = whole + n
+        total: Dim = 0
+        for n in inner.piece_extents:
+            total = total + n
         if e.along not in self.known:
-            self.known[e.along] = whole
-        elif self.known[e.along] != whole:
-            relation: Relation = "<=" if e.along in self.stated else "=="
+            self.known[e.along] = total
+        elif self.known[e.along] != total:
+            relation: Relation = "<=" if e.along in self.explicit else "=="
             why = f"index {e.along} over the pieces of a join"
-            self.constraints += require(self.known[e.along], relation, whole, why)
+            self.constraints += require(self.known[e.along], relation, total, why)
         return True
 
     def pieces(self, e: Join) -> _Ranges:
-        """Returns the ranges inside the pieces of a join, one after another, with the extent of its index in each
-        (`sizes`).
-        """
+        """Returns the ranges inside the pieces of a join, with the extent of its index in each (`piece_extents`)."""
         out = _Ranges({n: v for n, v in self.known.items() if n != e.along}, {})
         for k, piece in enumerate(e.pieces):
-            declared = {n: v for n, v in out.known.items() if n in self.stated}
-            inner = _Ranges(out.known, declared if e.sizes is None else {**declared, e.along: e.sizes[k]})
+            declared = {n: v for n, v in out.known.items() if n in self.explicit}
+            inner = _Ranges(out.known, declared if e.extents is None else {**declared, e.along: e.extents[k]})
             inner.visit((piece,))
-            size = inner.known.pop(e.along, None)
-            if size is not None:
-                out.sizes.append(size)
+            extent = inner.known.pop(e.along, None)
+            if extent is not None:
+                out.piece_extents.append(extent)
             elif not inner.unsettled:
                 raise NotationError(
-                    f"no access bounds index {e.along} in piece {k} of a join; state the sizes of its pieces"
+                    f"no access bounds index {e.along} in piece {k} of a join; state the extents of its pieces"
                 )
             out.known |= inner.known
             out.constraints += inner.constraints
@@ -164,7 +164,7 @@ class _Ranges:
         return out
 
     def solve_all(self, pending: Sequence[_Read]) -> Sequence[_Read]:
-        """Solves reads with one unknown index and checks those with none, until nothing changes; gives what is left."""
+        """Solves reads with one unknown index and checks those with none, until nothing changes; returns the rest."""
         while pending:
             rest = [read for read in pending if not self.solve_one(read)]
             if len(rest) == len(pending):
@@ -173,11 +173,11 @@ class _Ranges:
         return pending
 
     def solve_one(self, read: _Read) -> bool:
-        """Returns whether the read is settled."""
+        """Solves or checks a read; returns whether that was possible."""
         tensor, axis, at = read
-        size = tensor.shape[axis]
-        if isinstance(at, int) and isinstance(size, int) and 0 <= at < size:
-            return True  # as of what is broadcast: one of the numbers that there are
+        dim = tensor.shape[axis]
+        if isinstance(at, int) and isinstance(dim, int) and 0 <= at < dim:
+            return True  # the common case of broadcasting
         used = names(at)
         unknown = [i for i in used if i not in self.known]
         if len(unknown) > 1:
@@ -186,7 +186,7 @@ class _Ranges:
         empty = tuple(self.known[i] for i in used if i in self.known and not at_least(self.known[i], 1))
         side: bool | None = None
         if unknown:
-            solved = solve(at, 0, size, extents, unknown[0])
+            solved = solve(at, 0, dim, extents, unknown[0])
             if solved is None:
                 return False
             extent, side = solved
@@ -197,24 +197,24 @@ class _Ranges:
                 empty = (*empty, extent)
         if any(n == 0 for n in empty):
             return True
-        if not unknown and is_plainly_at_least(at, 0, size - 1) and is_plainly_at_least(size - 1, at):
-            self.require(1, "<=", size, read, empty)  # a clamped position needs no more than an element to read
+        if not unknown and is_plainly_at_least(at, 0, dim - 1) and is_plainly_at_least(dim - 1, at):
+            self.require(1, "<=", dim, read, empty)  # a clamped position needs one element
             return True
         if side is not True:
-            self.require(self.reached(at, extents, True, size - 1), "<", size, read, empty)
+            self.require(self.reached(at, extents, True, dim - 1), "<", dim, read, empty)
         if side is not False:
             self.require(0, "<=", self.reached(at, extents, False, 0), read, empty)
         return True
 
     def reached(self, at: Dim, extents: Mapping[str, Dim], upper: bool, limit: Dim) -> Dim:
-        """Returns a bound of a position over its indices; the exact one where a coarser one would refuse too much."""
+        """Returns a bound of a position over its indices; the exact one if the coarse one would refuse the read."""
         bound = extreme(at, extents, upper)
         if (at_least(limit, bound) if upper else at_least(bound, limit)) or is_tight(at) or symbols(at):
             return bound
-        sizes = [n for n in (extents[i] for i in names(at)) if isinstance(n, int)]
-        if len(sizes) < len(names(at)) or prod(sizes) > MAX_POINTS:
+        counts = [n for n in (extents[i] for i in names(at)) if isinstance(n, int)]
+        if len(counts) < len(names(at)) or prod(counts) > MAX_POINTS:
             return bound
-        points = itertools.product(*map(range, sizes))
+        points = itertools.product(*map(range, counts))
         values = [evaluate(at, dict(zip(names(at), p, strict=True))) for p in points]
         return max(values) if upper else min(values)
 
@@ -239,7 +239,7 @@ def _collect(e: Expr, accesses: dict[Access, None], joins: list[Join]) -> None:
 def solve(at: Dim, low: Dim, high: Dim, known: Mapping[str, Dim], i: str) -> tuple[Dim, bool] | None:
     """Returns the largest `n` such that `at` stays on one side of `low <= at < high` while `i < n`.
 
-    The other indices range over `known`. The second part of the answer is the side: True when `n` follows from
+    The other indices range over `known`. The second result is the side: True when `n` follows from
     `high` (`at` grows with `i`), False when it follows from `low`. None when `at` is neither linear in `i` nor linear
     in one floor of it.
     """
@@ -267,7 +267,7 @@ def solve(at: Dim, low: Dim, high: Dim, known: Mapping[str, Dim], i: str) -> tup
 
 
 def _linear_in(at: Dim, i: str) -> tuple[Dim | None, Dim]:
-    """`at = factor * i + rest`; the factor is None when `i` occurs in another way."""
+    """Returns the factor and the rest of `at = factor * i + rest`; None as factor when it is not linear in `i`."""
     factor: Dim = 0
     rest: Dim = 0
     for m, c in terms_of(at).items():
@@ -290,7 +290,7 @@ def _linear_in(at: Dim, i: str) -> tuple[Dim | None, Dim]:
 def ranges(
     kernel: Kernel | Kernels, extents: Mapping[str, Dim] | None = None
 ) -> tuple[dict[str, Dim], tuple[Constraint, ...]]:
-    """Returns the extent of every index of a kernel (or of several that share indices), and what could not be decided.
+    """Returns the extent of every index of a kernel (or of several that share indices), and undecided constraints.
 
     `extents` are extents known from elsewhere, such as the dimensions that an operation's definition names.
     Raises: NotationError when a range is missing or a read cannot stay inside.
@@ -300,7 +300,7 @@ def ranges(
     finder.constraints += [c for k in kernels for c in k.constraints]
     for i, n in (declared for k in kernels for declared in k.extents):
         if n != finder.known[i]:
-            finder.constraints += require(n, "==", finder.known[i], f"two stated extents of index {i}")
+            finder.constraints += require(n, "==", finder.known[i], f"two explicit extents of index {i}")
     finder.visit(tuple(k.body for k in kernels))
     for tensor, axis, at in finder.unsettled:
         unknown = next((i for i in names(at) if i not in finder.known), names(at)[0])
@@ -312,7 +312,7 @@ def ranges(
 
 
 def _check_indices(k: Kernel, finder: _Ranges) -> None:
-    """Every index has a range that is not negative, and is an axis or folded."""
+    """Checks that every index has a range that is not negative, and is an axis or folded."""
     axes = [n for a in k.axes for n in names(a)]
     for i in free(k.body):
         if i not in axes:
@@ -332,18 +332,18 @@ def shape_of(kernel: Kernel, extents: Mapping[str, Dim]) -> tuple[Dim, ...]:
 
 
 def piece_extents(e: Join, extents: Mapping[str, Dim]) -> tuple[Dim, ...]:
-    """Returns the extent of the index of a join in each of its pieces, given the extents that `ranges` found."""
-    return e.sizes if e.sizes is not None else tuple(_Ranges(extents, {}).pieces(e).sizes)
+    """Returns the extent of the index of a join in each of its pieces, from the extents that `ranges` returns."""
+    return e.extents if e.extents is not None else tuple(_Ranges(extents, {}).pieces(e).piece_extents)
 
 
 def pieces_by_position(e: Join, extents: Mapping[str, Dim]) -> Iterator[tuple[Dim, Expr]]:
-    """Yields the start of each non-empty piece of a join, and the piece at all positions of the index: outside of
-    its own range it is read at the nearest position inside, where another piece counts.
+    """Yields the start of each non-empty piece of a join, and the piece for all positions of the index: outside of
+    its range, where another piece has the value, it is read at the nearest position inside.
     """
     along = index(e.along)
     start: Dim = 0
-    sizes = piece_extents(e, {i: n for i, n in extents.items() if i != e.along})
-    for piece, count in zip(e.pieces, sizes, strict=True):
+    counts = piece_extents(e, {i: n for i, n in extents.items() if i != e.along})
+    for piece, count in zip(e.pieces, counts, strict=True):
         if count != 0:
             yield start, put(piece, {e.along: smallest(largest(along - start, 0), count - 1)})
         start = start + count
@@ -360,22 +360,21 @@ def names_of_axes(kernel: Kernel, extents: Mapping[str, Dim]) -> tuple[list[str]
 def broadcast_shape(*shapes: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Constraint, ...]]:
     """Returns the shape of operands under numpy's broadcasting rule.
 
-    Two symbolic dimensions that may differ become a constraint that they are equal: sufficient, though either may
-    turn out to be 1. Raises: NotationError when shapes do not broadcast.
+    Two symbolic dimensions that may differ result in the constraint that they are equal, which is sufficient, not
+    necessary: either may be 1. Raises: NotationError when shapes do not broadcast.
     """
     rank = max(map(len, shapes), default=0)
     out: list[Dim] = []
     shape: list[Constraint] = []
     for axis in range(-rank, 0):
-        sizes = [s[axis] for s in shapes if len(s) >= -axis and s[axis] != 1] or [1]
-        fixed = next((n for n in sizes if isinstance(n, int)), None)
-        first = sizes[0] if fixed is None else fixed
-        for n in sizes:
+        dims = [s[axis] for s in shapes if len(s) >= -axis and s[axis] != 1] or [1]
+        fixed = next((n for n in dims if isinstance(n, int)), None)
+        first = dims[0] if fixed is None else fixed
+        for n in dims:
             if n is not first:
                 shape += require(n, "==", first, f"broadcast axis {axis}", is_broadcast=True)
-        # Where one of two turns out to be 1, it is the other one.
-        size = reduce(largest, sizes) if fixed is None else fixed
-        out.append(size)
+        # If one of two dims is 1 at run time, the result has the other.
+        out.append(reduce(largest, dims) if fixed is None else fixed)
     return tuple(out), tuple(dict.fromkeys(shape))
 
 
@@ -388,7 +387,7 @@ def broadcast(tensor: Tensor, at: Sequence[Dim]) -> Access:
 
 
 class Guard:
-    """A condition for an element of a view to come from the tensor behind it; elsewhere the element is `fill`.
+    """A condition for an element of a view to come from the underlying tensor; elsewhere the element is `fill`.
 
     `inside`: `0 <= position < bound`. `divides`: `position mod bound == 0`.
     """
@@ -404,7 +403,7 @@ class Guard:
 
 
 def resolve(tensor: Tensor, at: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Guard, ...]]:
-    """Returns the position in the tensor behind the views, and the guards in the order in which they are to be asked.
+    """Returns the position in the tensor behind the views, and the guards in the order of evaluation.
 
     The element is the `fill` of the first guard that does not hold, and the element at the position when all of them
     hold.

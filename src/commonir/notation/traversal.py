@@ -49,8 +49,8 @@ def with_children(e: Expr, new: Callable[[Expr], Expr]) -> Expr:
             return Fold(fn, over, new(body))
         case Cast(body=body):
             return Cast(new(body), e.dtype)
-        case Join(along=along, pieces=pieces, sizes=sizes):
-            return Join(along, tuple([new(p) for p in pieces]), sizes)
+        case Join(along=along, pieces=pieces, extents=extents):
+            return Join(along, tuple([new(p) for p in pieces]), extents)
         case Access(tensor=tensor, at=at):
             return Access(tensor, tuple([new(p) if isinstance(p, Expr) else p for p in at]))
         case _:
@@ -84,11 +84,11 @@ def rewrite(
                 return Access(tensor, tuple([visit(p) if isinstance(p, Expr) else position(p) for p in at]))
             case Fold(fn=fn, over=over, body=body):
                 return Fold(fn, fold_over(over), visit(body))
-            case Join(along=along, pieces=pieces, sizes=sizes):
+            case Join(along=along, pieces=pieces, extents=extents):
                 moved = plain(position(index(along)))
                 if moved is None:
                     raise NotationError(f"the index {along} of a join can be renamed, not replaced by an expression")
-                return Join(moved, tuple([visit(p) for p in pieces]), sizes)
+                return Join(moved, tuple([visit(p) for p in pieces]), extents)
             case _:
                 return with_children(x, visit)
 
@@ -114,7 +114,7 @@ def replace_accesses(e: Expr, new: Callable[[Access], Expr]) -> Expr:
 def put(e: Expr, values: Mapping[str, Dim]) -> Expr:
     """Returns the expression with free indices replaced by index expressions.
 
-    An index bound by a fold inside is another index, even under the same name.
+    An index that a nested fold binds is a different index, even under the same name.
     Raises: NotationError when a value mentions an index that a fold inside binds; rename the fold first.
     """
     relevant = {n: v for n, v in values.items() if n in free(e)}
@@ -140,7 +140,7 @@ def rewrite_along(e: Join, to: Dim) -> Join:
     name = plain(to)
     if name is None:
         raise NotationError(f"the index {e.along} of a join can be renamed, not replaced by {to}")
-    return Join(name, e.pieces, e.sizes)
+    return Join(name, e.pieces, e.extents)
 
 
 def free(e: Expr) -> tuple[str, ...]:

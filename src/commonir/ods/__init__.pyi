@@ -32,8 +32,8 @@ from commonir.ods.known import known_dims as known_dims
 from commonir.ods.known import known_integer as known_integer
 from commonir.ods.known import may_be_known as may_be_known
 from commonir.ods.mlir_op import MlirOp as MlirOp
+from commonir.ods.operation import DeclaredResults as DeclaredResults
 from commonir.ods.operation import Op as Op
-from commonir.ods.operation import StatedResults as StatedResults
 from commonir.ods.operation import declared_operand_names as declared_operand_names
 from commonir.ods.patterns import TypeConstraint as TypeConstraint
 from commonir.ods.patterns import all_integers as all_integers

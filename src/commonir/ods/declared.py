@@ -140,7 +140,7 @@ class DeclaredOp(Op):
     called: ClassVar[str] = ""
     signature: ClassVar[Signature] = Signature((), ())
     number: ClassVar[int] = 0
-    is_open: ClassVar[bool] = False
+    is_data_dependent: ClassVar[bool] = False
 
     @constraint("C1")
     def sizes_fit(self) -> tuple[Constraint, ...]:
@@ -155,16 +155,16 @@ class DeclaredOp(Op):
         """Beside declared attributes the argument counts wherever a parameter takes other than one: texts need them
         to find the signature.
         """
-        sizes = {} if self.operand_offsets is None else {GROUP_SIZES: DenseArrayAttr(i32, self.group_sizes)}
+        sizes = {} if self.operand_offsets is None else {GROUP_SIZES: DenseArrayAttr(i32, self.segment_sizes)}
         return {**super().properties, **sizes}
 
-    def traced_with(self) -> object:
-        return tuple([r.type for r in self._declared_results]) if self.is_open else None
+    def trace_key(self) -> object:
+        return tuple([r.type for r in self._declared_results]) if self.is_data_dependent else None
 
     @property
     def _declared_results(self) -> tuple[Value, ...]:
         """Returns the existing results: none while the operation is being built."""
-        return self.made_results or ()
+        return self.built_results or ()
 
     def infer(self) -> tuple[Type, ...]:
         unified = self.unified()
@@ -265,7 +265,7 @@ def define(declaration: Declaration, called: str, name: str, base: type[_D]) -> 
             "called": called,
             "signature": signature,
             "number": number,
-            "is_open": _is_open(signature),
+            "is_data_dependent": _is_open(signature),
         }
         members |= _fields(signature, frozenset((*dir(base), *members)))
         title = declaration.name if len(declaration.signatures) == 1 else f"{declaration.name}_{number + 1}"

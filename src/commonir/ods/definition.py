@@ -156,7 +156,7 @@ class _Fact(Generic[T]):
 
 
 def _layout(cls: type[Definition]) -> FieldLayout:
-    return FieldLayout(cls, cls.held_in)
+    return FieldLayout(cls, cls.at_version)
 
 
 def _versions(cls: type[Definition]) -> tuple[str, ...]:
@@ -165,7 +165,7 @@ def _versions(cls: type[Definition]) -> tuple[str, ...]:
     """
     bases = [base for base in cls.__mro__[1:] if issubclass(base, Definition)]
     inherited = bases[0].versions if bases else ()
-    if cls.held_in:
+    if cls.at_version:
         return inherited
     layout = cls.layout
     first = set(cls.changed_in) or {v for variable in layout.variables.values() for v in variable.versions}
@@ -178,13 +178,13 @@ def _versions(cls: type[Definition]) -> tuple[str, ...]:
 
 
 def _since(cls: type[Definition]) -> str:
-    return cls.held_in or (cls.versions[-1] if cls.versions else "")
+    return cls.at_version or (cls.versions[-1] if cls.versions else "")
 
 
 def _follows_from_types(cls: type[Definition]) -> bool:
     layout = cls.layout
-    needs_more = layout.attributes or layout.regions or layout.read_operands or cls.is_stated or cls.states_types
-    return not needs_more and cls.traced_with is Definition.traced_with
+    needs_more = layout.attributes or layout.regions or layout.read_operands or cls.declares_results or cls.infers_types
+    return not needs_more and cls.trace_key is Definition.trace_key
 
 
 def _match_args(cls: type[Definition]) -> tuple[str, ...]:
@@ -235,16 +235,16 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
     same_rank: ClassVar[tuple[str, ...]] = ()
     assembly: ClassVar[str] = ""
     form: ClassVar[Form] = Form.STRUCTURAL
-    states_types: ClassVar[bool] = False
-    is_stated: ClassVar[bool] = False
+    infers_types: ClassVar[bool] = False
+    declares_results: ClassVar[bool] = False
     is_declared: ClassVar[bool] = False
     """Whether a file declares it, so that the types of its operands choose among definitions of one name."""
-    type_says: ClassVar[bool] = False
+    attr_types_suffice: ClassVar[bool] = False
     """Whether of the contents of its attributes their type alone decides what follows from it, as of a constant."""
     index_names: ClassVar[tuple[str, ...]] = ()
     changed_in: ClassVar[tuple[str, ...]] = ()
     """The versions of the dialect that are said to have changed it."""
-    held_in: ClassVar[str] = ""
+    at_version: ClassVar[str] = ""
     """The version that it is compute as of; "" for the newest."""
     layout: ClassVar[_Fact[FieldLayout]] = _LAYOUT
     places: ClassVar[_Fact[dict[Field, FieldPosition]]] = _PLACES
@@ -274,12 +274,12 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
             cls.same_rank = tuple(same_rank.split())
         if assembly:
             cls.assembly = assembly
-        cls.changed_in, cls.held_in = tuple(since.split()), version
+        cls.changed_in, cls.at_version = tuple(since.split()), version
         for fact in _FACTS:  # those of a base are not its own
             setattr(cls, fact.name, fact)
         cls.memo, cls.older = {}, {}
         if "infer" in cls.__dict__:
-            cls.states_types = True
+            cls.infers_types = True
         method = cls.__dict__.get("reference")
         if method is not None:
             cls.form = form_of(method)
@@ -490,7 +490,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
                 stored = _stored(f.type, v)
                 if f.default is MISSING or f.default is None or stored is not f.type.to_attribute(f.default):
                     out[f.spelling] = stored
-        sizes = self.group_sizes
+        sizes = self.segment_sizes
         if self.layout.has_groups or any(
             f.is_required and n != 1 for f, n in zip(self.layout.inputs, sizes, strict=True)
         ):
@@ -498,14 +498,14 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         return out
 
     @property
-    def group_sizes(self) -> tuple[int, ...]:
+    def segment_sizes(self) -> tuple[int, ...]:
         """How many values each declared operand and parameter has, in order; 0 for what is absent or a literal."""
         offsets = self._offsets
         return (1,) * len(self._operands) if offsets is None else tuple([b - a for a, b in pairwise(offsets)])
 
     def operand_fields(self) -> Iterator[Field]:
         """Yields the field of each operand, in order."""
-        for f, count in zip(self.layout.inputs, self.group_sizes, strict=True):
+        for f, count in zip(self.layout.inputs, self.segment_sizes, strict=True):
             yield from repeat(f, count)
 
     @classmethod
@@ -531,7 +531,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         """
         return None
 
-    def reference_open(self, *operands: Any, **indices: Any) -> Any:  # noqa: ARG002  as `reference`
+    def dynamic_reference(self, *operands: Any, **indices: Any) -> Any:  # noqa: ARG002  as `reference`
         """Returns the meaning for data-dependent inputs, by operations that take sizes at run time; None if there is no
         such form.
 
@@ -553,11 +553,11 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         return ()
 
     @property
-    def made_results(self) -> tuple[Value, ...] | None:
+    def built_results(self) -> tuple[Value, ...] | None:
         """Its results; None while it is being built, when their types are not known yet."""
         return getattr(self, "results", None)
 
-    def traced_with(self) -> object:
+    def trace_key(self) -> object:
         """Returns the hashable inputs of constraints and reference beyond operand types, attributes and known dims."""
         return None
 
@@ -566,7 +566,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         return ()
 
     @property
-    def kept_operator(self) -> str:
+    def undefined_operator(self) -> str:
         """The name in the file of an operator without a definition, which a function of the program may define; "" for
         other operations.
         """
@@ -579,7 +579,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         """
         return False
 
-    shapes_count: ClassVar[bool] = True
+    keeps_declared_shapes: ClassVar[bool] = True
     """Whether shapes that a program declares for results are part of it; otherwise those that follow count alone."""
 
     def fold(self) -> Value | None:

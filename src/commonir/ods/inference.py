@@ -50,11 +50,11 @@ class Derived:
     """The results of one trace.
 
     `kernels` and `extents` are those of a kernel reference, one kernel per result; `inputs` (one entry per declared
-    operand) and `outputs` are the placeholder values of a composite and what it returns for them. `is_open`: its
-    meaning is data-dependent, so that only its types are inferred.
+    operand) and `outputs` are the placeholder values of a composite and what it returns for them. `is_data_dependent`:
+    its meaning is data-dependent, so that only its types are inferred.
     """
 
-    __slots__ = ("body", "constraints", "extents", "inputs", "is_open", "kernels", "outputs", "types")
+    __slots__ = ("body", "constraints", "extents", "inputs", "is_data_dependent", "kernels", "outputs", "types")
 
     def __init__(
         self,
@@ -64,13 +64,13 @@ class Derived:
         extents: tuple[dict[str, Dim], ...] = (),
         inputs: tuple[Any, ...] = (),
         outputs: tuple[Value, ...] = (),
-        is_open: bool = False,
+        is_data_dependent: bool = False,
         body: list[Operation] | None = None,
     ) -> None:
         self.types = types
         # The operations that a composite consists of, in order.
         self.body = body or []
-        self.is_open = is_open
+        self.is_data_dependent = is_data_dependent
         self.constraints = constraints
         self.kernels = kernels
         self.extents = extents
@@ -89,9 +89,9 @@ def infer(op: Definition) -> Derived:
         key: object = tuple([v.type for v in operands])
     else:
         layout = op.layout
-        if layout.regions or op.is_stated or (offsets is not None and _lacks_operands(layout, offsets)):
+        if layout.regions or op.declares_results or (offsets is not None and _lacks_operands(layout, offsets)):
             return _trace(op)
-        is_constant = op.states_types and not operands and layout.attributes
+        is_constant = op.infers_types and not operands and layout.attributes
         key = _constant_key(op) if is_constant else _key(op, layout, operands, offsets)
         if key is None:
             return _trace(op)
@@ -99,7 +99,7 @@ def infer(op: Definition) -> Derived:
     result = memo.get(key)
     if result is None:
         result = _trace(op)
-        if result.is_open:
+        if result.is_data_dependent:
             # Its types may be those that the program states for this one operation.
             return result
         if len(memo) >= _MEMO_LIMIT:
@@ -125,17 +125,17 @@ def _key(op: Definition, layout: FieldLayout, operands: tuple[Value, ...], offse
             attributes += tuple(floats)
     types = tuple([v.type for v in operands])
     if not layout.read_operands:
-        return types, attributes, offsets, op.traced_with()
+        return types, attributes, offsets, op.trace_key()
     elements: list[object] = []
     for n in layout.read_operands:
         first, end = (n, n + 1) if offsets is None else offsets[n : n + 2]
         elements += [known_elements(v) for v in operands[first:end]]
-    return types, attributes, offsets, tuple(elements), op.traced_with()
+    return types, attributes, offsets, tuple(elements), op.trace_key()
 
 
 def _constant_key(op: Definition) -> object:
     """Returns the key by which a constant operation is inferred; None if its contents are too large for a key."""
-    if not op.type_says or ATTRIBUTE_REFERENCES in op.extra:
+    if not op.attr_types_suffice or ATTRIBUTE_REFERENCES in op.extra:
         return None
     parts: list[object] = []
     for stored in op.attribute_values:
@@ -146,7 +146,7 @@ def _constant_key(op: Definition) -> object:
         if part is None:
             return None
         parts.append(part)
-    return tuple(parts), op.traced_with()
+    return tuple(parts), op.trace_key()
 
 
 def _few_numbers(stored: object) -> object:
@@ -189,7 +189,7 @@ class _Trace:
         self.diagnostics: list[Diagnostic] = []
         self.own: set[str] = set()
         # Whether something is not known of an operand on which the meaning depends.
-        self.is_open = False
+        self.is_data_dependent = False
 
     def dims_of(self, type: Type) -> tuple[Dim, ...] | None:
         if not isinstance(type, TensorType) or type.shape is None:
@@ -235,7 +235,7 @@ def _trace(op: Definition) -> Derived:
     trace = _Trace(op)
     shapes = _checked(trace)
     try:
-        if trace.is_open:
+        if trace.is_data_dependent:
             raise NotKnownError("the type of an operand or an attribute is not known before running")
         derived = _derive(trace, shapes)
         _match_results(trace, derived.types)
@@ -287,7 +287,7 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
         first, end = (place, place + 1) if offsets is None else offsets[place : place + 2]
         for n, v in enumerate(operands[first:end]):
             if v.type is unknown:
-                trace.is_open = True
+                trace.is_data_dependent = True
                 continue
             try:
                 bindings.match(f.pattern, v.type, shapes[v], layout.variables)
@@ -314,7 +314,7 @@ def _check_attributes(trace: _Trace) -> None:
     for f, stored in zip(op.layout.attributes, op.attribute_values, strict=True):
         if references and f.spelling in references:
             # The enclosing function receives the value when it is called.
-            trace.is_open = trace.is_open or stored is MISSING
+            trace.is_data_dependent = trace.is_data_dependent or stored is MISSING
             if any(isinstance(a, Function) and not a.is_template for a in op.ancestors()):
                 message = f"{op.name}: attribute '{f.name}' is that of a function, but the operation is not in one"
                 trace.diagnostics.append(Diagnostic(WRONG_ATTRIBUTE, message))
@@ -380,7 +380,7 @@ def _derive(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -> Deriv
     match op.form:
         case Form.KERNEL:
             return _derive_kernel(trace, shapes)
-        case Form.COMPOSITE if not op.states_types:
+        case Form.COMPOSITE if not op.infers_types:
             return _derive_composite(trace, shapes)
         case _:
             return Derived(_declared_results(trace))
@@ -388,7 +388,7 @@ def _derive(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -> Deriv
 
 def _declared_results(trace: _Trace) -> tuple[Type, ...]:
     op = trace.op
-    if op.states_types:
+    if op.infers_types:
         return op.infer()
     out: list[Type] = []
     for f in op.layout.results:
@@ -445,7 +445,7 @@ def _open(trace: _Trace, *reasons: Diagnostic) -> Derived:
     Raises: DiagnosticError (E0509) for an operation that is being built, of whose results nothing is known.
     """
     op = trace.op
-    declared = op.made_results
+    declared = op.built_results
     reported = _partial_types(op)
     if declared is None:
         try:
@@ -456,7 +456,7 @@ def _open(trace: _Trace, *reasons: Diagnostic) -> Derived:
         pairs = result_fields(op.layout.results, [r.type for r in declared])
         guesses = [_unranked(trace, f) for f, _ in pairs] if reported is None else [*reported, *[None] * len(pairs)]
         types = tuple([t if _has_rank(t) else guess or t for (_, t), guess in zip(pairs, guesses, strict=False)])
-    return Derived(types, trace.bindings.constraints, is_open=True)
+    return Derived(types, trace.bindings.constraints, is_data_dependent=True)
 
 
 def _partial_types(op: Definition) -> tuple[Type, ...] | None:
@@ -558,9 +558,9 @@ def _used_by(op: Operation, settled: Settled) -> list[Value]:
     out: list[Value] = []
     pending: list[tuple[Operation, bool]] = [(op, True)]
     while pending:
-        inner, is_open = pending.pop()
+        inner, is_data_dependent = pending.pop()
         out += inner.operands
-        if is_open and inner.regions:
+        if is_data_dependent and inner.regions:
             blocks = [(b, settled.of(b)) for region in inner.regions for b in region.blocks]
             pending.extend(reversed([(child, child not in known) for b, known in blocks for child in b.operations]))
     return out
@@ -593,7 +593,7 @@ def _match_results(trace: _Trace, types: Sequence[Type]) -> None:
 def operand_names(op: Definition) -> list[str]:
     """Returns the names by which a kernel reads its operands, in order; those of a group are numbered."""
     out: list[str] = []
-    for f, count in zip(op.layout.inputs, op.group_sizes, strict=True):
+    for f, count in zip(op.layout.inputs, op.segment_sizes, strict=True):
         out += [f"{f.name}{n}" for n in range(count)] if f.variadic else [f.name] * count
     return out
 
@@ -601,7 +601,7 @@ def operand_names(op: Definition) -> list[str]:
 def typing_of(op: Definition, results: Sequence[Type] | None) -> Typing:
     """Returns the types of an operation by field, with these types of results; None if they are to be inferred."""
     layout = op.layout
-    counts = dict(zip([f.name for f in layout.inputs], op.group_sizes, strict=True))
+    counts = dict(zip([f.name for f in layout.inputs], op.segment_sizes, strict=True))
     types = {f.name: tuple([v.type for v in _values(op, f)]) for f in layout.inputs}
     for f in layout.attributes:
         known = type_of_attribute(op.field_value(f)) if f.kind is FieldKind.ATTRIBUTE else None

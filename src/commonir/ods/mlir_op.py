@@ -29,7 +29,7 @@ class MlirOp(Op):
     Raises: TypeError when the type of a result cannot be inferred.
     """
 
-    states_types = True
+    infers_types = True
     ends_blocks: ClassVar[bool] = True
     """Whether each of its blocks must end with a terminator."""
 
@@ -54,10 +54,10 @@ class MlirOp(Op):
         return tuple(typing.all(typing.results))
 
     def _stated(self) -> tuple[Type, ...] | None:
-        results = self.made_results
+        results = self.built_results
         return None if results is None else tuple([r.type for r in results])
 
-    def traced_with(self) -> object:
+    def trace_key(self) -> object:
         return self._stated()
 
     @property

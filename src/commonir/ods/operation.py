@@ -86,10 +86,10 @@ class Op(TextForm, Definition):
         return infer(self).types
 
 
-class StatedResults(Op):
+class DeclaredResults(Op):
     """The base of definitions whose result types are declared by the program, not inferred: built by `build`."""
 
-    is_stated = True
+    declares_results = True
 
     def _result_types(self) -> tuple[Type, ...]:
         raise TypeError(f"the result types of {self.name} cannot be inferred: make it with {type(self).__name__}.build")

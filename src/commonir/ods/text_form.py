@@ -357,7 +357,7 @@ class TextForm(Operation):
     default_dialect: ClassVar[str] = ""
 
     @property
-    def given_name(self) -> str:
+    def source_name(self) -> str:
         """Returns the name of the operation in the source file, besides the names of its results; "" for none."""
         return ""
 

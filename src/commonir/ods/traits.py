@@ -113,7 +113,7 @@ class ImplicitTerminator(Trait):
 
 def _equal_groups(op: Operation) -> Iterator[str]:
     fields: Iterable[Any] = getattr(getattr(op, "layout", None), "inputs", ())
-    sizes: Iterable[int] = getattr(op, "group_sizes", ())
+    sizes: Iterable[int] = getattr(op, "segment_sizes", ())
     variadic = [n for f, n in zip(fields, sizes, strict=False) if f.variadic]
     if len(set(variadic)) > 1:
         yield f"groups of operands must be of one size, found {', '.join(map(str, variadic))}"

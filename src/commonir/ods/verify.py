@@ -372,7 +372,7 @@ def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None =
     if needs.regions is not None and len(op.regions) != needs.regions:
         message = f"{op.name}: expected {needs.regions} regions, found {len(op.regions)}"
         result.append(Diagnostic(MALFORMED_REGION, message))
-    if op.states_types and not needs.least_results <= len(op.results) <= needs.most_results:
+    if op.infers_types and not needs.least_results <= len(op.results) <= needs.most_results:
         message = f"{op.name}: requires {len(op.layout.results)} results, found {len(op.results)}"
         return [Diagnostic(WRONG_RESULT_TYPE, message)]
     if not any(d.is_error for d in result):
@@ -431,7 +431,7 @@ def check_results(op: Op, inferred: tuple[Type, ...]) -> list[Diagnostic]:
     for n, (r, t) in enumerate(zip(results, inferred, strict=False)):
         if r.type is not t and not are_compatible(r.type, t) and not op.may_declare(n, r.type):
             name = f" '{r.name}'" if r.name else ""
-            is_shape = not op.shapes_count and differ_in_shape(r.type, t)
+            is_shape = not op.keeps_declared_shapes and differ_in_shape(r.type, t)
             message = f"{op.name}: result{name} is declared {r.type}, but the definition gives {t}"
             wrong.append(Diagnostic(UNTRUSTED_SHAPE if is_shape else WRONG_RESULT_TYPE, message))
     return wrong

@@ -8,7 +8,7 @@ from commonir.base.codes import UNKNOWN_DIMENSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mlir import ml_program
-from commonir.ir.interface import NO_PORT, Port, SizeRange, port_attributes
+from commonir.ir.interface import NO_PORT, DimRange, Port, port_attributes
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, symbols_of
@@ -16,7 +16,7 @@ from commonir.passes.transcribe import Transcription, with_functions
 from commonir.symbolic import plain_symbol
 
 
-def bound_dims(module: Module, ranges: Mapping[str, SizeRange]) -> Module:
+def bound_dims(module: Module, ranges: Mapping[str, DimRange]) -> Module:
     """A lowered module whose inputs have sizes in some ranges, given by the name of the dimension.
 
     Raises: DiagnosticError for a dimension that no input has.
@@ -32,13 +32,13 @@ def bound_dims(module: Module, ranges: Mapping[str, SizeRange]) -> Module:
     return with_functions(module, [_bounded(f, ranges) for f in functions])
 
 
-def _bounded(function: ml_program.Func, ranges: Mapping[str, SizeRange]) -> ml_program.Func:
+def _bounded(function: ml_program.Func, ranges: Mapping[str, DimRange]) -> ml_program.Func:
     result = Transcription(function, Diagnostics()).function()
     ports = [_port(v, result.input_ports.get(v.name, NO_PORT), ranges) for v in result.inputs]
     return result.with_attributes(arg_attrs=port_attributes(ports))
 
 
-def _port(value: Value, port: Port, ranges: Mapping[str, SizeRange]) -> Port:
+def _port(value: Value, port: Port, ranges: Mapping[str, DimRange]) -> Port:
     """Returns the port of an input with the ranges of its symbolic dims."""
     type = value.type
     if not isinstance(type, TensorType) or type.shape is None:
@@ -46,11 +46,11 @@ def _port(value: Value, port: Port, ranges: Mapping[str, SizeRange]) -> Port:
     names = [plain_symbol(d) for d in type.shape]
     if not any(name in ranges for name in names):
         return port
-    sizes: list[SizeRange] = []
+    sizes: list[DimRange] = []
     for axis, (name, dim) in enumerate(zip(names, type.shape, strict=True)):
-        before = port.ranges[axis] if axis < len(port.ranges) else SizeRange(1, None)
+        before = port.ranges[axis] if axis < len(port.ranges) else DimRange(1, None)
         if name is not None and name in ranges:
             sizes.append(ranges[name])
         else:
-            sizes.append(SizeRange(dim, dim) if isinstance(dim, int) else before)
+            sizes.append(DimRange(dim, dim) if isinstance(dim, int) else before)
     return port._replace(shapes=(), shape=(), ranges=tuple(sizes))

@@ -54,7 +54,7 @@ class DimNames:
         op = first
         while op is not None:
             kept = isinstance(op, Op) and set_loop_carried_dims(op)
-            if isinstance(op, Op) and not op.is_stated and (kept or any(v in changed for v in op.operands)):
+            if isinstance(op, Op) and not op.declares_results and (kept or any(v in changed for v in op.operands)):
                 self._retype(op, infer(op).types, changed)
             self._retype(op, [self.named(r.type, r.name or stem) for r in op.results], changed)
             op = op.next

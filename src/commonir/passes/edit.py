@@ -16,7 +16,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.ir.cloning import clone
 from commonir.ir.data import Data
-from commonir.ir.interface import NO_PORT, Metadata, Port, SizeRange, default_data, metadata_of, set_metadata
+from commonir.ir.interface import NO_PORT, DimRange, Metadata, Port, default_data, metadata_of, set_metadata
 from commonir.ir.module import Function, Module, unchangeable
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.ports import NewInterface
@@ -306,7 +306,7 @@ class _FunctionEdit:
             shape = tuple([fixed.get(n, d) for n, d in enumerate(port.shape)])
             if port.shapes and kept is not None and shape not in [port.shapes[k] for k in kept]:
                 shape = port.shapes[kept[0]]
-            ranges = tuple([SizeRange(fixed[n], fixed[n]) if n in fixed else r for n, r in enumerate(port.ranges)])
+            ranges = tuple([DimRange(fixed[n], fixed[n]) if n in fixed else r for n, r in enumerate(port.ranges)])
             if all(r.lower == r.upper for r in ranges):
                 ranges = ()
             self.input_ports[name] = port._replace(shape=shape, shapes=shapes, ranges=ranges)
@@ -365,7 +365,7 @@ def _infer_again(block: Block, *, keeps_stated: bool) -> None:
     diagnostics = Diagnostics()
     for outer in block.operations:
         for op in outer.walk():
-            if not isinstance(op, Op) or op.is_stated:
+            if not isinstance(op, Op) or op.declares_results:
                 continue
             try:
                 types = infer(op).types

@@ -11,7 +11,7 @@ from commonir.base.codes import IMPOSSIBLE_EDIT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects.mlir import ml_program
 from commonir.ir.cloning import clone
-from commonir.ir.interface import NO_PORT, Port, SizeRange
+from commonir.ir.interface import NO_PORT, DimRange, Port
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.ports import NewInterface
@@ -206,7 +206,7 @@ class _Shapes:
             return Port(shape=default, shapes=tuple(dict.fromkeys([default, *others])))
         lower_end, upper_end = others
         ends = zip(lower_end, upper_end, strict=True)
-        return Port(shape=default, ranges=tuple([SizeRange(min(a, b), max(a, b)) for a, b in ends]))
+        return Port(shape=default, ranges=tuple([DimRange(min(a, b), max(a, b)) for a, b in ends]))
 
     def _choices(self) -> list[dict[str, tuple[int, ...]]]:
         """Shapes of all inputs: the default, then each that is listed, or the smallest and the largest."""
@@ -234,5 +234,5 @@ class _Shapes:
         return tuple([evaluate(d, sizes) for d in dims if d is not None])
 
 
-def _end(range: SizeRange, is_upper: bool) -> int:
+def _end(range: DimRange, is_upper: bool) -> int:
     return range.lower if range.upper is None or not is_upper else range.upper

@@ -117,7 +117,7 @@ class _Inference:
                 v.retype(kind)
 
     def _operation(self, op: Operation) -> None:
-        if not isinstance(op, Op) or op.is_stated:
+        if not isinstance(op, Op) or op.declares_results:
             self._name(op)
             return
         try:

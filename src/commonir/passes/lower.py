@@ -407,7 +407,7 @@ class _Lowering:
                 self._expand(op, operands, frame)
         else:
             dialect = op.name.partition(".")[0]
-            kept = op.kept_operator if isinstance(op, Op) else ""
+            kept = op.undefined_operator if isinstance(op, Op) else ""
             by = "a function of the model that has its name" if kept else f"a plugin with the dialect '{dialect}'"
             help = f"`cir check` says what is known of it; {by} may state what it means"
             message = f"{kept or op.name} cannot be lowered to core"
@@ -499,7 +499,7 @@ class _Lowering:
         copy = op.clone_shallow(tuple(operands), frame.ready.get(op, ()))
         frame.block.append(copy)
         self.values.update(zip(op.results, copy.results, strict=True))
-        if not isinstance(copy, Op) or copy.is_stated:
+        if not isinstance(copy, Op) or copy.declares_results:
             return
         try:
             types = infer(copy).types
@@ -528,7 +528,7 @@ class _Lowering:
         except DiagnosticError:
             types = tuple([r.type for r in copy.results])
         for result, type in zip(copy.results, types, strict=False):
-            if op.states_types:
+            if op.infers_types:
                 # Nothing but the operation itself says what it gives.
                 result.retype(core_type(type))
             else:

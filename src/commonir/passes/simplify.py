@@ -71,10 +71,10 @@ class _OpFacts:
         self.is_removable = has(traits.Pure) and not has(traits.Terminator)
         # Whether what it gives for constants may be computed.
         self.is_computed = (
-            self.is_removable and not self.is_random and not self.is_constant and not definition.is_stated
+            self.is_removable and not self.is_random and not self.is_constant and not definition.declares_results
         )
         # Whether its results may be operands, according to its reference.
-        self.is_derived = definition.form is Form.COMPOSITE and not definition.states_types
+        self.is_derived = definition.form is Form.COMPOSITE and not definition.infers_types
 
 
 class _Simplification:
@@ -261,7 +261,7 @@ class _Constants:
         first, of_first = self._first.get(data.type, (None, None))
         if first is None:
             result = self._definition(data)
-            if result.type_says:
+            if result.attr_types_suffice:
                 self._first[data.type] = result, data
             return result
         values = tuple([data if v is of_first else v for v in first.attribute_values])

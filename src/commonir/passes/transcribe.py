@@ -164,7 +164,7 @@ def copied(
         changed = built.with_attributes(**changes)
         built.operands = ()
         built = changed
-    if not built.is_stated:
+    if not built.declares_results:
         for result, type in zip(built.results, infer(built).types, strict=True):
             result.retype(type)
         if not changes:

@@ -58,9 +58,9 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *,
     Raises: DiagnosticError (E0504) when the reference does not apply to these operands; E0509 when it is
     data-dependent.
     """
-    if op.results and not op.regions and not op.states_types and _can_reuse_trace(op, operands):
+    if op.results and not op.regions and not op.infers_types and _can_reuse_trace(op, operands):
         derived = infer(op)
-        if not derived.is_open:
+        if not derived.is_data_dependent:
             return _copied(derived, op, operands)
     replacement = dict(zip(op.operands, operands, strict=True))
     grouped: list[Value | tuple[Value, ...] | None] = []
@@ -93,7 +93,7 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *,
 def _open_form(op: Op, grouped: Sequence[Value | tuple[Value, ...] | None]) -> Any:
     """Returns the meaning of an operation by operations that take sizes at run time; None when there is none."""
     try:
-        return op.reference_open(*grouped)
+        return op.dynamic_reference(*grouped)
     except (NotKnownError, NotationError):
         return None
 

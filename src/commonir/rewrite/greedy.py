@@ -229,11 +229,11 @@ class _Rewriting:
         """
         children = [op for region in self.root.regions for block in region.blocks for op in block.operations]
         if not all(isinstance(op, Op) and op.has_trait(traits.IsolatedFromAbove) for op in children):
-            yield [op for child in children for op in child.listed()]
+            yield [op for child in children for op in child.walk_list()]
             return
         for child in children:
             if child.parent is not None:
-                yield child.listed()
+                yield child.walk_list()
 
     def _collect(self, operations: list[Operation], is_new: bool) -> None:
         """Fills the work list for a group, in reverse: with all operations for a new program, else with branches and

@@ -21,7 +21,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import core
-from commonir.ir.interface import NO_PORT, Port, SizeRange
+from commonir.ir.interface import NO_PORT, DimRange, Port
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType, ListType, OptionalType, TensorType, Type, symbols_of
@@ -89,7 +89,7 @@ class _SizeChoice:
         self._inputs = named_inputs(function)
         self._shapes = {name: np.shape(have[name]) for name, _, _ in self._inputs if name in have}
         self._least: dict[str, int] = {}
-        self._ranges: dict[str, list[SizeRange]] = {}
+        self._ranges: dict[str, list[DimRange]] = {}
         self._defaults: dict[str, int] = {}
         for _, kind, port in self._inputs:
             for axis, d in enumerate(kind.shape or ()):

@@ -1,6 +1,6 @@
-"""Questions about integer expressions: order, substitution, extremes over index ranges.
+"""Analysis of integer expressions: order, substitution, extremes over index ranges.
 
-An answer is given only when it holds for every value of the symbols; what is not proven is not claimed.
+Results hold for every value of the symbols. Predicates are false when nothing is proven.
 Source: `docs/architecture.md`, "Types that cross borders".
 """
 
@@ -34,7 +34,7 @@ from commonir.symbolic.dims import (
 )
 
 PROOF_STEPS = 32
-"""How many case distinctions one comparison may make."""
+"""The most case distinctions of one comparison."""
 _PLAIN_DEPTH = 4
 
 
@@ -47,12 +47,12 @@ def element_count(shape: Iterable[Dim]) -> Dim:
 
 
 def largest(*values: Dim) -> Dim:
-    """Returns the maximum; values that are provably not it are dropped."""
+    """Returns the maximum; values that are provably smaller than another are dropped."""
     return _largest(values, at_least)
 
 
 def _largest(values: Iterable[Dim], covers: Callable[[Dim, Dim], bool]) -> Dim:
-    """Returns the maximum without what something else of it covers."""
+    """Returns the maximum without arguments that another one covers."""
     keep: list[Dim] = []
     for x in dict.fromkeys(values):
         if any(covers(k, x) for k in keep):
@@ -82,7 +82,7 @@ def maxima_in(x: Dim) -> int:
 
 
 def smallest(*values: Dim) -> Dim:
-    """Returns the minimum; values that are provably not it are dropped."""
+    """Returns the minimum; values that are provably larger than another are dropped."""
     return -largest(*(-x for x in values))
 
 
@@ -96,12 +96,12 @@ def at_least(a: Dim, b: Dim) -> bool:
 
 @lru_cache(maxsize=1024)
 def _is_proven_nonnegative(x: DimExpr) -> bool:
-    """Kept, because a definition asks the same again for each of its operands and each of its results."""
+    """Cached, because the operands and results of a definition need the same proofs."""
     return _is_nonnegative(x, PROOF_STEPS)
 
 
 def _is_nonnegative(x: Dim, steps: int, facts: tuple[Dim, ...] = ()) -> bool:
-    """Returns whether `x >= 0` is proven where every one of `facts` is at least 0."""
+    """Returns whether `x >= 0` is proven where all `facts` are at least 0."""
     if any(_is_nonnegative_alone(y) for y in (x, *(x - f for f in facts))):
         return True
     if isinstance(x, int) or steps <= 0:
@@ -116,16 +116,16 @@ def _is_nonnegative_alone(x: Dim) -> bool:
 
 
 def is_plainly_at_least(a: Dim, b: Dim, fact: Dim = 0) -> bool:
-    """Returns whether `a >= b` follows at once from the maxima and minima in it, as for a position clamped to a range.
+    """Returns whether `a >= b` follows directly from the maxima and minima in it, as for a position clamped to a range.
 
-    `fact` is something known to be at least 0. It proves less than `at_least`, and costs little where indices and
-    symbols are many.
+    `fact` is an expression that is at least 0. This proves less than `at_least`, and is fast for many indices and
+    symbols.
     """
     return _is_plainly_nonnegative(a - b, _PLAIN_DEPTH, fact)
 
 
 def _is_plainly_nonnegative(x: Dim, depth: int, fact: Dim) -> bool:
-    """A maximum that is added is at least any of its arguments; one that is subtracted is one of them."""
+    """Uses that a maximum that is added is at least any of its arguments, and one that is subtracted is one of them."""
     if _is_nonnegative_alone(x) or _is_nonnegative_alone(x - fact):
         return True
     if isinstance(x, int) or depth == 0:
@@ -140,7 +140,7 @@ def _is_plainly_nonnegative(x: Dim, depth: int, fact: Dim) -> bool:
 
 
 def _holds_by_argument(x: DimExpr, steps: int, facts: tuple[Dim, ...]) -> bool:
-    """A maximum that is added is at least each of its arguments: one proof with an argument in its place is enough."""
+    """Uses that a maximum that is added is at least each of its arguments: a proof for one argument is enough."""
     for m, c in x.terms.items():
         for a in m:
             rest = without(m, (a,)) or ()
@@ -152,14 +152,14 @@ def _holds_by_argument(x: DimExpr, steps: int, facts: tuple[Dim, ...]) -> bool:
 
 
 def _holds_by_cases(x: DimExpr, steps: int, facts: tuple[Dim, ...]) -> bool:
-    """A maximum is one of its arguments, which is then at least the others: a proof with each of them in its place."""
+    """Uses that a maximum is one of its arguments, which is then at least the others: proves each case."""
     a = _first_max(x)
     if a is None:
         return False
     left = steps // len(a.args)
     for y in a.args:
         here = (*facts, *(y - z for z in a.args if z != y))
-        # Maxima around it are not proven anew: proofs within proofs would have no end to speak of.
+        # Enclosing maxima are not simplified again: nested proofs would take exponential time.
         if not _is_nonnegative(_rebuilt(x, lambda b, y=y: y if b == a else None, _covers_alone), left, here):
             return False
     return True
@@ -170,7 +170,7 @@ def _covers_alone(a: Dim, b: Dim) -> bool:
 
 
 def _first_max(x: Dim) -> Max | None:
-    """A maximum that has none inside, anywhere in the expression."""
+    """Returns the first maximum, anywhere in the expression, that contains no other."""
     for m in terms_of(x):
         for a in m:
             inside = (b for b in map(_first_max, parts_of(a)) if b is not None)
@@ -250,9 +250,9 @@ def substitute(x: Dim, values: Mapping[str, Dim]) -> Dim:
 
 
 def _rebuilt(x: Dim, replace: Callable[[Atom], Dim | None], covers: Callable[[Dim, Dim], bool] = at_least) -> Dim:
-    """Returns the expression with atoms replaced, outermost first, in normal form again; None keeps an atom.
+    """Returns the expression with atoms replaced, outermost first, in normal form again; None leaves an atom.
 
-    `covers` returns which arguments of a maximum are not needed.
+    `covers` returns whether an argument of a maximum makes another one redundant.
     """
     out: Dim = 0
     for m, c in terms_of(x).items():
@@ -306,8 +306,8 @@ def _evaluate_atom(atom: Atom, values: Mapping[str, int]) -> int:
 def extreme(x: Dim, extent: Mapping[str, Dim], upper: bool) -> Dim:
     """Returns the largest (or smallest) value of an index expression over the ranges of its indices.
 
-    The result has no indices left. It is a bound: reached when `is_tight`, otherwise perhaps not.
-    Indices range over `0 <= i < extent[i]`; every extent is taken to be at least 1.
+    The result has no indices left. It is a bound, which is reached when `is_tight`.
+    Indices range over `0 <= i < extent[i]`; every extent is assumed to be at least 1.
     """
     if isinstance(x, int) or not x.names[0]:
         return x
@@ -328,9 +328,7 @@ def extreme(x: Dim, extent: Mapping[str, Dim], upper: bool) -> Dim:
 
 
 def _by_index(terms: Terms) -> dict[Symbol, Terms]:
-    """Returns the terms in which an index is multiplied by nothing but what is fixed, of each index that has
-    several.
-    """
+    """Returns by index the terms in which it is multiplied by fixed factors only, where there are several."""
     by_index: dict[Symbol, Terms] = {}
     for m, c in terms.items():
         holders = [a for a in m if atom_dim(a).names[0]]
@@ -342,7 +340,7 @@ def _by_index(terms: Terms) -> dict[Symbol, Terms]:
 def _extreme_by_cases(rest: Dim, a: Max, c: int, extent: Mapping[str, Dim], upper: bool) -> Dim:
     """Returns the extreme of `rest + c * a`, with each argument in the place of the maximum.
 
-    Where the maximum pulls away from the wanted end, the mean of two arguments bounds it too:
+    Where the maximum moves away from the requested bound, the mean of two arguments bounds it too:
     `max(p, q) >= (p + q) / 2`.
     """
     cases = [rest + c * y for y in a.args]
@@ -354,13 +352,13 @@ def _extreme_by_cases(rest: Dim, a: Max, c: int, extent: Mapping[str, Dim], uppe
 
 
 def is_tight(x: Dim) -> bool:
-    """Returns whether `extreme` is reached: each index occurs once, and under nothing but sums, products and floors."""
+    """Returns whether `extreme` is reached: each index occurs once, and only in sums, products and floors."""
     occurrences = list(_occurrences(x))
     return None not in occurrences and len(set(occurrences)) == len(occurrences)
 
 
 def _occurrences(x: Dim) -> Iterator[str | None]:
-    """Yields the indices as often as they occur; None for what is not monotonic."""
+    """Yields each occurrence of an index; None for an expression that is not monotonic in it."""
     for m in regrouped(terms_of(x)):
         for a in m:
             match a:
@@ -376,7 +374,7 @@ def _occurrences(x: Dim) -> Iterator[str | None]:
 
 
 def _monomial_range(m: Monomial, extent: Mapping[str, Dim]) -> tuple[Dim, Dim]:
-    """Smallest and largest value of a product of atoms."""
+    """Returns the smallest and largest value of a product of atoms."""
     fixed = tuple(a for a in m if not atom_dim(a).names[0])
     lo = hi = product_of(fixed, 1)
     for a in m:
@@ -413,7 +411,7 @@ def _atom_range(atom: Atom, extent: Mapping[str, Dim]) -> tuple[Dim, Dim]:
 
 
 def within(x: Dim, extent: Mapping[str, Dim]) -> Dim:
-    """Returns the same expression without each floor and mod that is constant over the given ranges of the indices."""
+    """Returns the same expression without each floor and mod that is constant over the ranges of the indices."""
     if isinstance(x, int) or not x.names[0]:
         return x
     out: Dim = 0
@@ -444,7 +442,7 @@ def _atom_within(atom: Atom, extent: Mapping[str, Dim]) -> Dim:
 
 
 def _max_within(args: list[Dim], extent: Mapping[str, Dim]) -> Dim:
-    """Returns the maximum without arguments that are below another one over the given ranges."""
+    """Returns the maximum without arguments that are below another one over the ranges."""
     keep: list[Dim] = []
     for x in args:
         if any(_covers(k, x, extent) for k in keep):
@@ -466,7 +464,7 @@ def plain(x: Dim) -> str | None:
 
 
 def plain_symbol(x: Dim | None) -> str | None:
-    """Returns the name of the symbol (not index) that a dimension is; None when it is something else, or not known."""
+    """Returns the name of the symbol (not index) that a dimension is; None when it is another expression or unknown."""
     result = _only_symbol(x)
     return result.name if result is not None and not result.is_index else None
 

@@ -1,4 +1,4 @@
-"""Facts about dimensions that a definition needs, and the error raised when one cannot hold.
+"""Constraints on dimensions that a definition requires, and the error raised when one cannot hold.
 
 Source: `docs/architecture.md`, "Types that cross borders".
 """
@@ -35,7 +35,7 @@ _OF_NUMBERS: dict[Relation, Callable[[int, int], bool]] = {
 
 
 class NotationError(ValueError):
-    """A kernel that has no meaning: shapes that do not fit, element types that do not agree, an index without range.
+    """A kernel that has no meaning: shapes that do not fit, element types that do not agree, an index without a range.
 
     `lhs`, `relation`, `rhs`, `why` and `label` describe the violated fact, when it is one about dimensions.
     """
@@ -61,16 +61,16 @@ class NotationError(ValueError):
 class NotKnownError(NotationError):
     """A rank, dim or element that a definition needs is known only when the program runs.
 
-    Nothing is wrong with the program: engines state the meaning of such an operation when they reach it.
+    The program is valid: engines compute the meaning of such an operation when execution reaches it.
     """
 
 
 class Constraint:
-    """A fact that inference needs and cannot decide: `lhs relation rhs`, for example `N == M`.
+    """A requirement that inference cannot decide: `lhs relation rhs`, for example `N == M`.
 
-    `why` names what needs it, `label` is the label of the rule in the operation's definition. The fact is not needed
-    when one of the dimensions in `unless_empty` is zero. `is_broadcast` says that it is sufficient, not necessary: one
-    of the sides may also be 1, and then the other stands for both.
+    `why` is the reason, `label` is the label of the constraint in the definition of the operation. It need not hold
+    when one of the dimensions in `unless_empty` is zero. With `is_broadcast` it is sufficient, not necessary: one of
+    the sides may also be 1, and is then broadcast.
     """
 
     __slots__ = ("is_broadcast", "label", "lhs", "relation", "rhs", "unless_empty", "why")
@@ -122,12 +122,12 @@ class Constraint:
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """Names of the symbols it speaks of."""
+        """Names of the symbols in it."""
         dims = (self.lhs, self.rhs, *self.unless_empty)
         return tuple(dict.fromkeys(n for d in dims for n in symbols(d)))
 
     def holds(self, values: Mapping[str, int]) -> bool:
-        """Returns whether it is true for these values of its symbols; it is not where they make it divide by zero.
+        """Returns whether it holds for these values of its symbols; it does not where it divides by zero.
 
         Raises: ValueError when a symbol has no value.
         """
@@ -139,8 +139,8 @@ class Constraint:
             return False
 
     def solution(self, name: str, values: Mapping[str, int]) -> int | None:
-        """Returns the size of one of its symbols that makes an equation true, the others being as they are; None when
-        there is none above 0, or the symbol does not occur linearly.
+        """Returns the positive value of one of its symbols that satisfies an equation, for given values of the others;
+        None when there is none, or the symbol does not occur linearly.
         """
         if self.relation != "==":
             return None
@@ -148,8 +148,8 @@ class Constraint:
         factor = coefficient(difference, name)
         if not factor:
             return None
-        size, rest = divmod(-evaluate(difference, {name: 0}), factor)
-        return size if size > 0 and not rest else None
+        dim, rest = divmod(-evaluate(difference, {name: 0}), factor)
+        return dim if dim > 0 and not rest else None
 
     def bound(self, values: Mapping[str, Dim]) -> tuple[Constraint, ...]:
         """Returns the constraints that remain under these values; () when it is proven. Raises: NotationError when it
@@ -167,7 +167,7 @@ class Constraint:
         )
 
     def labelled(self, label: str) -> Constraint:
-        """Returns the same fact under the label of a rule."""
+        """Returns the same constraint with a label."""
         return Constraint(self.lhs, self.relation, self.rhs, self.why, label, self.unless_empty, self.is_broadcast)
 
     def __str__(self) -> str:
@@ -206,7 +206,7 @@ def require(
     unless_empty: tuple[Dim, ...] = (),
     is_broadcast: bool = False,
 ) -> tuple[Constraint, ...]:
-    """Nothing when the relation is proven, a constraint when it is undecided.
+    """Returns nothing when the relation is proven, a constraint when it is undecided.
 
     `why` may be a function, called only when the text is needed.
     Raises: NotationError when the relation cannot hold.
@@ -226,7 +226,7 @@ def require(
 def without_implied(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
     """Returns the constraints once each, without those that follow from others.
 
-    Anything may follow from sizes being equal, and what has no label from what has one.
+    Constraints may follow from equations, and those without a label from those with one.
     """
     once = tuple(dict.fromkeys(constraints))
     if not once:
@@ -235,34 +235,34 @@ def without_implied(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]
     labelled = [c for c in once if c.relation != "==" and c.label is not None and not c.unless_empty]
     if not equal and not labelled:
         return once
-    # What has a label says most; a broadcast asks for less than that sizes are equal.
+    # Those with a label come first; a broadcast is weaker than an equation.
     equal.sort(key=lambda c: (c.label is None, c.is_broadcast))
     result: list[Constraint] = []
-    sizes: dict[str, Dim] = {}
+    dims: dict[str, Dim] = {}
     for c in equal:
-        if c.label is not None or not _follows(c, result, sizes):
+        if c.label is not None or not _follows(c, result, dims):
             result.append(c)
-            sizes = _with_size(sizes, c)
+            dims = _with_dim(dims, c)
     declared = [*result, *labelled]
-    return tuple([c for c in once if c in result or not _follows(c, declared if c.label is None else result, sizes)])
+    return tuple([c for c in once if c in result or not _follows(c, declared if c.label is None else result, dims)])
 
 
-def _with_size(sizes: Mapping[str, Dim], equal: Constraint) -> dict[str, Dim]:
-    """Returns the sizes of symbols that satisfy an equation for some sizes: one more if the equation determines it."""
-    lhs, rhs = substitute(equal.lhs, sizes), substitute(equal.rhs, sizes)
+def _with_dim(dims: Mapping[str, Dim], equal: Constraint) -> dict[str, Dim]:
+    """Returns values of symbols, with one more if an equation determines it."""
+    lhs, rhs = substitute(equal.lhs, dims), substitute(equal.rhs, dims)
     for one, other in ((lhs, rhs), (rhs, lhs)):
         name = plain_symbol(one)
         if name is not None and name not in symbols(other):
-            return {n: substitute(size, {name: other}) for n, size in sizes.items()} | {name: other}
-    return dict(sizes)
+            return {n: substitute(dim, {name: other}) for n, dim in dims.items()} | {name: other}
+    return dict(dims)
 
 
-def _follows(c: Constraint, constraints: Iterable[Constraint], sizes: Mapping[str, Dim]) -> bool:
-    """Returns whether a constraint holds where others do, which say that symbols have some sizes."""
-    if sizes and decide(substitute(c.lhs, sizes), c.relation, substitute(c.rhs, sizes)):
+def _follows(c: Constraint, constraints: Iterable[Constraint], dims: Mapping[str, Dim]) -> bool:
+    """Returns whether a constraint follows from others, for some values of symbols."""
+    if dims and decide(substitute(c.lhs, dims), c.relation, substitute(c.rhs, dims)):
         return True
     difference = c.lhs - c.rhs
     if c.relation in ("==", "!="):
         return any(d.relation == c.relation and d.lhs - d.rhs in (difference, -difference) for d in constraints)
-    # There may be many pairs, of sizes with many maxima in them.
+    # There may be many pairs, of expressions with many maxima.
     return any(is_plainly_at_least(own, known) for own in c.slacks for d in constraints for known in d.slacks)

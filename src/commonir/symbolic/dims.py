@@ -1,8 +1,8 @@
 """Integer expressions in normal form: symbolic dimensions and index expressions are one algebra.
 
 A `DimExpr` is a polynomial with integer coefficients over atoms: symbols, `floor(p / q)`, `p mod q` and `max(p, ...)`.
-Ceiling and minimum are negations of these. Expressions are kept in normal form, so equal normal forms are equal
-expressions; a constant is always an `int`, so static shapes never pay for symbols.
+Ceiling and minimum are negations of these. Expressions are in normal form, so equal normal forms are equal
+expressions; a constant is always an `int`, so static shapes do not pay for symbols.
 Two symbols are never merged and no symbol is ever assumed to have a value. Divisors are assumed to be positive.
 Knows nothing of tensors. Source: `docs/architecture.md`, "Types that cross borders".
 """
@@ -228,7 +228,7 @@ def symbols_in(x: Dim) -> tuple[Symbol, ...]:
     return tuple(dict.fromkeys(s for m in terms_of(x) for a in m for s in _symbols_in(a)))
 
 
-# Kernels use the same few names again and again, and ask the same of them.
+# Kernels use the same few names repeatedly.
 @lru_cache(maxsize=1024)
 def symbol(name: str, least: int = 1) -> DimExpr:
     """Returns a dimension known by name only, at least `least`. One name should have one `least` within a program."""
@@ -237,7 +237,7 @@ def symbol(name: str, least: int = 1) -> DimExpr:
 
 @lru_cache(maxsize=1024)
 def index(name: str) -> DimExpr:
-    """Returns an index of a kernel: at least 0 and below the extent it is given."""
+    """Returns an index of a kernel: at least 0 and below its extent."""
     return DimExpr({(Symbol(name, True, 0),): 1})
 
 
@@ -289,10 +289,10 @@ def normal(terms: Terms) -> Dim:
     nonzero = {m: c for m, c in terms.items() if c}
     for m, c in nonzero.items():
         for a in m:
-            if type(a) is Floor and (opened := _open_floor(m, c, a)) is not None:
+            if type(a) is Floor and (expanded := _expand_floor(m, c, a)) is not None:
                 rest = dict(nonzero)
                 del rest[m]
-                return normal(rest) + opened
+                return normal(rest) + expanded
     if not nonzero:
         return 0
     if len(nonzero) == 1 and () in nonzero:
@@ -300,8 +300,8 @@ def normal(terms: Terms) -> Dim:
     return DimExpr(nonzero)
 
 
-def _open_floor(m: Monomial, c: int, floor: Floor) -> Dim | None:
-    """`c * m` without the floor, when the other factors contain its divisor."""
+def _expand_floor(m: Monomial, c: int, floor: Floor) -> Dim | None:
+    """Returns `c * m` without the floor, when the other factors contain its divisor."""
     rest = without(m, (floor,)) or ()
     factor = 1
     if isinstance(floor.den, int):
@@ -320,7 +320,7 @@ def _open_floor(m: Monomial, c: int, floor: Floor) -> Dim | None:
 
 
 def _split(a: Dim, b: Dim) -> tuple[Dim, Dim]:
-    """`a = q * b + r`, with every term that `b` divides taken into `q` (exactly, when `b` has several terms)."""
+    """Returns `q` and `r` of `a = q * b + r`: `q` has the terms that `b` divides (exactly, if it has several terms)."""
     if isinstance(b, int):
         q = {m: c // b for m, c in terms_of(a).items() if c % b == 0 or not m}
         r = {m: c % b if not m else c for m, c in terms_of(a).items() if c % b}
@@ -333,7 +333,7 @@ def _split(a: Dim, b: Dim) -> tuple[Dim, Dim]:
     ((mono, coefficient),) = b.terms.items()
     taken: Terms = {}
     left: Terms = {}
-    # A multiple of a floor is written as what it rounds, less the remainder.
+    # A multiple of a floor is written as the rounded expression minus the remainder.
     has_floor = any(isinstance(f, Floor) for f in mono)
     for m, c in (regrouped(terms_of(a)) if has_floor else terms_of(a)).items():
         rest = without(m, mono)
@@ -369,7 +369,7 @@ def _divide_exactly(a: Dim, b: DimExpr) -> Dim | None:
 
 
 def floor_div(a: Dim, b: Dim) -> Dim:
-    """`floor(a / b)`. Raises: ZeroDivisionError when `b` is the number 0."""
+    """Returns `floor(a / b)`. Raises: ZeroDivisionError when `b` is the number 0."""
     if isinstance(a, int) and isinstance(b, int):
         return a // b
     if b == 0:
@@ -382,10 +382,10 @@ def floor_div(a: Dim, b: Dim) -> Dim:
     if r == 0:
         return q
     if isinstance(b, int) and isinstance(r, DimExpr):
-        whole, rest = _without_remainders(r, b)
+        quotient, rest = _without_remainders(r, b)
         more, rest = _split(rest, b)
         if isinstance(rest, int):
-            return q + whole + more + rest // b
+            return q + quotient + more + rest // b
         r, b = _reduce_floor(r, b)
         if b == 1:
             return q + r
@@ -398,13 +398,13 @@ def floor_div(a: Dim, b: Dim) -> Dim:
 
 
 def _without_remainders(r: DimExpr, b: int) -> tuple[Dim, Dim]:
-    """`r = q * b + rest`, with each remainder x mod b written as x - b floor(x / b)."""
+    """Returns `q` and `rest` of `r = q * b + rest`, with each remainder x mod b written as x - b floor(x / b)."""
     q: Dim = 0
     rest: Dim = r
     for m, c in r.terms.items():
         match m:
             case (Mod(num=num, den=den),) if den == b:
-                # What is added to a multiple is mostly what is missing from one: that of -x, as in b ceil(x / b).
+                # A remainder that is added is usually that of -x, as in b ceil(x / b).
                 same = num - normal(dict.fromkeys(terms_of(num), b)) if c > 0 else num
                 q, rest = q - floor_div(same, b) * c, rest + (same - atom_dim(m[0])) * c
             case _:
@@ -413,9 +413,7 @@ def _without_remainders(r: DimExpr, b: int) -> tuple[Dim, Dim]:
 
 
 def _reduce_floor(r: DimExpr, b: int) -> tuple[Dim, int]:
-    """Returns the same quotient with common factors cancelled and a floor inside merged: floor((floor(p/q) + c) /
-    b).
-    """
+    """Returns the quotient with common factors cancelled and a nested floor merged: floor((floor(p/q) + c) / b)."""
     g = gcd(b, *(c for m, c in r.terms.items() if m))
     out: Dim = r
     if g > 1:
@@ -434,7 +432,7 @@ def _reduce_floor(r: DimExpr, b: int) -> tuple[Dim, int]:
 
 
 def modulo(a: Dim, b: Dim) -> Dim:
-    """`a - b * floor(a / b)`. Raises: ZeroDivisionError when `b` is the number 0."""
+    """Returns `a - b * floor(a / b)`. Raises: ZeroDivisionError when `b` is the number 0."""
     if isinstance(a, int) and isinstance(b, int):
         return a % b
     if b == 0:
@@ -472,7 +470,7 @@ def _reduce_terms(r: Dim, b: int) -> Dim:
 
 
 def ceil_div(a: Dim, b: Dim) -> Dim:
-    """`a / b`, rounded up."""
+    """Returns `a / b`, rounded up."""
     return -floor_div(-a, b)
 
 
@@ -480,7 +478,7 @@ def regrouped(terms: Terms) -> Terms:
     """Returns the terms with `c*p - c*(p mod q)` written as `c*q*floor(p / q)`, which is bounded more tightly and reads
     better.
 
-    The result is not in normal form and must not be given back to arithmetic.
+    The result is not in normal form and must not be used in arithmetic.
     """
     out = terms
     for m, c in terms.items():
@@ -491,7 +489,7 @@ def regrouped(terms: Terms) -> Terms:
 
 
 def _pair(terms: Terms, m: Monomial, c: int, mod: Mod) -> Terms:
-    """Joins one `mod` with the terms of its numerator, when all of them are there."""
+    """Joins one `mod` with the terms of its numerator, if all of them are present."""
     if terms.get(m) != c or len(terms_of(mod.den)) != 1:
         return terms
     rest = without(m, (mod,)) or ()
@@ -499,29 +497,29 @@ def _pair(terms: Terms, m: Monomial, c: int, mod: Mod) -> Terms:
     out = dict(terms)
     del out[m]
     for n, k in terms_of(mod.num).items():
-        whole = _sorted(n + rest)
-        have = out.get(whole, 0)
+        product = _sorted(n + rest)
+        have = out.get(product, 0)
         taken = k
         if isinstance(mod.den, int) and n and have % c == 0 and (-have // c - k) % mod.den == 0:
             taken = -have // c
         if n and (have == 0 or (-c * taken > 0) != (have > 0) or abs(have) < abs(c * taken)):
             return terms
         num[n] = taken
-        out[whole] = have + c * taken
+        out[product] = have + c * taken
     numerator = normal(num)
     if isinstance(numerator, int):
         return terms
     floor = Floor(numerator, mod.den)
     for n, k in terms_of(mod.den).items():
-        whole = _sorted((*rest, floor, *n))
-        if whole in out:  # the sum would not be opened again, and read as another normal form
+        product = _sorted((*rest, floor, *n))
+        if product in out:  # the sum would not be expanded again, and would read as another normal form
             return terms
-        out[whole] = -c * k
+        out[product] = -c * k
     return {n: k for n, k in out.items() if k}
 
 
 def bounds(x: Dim) -> tuple[float, float]:
-    """Bounds over all values of the symbols: dimensions at least their `least`, indices at least 0.
+    """Returns bounds over all values of the symbols: dimensions at least their `least`, indices at least 0.
 
     The bounds are integers, or infinite.
     """
@@ -538,7 +536,7 @@ def _bounds_of(terms: Terms) -> tuple[float, float]:
 
 
 def _interval(terms: Terms) -> tuple[float, float]:
-    """Interval arithmetic over the terms."""
+    """Returns bounds by interval arithmetic over the terms."""
     lo: float = 0
     hi: float = 0
     for m, c in terms.items():
@@ -554,7 +552,7 @@ def _interval(terms: Terms) -> tuple[float, float]:
 
 
 def atom_bounds(atom: Atom) -> tuple[float, float]:
-    """Bounds of an atom over all values of the symbols."""
+    """Returns the bounds of an atom over all values of the symbols."""
     match atom:
         case Symbol():
             return atom.least, inf
@@ -572,7 +570,7 @@ def atom_bounds(atom: Atom) -> tuple[float, float]:
 
 
 def _quotient(a: float, b: float) -> float:
-    """`floor(a / b)` of a finite `a` and a positive, perhaps infinite `b`."""
+    """Returns `floor(a / b)` of a finite `a` and a positive, perhaps infinite `b`."""
     if b == inf:
         return 0 if a >= 0 else -1
     return int(a) // int(b)
@@ -587,8 +585,8 @@ def _print(x: DimExpr) -> str:
             factor, is_negated = _print_factor(a, c < 0)
             factors.append(factor)
             c = -c if is_negated else c
-        size = abs(c)
-        body = "*".join(factors if factors and size == 1 else [str(size), *factors])
+        magnitude = abs(c)
+        body = "*".join(factors if factors and magnitude == 1 else [str(magnitude), *factors])
         # Constants last, positive terms before negative ones, larger products first, then by name.
         terms.append(((not m, c < 0, -len(m), [a.key for a in m]), body))
     out = ""
@@ -633,7 +631,7 @@ RESERVED = frozenset({"floor", "ceil", "mod", "max", "min", "where"})
 
 
 def quoted_name(name: str) -> str:
-    r"""Returns the name as text: itself if it is an identifier, else quoted, with `\xx` for what quotes cannot hold."""
+    r"""Returns a name as text: an identifier as it is, others quoted, with `\xx` for bytes that cannot be in quotes."""
     if name.isidentifier() and name.isascii() and name not in RESERVED:
         return name
     return "'" + "".join(c if c.isprintable() and c not in "'\"\\" else _escape(c) for c in name) + "'"

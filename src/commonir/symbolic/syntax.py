@@ -8,9 +8,8 @@ r"""Text of integer expressions, and its inverse.
     text   = expr ["where" name ">=" number {"," name ">=" number}]
 
 A name is an identifier, or anything between single quotes with `\xx` for a byte. The `where` part has the least
-value of symbols that may be smaller, or are known to be larger, than 1. Limits: characters,
-nested parentheses, terms, degree, arguments of `max`, and digits, each by the constant below; beyond them `parse`
-refuses.
+value of each symbol for which it is not 1. `parse` refuses text beyond the limits below: characters, nested
+parentheses, terms, degree, arguments of `max`, and digits.
 """
 
 from __future__ import annotations
@@ -48,9 +47,7 @@ class DimSyntaxError(ValueError):
 
 
 def text(x: Dim) -> str:
-    """Returns the expression as text from which `parse` makes it again; `str` leaves the least values of symbols
-    out.
-    """
+    """Returns the expression as text for `parse`; `str` leaves out the least values of symbols."""
     if isinstance(x, int):
         return str(x)
     special = [s for s in symbols_in(x) if not s.is_index and s.least != 1]
@@ -59,14 +56,14 @@ def text(x: Dim) -> str:
 
 
 def parse(source: str, known: Mapping[str, Dim] | None = None) -> Dim:
-    """Returns the expression that the text says; the inverse of `text`.
+    """Parses an expression; the inverse of `text`.
 
-    `known` gives symbols (or indices) by name; other names are symbols that are at least 1, or what `where` says.
+    `known` has symbols (or indices) by name; other names are symbols that are at least 1, or their value in `where`.
     Raises: DimSyntaxError.
     """
     if len(source) > MAX_LENGTH:
         raise DimSyntaxError(f"expression of {len(source)} characters, the limit is {MAX_LENGTH}")
-    return _Parser(_tokens(source), dict(known or {})).whole()
+    return _Parser(_tokens(source), dict(known or {})).parse()
 
 
 Token = tuple[str, str, int]
@@ -107,8 +104,8 @@ class _Parser:
         self.at = 0
         self.depth = 0
 
-    def whole(self) -> Dim:
-        """Returns a whole text; `where` is read first, because it declares the symbols."""
+    def parse(self) -> Dim:
+        """Parses a text; `where` is read first, because it declares the symbols."""
         marks = [n for n, t in enumerate(self.tokens) if t[:2] == ("name", "where")]
         if marks:
             self.at = marks[0]
@@ -126,7 +123,7 @@ class _Parser:
             raise DimSyntaxError(f"unexpected '{value}' at offset {offset}")
 
     def declarations(self) -> None:
-        """`where N >= 0, M >= 2`."""
+        """Reads `where N >= 0, M >= 2`."""
         while True:
             self.at += 1
             kind, name, offset = self.take()
@@ -185,7 +182,7 @@ class _Parser:
                 return out
 
     def limited(self, x: Dim) -> Dim:
-        """Returns the product, unless it has become too large to compute with."""
+        """Returns the product, unless it is too large to compute with."""
         if len(terms_of(x)) > MAX_TERMS or any(len(m) > MAX_DEGREE for m in terms_of(x)):
             raise DimSyntaxError(f"expression of more than {MAX_TERMS} terms or of degree above {MAX_DEGREE}")
         return x
@@ -196,9 +193,9 @@ class _Parser:
             raise DimSyntaxError(f"number of {len(digits)} digits, the limit is {MAX_DIGITS}")
         return int(digits)
 
-    def divisor(self, *, whole: bool = False) -> Dim:
+    def divisor(self, *, is_expression: bool = False) -> Dim:
         offset = self.tokens[self.at][2]
-        out = self.expression() if whole else self.factor()
+        out = self.expression() if is_expression else self.factor()
         if isinstance(out, int) and out <= 0:
             raise DimSyntaxError(f"expected a positive divisor at offset {offset}, found {out}")
         return out
@@ -227,7 +224,7 @@ class _Parser:
         args = [self.expression()]
         if fn in ("floor", "ceil"):
             self.expect("/")
-            args.append(self.divisor(whole=True))
+            args.append(self.divisor(is_expression=True))
         else:
             while self.accept(","):
                 args.append(self.expression())

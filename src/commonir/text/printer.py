@@ -199,11 +199,11 @@ class VersionedPrinter(Printer):
         if properties and extra and isinstance(op, Op):
             for _, held in sorted({**properties, **extra}.items()):
                 self.attribute(held)
-        if properties or op.states_properties:
-            self._late[number] = f" <{self.stated_properties(op, properties)}>"
+        if properties or op.has_properties:
+            self._late[number] = f" <{self.properties_text(op, properties)}>"
         yield f"){f' {self.dictionary(extra)}' if extra else ''} : {signature}"
 
-    def stated_properties(self, op: Operation, properties: Mapping[str, Attribute]) -> str:
+    def properties_text(self, op: Operation, properties: Mapping[str, Attribute]) -> str:
         if not self.upstream or isinstance(op, Op | Module):
             return self.dictionary(properties)
         # mlir-opt makes no aliases for what an operation that it does not know calls properties.

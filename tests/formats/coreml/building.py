@@ -13,7 +13,7 @@ from commonir.dialects.mil.program import CompoundConstant, CompoundLiteral, Con
 from commonir.formats.coreml.messages import message_class
 from commonir.ir.data import Data
 from commonir.ir.operation import Region, Value
-from commonir.ods import Dialect, Dialects, StatedResults, attr_types, attribute, operand, parameter, region, result
+from commonir.ods import DeclaredResults, Dialect, Dialects, attr_types, attribute, operand, parameter, region, result
 
 Message = Any
 
@@ -24,62 +24,62 @@ ARRAY_FLOAT16, ARRAY_FLOAT32, ARRAY_INT32, ARRAY_DOUBLE = 65552, 65568, 131104, 
 # -- a dialect for tests: as little as exercises every way of binding
 
 
-class Add(StatedResults, name="mil.add"):
+class Add(DeclaredResults, name="mil.add"):
     x: Value = operand("any")
     y: Value = operand("any")
     output: Value = result("any")
 
 
-class Softmax(StatedResults, name="mil.softmax"):
+class Softmax(DeclaredResults, name="mil.softmax"):
     x: Value = operand("any")
     axis: int = parameter(attr_types.integer, default=-1)
     output: Value = result("any")
 
 
-class Concat(StatedResults, name="mil.concat"):
+class Concat(DeclaredResults, name="mil.concat"):
     values: tuple[Value, ...] = operand("any", variadic=True)
     axis: int = parameter(attr_types.integer, default=0)
     output: Value = result("any")
 
 
-class Split(StatedResults, name="mil.split"):
+class Split(DeclaredResults, name="mil.split"):
     x: Value = operand("any")
     outputs: tuple[Value, ...] = result("any", variadic=True)
 
 
-class Cond(StatedResults, name="mil.cond"):
+class Cond(DeclaredResults, name="mil.cond"):
     pred: Value = operand("any")
     true_branch: Region = region()
     false_branch: Region = region()
     outputs: tuple[Value, ...] = result("any", variadic=True)
 
 
-class WhileLoop(StatedResults, name="mil.while_loop"):
+class WhileLoop(DeclaredResults, name="mil.while_loop"):
     loop_vars: tuple[Value, ...] = operand("any", variadic=True)
     condition: Region = region()
     loop_body: Region = region()
     outputs: tuple[Value, ...] = result("any", variadic=True)
 
 
-class Expand(StatedResults, name="mil.constexpr_expand", since="CoreML6"):
+class Expand(DeclaredResults, name="mil.constexpr_expand", since="CoreML6"):
     table: Data = attribute(attr_types.data)
     axis: int = attribute(attr_types.integer)
     output: Value = result("any")
 
 
-class Classify(StatedResults, name="mil.classify"):
+class Classify(DeclaredResults, name="mil.classify"):
     probabilities: Value = operand("any")
     classes: tuple[str, ...] = parameter(attr_types.texts)
     label: Value = result("any")
     scores: Value = result("any")
 
 
-class ReadState(StatedResults, name="mil.read_state", since="CoreML8"):
+class ReadState(DeclaredResults, name="mil.read_state", since="CoreML8"):
     input: Value = operand("any")
     output: Value = result("any")
 
 
-class WriteState(StatedResults, name="mil.write_state", since="CoreML8"):
+class WriteState(DeclaredResults, name="mil.write_state", since="CoreML8"):
     input: Value = operand("any")
     data: Value = operand("any")
 

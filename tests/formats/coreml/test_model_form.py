@@ -15,7 +15,7 @@ from commonir.formats.coreml.model import decode_model, encode_model
 from commonir.formats.coreml.read import read
 from commonir.formats.protobuf.attribute_form import to_attribute, to_message
 from commonir.ir.attributes import BytesAttr, DictionaryAttr, IntegerAttr, StringAttr
-from commonir.ir.interface import ColorSpace, Metadata, Port, SizeRange, metadata_of, set_metadata
+from commonir.ir.interface import ColorSpace, DimRange, Metadata, Port, metadata_of, set_metadata
 from commonir.ir.module import Module
 from commonir.ods import Dialects
 from commonir.passes.lower import lower
@@ -125,4 +125,4 @@ def test_image_feature_is_a_port_of_channels_first_shapes() -> None:
     description = read_description(to_attribute(every_feature()))
     port = port_of_feature(description.interfaces[0].inputs[1])
     assert port == Port("", ColorSpace.BGR, (1, 3, 6, 8), ((1, 3, 6, 8), (1, 3, 12, 16)))
-    assert SizeRange(1, None) == port_of_feature(description.interfaces[0].inputs[0]).ranges[0]
+    assert DimRange(1, None) == port_of_feature(description.interfaces[0].inputs[0]).ranges[0]

@@ -10,7 +10,7 @@ from commonir.base.file_codes import INTERFACE_MISMATCH, INVALID_NAME, MALFORMED
 from commonir.dialects.mil.description import MultiArray, description_of, read_description
 from commonir.formats.coreml.read import check, read
 from commonir.ir.attributes import DictionaryAttr
-from commonir.ir.interface import SizeRange
+from commonir.ir.interface import DimRange
 from commonir.ir.types import f32
 
 from tests.formats.coreml import building as b
@@ -570,7 +570,7 @@ def test_description_shows_shapes_ranges_defaults_and_metadata(tmp_path: Path) -
     (interface,) = description.interfaces
     (x,) = interface.inputs
     assert (x.name, x.summary) == ("x", "what goes in")
-    assert x.type == MultiArray(f32, (2, 3), ranges=(SizeRange(1, 10), SizeRange(3, 3)))
+    assert x.type == MultiArray(f32, (2, 3), ranges=(DimRange(1, 10), DimRange(3, 3)))
     assert description.metadata.license == "none"
     assert description.specification_version == 6
 

@@ -32,7 +32,7 @@ from commonir.formats.mil_text.read import check, read_with_findings
 from commonir.formats.mil_text.write import write
 from commonir.ir import Module
 from commonir.ir.equality import first_difference
-from commonir.ir.interface import SizeRange, metadata_of
+from commonir.ir.interface import DimRange, metadata_of
 from commonir.ir.types import f32, i32
 from commonir.ods import Dialects
 
@@ -176,7 +176,7 @@ def test_without_data_the_description_comes_from_metadata_and_types(tmp_path: Pa
     assert description.specification_version == 8
     assert feature(module, "image").type == Image(6, 8, "RGB")
     ids = feature(module, "ids")
-    assert ids == Feature("ids", MultiArray(i32, (2,), ranges=(SizeRange(1, 4),)), True, "tokens")
+    assert ids == Feature("ids", MultiArray(i32, (2,), ranges=(DimRange(1, 4),)), True, "tokens")
     about = metadata_of(module)
     assert (about.author, about.description, about.user_defined) == ("somebody", "a model", (("key", "value"),))
 
@@ -184,7 +184,7 @@ def test_without_data_the_description_comes_from_metadata_and_types(tmp_path: Pa
 def test_flexible_shapes_of_a_text_become_those_of_its_description(tmp_path: Path) -> None:
     place = tmp_path / "net.mil"
     place.write_text(FLEXIBLE)
-    ranges = (SizeRange(1, 8), SizeRange(4, 4))
+    ranges = (DimRange(1, 8), DimRange(4, 4))
     assert feature(opened(place), "x").type == MultiArray(f32, (1, 4), ranges=ranges)
     place.write_text(ENUMERATED)
     assert feature(opened(place), "x").type == MultiArray(f32, (4,), shapes=((4,), (1,), (2,)))

@@ -22,7 +22,7 @@ from commonir.dialects.mil.description import (
 )
 from commonir.dialects.mil.program import PROGRAM_VERSION, Func
 from commonir.ir.attributes import IntegerAttr
-from commonir.ir.interface import NO_PORT, ColorSpace, Port, SizeRange
+from commonir.ir.interface import NO_PORT, ColorSpace, DimRange, Port
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import MapType, StateType, TensorType, f16
@@ -126,12 +126,12 @@ def _report_unbounded(name: str, axes: list[int], sizes: tuple[Dim | None, ...],
     )
 
 
-def _is_bounded(ranges: tuple[SizeRange, ...], open_axes: list[int]) -> bool:
+def _is_bounded(ranges: tuple[DimRange, ...], open_axes: list[int]) -> bool:
     return all(n < len(ranges) and ranges[n].upper is not None for n in open_axes)
 
 
 def _default_shape(
-    type: TensorType, port: Port, shapes: tuple[tuple[int, ...], ...], ranges: tuple[SizeRange, ...]
+    type: TensorType, port: Port, shapes: tuple[tuple[int, ...], ...], ranges: tuple[DimRange, ...]
 ) -> tuple[int, ...]:
     dims = type.shape or ()
     if len(port.shape) == len(dims) and all(
@@ -148,7 +148,7 @@ def _image(
     type: TensorType,
     shape: tuple[int, ...],
     shapes: tuple[tuple[int, ...], ...],
-    ranges: tuple[SizeRange, ...],
+    ranges: tuple[DimRange, ...],
 ) -> Image:
     color = "GRAYSCALE_FLOAT16" if type.element is f16 and order is ColorSpace.GRAYSCALE else _COLORS[order]
     height, width = shape[-2:]
@@ -175,6 +175,6 @@ def _output(name: str, value: Value, port: Port) -> Feature:
         )
         return Feature(name, Image(shape[-1], shape[-2], color), summary=port.doc)
     if port.image is not None:
-        unbounded = SizeRange(1, None)
+        unbounded = DimRange(1, None)
         return Feature(name, Image(1, 1, _COLORS[port.image], (), unbounded, unbounded), summary=port.doc)
     return Feature(name, MultiArray(type.element, shape), summary=port.doc)

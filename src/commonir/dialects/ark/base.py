@@ -164,7 +164,7 @@ class ArkOp(MlirOp):
     result_id: int = attribute(attr_types.integer, doc="the number of the tensor that it gives; -1 for none")
 
     @property
-    def given_name(self) -> str:
+    def source_name(self) -> str:
         return self.op_name
 
     def infer_results(self) -> tuple[Type, ...] | None:
@@ -187,7 +187,7 @@ class ArkOp(MlirOp):
             return tuple([operands[n] for n in places])
         out: list[Value] = []
         at = 0
-        for field, size in zip(self.layout.inputs, self.group_sizes, strict=False):
+        for field, size in zip(self.layout.inputs, self.segment_sizes, strict=False):
             if (field.name in self.writes) is written:
                 out += self.operands[at : at + size]
             at += size

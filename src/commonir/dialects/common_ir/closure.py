@@ -68,7 +68,7 @@ class Closure:
 
     def _node(self, op: Operation) -> Iterator[Diagnostic]:
         if isinstance(op, onnx.Custom):
-            called = op.kept_operator
+            called = op.undefined_operator
             result = self.symbols.get(called)
             if isinstance(result, OperatorDeclaration):
                 yield from self._misfit(op, result, called)
@@ -83,7 +83,7 @@ class Closure:
         elif isinstance(op, Op):
             dialect = op.name.partition(".")[0]
             if INPUT_ARG_COUNT in op.extra:
-                yield from _counts(op, op.name, len(op.layout.inputs), op.group_sizes)
+                yield from _counts(op, op.name, len(op.layout.inputs), op.segment_sizes)
             if dialect not in self.dialects and op.name not in CONTROL_OPERATIONS:
                 text = f"'{op.name}' is of the dialect '{dialect}', whose library is not imported"
                 yield rules.DECLARED.broken(text, help=f"import '{BUILT_IN}{dialect}'")

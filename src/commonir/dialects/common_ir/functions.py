@@ -25,7 +25,7 @@ from commonir.ir.module import Invocation, Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, unknown
 from commonir.notation import NotationError
-from commonir.ods import Op, StatedResults, any_type, attr_types, attribute, operand, region, result, traits
+from commonir.ods import DeclaredResults, Op, any_type, attr_types, attribute, operand, region, result, traits
 from commonir.ods.declared_types import (
     DeclaredType,
     Mismatch,
@@ -378,7 +378,7 @@ def symbol_in(block: Block | None, name: str) -> Symbol | None:
     return None
 
 
-class Call(StatedResults, Invocation, name="common_ir.call"):
+class Call(DeclaredResults, Invocation, name="common_ir.call"):
     """Runs a function of the file or of a library, with values for its attributes.
 
     `function` is its name as nodes say it: bare within its own file, after the name of its library elsewhere.

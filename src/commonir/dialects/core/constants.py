@@ -25,7 +25,7 @@ MOST_KNOWN = 4096
 class Constant(CoreOp, name="core.constant", traits=(traits.Pure, traits.ConstantLike)):
     """A tensor known before the program runs."""
 
-    type_says = True
+    attr_types_suffice = True
 
     value: Data = attribute(attr_types.data)
     y: Value = result("any")

@@ -110,7 +110,7 @@ class Prelu(MilOp, name="mil.prelu", traits=(traits.Pure,)):
         slopes = [float(v) for v in data.values()] if data is not None else []
         return not slopes or max(slopes) - min(slopes) <= 1e-5
 
-    def traced_with(self) -> object:
+    def trace_key(self) -> object:
         return rank_of(self.x) == 4 or self._is_uniform()
 
     @constraint("C2")

@@ -147,7 +147,7 @@ class Classify(MilOp, Labelling, name="mil.classify", traits=(traits.Pure,)):
         count = element_count(tuple(sizes))
         return not isinstance(count, int) or count == labels.count
 
-    def traced_with(self) -> object:
+    def trace_key(self) -> object:
         return known_data(self.classes)
 
     @property

@@ -79,7 +79,7 @@ class Conv(MilOp, name="mil.conv", traits=(traits.Pure,), same_rank="s k o"):
             return False
         return same_size(dims_of(self.x)[1], None if channels is None else channels * self.groups, "channels of x")
 
-    def traced_with(self) -> object:
+    def trace_key(self) -> object:
         return known_data(self.weight) is not None
 
     @constraint("C4")

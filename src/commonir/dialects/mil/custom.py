@@ -13,11 +13,11 @@ from commonir.dialects.mil.base import MilOp
 from commonir.dialects.mil.program import COMPOUND, PARAMETERS, Compound, vector_of
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.operation import Value
-from commonir.ods import StatedResults, attr_types, constraint, operand, result
+from commonir.ods import DeclaredResults, attr_types, constraint, operand, result
 from commonir.ods.fields import attribute
 
 
-class CustomLayer(StatedResults, MilOp, name="mil.custom_layer"):
+class CustomLayer(DeclaredResults, MilOp, name="mil.custom_layer"):
     """Calls a class of an app, with inputs of any names.
 
     The names of the inputs stand in the undeclared attribute `mil.parameters`; the types of the results are stated.

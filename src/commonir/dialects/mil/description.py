@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import ArrayAttr, Attribute, BoolAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr
-from commonir.ir.interface import ColorSpace, Metadata, Port, SizeRange, metadata_of
+from commonir.ir.interface import ColorSpace, DimRange, Metadata, Port, metadata_of
 from commonir.ir.module import Module
 from commonir.ir.types import ElementType, f16, f32, f64, i8, i32, i64, string
 
@@ -51,7 +51,7 @@ class MultiArray(NamedTuple):
     element: ElementType | None
     shape: tuple[int, ...]
     shapes: tuple[tuple[int, ...], ...] = ()
-    ranges: tuple[SizeRange, ...] = ()
+    ranges: tuple[DimRange, ...] = ()
     default: int | float | None = None
 
 
@@ -62,8 +62,8 @@ class Image(NamedTuple):
     height: int
     color: str
     sizes: tuple[tuple[int, int], ...] = ()
-    widths: SizeRange | None = None
-    heights: SizeRange | None = None
+    widths: DimRange | None = None
+    heights: DimRange | None = None
 
     @property
     def order(self) -> ColorSpace | None:
@@ -92,7 +92,7 @@ class Sequence(NamedTuple):
     """A sequence of labels; `element` is None for a kind of no known type."""
 
     element: ElementType | None
-    lengths: SizeRange | None
+    lengths: DimRange | None
 
 
 class State(NamedTuple):
@@ -179,9 +179,9 @@ def port_of_feature(feature: Feature) -> Port:
         case Image() as image:
             fixed = (1, image.channels)
             shapes = tuple([(*fixed, height, width) for width, height in image.sizes])
-            ranges: tuple[SizeRange, ...] = ()
+            ranges: tuple[DimRange, ...] = ()
             if image.widths is not None and image.heights is not None:
-                ranges = (*[SizeRange(n, n) for n in fixed], image.heights, image.widths)
+                ranges = (*[DimRange(n, n) for n in fixed], image.heights, image.widths)
             return Port(feature.summary, image.order, (*fixed, image.height, image.width), shapes, ranges)
         case _:
             return Port(feature.summary)
@@ -307,9 +307,9 @@ def _image(fields: _Fields) -> Image:
     )
 
 
-def _range(fields: _Fields) -> SizeRange:
+def _range(fields: _Fields) -> DimRange:
     upper = fields.number("upperBound")
-    return SizeRange(fields.number("lowerBound"), None if upper < 0 else upper)
+    return DimRange(fields.number("lowerBound"), None if upper < 0 else upper)
 
 
 def description_attribute(description: Description) -> DictionaryAttr:
@@ -426,7 +426,7 @@ def _image_fields(image: Image) -> DictionaryAttr:
     return _message(fields)
 
 
-def _range_fields(range: SizeRange) -> DictionaryAttr:
+def _range_fields(range: DimRange) -> DictionaryAttr:
     upper = -1 if range.upper is None else range.upper
     arguments = {"lowerBound": range.lower, "upperBound": upper}
     return _message({name: IntegerAttr(n) for name, n in arguments.items() if n})

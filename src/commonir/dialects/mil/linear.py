@@ -91,7 +91,7 @@ class Matmul(MilOp, name="mil.matmul", traits=(traits.Pure,)):
         element = element_of(y if known_data(self.x) is not None else x)
         return core.matmul(converted(x, element), converted(y, element), self.transpose_x, self.transpose_y)
 
-    def traced_with(self) -> object:
+    def trace_key(self) -> object:
         return known_data(self.x) is not None
 
 

@@ -52,7 +52,7 @@ class MakeList(MilOp, name="mil.make_list", traits=(traits.Pure,)):
         """elem_shape has numbers that are not negative, or names."""
         return all(_size_of(known_data(v)) != -1 for v in self.elem_shape)
 
-    def traced_with(self) -> object:
+    def trace_key(self) -> object:
         return tuple([known_data(v) for v in self.elem_shape])
 
     @property

@@ -29,7 +29,7 @@ from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import StateType, TensorType, f32, f64, i64
 from commonir.notation import NotationError
-from commonir.ods import StatedResults, attr_types, attribute, operand, operations_behind, region, result
+from commonir.ods import DeclaredResults, attr_types, attribute, operand, operations_behind, region, result
 from commonir.ods.traits import IsolatedFromAbove, SingleBlock, SymbolTrait
 
 
@@ -75,7 +75,7 @@ class Composition(
         return self.content.block
 
 
-class RunModel(StatedResults, MilOp, Invocation, name="mil.run_model"):
+class RunModel(DeclaredResults, MilOp, Invocation, name="mil.run_model"):
     """Runs a model of a pipeline: the main function of the module at a position among those in the module around it.
 
     The operands are its inputs in order, but for states; the results are its outputs.
@@ -105,7 +105,7 @@ class RunModel(StatedResults, MilOp, Invocation, name="mil.run_model"):
             yield Diagnostic(MALFORMED_PROGRAM, message)
 
 
-class HandOver(StatedResults, MilOp, name="mil.hand_over"):
+class HandOver(DeclaredResults, MilOp, name="mil.hand_over"):
     """A value as the next model of a pipeline receives it, in another element type or as an image.
 
     An image between two models has eight bits for each channel: values are rounded, halves to even, and limited to 0
@@ -127,7 +127,7 @@ class HandOver(StatedResults, MilOp, name="mil.hand_over"):
         return core.cast(input, type.element)
 
 
-class OpaqueModel(StatedResults, MilOp, name="mil.opaque_model"):
+class OpaqueModel(DeclaredResults, MilOp, name="mil.opaque_model"):
     """A model of a kind that is kept as it is, but cannot be run or converted, such as a `neuralNetwork`."""
 
     kind: str = attribute(attr_types.text)
@@ -140,7 +140,7 @@ class OpaqueModel(StatedResults, MilOp, name="mil.opaque_model"):
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
 
 
-class PickTop(StatedResults, MilOp, name="mil.pick_top"):
+class PickTop(DeclaredResults, MilOp, name="mil.pick_top"):
     """The boxes that stay when each, the best first, takes away those that it overlaps by more than iou_threshold.
 
     A row of coordinates is a centre (x, y), a width and a height. The confidence of a box is the greatest of its

@@ -57,7 +57,7 @@ class RandomBernoulli(RandomDistribution, name="mil.random_bernoulli"):
 
     prob: Value | None = operand("T[]", default=None, constant=True)
 
-    def traced_with(self) -> object:
+    def trace_key(self) -> object:
         return _number(self.prob, 0.5)
 
     def reference(self, shape: Value, prob: Value | None) -> Value:
@@ -76,7 +76,7 @@ class RandomNormal(RandomDistribution, name="mil.random_normal"):
         """mean and stddev have one type; one that is absent is fp32."""
         return _element(self.mean) is _element(self.stddev)
 
-    def traced_with(self) -> object:
+    def trace_key(self) -> object:
         return _number(self.mean, 0.0), _number(self.stddev, 1.0)
 
     def reference(self, shape: Value, mean: Value | None, stddev: Value | None) -> Value:
@@ -95,7 +95,7 @@ class RandomUniform(RandomDistribution, name="mil.random_uniform"):
         """low and high have one type; one that is absent is fp32."""
         return _element(self.low) is _element(self.high)
 
-    def traced_with(self) -> object:
+    def trace_key(self) -> object:
         return _number(self.low, 0.0), _number(self.high, 1.0)
 
     def reference(self, shape: Value, low: Value | None, high: Value | None) -> Value:

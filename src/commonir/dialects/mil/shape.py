@@ -152,7 +152,7 @@ class ReshapeLike(MilOp, name="mil.reshape_like", traits=(traits.Pure,), since="
     output: Value = result("T[*]")
     T = BASIC_OR_ALL
 
-    def traced_with(self) -> object:
+    def trace_key(self) -> object:
         return tuple([_scalar(v) for v in (*self.begins, *self.ends, *self.end_masks)])
 
     @constraint("C1")

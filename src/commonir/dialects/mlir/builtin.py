@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
 from commonir.ir.operation import Value
-from commonir.ods import Dialect, StatedResults, any_type, operand, result
+from commonir.ods import DeclaredResults, Dialect, any_type, operand, result
 from commonir.ods.traits import Pure
 
 
 class UnrealizedConversionCast(
-    StatedResults,
+    DeclaredResults,
     name="builtin.unrealized_conversion_cast",
     traits=(Pure,),
     assembly="($inputs^ `:` type($inputs))? `to` type($outputs) attr-dict",

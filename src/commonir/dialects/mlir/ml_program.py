@@ -20,10 +20,10 @@ from commonir.ir.module import Function, Module, Symbol, replace_function
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import FunctionType, TensorType, Type, token
 from commonir.ods import (
+    DeclaredResults,
     Dialect,
     MlirOp,
     Op,
-    StatedResults,
     TypeConstraint,
     any_type,
     attr_types,
@@ -194,7 +194,7 @@ _reference: AttrType[tuple[str, ...]] = AttrType("symbol reference", _to_path, l
 """A symbol, or one in a module that is a symbol: `@g`, `@m::@g`."""
 
 
-class GlobalUse(StatedResults):
+class GlobalUse(DeclaredResults):
     """Base of loads and stores."""
 
     global_: tuple[str, ...] = attribute(_reference, doc="the global")

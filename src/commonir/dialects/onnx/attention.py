@@ -222,7 +222,7 @@ class Attention(OnnxOp, name="onnx.Attention", since="opset23"):
         keys, values = repeated_heads(key, heads), repeated_heads(core.cast(value, element_of(query)), heads)
         scale, precision = self.scale or usual_scale(shape_of(query)[3]), self.softmax_precision
         is_plain = self.softcap <= 0 and precision in (None, f32, element_of(query))
-        if is_plain and not self.traced_with():
+        if is_plain and not self.trace_key():
             y = _attended(query, keys, values, masks, scale)
             return heads_together(y) if is_flat else y, key, value
         steps = scores_of(query, keys, scale, self.softcap, masks, precision)
@@ -230,9 +230,9 @@ class Attention(OnnxOp, name="onnx.Attention", since="opset23"):
         shown = (steps.raw, steps.capped, steps.masked, steps.weights)[self.qk_matmul_output_mode]
         return heads_together(y) if is_flat else y, key, value, shown
 
-    def traced_with(self) -> bool:
+    def trace_key(self) -> bool:
         """Returns whether scores are asked for; an operation that is being made has all results."""
-        return self.made_results is None or len(self.made_results) == 4
+        return self.built_results is None or len(self.built_results) == 4
 
     def _apart(self, Q: Value, K: Value, V: Value) -> tuple[Value, Value, Value]:
         """The operands with an axis of heads."""

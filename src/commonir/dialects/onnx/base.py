@@ -126,7 +126,7 @@ _FOLLOWED = INTEGERS | BOOLEAN | element_type(f32, f64)
 class OnnxOp(Op, traits=(traits.Pure,)):
     """Base of the operators. Optional results that are not asked for are left out from the end."""
 
-    shapes_count = False
+    keeps_declared_shapes = False
 
     deprecated_since = ""
     """The version from which on the operator may not be used any more; of its definitions, that of this version."""

@@ -51,7 +51,7 @@ _RANGED = POSITIONS | element_type(f32, f64, i16)
 class ConstantOp(OnnxOp):
     """A tensor known before the program runs, given by exactly one attribute."""
 
-    type_says = True
+    attr_types_suffice = True
 
     def data(self) -> Data:
         """The contents, from whichever attribute is given. Raises: NotationError when it is not exactly one."""
@@ -198,7 +198,7 @@ class ConstantOfShape(OnnxOp, name="onnx.ConstantOfShape"):
     def reference(self, input: Value) -> Value:
         return core.broadcast_to(self._fill(), known(input, "input"))
 
-    def reference_open(self, input: Value) -> Requiring | Value:
+    def dynamic_reference(self, input: Value) -> Requiring | Value:
         return broadcast_when_running(self._fill(), input)
 
     def _fill(self) -> Value:

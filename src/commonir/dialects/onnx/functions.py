@@ -18,7 +18,7 @@ from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, unknown
 from commonir.notation import NotationError
-from commonir.ods import Op, StatedResults, any_type, attr_types, attribute, operand, region, result, traits
+from commonir.ods import DeclaredResults, Op, any_type, attr_types, attribute, operand, region, result, traits
 from commonir.ods.definition import ATTRIBUTE_REFERENCES
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.inference import infer
@@ -117,7 +117,7 @@ class LocalFunction(
         return result
 
 
-class Call(StatedResults, Invocation, name="onnx.call"):
+class Call(DeclaredResults, Invocation, name="onnx.call"):
     """Runs a local function with attributes. `absent` are the positions of inputs that are not given."""
 
     function: str = attribute(attr_types.symbol, doc="the function")

@@ -183,12 +183,12 @@ class BatchNormalization9(OnnxOp, name="onnx.BatchNormalization", since="opset9"
     saved_var: Value | None = result("T", optional=True)
     T = FLOATS_1
 
-    def traced_with(self) -> object:
+    def trace_key(self) -> object:
         return self._is_training
 
     @property
     def _is_training(self) -> bool:
-        return len(self.made_results or ()) > 1
+        return len(self.built_results or ()) > 1
 
     def reference(self, X: Value, scale: Value, B: Value, mean: Value, var: Value) -> tuple[Value, ...]:
         if not self._is_training:

@@ -63,15 +63,15 @@ class MaxPool(Pooled, name="onnx.MaxPool"):
         found = window(self, X, self.kernel_shape, self.dilations, least)
         rest = (found.kernel, found.strides, found.dilations, found.pads, self.is_cut(self.ceil_mode))
         largest = core.max_pool(found.x, *rest)
-        if not self.traced_with() or found.x is not X:
-            if len(self.made_results or ()) == 2:
+        if not self.trace_key() or found.x is not X:
+            if len(self.built_results or ()) == 2:
                 raise NotKnownError("where windows begin is not known before running")
             return (largest,)
         return largest, self._positions(X, core.max_pool_with_positions(X, *rest)[1])
 
-    def traced_with(self) -> bool:
+    def trace_key(self) -> bool:
         """Returns whether positions are asked for; an operation that is being made has all results."""
-        return "Indices" in self.layout.by_name and (self.made_results is None or len(self.made_results) == 2)
+        return "Indices" in self.layout.by_name and (self.built_results is None or len(self.built_results) == 2)
 
     def _positions(self, X: Value, positions: Value) -> Value:
         """Positions in the whole operand, of those within an image."""

@@ -23,7 +23,7 @@ from commonir.ir.module import Function, replace_function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.ports import NewInterface
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Op, StatedResults, any_type, attr_types, attribute, operand, region, result, traits
+from commonir.ods import DeclaredResults, Op, any_type, attr_types, attribute, operand, region, result, traits
 from commonir.symbolic import Dim
 
 IR_VERSION = "onnx.ir_version"
@@ -130,7 +130,7 @@ def returned(graph: Region) -> tuple[Value, ...]:
 class Initializer(Op, name="onnx.initializer", traits=(traits.Pure, traits.ConstantLike)):
     """A constant that the graph holds beside its operators."""
 
-    type_says = True
+    attr_types_suffice = True
 
     value: Data = attribute(attr_types.data)
     output: Value = result(any_type)
@@ -319,7 +319,7 @@ def check_graph(graph: Region) -> Iterable[Diagnostic]:
         yield Diagnostic(MALFORMED_REGION, f"a graph must end in onnx.return, found {result}")
 
 
-class Custom(StatedResults, name="onnx.custom"):
+class Custom(DeclaredResults, name="onnx.custom"):
     """An operator of which no definition is known: of another domain, or not defined here.
 
     Its results have the types that the file states. `absent` are the positions of inputs that are not given.
@@ -338,5 +338,5 @@ class Custom(StatedResults, name="onnx.custom"):
     outputs: tuple[Value, ...] = result(any_type, variadic=True)
 
     @property
-    def kept_operator(self) -> str:
+    def undefined_operator(self) -> str:
         return f"{self.domain}.{self.op_type}" if self.domain else self.op_type

@@ -479,12 +479,12 @@ class Concat(OnnxOp, name="onnx.Concat", since="opset4 opset11 opset13"):
 class SplitOp(OnnxOp):
     """A tensor split along an axis: into as many equal pieces as there are results, without explicit lengths."""
 
-    def traced_with(self) -> object:
+    def trace_key(self) -> object:
         return self.declared_results()
 
     def declared_results(self) -> int:
         """The number of results, when it does not follow from operands and attributes but is stated."""
-        return len(self.made_results or ())
+        return len(self.built_results or ())
 
 
 class Split2(SplitOp, name="onnx.Split", since="opset2 opset11"):
@@ -604,7 +604,7 @@ class Expand(OnnxOp, name="onnx.Expand", since="opset8 opset13"):
     def reference(self, input: Value, shape: Value) -> Value:
         return core.broadcast_to(input, broadcast_shape(shape_of(input), known(shape, "shape"))[0])
 
-    def reference_open(self, input: Value, shape: Value) -> Requiring | Value:
+    def dynamic_reference(self, input: Value, shape: Value) -> Requiring | Value:
         return broadcast_when_running(input, shape)
 
 

@@ -108,4 +108,4 @@ def decoded(attr_type: AttrType[Any], value: Attribute) -> object:
 
 def counts_of(op: Op) -> tuple[int, ...]:
     """The argument counts of an operation: how many of its operands each field has."""
-    return op.group_sizes
+    return op.segment_sizes

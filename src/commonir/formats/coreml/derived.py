@@ -22,13 +22,13 @@ from commonir.dialects.mil.description import (
 )
 from commonir.dialects.mil.program import Func
 from commonir.formats.coreml.verify import FUNCTIONS_SINCE, STATES_SINCE
-from commonir.ir.interface import SizeRange
+from commonir.ir.interface import DimRange
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import MapType, StateType, TensorType, Type, f64, i64, string
 
 # The sizes that coremltools gives a dimension of which nothing is known.
-_ANY_SIZE = SizeRange(1, 2)
+_ANY_SIZE = DimRange(1, 2)
 
 
 def derived_description(module: Module) -> Description:
@@ -121,5 +121,5 @@ def _multi_array(type: TensorType, *, is_input: bool) -> MultiArray | None:
         return MultiArray(type.element, type.static_shape or ((1,) if is_input else ()))
     if not is_input:
         return MultiArray(type.element, ())
-    ranges = tuple([SizeRange(d, d) if isinstance(d, int) else _ANY_SIZE for d in type.shape])
+    ranges = tuple([DimRange(d, d) if isinstance(d, int) else _ANY_SIZE for d in type.shape])
     return MultiArray(type.element, tuple([r.lower for r in ranges]), ranges=ranges)

@@ -37,7 +37,7 @@ from commonir.formats.coreml.envelope import PIPELINES
 from commonir.formats.protobuf.wire import BYTES, WireError, fields, length_delimited
 from commonir.ir.attributes import DictionaryAttr, is_sequence
 from commonir.ir.data import Data
-from commonir.ir.interface import Metadata, SizeRange
+from commonir.ir.interface import DimRange, Metadata
 from commonir.ir.module import Module
 
 MODEL_DATA = "coremldata.bin"
@@ -327,7 +327,7 @@ def _feature_type(type: FeatureType, schema: _Schema) -> FeatureType:
         return Image(schema.number("width"), schema.number("height"), known)
     if not isinstance(type, MultiArray):
         return type
-    ranges = tuple([SizeRange(*r) for r in schema.rows("shapeRange") if len(r) == 2])
+    ranges = tuple([DimRange(*r) for r in schema.rows("shapeRange") if len(r) == 2])
     shapes = schema.rows("enumeratedShapes")
     shape = _integers(_loaded(schema.text("shape")))
     if ranges:
@@ -374,7 +374,7 @@ def _flexible(feature: Feature, declared: Mapping[str, object]) -> Feature:
     shapes = [s for s in [_tensor(_mapping(one).get(feature.name)) for one in listed] if s]
     if isinstance(bounds, Compound):
         pairs = [_tensor(row) for row in bounds.values]
-        ranges = tuple([SizeRange(p[0], None if p[1] < 0 else p[1]) for p in pairs if len(p) == 2])
+        ranges = tuple([DimRange(p[0], None if p[1] < 0 else p[1]) for p in pairs if len(p) == 2])
         return feature._replace(type=type._replace(shape=default, ranges=ranges))
     if shapes:
         # The default shape stands first, and none twice.

@@ -76,7 +76,7 @@ def check_sharding(module: Module, places: Places) -> Iterator[Diagnostic]:
             text = f"'{given.name}' has {given.num_devices} devices, and names {len(given.device)}"
             yield _wrong("S2", text, f"configuration[{n}]")
         known[given.name] = given.num_devices
-    for op in module.listed():
+    for op in module.walk_list():
         if unknown_fields.DEVICES in op.extra:
             yield from _check_node(op, _items(op.extra[unknown_fields.DEVICES]), known, places.place_of(op))
 

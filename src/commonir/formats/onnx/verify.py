@@ -95,7 +95,7 @@ def _check_holder(holder: Holder, domains: set[str], places: Places) -> Iterator
     has_nested = any(op.regions for op in holder.body.operations)
     visible: dict[str, Value] = {}
     names: dict[str, Operation] = {}
-    for op in holder.listed():
+    for op in holder.walk_list():
         if op is holder:
             continue
         if isinstance(op, onnx.SparseInitializer):
@@ -163,7 +163,7 @@ def _check_node(op: Op, opsets: Mapping[str, int], domains: set[str], label: str
 
 def _check_custom(op: onnx.Custom, opsets: Mapping[str, int], domains: set[str]) -> Iterator[Diagnostic]:
     name = onnx.operation_name(op.domain, op.op_type)
-    shown = op.kept_operator
+    shown = op.undefined_operator
     if name is None:
         if op.domain in domains:
             yield Diagnostic(UNKNOWN_OPERATION, f"G3: the model has no function '{shown}'")

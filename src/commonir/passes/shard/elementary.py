@@ -149,4 +149,4 @@ def _without_bias(op: Op, operands: Sequence[Value]) -> Expansion | None:
 def _is_composite(op: Op) -> bool:
     if isinstance(op, core.Linear | core.Conv | core.ConvTranspose):
         return op.bias is not None
-    return op.form is Form.COMPOSITE and not op.regions and not op.states_types and bool(op.results)
+    return op.form is Form.COMPOSITE and not op.regions and not op.infers_types and bool(op.results)

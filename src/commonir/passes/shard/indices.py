@@ -178,7 +178,7 @@ def _runs(op: Op) -> Iterable[Run]:
         derived = infer(op)
     except DiagnosticError:
         return
-    if derived.is_open or not derived.kernels:
+    if derived.is_data_dependent or not derived.kernels:
         return
     finder = _Places(op, derived)
     for name, places in finder.places.items():

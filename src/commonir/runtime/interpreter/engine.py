@@ -177,7 +177,7 @@ class Evaluator:
         """Returns the results of a kernel, composite or algorithm; `values` has the values around it."""
         if op.form is Form.ALGORITHM:
             return self._algorithm(op, operands)
-        is_specialized = op.form is Form.COMPOSITE and (op.states_types or bool(op.regions))
+        is_specialized = op.form is Form.COMPOSITE and (op.infers_types or bool(op.regions))
         placed = None if is_specialized else self._instance_of(op, operands)
         if placed is None:
             return self._specialized(op, operands, values or {})
@@ -189,7 +189,7 @@ class Evaluator:
     def _instance_of(self, op: Op, operands: Arrays) -> Op | None:
         """Returns the operation on operands of static shape; None if its meaning depends on their elements."""
         if is_concrete(op):
-            return None if infer(op).is_open else op
+            return None if infer(op).is_data_dependent else op
         try:
             placed = instance(
                 op, [Value(value_type(v, x)) for v, x in zip(op.operands, operands, strict=True)], self._sizes
@@ -198,7 +198,7 @@ class Evaluator:
             if is_not_known(error):
                 return None
             raise
-        return None if infer(placed).is_open else placed
+        return None if infer(placed).is_data_dependent else placed
 
     def _specialized(self, op: Op, operands: Arrays, values: Mapping[Value, Array]) -> Arrays:
         statement = self._statements.of(op, operands, self._sizes)

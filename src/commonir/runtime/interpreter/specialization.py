@@ -110,7 +110,7 @@ def specialize_for(
         built = built.with_attributes(**attributes)
     regions = _copied_regions(op)
     built.regions = tuple(regions.values())
-    if not op.states_types:
+    if not op.infers_types:
         # One with declared types was checked with them before its types were lowered.
         check_use(built)
     block = Block()

@@ -108,10 +108,10 @@ class Tracer:
 
         Raises: NotTraceable when its meaning depends on the elements of operands.
         """
-        if op.form is Form.COMPOSITE and op.states_types:
+        if op.form is Form.COMPOSITE and op.infers_types:
             # Its reference needs more than the types of its operands.
             raise NotTraceable(op.name)
-        if is_concrete(op) and not infer(op).is_open:
+        if is_concrete(op) and not infer(op).is_data_dependent:
             return op
         try:
             placed = instance(op, [self._known(t) for t in operands], self.sizes)
@@ -119,7 +119,7 @@ class Tracer:
             if is_not_known(error):
                 raise NotTraceable(op.name) from None
             raise
-        if infer(placed).is_open:
+        if infer(placed).is_data_dependent:
             raise NotTraceable(op.name)
         return placed
 

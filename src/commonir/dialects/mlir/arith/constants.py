@@ -37,7 +37,7 @@ class Constant(
     length depends on the machine has one number in all places.
     """
 
-    type_says = True
+    attr_types_suffice = True
 
     value: Attribute = attribute(attr_types.any_attribute)
     result_: Value = result(AnyType)

@@ -118,12 +118,12 @@ class StructuredOp(LinalgOp, traits=(traits.PureOnTensors,)):
     @property
     def read(self) -> tuple[Value, ...]:
         """The inputs, which the first field declares."""
-        return self.operands[: self.group_sizes[0]]
+        return self.operands[: self.segment_sizes[0]]
 
     @property
     def written(self) -> tuple[Value, ...]:
         """Returns the initial values, one for each result."""
-        return self.operands[self.group_sizes[0] :]
+        return self.operands[self.segment_sizes[0] :]
 
     @property
     def body(self) -> Region:

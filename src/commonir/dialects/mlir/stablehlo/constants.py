@@ -39,7 +39,7 @@ class Constant(HloOp, name="stablehlo.constant", traits=(traits.ConstantLike, tr
 
     custom_form: ClassVar[CustomForm | None] = forms.ConstantForm()
 
-    type_says = True
+    attr_types_suffice = True
 
     value: Data = attribute(attr_types.data)
     output: Value = result(StaticTensor)

@@ -62,7 +62,7 @@ class Const(TosaOp, HoldsData, name="tosa.const", traits=(traits.ConstantLike,))
 
     assembly = ""
 
-    type_says = True
+    attr_types_suffice = True
 
     values: Data = attribute(attr_types.data)
     output: Value = result(AnyTosaTensor)

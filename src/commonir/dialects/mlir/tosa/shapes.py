@@ -39,7 +39,7 @@ Size2 = Callable[[Dim, Dim], Dim]
 class ConstShape(TosaOp, name="tosa.const_shape", traits=(traits.ConstantLike,)):
     """The sizes that an attribute holds. C1: they are a vector of as many positions as the type of the result says."""
 
-    type_says = True
+    attr_types_suffice = True
 
     values: Data = attribute(attr_types.data)
     output: Value = result(AnyShape)

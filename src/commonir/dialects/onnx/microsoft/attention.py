@@ -153,13 +153,13 @@ class Attention(OnnxOp, name="onnx.microsoft.Attention", since="microsoft1"):
         query, key, value = (heads_apart(v, self.num_heads) for v in core.split(projected, 2, sizes))
         keys, values, count = _with_past(key, value, past)
         y = heads_together(_attended(self, query, keys, values, count, mask_index, attention_bias))
-        return (y, core.stack((keys, values), 0)) if self.traced_with() else (y,)
+        return (y, core.stack((keys, values), 0)) if self.trace_key() else (y,)
 
-    def traced_with(self) -> bool:
+    def trace_key(self) -> bool:
         """Returns whether keys and values are asked for: those of different sizes are no one tensor."""
-        if self.made_results is None:
+        if self.built_results is None:
             return len(set(self.qkv_hidden_sizes or (0, 0, 0))) == 1
-        return len(self.made_results) == 2
+        return len(self.built_results) == 2
 
 
 class QAttention(OnnxOp, name="onnx.microsoft.QAttention", since="microsoft1"):
@@ -264,16 +264,16 @@ class MultiHeadAttention(OnnxOp, name="onnx.microsoft.MultiHeadAttention", since
             count = sizes_of_rank(past_key, "past_key", 4)[2]
             keys, values = core.concat((past_key, keys), 2), core.concat((past_value, values), 2)
         y = heads_together(_attended(self, queries, keys, values, count, key_padding_mask, attention_bias))
-        if not self.traced_with():
+        if not self.trace_key():
             return y, keys, values
         added = _added(self, queries, keys, count, key_padding_mask, attention_bias)
         scale = self.scale or usual_scale(shape_of(queries)[3])
         scores = core.matmul(core.mul(queries, core.splat(scale, queries)), keys, False, True)
         return y, keys, values, scores if added is None else core.add(scores, added)
 
-    def traced_with(self) -> bool:
+    def trace_key(self) -> bool:
         """Returns whether scores are asked for; an operation that is being made has all results."""
-        return self.made_results is None or len(self.made_results) == 4
+        return self.built_results is None or len(self.built_results) == 4
 
     def _biases(self, query: Value, value: Value, bias: Value | None) -> tuple[Value | None, ...]:
         """The parts of a bias for queries, keys and values."""
