@@ -55,7 +55,7 @@ def port_attribute(port: Port) -> DictionaryAttr:
     if port.shapes:
         entries.append(("shapes", ArrayAttr(tuple(map(_numbers, port.shapes)))))
     if port.ranges:
-        # -1 is no bound, as in Core ML.
+        # -1: unbounded, as in Core ML.
         bounds = [_numbers((r.lower, -1 if r.upper is None else r.upper)) for r in port.ranges]
         entries.append(("ranges", ArrayAttr(tuple(bounds))))
     if port.default is not None:

@@ -27,7 +27,7 @@ class ColorSpace(Enum):
 
 
 class DimRange(NamedTuple):
-    """The allowed sizes of a dimension, `lower` and `upper` included; None is no upper bound."""
+    """The allowed sizes of a dimension, `lower` and `upper` included; None: unbounded."""
 
     lower: int
     upper: int | None
