@@ -46,7 +46,7 @@ from commonir.ir.types import (
 )
 from commonir.ods import Op
 from commonir.ods.fields import Field
-from commonir.ods.mlir_op import MlirOp, built
+from commonir.ods.mlir_op import MlirOp, single_types
 from commonir.ods.patterns import TypeConstraint
 from commonir.ods.type_rules import TypeRule, Typing, deduce, element_of
 from commonir.ods.verify import check_operation
@@ -289,7 +289,7 @@ def _candidate(definition: type[Op], random: Random) -> Op | None:
         counts[f.name] = random.choice((0, 1, 2, 3)) if f.variadic else int(not f.optional or random.random() < 0.5)
     typing = Typing([f.name for f in layout.inputs], [f.name for f in layout.results], counts, {})
     rules: Sequence[TypeRule] = definition.type_rules
-    fixed = built([*layout.inputs, *layout.results])
+    fixed = single_types([*layout.inputs, *layout.results])
     try:
         if not _type_fields(layout.inputs, theme, typing, rules, fixed):
             return None

@@ -44,7 +44,7 @@ class New(Unary, name="t.new", since="v2"):
 class Holder(Op, name="t.holder"):
     """A function."""
 
-    label: str = attribute(attr_types.text)
+    label: str = attribute(attr_types.string)
     content: Region = region()
 
     def infer(self) -> tuple[Type, ...]:

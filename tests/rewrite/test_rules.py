@@ -46,7 +46,7 @@ class Fused(MlirOp, name="t.fused", traits=(Pure, SameOperandsAndResultType)):
 
     lhs: Value = operand(AnyTensor)
     rhs: Value = operand(AnyTensor)
-    activation: str = attribute(attr_types.text)
+    activation: str = attribute(attr_types.string)
     y: Value = result(AnyTensor)
 
 

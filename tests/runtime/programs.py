@@ -16,8 +16,8 @@ class Give(Op, name="test.give", traits=(traits.Terminator,)):
 
 
 class Program(Op, Function, name="test.func"):
-    label: str = attribute(attr_types.text)
-    names: tuple[str, ...] = attribute(attr_types.texts)
+    label: str = attribute(attr_types.string)
+    names: tuple[str, ...] = attribute(attr_types.strings)
     content: Region = region()
 
     def infer(self) -> tuple[Type, ...]:

@@ -130,7 +130,7 @@ def test_loads_and_stores_are_made_from_the_global() -> None:
     assert Subgraph("g", FunctionType((), ()), Region([Block()])).body is not None
     assert Output(()).results == ()
     assert Global("e", tensor(i32, 2), extern(tensor(i32, 2))).is_extern
-    with pytest.raises(TypeError, match=r"make it with GlobalLoad\.build"):
+    with pytest.raises(TypeError, match=r"use GlobalLoad\.build"):
         GlobalLoad(("s",))
 
 

@@ -49,9 +49,9 @@ def load(
     with no_collection():
         options = _read_options(library_path, allow_fetch=allow_fetch)
         if isinstance(path, str | os.PathLike):
-            module, diagnostics = chosen.read(path, Dialects(given=dialects), options)
+            module, diagnostics = chosen.read(path, Dialects(dialects=dialects), options)
         else:
-            module, diagnostics = chosen.read_files(paths, Dialects(given=dialects))
+            module, diagnostics = chosen.read_files(paths, Dialects(dialects=dialects))
     if module is None or (not lenient and any(d.is_error for d in diagnostics)):
         raise DiagnosticError(*diagnostics)
     if findings is not None:
@@ -74,7 +74,7 @@ def verify(module: Module, *, dialects: Sequence[Dialect] = ()) -> list[Diagnost
 
     If there are none, returns violations of further rules of its format.
     """
-    result = verify_operations(module, Dialects(given=dialects))
+    result = verify_operations(module, Dialects(dialects=dialects))
     return result if any(d.is_error for d in result) else [*result, *_demanded(module)]
 
 
@@ -100,9 +100,9 @@ def check(
     chosen = _format_of(Formats(), paths)
     options = _read_options(library_path, allow_fetch=allow_fetch)
     if isinstance(path, str | os.PathLike):
-        module, diagnostics = chosen.check(path, Dialects(given=dialects), options)
+        module, diagnostics = chosen.check(path, Dialects(dialects=dialects), options)
     else:
-        module, diagnostics = chosen.check_files(paths, Dialects(given=dialects))
+        module, diagnostics = chosen.check_files(paths, Dialects(dialects=dialects))
     if module is not None and not chosen.dialect and not any(d.is_error for d in diagnostics):
         # The syntax of all programs demands nothing of those of a format.
         diagnostics = [*diagnostics, *_demanded(module)]
@@ -167,7 +167,7 @@ def check_pieces(
     if chosen.name != MLIR:
         message = f"a file of format '{chosen.name}' is not MLIR text: it has no pieces and no comments"
         raise DiagnosticError(Diagnostic(WRONG_FORMAT, message, file=os.fspath(path)))
-    return checked_pieces(path, Dialects(given=dialects), split=split, expects=expects)
+    return checked_pieces(path, Dialects(dialects=dialects), split=split, expects=expects)
 
 
 def loads(

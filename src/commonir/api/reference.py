@@ -172,7 +172,7 @@ def operations(dialect: str | None = None, *, dialects: Sequence[Dialect] = ()) 
     """Returns the known operations, of one dialect or of all; with `dialects`, of these."""
     from commonir.ods.documentation import summary_of  # noqa: PLC0415
 
-    known = Dialects(given=dialects)
+    known = Dialects(dialects=dialects)
     names = sorted(d.name for d in dialects or known.working()) if dialect is None else [dialect]
     out: list[OperationEntry] = []
     for name in names:
@@ -223,7 +223,7 @@ def reference_page(name: str, *, dialects: Sequence[Dialect] = ()) -> str:
     """
     from commonir.ods.documentation import dialect_page, operation_page  # noqa: PLC0415
 
-    known = Dialects(given=dialects)
+    known = Dialects(dialects=dialects)
     dialect = known.get(name.partition(".")[0])
     if dialect is None:
         namesakes = [op for each in known.working() for op in each.operations if _own_name(op) == _own_name(name)]

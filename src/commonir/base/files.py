@@ -36,7 +36,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY. Other exceptions of the block pass through.
     """
-    # Asked of the name as given: `/dev/stdout` leads to a pipe that has no path of its own.
+    # SourceCall of the name as given: `/dev/stdout` leads to a pipe that has no path of its own.
     requested = Path(path)
     mode = reported(path, lambda: _mode_of(requested))
     if stat.S_ISDIR(mode):

@@ -18,6 +18,8 @@ import_members(
             "TypeConstraint all_integers all_numbers any_element any_type by_version element_type floats lists maps "
             "optionals same_as signed_integers sparse types types_by_version unsigned_integers"
         ),
-        "verify": "Doubts are_compatible check_operation check_results differ_in_shape not_constant path_of verify",
+        "verify": (
+            "UntrustedValues are_compatible check_operation check_results differ_in_shape not_constant path_of verify"
+        ),
     },
 )

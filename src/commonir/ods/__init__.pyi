@@ -52,7 +52,7 @@ from commonir.ods.patterns import sparse as sparse
 from commonir.ods.patterns import types as types
 from commonir.ods.patterns import types_by_version as types_by_version
 from commonir.ods.patterns import unsigned_integers as unsigned_integers
-from commonir.ods.verify import Doubts as Doubts
+from commonir.ods.verify import UntrustedValues as UntrustedValues
 from commonir.ods.verify import are_compatible as are_compatible
 from commonir.ods.verify import check_operation as check_operation
 from commonir.ods.verify import check_results as check_results

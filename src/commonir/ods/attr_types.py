@@ -1,6 +1,6 @@
-"""Types of attributes: how a declared attribute is checked, stored as a Python value, and written as an attribute.
+"""Types of attributes, which check a declared attribute and convert between its Python value and its storage form.
 
-An attribute type is the single place that knows both forms. Attribute types are values; a dialect may define its own.
+Attribute types are values; a dialect may define its own.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ class WordsForm(NamedTuple):
 
 
 class AttrType(Generic[T]):
-    """The type of an attribute: how its values are checked, stored and written.
+    """The type of an attribute: checks, stores and writes its values.
 
-    `coerce` converts an argument to the stored value and raises ValueError with what it expected; `to_attribute` and
+    `coerce` converts an argument to the stored value and raises ValueError with the expected value; `to_attribute` and
     `from_attribute` convert between the stored value and the storage form; `from_elements` decodes the elements of a
     constant tensor, for parameters that a format binds to constants. In custom forms, `spelled` is the text of a value
-    if it is not that of its attribute, `cases` are the words that are values, and `elides_type` says that the text of
+    if it is not that of its attribute, `cases` are the words that are values, and with `elides_type` the text of
     the attribute omits its type. `form` is the text of dialect attributes that consist of words.
     """
 
@@ -124,7 +124,7 @@ def _to_bool(value: object) -> bool:
     return _expect(value, bool, "true or false")
 
 
-def _to_text(value: object) -> str:
+def _to_string(value: object) -> str:
     return _expect(value, str, "a string")
 
 
@@ -192,7 +192,7 @@ number: AttrType[float] = AttrType(
     "float", to_number, lambda v: FloatAttr(v, f64), lambda a: to_number(_number(a)), _one(to_number)
 )
 flag: AttrType[bool] = AttrType("bool", _to_bool, BoolAttr, lambda a: _to_bool(_number(a)), _one(_to_bool))
-text: AttrType[str] = AttrType("string", _to_text, StringAttr, lambda a: _to_text(_number(a)), _one(_to_text))
+string: AttrType[str] = AttrType("string", _to_string, StringAttr, lambda a: _to_string(_number(a)), _one(_to_string))
 integers: AttrType[tuple[int, ...]] = AttrType(
     "integers",
     sequence_of(to_integer, "integers"),
@@ -214,17 +214,17 @@ flags: AttrType[tuple[bool, ...]] = AttrType(
     lambda a: tuple(bool(v) for v in _numbers(a)),
     _each(_to_bool),
 )
-texts: AttrType[tuple[str, ...]] = AttrType(
+strings: AttrType[tuple[str, ...]] = AttrType(
     "strings",
-    sequence_of(_to_text, "strings"),
+    sequence_of(_to_string, "strings"),
     lambda v: ArrayAttr(tuple(map(StringAttr, v))),
-    lambda a: tuple(map(_to_text, _numbers(a))),
-    _each(_to_text),
+    lambda a: tuple(map(_to_string, _numbers(a))),
+    _each(_to_string),
 )
 
 
 def _read_dim(value: object) -> Dim:
-    """Returns a dimension from a text, where expressions are strings."""
+    """Returns a dimension; in texts, expressions are strings."""
     return parse(value) if isinstance(value, str) else _to_dim(value)
 
 
@@ -279,12 +279,12 @@ data: AttrType[Data] = AttrType(
 )
 symbol: AttrType[str] = AttrType(
     "symbol",
-    _to_text,
+    _to_string,
     SymbolRefAttr,
-    lambda a: a.path[-1] if isinstance(a, SymbolRefAttr) else _to_text(_number(a)),
+    lambda a: a.path[-1] if isinstance(a, SymbolRefAttr) else _to_string(_number(a)),
 )
-symbol_name: AttrType[str] = AttrType("symbol name", _to_text, StringAttr, lambda a: _to_text(_number(a)))
-"""The name under which an operation is referred to; printed `@name`."""
+symbol_name: AttrType[str] = AttrType("symbol name", _to_string, StringAttr, lambda a: _to_string(_number(a)))
+"""The name of a symbol; printed `@name`."""
 unit: AttrType[bool] = AttrType(
     "unit",
     _to_bool,

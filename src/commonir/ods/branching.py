@@ -60,12 +60,12 @@ class RegionBranch:
         raise NotImplementedError
 
     def region_successors(self, number: int, last: Operation, known: KnownData) -> Iterable[RegionSuccessor]:
-        """Returns the edges by which control may leave a region, given by its index and terminator."""
+        """Returns the edges by which control may leave a region, by its index and terminator."""
         raise NotImplementedError
 
 
-class Choice(RegionBranch, Op):
-    """Base of operations that run one of two regions: the first operand is the condition, which is one bool.
+class Conditional(RegionBranch, Op):
+    """Base of operations that run one of two regions: the first operand is the condition, a scalar bool.
 
     Both regions receive the other operands; the operands of their terminators become the results.
     """
@@ -82,8 +82,8 @@ class Choice(RegionBranch, Op):
         for holds, chosen in zip((True, False), self.choices(), strict=True):
             if data is not None and bool(data.values()[0]) is not holds:
                 continue
-            is_there = chosen is not None and chosen.blocks
-            yield RegionSuccessor(self.regions.index(chosen), tuple(passed)) if is_there else RegionSuccessor(None)
+            has_blocks = chosen is not None and chosen.blocks
+            yield RegionSuccessor(self.regions.index(chosen), tuple(passed)) if has_blocks else RegionSuccessor(None)
 
     def region_successors(self, number: int, last: Operation, known: KnownData) -> Iterator[RegionSuccessor]:
         del number, known
@@ -105,17 +105,17 @@ def single_path(op: Operation, known: KnownData) -> SinglePath | None:
     """Returns the path through an operation, if the known values determine a single one without loops; else None."""
     if not isinstance(op, RegionBranch):
         return None
-    ways = tuple(op.entry_successors(known))
-    if len(ways) != 1:
+    edges = tuple(op.entry_successors(known))
+    if len(edges) != 1:
         return None
-    target, received = ways[0]
+    target, received = edges[0]
     if target is None:
         return SinglePath(None, (), received) if len(received) == len(op.results) else None
     blocks = op.regions[target].blocks
     last = blocks[0].last if len(blocks) == 1 else None
     if not isinstance(last, Op) or not last.has_trait(Terminator) or len(received) != len(blocks[0].arguments):
         return None
-    onward = tuple(op.region_successors(target, last, known))
-    if [way.target for way in onward] != [None] or len(onward[0].values) != len(op.results):
+    exits = tuple(op.region_successors(target, last, known))
+    if [edge.target for edge in exits] != [None] or len(exits[0].values) != len(op.results):
         return None
-    return SinglePath(blocks[0], received, onward[0].values)
+    return SinglePath(blocks[0], received, exits[0].values)

@@ -1,7 +1,7 @@
 """Data-dependent dims: symbols defined by the result of an operation, or an argument of a nested block.
 
-A symbol of a function's input is bound before the program runs. Any other symbol is defined as the size of an axis of
-the first value that has it; expressions may use it from there on, also in nested blocks.
+A symbol of a function's input is bound before the program runs. Any other symbol is defined as a dim of the first
+value that has it; later expressions may use it, also in nested blocks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from commonir.symbolic import Dim, DimExpr, plain_symbol, symbols
 
 
 class DataDependentDim(NamedTuple):
-    """A symbol, defined as the size of an axis of one of several values."""
+    """A symbol, defined as the dim of an axis of one of several values."""
 
     position: int
     axis: int
@@ -24,7 +24,7 @@ class DataDependentDim(NamedTuple):
 
 
 def dims_introduced(values: Iterable[Value], known: Iterable[str]) -> tuple[DataDependentDim, ...]:
-    """Returns the symbols defined by the dims of values, without those that are known before."""
+    """Returns the symbols defined by the dims of values, without those that are already known."""
     seen = set(known)
     out: list[DataDependentDim] = []
     for position, v in enumerate(values):

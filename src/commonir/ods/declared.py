@@ -1,7 +1,7 @@
 """Definitions built at run time, for operators that a file declares.
 
-A declaration has a signature for each overload. Each becomes a subclass of `DeclaredOp` with the same kind of fields as
-a definition written in Python: it is verified, inferred, printed, parsed and documented by the same code. The types in
+A declaration has a signature for each overload. Each becomes a subclass of `DeclaredOp` with fields like those of a
+definition in Python, and is verified, inferred, printed, parsed and documented by the same code. The types in
 the signature constrain every use; the meaning of an operator is defined by its dialect.
 
 Source: Common IR specification, operators, nodes and tensor shapes.
@@ -53,7 +53,7 @@ class Parameter(NamedTuple):
     doc: str = ""
 
     @property
-    def takes_many(self) -> bool:
+    def is_repeated(self) -> bool:
         """Whether it takes any number of values: for a list, its elements separately."""
         return self.multiplicity is Multiplicity.MANY or isinstance(self.type, ListOf)
 
@@ -66,12 +66,12 @@ class DeclaredAttribute(NamedTuple):
     """A declared attribute; without a default it is required, unless its type is optional."""
 
     name: str
-    kind: DeclaredAttrType
+    type: DeclaredAttrType
     default: Attribute | None = None
     doc: str = ""
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.kind.text}"
+        return f"{self.name}: {self.type.text}"
 
 
 class _Signature(NamedTuple):
@@ -104,7 +104,7 @@ class Signature(_Signature):
 
     def _check(self) -> None:
         types = [p.type for p in (*self.inputs, *self.outputs)]
-        types += [a.kind.type for a in self.attributes if a.kind.type is not None]
+        types += [a.type.declared for a in self.attributes if a.type.declared is not None]
         for name in conflicting_names(types):
             raise AmbiguousName(f"'{name}' stands for one dimension and, as '{name}*', for any number of them")
         if sum(p.multiplicity is Multiplicity.MANY for p in self.outputs) > 1:
@@ -143,7 +143,7 @@ class DeclaredOp(Op):
     is_data_dependent: ClassVar[bool] = False
 
     @constraint("C1")
-    def sizes_fit(self) -> tuple[Constraint, ...]:
+    def fits_signature(self) -> tuple[Constraint, ...]:
         """operands, attributes and results fit the signature."""
         try:
             return self.unified().constraints
@@ -152,18 +152,18 @@ class DeclaredOp(Op):
 
     @property
     def properties(self) -> Mapping[str, Attribute]:
-        """Beside declared attributes the argument counts wherever a parameter takes other than one: texts need them
-        to find the signature.
+        """Declared attributes, and the numbers of operands if a parameter has not exactly one, which select the
+        signature when a text is read.
         """
-        sizes = {} if self.operand_offsets is None else {GROUP_SIZES: DenseArrayAttr(i32, self.segment_sizes)}
-        return {**super().properties, **sizes}
+        segments = {} if self.operand_offsets is None else {GROUP_SIZES: DenseArrayAttr(i32, self.segment_sizes)}
+        return {**super().properties, **segments}
 
     def trace_key(self) -> object:
         return tuple([r.type for r in self._declared_results]) if self.is_data_dependent else None
 
     @property
     def _declared_results(self) -> tuple[Value, ...]:
-        """Returns the existing results: none while the operation is being built."""
+        """Returns the results; none during construction."""
         return self.built_results or ()
 
     def infer(self) -> tuple[Type, ...]:
@@ -179,7 +179,7 @@ class DeclaredOp(Op):
         return tuple(out)
 
     def _result_counts(self) -> list[int]:
-        """Returns the number of results of each output: missing optional ones are the last."""
+        """Returns the number of results of each output; the last optional ones may be missing."""
         outputs, declared = self.signature.outputs, self._declared_results
         counts = [1] * len(outputs)
         spare = len(declared) - len(outputs) if declared else 0
@@ -209,9 +209,9 @@ class DeclaredOp(Op):
             for n, (declared, v) in enumerate(_pairs(p, value)):
                 match(declared, v.type, f"operand '{p.name}'" + (f"[{n}]" if f.variadic else ""))
         for f, a in zip(self._attribute_fields, self._plain_attributes, strict=True):
-            value = a.kind.tensor_type(self.field_value(f))
-            if value is not None and a.kind.type is not None:
-                match(a.kind.type, value, f"attribute '{a.name}'")
+            value = a.type.tensor_type(self.field_value(f))
+            if value is not None and a.type.declared is not None:
+                match(a.type.declared, value, f"attribute '{a.name}'")
         if wrong:
             raise DiagnosticError(*wrong)
         return result
@@ -222,24 +222,24 @@ class DeclaredOp(Op):
 
     @property
     def _plain_attributes(self) -> tuple[DeclaredAttribute, ...]:
-        return tuple([a for a in self.signature.attributes if a.kind.kind is not None])
+        return tuple([a for a in self.signature.attributes if a.type.attr_type is not None])
 
 
 def _pairs(p: Parameter, operand: Value | tuple[Value, ...] | None) -> Iterable[tuple[DeclaredType, Value]]:
-    """Returns the values that a use passes to a parameter, each with its declared type."""
+    """Returns the values passed to a parameter, each with its declared type."""
     values = () if operand is None else operand if isinstance(operand, tuple) else (operand,)
     declared = p.type
     if isinstance(declared, ListOf) and p.multiplicity is not Multiplicity.MANY:
-        is_whole = len(values) == 1 and isinstance(values[0].type, ListType)
-        declared = declared if is_whole else declared.element
+        is_list = len(values) == 1 and isinstance(values[0].type, ListType)
+        declared = declared if is_list else declared.element
     return [(declared, v) for v in values]
 
 
-# -- making definitions
+# -- building definitions
 
 
-class _Shown(Pattern):
-    """A declared type as a pattern of a field: shown as it is declared, and matched by the signature as a whole."""
+class _DeclaredPattern(Pattern):
+    """A declared type as the pattern of a field, printed as declared; `Unification` matches it."""
 
     __slots__ = ()
 
@@ -252,20 +252,20 @@ _D = TypeVar("_D", bound=DeclaredOp)
 
 
 def define(declaration: Declaration, called: str, name: str, base: type[_D]) -> tuple[type[_D], ...]:
-    """Returns the definitions of a declared operator, one for each signature, under the name by which nodes call it.
+    """Returns the definitions of a declared operator, one for each signature.
 
-    `name` is that of their operations, `base` the class of the dialect that defines how they run.
+    Nodes call it `called`; `name` is that of the operations, `base` the class of the dialect that defines the meaning.
     """
     out: list[type[_D]] = []
     for number, signature in enumerate(declaration.signatures):
         text = signature.doc or declaration.doc
         members: dict[str, object] = {
             "__slots__": (),
-            "__doc__": text or f"The operator {called}, as it is declared.",
+            "__doc__": text or f"The operator {called}, as declared.",
             "called": called,
             "signature": signature,
             "number": number,
-            "is_data_dependent": _is_open(signature),
+            "is_data_dependent": _is_data_dependent(signature),
         }
         members |= _fields(signature, frozenset((*dir(base), *members)))
         title = declaration.name if len(declaration.signatures) == 1 else f"{declaration.name}_{number + 1}"
@@ -273,8 +273,8 @@ def define(declaration: Declaration, called: str, name: str, base: type[_D]) -> 
     return tuple(out)
 
 
-def _is_open(signature: Signature) -> bool:
-    """Returns whether the types of results depend on the declared types of a use."""
+def _is_data_dependent(signature: Signature) -> bool:
+    """Returns whether the types of results depend on those that a use declares."""
     undetermined = set(signature.variables)
     return any(
         p.multiplicity is not Multiplicity.ONE
@@ -295,14 +295,14 @@ def _fields(signature: Signature, reserved: frozenset[str]) -> dict[str, Field]:
         out[free] = field
 
     for p in signature.inputs:
-        is_optional = p.multiplicity is Multiplicity.OPTIONAL and not p.takes_many
+        is_optional = p.multiplicity is Multiplicity.OPTIONAL and not p.is_repeated
         add(
             p.name,
             SpelledField(
                 p.name,
                 FieldKind.OPERAND,
-                pattern=_Shown(p.type),
-                variadic=p.takes_many,
+                pattern=_DeclaredPattern(p.type),
+                variadic=p.is_repeated,
                 optional=is_optional,
                 default=None if is_optional else MISSING,
                 doc=p.doc,
@@ -316,7 +316,7 @@ def _fields(signature: Signature, reserved: frozenset[str]) -> dict[str, Field]:
             SpelledField(
                 p.name,
                 FieldKind.RESULT,
-                pattern=_Shown(p.type),
+                pattern=_DeclaredPattern(p.type),
                 variadic=p.multiplicity is Multiplicity.MANY,
                 optional=p.multiplicity is Multiplicity.OPTIONAL,
                 doc=p.doc,
@@ -326,21 +326,21 @@ def _fields(signature: Signature, reserved: frozenset[str]) -> dict[str, Field]:
 
 
 def _attribute_field(a: DeclaredAttribute) -> Field:
-    kind = a.kind.kind
-    if kind is None:
-        return SpelledField(a.name, FieldKind.REGION, variadic=a.kind.text == GRAPHS, doc=a.doc)
+    attr_type = a.type.attr_type
+    if attr_type is None:
+        return SpelledField(a.name, FieldKind.REGION, variadic=a.type.text == GRAPHS, doc=a.doc)
     default: object = MISSING
     if a.default is not None:
-        default = kind.from_attribute(a.default)
-    elif a.kind.is_optional:
+        default = attr_type.from_attribute(a.default)
+    elif a.type.is_optional:
         default = None
     return SpelledField(
         a.name,
         FieldKind.ATTRIBUTE,
-        type=kind,
+        type=attr_type,
         default=default,
         optional=default is None,
-        check=a.kind.check,
+        check=a.type.check,
         doc=a.doc,
     )
 
@@ -372,7 +372,7 @@ def arguments_of(definition: type[DeclaredOp], use: OperatorUse) -> dict[str, ob
     wrong: list[Diagnostic] = []
     out: dict[str, object] = {}
     try:
-        out |= _divided(definition, use)
+        out |= _split_operands(definition, use)
     except DiagnosticError as error:
         wrong += error.diagnostics
     layout = definition.layout
@@ -408,7 +408,7 @@ def arguments_of(definition: type[DeclaredOp], use: OperatorUse) -> dict[str, ob
     return out
 
 
-def _divided(definition: type[DeclaredOp], use: OperatorUse) -> dict[str, object]:
+def _split_operands(definition: type[DeclaredOp], use: OperatorUse) -> dict[str, object]:
     """Returns the argument of each parameter."""
     inputs = [f for f in definition.layout.inputs if f.kind is FieldKind.OPERAND]
     counts = use.counts
@@ -451,14 +451,14 @@ def _divided(definition: type[DeclaredOp], use: OperatorUse) -> dict[str, object
     return out
 
 
-class Choice(NamedTuple):
+class SelectedSignature(NamedTuple):
     """The signature that a node calls, and the arguments of `build` for it."""
 
     definition: type[DeclaredOp]
     arguments: Mapping[str, object]
 
 
-def choose(candidates: Sequence[type[DeclaredOp]], use: OperatorUse) -> Choice:
+def choose(candidates: Sequence[type[DeclaredOp]], use: OperatorUse) -> SelectedSignature:
     """Returns the signature that matches a node.
 
     If the operator has a single signature, its types are checked by the verifier instead.
@@ -467,18 +467,18 @@ def choose(candidates: Sequence[type[DeclaredOp]], use: OperatorUse) -> Choice:
     matches, with the reason for each, and E0511 when more than one does.
     """
     if len(candidates) == 1:
-        return Choice(candidates[0], arguments_of(candidates[0], use))
+        return SelectedSignature(candidates[0], arguments_of(candidates[0], use))
     fitting: list[type[DeclaredOp]] = []
     reasons: list[str] = []
     for definition in candidates:
-        misfit = _misfit(definition, use)
-        if misfit is None:
+        mismatch = _mismatch(definition, use)
+        if mismatch is None:
             fitting.append(definition)
         else:
-            reasons.append(f"signature {definition.number + 1} {definition.signature}: {misfit}")
+            reasons.append(f"signature {definition.number + 1} {definition.signature}: {mismatch}")
     called = candidates[0].called
     if len(fitting) == 1:
-        return Choice(fitting[0], arguments_of(fitting[0], use))
+        return SelectedSignature(fitting[0], arguments_of(fitting[0], use))
     operand_types = ", ".join("nothing" if v is None else str(v.type) for v in use.operands)
     if not fitting:
         message = f"{called}: none of its {len(candidates)} signatures fits operands ({operand_types})"
@@ -489,10 +489,10 @@ def choose(candidates: Sequence[type[DeclaredOp]], use: OperatorUse) -> Choice:
     raise DiagnosticError(Diagnostic(AMBIGUOUS_SIGNATURE, message, notes=notes, help=help))
 
 
-def _misfit(definition: type[DeclaredOp], use: OperatorUse) -> str | None:
-    """Returns why a node does not match a signature; None when it does."""
-    untraced = tuple([None if v is None else Value(v.type) for v in use.operands])
-    trial = use._replace(operands=untraced, regions={name: Region() for name in use.regions})
+def _mismatch(definition: type[DeclaredOp], use: OperatorUse) -> str | None:
+    """Returns the reason why a node does not match a signature; None when it does."""
+    operands = tuple([None if v is None else Value(v.type) for v in use.operands])
+    trial = use._replace(operands=operands, regions={name: Region() for name in use.regions})
     outputs = definition.signature.outputs
     least = sum(p.multiplicity is Multiplicity.ONE for p in outputs)
     most = None if any(p.multiplicity is Multiplicity.MANY for p in outputs) else len(outputs)

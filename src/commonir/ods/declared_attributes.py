@@ -1,7 +1,7 @@
 """Types of the attributes that a file declares, and the Python values of such attributes.
 
 The type of an attribute is written like that of a parameter: `i64[]` is an integer, `f32[n]` a list of numbers, `f32[n,
-m]` a tensor; besides there are `type`, `shape`, `graph` and lists of them. Integers and floats are not converted to
+m]` a tensor; others are `type`, `shape`, `graph` and lists of them. Integers and floats are not converted to
 each other: a value in a file must have the declared type.
 
 Source: Common IR specification, nodes and operators.
@@ -44,21 +44,23 @@ _PLAIN: dict[str, AttrType[Any]] = {
 
 
 class DeclaredAttrType:
-    """The type of a declared attribute. `kind` is None for a graph, `type` for an attribute that is not a value."""
+    """The type of a declared attribute. `attr_type` is None for a graph, `declared` for an attribute without a value
+    type.
+    """
 
-    __slots__ = ("check", "is_optional", "kind", "text", "type")
+    __slots__ = ("attr_type", "check", "declared", "is_optional", "text")
 
     def __init__(
         self,
         text: str,
         attr_type: AttrType[Any] | None,
-        type: DeclaredType | None = None,
+        declared: DeclaredType | None = None,
         check: Check | None = None,
         is_optional: bool = False,
     ) -> None:
         self.text = text
-        self.kind = attr_type
-        self.type = type
+        self.attr_type = attr_type
+        self.declared = declared
         self.check = check
         self.is_optional = is_optional
 
@@ -72,8 +74,8 @@ class DeclaredAttrType:
         """Returns the type of the value of a list or tensor; None for one of any shape."""
         if isinstance(value, Data):
             return value.type
-        if isinstance(self.type, TensorOf) and is_sequence(value):
-            element = ELEMENT_TYPES.get(self.type.pattern.element)
+        if isinstance(self.declared, TensorOf) and is_sequence(value):
+            element = ELEMENT_TYPES.get(self.declared.pattern.element)
             return None if element is None else TensorType(element, (len(value),))
         return None
 
@@ -83,22 +85,22 @@ def declared_attr_type(text: str, variables: Iterable[str] = ()) -> DeclaredAttr
     stripped = text.strip()
     if stripped in (GRAPH, GRAPHS):
         return DeclaredAttrType(stripped, None)
-    inside = stripped.removeprefix("optional<").removesuffix(">") if stripped.startswith("optional<") else stripped
-    if inside in _PLAIN:
-        return DeclaredAttrType(stripped, _PLAIN[inside], is_optional=inside is not stripped)
+    nested = stripped.removeprefix("optional<").removesuffix(">") if stripped.startswith("optional<") else stripped
+    if nested in _PLAIN:
+        return DeclaredAttrType(stripped, _PLAIN[nested], is_optional=nested is not stripped)
     try:
         declared = declared_type(stripped, variables)
     except ValueError as error:
         near = did_you_mean(stripped, [GRAPH, *_PLAIN])
         raise type(error)(f"{error}; {near}" if near else str(error)) from None
     if isinstance(declared, OptionalOf):
-        attr_type, check = _kind_of(declared.element)
+        attr_type, check = _attr_type_of(declared.element)
         return DeclaredAttrType(str(declared), attr_type, declared.element, check, is_optional=True)
-    attr_type, check = _kind_of(declared)
+    attr_type, check = _attr_type_of(declared)
     return DeclaredAttrType(str(declared), attr_type, declared, check)
 
 
-def _kind_of(declared: DeclaredType) -> tuple[AttrType[Any], Check | None]:
+def _attr_type_of(declared: DeclaredType) -> tuple[AttrType[Any], Check | None]:
     if isinstance(declared, ListOf) and isinstance(declared.element, TensorOf):
         element = ELEMENT_TYPES.get(declared.element.pattern.element)
         if element is not None and declared.element.pattern.dims == ():
@@ -119,7 +121,7 @@ def _strict(attr_type: AttrType[Any], accepts: Callable[[Attribute], bool]) -> A
 
     def decode(attr: Attribute) -> Any:
         if not accepts(attr):
-            raise ValueError(f"expected {attr_type.name}, found {_named(attr)}")
+            raise ValueError(f"expected {attr_type.name}, found {_description(attr)}")
         return attr_type.from_attribute(attr)
 
     return AttrType(
@@ -127,7 +129,7 @@ def _strict(attr_type: AttrType[Any], accepts: Callable[[Attribute], bool]) -> A
     )
 
 
-def _named(attr: Attribute) -> str:
+def _description(attr: Attribute) -> str:
     match attr:
         case BoolAttr():
             return "a bool"
@@ -151,7 +153,7 @@ def _named(attr: Attribute) -> str:
             return "something else"
 
 
-def _truth(attr: Attribute) -> Attribute:
+def _as_bool(attr: Attribute) -> Attribute:
     """Returns a bool, which may be the integer 0 or 1 in files."""
     is_number = isinstance(attr, IntegerAttr) and attr.value in (0, 1)
     return BoolAttr(bool(attr.value)) if isinstance(attr, IntegerAttr) and is_number else attr
@@ -169,15 +171,15 @@ def _is_list_of(attr: Attribute, accepts: Callable[[ElementType], bool]) -> bool
 
 _INTEGER = _strict(attr_types.integer, lambda a: isinstance(a, IntegerAttr))
 _NUMBER = _strict(attr_types.number, lambda a: isinstance(a, FloatAttr))
-_TEXT = _strict(attr_types.text, lambda a: isinstance(a, StringAttr))
+_STRING = _strict(attr_types.string, lambda a: isinstance(a, StringAttr))
 _FLAG: AttrType[bool] = AttrType(
-    "bool", attr_types.flag.coerce, attr_types.flag.to_attribute, lambda a: attr_types.flag.from_attribute(_truth(a))
+    "bool", attr_types.flag.coerce, attr_types.flag.to_attribute, lambda a: attr_types.flag.from_attribute(_as_bool(a))
 )
 _INTEGERS = _strict(attr_types.integers, lambda a: _is_list_of(a, lambda e: e.is_integer))
 _NUMBERS = _strict(attr_types.numbers, lambda a: _is_list_of(a, lambda e: e.is_float))
 _FLAGS = _strict(attr_types.flags, lambda a: _is_list_of(a, lambda e: e.is_integer or e.kind == "bool"))
-_TEXTS = _strict(
-    attr_types.texts,
+_STRINGS = _strict(
+    attr_types.strings,
     lambda a: isinstance(a, ArrayAttr) and all(isinstance(v, StringAttr) for v in a.values),
 )
 _TENSOR = _strict(attr_types.data, lambda a: isinstance(a, DataAttr))
@@ -192,7 +194,7 @@ def _scalar(element: ElementType) -> tuple[AttrType[Any], Check | None]:
         case "float":
             return _NUMBER, None
         case "string":
-            return _TEXT, None
+            return _STRING, None
         case _:
             return _TENSOR, None
 
@@ -206,13 +208,13 @@ def _vector(element: ElementType) -> tuple[AttrType[Any], Check | None]:
         case "float":
             return _NUMBERS, None
         case "string":
-            return _TEXTS, None
+            return _STRINGS, None
         case _:
             return _TENSOR, None
 
 
 def _within(element: ElementType) -> Check:
-    """Returns the range of an integer type."""
+    """Returns the check that integers are in the range of a type."""
     signed = element.kind == "int"
     least = -(1 << (element.bits - 1)) if signed else 0
     most = (1 << (element.bits - signed)) - 1

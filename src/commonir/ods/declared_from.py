@@ -1,8 +1,8 @@
-"""Declarations of the operations of a dialect, as a file would have them.
+"""Derives declarations, as files have them, from the definitions of a dialect.
 
-A declaration has less than a definition: constraints, traits and the meaning are left out. Where the type of a
+A declaration has no constraints, traits and meaning. Where the type of a
 parameter cannot be declared (a type variable that ranges over lists and tensors, a result whose type depends on an
-attribute) it may be anything.
+attribute) it is `any`.
 
 Source: Common IR specification, operators.
 """
@@ -24,18 +24,18 @@ from commonir.ods.operation import Op
 from commonir.ods.patterns import CLASSES, ElementClass, Pattern, TypeVariable, any_element
 
 _STRING = "!builtin.string[]"
-_TEXTS: dict[AttrType[Any], str] = {
+_DECLARED_TYPES: dict[AttrType[Any], str] = {
     attr_types.integer: "i64[]",
     attr_types.number: "f64[]",
     attr_types.flag: "i1[]",
     attr_types.unit: "i1[]",
-    attr_types.text: _STRING,
+    attr_types.string: _STRING,
     attr_types.symbol: _STRING,
     attr_types.symbol_name: _STRING,
     attr_types.integers: "list<i64[]>",
     attr_types.numbers: "list<f64[]>",
     attr_types.flags: "list<i1[]>",
-    attr_types.texts: f"list<{_STRING}>",
+    attr_types.strings: f"list<{_STRING}>",
     attr_types.dims: "shape",
     attr_types.type_: "type",
     attr_types.element: "type",
@@ -46,23 +46,23 @@ _TEXTS: dict[AttrType[Any], str] = {
 
 def declaration_of(definition: type[Op]) -> Declaration:
     """Returns the declaration of an operation under its name within the dialect."""
-    built = _Declaring(definition.layout.variables)
+    context = _DeclarationContext(definition.layout.variables)
     layout = definition.layout
-    inputs = tuple([built.parameter(f) for f in layout.inputs])
+    inputs = tuple([context.parameter(f) for f in layout.inputs])
     bound = {leaf.pattern.element for p in inputs for leaf in p.type.leaves()}
-    outputs = tuple([built.parameter(f, bound) for f in layout.results])
+    outputs = tuple([context.parameter(f, bound) for f in layout.results])
     attributes = [_attribute(f) for f in layout.attributes if f.kind is FieldKind.ATTRIBUTE]
     graphs = [
         DeclaredAttribute(f.spelling, declared_attr_type(GRAPHS if f.variadic else GRAPH), doc=f.doc)
         for f in layout.regions
     ]
     used = {leaf.pattern.element for p in (*inputs, *outputs) for leaf in p.type.leaves()}
-    variables = {name: v for name, v in built.variables.items() if name in used}
+    variables = {name: v for name, v in context.variables.items() if name in used}
     signature = Signature(inputs, outputs, (*attributes, *graphs), variables)
     return Declaration(definition.name.partition(".")[2], (signature,), summary_of(definition))
 
 
-class _Declaring:
+class _DeclarationContext:
     """The type variables of one declaration: those of the definition, and one for each class of element types."""
 
     def __init__(self, variables: dict[str, TypeVariable]) -> None:
@@ -103,7 +103,7 @@ class _Declaring:
 
 def _attribute(field: Field) -> DeclaredAttribute:
     type = field.type
-    text = "any" if type is None else _STRING if type.cases else _TEXTS.get(type, "any")
+    text = "any" if type is None else _STRING if type.cases else _DECLARED_TYPES.get(type, "any")
     attr_type = declared_attr_type(text)
     if field.default is MISSING:
         return DeclaredAttribute(field.spelling, attr_type, doc=field.doc)
@@ -116,8 +116,8 @@ def _attribute(field: Field) -> DeclaredAttribute:
 def _plain(value: Attribute) -> Attribute:
     """Returns a default in the form of files."""
     match value:
-        case EnumAttr(keyword=text):
-            return StringAttr(text)
+        case EnumAttr(keyword=keyword):
+            return StringAttr(keyword)
         case SymbolRefAttr(path=path):
             return StringAttr(path[-1])
         case UnitAttr():
@@ -128,6 +128,6 @@ def _plain(value: Attribute) -> Attribute:
 
 def _fits(attr_type: DeclaredAttrType, value: Attribute) -> bool:
     try:
-        return attr_type.kind is not None and attr_type.kind.from_attribute(value) is not None
+        return attr_type.attr_type is not None and attr_type.attr_type.from_attribute(value) is not None
     except ValueError:
         return False

@@ -1,6 +1,6 @@
 """Types of the parameters that a file declares: any type of value, with names and wildcards in shapes.
 
-`f32[n, m*]` is a dense tensor, and within one declaration equal names are equal sizes; `f32[*, n]` correlates only `n`;
+`f32[n, m*]` is a dense tensor, and within one declaration equal names are equal dims; in `f32[*, n]` only `n` is named;
 `f32[]` is a scalar and `f32` a tensor of any shape. They may be nested in `sparse<...>`, `list<...>`, `optional<...>`,
 `tuple<..., ...>` and `map<key, value>`; `any` is any type. A shape has at most one wildcard, so that names are
 unambiguous.
@@ -33,7 +33,7 @@ from commonir.ods.patterns import Bindings, ElementClass, Mismatch, Pattern
 from commonir.symbolic import Dim, DimExpr, symbol, symbols
 
 MAX_DEPTH = 32
-"""How deep types of parameters nest: more than any program needs, and few enough to be read by recursion."""
+"""The deepest nesting of types, which are read by recursion."""
 
 _ELEMENT = re.compile(r"complex<f(?:32|64)>|!?[A-Za-z_][\w.]*")
 _DIMENSION = re.compile(r"\d{1,18}|[A-Za-z_]\w*\*?|\*")
@@ -124,8 +124,8 @@ class TensorOf(DeclaredType):
                 raise Mismatch(f"expected {self}, found {type}")
 
     def resolve(self, unification: Unification) -> Type:
-        built = unification.resolved(self.pattern)
-        return SparseTensorType(built.element, built.shape) if self.is_sparse else built
+        result = unification.resolved(self.pattern)
+        return SparseTensorType(result.element, result.shape) if self.is_sparse else result
 
     def __str__(self) -> str:
         return f"sparse<{self.pattern}>" if self.is_sparse else str(self.pattern)
@@ -249,8 +249,8 @@ class Unification:
         self._bindings = Bindings()
         self._taken = {name for t in types for name in symbols_within(t)}
         self._own: dict[Dim, Dim] = {}
-        self._settled = 0
-        self._open: list[Constraint] = []
+        self._resolved_count = 0
+        self._undecided: list[Constraint] = []
 
     def match(self, declared: DeclaredType, type: Type) -> None:
         """Matches the type of one value. Raises: Mismatch or NotationError when it does not fit."""
@@ -258,7 +258,7 @@ class Unification:
             self.is_partial = True
             return
         declared.match(self, type)
-        self._settle()
+        self._resolve_symbols()
 
     def tensor(self, pattern: Pattern, type: TensorType) -> None:
         """Matches a dense tensor type."""
@@ -274,10 +274,10 @@ class Unification:
         self._own[result] = result
         return result
 
-    def _settle(self) -> None:
-        """Resolves temporary symbols. Raises: NotationError when one would have two different sizes."""
-        pending = self._bindings.constraints[self._settled :]
-        self._settled += len(pending)
+    def _resolve_symbols(self) -> None:
+        """Resolves temporary symbols. Raises: NotationError when one would be equal to two different dims."""
+        pending = self._bindings.constraints[self._resolved_count :]
+        self._resolved_count += len(pending)
         for c in pending:
             lhs, rhs = self._root(c.lhs), self._root(c.rhs)
             if lhs in self._own:
@@ -285,31 +285,31 @@ class Unification:
             elif rhs in self._own:
                 self._own[rhs] = lhs
             else:
-                self._open.extend(require(lhs, "==", rhs, c.why))
+                self._undecided.extend(require(lhs, "==", rhs, c.why))
 
     def _root(self, dim: Dim) -> Dim:
         while dim in self._own and self._own[dim] is not dim:
             dim = self._own[dim]
         return dim
 
-    def _settled_dim(self, dim: Dim) -> Dim | None:
+    def _resolved_dim(self, dim: Dim) -> Dim | None:
         root = self._root(dim)
         return None if root in self._own else root
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """Returns the constraints on symbols of the program, which are decided by their values."""
-        return without_implied(c for c in self._open if not any(name.startswith("?") for name in c.symbols))
+        """The constraints on symbols of the program, which their values decide."""
+        return without_implied(c for c in self._undecided if not any(name.startswith("?") for name in c.symbols))
 
     @property
-    def sizes(self) -> dict[str, Dim]:
-        """Returns the known bindings of single dimension variables."""
-        found = {name: self._settled_dim(d) for name, d in self._bindings.one.items()}
-        return {name: d for name, d in found.items() if d is not None}
+    def dims(self) -> dict[str, Dim]:
+        """The known bindings of names of single dimensions."""
+        dims = {name: self._resolved_dim(d) for name, d in self._bindings.one.items()}
+        return {name: d for name, d in dims.items() if d is not None}
 
     @property
     def elements(self) -> Mapping[str, ElementType]:
-        """Returns the known bindings of type variables."""
+        """The known bindings of type variables."""
         return self._bindings.elements
 
     def resolved(self, pattern: Pattern) -> TensorType:
@@ -331,11 +331,11 @@ class Unification:
             if is_many:
                 if not name or name not in bound.many:
                     return TensorType(element, None)
-                shape += [self._settled_dim(d) for d in bound.many[name]]
+                shape += [self._resolved_dim(d) for d in bound.many[name]]
             elif name.isdigit():
                 shape.append(int(name))
             else:
-                shape.append(self._settled_dim(bound.one[name]) if name in bound.one else None)
+                shape.append(self._resolved_dim(bound.one[name]) if name in bound.one else None)
         return TensorType(element, tuple(shape))
 
 
@@ -344,8 +344,8 @@ def tensors_within(type: Type) -> Iterator[TensorType]:
     pending = [type]
     while pending:
         match pending.pop():
-            case TensorType() as found:
-                yield found
+            case TensorType() as tensor:
+                yield tensor
             case SparseTensorType(element=element, shape=shape):
                 yield TensorType(element, shape)
             case ListType(element=element) | OptionalType(element=element):
@@ -370,7 +370,7 @@ def symbols_within(type: Type) -> Iterator[str]:
 
 
 def declared_type(text: str, variables: Iterable[str] = ()) -> DeclaredType:
-    """Returns the type with a text. Raises: ValueError for an invalid text."""
+    """Parses a declared type. Raises: ValueError for an invalid text."""
     return _Reader(text, frozenset(variables)).read()
 
 
@@ -471,7 +471,9 @@ class _Reader:
 
 
 def as_declared(types: Iterable[Type]) -> tuple[DeclaredType, ...]:
-    """Returns types of values in the form of one declaration; dims that are not names or numbers correlate nothing."""
+    """Returns types of values in the form of one declaration; dims that are neither names nor numbers get distinct
+    names.
+    """
     unnamed = count()
     return tuple([_as_declared(t, unnamed) for t in types])
 

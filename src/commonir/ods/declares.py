@@ -1,4 +1,4 @@
-"""The interface of operations that declare operators, for readers of texts."""
+"""The interface of operations that declare operators, for parsers."""
 
 from __future__ import annotations
 

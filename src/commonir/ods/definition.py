@@ -50,19 +50,18 @@ ATTRIBUTE_REFERENCES = "onnx.attribute_references"
 names of attributes of the function by names of attributes of the operation, which has no values for them."""
 
 
-# Looking up a member of an enumeration costs as much as the rest of a step; these are used on every construction.
+# Looking up an enumeration member is slow, and these are used by every construction.
 _OPERAND, _PARAMETER, _ATTRIBUTE = FieldKind.OPERAND, FieldKind.PARAMETER, FieldKind.ATTRIBUTE
 _REGION, _SUCCESSOR, _RESULT = FieldKind.REGION, FieldKind.SUCCESSOR, FieldKind.RESULT
 _MEMBERS = (Field, TypeVariable, Constraint, DerivedAttribute)
 
 
 class FieldLayout:
-    """The fields of a definition by group, and what constructing needs to know about them.
+    """The fields of a definition by group, with facts about them for construction.
 
-    `formals` are the operands that `reference` takes: in an older version of the operation also those it lacks.
-    `unset` are the attributes of an operation that is given none. `spelled` are the places of what a file gives by
-    name: of attributes, and of regions after them. `read_operands` are positions among the inputs of operands whose
-    elements the definition reads.
+    `formals` are the operands that `reference` takes, in older versions also those that the version lacks. `unset` are
+    the attributes of an operation without any. `spelled` are positions by the name in files: of attributes, and of
+    regions after them. `read_operands` are positions among the inputs of operands whose elements the definition reads.
     """
 
     __slots__ = (
@@ -126,7 +125,7 @@ class FieldLayout:
         self.results = tuple([f for f in fields if f.kind is _RESULT])
         self.arguments = tuple([f for f in fields if f.kind is not _RESULT])
         self.has_groups = len([f for f in self.inputs if f.kind is _PARAMETER or not f.is_required]) > 1
-        # Positions among the inputs of operands that must be there.
+        # Positions among the inputs of required operands.
         self.required = tuple([n for n, f in enumerate(self.inputs) if f.kind is _OPERAND and f.is_required])
         self.read_operands = tuple([n for n, f in enumerate(self.inputs) if f.by_value and f.kind is _OPERAND])
         self.is_plain = (
@@ -143,7 +142,7 @@ T = TypeVar("T")
 
 
 class _Fact(Generic[T]):
-    """A lazily computed class attribute: most definitions are imported and never used."""
+    """A lazily computed class attribute, because most definitions are imported and never used."""
 
     def __init__(self, name: str, compute: Callable[[type[Definition]], T]) -> None:
         self.name = name
@@ -160,8 +159,8 @@ def _layout(cls: type[Definition]) -> FieldLayout:
 
 
 def _versions(cls: type[Definition]) -> tuple[str, ...]:
-    """Returns the versions of a dialect in which a definition changed: those stated, else of its types, and of its
-    fields and constraints.
+    """Returns the versions of a dialect in which a definition changed: the declared ones, else those of its types; and
+    those of its fields and constraints.
     """
     bases = [base for base in cls.__mro__[1:] if issubclass(base, Definition)]
     inherited = bases[0].versions if bases else ()
@@ -209,7 +208,7 @@ _FACTS = (_LAYOUT, _PLACES, _VERSIONS, _SINCE, _FOLLOWS_FROM_TYPES, _Fact("__mat
 
 
 class DefinitionMeta(type):
-    """The metaclass of definitions: their operations have no `__dict__`, unless a class declares slots of its own."""
+    """The metaclass of definitions, which declares empty `__slots__` in classes without slots of their own."""
 
     def __new__(
         mcls, title: str, bases: tuple[type, ...], namespace: dict[str, Any], /, **options: Any
@@ -220,7 +219,7 @@ class DefinitionMeta(type):
 
 @dataclass_transform(field_specifiers=(operand, parameter, attribute, region, successor, result), eq_default=False)
 class Definition(DimsCache, metaclass=DefinitionMeta):
-    """An operation of a definition: what it holds, and what its class states.
+    """An operation with a definition: its contents, and the declarations of its class.
 
     Type checkers read annotated fields of subclasses as constructor arguments.
     """
@@ -238,20 +237,20 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
     infers_types: ClassVar[bool] = False
     declares_results: ClassVar[bool] = False
     is_declared: ClassVar[bool] = False
-    """Whether a file declares it, so that the types of its operands choose among definitions of one name."""
+    """Whether a file declares it: the types of operands select among its definitions of one name."""
     attr_types_suffice: ClassVar[bool] = False
-    """Whether of the contents of its attributes their type alone decides what follows from it, as of a constant."""
+    """Whether the types of its attributes, not their contents, determine what is inferred, as for a constant."""
     index_names: ClassVar[tuple[str, ...]] = ()
     changed_in: ClassVar[tuple[str, ...]] = ()
-    """The versions of the dialect that are said to have changed it."""
+    """The versions of the dialect that are declared to have changed it."""
     at_version: ClassVar[str] = ""
-    """The version that it is compute as of; "" for the newest."""
+    """The version that it is a view of; "" for the newest."""
     layout: ClassVar[_Fact[FieldLayout]] = _LAYOUT
     places: ClassVar[_Fact[dict[Field, FieldPosition]]] = _PLACES
     versions: ClassVar[_Fact[tuple[str, ...]]] = _VERSIONS
     since: ClassVar[_Fact[str]] = _SINCE
     follows_from_types: ClassVar[_Fact[bool]] = _FOLLOWS_FROM_TYPES
-    """Whether the types of its operands decide all that follows from an operation that has them all."""
+    """Whether the types of operands determine all that is inferred, if no operand is absent."""
     memo: ClassVar[dict[object, Any]]
     older: ClassVar[dict[str, type[Self]]]
 
@@ -275,7 +274,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         if assembly:
             cls.assembly = assembly
         cls.changed_in, cls.at_version = tuple(since.split()), version
-        for fact in _FACTS:  # those of a base are not its own
+        for fact in _FACTS:  # those of a base class do not apply to it
             setattr(cls, fact.name, fact)
         cls.memo, cls.older = {}, {}
         if "infer" in cls.__dict__:
@@ -305,7 +304,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
 
     @classmethod
     def newest(cls) -> type[Definition]:
-        """Returns the definition that states this version of it."""
+        """Returns the class from which this version is derived; itself if it is not a version."""
         return cls if cls.since == (cls.versions or ("",))[-1] else cls.__bases__[0]
 
     # -- construction without checks
@@ -320,11 +319,11 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         """Builds without checking types or constraints, for readers: the verifier reports what is wrong.
 
         An argument of a parameter is a `Value` or a literal. Absent arguments take their defaults; a required operand
-        that is absent stays absent.
+        may stay absent.
         """
         result = object.__new__(cls)
         values = [arguments.get(f.name, () if f.variadic else f.default) for f in cls.layout.arguments]
-        operands, result._attributes, result._offsets, regions = divide(result, values, lenient=True)
+        operands, result._attributes, result._offsets, regions = split_arguments(result, values, lenient=True)
         result._start(operands, tuple(result_types))
         result.cached_dims = NOT_COMPUTED
         result._own(regions)
@@ -342,7 +341,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         regions: tuple[Region, ...],
         result_types: Sequence[Type],
     ) -> Self:
-        """Builds, as `build`, of parts that are as operations hold them: `operand_offsets` and `attribute_values`."""
+        """Builds, as `build`, from parts in the form in which operations store them."""
         result = object.__new__(cls)
         result._attributes = attributes
         result._offsets = offsets
@@ -383,56 +382,58 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
 
     def field_value(self, field: Field) -> Any:
         """Returns the contents of a field: values of operands and results, else a Python value."""
-        place = self.places.get(field)
-        if place is None:
+        position = self.places.get(field)
+        if position is None:
             return field.absent
         kind = field.kind
         if kind is _OPERAND:
-            return self._operand(field, place)
+            return self._operand(field, position)
         if kind is _ATTRIBUTE:
-            return self._attributes[place.attribute]
+            return self._attributes[position.attribute]
         if kind is _PARAMETER:
-            stored = self._attributes[place.attribute]
+            stored = self._attributes[position.attribute]
             return decode_parameter(self, field) if stored is BOUND else stored
         if kind is _RESULT:
-            return self._result(field, place)
+            return self._result(field, position)
         if kind is _SUCCESSOR:
-            return self._successor(field, place)
+            return self._successor(field, position)
         if field.variadic:
-            return self.regions[place.group : len(self.regions) - (len(self.layout.regions) - 1 - place.group)]
-        region = self.regions[place.group] if place.group < len(self.regions) else None
+            return self.regions[position.group : len(self.regions) - (len(self.layout.regions) - 1 - position.group)]
+        region = self.regions[position.group] if position.group < len(self.regions) else None
         return None if field.optional and region is not None and not region.blocks else region
 
-    def _operand(self, field: Field, place: FieldPosition) -> Any:
+    def _operand(self, field: Field, position: FieldPosition) -> Any:
         if self._offsets is None:
-            return self._operands[place.input]
-        first, end = self._offsets[place.input], self._offsets[place.input + 1]
+            return self._operands[position.input]
+        first, end = self._offsets[position.input], self._offsets[position.input + 1]
         if field.variadic:
             return self._operands[first:end]
         return self._operands[first] if end > first else None
 
-    def _successor(self, field: Field, place: FieldPosition) -> Any:
+    def _successor(self, field: Field, position: FieldPosition) -> Any:
         if field.variadic:
-            return self.successors[place.group : len(self.successors) - (len(self.layout.successors) - 1 - place.group)]
-        return self.successors[place.group]
+            return self.successors[
+                position.group : len(self.successors) - (len(self.layout.successors) - 1 - position.group)
+            ]
+        return self.successors[position.group]
 
-    def _result(self, field: Field, place: FieldPosition) -> Any:
-        later = len(self.layout.results) - 1 - place.group
+    def _result(self, field: Field, position: FieldPosition) -> Any:
+        later = len(self.layout.results) - 1 - position.group
         if field.variadic:
-            return self.results[place.group : len(self.results) - later]
-        if len(self.results) < len(self.layout.results) and (field.optional or self._after_absent(place.group)):
-            return None if field.optional else self.results[place.group - 1]
-        return self.results[place.group]
+            return self.results[position.group : len(self.results) - later]
+        if len(self.results) < len(self.layout.results) and (field.optional or self._after_absent(position.group)):
+            return None if field.optional else self.results[position.group - 1]
+        return self.results[position.group]
 
     def _after_absent(self, group: int) -> bool:
         return any(f.optional for f in self.layout.results[:group])
 
     def bound_value(self, field: Field) -> Value | None:
         """Returns the operand that a parameter is bound to; None when it is a literal."""
-        place = self.places[field]
-        if self._attributes[place.attribute] is not BOUND or self._offsets is None:
+        position = self.places[field]
+        if self._attributes[position.attribute] is not BOUND or self._offsets is None:
             return None
-        return self._operands[self._offsets[place.input]]
+        return self._operands[self._offsets[position.input]]
 
     def grouped_operands(self) -> tuple[Value | tuple[Value, ...] | None, ...]:
         """Returns one entry for each declared operand, parameters left out: what `reference` receives."""
@@ -454,9 +455,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         return {f.name: v for f, v in zip(self.layout.attributes, self._attributes, strict=True) if v is not BOUND}
 
     def decoded_attributes(self) -> tuple[object, ...]:
-        """Returns values of attributes and parameters in order, parameters decoded from the constants they are bound
-        to.
-        """
+        """Returns values of attributes and parameters in order; bound parameters are decoded."""
         if not self.layout.parameters:
             return self._attributes
         return tuple(
@@ -467,7 +466,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         )
 
     def with_attributes(self, **changes: object) -> Self:
-        """Returns the same operation with some attributes changed, on the same operands, not in a block."""
+        """Returns a detached copy of the operation, on the same operands, with some attributes changed."""
         result = self.clone_shallow(self.operands, tuple(r.take() for r in self.regions))
         values = {**dict(zip((f.name for f in self.layout.attributes), self._attributes, strict=True)), **changes}
         result._attributes = tuple(values[f.name] for f in self.layout.attributes)
@@ -499,7 +498,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
 
     @property
     def segment_sizes(self) -> tuple[int, ...]:
-        """How many values each declared operand and parameter has, in order; 0 for what is absent or a literal."""
+        """The number of values of each declared operand and parameter, in order; 0 if it is absent or a literal."""
         offsets = self._offsets
         return (1,) * len(self._operands) if offsets is None else tuple([b - a for a, b in pairwise(offsets)])
 
@@ -513,7 +512,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         """Returns whether the definition claims a trait."""
         return trait in cls.traits
 
-    # -- what a definition may state; everything else is derived
+    # -- methods that a definition may override; everything else is derived
 
     def reference(self, *operands: Any, **indices: Any) -> Any:
         """Returns the meaning of the operation; see the module."""
@@ -526,13 +525,11 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         raise NotImplementedError
 
     def infer_partially(self) -> tuple[Type, ...] | None:
-        """Returns the result types as far as they are known when the meaning is data-dependent; None if they are
-        not.
-        """
+        """Returns the result types that are known although the meaning is data-dependent; None if they are not."""
         return None
 
     def dynamic_reference(self, *operands: Any, **indices: Any) -> Any:  # noqa: ARG002  as `reference`
-        """Returns the meaning for data-dependent inputs, by operations that take sizes at run time; None if there is no
+        """Returns the meaning for data-dependent inputs, by operations that take dims at run time; None if there is no
         such form.
 
         For conversions: an engine calls the reference when execution reaches the operation.
@@ -549,12 +546,12 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         return ()
 
     def untrusted_arguments(self) -> Iterable[Value]:
-        """Returns region arguments whose declared shapes contradict the initial values, and are ignored."""
+        """Returns region arguments whose declared shapes contradict the initial values and are ignored."""
         return ()
 
     @property
     def built_results(self) -> tuple[Value, ...] | None:
-        """Its results; None while it is being built, when their types are not known yet."""
+        """Its results; None during construction, when their types are not known yet."""
         return getattr(self, "results", None)
 
     def trace_key(self) -> object:
@@ -567,20 +564,18 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
 
     @property
     def undefined_operator(self) -> str:
-        """The name in the file of an operator without a definition, which a function of the program may define; "" for
-        other operations.
-        """
+        """The name of an operator without a definition, which a function of the program may define; else ""."""
         return ""
 
     def may_declare(self, number: int, declared: Type) -> bool:  # noqa: ARG002  none by default
         """Returns whether a result, by its index, may be declared with a type that contradicts the inferred one.
 
-        That is so where a producer of files is known to declare wrong types, which are then ignored.
+        It may if producers of files are known to declare wrong types, which are then ignored.
         """
         return False
 
     keeps_declared_shapes: ClassVar[bool] = True
-    """Whether shapes that a program declares for results are part of it; otherwise those that follow count alone."""
+    """Whether declared shapes of results are part of a program; otherwise only the inferred ones are valid."""
 
     def fold(self) -> Value | None:
         """Returns an existing value that equals the single result; None when there is none."""
@@ -592,7 +587,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
 
 
 def _stored(attr_type: AttrType[Any], value: object) -> Attribute:
-    """Returns the storage form of a value, also of one of another type, which the verifier reports."""
+    """Returns the storage form of a value; one of a wrong type is stored too, and the verifier reports it."""
     try:
         return attr_type.to_attribute(value)
     except (ValueError, TypeError, AttributeError):
@@ -624,10 +619,10 @@ def coerced(op: Definition, field: Field, value: Any) -> Any:
         raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, f"'{field.name}' of {op.name}: {error}")) from None
 
 
-def divide(
+def split_arguments(
     op: Definition, args: Sequence[Any], *, lenient: bool = False
 ) -> tuple[tuple[Value, ...], tuple[object, ...], tuple[int, ...] | None, tuple[Region, ...]]:
-    """Divides constructor arguments into flat operands, stored attributes, offsets of operands and regions."""
+    """Splits constructor arguments into flat operands, stored attributes, offsets of operands and regions."""
     operands: list[Value] = []
     offsets = [0]
     attributes: list[object] = []

@@ -53,8 +53,8 @@ class LazyDefinitions(Iterable["type[Op]"]):
 
     `members` are the names that the modules of the package define, separated by spaces, by module; type checkers read
     them from the `__init__.pyi` beside the package, which `python -m tests.member_stubs` writes. A module is loaded
-    when one of its members is used, or an operation that its class is called after, like `IntDiv` after `tosa.intdiv`;
-    looking for any other loads all.
+    when one of its members is used, or an operation whose class has its name, as `IntDiv` for `tosa.intdiv`; any other
+    look-up loads all modules.
     """
 
     def __init__(self, package: str, members: Mapping[str, str]) -> None:
@@ -73,7 +73,7 @@ class LazyDefinitions(Iterable["type[Op]"]):
         return getattr(import_module(f"{self._package}.{self._modules[name]}"), name)
 
     def called(self, name: str) -> type[Op] | None:
-        """Returns the definition of an operation, by its full name, whose class is called after it."""
+        """Returns the definition of an operation, by its full name, if its class has its name."""
         likely = self._likely.get(name.removeprefix(self._prefix).replace("_", ""))
         result = None if likely is None else self.member(likely)
         if isinstance(result, type) and issubclass(result, Op) and result.name == name:
@@ -86,13 +86,13 @@ class _Versioned(Mapping[str, "tuple[type[Op], ...]"]):
 
     def __init__(self, definitions: Iterable[type[Op]], order: Sequence[str]) -> None:
         self._order = order
-        self._given = definitions
+        self._source = definitions
         self._entries: dict[str, list[tuple[str, type[Op]]]] = {}
 
     @cached_property
     def _definitions(self) -> Mapping[str, list[type[Op]]]:
         out: dict[str, list[type[Op]]] = {}
-        for definition in self._given:
+        for definition in self._source:
             out.setdefault(definition.name, []).append(definition)
         return out
 
@@ -111,17 +111,17 @@ class _Versioned(Mapping[str, "tuple[type[Op], ...]"]):
         return len(self._definitions)
 
     def newest(self, name: str, allowed: Callable[[str], bool]) -> type[Op] | None:
-        """Returns the newest definition of a name that came with an allowed version."""
+        """Returns the newest definition of a name that an allowed version added."""
         for version, definition in reversed(self._of(name)):
             if allowed(version):
                 return definition.at(version)
         return None
 
     def _of(self, name: str) -> Sequence[tuple[str, type[Op]]]:
-        """Returns the definitions of a name by the versions that they came with."""
+        """Returns the definitions of a name, with the versions that added them."""
         result, order = self._entries.get(name), self._order
         if result is None:
-            only = self._given.called(name) if isinstance(self._given, LazyDefinitions) else None
+            only = self._source.called(name) if isinstance(self._source, LazyDefinitions) else None
             own = self._definitions.get(name, ()) if only is None else (only,)
             result = [(version, definition) for definition in own for version in definition.versions or ("",)]
             if len(result) > 1:
@@ -134,14 +134,13 @@ class _Versioned(Mapping[str, "tuple[type[Op], ...]"]):
 class Dialect:
     """A set of operation definitions under one name.
 
-    `versions` are the names of its versions, oldest first; a definition says by `since` from which one it holds. Names
-    that differ in more than their number are of separate sets of operations, which have versions of their own.
-    `constants` are the operations, perhaps of other dialects, that hold what folding its operations gives: the first of
-    them that can hold it. `keeps_names`: what values are called means something in its formats. `rules` names the
-    `Rules` of the dialect as `module:member`; they are loaded on first use. `forms` are types and attributes of the
-    dialect whose parameters are understood, by `!d.name` and `#d.name`. `own` names the `OwnForms` of the dialect: all
-    types and attributes that it has; without, a text may say any under its name. `source` names the document that
-    defines an operation where its docstring names none.
+    `versions` are the names of its versions, oldest first; `since` of a definition is the first that has it. Names that
+    differ in more than their number are of separate sets of operations with separate versions. `constants` are the
+    operations, perhaps of other dialects, that represent folded results: the first that can is used. `keeps_names`:
+    names of values have a meaning in its formats. `rules` names the `Rules` of the dialect as `module:member`; they are
+    loaded on first use. `forms` are types and attributes of the dialect whose parameters are understood, by `!d.name`
+    and `#d.name`. `own` names the `OwnForms` of the dialect, all of its types and attributes; without it, texts may
+    have any. `source` returns the document that defines an operation whose docstring names none.
     """
 
     def __init__(
@@ -168,10 +167,10 @@ class Dialect:
         self.keeps_names = keeps_names
         self.versions = tuple(versions)
         self._definitions = operations if isinstance(operations, LazyDefinitions) else tuple(operations)
-        self._found: dict[tuple[str, str], type[Op]] = {}
+        self._newest: dict[tuple[str, str], type[Op]] = {}
 
     def replaced(self, operations: Iterable[type[Op]], forms: Mapping[str, ParameterForm], summary: str) -> Dialect:
-        """Returns the dialect with other definitions; those that it has and that are not among them stay."""
+        """Returns the dialect with some definitions added or replaced."""
         by_name = {definition.name: definition for definition in operations}
         return Dialect(
             self.name,
@@ -197,10 +196,10 @@ class Dialect:
 
     @cached_property
     def own(self) -> OwnForms | None:
-        """All types and attributes that the dialect has; None where that is not said."""
+        """All types and attributes of the dialect; None if they are not declared."""
         if not self._own:
             return None
-        from commonir.ods.own_forms import OwnForms  # noqa: PLC0415  few texts write attributes of dialects out
+        from commonir.ods.own_forms import OwnForms  # noqa: PLC0415  few texts have attributes of dialects
 
         result = imported(self._own)
         if not isinstance(result, OwnForms):
@@ -222,16 +221,16 @@ class Dialect:
         """
         age = self._ages.get(version)
         key = name, version if age else ""
-        result = self._found.get(key)
+        result = self._newest.get(key)
         if result is None:
             result = self._versioned.newest(name, lambda own: age is None or _is_within(self._ages.get(own), *age))
             if result is not None:
-                self._found[key] = result
+                self._newest[key] = result
         return result
 
     def holds_in(self, definition: type[Op], version: str) -> bool:
-        """Returns whether a definition is the one of a version: also one that no version changes, or of another set of
-        operations.
+        """Returns whether a definition is valid in a version: also one that no version changed, and those of other sets
+        of operations.
         """
         expected, own = self._ages.get(version), self._ages.get(definition.since)
         if expected is None or own is None or expected[0] != own[0]:
@@ -244,7 +243,7 @@ class Dialect:
 
 
 def _family(version: str) -> str:
-    """Returns the part of a version's name before its number; nothing for a name without one."""
+    """Returns the part of a version's name before its number; "" for a name without a number."""
     stem = version.rstrip("0123456789")
     return "" if stem == version else stem
 
@@ -266,11 +265,11 @@ def definitions_in(namespace: Mapping[str, object], dialect: str) -> tuple[type[
 class Dialects:
     """The dialects in use. They are imported on first use.
 
-    `forms` are those of the dialects that are given.
+    `forms` are those of the dialects in the argument.
     """
 
-    def __init__(self, given: Iterable[Dialect] = (), *, discover: bool = True) -> None:
-        known = tuple(given)
+    def __init__(self, dialects: Iterable[Dialect] = (), *, discover: bool = True) -> None:
+        known = tuple(dialects)
         self._plugins = Plugins(Dialect, ENTRY_POINTS, OURS, known, discover=discover)
         self.forms: Mapping[str, ParameterForm] = {k: v for dialect in known for k, v in dialect.forms.items()}
 
@@ -279,11 +278,11 @@ class Dialects:
         return self._plugins.get(name)
 
     def working(self) -> Iterator[Dialect]:
-        """Returns all dialects that can be had, but for plugins that fail to load."""
+        """Returns all available dialects, except plugins that fail to load."""
         return iter(self._plugins)
 
     def names(self) -> tuple[str, ...]:
-        """Returns names of all dialects that can be had, sorted."""
+        """Returns the names of all available dialects, sorted."""
         return self._plugins.names()
 
     def find(self, name: str, version: str = "") -> type[Op] | None:

@@ -294,9 +294,9 @@ def _values(kind: AttrType[Any], rank: int) -> Sequence[object]:
             return (0.5, 1.0)
         case attr_types.flag.name | attr_types.unit.name:
             return (False, True)
-        case attr_types.text.name | attr_types.symbol.name:
+        case attr_types.string.name | attr_types.symbol.name:
             return ("name",)
-        case attr_types.texts.name:
+        case attr_types.strings.name:
             return (("name",),)
         case attr_types.element.name:
             return (f32, i32)

@@ -5,7 +5,7 @@ patterns of a definition follow from its fields in order of declaration, for typ
 """
 
 # pyright: reportPrivateUsage=false
-# Fields read what operations store of them.
+# Fields read their values from the storage of operations.
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class FieldKind(Enum):
 
 
 class Missing(Enum):
-    """Says that a required field was not given, or that a field has no default."""
+    """Sentinel: a required field is absent, or a field has no default."""
 
     MISSING = auto()
 
 
 class Bound(Enum):
-    """Says that the value of a parameter is an operand."""
+    """Sentinel: the value of a parameter is an operand."""
 
     BOUND = auto()
 
@@ -51,7 +51,7 @@ BOUND = Bound.BOUND
 
 
 class Check:
-    """A condition on the value of an attribute, with the text that documents it and completes `must be ...`."""
+    """A condition on the value of an attribute; its text documents it and completes `must be ...`."""
 
     __slots__ = ("holds", "text")
 
@@ -74,7 +74,7 @@ non_negative = Check("at least 0", _every(lambda v: not isinstance(v, int | floa
 
 
 def one_of(*values: object) -> Check:
-    """The value is one of those given."""
+    """Returns the condition that the value is one of some values."""
     return Check(f"one of {', '.join([str(keyword_of(v)) for v in values])}", lambda v: v in values)
 
 
@@ -89,9 +89,9 @@ _ATTRIBUTE = FieldKind.ATTRIBUTE
 class Field:
     """One declared field. `index` is its position among the fields of its group, set when the class is complete.
 
-    `since` is the version of the dialect that brought it, when older versions of the operation lack it: there it reads
-    as its default. `relaxed_in` is the version from which on it need not be constant and has no check. `elided` is a
-    value that custom forms leave out though it is stated: what an attribute that is not there stands for.
+    `since` is the version of the dialect that added it, if older versions of the operation lack it; in these its value
+    is the default. `relaxed_in` is the version since which it need not be constant and has no check. `elided` is the
+    value that an absent attribute means, which custom forms omit even if it is explicit.
     """
 
     __slots__ = (
@@ -154,7 +154,7 @@ class Field:
         element = "" if self.pattern is None else same.get(self.pattern.element, "")
         if not is_restricted and not element:
             return self
-        # Loads weakref, which reading MLIR does without.
+        # Loads weakref, which reading MLIR does not need.
         from copy import copy  # noqa: PLC0415
 
         result = copy(self)
@@ -176,7 +176,7 @@ class Field:
 
     @property
     def is_required(self) -> bool:
-        """Whether the constructor must be given it."""
+        """Whether it is a required argument of the constructor."""
         return self.default is MISSING and not self.variadic and not self.optional
 
     def __get__(self, op: FieldHolder | None, owner: object = None) -> Any:
@@ -269,10 +269,10 @@ def operand(
 ) -> Any:
     """Declares an operand of a type pattern.
 
-    `default=None` makes it optional, and `optional` one that others follow which are required; `variadic` takes any
-    number. `constant` demands that a constant operation defines it. `by_value`: when its elements are known before
-    running they take part in inference, as the shape operand of a reshape. `since` is the version of the dialect that
-    brought it, if older ones of the operation lack it; `relaxed_in` is the one from which on it need not be constant.
+    `default=None` makes it optional, `optional` too, where required operands follow; `variadic` takes any number.
+    `constant`: a constant operation must define it. `by_value`: inference uses its elements if they are known before
+    running, as of the shape operand of a reshape. `since` is the version of the dialect that added it, if older
+    versions of the operation lack it; `relaxed_in` is the version since which it need not be constant.
     """
     return Field(
         FieldKind.OPERAND,
@@ -323,7 +323,7 @@ def parameter(
     """Declares a value known before running that the format passes as an operand or a literal; read as a Python value.
 
     `spec` is the type pattern of the operand, for formats that restrict it. `since` is as of an operand; `relaxed_in`
-    is the version from which on `check` need not hold.
+    is the version since which `check` need not hold.
     """
     return Field(
         FieldKind.PARAMETER,
@@ -363,8 +363,8 @@ def attribute(
     doc: str = "",
     since: str = "",
 ) -> Any:
-    """Declares a compile-time constant. `since` is as of an operand; `elided` is what custom forms leave out of one
-    that need not be there.
+    """Declares a compile-time constant. `since` is as of an operand; `elided` is the value that an optional one means
+    if it is absent, which custom forms omit.
     """
     optional = default is None
     result = Field(
@@ -381,7 +381,7 @@ def region(*, default: None, doc: str = ...) -> Region | None: ...
 @overload
 def region(*, variadic: Literal[True], default: tuple[()] = ..., doc: str = ...) -> tuple[Region, ...]: ...
 def region(*, variadic: bool = False, default: Any = MISSING, doc: str = "") -> Any:
-    """Declares a nested region. `default=None` makes it optional: an absent one is held as a region without blocks."""
+    """Declares a nested region. `default=None` makes it optional: an absent one is a region without blocks."""
     return Field(FieldKind.REGION, variadic=variadic, default=default, optional=default is None, doc=doc)
 
 
@@ -390,7 +390,7 @@ def successor(*, doc: str = ...) -> Block: ...
 @overload
 def successor(*, variadic: Literal[True], default: tuple[()] = ..., doc: str = ...) -> tuple[Block, ...]: ...
 def successor(*, variadic: bool = False, default: Any = MISSING, doc: str = "") -> Any:
-    """Declares a block of the region around that may run next; at most one such field is variadic."""
+    """Declares a block of the enclosing region that may run next; at most one such field is variadic."""
     return Field(FieldKind.SUCCESSOR, variadic=variadic, default=default, doc=doc)
 
 
@@ -418,7 +418,7 @@ def result(
 
 
 class Constraint(Generic[Owner]):
-    """A labelled condition of a definition: a method whose docstring states it. `since` is as of a field."""
+    """A labelled condition of a definition: a method whose docstring describes it. `since` is as of a field."""
 
     __slots__ = ("holds", "label", "since", "text")
 
@@ -430,21 +430,21 @@ class Constraint(Generic[Owner]):
 
     @property
     def claim(self) -> str:
-        """Its text as it stands within a message."""
+        """Its text within a message."""
         return self.text[:1].lower() + self.text[1:].removesuffix(".")
 
 
 def constraint(label: str, since: str = "") -> Callable[[Callable[[Owner], Any]], Constraint[Owner]]:
     """Marks a method as a constraint.
 
-    It returns whether it holds, or what `require` returns for dimensions that may be symbolic. `since` is the version
-    of the dialect that brought it, if older ones of the operation lack it.
+    It returns whether it holds, or the result of `require` for dimensions that may be symbolic. `since` is the version
+    of the dialect that added it, if older versions of the operation lack it.
     """
     return lambda method: Constraint(label, method, since)
 
 
 class DerivedAttribute(property):
-    """An attribute without storage, calculated from the others."""
+    """An attribute without storage, computed from others."""
 
 
 derived = DerivedAttribute

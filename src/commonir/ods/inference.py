@@ -42,7 +42,7 @@ _UNKNOWN = "?"
 _MEMO_LIMIT = 4096
 _MAXIMA_LIMIT = 8
 _COMPARED_ELEMENTS = 64
-_KEPT_NUMBERS = 8
+_MOST_KEY_NUMBERS = 8
 _NUMBERS = frozenset({bool, int, float})
 
 
@@ -83,7 +83,7 @@ def infer(op: Definition) -> Derived:
 
     Raises: DiagnosticError with every violation found (E0502 to E0505).
     """
-    # Attributes are read once each, because this runs for every operation that is read, built or run.
+    # Each property is read once, because this runs for every operation that is read, built or run.
     operands, offsets = op.operands, op.operand_offsets
     if offsets is None and op.follows_from_types:
         key: object = tuple([v.type for v in operands])
@@ -100,7 +100,7 @@ def infer(op: Definition) -> Derived:
     if result is None:
         result = _trace(op)
         if result.is_data_dependent:
-            # Its types may be those that the program states for this one operation.
+            # Its types may be those that the program declares for this operation only.
             return result
         if len(memo) >= _MEMO_LIMIT:
             memo.clear()
@@ -150,10 +150,10 @@ def _constant_key(op: Definition) -> object:
 
 
 def _few_numbers(stored: object) -> object:
-    """Returns a number, or a few of them, in a hashable form; None for anything else."""
+    """Returns a number, or a few, in a hashable form; None for other values."""
     numbers: tuple[object, ...] = stored if isinstance(stored, tuple) else (stored,)  # pyright: ignore[reportUnknownVariableType]  of anything
     types = tuple(map(type, numbers))
-    if len(numbers) > _KEPT_NUMBERS or not _NUMBERS.issuperset(types):
+    if len(numbers) > _MOST_KEY_NUMBERS or not _NUMBERS.issuperset(types):
         return None
     return numbers is stored, numbers, types
 
@@ -168,7 +168,7 @@ def known_elements(value: Value) -> object:
 
 
 def _missing_operands(op: Definition) -> list[Field]:
-    """Returns required operands that are absent, as a reader may leave them; no other check applies then."""
+    """Returns required operands that a reader left absent; no other checks are made then."""
     offsets, inputs = op.operand_offsets, op.layout.inputs
     return [] if offsets is None else [inputs[n] for n in op.layout.required if offsets[n] == offsets[n + 1]]
 
@@ -188,7 +188,7 @@ class _Trace:
         self.bindings = Bindings()
         self.diagnostics: list[Diagnostic] = []
         self.own: set[str] = set()
-        # Whether something is not known of an operand on which the meaning depends.
+        # Whether the meaning depends on an unknown type or attribute.
         self.is_data_dependent = False
 
     def dims_of(self, type: Type) -> tuple[Dim, ...] | None:
@@ -199,20 +199,18 @@ class _Trace:
         return tuple([self._fresh() if d is None else d for d in type.shape])
 
     @cached_property
-    def _outer(self) -> set[str]:
+    def _outer_symbols(self) -> set[str]:
         return unknown_symbols(v.type for v in self.op.operands)
 
     def _fresh(self) -> Dim:
-        name = f"{_UNKNOWN}{len(self._outer) + len(self.own)}"
-        while name in self._outer:
+        name = f"{_UNKNOWN}{len(self._outer_symbols) + len(self.own)}"
+        while name in self._outer_symbols:
             name += "'"
         self.own.add(name)
         return symbol(name, 0)
 
     def mentions_unknown(self, *dims: Dim | None) -> bool:
-        """Returns whether a dimension depends on one that is unknown here (not only in the definition around this
-        one).
-        """
+        """Returns whether a dimension depends on one that is unknown in this trace."""
         return any(isinstance(d, DimExpr) and any(s in self.own for s in symbols(d)) for d in dims)
 
     def forget_unknown(self, type: Type) -> Type:
@@ -240,10 +238,10 @@ def _trace(op: Definition) -> Derived:
         derived = _derive(trace, shapes)
         _match_results(trace, derived.types)
     except NotKnownError as reason:
-        return _open(trace, not_known(op, reason))
+        return _data_dependent(trace, not_known(op, reason))
     except DiagnosticError as error:
         if is_not_known(error):
-            return _open(trace, *error.diagnostics)
+            return _data_dependent(trace, *error.diagnostics)
         raise
     except NotationError as error:
         raise DiagnosticError(trace.violated(error)) from None
@@ -279,12 +277,12 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
         if v not in shapes:
             shapes[v] = trace.dims_of(v.type)
     missing = _missing_operands(op) if offsets is not None and _lacks_operands(layout, offsets) else ()
-    for place, f in enumerate(layout.inputs):
+    for position, f in enumerate(layout.inputs):
         if missing and f in missing:
             trace.diagnostics.append(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
         if f.pattern is None:
             continue
-        first, end = (place, place + 1) if offsets is None else offsets[place : place + 2]
+        first, end = (position, position + 1) if offsets is None else offsets[position : position + 2]
         for n, v in enumerate(operands[first:end]):
             if v.type is unknown:
                 trace.is_data_dependent = True
@@ -368,8 +366,8 @@ def _check_constraints(trace: _Trace) -> None:
 
 
 def _undecided(answer: Any) -> tuple[Constraint, ...]:
-    """Returns the part of an undecided constraint to be checked when dims are known."""
-    several: tuple[Constraint, ...] = answer if isinstance(answer, tuple) else ()  # pyright: ignore[reportUnknownVariableType]  # what `require` gives
+    """Returns the constraints to check when dims are known."""
+    several: tuple[Constraint, ...] = answer if isinstance(answer, tuple) else ()  # pyright: ignore[reportUnknownVariableType]  # the result of `require`
     return several
 
 
@@ -438,23 +436,23 @@ def is_not_known(error: DiagnosticError) -> bool:
     return all(d.code is NOT_KNOWN_BEFORE_RUNNING for d in error.diagnostics)
 
 
-def _open(trace: _Trace, *reasons: Diagnostic) -> Derived:
+def _data_dependent(trace: _Trace, *reasons: Diagnostic) -> Derived:
     """Returns the types of an operation with data-dependent meaning: those of the program, else those that the
     definition infers partially, else only element types.
 
-    Raises: DiagnosticError (E0509) for an operation that is being built, of whose results nothing is known.
+    Raises: DiagnosticError (E0509) for an operation that is being built, if the types of its results are unknown.
     """
     op = trace.op
     declared = op.built_results
-    reported = _partial_types(op)
+    inferred = _partial_types(op)
     if declared is None:
         try:
-            types = _unranked_results(trace) if reported is None else reported
+            types = _unranked_results(trace) if inferred is None else inferred
         except NotKnownError:
             raise DiagnosticError(*reasons) from None
     else:
         pairs = result_fields(op.layout.results, [r.type for r in declared])
-        guesses = [_unranked(trace, f) for f, _ in pairs] if reported is None else [*reported, *[None] * len(pairs)]
+        guesses = [_unranked(trace, f) for f, _ in pairs] if inferred is None else [*inferred, *[None] * len(pairs)]
         types = tuple([t if _has_rank(t) else guess or t for (_, t), guess in zip(pairs, guesses, strict=False)])
     return Derived(types, trace.bindings.constraints, is_data_dependent=True)
 
@@ -514,10 +512,10 @@ def results_of(returned: Any) -> tuple[Value, ...]:
     return tuple(returned)
 
 
-class Settled:
-    """The operations in given regions whose transitive uses are all in blocks already.
+class PlacedOperations:
+    """The operations in regions whose transitive uses are all in blocks already.
 
-    They need not be searched again at each level of nesting. A block with a replaced argument has no such operations,
+    They need not be searched at each level of nesting. A block with a replaced argument has no such operations,
     because the replacement may be used anywhere in it.
     """
 
@@ -527,19 +525,19 @@ class Settled:
         self._operations = {op for b in blocks for op in b.operations if op.regions}
 
     def of(self, block: Block) -> AbstractSet[Operation]:
-        """Returns the operations of a block that are settled."""
+        """Returns the placed operations of a block."""
         return self._operations if all(a.is_used for a in self._arguments.get(block, ())) else frozenset()
 
 
-_NOTHING_SETTLED = Settled(())
+_NONE_PLACED = PlacedOperations(())
 
 
 def operations_behind(
-    outputs: Sequence[Value], stop: frozenset[Value] = frozenset(), settled: Settled = _NOTHING_SETTLED
+    outputs: Sequence[Value], stop: frozenset[Value] = frozenset(), placed: PlacedOperations = _NONE_PLACED
 ) -> list[Operation]:
     """Returns the detached operations that values depend on, in topological order, including uses in regions."""
     order: dict[Operation, None] = {}
-    pending: list[tuple[Operation, bool]] = [(v.owner, False) for v in reversed(outputs) if _is_loose(v, stop)]  # pyright: ignore[reportAssignmentType]
+    pending: list[tuple[Operation, bool]] = [(v.owner, False) for v in reversed(outputs) if _is_detached(v, stop)]  # pyright: ignore[reportAssignmentType]
     while pending:
         op, ready = pending.pop()
         if op in order:
@@ -548,25 +546,25 @@ def operations_behind(
             order[op] = None
             continue
         pending.append((op, True))
-        used = op.operands if not op.regions else _used_by(op, settled)
-        pending.extend((v.owner, False) for v in reversed(used) if _is_loose(v, stop) and v.owner not in order)  # pyright: ignore[reportArgumentType]
+        used = op.operands if not op.regions else _used_by(op, placed)
+        pending.extend((v.owner, False) for v in reversed(used) if _is_detached(v, stop) and v.owner not in order)  # pyright: ignore[reportArgumentType]
     return list(order)
 
 
-def _used_by(op: Operation, settled: Settled) -> list[Value]:
-    """Returns the values that an operation and its regions use, except inside settled operations."""
+def _used_by(op: Operation, placed: PlacedOperations) -> list[Value]:
+    """Returns the values that an operation and its regions use, except inside placed operations."""
     out: list[Value] = []
     pending: list[tuple[Operation, bool]] = [(op, True)]
     while pending:
-        inner, is_data_dependent = pending.pop()
+        inner, is_searched = pending.pop()
         out += inner.operands
-        if is_data_dependent and inner.regions:
-            blocks = [(b, settled.of(b)) for region in inner.regions for b in region.blocks]
+        if is_searched and inner.regions:
+            blocks = [(b, placed.of(b)) for region in inner.regions for b in region.blocks]
             pending.extend(reversed([(child, child not in known) for b, known in blocks for child in b.operations]))
     return out
 
 
-def _is_loose(value: Value, stop: frozenset[Value]) -> bool:
+def _is_detached(value: Value, stop: frozenset[Value]) -> bool:
     owner = value.owner
     return isinstance(owner, Operation) and owner.parent is None and not isinstance(owner, Known) and value not in stop
 
@@ -599,7 +597,7 @@ def operand_names(op: Definition) -> list[str]:
 
 
 def typing_of(op: Definition, results: Sequence[Type] | None) -> Typing:
-    """Returns the types of an operation by field, with these types of results; None if they are to be inferred."""
+    """Returns the types of an operation by field, with the types of its results; None if they are to be inferred."""
     layout = op.layout
     counts = dict(zip([f.name for f in layout.inputs], op.segment_sizes, strict=True))
     types = {f.name: tuple([v.type for v in _values(op, f)]) for f in layout.inputs}

@@ -1,6 +1,6 @@
 """Infers types and shapes from kernel references, by the range rule of the notation.
 
-Separate from `inference.py`, because many programs have no operation with such a reference.
+It is a module of its own, because many programs have no operation with such a reference.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def kernels_of(op: Definition, b: Bindings, shapes: Mapping[Value, tuple[Dim, ..
                 else traced(v, f.name)
             )
     known: dict[str, Dim] = dict(b.one)
-    for n, sizes in b.many.items():
-        known |= {f"{n}{k}": s for k, s in enumerate(sizes)}
+    for n, dims in b.many.items():
+        known |= {f"{n}{k}": dim for k, dim in enumerate(dims)}
     passed = _indices_for(op, b)
     returned = op.reference(*tensors, **passed)
     bodies = _each(returned)

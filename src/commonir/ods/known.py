@@ -13,7 +13,7 @@ from commonir.symbolic import Dim
 from commonir.symbolic.constraints import NotKnownError
 
 _SHORT = 64
-"""Elements of a tensor of several axes up to which shape arithmetic goes through it."""
+"""The most elements of a tensor of several axes that shape arithmetic tracks."""
 
 
 class NotComputed(Enum):
@@ -45,7 +45,7 @@ class DimsCache(PrintableOperation):
 
 
 class Known(Operation):
-    """A placeholder for the definition of an operand with known elements, while a reference is traced."""
+    """A placeholder that defines an operand with known elements while a reference is traced."""
 
     __slots__ = ("data", "dims")
 
@@ -64,12 +64,12 @@ class Known(Operation):
 
 
 @lru_cache(1 << 10)
-def may_be_known(maker: type[object]) -> bool:
+def may_be_known(owner: type[object]) -> bool:
     """Returns whether results of operations of a class may be known; False for blocks."""
-    if not issubclass(maker, Operation):
+    if not issubclass(owner, Operation):
         return False
     return (
-        maker.constant_data is not Operation.constant_data or maker.constant_results is not Operation.constant_results
+        owner.constant_data is not Operation.constant_data or owner.constant_results is not Operation.constant_results
     )
 
 
@@ -93,7 +93,7 @@ def known_integer(value: Value) -> int | None:
 
 
 def known_dims(value: Value) -> tuple[Dim, ...] | None:
-    """Returns the elements of an integer value when they are known before running, perhaps as symbolic expressions.
+    """Returns the elements of an integer value if they are known before running, perhaps as symbolic expressions.
 
     The result is cached in the operation, because a chain of shape arithmetic needs it repeatedly.
     """

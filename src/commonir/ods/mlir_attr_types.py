@@ -115,10 +115,9 @@ def _case(cases: type[E]) -> Callable[[object], E]:
 
 
 def numbered(cases: type[E], type: ElementType, numbers: Mapping[E, int] | None = None) -> AttrType[E]:
-    """Returns the type of an enumeration stored as an integer; custom forms have its keyword, which is the value of the
-    case.
+    """Returns the type of an enumeration stored as an integer; custom forms have its keyword, the value of the case.
 
-    `numbers` has the integers, if they are not 0, 1, 2 in order.
+    `numbers` has the integers, if they are not consecutive from 0.
     """
     known = numbers or {case: n for n, case in enumerate(cases)}
     by_number = {n: case for case, n in known.items()}
@@ -172,7 +171,7 @@ def dialect_enumeration(cases: type[E], name: str, *, mnemonic: str = "") -> Att
         decode,
         cases=words,
         form=WordsForm(dialect, mnemonic or own, words, of_words, has_brackets=not mnemonic),
-        # Upstream writes a blank before the keyword of such an attribute, whatever the format around it says.
+        # MLIR prints a blank before the keyword of such an attribute in every format.
         spelled=lambda v: f" {v.value}" if mnemonic else str(v.value),
     )
 
@@ -188,8 +187,8 @@ def dialect_flags(cases: type[F], name: str, *, separator: str = ", ") -> AttrTy
     single = {m: case for m, case in members.items() if case.value and case.value & (case.value - 1) == 0}
 
     def words(value: F) -> str:
-        whole = next((m for m, case in members.items() if case == value), None)
-        return whole or separator.join([m for m, case in single.items() if case in value])
+        combined = next((m for m, case in members.items() if case == value), None)
+        return combined or separator.join([m for m, case in single.items() if case in value])
 
     def coerce(value: object) -> F:
         if isinstance(value, cases):

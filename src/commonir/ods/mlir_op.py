@@ -1,6 +1,6 @@
-"""Operations as MLIR defines them: result types are declared by the program or inferred from traits.
+"""Operations of MLIR: result types are declared by the program or inferred from traits.
 
-Their meaning, where they have one, is a composite over core that lowering calls; types never depend on it.
+The meaning of those that have one is a composite of core operations, for lowering; types never depend on it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from commonir.ods.type_rules import deduce
 
 
 class MlirOp(Op):
-    """An operation of a dialect that MLIR, too, defines.
+    """An operation of a dialect of MLIR.
 
-    Constructing infers the types of results from traits, from `infer_results`, and from results that admit one type
-    only; a definition that does not infer them is built with `build`, which takes them as an argument.
+    Constructing infers the types of results from traits, from `infer_results`, and from results that admit a single
+    type; otherwise they are an argument of `build`.
     Raises: TypeError when the type of a result cannot be inferred.
     """
 
@@ -34,56 +34,52 @@ class MlirOp(Op):
     """Whether each of its blocks must end with a terminator."""
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        """Returns the types of all results, for definitions whose traits do not infer them; None when they are not
-        known.
-        """
+        """Returns the types of all results, if traits do not determine them; None when they are unknown."""
         return None
 
     def infer(self) -> tuple[Type, ...]:
         results = self.infer_results()
         if results is None:
-            results = self._stated()
+            results = self._declared_types()
         if results is not None:
             return results
         typing = typing_of(self, None)
-        deduce(self.type_rules, built(self.layout.results), typing)
+        deduce(self.type_rules, single_types(self.layout.results), typing)
         if any(f.name not in typing.types and not f.optional for f in self.layout.results):
-            raise TypeError(
-                f"the result types of {self.name} cannot be inferred: make it with {type(self).__name__}.build"
-            )
+            raise TypeError(f"the result types of {self.name} cannot be inferred: use {type(self).__name__}.build")
         return tuple(typing.all(typing.results))
 
-    def _stated(self) -> tuple[Type, ...] | None:
+    def _declared_types(self) -> tuple[Type, ...] | None:
         results = self.built_results
         return None if results is None else tuple([r.type for r in results])
 
     def trace_key(self) -> object:
-        return self._stated()
+        return self._declared_types()
 
     @property
     def properties(self) -> Mapping[str, Attribute]:
-        # As MLIR prints them: defaults too, by name; an unset flag is left out.
+        # As MLIR prints them: sorted, with defaults, and without unset flags.
         unset = {f.spelling for f in self.layout.attributes if f.type is unit and not self.field_value(f)}
         out = {k: v for k, v in self.attribute_dictionary.items() if k not in self.extra and k not in unset}
-        sizes = super().properties.get(GROUP_SIZES)
-        if sizes is not None and not self.has_trait(SameVariadicOperandSize):
-            out[GROUP_SIZES] = sizes
+        segments = super().properties.get(GROUP_SIZES)
+        if segments is not None and not self.has_trait(SameVariadicOperandSize):
+            out[GROUP_SIZES] = segments
         return dict(sorted(out.items()))
 
 
-class HoldsData:
-    """A mixin for definitions of constants that folding can build from contents."""
+class FromData:
+    """A mixin for definitions of constants that folding can build from data."""
 
     __slots__ = ()
 
     @classmethod
-    def holding(cls, data: Data, type: Type) -> Self | None:
-        """Returns a constant of a type from its contents in the core; None for a type that it cannot have."""
+    def from_data(cls, data: Data, type: Type) -> Self | None:
+        """Returns a constant of a type from its contents in the core; None for an unsupported type."""
         raise NotImplementedError
 
 
-def attribute_holding(data: Data, type: Type) -> Attribute | None:
-    """Returns the attribute for a constant of a type from its contents in the core; None where there is none."""
+def attribute_from_data(data: Data, type: Type) -> Attribute | None:
+    """Returns the attribute of a constant of a type from its contents in the core; None for an unsupported type."""
     match type:
         case ElementType() if type is boolean:
             return BoolAttr(bool(data.values()[0]))
@@ -97,8 +93,8 @@ def attribute_holding(data: Data, type: Type) -> Attribute | None:
             return None
 
 
-def built(fields: Sequence[Field]) -> dict[str, Type]:
-    """Returns the types of the fields that admit only one."""
+def single_types(fields: Sequence[Field]) -> dict[str, Type]:
+    """Returns the types of fields that admit a single type."""
     return {
         f.name: f.pattern.builds
         for f in fields

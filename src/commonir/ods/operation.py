@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from commonir.ir.data import Data
 from commonir.ir.operation import Operation, Region
 from commonir.ir.types import Type
-from commonir.ods.definition import Definition, coerced, divide, successors_of
+from commonir.ods.definition import Definition, coerced, split_arguments, successors_of
 from commonir.ods.fields import MISSING
 from commonir.ods.inference import infer
 from commonir.ods.known import NOT_COMPUTED
@@ -38,7 +38,7 @@ class Op(TextForm, Definition):
             self._attributes, self._offsets = attributes, None
             regions: tuple[Region, ...] = ()
         else:
-            operands, self._attributes, self._offsets, regions = divide(self, args)
+            operands, self._attributes, self._offsets, regions = split_arguments(self, args)
         self._operands = operands  # inference reads operands, regions and what is not declared
         self.regions = regions
         self._extra = None
@@ -50,14 +50,14 @@ class Op(TextForm, Definition):
             self.successors = successors_of(self, args)
 
     def folds(self, operands: Sequence[Data]) -> bool:  # noqa: ARG002  all by default
-        """Returns whether the operation may be folded for these constants: not if the result is unspecified, or MLIR
-        does not.
+        """Returns whether the operation may be folded for these constants: not if the result is unspecified, nor if
+        MLIR does not fold it.
         """
         return True
 
     def in_32_bits(self, operands: Sequence[Data]) -> Sequence[Data] | None:  # noqa: ARG002  none by default
-        """Returns the constants whose result must be equal in 32 and 64 bits to be folded, because the width of an
-        index is not known before running; None if that does not matter.
+        """Returns the constants of index type, if the result must be equal in 32 and 64 bits to be folded, because the
+        width of an index is known only at run time; otherwise None.
         """
         return None
 
@@ -87,12 +87,12 @@ class Op(TextForm, Definition):
 
 
 class DeclaredResults(Op):
-    """The base of definitions whose result types are declared by the program, not inferred: built by `build`."""
+    """The base of definitions whose result types are declared by the program, not inferred; `build` constructs it."""
 
     declares_results = True
 
     def _result_types(self) -> tuple[Type, ...]:
-        raise TypeError(f"the result types of {self.name} cannot be inferred: make it with {type(self).__name__}.build")
+        raise TypeError(f"the result types of {self.name} cannot be inferred: use {type(self).__name__}.build")
 
     def infer(self) -> tuple[Type, ...]:
         return tuple([r.type for r in self.results])

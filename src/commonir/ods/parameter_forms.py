@@ -1,4 +1,4 @@
-"""The parameters of types and attributes of a dialect, and the text of these: `!d.pair<4, f32>`.
+"""The parameters of types and attributes of a dialect, and their text: `!d.pair<4, f32>`.
 
 A form is a format in MLIR's notation: literals in backquotes, `$parameter`, `params`, `struct(params)`, `qualified(..)`
 and optional groups `( ... $x^ )?` with an alternative `: ( ... )`. It is read and written by `text/parameters.py`.
@@ -53,7 +53,7 @@ class ParameterPlace(Record):
 
 
 class Listing(Record):
-    """Parameters separated by commas; with `named` each as `name = value`."""
+    """Parameters separated by commas; each as `name = value` if `named`."""
 
     parameters: tuple[Parameter, ...]
     named: bool
@@ -72,7 +72,7 @@ FormElement = Word | ParameterPlace | Listing | Group
 
 class ParameterForm(Record):
     """A type or attribute of a dialect: its name, parameters, and form. `elements` is None for a form in C++, whose
-    text is kept.
+    text is stored.
     """
 
     dialect: str
@@ -198,7 +198,7 @@ class _Reader:
             self.expect("(")
             otherwise, other = self.elements(depth + 1)
             if anchor is None and other is not None:
-                # The anchor is in the alternative: what stands first is there when it is not.
+                # The anchor is in the alternative: the first elements are present when it is absent.
                 elements, otherwise, anchor = otherwise, elements, other
         self.expect(")?")
         if anchor is None:

@@ -1,7 +1,7 @@
 """Type patterns of operands and results: an element type or variable, and a shape with named wildcards.
 
 `"T[b*, m, k]"` is a tensor of element type `T` whose shape is any number of dimensions `b`, then `m`, then `k`. Equal
-names stand for equal sizes within one operation. `*` alone matches any dimensions and correlates nothing; a number is
+names are equal dims within one operation. `*` alone matches any dims, which are independent of others; a number matches
 itself. `"f32[]"` is a scalar tensor, `"T[*]"` a tensor of any rank, `"any"` any type, and a pattern without brackets
 a tensor of any shape. `"list<T>"`, `"optional<T>"` and `"sparse<T>"` are a list, an optional value and a sparse tensor.
 Source: Common IR specification, shapes of operator declarations.
@@ -32,7 +32,7 @@ def version_number(version: str) -> int:
 
 
 class TypeVariable:
-    """A set of types; in the body of a definition the same choice for all of its uses.
+    """A set of types; all of its uses in a definition are one type of the set.
 
     `versions` has the sets by the version of the dialect from which they are valid, if they differ; the variable itself
     has the set of the newest.
@@ -185,22 +185,22 @@ def wrapped(wrapper: str, content: TensorType) -> Type:
 
 
 def lists(content: TypeVariable) -> Wrapped:
-    """Lists of the types of a set."""
+    """Declares lists of the types of a set."""
     return Wrapped("list", content)
 
 
 def optionals(content: TypeVariable) -> Wrapped:
-    """Optional values of the types of a set."""
+    """Declares optional values of the types of a set."""
     return Wrapped("optional", content)
 
 
 def sparse(content: TypeVariable) -> Wrapped:
-    """Sparse tensors of the element types of a set."""
+    """Declares sparse tensors of the element types of a set."""
     return Wrapped("sparse", content)
 
 
 def maps(key: ElementClass, content: TypeVariable) -> Mapped:
-    """Maps from scalars of the element types of one set to the types of another."""
+    """Declares maps from scalars of the element types of one set to the types of another."""
     return Mapped(key, content)
 
 
@@ -217,7 +217,7 @@ def same_as(name: str) -> SameAs:
 def by_version(**versions: ElementClass | SameAs) -> ElementClass:
     """Declares a type variable whose set of element types grows with the versions of the dialect.
 
-    Each set holds from the version of its name on: `by_version(opset7=FLOATS_1, opset22=FLOATS)`.
+    Each set is valid from the version of its name: `by_version(opset7=FLOATS_1, opset22=FLOATS)`.
     """
     newest = versions[max(versions, key=version_number)]
     if isinstance(newest, SameAs):
@@ -226,7 +226,7 @@ def by_version(**versions: ElementClass | SameAs) -> ElementClass:
 
 
 def types_by_version(**versions: TypeClass) -> TypeClass:
-    """As `by_version`, for sets of which not all types are tensors."""
+    """Declares, as `by_version`, a type variable for sets of which not all types are tensors."""
     return TypeClass(versions[max(versions, key=version_number)].members, versions)
 
 
@@ -256,7 +256,7 @@ class Mismatch(Exception):
 class Pattern:
     """A parsed pattern.
 
-    `dims` is None for any shape, and `has_wildcard` says whether one of them stands for several; `content` is the
+    `dims` is None for any shape, `has_wildcard` whether one of them matches several dims; `content` is the
     pattern nested in a list, an optional value or a sparse tensor, by `wrapper`.
     """
 
@@ -264,13 +264,13 @@ class Pattern:
 
     def __init__(self, spec: str) -> None:
         self.spec = spec
-        self.wrapper, opened, inside = spec.partition("<")
+        self.wrapper, bracket, nested = spec.partition("<")
         self.content: Pattern | None = None
         self.has_wildcard = False
-        if opened and spec.partition("[")[0] not in ELEMENT_TYPES:
-            if self.wrapper not in _WRAPPERS or not inside.endswith(">"):
+        if bracket and spec.partition("[")[0] not in ELEMENT_TYPES:
+            if self.wrapper not in _WRAPPERS or not nested.endswith(">"):
                 raise ValueError(f"'{spec}' is neither a tensor nor one of {', '.join(_WRAPPERS)} of something")
-            self.content = Pattern(inside[:-1])
+            self.content = Pattern(nested[:-1])
             self.element = self.content.element
             self.dims = None
             return
@@ -296,7 +296,7 @@ class Pattern:
 
 
 class TypeConstraint(Pattern):
-    """A named set of types of any kind, as in MLIR: `admits` returns whether a type is in it.
+    """A named set of types, as in MLIR: `admits` returns whether a type is in it.
 
     `summary` completes `must be ...`; `builds` is the only type of the set, if a text may omit it. `short` is the type,
     `dialect.mnemonic`, of which forms write only the part in brackets.
@@ -343,7 +343,7 @@ class Bindings:
     ) -> None:
         """Matches one type. `dims` is its shape with a fresh symbol for each unknown dimension.
 
-        Raises: Mismatch when element type or rank do not fit; NotationError when a dimension cannot.
+        Raises: Mismatch when the element type or the rank differs; NotationError when a dimension does.
         """
         if isinstance(pattern, TypeConstraint):
             if not pattern.admits(type):
@@ -375,7 +375,7 @@ class Bindings:
         if not variable.admits(type):
             raise Mismatch(f"expected one of {variable}, found {type}")
         before = self.types.setdefault(name, type)
-        if not is_same_kind(before, type):
+        if not differ_only_in_shape(before, type):
             raise Mismatch(f"expected a type as of the other operands, {before}, found {type}")
 
     def _match_element(self, pattern: Pattern, element: ElementType, variables: Mapping[str, TypeVariable]) -> None:
@@ -402,20 +402,20 @@ class Bindings:
             )
         at = 0
         for name, many in names:
-            size = dims[at : at + spare] if many else dims[at : at + 1]
-            at += len(size)
+            matched = dims[at : at + spare] if many else dims[at : at + 1]
+            at += len(matched)
             if name.isdigit():
-                self.constraints += require(size[0], "==", int(name), f"dimension {at - 1} of {pattern}")
+                self.constraints += require(matched[0], "==", int(name), f"dimension {at - 1} of {pattern}")
             elif name:
-                self._bind(name, many, size)
+                self._bind(name, many, matched)
 
-    def _bind(self, name: str, many: bool, size: tuple[Dim, ...]) -> None:
-        before = self.many.setdefault(name, size) if many else (self.one.setdefault(name, size[0]),)
-        if before is size:
+    def _bind(self, name: str, many: bool, dims: tuple[Dim, ...]) -> None:
+        before = self.many.setdefault(name, dims) if many else (self.one.setdefault(name, dims[0]),)
+        if before is dims:
             return
-        if len(before) != len(size):
-            raise Mismatch(f"{name}* stands for {len(before)} dimensions elsewhere and for {len(size)} here")
-        for a, b in zip(before, size, strict=True):
+        if len(before) != len(dims):
+            raise Mismatch(f"{name}* stands for {len(before)} dimensions elsewhere and for {len(dims)} here")
+        for a, b in zip(before, dims, strict=True):
             if a is not b:
                 self.constraints += require(a, "==", b, f"dimension {name}")
 
@@ -454,7 +454,7 @@ def known_shape(type: Type) -> tuple[Dim, ...] | None:
     return shape if are_known(shape) else None
 
 
-def is_same_kind(a: Type, b: Type) -> bool:
+def differ_only_in_shape(a: Type, b: Type) -> bool:
     """Returns whether two types differ only in the shapes of tensors."""
     match a, b:
         case TensorType(), TensorType():
@@ -462,6 +462,6 @@ def is_same_kind(a: Type, b: Type) -> bool:
         case SparseTensorType(), SparseTensorType():
             return a.element is b.element
         case (ListType(), ListType()) | (OptionalType(), OptionalType()):
-            return is_same_kind(a.element, b.element)
+            return differ_only_in_shape(a.element, b.element)
         case _:
             return a is b

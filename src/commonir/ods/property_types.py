@@ -1,7 +1,7 @@
-"""Types of properties: values that MLIR stores in C++, with a text and an attribute of their own.
+"""Types of properties: values that MLIR stores in C++, with a text and an attribute.
 
-The generic form has the attribute, an assembly format the text: an optional property without a value is `[]` in one and
-`none` in the other. The type of a property is composed of those of its parts.
+The generic form has the attribute, an assembly format the text: an optional property without a value is `[]` in the
+generic form and `none` in a format. The type of a property is composed of those of its parts.
 
 Source: MLIR operation definitions, properties; `mlir/IR/Properties.td` of LLVM 22.
 """
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class PropertyType(AttrType[T]):
-    """The type of a property: how its values are checked, stored and written.
+    """The type of a property: checks, stores and writes its values.
 
     `read` reads a value in a format; `starts` returns whether a value is next, for optional groups that begin with it.
 
@@ -71,24 +71,24 @@ def integer(type: ElementType) -> PropertyType[int]:
     return PropertyType(attr_type, spelled=str, read=lambda r: coerce(r.integer()), starts=lambda r: r.at_integer())
 
 
-def _is_truth(reader: FormReader) -> bool:
+def _is_at_bool(reader: FormReader) -> bool:
     return reader.at("true") or reader.at("false")
 
 
-def _read_truth(reader: FormReader) -> bool:
+def _read_bool(reader: FormReader) -> bool:
     word = reader.keyword()
     if word not in ("true", "false"):
         raise ValueError(f"expected true or false, found '{word}'")
     return word == "true"
 
 
-truth: PropertyType[bool] = PropertyType(
-    attr_types.flag, spelled=lambda v: "true" if v else "false", read=_read_truth, starts=_is_truth
+boolean: PropertyType[bool] = PropertyType(
+    attr_types.flag, spelled=lambda v: "true" if v else "false", read=_read_bool, starts=_is_at_bool
 )
 """True or false."""
 
 text: PropertyType[str] = PropertyType(
-    attr_types.text, spelled=quoted, read=lambda r: r.string(), starts=lambda r: r.at_string()
+    attr_types.string, spelled=quoted, read=lambda r: r.string(), starts=lambda r: r.at_string()
 )
 """A string."""
 
@@ -113,7 +113,7 @@ unit: PropertyType[bool] = PropertyType(
     read=_read_unit,
     starts=lambda r: r.at(_SET) or r.at(_UNSET),
 )
-"""A flag, said by its presence where a group of a format can."""
+"""A flag; an optional group of a format can express it by its presence."""
 
 
 def integers(type: ElementType) -> PropertyType[tuple[int, ...]]:

@@ -1,6 +1,6 @@
-"""Removes unneeded values that are carried between the regions of an operation.
+"""Removes unneeded region-carried values of an operation.
 
-Applies to all definitions with known control flow, which forward their last operands.
+It applies to all definitions with known control flow whose last operands are forwarded.
 
 Source: MLIR, canonicalization patterns of operations that branch into their regions.
 """
@@ -37,18 +37,18 @@ def _edges(op: Op) -> list[_Edge]:
     """Returns all edges into, between and out of the regions of an operation; none where they are not known."""
     if not isinstance(op, RegionBranch):
         return []
-    ways = [(op, way) for way in op.entry_successors(_nothing)]
+    successors = [(op, edge) for edge in op.entry_successors(_nothing)]
     for n, region in enumerate(op.regions):
         for block in region.blocks:
             last = block.last
             if not isinstance(last, Op):
                 return []
             if not last.successors:
-                ways += [(last, way) for way in op.region_successors(n, last, _nothing)]
+                successors += [(last, edge) for edge in op.region_successors(n, last, _nothing)]
     out: list[_Edge] = []
-    for end, (target, values) in ways:
+    for end, (target, values) in successors:
         inputs = op.results if target is None else op.regions[target].block.arguments if values else ()
-        # What ends a block without handing on anything where values are expected does not lead there.
+        # A terminator that forwards no values where some are expected does not lead there.
         if values and len(values) <= len(inputs):
             out.append(_Edge(end, values, inputs[len(inputs) - len(values) :]))
     return out if all(end.operands[-len(values) :] == values for end, values, _ in out) else []
@@ -74,16 +74,16 @@ def replace_by_entry_values(op: Op, editor: Editor) -> bool:
 def _only_origins(
     sources: Mapping[Value, Sequence[Value]], readers: Mapping[Value, Sequence[Value]]
 ) -> dict[Value, Value | None]:
-    """Returns for each received value its only origin; None where there are several."""
+    """Returns for each received value its only origin, None if there are several."""
     result: dict[Value, Value | None] = {}
     pending = [(received, value) for value in readers if value not in sources for received in readers[value]]
-    reported: list[tuple[Value, Value | None]] = [*pending]
-    while reported:
-        received, value = reported.pop()
+    worklist: list[tuple[Value, Value | None]] = [*pending]
+    while worklist:
+        received, value = worklist.pop()
         if received in result and (result[received] is value or result[received] is None):
             continue
         result[received] = None if received in result else value
-        reported += [(next_, result[received]) for next_ in readers.get(received, ())]
+        worklist += [(next_, result[received]) for next_ in readers.get(received, ())]
     return result
 
 
@@ -94,15 +94,15 @@ def _is_inside(value: Value, op: Operation) -> bool:
         return True
     block = owner.parent if isinstance(owner, Operation) else owner
     while block is not None and block.parent is not None:
-        holder = block.parent.parent
-        if holder is op:
+        parent = block.parent.parent
+        if parent is op:
             return True
-        block = None if holder is None else holder.parent
+        block = None if parent is None else parent.parent
     return False
 
 
 def merge_equal_values(op: Op, editor: Editor) -> bool:
-    """Uses the first of several values that are carried together and always equal."""
+    """Replaces region-carried values that are always equal to another one by that."""
     positions: dict[Value, list[Value]] = defaultdict(list)
     for _, values, inputs in _edges(op):
         for value, received in zip(values, inputs, strict=True):
@@ -119,7 +119,7 @@ def merge_equal_values(op: Op, editor: Editor) -> bool:
 
 
 def drop_unused_values(op: Op, editor: Editor) -> bool:
-    """Drops carried values without uses in any region."""
+    """Drops region-carried values without uses in any region."""
     edges = _edges(op)
     groups = _Groups()
     for end, values, inputs in edges:
@@ -130,21 +130,21 @@ def drop_unused_values(op: Op, editor: Editor) -> bool:
     used = {groups.of(v) for v in received if v.is_used}
     dead = {v for v in received if groups.of(v) not in used}
 
-    def kept_of(end: Op) -> list[int]:
+    def remaining_operands(end: Op) -> list[int]:
         return [n for n in range(len(end.operands)) if not groups.has((end, n)) or groups.of((end, n)) in used]
 
     if not dead:
         return False
     ends = dict.fromkeys([edge.end for edge in edges if edge.end is not op])
     for end in ends:
-        remaining = kept_of(end)
+        remaining = remaining_operands(end)
         if len(remaining) < len(end.operands):
             editor.substitute(end, _with_less(end, remaining, [r.type for r in end.results]))
     for region in op.regions:
         for block in region.blocks[:1]:
             block.keep_arguments([n for n, a in enumerate(block.arguments) if a not in dead])
     results = [r for r in op.results if r not in dead]
-    built = _with_less(op, kept_of(op), [r.type for r in results])
+    built = _with_less(op, remaining_operands(op), [r.type for r in results])
     editor.insert(built, op)
     for old, new in zip(results, built.results, strict=True):
         editor.replace_uses(old, new)
@@ -179,10 +179,10 @@ def _with_less(op: Op, remaining: Sequence[int], types: Sequence[Type]) -> Op:
         if field.kind is FieldKind.REGION:
             values = arguments[field.name]
             arguments[field.name] = tuple([r.take() for r in values]) if field.variadic else _taken(values)
-    gone = len(op.operands) - len(remaining)
-    if gone:
+    dropped = len(op.operands) - len(remaining)
+    if dropped:
         name = op.layout.inputs[-1].name
-        count = len(arguments[name]) - gone
+        count = len(arguments[name]) - dropped
         arguments[name] = tuple([op.operands[n] for n in remaining[len(remaining) - count :]])
     result = type(op).build(arguments, types)
     for name, attr in op.extra.items():

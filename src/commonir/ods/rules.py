@@ -1,6 +1,6 @@
 """Simplification rules of a dialect: rewrite rules, and functions for what these cannot express.
 
-A function gets an operation and an `Editor`, by which it changes the program, and returns whether it did.
+A function takes an operation and an `Editor`, with which it changes the program, and returns whether it did.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from commonir.ir.cloning import clone
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import Type, boolean, i64, index
-from commonir.ods.mlir_op import HoldsData
+from commonir.ods.mlir_op import FromData
 from commonir.ods.operation import Op
 from commonir.ods.terms import Precedence, Rewrite
 
@@ -63,7 +63,7 @@ class Editor:
         self.replace(op, new_op.results)
         return True
 
-    def hand_on(self, op: Operation, value: Value | None) -> bool:
+    def forward(self, op: Operation, value: Value | None) -> bool:
         """Replaces the result of an operation by a value of the same type; returns whether the types are equal."""
         if value is None or value.type is not op.results[0].type:
             return False
@@ -83,8 +83,8 @@ class Editor:
         self.touched.append(op)
 
     def create(self, name: str, arguments: Sequence[object], types: Sequence[Type], before: Operation) -> Op | None:
-        """Inserts a new operation before another one, by the name of its definition; returns None when that is not
-        known.
+        """Inserts a new operation before another one, by the name of its definition; returns None when that is
+        unknown.
         """
         definition = self.find(name)
         if definition is None:
@@ -94,20 +94,20 @@ class Editor:
         self.insert(op, before)
         return op
 
-    def truth(self, is_true: bool, before: Operation) -> Value | None:
+    def bool_constant(self, is_true: bool, before: Operation) -> Value | None:
         """Inserts a constant bool before an operation and returns it."""
         return self.constant(data_of(boolean, (), (is_true,)), boolean, before)
 
-    def position(self, number: int, before: Operation) -> Value | None:
+    def index_constant(self, number: int, before: Operation) -> Value | None:
         """Inserts a constant index before an operation and returns it."""
         return self.constant(data_of(i64, (), (number,)), index, before)
 
     def constant(self, data: Data, type: Type, before: Operation) -> Value | None:
         """Inserts a constant of a type before an operation; returns None when there is no such constant."""
         definition = self.find("arith.constant")
-        if definition is None or not issubclass(definition, HoldsData):
+        if definition is None or not issubclass(definition, FromData):
             return None
-        result = definition.holding(data, type)
+        result = definition.from_data(data, type)
         if not isinstance(result, Op):
             return None
         self.insert(result, before)
@@ -117,16 +117,16 @@ class Editor:
         """Moves the operations of a block before an operation, with values for its arguments, and returns the operands
         of the terminator, which is erased.
         """
-        place = before.parent
-        if place is None or block.last is None:
-            raise ValueError("only a block with an end can stand before an operation of a block")
+        target = before.parent
+        if target is None or block.last is None:
+            raise ValueError("a block without a terminator cannot be inlined, nor can one before a detached operation")
         for argument, value in zip(block.arguments, values, strict=True):
             self.replace_uses(argument, value)
         last = block.last
         for op in list(block.operations):
             if op is not last:
                 op.detach()
-                place.insert_before(before, op)
+                target.insert_before(before, op)
                 self.touched.append(op)
         result = last.operands
         self.erase(last)
@@ -136,20 +136,20 @@ class Editor:
         """Copies the operations of a block before an operation, with values for its arguments, and returns the operands
         of the terminator.
         """
-        stands = dict(zip(block.arguments, values, strict=True))
+        mapping = dict(zip(block.arguments, values, strict=True))
         last = block.last
         for op in block.operations:
             if op is not last and isinstance(op, Op):
-                self.insert(clone(op, stands), before)
-        return () if last is None else tuple([stands.get(v, v) for v in last.operands])
+                self.insert(clone(op, mapping), before)
+        return () if last is None else tuple([mapping.get(v, v) for v in last.operands])
 
 
 Simplification = Callable[[Any, Editor], bool]
-"""Makes an operation simpler in place; False when it leaves everything as it was."""
+"""Simplifies an operation in place; returns whether it changed anything."""
 
 
 class Rules:
-    """The simplification rules of a dialect. Of rules with the same benefit the first is tried first."""
+    """The simplification rules of a dialect. Rules of equal benefit are tried in order."""
 
     __slots__ = ("functions", "rewrites")
 

@@ -1,6 +1,6 @@
-"""Replaces symbolic dimensions by sizes or other expressions.
+"""Replaces symbolic dimensions by numbers or other expressions.
 
-Types and attributes are rewritten without inference: facts about symbols become facts about sizes.
+Types and attributes are rewritten without inference.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from commonir.symbolic import Dim, DimExpr, substitute
 
 
 def specialize(block: Block, dims: Mapping[str, Dim]) -> None:
-    """Replaces symbols by name in the types and attributes of a block and of what is nested in it."""
+    """Replaces symbols by name in the types and attributes of a block and everything nested in it."""
     for value in block.arguments:
         value.retype(specialized_type(value.type, dims))
     for op in [op for outer in block.operations for op in outer.walk()]:

@@ -141,7 +141,7 @@ def computed(function: Callable[..., object], *arguments: object) -> Computed:
     return Computed(getattr(function, "__name__", "function"), function, arguments)
 
 
-class Asked(Term):
+class SourceCall(Term):
     """In a source: a function of an operand (its value) or of an attribute (its Python value).
 
     It returns the values of `outputs`, a tuple when there are several, True when there are none; None or False when the

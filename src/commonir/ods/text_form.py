@@ -82,19 +82,19 @@ class FormReader(Protocol):
         ...
 
     def at_integer(self) -> bool:
-        """Returns whether an integer, perhaps negative, is next."""
+        """Returns whether the current token begins an integer, perhaps negative."""
         ...
 
     def at_string(self) -> bool:
-        """Returns whether a string is next."""
+        """Returns whether the current token is a string."""
         ...
 
     def take(self, mark: str) -> bool:
-        """Consumes this punctuation or keyword if it is next; returns whether it was."""
+        """Consumes this punctuation or keyword if it is the current token; returns whether it was."""
         ...
 
     def expect(self, mark: str) -> None:
-        """Consumes this punctuation or keyword, which must be next."""
+        """Consumes this punctuation or keyword, which must be the current token."""
         ...
 
     def keyword(self) -> str:
@@ -142,7 +142,7 @@ class FormReader(Protocol):
         ...
 
     def attribute(self, type: Type | None = None) -> Attribute:
-        """Reads an attribute; `type` is that of a number or tensor whose text leaves it out."""
+        """Reads an attribute; `type` is that of a number or tensor whose text omits it."""
         ...
 
     def affine_map(self) -> Attribute:
@@ -150,10 +150,7 @@ class FormReader(Protocol):
         ...
 
     def dictionary(self, keyword: str = "") -> dict[str, Attribute]:
-        """Returns the attributes in braces, without those of some names and those equal to their default.
-
-        Begins with a blank and the keyword, if any; "" when no attribute is left.
-        """
+        """Reads attributes in braces, after a keyword if there is one; returns none if there are no braces."""
         ...
 
     def argument(self) -> Argument:
@@ -173,7 +170,7 @@ class FormReader(Protocol):
         ...
 
     def region(self, entry: Sequence[Argument] | None = None) -> RegionRequest:
-        """Asks for a region: what `yield` of it gives."""
+        """Returns a request for a region, for `yield`."""
         ...
 
     def create(
@@ -183,7 +180,7 @@ class FormReader(Protocol):
         attributes: Mapping[str, Attribute],
         result_types: Sequence[Type],
     ) -> Operation:
-        """Returns an operation by name, with operands in order."""
+        """Creates an operation by name, with operands in order."""
         ...
 
     def make(
@@ -193,15 +190,15 @@ class FormReader(Protocol):
         attributes: Mapping[str, Attribute] | None = None,
         successors: Sequence[Block] = (),
     ) -> Definition:
-        """Returns the operation, unchecked.
+        """Builds the operation without checks.
 
         `arguments` are fields by their names in the class: values, regions, Python values of attributes or attributes.
-        Entries of `attributes` without a field are kept as undeclared ones.
+        Entries of `attributes` without a field become undeclared attributes.
         """
         ...
 
     def place_body(self, op: Operation) -> None:
-        """Has the arguments of the body of an operation, which its text leaves out, come from where its operands do."""
+        """Gives the arguments of the body of an operation, which its text omits, the locations of its operands."""
         ...
 
     def fail(self, message: str, *, at: int | None = None) -> NoReturn:
@@ -210,7 +207,7 @@ class FormReader(Protocol):
 
 
 class FormWriter(Protocol):
-    """Writes the text of one operation after its name. Methods that return text append nothing."""
+    """Writes the text of one operation after its name. Methods that return text do not append it."""
 
     @property
     def op(self) -> Definition:
@@ -219,7 +216,7 @@ class FormWriter(Protocol):
 
     @property
     def is_partial(self) -> bool:
-        """Prints only the neighbourhood of some operations; such text cannot be read back."""
+        """Whether only a part of the program is printed; such text cannot be read back."""
         ...
 
     def write(self, text: str) -> None:
@@ -276,13 +273,13 @@ class FormWriter(Protocol):
         ...
 
     def attribute_without_type(self, attribute: Attribute) -> str:
-        """Returns an attribute without its type, for where that is known."""
+        """Returns an attribute without its type, where that is known."""
         ...
 
     def dictionary(self, exclude: Iterable[str] = (), keyword: str = "") -> str:
-        """Returns all attributes but those of some names, declared ones that equal their defaults left out too.
+        """Returns all attributes except those of some names, and those equal to their defaults.
 
-        A blank, the keyword if there is one, and the dictionary; nothing when no attribute is left.
+        The text is a blank, the keyword if there is one, and the dictionary; "" when no attribute is left.
         """
         ...
 
@@ -307,7 +304,7 @@ class FormWriter(Protocol):
         ...
 
     def refuse(self) -> NoReturn:
-        """Raises an error: the form cannot express this operation, which is then printed in the generic form."""
+        """Raises the error that the form cannot express this operation: it is printed in the generic form."""
         ...
 
 
@@ -319,12 +316,12 @@ class CustomForm(Protocol):
         ...
 
     def write(self, writer: FormWriter) -> None:
-        """Writes the operation, from the blank after the name on."""
+        """Writes the operation, beginning with the blank after its name."""
         ...
 
 
 def read_assignments(reader: FormReader) -> tuple[list[Use], list[Use]]:
-    """Reads `%argument = %value, ...)`, after the parenthesis that opens."""
+    """Reads `%argument = %value, ...)`, after the opening parenthesis."""
     names: list[Use] = []
     values: list[Use] = []
 
@@ -358,7 +355,7 @@ class TextForm(Operation):
 
     @property
     def source_name(self) -> str:
-        """Returns the name of the operation in the source file, besides the names of its results; "" for none."""
+        """The name of the operation in the source file, besides the names of its results; "" for none."""
         return ""
 
     def suggested_names(self) -> Iterable[tuple[Value, str]]:

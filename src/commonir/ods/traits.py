@@ -1,4 +1,4 @@
-"""Traits: properties of an operation that hold for all of its uses, some with a check of their own."""
+"""Traits: properties of all operations of a definition, some with a check."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from commonir.ir.types import TensorType
 
 
 class Trait:
-    """A named property. `check` yields violations by an operation."""
+    """A named property. `check` yields a message for each violation by an operation."""
 
     __slots__ = ("check", "name", "summary")
 
@@ -42,8 +42,8 @@ def _is_isolated(op: Operation) -> bool:
     return isinstance(claimed, tuple) and IsolatedFromAbove in claimed
 
 
-def _sees_nothing_outside(op: Operation) -> Iterator[str]:
-    # An isolated operation inside answers for itself: stopping there keeps the cost of deep nesting linear.
+def _uses_nothing_from_above(op: Operation) -> Iterator[str]:
+    # A nested isolated operation has a check of its own: stopping there keeps the cost of deep nesting linear.
     inside: dict[Operation, None] = {}
     pending = [op]
     while pending:
@@ -52,7 +52,7 @@ def _sees_nothing_outside(op: Operation) -> Iterator[str]:
         nested = [child for block in blocks for child in block.operations]
         inside |= dict.fromkeys(nested)
         pending.extend(reversed([child for child in nested if child.regions and not _is_isolated(child)]))
-    holders = {op, *inside}
+    parents = {op, *inside}
     for nested in inside:
         for n, value in enumerate(nested.operands):
             owner = value.owner
@@ -62,8 +62,7 @@ def _sees_nothing_outside(op: Operation) -> Iterator[str]:
             if isinstance(owner, Operation):
                 seen = owner in inside
             else:
-                holder = None if owner.parent is None else owner.parent.parent
-                seen = holder in holders
+                seen = owner.parent is not None and owner.parent.parent in parents
             if not seen:
                 yield f"operand {n} of {nested.name} inside refers to a value from outside"
 
@@ -75,25 +74,25 @@ def _single_block(op: Operation) -> Iterator[str]:
 
 
 def _is_in_a_symbol_table(op: Operation) -> Iterator[str]:
-    holder = op.parent_op
-    claimed: object = getattr(holder, "traits", None)
-    if isinstance(claimed, tuple) and not isinstance(holder, Module) and SymbolTable not in claimed:
+    parent = op.parent_op
+    claimed: object = getattr(parent, "traits", None)
+    if isinstance(claimed, tuple) and not isinstance(parent, Module) and SymbolTable not in claimed:
         yield "symbol's parent must have the SymbolTable trait"
 
 
 def has_parent(*names: str) -> Trait:
-    """The operation stands directly inside an operation of one of these names."""
+    """Returns the trait that the parent of an operation has one of some names."""
 
     def check(op: Operation) -> Iterator[str]:
-        holder = op.parent_op
-        if holder is not None and holder.name not in names:
-            yield f"must stand directly inside {' or '.join(names)}, found {holder.name}"
+        parent = op.parent_op
+        if parent is not None and parent.name not in names:
+            yield f"must be directly inside {' or '.join(names)}, found {parent.name}"
 
-    return Trait(f"HasParent({', '.join(names)})", f"stands directly inside {' or '.join(names)}", check)
+    return Trait(f"HasParent({', '.join(names)})", f"is directly inside {' or '.join(names)}", check)
 
 
 class ImplicitTerminator(Trait):
-    """Each region has one block, which ends with an operation of a name that texts leave out where it says nothing."""
+    """Each region has one block with a terminator of a certain name, which texts may omit."""
 
     __slots__ = ("terminator",)
 
@@ -113,41 +112,39 @@ class ImplicitTerminator(Trait):
 
 def _equal_groups(op: Operation) -> Iterator[str]:
     fields: Iterable[Any] = getattr(getattr(op, "layout", None), "inputs", ())
-    sizes: Iterable[int] = getattr(op, "segment_sizes", ())
-    variadic = [n for f, n in zip(fields, sizes, strict=False) if f.variadic]
+    counts: Iterable[int] = getattr(op, "segment_sizes", ())
+    variadic = [n for f, n in zip(fields, counts, strict=False) if f.variadic]
     if len(set(variadic)) > 1:
         yield f"groups of operands must be of one size, found {', '.join(map(str, variadic))}"
 
 
 Pure = Trait("Pure", "has no effect: it may be removed when unused, repeated and moved")
-RecursiveEffects = Trait("RecursiveMemoryEffects", "has no effect but those of the operations in it")
-PureOnTensors = Trait("PureOnTensors", "has no effect unless it works on memory")
-OnlyReads = Trait("MemRead", "has no effect but that it reads what others write: it may be removed when unused")
+RecursiveEffects = Trait("RecursiveMemoryEffects", "has only the effects of the operations in it")
+PureOnTensors = Trait("PureOnTensors", "has no effects unless it uses memory")
+OnlyReads = Trait("MemRead", "only reads memory: it may be removed when unused")
 Communicates = Trait("Communicates", "waits for other ranks or sends them data: a transport executes it")
-Groups = Trait("Groups", "its result is its operands together: what takes it apart finds them again")
-TakesApart = Trait("TakesApart", "gives one of the values of a group, that of its attribute `index`")
-Commutative = Trait("Commutative", "exchanging its operands does not change the result")
+Groups = Trait("Groups", "its result is the group of its operands")
+Ungroups = Trait("Ungroups", "its result is one of the values of a group, selected by its attribute `index`")
+Commutative = Trait("Commutative", "swapping its operands does not change the result")
 Elementwise = Trait("Elementwise", "each element of the result depends on the elements at the same position")
 Broadcastable = Trait("Broadcastable", "operands are broadcast against each other as in numpy")
 SameElementType = Trait("SameElementType", "all operands and results have one element type", _same_elements)
 Terminator = Trait("Terminator", "ends a block", _is_last)
-IsolatedFromAbove = Trait("IsolatedFromAbove", "uses no value defined outside of it", _sees_nothing_outside)
+IsolatedFromAbove = Trait("IsolatedFromAbove", "uses no value defined outside of it", _uses_nothing_from_above)
 SingleBlock = Trait("SingleBlock", "each region has one block", _single_block)
 ConstantLike = Trait("ConstantLike", "its result is known before the program runs")
-Declares = Trait("Declares", "says what a value is or where it lies: nothing runs")
-SymbolTable = Trait("SymbolTable", "holds symbols, which are found by name in it")
-SymbolTrait = Trait("Symbol", "can be referred to by name in its module", _is_in_a_symbol_table)
-Inline = Trait(
-    "Inline", "is written inside the operation that uses it, so that it has no place of its own in its block"
-)
-ReadsState = Trait("ReadsState", "its result is a copy of what its first operand, a state, holds")
-WritesState = Trait("WritesState", "what its first operand, a state, holds becomes its second operand")
-Random = Trait("Random", "what it gives is drawn anew in every run: it is neither computed before nor shared")
-RunsNested = Trait("RunsNested", "its reference runs nested programs, so that engines expand it before they run")
-Unstructured = Trait("Unstructured", "control flow that becomes plain conditions and loops before it is lowered")
-GraphRegion = Trait("GraphRegion", "its regions state no order: a value may be used before it is defined")
+Declares = Trait("Declares", "declares a value or a memory region: nothing runs")
+SymbolTable = Trait("SymbolTable", "defines a scope for names of symbols")
+SymbolTrait = Trait("Symbol", "has a name in its symbol table", _is_in_a_symbol_table)
+Inline = Trait("Inline", "is written inside the operation that uses it, and not counted in its block")
+ReadsState = Trait("ReadsState", "its result is a copy of the contents of its first operand, a state")
+WritesState = Trait("WritesState", "its second operand becomes the contents of its first operand, a state")
+Random = Trait("Random", "its result is random in every run: it is neither folded nor merged with others")
+RunsNested = Trait("RunsNested", "its reference runs nested programs: engines expand it first")
+Unstructured = Trait("Unstructured", "control flow that becomes conditions and loops before it is lowered")
+GraphRegion = Trait("GraphRegion", "its regions have no order: a value may be used before it is defined")
 SameVariadicOperandSize = Trait(
     "SameVariadicOperandSize",
-    "its groups of operands are of one size, so that nothing says how they divide",
+    "its groups of operands are equally long, so that no attribute has their sizes",
     _equal_groups,
 )

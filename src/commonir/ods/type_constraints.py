@@ -34,7 +34,7 @@ Admits = Callable[[Type], bool]
 
 
 def is_integer(type: Type) -> bool:
-    """Returns whether a type is an integer of any width and sign, bools included."""
+    """Returns whether a type is an integer of any width and signedness, bools included."""
     return isinstance(type, ElementType) and type.kind in ("bool", "int", "uint")
 
 
@@ -43,7 +43,7 @@ def is_signless(type: Type) -> bool:
     return isinstance(type, ElementType) and is_signless_element(type)
 
 
-def _states(sign: Signedness) -> Admits:
+def _has_sign(sign: Signedness) -> Admits:
     return lambda t: isinstance(t, ElementType) and is_integer(t) and signedness_of(t) == sign
 
 
@@ -107,8 +107,8 @@ NoneConstraint = TypeConstraint("NoneType", "none type", lambda t: isinstance(t,
 FunctionConstraint = TypeConstraint("FunctionType", "function type", lambda t: isinstance(t, FunctionType))
 AnyInteger = TypeConstraint("AnyInteger", "integer", is_integer)
 AnySignlessInteger = TypeConstraint("AnySignlessInteger", "signless integer", is_signless)
-AnySignedInteger = TypeConstraint("AnySignedInteger", "signed integer", _states("signed"))
-AnyUnsignedInteger = TypeConstraint("AnyUnsignedInteger", "unsigned integer", _states("unsigned"))
+AnySignedInteger = TypeConstraint("AnySignedInteger", "signed integer", _has_sign("signed"))
+AnyUnsignedInteger = TypeConstraint("AnyUnsignedInteger", "unsigned integer", _has_sign("unsigned"))
 Index = TypeConstraint("Index", "index", lambda t: t is index, index)
 AnySignlessIntegerOrIndex = TypeConstraint(
     "AnySignlessIntegerOrIndex", "signless integer or index", lambda t: t is index or is_signless(t)
@@ -127,13 +127,13 @@ def integer(width: int, sign: Signedness = "signless") -> TypeConstraint:
 
 
 def integers_of(*widths: int) -> TypeConstraint:
-    """Signless integers of some widths."""
+    """Returns signless integers of some widths."""
     allowed = [integer(w) for w in widths]
     return any_type_of(*allowed, summary=f"{'/'.join(map(str, widths))}-bit signless integer")
 
 
 def any_integer_of(width: int) -> TypeConstraint:
-    """Returns integers of a width, whatever their sign."""
+    """Returns integers of a width and any signedness."""
     return TypeConstraint(
         f"AnyI<{width}>",
         f"{width}-bit integer",
@@ -174,7 +174,7 @@ F8E4M3FN, F8E5M2, F8E4M3, F8E4M3FNUZ, F8E4M3B11FNUZ, F8E5M2FNUZ, F8E3M4, F8E8M0F
 
 
 def complex_of(element: TypeConstraint) -> TypeConstraint:
-    """Complex numbers of elements of a set."""
+    """Returns complex numbers of elements of a set."""
     return TypeConstraint(
         f"Complex<{element.name}>",
         f"complex type with {element.summary} elements",

@@ -17,9 +17,9 @@ from commonir.ods.traits import Trait
 
 
 class Typing:
-    """The types of the values, and of typed attributes, of one operation by field, as far as they are known.
+    """The known types of the values and typed attributes of one operation, by field.
 
-    `counts` has the numbers of values of fields; for other fields the number is not known.
+    `counts` has the known numbers of values of fields.
     """
 
     __slots__ = ("counts", "operands", "results", "types")
@@ -45,7 +45,7 @@ class Typing:
         """Returns the types of all values of some fields."""
         return [t for n in names for t in self.types.get(n, ())]
 
-    def give(self, name: str, type: Type) -> None:
+    def set_default(self, name: str, type: Type) -> None:
         """Sets the types of the values of a field, unless they are known."""
         if name not in self.types and name in self.counts:
             self.types[name] = (type,) * self.counts[name]
@@ -58,7 +58,7 @@ Problems = Callable[[Typing], Iterator[str]]
 class TypeRule(Trait):
     """A trait that relates types. `deduce` infers types from others, `problems` yields contradictions.
 
-    `copies`: `deduce` gives some fields the type of another, whatever it is.
+    `copies`: `deduce` copies the type of one field to others.
     """
 
     __slots__ = ("copies", "deduce", "problems")
@@ -72,10 +72,10 @@ class TypeRule(Trait):
         self.copies = copies
 
 
-def deduce(rules: Sequence[TypeRule], built: Mapping[str, Type], typing: Typing) -> None:
-    """Adds the types that follow from rules, and from fields that admit one type only."""
-    for name, type in built.items():
-        typing.give(name, type)
+def deduce(rules: Sequence[TypeRule], single_types: Mapping[str, Type], typing: Typing) -> None:
+    """Adds the types that follow from rules, and those of fields that admit a single type."""
+    for name, type in single_types.items():
+        typing.set_default(name, type)
     before = -1
     while before != len(typing.types):
         before = len(typing.types)
@@ -106,7 +106,7 @@ def shape_of(type: Type) -> Shape | _NoShape | None:
 
 
 def dims_of(type: Type) -> tuple[int | None, ...] | None:
-    """Returns the sizes of a type, None for each that is dynamic; None when the rank is unknown."""
+    """Returns the dims of a type, None for each that is dynamic; None when the rank is unknown."""
     shape = shape_of(type)
     if shape is None or isinstance(shape, _NoShape):
         return None
@@ -114,10 +114,10 @@ def dims_of(type: Type) -> tuple[int | None, ...] | None:
 
 
 def static_dims_of(type: Type) -> tuple[int, ...] | None:
-    """Returns the sizes of a type if all are static."""
-    sizes = dims_of(type)
-    known = () if sizes is None else tuple([n for n in sizes if n is not None])
-    return None if sizes is None or len(known) < len(sizes) else known
+    """Returns the dims of a type if all are static."""
+    dims = dims_of(type)
+    known = () if dims is None else tuple([n for n in dims if n is not None])
+    return None if dims is None or len(known) < len(dims) else known
 
 
 def are_compatible_shapes(first: Type, second: Type) -> bool:
@@ -133,7 +133,7 @@ def are_compatible_shapes(first: Type, second: Type) -> bool:
 
 
 def are_compatible_types(first: Type, second: Type) -> bool:
-    """Returns whether two types have the same element type and kind of container, and shapes that may be equal."""
+    """Returns whether two types have the same element type and container, and shapes that may be equal."""
     if first is second:
         return True
     return (
@@ -145,7 +145,7 @@ def are_compatible_types(first: Type, second: Type) -> bool:
 
 
 def type_of_attribute(value: object) -> Type | None:
-    """Returns the type of the constant that an attribute holds, when it has one."""
+    """Returns the type of the constant in an attribute, if it has one."""
     match value:
         case BoolAttr():
             return boolean
@@ -173,13 +173,13 @@ def with_element(type: Type, element: ElementType) -> Type:
             return element
 
 
-def truth_values_like(type: Type) -> Type:
+def bools_like(type: Type) -> Type:
     """Returns the type of bools with the shape of a type."""
     return with_element(type, boolean)
 
 
 def _agreeing(agree: Callable[[Type, Type], bool], message: str, names: Callable[[Typing], Iterable[str]]) -> Problems:
-    """All types of some fields agree with the first."""
+    """Returns the check that all types of some fields agree with the first."""
 
     def problems(typing: Typing) -> Iterator[str]:
         types = typing.all(names(typing))
@@ -192,16 +192,16 @@ def _agreeing(agree: Callable[[Type, Type], bool], message: str, names: Callable
 
 
 def _sharing(names: Callable[[Typing], Iterable[str]]) -> Deduce:
-    """Fields that have one type: what is known of one holds for the others."""
+    """Returns the deduction that some fields have the same type."""
 
-    def spread(typing: Typing) -> None:
+    def deduce_shared(typing: Typing) -> None:
         shared = list(names(typing))
         known = next((t for n in shared if (t := typing.of(n)) is not None), None)
         if known is not None:
             for n in shared:
-                typing.give(n, known)
+                typing.set_default(n, known)
 
-    return spread
+    return deduce_shared
 
 
 def _operands(typing: Typing) -> Iterable[str]:
@@ -256,7 +256,7 @@ _SAME = "requires the same type for all operands and results"
 
 
 def _same_types(typing: Typing) -> Iterator[str]:
-    """Operands agree as far as is known, and results have the type of the first one."""
+    """Yields violations: operands must be compatible, and results have the type of the first one."""
     yield from _agreeing(are_compatible_types, _SAME, _operands)(typing)
     operands, results = typing.all(typing.operands), typing.all(typing.results)
     expected = (operands or results)[:1]
@@ -290,19 +290,21 @@ SameOperandsAndResultRank = _rule(
 )
 
 
-def _non_scalars_alike(op: Operation) -> Iterator[str]:
+def _same_non_scalars(op: Operation) -> Iterator[str]:
     operands, results = [[v.type for v in vs if shape_of(v.type) is not NO_SHAPE] for vs in (op.operands, op.results)]
     if bool(operands) != bool(results):
         yield "if an operand is non-scalar, then there must be at least one non-scalar result, and the other way round"
         return
     ranked = [(type(t), shape_of(t) is None) for t in (*operands, *results)]
-    alike = all(are_compatible_shapes(operands[0], t) for t in (*operands, *results))
-    if len(set(ranked)) > 1 or not alike:
+    is_compatible = all(are_compatible_shapes(operands[0], t) for t in (*operands, *results))
+    if len(set(ranked)) > 1 or not is_compatible:
         yield "all non-scalar operands/results must have the same shape and base type"
 
 
-NonScalarsAlike = Trait(
-    "NonScalarsAlike", "its containers are all of one kind and of shapes that may be equal", _non_scalars_alike
+SameNonScalars = Trait(
+    "SameNonScalars",
+    "its non-scalars have the same container type, and shapes that may be equal",
+    _same_non_scalars,
 )
 
 
@@ -314,27 +316,27 @@ def _named(
 
 
 def all_types_match(*names: str) -> TypeRule:
-    """Some operands, results and attributes have one type."""
+    """Returns the trait that some operands, results and attributes have the same type."""
     return _named("AllTypesMatch", "type", lambda a, b: a is b, names, shares=True)
 
 
 def all_element_types_match(*names: str) -> TypeRule:
-    """Some operands and results have one element type."""
+    """Returns the trait that some operands and results have the same element type."""
     return _named("AllElementTypesMatch", "element type", _same_elements, names)
 
 
 def all_shapes_match(*names: str) -> TypeRule:
-    """Some operands and results have one shape."""
+    """Returns the trait that some operands and results have the same shape."""
     return _named("AllShapesMatch", "shape", are_compatible_shapes, names)
 
 
 def all_ranks_match(*names: str) -> TypeRule:
-    """Some operands and results have one rank."""
+    """Returns the trait that some operands and results have the same rank."""
     return _named("AllRanksMatch", "rank", _same_rank, names)
 
 
 def all_element_counts_match(*names: str) -> TypeRule:
-    """Some operands and results have equally many elements."""
+    """Returns the trait that some operands and results have equally many elements."""
     return _named("AllElementCountsMatch", "element count", _same_count, names)
 
 
@@ -345,9 +347,9 @@ def types_match_with(
     transform: Callable[[Type], Type | None],
     agree: Callable[[Type, Type], bool] | None = None,
 ) -> TypeRule:
-    """The type of a field follows from that of another: `transform` gives it, None when it cannot.
+    """Returns the trait that the type of a field is a function of that of another; None if it is not determined.
 
-    `agree` compares, where being identical is not meant.
+    `agree` compares types that need not be identical.
     """
 
     def inferred(typing: Typing) -> Type | None:
@@ -360,9 +362,9 @@ def types_match_with(
             return
         yield f"{summary}: expected {expected}, found {actual}"
 
-    def give(typing: Typing) -> None:
+    def deduce_target(typing: Typing) -> None:
         expected = inferred(typing)
         if expected is not None:
-            typing.give(target, expected)
+            typing.set_default(target, expected)
 
-    return TypeRule(f"TypesMatchWith({source}, {target})", summary, problems, give)
+    return TypeRule(f"TypesMatchWith({source}, {target})", summary, problems, deduce_target)

@@ -1,4 +1,4 @@
-"""Verifies a program against the definitions of its operations and the rules for all programs. Changes nothing.
+"""Verifies a program against the definitions of its operations and the rules for all programs. It changes nothing.
 
 All violations are reported, in program order. A message has the label of the violated constraint, and the path of the
 operation in the structure of the program.
@@ -48,84 +48,82 @@ from commonir.symbolic import compare
 if TYPE_CHECKING:
     from commonir.ods import layouts
 else:
-    # Few programs say what machine they are for.
+    # Few programs have a data layout.
     layouts = LazyModule("commonir.ods.layouts")
 
 _SEVERAL = 2
 _LAYOUT = "dlti."
 
-
 Locate = Callable[[Operation, Diagnostic], Diagnostic]
 
-
-Places = dict[Block, dict[Operation, int]]
-"""Positions of operations among those that are listed in their block, for blocks that were asked about."""
+Positions = dict[Block, dict[Operation, int]]
+"""Positions of operations among the listed ones of their block; computed when first needed."""
 
 
 def _at_path() -> Locate:
-    places: Places = {}
-    return lambda op, found: found.located(where=path_of(op, places))
+    positions: Positions = {}
+    return lambda op, diagnostic: diagnostic.located(where=path_of(op, positions))
 
 
 def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) -> list[Diagnostic]:
     """Returns all errors of a program, in order, up to `Limits.max_diagnostics`.
 
-    `locate` adds the place of an operation to a diagnostic, for a format whose places differ from those of `path_of`.
+    `locate` adds the location of an operation to a diagnostic; by default, `path_of`.
     """
     locate = _at_path() if locate is None else locate
     diagnostics = Diagnostics()
     visible: set[Value] = set()
-    doubts = Doubts()
-    pending = [_Entered(iter((root,)))]
+    untrusted = UntrustedValues()
+    pending = [_BlockVisit(iter((root,)))]
     while pending:
-        entered = pending[-1]
-        for op in entered.rest(visible):
-            is_untrusted = doubts.reach(op)
+        visit = pending[-1]
+        for op in visit.rest(visible):
+            is_untrusted = untrusted.propagate(op)
             if not (is_untrusted and visible.issuperset(op.operands)):
-                reported = _undefined(op, visible) if is_untrusted else _check(op, visible, dialects)
-                wrong = [(op, d) for d in reported]
+                own = _undefined(op, visible) if is_untrusted else _check(op, visible, dialects)
+                wrong = [(op, d) for d in own]
                 if op.regions:
                     wrong += _check_symbols(op)
                 if wrong:
-                    doubts.begin(op, [d for _, d in wrong])
+                    untrusted.record(op, [d for _, d in wrong])
                     if len(diagnostics) >= DEFAULT_LIMITS.max_diagnostics:
                         return list(diagnostics)
                     diagnostics.extend([locate(at, d) for at, d in wrong])
             visible.update(op.results)
             if op.regions:
                 is_graph = isinstance(op, Op) and op.has_trait(GraphRegion)
-                pending += reversed([e for r in op.regions for e in _entered(r, is_graph=is_graph)])
+                pending += reversed([v for r in op.regions for v in _visits(r, is_graph=is_graph)])
                 break
         else:
-            after = entered.dominated()
+            after = visit.dominated()
             pending += reversed(after)
             if not after:
-                entered.leave(visible)
+                visit.leave(visible)
                 pending.pop()
     return list(diagnostics)
 
 
-class Doubts:
-    """Values with untrusted types, and those that follow from them: errors in these types are not reported again."""
+class UntrustedValues:
+    """Values with untrusted types, and values that depend on them: errors in these types are not reported again."""
 
     def __init__(self) -> None:
         self._values: set[Value] = set()
 
-    def reach(self, op: Operation) -> bool:
-        """Returns whether an operation may move behind the definition of a value that it uses too early."""
+    def propagate(self, op: Operation) -> bool:
+        """Returns whether an operation uses untrusted values; its results are untrusted then."""
         is_reached = bool(self._values) and not self._values.isdisjoint(op.operands)
         if is_reached:
             self._values.update(op.results)
         return is_reached
 
-    def begin(self, op: Operation, diagnostics: Iterable[Diagnostic]) -> None:
-        """Records the results of an operation as untrusted if diagnostics say so."""
+    def record(self, op: Operation, diagnostics: Iterable[Diagnostic]) -> None:
+        """Records the results of an operation as untrusted if its diagnostics include an untrusted shape."""
         if any(d.code is UNTRUSTED_SHAPE for d in diagnostics):
             self._values.update(op.results)
 
 
-class _Entered:
-    """Operations that are being checked: those of a block, and after them the blocks that it dominates.
+class _BlockVisit:
+    """A block that is being checked, and after it the blocks that it dominates.
 
     `known` are values that are visible in the whole block, besides its arguments.
     """
@@ -152,12 +150,12 @@ class _Entered:
             visible.update(self._known)
         return self._rest
 
-    def dominated(self) -> list[_Entered]:
+    def dominated(self) -> list[_BlockVisit]:
         """Returns the dominated blocks to be checked next; none when called again."""
         below, self._below = self._below, None
         if below is None or self._block is None:
             return []
-        return [_Entered(block.operations, block, (), below) for block in below.get(self._block, ())]
+        return [_BlockVisit(block.operations, block, (), below) for block in below.get(self._block, ())]
 
     def leave(self, visible: set[Value]) -> None:
         """Removes the values that became visible in the block."""
@@ -166,51 +164,53 @@ class _Entered:
             visible.difference_update([r for op in self._block.operations for r in op.results])
 
 
-def _entered(region: Region, *, is_graph: bool) -> list[_Entered]:
+def _visits(region: Region, *, is_graph: bool) -> list[_BlockVisit]:
     """Returns the blocks of a region where checking begins."""
     if is_graph or len(region.blocks) < _SEVERAL:
         known = [r for b in region.blocks for op in b.operations for r in op.results] if is_graph else ()
-        return [_Entered(block.operations, block, known) for block in region.blocks]
+        return [_BlockVisit(block.operations, block, known) for block in region.blocks]
     dominance = Dominance(region)
     entry = region.blocks[0]
-    reached = [_Entered(entry.operations, entry, (), dominance.children())]
-    # Where no way leads, any value may be used.
-    lost = [b for b in region.blocks if not dominance.is_reachable(b)]
+    reachable = [_BlockVisit(entry.operations, entry, (), dominance.children())]
+    # An unreachable block may use any value.
+    unreachable = [b for b in region.blocks if not dominance.is_reachable(b)]
     values = [v for b in region.blocks for v in (*b.arguments, *(r for op in b.operations for r in op.results))]
-    return [*reached, *[_Entered(b.operations, b, values) for b in lost]]
+    return [*reachable, *[_BlockVisit(b.operations, b, values) for b in unreachable]]
 
 
-def path_of(op: Operation, places: Places | None = None) -> str:
+def path_of(op: Operation, positions: Positions | None = None) -> str:
     """Returns the path of an operation: `main.block[CoreML7].operations[12] 'conv_3'`.
 
-    Pass the same `places` to number each block once across calls.
+    Pass the same `positions` to number each block once across calls.
     """
-    places = {} if places is None else places
+    positions = {} if positions is None else positions
     parts: list[str] = []
     at: Operation | None = op
     while at is not None:
         block = at.parent
         if isinstance(at, Symbol):
-            # A reader leaves out a name that the text does not say.
+            # A reader leaves the name empty if the text has none.
             parts.append(str(at.symbol_name))
         elif isinstance(at, Module) and isinstance(at.parent_op, Module):
             parts.append(f"modules[{at.parent_op.modules.index(at)}]")
         elif block is not None:
             name = at.first_name
-            parts.append(f"operations[{_places_in(block, places)[at]}]" + (f" '{name}'" if name else f" {at.name}"))
+            parts.append(
+                f"operations[{_positions_in(block, positions)[at]}]" + (f" '{name}'" if name else f" {at.name}")
+            )
         if block is not None and block.parent is not None and block.parent.parent is not None:
-            holder = block.parent.parent
-            if block.label or len(holder.regions) > 1:
-                parts.append(f"block[{block.label or holder.regions.index(block.parent)}]")
+            parent = block.parent.parent
+            if block.label or len(parent.regions) > 1:
+                parts.append(f"block[{block.label or parent.regions.index(block.parent)}]")
         at = at.parent_op
     return ".".join(reversed(parts))
 
 
-def _places_in(block: Block, places: Places) -> dict[Operation, int]:
-    """Returns the positions of operations among those that are listed in their block, from 0."""
-    result = places.get(block)
+def _positions_in(block: Block, positions: Positions) -> dict[Operation, int]:
+    """Returns the positions of operations among the listed ones of their block, from 0."""
+    result = positions.get(block)
     if result is None:
-        result = places[block] = {}
+        result = positions[block] = {}
         count = 0
         for op in block.operations:
             result[op] = count
@@ -228,17 +228,17 @@ def _undefined(op: Operation, visible: set[Value]) -> Iterator[Diagnostic]:
 
 def _may_move(op: Operation, value: Value) -> bool:
     """Returns whether an operation may be moved after the definition of a value that it uses too early."""
-    holder = op.parent_op
-    while holder is not None and not isinstance(holder, Function):
-        holder = holder.parent_op
-    return isinstance(holder, Function) and holder.ordered_by_data and value.defining_op is not None
+    parent = op.parent_op
+    while parent is not None and not isinstance(parent, Function):
+        parent = parent.parent_op
+    return isinstance(parent, Function) and parent.ordered_by_data and value.defining_op is not None
 
 
 def _check(op: Operation, visible: set[Value], dialects: Dialects) -> list[Diagnostic]:
     result = [] if visible.issuperset(op.operands) else list(_undefined(op, visible))
     not_ended = list(_not_ended(op)) if op.regions and isinstance(op, MlirOp) else []
     if not_ended:
-        # What else is wrong with its blocks follows from it.
+        # Other errors of its blocks follow from it.
         result += not_ended
     elif isinstance(op, Op):
         result += check_operation(op)
@@ -278,11 +278,11 @@ def _not_ended(op: MlirOp) -> Iterator[Diagnostic]:
             yield not_ended(op, block)
 
 
-def not_ended(holder: Operation, block: Block) -> Diagnostic:
+def not_ended(op: Operation, block: Block) -> Diagnostic:
     """Returns the error that a block of an operation does not end with a terminator, at its last operation."""
     last = block.last
     assert last is not None
-    diagnostics = Diagnostic(MALFORMED_REGION, f"{holder.name}: block with no terminator, has {last.name}")
+    diagnostics = Diagnostic(MALFORMED_REGION, f"{op.name}: block with no terminator, has {last.name}")
     return located_at(diagnostics, last.location)
 
 
@@ -305,9 +305,9 @@ def _check_blocks(op: Operation) -> Iterator[Diagnostic]:
         if op.parent is None or block.parent is not op.parent.parent:
             yield Diagnostic(MALFORMED_REGION, f"{op.name}: successor {n} is a block of another region")
         elif isinstance(op, Branch):
-            given, expected = [v.type for v in op.successor_operands(n)], [a.type for a in block.arguments]
-            if given != expected:
-                shown = ", ".join(map(str, given)), ", ".join(map(str, expected))
+            types, expected = [v.type for v in op.successor_operands(n)], [a.type for a in block.arguments]
+            if types != expected:
+                shown = ", ".join(map(str, types)), ", ".join(map(str, expected))
                 message = f"{op.name}: successor {n} receives ({shown[0]}), but its block has arguments ({shown[1]})"
                 yield Diagnostic(WRONG_TYPE, message)
 
@@ -359,10 +359,10 @@ def _needs_of(definition: type[Op]) -> _Needs:
 
 
 def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None = None) -> list[Diagnostic]:
-    """Returns all errors of one operation by its definition, without its place.
+    """Returns all errors of one operation by its definition, without its location.
 
-    Without `inferring`, the types of its results are not checked, nor what only its meaning implies. `derived` is the
-    result of an earlier inference, if any.
+    Without `inferring`, neither the types of its results are checked, nor constraints that only its meaning implies.
+    `derived` is the result of an earlier inference, if any.
     """
     result: list[Diagnostic] = []
     needs = _needs_of(type(op))
@@ -385,8 +385,8 @@ def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None =
             result += error.diagnostics
     for name, check in needs.checks:
         result += [Diagnostic(VIOLATED_TRAIT, f"{op.name}: {name}: {message}") for message in check(op)]
-    # What a definition checks by itself relies on its operands, attributes and regions being there and on the types of
-    # operands, which are not looked at where one is not constant.
+    # `Op.verify` relies on operands, attributes and regions and on the types of operands, which are not checked if one
+    # is not constant.
     if op.extra:
         result += _check_layouts(op)
     for v in op.attribute_values:
@@ -407,7 +407,7 @@ def _is_constant(value: Value) -> bool:
 
 
 def not_constant(op: Op) -> Iterator[Field]:
-    """Yields errors for operands that must be constant and are not."""
+    """Yields the fields of operands that must be constant and are not."""
     for f, v in _must_be_constant(op):
         if known_data(v) is None and not _is_constant(v):
             yield f
@@ -415,8 +415,8 @@ def not_constant(op: Op) -> Iterator[Field]:
 
 def _must_be_constant(op: Op) -> Iterator[tuple[Field, Value]]:
     for f in op.layout.inputs:
-        found = op.bound_value(f) if f.kind is FieldKind.PARAMETER else op.field_value(f) if f.constant else None
-        for v in (found,) if isinstance(found, Value) else found or ():
+        values = op.bound_value(f) if f.kind is FieldKind.PARAMETER else op.field_value(f) if f.constant else None
+        for v in (values,) if isinstance(values, Value) else values or ():
             yield f, v
 
 
@@ -448,7 +448,7 @@ def _are_optional(op: Op, inferred: tuple[Type, ...]) -> bool:
 
 
 def are_compatible(declared: Type, inferred: Type) -> bool:
-    """Returns whether two types may be those of one value: unknown matches anything, and dims match if they may be
+    """Returns whether two types may be those of one value: unknown is compatible with all, and dims are if they may be
     equal.
     """
     if declared is inferred or unknown in (declared, inferred):

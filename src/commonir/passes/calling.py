@@ -126,12 +126,12 @@ def _stored(
         help = did_you_mean(name, formals) or f"attributes: {', '.join(formals) or 'none'}"
         text = f"function '{function.sym_name}' has no attribute '{name}'"
         raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, text, help=help))
-    kind = formal.kind.kind
-    if kind is None:
+    attr_type = formal.type.attr_type
+    if attr_type is None:
         text = f"attribute '{name}' of function '{function.sym_name}' is a graph, of which no value can be given"
         raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, text))
     try:
-        return kind.to_attribute(kind.coerce(value))
+        return attr_type.to_attribute(attr_type.coerce(value))
     except ValueError as error:
         text = f"attribute '{name}' of function '{function.sym_name}': {error}"
         raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, text)) from None

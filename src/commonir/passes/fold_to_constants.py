@@ -13,7 +13,7 @@ from commonir.ir.data import Data, data_of, rounded
 from commonir.ir.operation import Block, Value
 from commonir.ir.types import ElementType, TensorType, Type, f32, f64
 from commonir.ods import Dialects, Form, Op, may_be_known, traits
-from commonir.ods.mlir_op import HoldsData
+from commonir.ods.mlir_op import FromData
 from commonir.ods.type_rules import element_of
 from commonir.passes.simplify import Evaluate
 from commonir.passes.taken_branches import constant_data
@@ -140,7 +140,7 @@ def constant_makers(definition: type[Op], dialects: Dialects) -> tuple[type[Op],
 def held(definers: Sequence[type[Op]], data: Data, type: Type) -> Value | None:
     """A constant of some contents, by the first that can hold them."""
     for definition in definers:
-        result = definition.holding(data, type) if issubclass(definition, HoldsData) else None
+        result = definition.from_data(data, type) if issubclass(definition, FromData) else None
         if isinstance(result, Op):
             return result.results[0]
     return None

@@ -24,10 +24,10 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location, located_at
 from commonir.ir.types import FunctionType, StateType, TensorType, Type
 from commonir.ods import (
-    Doubts,
     Form,
     MlirOp,
     Op,
+    UntrustedValues,
     check_operation,
     check_results,
     infer,
@@ -232,7 +232,7 @@ class _Lowering:
         # Operations that could not be lowered, which has been reported, and their results.
         self.failed: set[Operation] = set()
         self.missing: set[Value] = set()
-        self.doubts = Doubts()
+        self.untrusted = UntrustedValues()
         self.sizes = DimNames(source.inputs)
 
     def function(self) -> Operation:
@@ -417,10 +417,10 @@ class _Lowering:
         """Returns the errors of a source operation; where a type is in doubt, its replacement reports them."""
         if not isinstance(op, Op):
             return []
-        if self.doubts.reach(op):
+        if self.untrusted.propagate(op):
             return []
         diagnostics = check_operation(op)
-        self.doubts.begin(op, diagnostics)
+        self.untrusted.record(op, diagnostics)
         return [d for d in diagnostics if d.is_error]
 
     def _regroup(self, op: Op, operands: tuple[Value, ...]) -> None:
@@ -429,7 +429,7 @@ class _Lowering:
         if op.has_trait(traits.Groups):
             group = self.values[op.results[0]] = Value(op.results[0].type)
             self.groups[group] = operands
-        elif op.has_trait(traits.TakesApart) and isinstance(index, int):
+        elif op.has_trait(traits.Ungroups) and isinstance(index, int):
             self.values[op.results[0]] = self.groups[operands[0]][index]
         else:
             message = f"{op.name} uses a group of values, which can only be taken apart here"

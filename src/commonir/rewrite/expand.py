@@ -28,7 +28,7 @@ from commonir.ods import (
     results_of,
     traits,
 )
-from commonir.ods.inference import Settled
+from commonir.ods.inference import PlacedOperations
 from commonir.ods.requiring import Requiring
 
 _LARGE = 1 << 12
@@ -71,7 +71,7 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *,
         else:
             grouped.append(None if v is None else replacement[v])
     outer_regions = (regions or {}).values()
-    settled = Settled([r for each in outer_regions for r in ((each,) if isinstance(each, Region) else each)])
+    placed = PlacedOperations([r for each in outer_regions for r in ((each,) if isinstance(each, Region) else each)])
     try:
         returned = op.reference(*grouped, **(regions or {}))
     except NotKnownError as reason:
@@ -84,10 +84,10 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *,
         return Expansion((), [*operations_behind(returned.operands), returned])
     if isinstance(returned, Requiring):
         first = [*operations_behind(returned.required.operands), returned.required]
-        rest = [built for built in operations_behind(returned.results, settled=settled) if built not in first]
+        rest = [built for built in operations_behind(returned.results, placed=placed) if built not in first]
         return Expansion(returned.results, [*first, *rest])
     outputs = results_of(returned)
-    return Expansion(outputs, operations_behind(outputs, settled=settled))
+    return Expansion(outputs, operations_behind(outputs, placed=placed))
 
 
 def _open_form(op: Op, grouped: Sequence[Value | tuple[Value, ...] | None]) -> Any:

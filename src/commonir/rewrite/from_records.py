@@ -28,7 +28,6 @@ from commonir.ods.from_records.prelude import OLDER
 from commonir.ods.from_records.values import arguments_of, is_a, number_of, states, text_of, value_of
 from commonir.ods.terms import (
     Anything,
-    Asked,
     Computed,
     Group,
     LocationTerm,
@@ -36,6 +35,7 @@ from commonir.ods.terms import (
     Precedence,
     Restriction,
     Rewrite,
+    SourceCall,
     StorageCheck,
     Variable,
 )
@@ -350,7 +350,7 @@ class _RecordRule:
 
     # -- calls
 
-    def _asked(self, dag: Dag, record: Record) -> Asked:
+    def _asked(self, dag: Dag, record: Record) -> SourceCall:
         call = self.calls.call(record)
         outputs: list[Variable | Anything] = []
         for value, name in dag.args:
@@ -363,7 +363,7 @@ class _RecordRule:
             if not isinstance(term, Variable | Anything):
                 raise self._wrong(f"{call.name} gives a value or an attribute, which cannot be {value}")
             outputs.append(term)
-        return Asked(call.name, call.function, outputs)
+        return SourceCall(call.name, call.function, outputs)
 
     def _computed(self, dag: Dag, record: Record) -> Computed:
         call = self.calls.call(record)

@@ -30,7 +30,7 @@ from commonir.notation import NotKnownError
 from commonir.ods import Dialect, Dialects, Form, Op, known_data, not_constant, operations_behind, path_of, results_of
 from commonir.ods.data_dependent_dims import DataDependentDim, defined_dims, dims_introduced
 from commonir.ods.fields import Field, FieldKind
-from commonir.ods.inference import Settled
+from commonir.ods.inference import PlacedOperations
 from commonir.rewrite.equivalence import have_same_meaning
 from commonir.rewrite.expand import expand
 
@@ -416,7 +416,7 @@ class _Legalization:
         self, r: LegalizationRule, op: Op, operands: Sequence[Value]
     ) -> tuple[tuple[Value, ...], list[Operation]] | Mismatch:
         """Returns the values a rule gives and the operations behind them, all of which the target has."""
-        settled = Settled(self.context.regions)
+        placed = PlacedOperations(self.context.regions)
         try:
             result = r.build(op, self.context, *_grouped(op, operands))
         except DiagnosticError as error:
@@ -429,7 +429,7 @@ class _Legalization:
             values, behind = (), [*operations_behind(result.operands), result]
         else:
             values = results_of(result)
-            behind = operations_behind(values, settled=settled)
+            behind = operations_behind(values, placed=placed)
         replaced: dict[Value, Value] = {}
         for n, built in enumerate(behind):
             if not isinstance(built, Op) or not self._is_of_dialect(built):

@@ -14,7 +14,7 @@ from commonir.ir.operation import Operation, Value
 from commonir.ods import Op, operations_behind
 from commonir.ods.fields import Check, Field, FieldKind
 from commonir.ods.patterns import TypeConstraint
-from commonir.ods.terms import Anything, Asked, Computed, Constant, Group, OperationTerm, Rewrite, Variable
+from commonir.ods.terms import Anything, Computed, Constant, Group, OperationTerm, Rewrite, SourceCall, Variable
 from commonir.rewrite.build_results import VALUES, Maker, Refused, op_class, value_count
 from commonir.rewrite.sample_types import infers_its_types
 from commonir.rewrite.steps import (
@@ -188,7 +188,7 @@ class _Source:
             case Constant():
                 self._bind(value.name, _OPERAND)
                 self.steps.append(IsConstant(at, field, index, value))
-            case Asked():
+            case SourceCall():
                 self._asked(Ask(at, field, index, value, is_value=True))
             case OperationTerm():
                 self._bind(value.label, _OPERATION)
@@ -212,7 +212,7 @@ class _Source:
     def _attribute(self, term: OperationTerm, at: int, name: str, field: Field | None, value: object) -> None:
         extra = name if field is None else ""
         match value:
-            case Asked():
+            case SourceCall():
                 self._asked(Ask(at, field, None, value, is_value=False, extra=extra))
             case Variable():
                 if isinstance(value.constraint, TypeConstraint):

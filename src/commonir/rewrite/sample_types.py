@@ -23,7 +23,7 @@ from commonir.ir.types import (
 )
 from commonir.ods import MlirOp, Op
 from commonir.ods.fields import Field
-from commonir.ods.mlir_op import built
+from commonir.ods.mlir_op import single_types
 from commonir.ods.patterns import TypeConstraint
 from commonir.ods.type_rules import Typing, deduce
 
@@ -63,7 +63,7 @@ def infers_its_types(definition: type[Op]) -> bool:
     own = [c for c in definition.__mro__ if issubclass(c, MlirOp) and c is not MlirOp]
     if any(name in vars(c) for c in own for name in ("infer", "infer_results")):
         return True
-    only = built([*definition.layout.inputs, *definition.layout.results])
+    only = single_types([*definition.layout.inputs, *definition.layout.results])
     expected = [f.name for f in definition.layout.results if not f.optional]
     if all(name in only for name in expected):
         return True

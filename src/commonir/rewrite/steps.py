@@ -19,7 +19,7 @@ from commonir.ods import Op, known_data
 from commonir.ods.attr_types import AttrType
 from commonir.ods.fields import Check, Field, FieldKind
 from commonir.ods.patterns import TypeConstraint
-from commonir.ods.terms import Anything, Asked, Constant, Restriction, StorageCheck, Variable
+from commonir.ods.terms import Anything, Constant, Restriction, SourceCall, StorageCheck, Variable
 
 
 class BoundAttribute(NamedTuple):
@@ -270,7 +270,7 @@ class Ask(MatchStep):
     __slots__ = ("extra", "index", "is_value", "term")
 
     def __init__(
-        self, at: int, field: Field | None, index: int | None, term: Asked, *, is_value: bool, extra: str = ""
+        self, at: int, field: Field | None, index: int | None, term: SourceCall, *, is_value: bool, extra: str = ""
     ) -> None:
         super().__init__(at, field)
         self.index = index

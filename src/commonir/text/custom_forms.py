@@ -344,7 +344,7 @@ class FormReader:
             return field.type.starts(self._tokens())
         if field.type in (attr_types.symbol_name, attr_types.symbol):
             return source.kind == "symbol"
-        if field.type is attr_types.text:
+        if field.type is attr_types.string:
             return source.kind == "string"
         if field.type is not None and field.type.cases and source.kind == "word":
             return source.text in field.type.cases

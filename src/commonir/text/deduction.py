@@ -13,7 +13,7 @@ from typing import TypeAlias
 from commonir.ir.types import DialectType, Type
 from commonir.ods import Op
 from commonir.ods.fields import Field
-from commonir.ods.mlir_op import built
+from commonir.ods.mlir_op import single_types
 from commonir.ods.type_rules import Typing, deduce
 
 DeducedTypes: TypeAlias = "tuple[list[tuple[Field, list[Type]]], list[Type] | None]"
@@ -35,7 +35,7 @@ class Deduction:
         layout = definition.layout
         self._definition = definition
         self._states_results = states_results
-        self._evident = built([*layout.inputs, *layout.results])
+        self._evident = single_types([*layout.inputs, *layout.results])
         self._inputs = [f.name for f in layout.inputs]
         self._results = [f.name for f in layout.results]
         self._copies = all(rule.deduce is None or rule.copies for rule in definition.type_rules)

@@ -37,7 +37,7 @@ def load_dialects(
         built = load(
             path,
             include_dirs,
-            dialects=Dialects(given=found.values()),
+            dialects=Dialects(dialects=found.values()),
             sources=sources,
             directives=frozenset(DIRECTIVES),
         )

@@ -69,7 +69,7 @@ class Expand(DeclaredResults, name="mil.constexpr_expand", since="CoreML6"):
 
 class Classify(DeclaredResults, name="mil.classify"):
     probabilities: Value = operand("any")
-    classes: tuple[str, ...] = parameter(attr_types.texts)
+    classes: tuple[str, ...] = parameter(attr_types.strings)
     label: Value = result("any")
     scores: Value = result("any")
 

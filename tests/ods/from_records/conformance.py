@@ -100,7 +100,7 @@ def load_files(names: Iterable[str] = FILES) -> Iterator[tuple[str, Loaded]]:
         for name in FILES[dialect]:
             records = tablegen.load(root / f"mlir/{name}.td", [str(root)], sources=sources)
             found = loaded(records, known, frozenset(DIRECTIVES))
-            known = Dialects(given=[*found.dialects, *_others(known, found)])
+            known = Dialects(dialects=[*found.dialects, *_others(known, found)])
             yield dialect, found
 
 
@@ -204,7 +204,7 @@ def compare_all(count: int, seed: int) -> Results:
         given |= {d.name: d for d in found.dialects}
         definitions |= {d.name: d for d in found.definitions.values() if d.name.startswith(f"{dialect}.")}
     programs = [*written(), *generated(count, seed), *drawn(definitions.values(), 8 * count, seed)]
-    return compare(programs, Dialects(given=given.values()), definitions)
+    return compare(programs, Dialects(dialects=given.values()), definitions)
 
 
 def table(results: Results) -> str:

@@ -54,7 +54,7 @@ REFUSED = (
 
 @cache
 def _dialects() -> Dialects:
-    return Dialects(given=load_dialects([Path(__file__).parent / "forms.td"], [str(mlir_include())]))
+    return Dialects(dialects=load_dialects([Path(__file__).parent / "forms.td"], [str(mlir_include())]))
 
 
 def _judged(text: str, *options: str) -> str | None:

@@ -76,7 +76,7 @@ def test_the_definition_of_the_specification_loads_as_printed(tmp_path: Path) ->
 def test_operations_that_a_file_only_uses_take_anything(tmp_path: Path) -> None:
     found = _loaded(tmp_path, _ADD, _PATTERNS)
     assert found.declared == ("TF_LeakyReluOp", "TFL_LeakyReluOp", "TF_ReluOp", "TF_BiasAddOp")
-    dialects = Dialects(given=found.dialects)
+    dialects = Dialects(dialects=found.dialects)
     source = """func.func @f(%a: tensor<4xf32>, %b: i32) {
   %0:2 = "tf.LeakyRelu"(%a, %b) {alpha = 1.0 : f32} : (tensor<4xf32>, i32) -> (i1, tensor<?xf32>)
   "tf.BiasAdd"() : () -> ()
@@ -105,7 +105,7 @@ def test_names_of_the_prelude_are_types_attributes_and_values(tmp_path: Path) ->
 
 def test_the_short_form_is_read_and_printed_as_its_template_says(tmp_path: Path) -> None:
     found = _loaded(tmp_path, _ADD, _SHORT)
-    dialects = Dialects(given=found.dialects)
+    dialects = Dialects(dialects=found.dialects)
     line = '%0 = tfl.Add %arg0, %arg1 {fused_activation_function: "RELU" }: tensor<4xf32> {more = 1 : i32}'
     source = f"""module {{
   func.func @f(%arg0: tensor<4xf32>, %arg1: tensor<1xf32>) -> tensor<4xf32> {{

@@ -32,7 +32,7 @@ _NOT_READ_AGAIN = (
 
 @cache
 def _dialects() -> Dialects:
-    return Dialects(given=load_dialects([_HERE / "probe.td"], [str(mlir_include())]))
+    return Dialects(dialects=load_dialects([_HERE / "probe.td"], [str(mlir_include())]))
 
 
 def _texts(name: str) -> list[str]:

@@ -33,14 +33,14 @@ def _definition(name: str) -> type[Op]:
 
 
 def _printed(source: str, *, generic: bool = False) -> str:
-    dialects = Dialects(given=[_sample()])
+    dialects = Dialects(dialects=[_sample()])
     module = parse_module(source, dialects)
     assert verify(module, dialects) == []
     return print_module(module, generic=generic, naming=Naming.MLIR, dialects=dialects)
 
 
 def _findings(source: str) -> list[str]:
-    dialects = Dialects(given=[_sample()])
+    dialects = Dialects(dialects=[_sample()])
     try:
         return [d.message for d in verify(parse_module(source, dialects), dialects)]
     except DiagnosticError as error:
@@ -172,7 +172,7 @@ def test_the_reference_page_has_the_description_with_its_code() -> None:
 
 def test_results_divide_as_an_attribute_says() -> None:
     line = '%0:3 = "sample.split"() <{resultSegmentSizes = array<i32: 1, 0, 2>}> : () -> (i32, i32, i32)'
-    dialects = Dialects(given=[_sample()])
+    dialects = Dialects(dialects=[_sample()])
     module = parse_module(line, dialects)
     op = next(iter(module.nested()))
     assert verify(module, dialects) == []
@@ -248,7 +248,7 @@ def Arith_XOrIOp : Op<D, "xori", [SameOperandsAndResultType]> {
 """
     )
     given = load_dialects([path], [str(mlir_include())])
-    dialects = Dialects(given=given)
+    dialects = Dialects(dialects=given)
     body = "%0 = arith.xori %a with %a\n  %1 = arith.addi %0, %0 : i32"
     source = f"func.func @f(%a: i32) -> i32 {{\n  {body}\n  return %1 : i32\n}}"
     module = parse_module(source, dialects)

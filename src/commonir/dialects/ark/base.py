@@ -160,7 +160,7 @@ class ArkOp(MlirOp):
     custom_form: ClassVar[CustomForm | None] = _OpForm()
 
     node: int = attribute(attr_types.integer, doc="the number of its node")
-    op_name: str = attribute(attr_types.text, doc="its name, which need not be unique")
+    op_name: str = attribute(attr_types.string, doc="its name, which need not be unique")
     result_id: int = attribute(attr_types.integer, doc="the number of the tensor that it gives; -1 for none")
 
     @property

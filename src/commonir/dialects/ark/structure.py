@@ -250,7 +250,7 @@ class HoldsView(MlirOp, traits=(traits.Declares,)):
 
     custom_form: ClassVar[CustomForm | None] = _ViewForm()
 
-    data_type: str = attribute(attr_types.text, check=one_of(*DATA_TYPES), doc="the name of its data type in files")
+    data_type: str = attribute(attr_types.string, check=one_of(*DATA_TYPES), doc="the name of its data type in files")
     buffer: int = attribute(attr_types.integer, doc="the number of its buffer")
     buffer_rank: int = attribute(attr_types.integer, doc="the rank that has the buffer; -1 is the rank of the file")
     send_tags: tuple[tuple[int, int], ...] = attribute(
@@ -424,7 +424,7 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
     rank: int = attribute(attr_types.integer, doc="its number")
     world_size: int = attribute(attr_types.integer, doc="how many ranks there are")
     generation: str = attribute(
-        attr_types.text, check=one_of("", *GENERATIONS), doc="the generation of the file; empty when it has no nodes"
+        attr_types.string, check=one_of("", *GENERATIONS), doc="the generation of the file; empty when it has no nodes"
     )
     producers: tuple[tuple[int, ...], ...] = attribute(id_lists, doc="for each node those that it comes after")
     consumers: tuple[tuple[int, ...], ...] = attribute(id_lists, doc="for each node those that come after it")

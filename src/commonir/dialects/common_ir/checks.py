@@ -303,7 +303,7 @@ def signature(found: Signature, where: str) -> Iterator[Diagnostic]:
     for what, p in [*(("input", p) for p in found.inputs), *(("output", p) for p in found.outputs)]:
         yield from _parameter(p, f"{where}.{what} '{p.name}'")
     for a in found.attributes:
-        if a.kind.text == "any":
+        if a.type.text == "any":
             yield rules.TYPED_ATTRIBUTES.broken("the attribute may be anything", where=f"{where}.attribute '{a.name}'")
         yield from documentation(a.doc, f"{where}.attribute '{a.name}'")
     names = [(p.name, "input") for p in found.inputs] + [(a.name, "attribute") for a in found.attributes]

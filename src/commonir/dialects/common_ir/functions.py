@@ -182,17 +182,17 @@ class FunctionDefinition(
             if name in referred:
                 continue
             if value is None:
-                if not formal.kind.is_optional:
+                if not formal.type.is_optional:
                     text = f"function '{self.sym_name}' needs the attribute '{name}'"
                     wrong.append(Diagnostic(WRONG_ATTRIBUTE, text))
                 continue
             try:
-                content = None if formal.kind.kind is None else formal.kind.kind.from_attribute(value)
+                content = None if formal.type.attr_type is None else formal.type.attr_type.from_attribute(value)
             except ValueError as error:
                 text = f"attribute '{name}' of function '{self.sym_name}': {error}"
                 wrong.append(Diagnostic(WRONG_ATTRIBUTE, text))
                 continue
-            check = formal.kind.check
+            check = formal.type.check
             if check is not None and not check.holds(content):
                 text = f"attribute '{name}' of function '{self.sym_name}' must be {check.text}"
                 wrong.append(Diagnostic(WRONG_ATTRIBUTE, text))
@@ -263,7 +263,7 @@ def instance_of(function: FunctionDefinition, given: DictionaryAttr, types: Sequ
     Raises: DiagnosticError (E0502, E0503, E0505) when operands or values do not fit, (E0255) when it calls itself, or
     its operations need each other in a cycle.
     """
-    sizes = function.unified(types).sizes
+    sizes = function.unified(types).dims
     actual = function.actual_attributes(given)
     wrong = tuple(function.undeclared_references([a.name for a in attributes_from(function.attributes)]))
     if wrong:
@@ -384,7 +384,7 @@ class Call(DeclaredResults, Invocation, name="common_ir.call"):
     `function` is its name as nodes say it: bare within its own file, after the name of its library elsewhere.
     """
 
-    function: str = attribute(attr_types.text, doc="the function, as the node names it")
+    function: str = attribute(attr_types.string, doc="the function, as the node names it")
     arguments: tuple[Value, ...] = operand(any_type, variadic=True, default=())
     attributes: DictionaryAttr = attribute(attr_types.dictionary, default=NOTHING, doc="values of its attributes")
     outputs: tuple[Value, ...] = result(any_type, variadic=True)

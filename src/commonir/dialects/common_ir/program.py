@@ -120,8 +120,8 @@ def _of_declarations(own: Block, module: Module | None) -> Iterator[Diagnostic]:
 class Import(Op, name="common_ir.import"):
     """Refers to a library by an absolute URI, or by a path relative to the file that imports it."""
 
-    uri: str = attribute(attr_types.text, doc="where the library is found")
-    sha256: str = attribute(attr_types.text, default="", doc="the digest of its file, in hexadecimal digits")
+    uri: str = attribute(attr_types.string, doc="where the library is found")
+    sha256: str = attribute(attr_types.string, default="", doc="the digest of its file, in hexadecimal digits")
 
     def infer(self) -> tuple[Type, ...]:
         return ()
@@ -143,20 +143,20 @@ class Library(
     """
 
     sym_name: str = attribute(attr_types.symbol_name, doc="the domain and the name, with a dot between")
-    identifier: str = attribute(attr_types.text, doc="the name of the library")
-    domain: str = attribute(attr_types.text, doc="the domain of the library")
+    identifier: str = attribute(attr_types.string, doc="the name of the library")
+    domain: str = attribute(attr_types.string, doc="the domain of the library")
     content: Region = region(doc="declarations, functions and imports")
     ir_version: int | None = attribute(attr_types.integer, default=None)
     model_version: int | None = attribute(attr_types.integer, default=None)
-    model_author: str | None = attribute(attr_types.text, default=None)
-    model_license: str | None = attribute(attr_types.text, default=None)
-    producer_tag: str | None = attribute(attr_types.text, default=None)
+    model_author: str | None = attribute(attr_types.string, default=None)
+    model_license: str | None = attribute(attr_types.string, default=None)
+    producer_tag: str | None = attribute(attr_types.string, default=None)
     producer_version: int | None = attribute(attr_types.integer, default=None)
     opset_import: DictionaryAttr = attribute(
         attr_types.dictionary, default=NOTHING, doc="versions of operator sets that its functions use, by domain"
     )
     uri: str = attribute(
-        attr_types.text, default="", doc="where it was found, when it is imported from a file of its own"
+        attr_types.string, default="", doc="where it was found, when it is imported from a file of its own"
     )
     is_embedded: bool = attribute(attr_types.flag, default=False, doc="whether it is part of the file of the graph")
 

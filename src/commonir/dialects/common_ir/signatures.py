@@ -81,8 +81,8 @@ def _attribute(declared: DictionaryAttr, variables: frozenset[str]) -> DeclaredA
     default = entries.get("default")
     try:
         kind = declared_attr_type(_text(entries["type"], "type"), variables)
-        if default is not None and kind.kind is not None:
-            kind.kind.from_attribute(default)
+        if default is not None and kind.attr_type is not None:
+            kind.attr_type.from_attribute(default)
     except ValueError as error:
         raise type(error)(f"attribute '{name}': {error}") from None
     return DeclaredAttribute(name, kind, default, _text(entries.get("doc"), "doc"))
@@ -154,7 +154,7 @@ def parameter_dictionary(p: Parameter) -> DictionaryAttr:
 
 def attribute_dictionary(a: DeclaredAttribute) -> DictionaryAttr:
     """The dictionary of an attribute."""
-    entries: list[tuple[str, Attribute]] = [("name", StringAttr(a.name)), ("type", StringAttr(a.kind.text))]
+    entries: list[tuple[str, Attribute]] = [("name", StringAttr(a.name)), ("type", StringAttr(a.type.text))]
     if a.default is not None:
         entries.append(("default", a.default))
     if a.doc:

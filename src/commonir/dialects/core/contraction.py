@@ -81,7 +81,7 @@ class Einsum(CoreOp, name="core.einsum", traits=(traits.Pure,)):
     """
 
     xs: tuple[Value, ...] = operand("T[*]", variadic=True)
-    equation: str = attribute(attr_types.text)
+    equation: str = attribute(attr_types.string)
     y: Value = result("T[*]")
     T = NUMBERS
 

@@ -25,7 +25,7 @@ from commonir.ods import (
     result,
     traits,
 )
-from commonir.ods.branching import Choice
+from commonir.ods.branching import Conditional
 from commonir.ods.data_dependent_dims import defined_dims, dims_introduced
 from commonir.ods.specialize import specialize
 from commonir.symbolic import Dim, DimExpr, plain_symbol, symbols
@@ -63,7 +63,7 @@ def _differences(what: str, found: Iterable[Type], expected: Iterable[Type]) -> 
             yield Diagnostic(MALFORMED_REGION, f"{what}: value {n} has type {f}, expected {e}")
 
 
-class If(CoreOp, Choice, name="core.if", traits=(traits.SingleBlock,)):
+class If(CoreOp, Conditional, name="core.if", traits=(traits.SingleBlock,)):
     """Runs one of two nested programs and gives what it yields; both yield values of the same element types.
 
     Sizes in which the branches differ are unknown before running.
@@ -256,7 +256,7 @@ class Require(CoreOp, name="core.require"):
     """Ends the run with a message when a condition does not hold."""
 
     condition: Value = operand("i1[]")
-    message: str = attribute(attr_types.text)
+    message: str = attribute(attr_types.string)
 
 
 class Call(CoreOp, name="core.call"):

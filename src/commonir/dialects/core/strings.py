@@ -81,7 +81,7 @@ class StringSplit(CoreOp, name="core.string_split", traits=(traits.Pure,)):
     """
 
     x: Value = operand("T[s*]")
-    delimiter: str = attribute(attr_types.text, default="")
+    delimiter: str = attribute(attr_types.string, default="")
     limit: int | None = attribute(attr_types.integer, default=None, check=non_negative)
     parts: Value = result("T[*]")
     counts: Value = result("i64[s*]")
@@ -117,7 +117,7 @@ class StringNormalize(CoreOp, name="core.string_normalize", traits=(traits.Pure,
     """
 
     x: Value = operand("T[*]")
-    stopwords: tuple[str, ...] = attribute(attr_types.texts, default=())
+    stopwords: tuple[str, ...] = attribute(attr_types.strings, default=())
     is_case_sensitive: bool = attribute(attr_types.flag, default=False)
     case: Case = attribute(attr_types.enumeration(Case), default=Case.NONE)
     y: Value = result("T[*]")
@@ -152,7 +152,7 @@ class RegexFullMatch(CoreOp, name="core.regex_full_match", traits=(traits.Pure, 
     """
 
     x: Value = operand("T[s*]")
-    pattern: str = attribute(attr_types.text)
+    pattern: str = attribute(attr_types.string)
     y: Value = result("i1[s*]")
     T = _TEXT
 
@@ -186,7 +186,7 @@ class NgramCounts(CoreOp, name="core.ngram_counts", traits=(traits.Pure,)):
     starts: tuple[int, ...] = attribute(attr_types.integers)
     columns: tuple[int, ...] = attribute(attr_types.integers)
     numbers: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    texts: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    texts: tuple[str, ...] | None = attribute(attr_types.strings, default=None)
     least: int = attribute(attr_types.integer, default=1, check=positive)
     most: int = attribute(attr_types.integer, default=1, check=positive)
     skips: int = attribute(attr_types.integer, default=0, check=non_negative)

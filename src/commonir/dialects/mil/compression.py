@@ -114,7 +114,7 @@ class ConstexprCast(Compressed, name="mil.constexpr_cast", since=CORE_ML_6):
     """A constant in half precision converted to single precision."""
 
     source_val: Data = attribute(attr_types.data)
-    output_dtype: str = attribute(attr_types.text)
+    output_dtype: str = attribute(attr_types.string)
 
     @constraint("C1")
     def _widens(self) -> bool:
@@ -129,7 +129,7 @@ class ConstexprCastCoreML8(Compressed, name="mil.constexpr_cast", since=CORE_ML_
     """A constant in half precision converted to single precision."""
 
     source_val: Value = operand("f16[*]", constant=True)
-    output_dtype: str = parameter(attr_types.text, spec=STRING)
+    output_dtype: str = parameter(attr_types.string, spec=STRING)
 
     @constraint("C1")
     def _widens(self) -> bool:

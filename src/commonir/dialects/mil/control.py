@@ -16,7 +16,7 @@ from commonir.dialects.mil.program import Labelling, Return
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ListType, MapType, StateType, TensorType, Type, boolean, f64, tensor
 from commonir.ods import are_compatible, constraint, known_data, operand, operations_behind, region, result, traits
-from commonir.ods.branching import Choice
+from commonir.ods.branching import Conditional
 from commonir.symbolic import element_count
 
 
@@ -46,7 +46,7 @@ def _differences(what: str, found: Iterable[Value], expected: Iterable[Type]) ->
             yield Diagnostic(MALFORMED_REGION, f"{what}: expected {t}, found '{v.name}' of type {v.type}")
 
 
-class Cond(MilOp, Choice, name="mil.cond", traits=(traits.SingleBlock,)):
+class Cond(MilOp, Conditional, name="mil.cond", traits=(traits.SingleBlock,)):
     """Runs the first of two blocks when pred is true, else the second, and gives what it returns.
 
     The blocks take nothing and return values of the same types.

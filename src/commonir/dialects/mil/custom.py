@@ -28,11 +28,11 @@ class CustomLayer(DeclaredResults, MilOp, name="mil.custom_layer"):
     """
 
     inputs: tuple[Value, ...] = operand("any", variadic=True)
-    class_name: str = attribute(attr_types.text)
+    class_name: str = attribute(attr_types.string)
     input_order: Compound | None = attribute(COMPOUND, default=None)
     parameters: Compound | None = attribute(COMPOUND, default=None)
     weights: Compound | None = attribute(COMPOUND, default=None)
-    description: str | None = attribute(attr_types.text, default=None)
+    description: str | None = attribute(attr_types.string, default=None)
     outputs: tuple[Value, ...] = result("any", variadic=True)
 
     @constraint("C1")

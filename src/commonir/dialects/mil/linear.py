@@ -106,7 +106,7 @@ class Einsum(MilOp, name="mil.einsum", traits=(traits.Pure,)):
     """
 
     values: tuple[Value, ...] = operand("T[*]", variadic=True)
-    equation: str = parameter(attr_types.text, spec=STRING)
+    equation: str = parameter(attr_types.string, spec=STRING)
     output: Value = result("T[*]")
     T = FLOATS
 

@@ -130,7 +130,7 @@ class HandOver(DeclaredResults, MilOp, name="mil.hand_over"):
 class OpaqueModel(DeclaredResults, MilOp, name="mil.opaque_model"):
     """A model of a kind that is kept as it is, but cannot be run or converted, such as a `neuralNetwork`."""
 
-    kind: str = attribute(attr_types.text)
+    kind: str = attribute(attr_types.string)
     inputs: tuple[Value, ...] = operand("any", variadic=True)
     outputs: tuple[Value, ...] = result("any", variadic=True)
 

@@ -185,7 +185,7 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
     """
 
     sym_name: str = attribute(attr_types.symbol_name)
-    opset: str = attribute(attr_types.text)
+    opset: str = attribute(attr_types.string)
     specializations: tuple[Region, ...] = region(variadic=True)
 
     copies = "mil.identity"
@@ -272,7 +272,7 @@ class Return(MilOp, name="mil.return", traits=(Terminator,)):
     """
 
     values: tuple[Value, ...] = operand("any", variadic=True)
-    names: tuple[str, ...] = attribute(attr_types.texts)
+    names: tuple[str, ...] = attribute(attr_types.strings)
 
     @constraint("C1")
     def one_name_each(self) -> bool:

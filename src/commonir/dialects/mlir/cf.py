@@ -26,7 +26,7 @@ class Assert(MlirOp, name="cf.assert", assembly="$arg `,` $msg attr-dict"):
     """Ends the run with a message when a condition does not hold."""
 
     arg: Value = operand(I1)
-    msg: str = attribute(attr_types.text)
+    msg: str = attribute(attr_types.string)
 
     def reference(self, arg: Value) -> core.Require | tuple[()]:
         known = known_data(arg)

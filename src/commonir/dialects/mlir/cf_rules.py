@@ -177,7 +177,7 @@ def _use_known_condition(op: CondBr, editor: Editor) -> bool:
         users = op.condition.users_in(block)
         if not users or block.only_predecessor is not op.parent or block.first is None:
             continue
-        known = editor.truth(is_true, op)
+        known = editor.bool_constant(is_true, op)
         if known is None:
             return changed
         for user in users:

@@ -44,7 +44,7 @@ class FunctionOp(
     function_type: FunctionType = attribute(attr_types.function_type, doc="what it receives and returns")
     body_region: Region = region(doc="what runs; without blocks it is a declaration")
     result_names: tuple[str, ...] = attribute(
-        attr_types.texts, default=(), doc="names of the results, for those who call it"
+        attr_types.strings, default=(), doc="names of the results, for those who call it"
     )
     sym_visibility: Visibility | None = attribute(
         attr_types.enumeration(Visibility), default=None, doc="public when absent"

@@ -20,7 +20,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Type, boolean, i64, index
 from commonir.ods import Dialect, MlirOp, attr_types, attribute, definitions_in, operand, result, traits
 from commonir.ods.mlir_attr_types import dialect_enumeration, typed_integer
-from commonir.ods.mlir_op import HoldsData
+from commonir.ods.mlir_op import FromData
 from commonir.ods.own_forms import own_forms
 from commonir.ods.type_constraints import I1, AnyInteger, Index, any_type_of, is_integer
 
@@ -312,14 +312,14 @@ class SizeOf(IndexOp, name="index.sizeof", assembly="attr-dict"):
         return core.scalar(index.bits, i64)
 
 
-class Constant(IndexOp, HoldsData, name="index.constant", traits=(traits.ConstantLike,), assembly="attr-dict $value"):
+class Constant(IndexOp, FromData, name="index.constant", traits=(traits.ConstantLike,), assembly="attr-dict $value"):
     """A position known before the program runs."""
 
     value: int = attribute(typed_integer(index))
     result_: Value = result(Index)
 
     @classmethod
-    def holding(cls, data: Data, type: Type) -> Self | None:
+    def from_data(cls, data: Data, type: Type) -> Self | None:
         return cls(int(data.values()[0])) if type is index else None
 
     def suggested_names(self) -> Iterable[tuple[Value, str]]:
@@ -333,7 +333,7 @@ class Constant(IndexOp, HoldsData, name="index.constant", traits=(traits.Constan
 
 
 class BoolConstant(
-    IndexOp, HoldsData, name="index.bool.constant", traits=(traits.ConstantLike,), assembly="attr-dict $value"
+    IndexOp, FromData, name="index.bool.constant", traits=(traits.ConstantLike,), assembly="attr-dict $value"
 ):
     """A bool known before the program runs."""
 
@@ -341,7 +341,7 @@ class BoolConstant(
     result_: Value = result(I1)
 
     @classmethod
-    def holding(cls, data: Data, type: Type) -> Self | None:
+    def from_data(cls, data: Data, type: Type) -> Self | None:
         return cls(bool(data.values()[0])) if type is boolean else None
 
     def suggested_names(self) -> Iterable[tuple[Value, str]]:

@@ -19,11 +19,11 @@ from commonir.ir.types import ElementType, boolean, f32, f64
 from commonir.ods import Dialect, MlirOp, attribute, definitions_in, operand, result, traits
 from commonir.ods.type_constraints import BoolLike, FloatLike, SignlessIntegerOrIndexLike
 from commonir.ods.type_rules import (
-    NonScalarsAlike,
+    SameNonScalars,
     SameOperandsAndResultShape,
     SameOperandsAndResultType,
     all_types_match,
-    truth_values_like,
+    bools_like,
     types_match_with,
 )
 
@@ -64,7 +64,7 @@ class _Classification(
     MathOp,
     traits=(
         types_match_with(
-            "result type has i1 element type and same shape as operands", "operand", "result_", truth_values_like
+            "result type has i1 element type and same shape as operands", "operand", "result_", bools_like
         ),
     ),
     assembly="$operand attr-dict `:` type($operand)",
@@ -287,7 +287,7 @@ class Fma(
 class FPowI(
     MathOp,
     name="math.fpowi",
-    traits=(SameOperandsAndResultShape, NonScalarsAlike, all_types_match("lhs", "result_")),
+    traits=(SameOperandsAndResultShape, SameNonScalars, all_types_match("lhs", "result_")),
     assembly="$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs) `,` type($rhs)",
 ):
     """A floating-point number to the power of a signed integer."""

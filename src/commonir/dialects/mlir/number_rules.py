@@ -13,7 +13,7 @@ from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, boolean
 from commonir.ods import Op, known_data
-from commonir.ods.mlir_op import HoldsData
+from commonir.ods.mlir_op import FromData
 from commonir.ods.terms import Computed, Constant, Variable, computed
 
 Number = bool | int | float
@@ -67,12 +67,12 @@ def is_distance(operands: Sequence[Data], width: int = 0) -> bool:
     return all(0 <= int(v) < bits for v in operands[1].values())
 
 
-def filled(maker: type[HoldsData], type: Type, number: Number) -> Value | None:
+def filled(maker: type[FromData], type: Type, number: Number) -> Value | None:
     """A constant of a type whose elements are all one number; None where sizes are not known."""
     kind = core_type(type)
     if not isinstance(kind, TensorType) or not kind.is_static:
         return None
-    result = maker.holding(splat(kind, number), type)
+    result = maker.from_data(splat(kind, number), type)
     return result.results[0] if isinstance(result, Op) else None
 
 
@@ -91,7 +91,7 @@ def _wrapped(number: int, element: ElementType) -> int:
     return (number + half) % (2 * half) - half
 
 
-def filled_like(maker: type[HoldsData], name: str, number: Number) -> Computed:
+def filled_like(maker: type[FromData], name: str, number: Number) -> Computed:
     """In a result: a constant of the type of a bound value, all of whose elements are a number."""
 
     def constant_like(value: Value) -> Value | None:

@@ -207,7 +207,7 @@ class Gelu(UnaryX, name="onnx.Gelu", since="opset20"):
     hyperbolic tangent.
     """
 
-    approximate: str = attribute(attr_types.text, default="none", check=one_of("none", "tanh"))
+    approximate: str = attribute(attr_types.string, default="none", check=one_of("none", "tanh"))
     T = FLOATS
 
     def reference(self, X: Value) -> Value:

@@ -116,7 +116,7 @@ class BitShift(OnnxOp, name="onnx.BitShift"):
 
     X: Value = operand("T")
     Y: Value = operand("T")
-    direction: str = attribute(attr_types.text, check=one_of("LEFT", "RIGHT"))
+    direction: str = attribute(attr_types.string, check=one_of("LEFT", "RIGHT"))
     Z: Value = result("T")
     T = by_version(opset11=UNSIGNED_INTEGERS, opset28=INTEGERS)
 

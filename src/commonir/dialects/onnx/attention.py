@@ -343,7 +343,7 @@ class LinearAttention(OnnxOp, name="onnx.LinearAttention", since="opset27"):
     chunk_size: int = attribute(attr_types.integer, default=64)
     scale: float = attribute(attr_types.number, default=0.0)
     update_rule: str = attribute(
-        attr_types.text, default="gated_delta", check=one_of("linear", "gated", "delta", "gated_delta")
+        attr_types.string, default="gated_delta", check=one_of("linear", "gated", "delta", "gated_delta")
     )
     output: Value = result("T")
     present_state: Value = result("S")

@@ -72,7 +72,7 @@ class Cast(OnnxOp, name="onnx.Cast"):
     input: Value = operand("T1", by_value=True)
     to: ElementType = attribute(attr_types.element)
     saturate: bool = attribute(attr_types.flag, default=True, since="opset19")
-    round_mode: str = attribute(attr_types.text, default="up", check=one_of("up", "down", "nearest"), since="opset24")
+    round_mode: str = attribute(attr_types.string, default="up", check=one_of("up", "down", "nearest"), since="opset24")
     output: Value = result("T2")
     T1 = CASTABLE
     T2 = CASTABLE
@@ -90,7 +90,7 @@ class CastLike(OnnxOp, name="onnx.CastLike"):
     input: Value = operand("T1", by_value=True)
     target_type: Value = operand("T2")
     saturate: bool = attribute(attr_types.flag, default=True, since="opset19")
-    round_mode: str = attribute(attr_types.text, default="up", check=one_of("up", "down", "nearest"), since="opset24")
+    round_mode: str = attribute(attr_types.string, default="up", check=one_of("up", "down", "nearest"), since="opset24")
     output: Value = result("T2")
     T1 = CASTABLE_LIKE
     T2 = CASTABLE_LIKE

@@ -94,8 +94,8 @@ class Constant(
     value, and `dims`, the shape; what it has no value for is zero.
     """
 
-    value_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None, since="opset12")
-    value_string: str | None = attribute(attr_types.text, default=None, since="opset12")
+    value_strings: tuple[str, ...] | None = attribute(attr_types.strings, default=None, since="opset12")
+    value_string: str | None = attribute(attr_types.string, default=None, since="opset12")
     value_floats: tuple[float, ...] | None = attribute(attr_types.numbers, default=None, since="opset12")
     value_float: float | None = attribute(attr_types.number, default=None, since="opset12")
     value_ints: tuple[int, ...] | None = attribute(attr_types.integers, default=None, since="opset12")

@@ -99,7 +99,7 @@ class Einsum(OnnxOp, name="onnx.Einsum"):
     """
 
     Inputs: tuple[Value, ...] = operand("T", variadic=True)
-    equation: str = attribute(attr_types.text)
+    equation: str = attribute(attr_types.string)
     Output: Value = result("T")
     T = by_version(opset12=NUMBERS_1, opset28=NUMBERS)
 

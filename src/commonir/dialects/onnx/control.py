@@ -29,7 +29,7 @@ from commonir.ods import (
     result,
     types,
 )
-from commonir.ods.branching import Choice
+from commonir.ods.branching import Conditional
 from commonir.symbolic import Dim
 
 _COUNTER, _ANSWER = tensor(i64), tensor(boolean)
@@ -154,7 +154,7 @@ def _receive(block: Block, number: int, type: TensorType) -> Value:
 
 class If(
     OnnxOp,
-    Choice,
+    Conditional,
     name="onnx.If",
     since="opset1 opset11 opset13 opset16 opset19 opset21 opset23 opset24 opset25",
 ):

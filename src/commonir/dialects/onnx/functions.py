@@ -60,13 +60,13 @@ class LocalFunction(
     """
 
     sym_name: str = attribute(attr_types.symbol_name)
-    function_name: str = attribute(attr_types.text, doc="its name in its domain")
+    function_name: str = attribute(attr_types.string, doc="its name in its domain")
     opset_import: DictionaryAttr = attribute(attr_types.dictionary, doc="versions of operator sets by domain")
     content: Region = region(doc="what runs")
-    domain: str = attribute(attr_types.text, default="")
-    overload: str = attribute(attr_types.text, default="")
+    domain: str = attribute(attr_types.string, default="")
+    overload: str = attribute(attr_types.string, default="")
     required_attributes: tuple[str, ...] = attribute(
-        attr_types.texts, default=(), doc="attributes that calls must give"
+        attr_types.strings, default=(), doc="attributes that calls must give"
     )
     default_attributes: DictionaryAttr = attribute(
         attr_types.dictionary, default=_NOTHING, doc="attributes that calls may give"
@@ -126,7 +126,7 @@ class Call(DeclaredResults, Invocation, name="onnx.call"):
     absent: tuple[int, ...] = attribute(attr_types.integers, default=())
     graphs: tuple[Region, ...] = region(variadic=True, default=())
     graph_names: tuple[str, ...] = attribute(
-        attr_types.texts, default=(), doc="attributes that the graphs are, in order"
+        attr_types.strings, default=(), doc="attributes that the graphs are, in order"
     )
     outputs: tuple[Value, ...] = result(any_type, variadic=True)
 

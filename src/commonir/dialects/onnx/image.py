@@ -16,7 +16,7 @@ class ImageDecoder(OnnxOp, name="onnx.ImageDecoder", since="opset20"):
     """The pixels [height, width, channel] of an image given as the bytes of its file; empty when it is none."""
 
     encoded_stream: Value = operand("T1")
-    pixel_format: str = attribute(attr_types.text, default="RGB", check=one_of("RGB", "BGR", "Grayscale"))
+    pixel_format: str = attribute(attr_types.string, default="RGB", check=one_of("RGB", "BGR", "Grayscale"))
     image: Value = result("T2")
     T1 = element_type(u8)
     T2 = element_type(u8)

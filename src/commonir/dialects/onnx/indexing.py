@@ -181,7 +181,7 @@ class ScatterND(OnnxOp, name="onnx.ScatterND", since="opset11 opset13 opset16 op
     indices: Value = operand("i64")
     updates: Value = operand("T")
     reduction: str = attribute(
-        attr_types.text, default="none", check=one_of("none", "add", "mul", "max", "min"), since="opset16"
+        attr_types.string, default="none", check=one_of("none", "add", "mul", "max", "min"), since="opset16"
     )
     output: Value = result("T")
     T = INDEXED
@@ -198,7 +198,7 @@ class ScatterElements(OnnxOp, name="onnx.ScatterElements", since="opset11 opset1
     indices: Value = operand("Tind")
     updates: Value = operand("T")
     reduction: str = attribute(
-        attr_types.text, default="none", check=one_of("none", "add", "mul", "max", "min"), since="opset16"
+        attr_types.string, default="none", check=one_of("none", "add", "mul", "max", "min"), since="opset16"
     )
     axis: int = attribute(attr_types.integer, default=0)
     output: Value = result("T")
@@ -235,7 +235,7 @@ class TensorScatter(OnnxOp, name="onnx.TensorScatter", since="opset24"):
     past_cache: Value = operand("T")
     update: Value = operand("T")
     write_indices: Value | None = operand("i64", default=None)
-    mode: str = attribute(attr_types.text, default="linear", check=one_of("linear", "circular"))
+    mode: str = attribute(attr_types.string, default="linear", check=one_of("linear", "circular"))
     axis: int = attribute(attr_types.integer, default=-2)
     present_cache: Value = result("T")
     T = ANY_24

@@ -51,7 +51,7 @@ class NegativeLogLikelihoodLoss(OnnxOp, name="onnx.NegativeLogLikelihoodLoss"):
     target: Value = operand("Tind")
     weight: Value | None = operand("T", default=None)
     ignore_index: int | None = attribute(attr_types.integer, default=None)
-    reduction: str = attribute(attr_types.text, default="mean", check=REDUCTIONS)
+    reduction: str = attribute(attr_types.string, default="mean", check=REDUCTIONS)
     loss: Value = result("T")
     T = by_version(opset12=FLOATS_1, opset13=FLOATS_1, opset22=FLOATS)
     Tind = POSITIONS
@@ -69,7 +69,7 @@ class SoftmaxCrossEntropyLoss(OnnxOp, name="onnx.SoftmaxCrossEntropyLoss"):
     labels: Value = operand("Tind")
     weights: Value | None = operand("T", default=None)
     ignore_index: int | None = attribute(attr_types.integer, default=None)
-    reduction: str = attribute(attr_types.text, default="mean", check=REDUCTIONS)
+    reduction: str = attribute(attr_types.string, default="mean", check=REDUCTIONS)
     output: Value = result("T")
     log_prob: Value | None = result("T", optional=True)
     T = by_version(opset12=FLOATS_1, opset13=FLOATS)

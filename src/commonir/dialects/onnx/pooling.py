@@ -33,7 +33,7 @@ class Pooled(OnnxOp):
     X: Value = operand("T")
     kernel_shape: tuple[int, ...] = attribute(attr_types.integers, check=positive)
     pads: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    auto_pad: str = attribute(attr_types.text, default="NOTSET", check=AUTO_PAD)
+    auto_pad: str = attribute(attr_types.string, default="NOTSET", check=AUTO_PAD)
     strides: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
     Y: Value = result("T")
 

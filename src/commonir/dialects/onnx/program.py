@@ -325,15 +325,15 @@ class Custom(DeclaredResults, name="onnx.custom"):
     Its results have the types that the file states. `absent` are the positions of inputs that are not given.
     """
 
-    op_type: str = attribute(attr_types.text, doc="its name in its domain")
-    domain: str = attribute(attr_types.text, default="")
-    overload: str = attribute(attr_types.text, default="")
+    op_type: str = attribute(attr_types.string, doc="its name in its domain")
+    domain: str = attribute(attr_types.string, default="")
+    overload: str = attribute(attr_types.string, default="")
     attributes: DictionaryAttr = attribute(attr_types.dictionary, default=DictionaryAttr(()))
     inputs: tuple[Value, ...] = operand(any_type, variadic=True, default=())
     absent: tuple[int, ...] = attribute(attr_types.integers, default=())
     graphs: tuple[Region, ...] = region(variadic=True, default=())
     graph_names: tuple[str, ...] = attribute(
-        attr_types.texts, default=(), doc="attributes that the graphs are, in order"
+        attr_types.strings, default=(), doc="attributes that the graphs are, in order"
     )
     outputs: tuple[Value, ...] = result(any_type, variadic=True)
 

@@ -46,11 +46,13 @@ class RecurrentOp(OnnxOp):
     B: Value | None = operand("T", default=None)
     sequence_lens: Value | None = operand("T1", default=None)
     initial_h: Value | None = operand("T", default=None)
-    activations: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    activations: tuple[str, ...] | None = attribute(attr_types.strings, default=None)
     activation_alpha: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
     activation_beta: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
     clip: float | None = attribute(attr_types.number, default=None)
-    direction: str = attribute(attr_types.text, default="forward", check=one_of("forward", "reverse", "bidirectional"))
+    direction: str = attribute(
+        attr_types.string, default="forward", check=one_of("forward", "reverse", "bidirectional")
+    )
     hidden_size: int | None = attribute(attr_types.integer, default=None)
     layout_: int = attribute(attr_types.integer, default=0, since="opset14")
     Y: Value | None = result("T", optional=True)
@@ -167,7 +169,7 @@ def of_direction(value: Value, n: int) -> Value:
 class RNN(RecurrentOp, name="onnx.RNN"):
     """Recurrent network (RNN): h = f(W x + R h + b) for each step of a sequence."""
 
-    activations: tuple[str, ...] | None = attribute(attr_types.texts, default=("Tanh", "Tanh"))
+    activations: tuple[str, ...] | None = attribute(attr_types.strings, default=("Tanh", "Tanh"))
 
     def reference(
         self,

@@ -348,12 +348,14 @@ class Resize11(OnnxOp, name="onnx.Resize", since="opset11"):
     sizes: Value | None = operand("i64", default=None, by_value=True)
     extrapolation_value: float = attribute(attr_types.number, default=0.0)
     exclude_outside: bool = attribute(attr_types.flag, default=False)
-    nearest_mode: str = attribute(attr_types.text, default="round_prefer_floor", check=_NEAREST)
+    nearest_mode: str = attribute(attr_types.string, default="round_prefer_floor", check=_NEAREST)
     coordinate_transformation_mode: str = attribute(
-        attr_types.text, default="half_pixel", check=one_of(*_COORDINATES, "tf_crop_and_resize", "tf_half_pixel_for_nn")
+        attr_types.string,
+        default="half_pixel",
+        check=one_of(*_COORDINATES, "tf_crop_and_resize", "tf_half_pixel_for_nn"),
     )
     cubic_coeff_a: float = attribute(attr_types.number, default=-0.75)
-    mode: str = attribute(attr_types.text, default="nearest", check=one_of("nearest", "linear", "cubic"))
+    mode: str = attribute(attr_types.string, default="nearest", check=one_of("nearest", "linear", "cubic"))
     Y: Value = result("T1")
     T1 = ANY_1
     T2 = FLOATS_1
@@ -382,10 +384,10 @@ class Resize(Resize11, name="onnx.Resize", since="opset13 opset18 opset19"):
     roi: Value | None = operand("T2", default=None, by_value=True)  # pyright: ignore[reportIncompatibleVariableOverride]  # optional from here on
     scales: Value | None = operand("f32", default=None, by_value=True)  # pyright: ignore[reportIncompatibleVariableOverride]  # as above
     coordinate_transformation_mode: str = attribute(
-        attr_types.text, default="half_pixel", check=one_of(*_COORDINATES, "tf_crop_and_resize")
+        attr_types.string, default="half_pixel", check=one_of(*_COORDINATES, "tf_crop_and_resize")
     )
     keep_aspect_ratio_policy: str = attribute(
-        attr_types.text, default="stretch", check=one_of("stretch", "not_larger", "not_smaller"), since="opset18"
+        attr_types.string, default="stretch", check=one_of("stretch", "not_larger", "not_smaller"), since="opset18"
     )
     axes: tuple[int, ...] | None = attribute(attr_types.integers, default=None, since="opset18")
     antialias: bool = attribute(attr_types.flag, default=False, since="opset18")
@@ -407,7 +409,7 @@ class ResizingByFactors(OnnxOp):
 
     X: Value = operand("T")
     scales: Value = operand("f32", by_value=True)
-    mode: str = attribute(attr_types.text, default="nearest", check=one_of("nearest", "linear"))
+    mode: str = attribute(attr_types.string, default="nearest", check=one_of("nearest", "linear"))
     Y: Value = result("T")
     T = ANY_1
 

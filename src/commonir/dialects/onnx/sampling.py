@@ -39,8 +39,8 @@ class GridSample16(OnnxOp, name="onnx.GridSample", since="opset16"):
 
     X: Value = operand("T1")
     grid: Value = operand("T2")
-    mode: str = attribute(attr_types.text, default="bilinear", check=one_of("bilinear", "nearest", "bicubic"))
-    padding_mode: str = attribute(attr_types.text, default="zeros", check=one_of("zeros", "border", "reflection"))
+    mode: str = attribute(attr_types.string, default="bilinear", check=one_of("bilinear", "nearest", "bicubic"))
+    padding_mode: str = attribute(attr_types.string, default="zeros", check=one_of("zeros", "border", "reflection"))
     align_corners: bool = attribute(attr_types.flag, default=False)
     Y: Value = result("T1")
     T1 = ANY_1
@@ -56,7 +56,7 @@ class GridSample(GridSample16, name="onnx.GridSample"):
     A position counts along the last axis first.
     """
 
-    mode: str = attribute(attr_types.text, default="linear", check=one_of("linear", "nearest", "cubic"))
+    mode: str = attribute(attr_types.string, default="linear", check=one_of("linear", "nearest", "cubic"))
     T1 = by_version(opset20=ANY_1, opset22=ANY_1 | element_type(bf16))
     T2 = by_version(opset20=FLOATS_1, opset22=FLOATS)
 

@@ -381,7 +381,7 @@ class Pad2(OnnxOp, name="onnx.Pad", since="opset2"):
     data: Value = operand("T")
     pads: tuple[int, ...] = attribute(attr_types.integers)
     value: float = attribute(attr_types.number, default=0.0)
-    mode: str = attribute(attr_types.text, default="constant", check=one_of("constant", "reflect", "edge"))
+    mode: str = attribute(attr_types.string, default="constant", check=one_of("constant", "reflect", "edge"))
     output: Value = result("T")
     T = FLOATS_1
 
@@ -401,7 +401,7 @@ class Pad(
     pads: Value = operand("i64", by_value=True)
     constant_value: Value | None = operand("T", default=None, by_value=True)
     axes: Value | None = operand("Tind", default=None, by_value=True, since="opset18")
-    mode: str = attribute(attr_types.text, default="constant", check=one_of("constant", "reflect", "edge", "wrap"))
+    mode: str = attribute(attr_types.string, default="constant", check=one_of("constant", "reflect", "edge", "wrap"))
     output: Value = result("T")
     T = by_version(opset11=NUMBERS_1, opset13=ANY_13, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24, opset25=ANY_25)
     Tind = POSITIONS
@@ -658,7 +658,7 @@ class DepthToSpace(OnnxOp, name="onnx.DepthToSpace", since="opset1 opset11 opset
 
     input: Value = operand("T")
     blocksize: int = attribute(attr_types.integer)
-    mode: str = attribute(attr_types.text, default="DCR", check=one_of("DCR", "CRD"), since="opset11")
+    mode: str = attribute(attr_types.string, default="DCR", check=one_of("DCR", "CRD"), since="opset11")
     output: Value = result("T")
     T = MOVED
 
@@ -671,7 +671,7 @@ class SpaceToDepth(OnnxOp, name="onnx.SpaceToDepth", since="opset1 opset13 opset
 
     input: Value = operand("T")
     blocksize: int = attribute(attr_types.integer)
-    mode: str = attribute(attr_types.text, default="DCR", check=one_of("DCR", "CRD"), since="opset28")
+    mode: str = attribute(attr_types.string, default="DCR", check=one_of("DCR", "CRD"), since="opset28")
     output: Value = result("T")
     T = MOVED
 

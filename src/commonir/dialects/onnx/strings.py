@@ -34,7 +34,7 @@ class StringSplit(OnnxOp, name="onnx.StringSplit", since="opset20"):
 
     X: Value = operand("T1")
     maxsplit: int | None = attribute(attr_types.integer, default=None)
-    delimiter: str | None = attribute(attr_types.text, default=None)
+    delimiter: str | None = attribute(attr_types.string, default=None)
     Y: Value = result("T2")
     Z: Value = result("T3")
     T1 = STRING
@@ -53,10 +53,10 @@ class StringNormalizer(OnnxOp, name="onnx.StringNormalizer", since="opset10"):
     """
 
     X: Value = operand("!builtin.string")
-    stopwords: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    stopwords: tuple[str, ...] | None = attribute(attr_types.strings, default=None)
     is_case_sensitive: bool = attribute(attr_types.flag, default=False)
-    case_change_action: str = attribute(attr_types.text, default="NONE", check=one_of("LOWER", "UPPER", "NONE"))
-    locale: str | None = attribute(attr_types.text, default=None)
+    case_change_action: str = attribute(attr_types.string, default="NONE", check=one_of("LOWER", "UPPER", "NONE"))
+    locale: str | None = attribute(attr_types.string, default=None)
     Y: Value = result("!builtin.string")
 
     def reference(self, X: Value) -> Value:
@@ -68,7 +68,7 @@ class RegexFullMatch(OnnxOp, name="onnx.RegexFullMatch", since="opset20"):
     """True where a pattern, in the syntax of RE2, matches the whole string."""
 
     X: Value = operand("T1")
-    pattern: str | None = attribute(attr_types.text, default=None)
+    pattern: str | None = attribute(attr_types.string, default=None)
     Y: Value = result("T2")
     T1 = STRING
     T2 = BOOLEAN
@@ -90,11 +90,11 @@ class TfIdfVectorizer(OnnxOp, name="onnx.TfIdfVectorizer", since="opset9"):
     max_gram_length: int = attribute(attr_types.integer)
     max_skip_count: int = attribute(attr_types.integer)
     min_gram_length: int = attribute(attr_types.integer)
-    mode: str = attribute(attr_types.text, check=one_of("TF", "IDF", "TFIDF"))
+    mode: str = attribute(attr_types.string, check=one_of("TF", "IDF", "TFIDF"))
     ngram_counts: tuple[int, ...] = attribute(attr_types.integers)
     ngram_indexes: tuple[int, ...] = attribute(attr_types.integers)
     pool_int64s: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    pool_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    pool_strings: tuple[str, ...] | None = attribute(attr_types.strings, default=None)
     weights: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
     Y: Value = result("T1")
     T = STRING | POSITIONS

@@ -108,7 +108,7 @@ class Momentum(Optimizer, name="onnx.preview.training.Momentum", since="training
 
     norm_coefficient: float = attribute(attr_types.number)
     beta: float = attribute(attr_types.number)
-    mode: str = attribute(attr_types.text, check=one_of("standard", "nesterov"))
+    mode: str = attribute(attr_types.string, check=one_of("standard", "nesterov"))
     alpha: float = attribute(attr_types.number)
 
     def reference(self, R: Value, T: Value, inputs: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -132,9 +132,9 @@ class Gradient(OnnxOp, name="onnx.preview.training.Gradient", since="training1")
     """
 
     Inputs: tuple[Value, ...] = operand(any_type, variadic=True)
-    y: str = attribute(attr_types.text)
-    xs: tuple[str, ...] = attribute(attr_types.texts)
-    zs: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    y: str = attribute(attr_types.string)
+    xs: tuple[str, ...] = attribute(attr_types.strings)
+    zs: tuple[str, ...] | None = attribute(attr_types.strings, default=None)
     Outputs: tuple[Value, ...] = result(any_type, variadic=True)
 
     def infer(self) -> tuple[Type, ...]:

@@ -32,7 +32,7 @@ class Upsample7(OnnxOp, name="onnx.Upsample", since="opset7"):
 
     X: Value = operand("T")
     scales: tuple[float, ...] = attribute(attr_types.numbers)
-    mode: str = attribute(attr_types.text, default="nearest", check=one_of("nearest", "linear"))
+    mode: str = attribute(attr_types.string, default="nearest", check=one_of("nearest", "linear"))
     Y: Value = result("T")
     T = ANY_1
 

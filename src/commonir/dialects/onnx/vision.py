@@ -31,7 +31,7 @@ class RoiAlign10(OnnxOp, name="onnx.RoiAlign", since="opset10"):
     X: Value = operand("T1")
     rois: Value = operand("T1")
     batch_indices: Value = operand("T2")
-    mode: str = attribute(attr_types.text, default="avg", check=one_of("avg", "max"))
+    mode: str = attribute(attr_types.string, default="avg", check=one_of("avg", "max"))
     output_height: int = attribute(attr_types.integer, default=1, check=positive)
     output_width: int = attribute(attr_types.integer, default=1, check=positive)
     sampling_ratio: int = attribute(attr_types.integer, default=0, check=non_negative)
@@ -56,7 +56,7 @@ class RoiAlign(RoiAlign10, name="onnx.RoiAlign"):
     """Regions of images divided into equal parts, each the mean or the largest share of samples within it."""
 
     coordinate_transformation_mode: str = attribute(
-        attr_types.text, default="half_pixel", check=one_of("half_pixel", "output_half_pixel")
+        attr_types.string, default="half_pixel", check=one_of("half_pixel", "output_half_pixel")
     )
     T1 = by_version(opset16=FLOATS_1, opset22=FLOATS)
 

@@ -80,7 +80,7 @@ _DEFAULT_DOMAIN = "ai.onnx"
 
 _OPEN = (onnx.Custom, onnx.Call)
 
-_HELD_AS_IT_IS: Mapping[object, type] = MappingProxyType({attr_types.integer: int, attr_types.text: str})
+_HELD_AS_IT_IS: Mapping[object, type] = MappingProxyType({attr_types.integer: int, attr_types.string: str})
 """Kinds of fields whose values are those of files."""
 
 Rest = list[tuple[str, Attribute]]

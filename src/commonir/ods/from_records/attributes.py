@@ -75,7 +75,7 @@ _PLAIN: Mapping[str, AttrType[Any]] = MappingProxyType(
     {
         "UnitAttr": attr_types.unit,
         "BoolAttr": attr_types.flag,
-        "StringAttr": attr_types.text,
+        "StringAttr": attr_types.string,
         "TypeAttr": attr_types.type_,
         "FlatSymbolRefAttr": attr_types.symbol,
         "DictionaryAttr": attr_types.dictionary,
@@ -90,7 +90,7 @@ _NAMED: Mapping[str, AttrType[Any]] = MappingProxyType(
         "SymbolNameAttr": attr_types.symbol_name,
         "I32ArrayAttr": integer_array(i32),
         "I64ArrayAttr": integer_array(i64),
-        "StrArrayAttr": attr_types.texts,
+        "StrArrayAttr": attr_types.strings,
         "TypeArrayAttr": attr_types.types,
         "DictArrayAttr": attr_types.dictionaries,
     }
@@ -102,7 +102,7 @@ _OF_PROPERTIES: Mapping[str, PropertyType[Any]] = MappingProxyType(
         "int64_t": property_types.integer(i64),
         "int32_t": property_types.integer(i32),
         "string": property_types.text,
-        "bool": property_types.truth,
+        "bool": property_types.boolean,
         "_cls_UnitProp": property_types.unit,
     }
 )

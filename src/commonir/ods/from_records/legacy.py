@@ -142,7 +142,7 @@ def _give_broadcast(typing: Typing) -> None:
     types = _operands(typing)
     broadcast = None if types is None else _broadcast(types)
     for name in typing.results if broadcast is not None else ():
-        typing.give(name, broadcast)  # pyright: ignore[reportArgumentType]
+        typing.set_default(name, broadcast)  # pyright: ignore[reportArgumentType]
 
 
 def _wrong_broadcast(typing: Typing) -> Iterator[str]:

@@ -83,19 +83,19 @@ class RecordOp(MlirOp):
         unset = {f.spelling for f in self.layout.attributes if self.field_value(f) == f.default}
         return {k: v for k, v in result.items() if k not in self.added or k not in unset}
 
-    def _result(self, field: Field, place: FieldPosition) -> object:
+    def _result(self, field: Field, position: FieldPosition) -> object:
         fields = self.layout.results
         declared = self.layout.by_name.get(RESULT_SIZES)
         if declared is not None:
-            sizes = self.field_value(declared) or ()
-            at, count = sum(sizes[: place.group]), sum(sizes[place.group : place.group + 1])
+            counts = self.field_value(declared) or ()
+            at, count = sum(counts[: position.group]), sum(counts[position.group : position.group + 1])
             result = self.results[at : at + count]
             return result if field.variadic else result[0] if result else None
         if not self.equal_results:
-            return super()._result(field, place)
+            return super()._result(field, position)
         fixed = sum(not f.variadic for f in fields)
         share = (len(self.results) - fixed) // (len(fields) - fixed)
-        at = sum(share if f.variadic else 1 for f in fields[: place.group])
+        at = sum(share if f.variadic else 1 for f in fields[: position.group])
         return self.results[at : at + share] if field.variadic else self.results[at]
 
     @classmethod

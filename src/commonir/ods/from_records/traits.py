@@ -246,7 +246,7 @@ def _type_of_first_attribute(name: str) -> TypeRule:
         known_type = typing.of(name)
         if known_type is not None:
             for result in typing.results:
-                typing.give(result, known_type)
+                typing.set_default(result, known_type)
 
     def problems(typing: Typing) -> Iterator[str]:
         expected = typing.of(name)

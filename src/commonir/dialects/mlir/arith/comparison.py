@@ -22,13 +22,13 @@ from commonir.ods import attribute, operand, result
 from commonir.ods.mlir_attr_types import numbered
 from commonir.ods.text_form import FormReader, FormTask, FormWriter
 from commonir.ods.type_constraints import AnyType, BoolLike, FloatLike, SignlessIntegerOrIndexLike
-from commonir.ods.type_rules import SameTypeOperands, all_types_match, truth_values_like, types_match_with
+from commonir.ods.type_rules import SameTypeOperands, all_types_match, bools_like, types_match_with
 
 if TYPE_CHECKING:
     from commonir.dialects.core.base import Function2
 
 TRUTH_OF_OPERANDS = types_match_with(
-    "result type has i1 element type and same shape as operands", "lhs", "result_", truth_values_like
+    "result type has i1 element type and same shape as operands", "lhs", "result_", bools_like
 )
 
 
@@ -196,7 +196,7 @@ class Select(
 
     def verify(self) -> Iterable[Diagnostic]:
         condition = self.condition.type
-        if condition is not boolean and condition is not truth_values_like(self.result_.type):
+        if condition is not boolean and condition is not bools_like(self.result_.type):
             message = f"{self.name}: C1: failed to verify that condition is signless i1 or has matching shape"
             yield Diagnostic(VIOLATED_CONSTRAINT, message)
 

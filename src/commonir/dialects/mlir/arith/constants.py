@@ -18,7 +18,7 @@ from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean, i64, index, is_signless
 from commonir.ods import MlirOp, attr_types, attribute, result, traits
-from commonir.ods.mlir_op import HoldsData, attribute_holding
+from commonir.ods.mlir_op import FromData, attribute_from_data
 from commonir.ods.type_constraints import AnyType
 from commonir.ods.type_rules import all_types_match, type_of_attribute
 from commonir.symbolic.constraints import NotationError
@@ -26,7 +26,7 @@ from commonir.symbolic.constraints import NotationError
 
 class Constant(
     MlirOp,
-    HoldsData,
+    FromData,
     name="arith.constant",
     traits=(traits.Pure, traits.ConstantLike, all_types_match("value", "result_")),
     assembly="attr-dict $value",
@@ -43,8 +43,8 @@ class Constant(
     result_: Value = result(AnyType)
 
     @classmethod
-    def holding(cls, data: Data, type: Type) -> Self | None:
-        value = attribute_holding(data, type)
+    def from_data(cls, data: Data, type: Type) -> Self | None:
+        value = attribute_from_data(data, type)
         return None if value is None else cls.build({"value": value}, (type,))
 
     def suggested_names(self) -> Iterable[tuple[Value, str]]:

@@ -31,7 +31,7 @@ from commonir.ods.type_constraints import (
     memref_of,
     type_or_container,
 )
-from commonir.ods.type_rules import NonScalarsAlike, SameOperandsAndResultShape, element_of, shape_of
+from commonir.ods.type_rules import SameNonScalars, SameOperandsAndResultShape, element_of, shape_of
 
 SignlessFixedWidthIntegerLike = type_or_container(AnySignlessInteger, "signless-fixed-width-integer-like")
 IndexCastTypes = any_type_of(
@@ -165,7 +165,7 @@ class TruncF(
         return real_functions.rounded_to(in_, carried_element(self.out), self.roundingmode or Rounding.NEAREST_EVEN)
 
 
-class _Scaling(ArithOp, traits=(NonScalarsAlike,)):
+class _Scaling(ArithOp, traits=(SameNonScalars,)):
     """A conversion of elements that share scales, which are powers of two.
 
     C1: the operands and the result have the same dimensions. C2: the types can be converted.

@@ -17,7 +17,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import boolean
 from commonir.ods import attr_types, attribute, known_data, operand, result, traits
 from commonir.ods.type_constraints import BoolLike, SignlessIntegerOrIndexLike
-from commonir.ods.type_rules import all_types_match, truth_values_like, types_match_with
+from commonir.ods.type_rules import all_types_match, bools_like, types_match_with
 
 if TYPE_CHECKING:
     from commonir.dialects.core.base import Function2
@@ -286,9 +286,7 @@ class AddUIExtended(
     traits=(
         traits.Commutative,
         all_types_match("lhs", "rhs", "sum"),
-        types_match_with(
-            "result type has i1 element type and same shape as operands", "lhs", "overflow", truth_values_like
-        ),
+        types_match_with("result type has i1 element type and same shape as operands", "lhs", "overflow", bools_like),
     ),
     assembly="$lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)",
 ):

@@ -58,8 +58,8 @@ class Generic(StructuredOp, name="linalg.generic"):
     indexing_maps: tuple[AffineMap, ...] = attribute(affine_maps)
     iterator_types: tuple[IteratorType, ...] = attribute(iterators)
     region_: Region = region()
-    doc: str | None = attribute(attr_types.text, default=None)
-    library_call: str | None = attribute(attr_types.text, default=None)
+    doc: str | None = attribute(attr_types.string, default=None)
+    library_call: str | None = attribute(attr_types.string, default=None)
     result_tensors: tuple[Value, ...] = result(AnyRankedTensor, variadic=True)
 
     def indexing(self) -> tuple[AffineMap, ...]:

@@ -168,7 +168,7 @@ def _hands_on(op: Generic, editor: Editor) -> bool:
 
 def _copies_itself(op: Copy, editor: Editor) -> bool:
     """A tensor copied onto itself."""
-    return bool(op.results) and op.read == op.written and editor.hand_on(op, op.read[0])
+    return bool(op.results) and op.read == op.written and editor.forward(op, op.read[0])
 
 
 def _filled_instead(op: Copy | Transpose, editor: Editor) -> bool:
@@ -193,7 +193,7 @@ def _turned(op: Transpose, editor: Editor) -> bool:
     if not _is_on_tensors(op):
         return False
     if op.permutation == tuple(range(len(op.permutation))):
-        return editor.hand_on(op, op.input)
+        return editor.forward(op, op.input)
     before = op.input.owner
     if isinstance(before, Transpose):
         permutation = tuple([before.permutation[n] for n in op.permutation])
@@ -246,7 +246,7 @@ def _sizes_made(value: Value, before: Operation, editor: Editor) -> list[int | V
     """Returns the dims of a tensor, with operations for the dynamic ones."""
     out: list[int | Value] = []
     for axis, size in enumerate(dims_of(value.type) or ()):
-        place = editor.position(axis, before) if size is None else None
+        place = editor.index_constant(axis, before) if size is None else None
         reported = None if place is None else editor.create("tensor.dim", (value, place), (index,), before)
         if size is None and reported is None:
             return None
@@ -259,7 +259,7 @@ def _repeated(op: Broadcast, editor: Editor) -> bool:
     if not _is_on_tensors(op):
         return False
     if not op.dimensions:
-        return editor.hand_on(op, op.input)
+        return editor.forward(op, op.input)
     before = op.input.owner
     if not isinstance(before, Broadcast):
         return False
@@ -275,7 +275,7 @@ def _packed_back(op: Pack | Unpack, editor: Editor) -> bool:
         return False
     if isinstance(op, Pack) and op.padding_value is not None:
         return False
-    return _tiling(op) == _tiling(before) and editor.hand_on(op, before.source)
+    return _tiling(op) == _tiling(before) and editor.forward(op, before.source)
 
 
 def _without_padding(op: Pack, editor: Editor) -> bool:

@@ -25,7 +25,7 @@ from commonir.ir.cloning import clone
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, Type, boolean, i64, index
 from commonir.ods import attr_types, attribute, operand, region, result, traits
-from commonir.ods.branching import Choice, KnownData, RegionBranch, RegionSuccessor
+from commonir.ods.branching import Conditional, KnownData, RegionBranch, RegionSuccessor
 from commonir.ods.known import known_integer
 from commonir.ods.mlir_attr_types import array_of
 from commonir.ods.requiring import Requiring
@@ -107,7 +107,7 @@ class _IfForm:
 
 class If(
     ScfOp,
-    Choice,
+    Conditional,
     name="scf.if",
     traits=(
         traits.RecursiveEffects,

@@ -152,7 +152,7 @@ def _few_positions(op: Forall, editor: Editor) -> bool:
     block = op.region.block
     for n, axis in enumerate(axes):
         low = axis[0]
-        position = low if isinstance(low, Value) else editor.position(low, op) if n not in kept else None
+        position = low if isinstance(low, Value) else editor.index_constant(low, op) if n not in kept else None
         if n not in kept:
             if position is None:
                 return False
@@ -170,7 +170,7 @@ def _known_position(op: Forall, editor: Editor) -> bool:
     for argument, axis in zip(op.region.block.arguments, op.bounds, strict=False):
         low = axis[0]
         if isinstance(low, int) and argument.is_used and _rounds(*axis) == 1:
-            position = editor.position(low, op)
+            position = editor.index_constant(low, op)
             if position is not None:
                 editor.replace_uses(argument, position)
                 changed = True

@@ -48,7 +48,7 @@ def _condition_inside(op: If, editor: Editor) -> bool:
         if region is None or not region.blocks:
             continue
         users = [u for u in op.condition.users if u.parent in inside and _is_in(u, region)]
-        known = editor.truth(is_true, op) if users else None
+        known = editor.bool_constant(is_true, op) if users else None
         if known is None:
             continue
         for user in users:
@@ -119,7 +119,7 @@ def _give_condition(op: If, editor: Editor) -> bool:
             continue
         value: Value | None = op.condition
         if not numbers[0]:
-            true = editor.truth(True, op)
+            true = editor.bool_constant(True, op)
             built = None if true is None else editor.create("arith.xori", (op.condition, true), (boolean,), op)
             value = None if built is None else built.results[0]
         if value is not None:
@@ -355,7 +355,7 @@ def _condition_holds(op: While, editor: Editor) -> bool:
         return False
     changed = False
     for value, received in zip(last.args, op.after.block.arguments, strict=True):
-        known = editor.truth(True, op) if value is last.condition and received.is_used else None
+        known = editor.bool_constant(True, op) if value is last.condition and received.is_used else None
         if known is not None:
             editor.replace_uses(received, known)
             changed = True
@@ -379,7 +379,7 @@ def _comparison_holds(op: While, editor: Editor) -> bool:
     for user in first.users:
         if type(user) is type(decided) and [*user.operands] == expected and user.parent is op.after.block:
             number = _predicate(user)
-            known = editor.truth(number == same, op) if number in (same, _OPPOSITES.get(same)) else None
+            known = editor.bool_constant(number == same, op) if number in (same, _OPPOSITES.get(same)) else None
             if known is not None:
                 editor.replace(user, (known,))
                 return True

@@ -17,7 +17,7 @@ from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import Type, boolean
 from commonir.ods import Op, attr_types, attribute, operand, region, result, traits
-from commonir.ods.mlir_op import HoldsData
+from commonir.ods.mlir_op import FromData
 from commonir.ods.text_form import FormReader, FormTask, FormWriter
 from commonir.ods.traits import ImplicitTerminator, has_parent
 from commonir.ods.type_constraints import I1, AnyType
@@ -25,7 +25,7 @@ from commonir.ods.type_constraints import I1, AnyType
 
 class ConstWitness(
     ShapeOp,
-    HoldsData,
+    FromData,
     name="shape.const_witness",
     traits=(traits.Pure, traits.ConstantLike),
     assembly="$passing attr-dict",
@@ -36,7 +36,7 @@ class ConstWitness(
     result_: Value = result(WitnessType)
 
     @classmethod
-    def holding(cls, data: Data, type: Type) -> Self | None:
+    def from_data(cls, data: Data, type: Type) -> Self | None:
         return cls(bool(data.values()[0])) if type is witness else None
 
     def constant_data(self) -> Data | None:
@@ -50,7 +50,7 @@ class CstrRequire(ShapeOp, name="shape.cstr_require", assembly="$pred `,` $msg a
     """A witness that a condition holds."""
 
     pred: Value = operand(I1)
-    msg: str = attribute(attr_types.text)
+    msg: str = attribute(attr_types.string)
     result_: Value = result(WitnessType)
 
     def reference(self, pred: Value) -> Value:
@@ -164,7 +164,7 @@ class Assuming(
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        return self._stated() or tuple([v.type for v in self._yielded()])
+        return self._declared_types() or tuple([v.type for v in self._yielded()])
 
     def _yielded(self) -> tuple[Value, ...]:
         last = self.doRegion.blocks[0].last if self.doRegion.blocks else None

@@ -43,19 +43,19 @@ def _put_truth(op: Op, holds: bool, editor: Editor) -> bool:
     """Puts a constant in the place of an operation that gives a bool or a witness."""
     if op.results[0].type is witness:
         return editor.substitute(op, ConstWitness(holds))
-    return editor.hand_on(op, editor.truth(holds, op))
+    return editor.forward(op, editor.bool_constant(holds, op))
 
 
 def _put_size(op: Op, number: int, editor: Editor) -> bool:
     """Puts a constant in the place of an operation that gives a size or a position."""
     if op.results[0].type is size:
         return editor.substitute(op, ConstSize(number))
-    return editor.hand_on(op, editor.position(number, op))
+    return editor.forward(op, editor.index_constant(number, op))
 
 
 def _put_shape(op: Op, sizes: tuple[int, ...], editor: Editor) -> bool:
     """Puts a constant in the place of an operation that gives a shape."""
-    result = ConstShape.holding(data_of(i64, (len(sizes),), sizes), op.results[0].type)
+    result = ConstShape.from_data(data_of(i64, (len(sizes),), sizes), op.results[0].type)
     return result is not None and editor.substitute(op, result)
 
 
@@ -126,8 +126,8 @@ def _forward_shape(op: Broadcast, editor: Editor) -> bool:
     expected = op.result_.type
     if only.type is not expected:
         result = editor.create("tensor.cast", (only,), (expected,), op) if _are_extents(only.type, expected) else None
-        return result is not None and editor.hand_on(op, result.results[0])
-    return editor.hand_on(op, only)
+        return result is not None and editor.forward(op, result.results[0])
+    return editor.forward(op, only)
 
 
 def _are_extents(*types: Type) -> bool:
@@ -152,7 +152,7 @@ def _known_witnesses(op: AssumingAll, editor: Editor) -> bool:
     if not left:
         return _put_truth(op, True, editor)
     if len(left) == 1:
-        return editor.hand_on(op, left[0])
+        return editor.forward(op, left[0])
     return len(left) < len(op.inputs) and _rebuilt(op, left, editor)
 
 
@@ -199,7 +199,7 @@ def _drop_results(op: Assuming, editor: Editor) -> bool:
 
 def _same_size(op: Max | Min, editor: Editor) -> bool:
     """Of a size and itself, that size."""
-    return op.lhs is op.rhs and editor.hand_on(op, op.lhs)
+    return op.lhs is op.rhs and editor.forward(op, op.lhs)
 
 
 def _back(op: SizeToIndex | IndexToSize | ToExtentTensor, editor: Editor) -> bool:
@@ -208,7 +208,7 @@ def _back(op: SizeToIndex | IndexToSize | ToExtentTensor, editor: Editor) -> boo
     owner = value.owner
     if value.type is not expected and isinstance(owner, SizeToIndex | IndexToSize):
         value = owner.operands[0]
-    return editor.hand_on(op, value)
+    return editor.forward(op, value)
 
 
 def _known_shape(op: ShapeOf, editor: Editor) -> bool:

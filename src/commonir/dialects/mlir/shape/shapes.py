@@ -35,7 +35,7 @@ from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import TensorType, Type, i64, index
 from commonir.ods import Op, attr_types, attribute, known_dims, operand, region, result, traits
-from commonir.ods.mlir_op import HoldsData
+from commonir.ods.mlir_op import FromData
 from commonir.ods.text_form import FormReader, FormTask, FormWriter
 from commonir.ods.traits import ImplicitTerminator, has_parent
 from commonir.ods.type_constraints import I1, AnyShaped, AnyType, IndexTensor
@@ -67,7 +67,7 @@ class _ConstShapeForm:
         writer.write(f" {extra}[{sizes}] : {writer.type(op.result_.type)}")
 
 
-class ConstShape(ShapeOp, HoldsData, name="shape.const_shape", traits=(traits.Pure, traits.ConstantLike)):
+class ConstShape(ShapeOp, FromData, name="shape.const_shape", traits=(traits.Pure, traits.ConstantLike)):
     """A shape known before the program runs.
 
     C1: its sizes are positions. C2: a result that is a vector has as many elements as there are sizes.
@@ -79,7 +79,7 @@ class ConstShape(ShapeOp, HoldsData, name="shape.const_shape", traits=(traits.Pu
     result_: Value = result(ShapeOrExtents)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        return self._stated() or (extents(self.shape.count),)
+        return self._declared_types() or (extents(self.shape.count),)
 
     def verify(self) -> Iterator[Diagnostic]:
         if self.shape.element is not index:
@@ -91,7 +91,7 @@ class ConstShape(ShapeOp, HoldsData, name="shape.const_shape", traits=(traits.Pu
             yield self.violated(f"{message} '{self.result_.type}'")
 
     @classmethod
-    def holding(cls, data: Data, type: Type) -> Self | None:
+    def from_data(cls, data: Data, type: Type) -> Self | None:
         if type not in (shape, extents(data.count)):
             return None
         return cls.build({"shape": data_of(index, (data.count,), data.values())}, (type,))
@@ -157,7 +157,7 @@ class ShapeOf(
         return shape if dims is NO_SHAPE else extents(len(dims) if isinstance(dims, tuple) else None)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        return self._stated() or (self._found(),)
+        return self._declared_types() or (self._found(),)
 
     def verify(self) -> Iterator[Diagnostic]:
         found, declared = self._found(), self.result_.type
@@ -214,11 +214,11 @@ class Broadcast(
     """The shape that tensors of some shapes are broadcast to."""
 
     shapes: tuple[Value, ...] = operand(ShapeOrExtents, variadic=True)
-    error: str | None = attribute(attr_types.text, default=None)
+    error: str | None = attribute(attr_types.string, default=None)
     result_: Value = result(ShapeOrExtents)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        return self._stated() or (shape if any(v.type is shape for v in self.shapes) else extents(None),)
+        return self._declared_types() or (shape if any(v.type is shape for v in self.shapes) else extents(None),)
 
     def verify(self) -> Iterator[Diagnostic]:
         if self.lets_errors_vanish():
@@ -289,7 +289,7 @@ class Concat(
 
     def infer_results(self) -> tuple[Type, ...] | None:
         types = (self.lhs.type, self.rhs.type)
-        return self._stated() or (shape if shape in types else extents(None),)
+        return self._declared_types() or (shape if shape in types else extents(None),)
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         return core.concat((lhs, rhs), 0)
@@ -402,7 +402,7 @@ class Reduce(ShapeOp, name="shape.reduce", traits=(ImplicitTerminator("shape.yie
     result_: tuple[Value, ...] = result(AnyType, variadic=True)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        return self._stated() or tuple([v.type for v in self.initVals])
+        return self._declared_types() or tuple([v.type for v in self.initVals])
 
     def verify(self) -> Iterator[Diagnostic]:
         if not self.region.blocks:

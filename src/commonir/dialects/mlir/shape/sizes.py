@@ -27,7 +27,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Type, i64, index
 from commonir.ods import attr_types, attribute, operand, result, traits
 from commonir.ods.mlir_attr_types import typed_integer
-from commonir.ods.mlir_op import HoldsData
+from commonir.ods.mlir_op import FromData
 from commonir.ods.type_constraints import AnyShaped, Index
 from commonir.symbolic import Dim
 
@@ -38,7 +38,11 @@ BINARY = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($resul
 
 
 class ConstSize(
-    ShapeOp, HoldsData, name="shape.const_size", traits=(traits.Pure, traits.ConstantLike), assembly="$value attr-dict"
+    ShapeOp,
+    FromData,
+    name="shape.const_size",
+    traits=(traits.Pure, traits.ConstantLike),
+    assembly="$value attr-dict",
 ):
     """A size known before the program runs."""
 
@@ -46,7 +50,7 @@ class ConstSize(
     result_: Value = result(SizeType)
 
     @classmethod
-    def holding(cls, data: Data, type: Type) -> Self | None:
+    def from_data(cls, data: Data, type: Type) -> Self | None:
         return cls(int(data.values()[0])) if type is size else None
 
     def suggested_names(self) -> Iterable[tuple[Value, str]]:
@@ -72,7 +76,7 @@ class _SizeFunction(ShapeOp, traits=(traits.Pure,), assembly=BINARY):
     result_: Value = result(SizeOrIndex)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        return self._stated() or (size if size in (self.lhs.type, self.rhs.type) else index,)
+        return self._declared_types() or (size if size in (self.lhs.type, self.rhs.type) else index,)
 
     def verify(self) -> Iterator[Diagnostic]:
         if self.lets_errors_vanish():
@@ -141,12 +145,12 @@ class Meet(
 
     arg0: Value = operand(AnyShapeOrSize)
     arg1: Value = operand(AnyShapeOrSize)
-    error: str | None = attribute(attr_types.text, default=None)
+    error: str | None = attribute(attr_types.string, default=None)
     result_: Value = result(AnyShapeOrSize)
 
     def infer_results(self) -> tuple[Type, ...] | None:
         result = meet_of(self.arg0.type, self.arg1.type)
-        return self._stated() or (None if result is None else (result,))
+        return self._declared_types() or (None if result is None else (result,))
 
     def verify(self) -> Iterator[Diagnostic]:
         result = meet_of(self.arg0.type, self.arg1.type)
@@ -185,7 +189,7 @@ class _SizeOf(ShapeOp, traits=(traits.Pure,)):
     """Returns a dim of a shape."""
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        return self._stated() or (size if {shape, size} & {v.type for v in self.operands} else index,)
+        return self._declared_types() or (size if {shape, size} & {v.type for v in self.operands} else index,)
 
     def verify(self) -> Iterator[Diagnostic]:
         if self.lets_errors_vanish():
@@ -240,7 +244,7 @@ class Dim_(  # noqa: N801  `Dim` is a size
     extent: Value = result(SizeOrIndex)
 
     def infer_results(self) -> tuple[Type, ...] | None:
-        return self._stated() or (self.index.type,)
+        return self._declared_types() or (self.index.type,)
 
     def reference(self, value: Value, index: Value) -> Value:
         return core.gather(core.shape_of(value), index, 0)

@@ -420,7 +420,7 @@ def _spread(typing: Typing) -> None:
     known = next((t for n in (*typing.operands, *typing.results) if (t := typing.of(n)) is not None), None)
     if known is not None:
         for n in (*typing.operands, *typing.results):
-            typing.give(n, known)
+            typing.set_default(n, known)
 
 
 CompatibleTypes = TypeRule(

@@ -123,7 +123,7 @@ class Infeed(_Effect, name="stablehlo.infeed"):
     """
 
     token: Value = operand(Token)
-    infeed_config: str = attribute(attr_types.text, default="")
+    infeed_config: str = attribute(attr_types.string, default="")
     layout_: Attribute | None = attribute(attr_types.any_attribute, default=None)
     results_: tuple[Value, ...] = result(StaticOrToken, variadic=True)
 
@@ -156,7 +156,7 @@ class Outfeed(_Effect, name="stablehlo.outfeed"):
 
     inputs: tuple[Value, ...] = operand(AnyQuantizedToo, variadic=True)
     token: Value = operand(Token)
-    outfeed_config: str = attribute(attr_types.text, default="")
+    outfeed_config: str = attribute(attr_types.string, default="")
     result_: Value = result(Token)
 
 

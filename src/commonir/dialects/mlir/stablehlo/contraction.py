@@ -202,7 +202,7 @@ class Einsum(
 
     lhs: Value = operand(AnyHlo)
     rhs: Value = operand(AnyHlo)
-    einsum_config: str = attribute(attr_types.text)
+    einsum_config: str = attribute(attr_types.string)
     result_: Value = result(AnyHlo)
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
@@ -218,7 +218,7 @@ class UnaryEinsum(
     """The sums that an equation of one operand says."""
 
     operand: Value = operand(AnyHlo)
-    einsum_config: str = attribute(attr_types.text)
+    einsum_config: str = attribute(attr_types.string)
     result_: Value = result(AnyHlo)
 
     def reference(self, operand: Value) -> Value:

@@ -36,7 +36,7 @@ from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, TupleType, Type, boolean, i32
 from commonir.ods import attr_types, attribute, operand, operations_behind, region, result, traits
-from commonir.ods.branching import Choice, KnownData, RegionBranch, RegionSuccessor
+from commonir.ods.branching import Conditional, KnownData, RegionBranch, RegionSuccessor
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import are_compatible_types
 
@@ -70,7 +70,7 @@ def _scalar_problem(op: HloOp, value: Value, what: str) -> Iterator[Diagnostic]:
         yield op.violated(f"{what} must be of rank 0, found {value.type}")
 
 
-class If(HloOp, Choice, name="stablehlo.if", traits=(RETURNS,)):
+class If(HloOp, Conditional, name="stablehlo.if", traits=(RETURNS,)):
     """Runs the first nested program when a condition holds, else the second, and gives what it returns.
 
     C1: the condition is of rank 0. C2: programs receive nothing and return values of the types of the results.
@@ -242,7 +242,7 @@ class MakeTuple(HloOp, name="stablehlo.tuple", traits=(traits.Pure, traits.Group
 class GetTupleElement(
     HloOp,
     name="stablehlo.get_tuple_element",
-    traits=(traits.Pure, traits.TakesApart),
+    traits=(traits.Pure, traits.Ungroups),
     assembly="$operand `[` $index `]` attr-dict `:` functional-type(operands, results)",
 ):
     """One of the values of a group. C1: it has so many."""
@@ -286,7 +286,7 @@ class Composite(
     """
 
     inputs: tuple[Value, ...] = operand(TensorTokenOrTuple, variadic=True)
-    name_: str = attribute(attr_types.text)
+    name_: str = attribute(attr_types.string)
     decomposition: str = attribute(attr_types.symbol)
     composite_regions: tuple[Region, ...] = region(variadic=True)
     composite_attributes: DictionaryAttr | None = attribute(attr_types.dictionary, default=None)
@@ -347,7 +347,7 @@ class CustomCall(HloOp, name="stablehlo.custom_call"):
     }
 
     inputs: tuple[Value, ...] = operand(CustomCallValue, variadic=True)
-    call_target_name: str = attribute(attr_types.text)
+    call_target_name: str = attribute(attr_types.string)
     has_side_effect: bool | None = attribute(attr_types.flag, default=None)
     backend_config: Attribute | None = attribute(attr_types.any_attribute, default=None)
     api_version: ApiVersion | None = attribute(api_version, default=None)

@@ -21,7 +21,7 @@ Groups = tuple[tuple[int, ...], ...]
 
 def _same_bits(op: Bitcast, editor: Editor) -> bool:
     """Bits taken as what they are, or twice in a row as something else."""
-    if editor.hand_on(op, op.source):
+    if editor.forward(op, op.source):
         return True
     before = op.source.owner
     if not isinstance(before, Bitcast):
@@ -34,7 +34,7 @@ def _same_list(op: Reshape, editor: Editor) -> bool:
     """A list as a list of the same type."""
     type = op.source.type
     is_list = isinstance(type, TensorType) and type.shape is not None and len(type.shape) == 1
-    return is_list and editor.hand_on(op, op.source)
+    return is_list and editor.forward(op, op.source)
 
 
 def _back(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
@@ -43,7 +43,7 @@ def _back(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
     before = value.owner
     if value.type is not expected and isinstance(before, CollapseShape | ExpandShape) and type(before) is not type(op):
         value = before.src
-    return static_dims_of(expected) is not None and editor.hand_on(op, value)
+    return static_dims_of(expected) is not None and editor.forward(op, value)
 
 
 def _grouped(fine: Sequence[int], coarse: Sequence[int]) -> Groups | None:
@@ -126,7 +126,7 @@ def _reshaped_constant(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
         built = splat.aggregate
     elif (data := known_data(op.src)) is not None:
         built = editor.constant(_in_shape(data, shape), expected, op)
-    return editor.hand_on(op, built)
+    return editor.forward(op, built)
 
 
 def _in_shape(data: Data, shape: tuple[int, ...]) -> Data:

@@ -22,7 +22,7 @@ x, z = variables("x z")
 
 
 def _put(op: Dim_ | Rank, number: int, editor: Editor) -> bool:
-    return editor.hand_on(op, editor.position(number, op))
+    return editor.forward(op, editor.index_constant(number, op))
 
 
 def _known_size(op: Dim_, editor: Editor) -> bool:
@@ -57,7 +57,7 @@ def _known_element(op: Extract, editor: Editor) -> bool:
         one = data.splat()
         if one is None:
             return False
-        return editor.hand_on(op, editor.constant(data_of(data.element, (), (one,)), op.result_.type, op))
+        return editor.forward(op, editor.constant(data_of(data.element, (), (one,)), op.result_.type, op))
     type = op.tensor.type
     if not isinstance(source, FromElements) or not isinstance(type, TensorType):
         return False
@@ -92,7 +92,7 @@ def _is_lossless(first: Type, between: Type, last: Type) -> bool:
 
 def _same_type(op: Cast, editor: Editor) -> bool:
     """A cast that changes nothing."""
-    return editor.hand_on(op, op.source)
+    return editor.forward(op, op.source)
 
 
 _ELEMENTS: Mapping[type[Op], tuple[Simplification, ...]] = {

@@ -75,16 +75,16 @@ def _is_whole(op: ExtractSlice | InsertSlice, whole: Type) -> bool:
 
 def _take_whole(op: ExtractSlice, editor: Editor) -> bool:
     """All of a tensor, or what was put in its place just before; a part of a tensor of equal elements."""
-    if _is_whole(op, op.source.type) and editor.hand_on(op, op.source):
+    if _is_whole(op, op.source.type) and editor.forward(op, op.source):
         return True
     before = op.source.owner
-    if isinstance(before, InsertSlice) and _is_same_part(before, op) and editor.hand_on(op, before.source):
+    if isinstance(before, InsertSlice) and _is_same_part(before, op) and editor.forward(op, before.source):
         return True
     data, type = known_data(op.source), op.result_.type
     one = None if data is None else data.splat()
     if data is None or one is None or not isinstance(type, TensorType) or not type.is_static:
         return False
-    return editor.hand_on(op, editor.constant(data_of(data.element, type.static_shape, [one] * type.count), type, op))
+    return editor.forward(op, editor.constant(data_of(data.element, type.static_shape, [one] * type.count), type, op))
 
 
 def _is_same_part(a: InsertSlice, b: ExtractSlice) -> bool:
@@ -94,7 +94,7 @@ def _is_same_part(a: InsertSlice, b: ExtractSlice) -> bool:
 
 def _put_whole(op: InsertSlice, editor: Editor) -> bool:
     """A tensor put in the place of all of another one."""
-    return _is_whole(op, op.dest.type) and editor.hand_on(op, op.source)
+    return _is_whole(op, op.dest.type) and editor.forward(op, op.source)
 
 
 def _known_padding(op: Pad, editor: Editor) -> bool:
@@ -116,7 +116,7 @@ def _known_padding(op: Pad, editor: Editor) -> bool:
 
 def _pads_nothing(op: Pad, editor: Editor) -> bool:
     """A tensor that is not continued."""
-    return not op.nofold and not any((*op.static_low, *op.static_high)) and editor.hand_on(op, op.source)
+    return not op.nofold and not any((*op.static_low, *op.static_high)) and editor.forward(op, op.source)
 
 
 def _known_sizes(op: Empty | Generate, editor: Editor) -> bool:
@@ -135,7 +135,7 @@ def _known_sizes(op: Empty | Generate, editor: Editor) -> bool:
 
 def _only_one(op: Concat, editor: Editor) -> bool:
     """One tensor after none."""
-    return len(op.inputs) == 1 and editor.hand_on(op, op.inputs[0])
+    return len(op.inputs) == 1 and editor.forward(op, op.inputs[0])
 
 
 def _propagate_dims(op: Concat, editor: Editor) -> bool:

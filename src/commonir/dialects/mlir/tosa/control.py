@@ -20,7 +20,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, FunctionType, TensorType, Type, boolean
 from commonir.ods import MlirOp, attr_types, attribute, operand, region, result
-from commonir.ods.branching import Choice
+from commonir.ods.branching import Conditional
 from commonir.ods.text_form import (
     Argument,
     CustomForm,
@@ -111,7 +111,7 @@ class _IfForm:
         writer.write(writer.dictionary())
 
 
-class CondIf(MlirOp, Choice, name="tosa.cond_if", traits=(RecursiveEffects,)):
+class CondIf(MlirOp, Conditional, name="tosa.cond_if", traits=(RecursiveEffects,)):
     """Runs the first nested program on some values when a condition holds, else the second, and gives what it yields.
 
     C1: the condition has one element. C2: both programs receive the values and yield the results.
@@ -332,8 +332,8 @@ class VariableWrite(_VariableUse, name="tosa.variable_write", assembly="$name at
 class Custom(MlirOp, name="tosa.custom", assembly="operands attr-dict `:` functional-type(operands, results)"):
     """An operation that only an implementation knows, by the names of a domain and of the operator."""
 
-    operator_name: str = attribute(attr_types.text)
-    domain_name: str = attribute(attr_types.text)
-    implementation_attrs: str = attribute(attr_types.text)
+    operator_name: str = attribute(attr_types.string)
+    domain_name: str = attribute(attr_types.string)
+    implementation_attrs: str = attribute(attr_types.string)
     input_list: tuple[Value, ...] = operand(AnyTosaTensor, variadic=True)
     output_list: tuple[Value, ...] = result(AnyTosaTensor, variadic=True)

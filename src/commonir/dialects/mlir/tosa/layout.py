@@ -36,7 +36,7 @@ from commonir.ir.data import Data, DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, Type, i64
 from commonir.ods import attr_types, attribute, operand, result, traits
-from commonir.ods.mlir_op import HoldsData, attribute_holding
+from commonir.ods.mlir_op import FromData, attribute_from_data
 from commonir.ods.operand_shapes import known_dims_of
 from commonir.ods.type_rules import all_element_types_match
 from commonir.symbolic.constraints import NotKnownError
@@ -54,7 +54,7 @@ def same_sizes(a: Shape | None, b: Shape | None) -> bool:
     )
 
 
-class Const(TosaOp, HoldsData, name="tosa.const", traits=(traits.ConstantLike,)):
+class Const(TosaOp, FromData, name="tosa.const", traits=(traits.ConstantLike,)):
     """The tensor that an attribute holds. It has the generic form only.
 
     C1: the result has the shape of the tensor.
@@ -68,8 +68,8 @@ class Const(TosaOp, HoldsData, name="tosa.const", traits=(traits.ConstantLike,))
     output: Value = result(AnyTosaTensor)
 
     @classmethod
-    def holding(cls, data: Data, type: Type) -> Self | None:
-        attribute = attribute_holding(data, type)
+    def from_data(cls, data: Data, type: Type) -> Self | None:
+        attribute = attribute_from_data(data, type)
         return cls.build({"values": attribute.data}, (type,)) if isinstance(attribute, DataAttr) else None
 
     def infer_results(self) -> tuple[Type, ...] | None:

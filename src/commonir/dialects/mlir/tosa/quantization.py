@@ -43,10 +43,10 @@ from commonir.ir.types import Shape, Type, f32, i8, i16, i32
 from commonir.ods import attr_types, attribute, operand, result, traits
 from commonir.ods.operand_shapes import known_dims_of, static_dims
 from commonir.ods.text_form import CustomForm
-from commonir.ods.type_rules import NonScalarsAlike
+from commonir.ods.type_rules import SameNonScalars
 
 
-class ApplyScale(TosaOp, name="tosa.apply_scale", traits=(traits.Elementwise, NonScalarsAlike)):
+class ApplyScale(TosaOp, name="tosa.apply_scale", traits=(traits.Elementwise, SameNonScalars)):
     """A number times a multiplier, divided by two to the power of `shift` with rounding; also of scalars."""
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()

@@ -50,19 +50,19 @@ def _undo_each_other(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
 
 def _keeps_order(op: Transpose, editor: Editor) -> bool:
     """Axes that stay where they are."""
-    return op.perms == tuple(range(len(op.perms))) and editor.hand_on(op, op.input1)
+    return op.perms == tuple(range(len(op.perms))) and editor.forward(op, op.input1)
 
 
 def _adds_nothing(op: Add | Sub, editor: Editor) -> bool:
     """Zero added or taken away, of the type of the result."""
     pairs = [(op.input1, op.input2)] if isinstance(op, Sub) else [(op.input1, op.input2), (op.input2, op.input1)]
-    return any(splat_of(zero) == 0 and editor.hand_on(op, kept) for kept, zero in pairs)
+    return any(splat_of(zero) == 0 and editor.forward(op, kept) for kept, zero in pairs)
 
 
 def _changes_nothing(op: Cast | Reshape, editor: Editor) -> bool:
     """A conversion to the type that the operand has; of a reshape, where all sizes are known."""
     is_allowed = isinstance(op, Cast) or static_dims_of(op.output.type) is not None
-    return is_allowed and editor.hand_on(op, op.operands[0])
+    return is_allowed and editor.forward(op, op.operands[0])
 
 
 def _put(op: Op, values: Sequence[Scalar], editor: Editor) -> bool:
@@ -71,7 +71,7 @@ def _put(op: Op, values: Sequence[Scalar], editor: Editor) -> bool:
     if not isinstance(type, TensorType) or not type.is_static:
         return False
     all_values = values if len(values) == type.count else [values[0]] * type.count
-    result = Const.holding(data_of(type.element, type.static_shape, all_values), type)
+    result = Const.from_data(data_of(type.element, type.static_shape, all_values), type)
     return result is not None and editor.substitute(op, result)
 
 
@@ -89,7 +89,7 @@ def _multiplied(op: Mul, editor: Editor) -> bool:
         return False
     for x, c in ((op.input1, op.input2), (op.input2, op.input1)):
         factor = splat_of(c)
-        if factor == 1 and editor.hand_on(op, x):
+        if factor == 1 and editor.forward(op, x):
             return True
         if factor == 0 and _put(op, [0], editor):
             return True
@@ -98,9 +98,9 @@ def _multiplied(op: Mul, editor: Editor) -> bool:
 
 def _divided(op: IntDiv, editor: Editor) -> bool:
     """A quotient by one, or of zero."""
-    if splat_of(op.input2) == 1 and editor.hand_on(op, op.input1):
+    if splat_of(op.input2) == 1 and editor.forward(op, op.input1):
         return True
-    return splat_of(op.input1) == 0 and editor.hand_on(op, op.input1)
+    return splat_of(op.input1) == 0 and editor.forward(op, op.input1)
 
 
 def _equals_itself(op: Equal, editor: Editor) -> bool:
@@ -118,7 +118,7 @@ def _negated_twice(op: Negate, editor: Editor) -> bool:
         splat_of(v) != 0 for v in (op.input1_zp, op.output_zp, before.input1_zp, before.output_zp)
     ):
         return False
-    return editor.hand_on(op, before.input1)
+    return editor.forward(op, before.input1)
 
 
 def _selected(op: Select, editor: Editor) -> bool:
@@ -127,9 +127,9 @@ def _selected(op: Select, editor: Editor) -> bool:
     sizes = static_dims_of(op.output.type)
     known = splat_of(op.input1)
     if sizes is not None and static_dims_of(op.input1.type) == sizes:
-        if op.input2 is op.input3 and editor.hand_on(op, op.input2):
+        if op.input2 is op.input3 and editor.forward(op, op.input2):
             return True
-        if known is not None and editor.hand_on(op, op.input2 if known else op.input3):
+        if known is not None and editor.forward(op, op.input2 if known else op.input3):
             return True
     opposite = op.input1.owner
     if not isinstance(opposite, LogicalNot):
@@ -152,7 +152,7 @@ def _clamped(op: Clamp, editor: Editor) -> bool:
     least, most = (0, (1 << bits) - 1) if unsigned else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
     everything = (-inf, inf) if is_float else (0, 1) if type.element is boolean else (least, most)
     if (low, high) == everything and (not is_float or op.nan_mode is NanMode.PROPAGATE):
-        return editor.hand_on(op, op.input)
+        return editor.forward(op, op.input)
     before = op.input.owner
     if not isinstance(before, Clamp) or (op.nan_mode, before.nan_mode) == (NanMode.IGNORE, NanMode.PROPAGATE):
         return False
@@ -171,7 +171,7 @@ def _clamped(op: Clamp, editor: Editor) -> bool:
 
 def _joined(op: Concat, editor: Editor) -> bool:
     """One tensor after none, and what is put together along the same axis in a row."""
-    if len(op.input1) == 1 and editor.hand_on(op, op.input1[0]):
+    if len(op.input1) == 1 and editor.forward(op, op.input1[0]):
         return True
     arguments: list[Value] = []
     for value in op.input1:
@@ -185,12 +185,12 @@ def _joined(op: Concat, editor: Editor) -> bool:
 
 def _repeats_once(op: Tile, editor: Editor) -> bool:
     """A tensor repeated once."""
-    return splat_of(op.multiples) == 1 and editor.hand_on(op, op.input1)
+    return splat_of(op.multiples) == 1 and editor.forward(op, op.input1)
 
 
 def _pads_nothing(op: Pad, editor: Editor) -> bool:
     """A tensor that is not continued."""
-    return splat_of(op.padding) == 0 and editor.hand_on(op, op.input1)
+    return splat_of(op.padding) == 0 and editor.forward(op, op.input1)
 
 
 def _numbers(value: Value) -> tuple[int, ...] | None:
@@ -201,7 +201,7 @@ def _numbers(value: Value) -> tuple[int, ...] | None:
 def _sliced(op: Slice, editor: Editor) -> bool:
     """All of a tensor, or a part of one of those that were put together."""
     sizes = dims_of(op.input1.type)
-    if sizes is not None and None not in sizes and editor.hand_on(op, op.input1):
+    if sizes is not None and None not in sizes and editor.forward(op, op.input1):
         return True
     start, size, before = _numbers(op.start), _numbers(op.size), op.input1.owner
     if start is None or size is None or not isinstance(before, Concat):
@@ -236,13 +236,13 @@ def _along_one(op: Op, editor: Editor) -> bool:
     is_one = sizes is not None and isinstance(axis, int) and sizes[axis] == 1
     if not is_one and not (isinstance(op, Reverse) and splat_of(value) is not None):
         return False
-    return editor.hand_on(op, value)
+    return editor.forward(op, value)
 
 
 def _pools_one(op: MaxPool2D, editor: Editor) -> bool:
     """The largest of one pixel."""
     shapes = [dims_of(v.type) for v in (op.input, op.output)]
-    return all(shape is not None and shape[1:3] == (1, 1) for shape in shapes) and editor.hand_on(op, op.input)
+    return all(shape is not None and shape[1:3] == (1, 1) for shape in shapes) and editor.forward(op, op.input)
 
 
 def _keeps_size(op: Resize, editor: Editor) -> bool:
@@ -250,7 +250,7 @@ def _keeps_size(op: Resize, editor: Editor) -> bool:
     scale, offset, border = _numbers(op.scale), _numbers(op.offset), _numbers(op.border)
     if scale is None or scale[0] != scale[1] or scale[2] != scale[3] or (offset, border) != ((0, 0), (0, 0)):
         return False
-    return editor.hand_on(op, op.input)
+    return editor.forward(op, op.input)
 
 
 def _moves_ones(op: Transpose, editor: Editor) -> bool:

@@ -47,10 +47,10 @@ class FusedConv(OnnxOp, name="onnx.microsoft.FusedConv", since="microsoft1"):
     group: int = attribute(attr_types.integer, default=1, check=positive)
     dilations: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
     kernel_shape: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    auto_pad: str = attribute(attr_types.text, default="NOTSET", check=AUTO_PAD)
+    auto_pad: str = attribute(attr_types.string, default="NOTSET", check=AUTO_PAD)
     pads: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     strides: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
-    activation: str | None = attribute(attr_types.text, default=None)
+    activation: str | None = attribute(attr_types.string, default=None)
     activation_params: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
     Y: Value = result("T")
     T = FLOATS_1
@@ -64,7 +64,7 @@ class FusedConv(OnnxOp, name="onnx.microsoft.FusedConv", since="microsoft1"):
 class FusedGemm(AffineProduct, name="onnx.microsoft.FusedGemm", since="microsoft1"):
     """alpha A B + beta C, where A and B may be transposed and C is broadcast, put through a function."""
 
-    activation: str | None = attribute(attr_types.text, default=None)
+    activation: str | None = attribute(attr_types.string, default=None)
     activation_alpha: float | None = attribute(attr_types.number, default=None)
     activation_beta: float | None = attribute(attr_types.number, default=None)
     activation_gamma: float | None = attribute(attr_types.number, default=None)
@@ -129,7 +129,7 @@ class CDist(OnnxOp, name="onnx.microsoft.CDist", since="microsoft1"):
 
     A: Value = operand("T[m, n]")
     B: Value = operand("T[k, n]")
-    metric: str = attribute(attr_types.text, default="sqeuclidean", check=one_of("sqeuclidean", "euclidean"))
+    metric: str = attribute(attr_types.string, default="sqeuclidean", check=one_of("sqeuclidean", "euclidean"))
     C: Value = result("T[m, k]")
     T = element_type(f32, f64)
 

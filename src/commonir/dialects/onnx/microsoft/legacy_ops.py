@@ -59,8 +59,8 @@ class GridSample(OnnxOp, name="onnx.microsoft.GridSample", since="microsoft1"):
 
     X: Value = operand("T1")
     Grid: Value = operand("T1")
-    mode: str = attribute(attr_types.text, default="bilinear", check=one_of("bilinear", "nearest", "bicubic"))
-    padding_mode: str = attribute(attr_types.text, default="zeros", check=one_of("zeros", "border", "reflection"))
+    mode: str = attribute(attr_types.string, default="bilinear", check=one_of("bilinear", "nearest", "bicubic"))
+    padding_mode: str = attribute(attr_types.string, default="zeros", check=one_of("zeros", "border", "reflection"))
     align_corners: bool = attribute(attr_types.flag, default=False)
     Y: Value = result("T2")
     T1 = ANY_1
@@ -76,7 +76,7 @@ class Pad(OnnxOp, name="onnx.microsoft.Pad", since="microsoft1"):
     data: Value = operand("T")
     pads: Value = operand("i64", by_value=True)
     value: Value | None = operand("T", default=None, by_value=True)
-    mode: str = attribute(attr_types.text, default="constant", check=one_of("constant", "reflect", "edge"))
+    mode: str = attribute(attr_types.string, default="constant", check=one_of("constant", "reflect", "edge"))
     output: Value = result("T")
     T = FLOATS_1
 

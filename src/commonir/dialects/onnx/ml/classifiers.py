@@ -44,7 +44,7 @@ class LinearRegressor(OnnxOp, name="onnx.ml.LinearRegressor", since="ml1"):
     coefficients: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
     intercepts: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
     targets: int = attribute(attr_types.integer, default=1)
-    post_transform: str = attribute(attr_types.text, default="NONE", check=TRANSFORM)
+    post_transform: str = attribute(attr_types.string, default="NONE", check=TRANSFORM)
     Y: Value = result("f32")
     T = REAL
 
@@ -64,9 +64,9 @@ class LinearClassifier(OnnxOp, name="onnx.ml.LinearClassifier", since="ml1"):
     coefficients: tuple[float, ...] = attribute(attr_types.numbers)
     intercepts: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
     classlabels_ints: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    classlabels_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    classlabels_strings: tuple[str, ...] | None = attribute(attr_types.strings, default=None)
     multi_class: int = attribute(attr_types.integer, default=0)
-    post_transform: str = attribute(attr_types.text, default="NONE", check=TRANSFORM)
+    post_transform: str = attribute(attr_types.string, default="NONE", check=TRANSFORM)
     Y: Value = result("T2")
     Z: Value = result("f32")
     T1 = REAL
@@ -95,12 +95,12 @@ class Svm(OnnxOp):
     """A support vector machine."""
 
     X: Value = operand("T")
-    kernel_type: str = attribute(attr_types.text, default="LINEAR", check=KERNEL)
+    kernel_type: str = attribute(attr_types.string, default="LINEAR", check=KERNEL)
     kernel_params: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
     support_vectors: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
     coefficients: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
     rho: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
-    post_transform: str = attribute(attr_types.text, default="NONE", check=TRANSFORM)
+    post_transform: str = attribute(attr_types.string, default="NONE", check=TRANSFORM)
 
     def similarities(self, x: Value, vectors: Value) -> Value:
         """The kernel of each row of x (axis 0) with each vector (axis 1)."""
@@ -175,7 +175,7 @@ class SVMClassifier(Svm, name="onnx.ml.SVMClassifier", since="ml1"):
 
     X: Value = operand("T1")
     classlabels_ints: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    classlabels_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    classlabels_strings: tuple[str, ...] | None = attribute(attr_types.strings, default=None)
     vectors_per_class: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     prob_a: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
     prob_b: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)

@@ -113,7 +113,7 @@ class Normalizer(OnnxOp, name="onnx.ml.Normalizer", since="ml1"):
     """Each row divided by its largest element, the sum of absolute values, or the root of that of squares."""
 
     X: Value = operand("T")
-    norm: str = attribute(attr_types.text, default="MAX", check=one_of("MAX", "L1", "L2"))
+    norm: str = attribute(attr_types.string, default="MAX", check=one_of("MAX", "L1", "L2"))
     Y: Value = result("f32")
     T = REAL
 
@@ -152,7 +152,7 @@ class OneHotEncoder(OnnxOp, name="onnx.ml.OneHotEncoder", since="ml1"):
 
     X: Value = operand("T")
     zeros: bool = attribute(attr_types.flag, default=True)
-    cats_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    cats_strings: tuple[str, ...] | None = attribute(attr_types.strings, default=None)
     cats_int64s: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     Y: Value = result("f32")
     T = REAL | STRING
@@ -174,9 +174,9 @@ class CategoryMapper(OnnxOp, name="onnx.ml.CategoryMapper", since="ml1"):
 
     X: Value = operand("T1")
     default_int64: int = attribute(attr_types.integer, default=-1)
-    default_string: str = attribute(attr_types.text, default=UNUSED)
+    default_string: str = attribute(attr_types.string, default=UNUSED)
     cats_int64s: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    cats_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    cats_strings: tuple[str, ...] | None = attribute(attr_types.strings, default=None)
     Y: Value = result("T2")
     T1 = CODES
     T2 = CODES
@@ -192,9 +192,9 @@ class LabelEncoder1(OnnxOp, name="onnx.ml.LabelEncoder", since="ml1"):
     """The position of a text among the classes, or the class at a position."""
 
     X: Value = operand("T1")
-    default_string: str = attribute(attr_types.text, default=UNUSED)
+    default_string: str = attribute(attr_types.string, default=UNUSED)
     default_int64: int = attribute(attr_types.integer, default=-1)
-    classes_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    classes_strings: tuple[str, ...] | None = attribute(attr_types.strings, default=None)
     Y: Value = result("T2")
     T1 = CODES
     T2 = CODES
@@ -213,15 +213,15 @@ class LabelEncoder(OnnxOp, name="onnx.ml.LabelEncoder"):
     X: Value = operand("T1")
     default_int64: int = attribute(attr_types.integer, default=-1)
     default_float: float = attribute(attr_types.number, default=-0.0)
-    default_string: str = attribute(attr_types.text, default=UNUSED)
+    default_string: str = attribute(attr_types.string, default=UNUSED)
     default_tensor: Data | None = attribute(attr_types.data, default=None, since="ml4")
     keys_int64s: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     keys_floats: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
-    keys_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    keys_strings: tuple[str, ...] | None = attribute(attr_types.strings, default=None)
     keys_tensor: Data | None = attribute(attr_types.data, default=None, since="ml4")
     values_int64s: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     values_floats: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
-    values_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    values_strings: tuple[str, ...] | None = attribute(attr_types.strings, default=None)
     values_tensor: Data | None = attribute(attr_types.data, default=None, since="ml4")
     Y: Value = result("T2")
     T1 = by_version(

@@ -31,8 +31,8 @@ class CastMap(OnnxOp, name="onnx.ml.CastMap", since="ml1"):
 
     X: Value = operand("T1")
     max_map: int = attribute(attr_types.integer, default=1, check=positive)
-    map_form: str = attribute(attr_types.text, default="DENSE", check=one_of("DENSE", "SPARSE"))
-    cast_to: str = attribute(attr_types.text, default="TO_FLOAT", check=one_of(*_ELEMENTS))
+    map_form: str = attribute(attr_types.string, default="DENSE", check=one_of("DENSE", "SPARSE"))
+    cast_to: str = attribute(attr_types.string, default="TO_FLOAT", check=one_of(*_ELEMENTS))
     Y: Value = result("T2")
     T1 = types(maps(_INTEGER, STRING), maps(_INTEGER, _SINGLE))
     T2 = element_type(string, f32, i64)
@@ -52,7 +52,7 @@ class DictVectorizer(OnnxOp, name="onnx.ml.DictVectorizer", since="ml1"):
 
     X: Value = operand("T1")
     int64_vocabulary: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    string_vocabulary: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    string_vocabulary: tuple[str, ...] | None = attribute(attr_types.strings, default=None)
     Y: Value = result("T2")
     T1 = types(
         maps(STRING, _INTEGER),
@@ -77,7 +77,7 @@ class ZipMap(OnnxOp, name="onnx.ml.ZipMap", since="ml1"):
 
     X: Value = operand("f32")
     classlabels_int64s: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    classlabels_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    classlabels_strings: tuple[str, ...] | None = attribute(attr_types.strings, default=None)
     Z: Value = result("T")
     T = types(lists(maps(STRING, _SINGLE)), lists(maps(_INTEGER, _SINGLE)))
 

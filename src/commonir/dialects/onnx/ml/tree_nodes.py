@@ -37,11 +37,11 @@ class NamedNodes(OnnxOp):
     """Trees whose nodes are named by the numbers of their tree and within it; a node of mode LEAF is one."""
 
     X: Value = operand("T")
-    post_transform: str = attribute(attr_types.text, default="NONE", check=TRANSFORM)
+    post_transform: str = attribute(attr_types.string, default="NONE", check=TRANSFORM)
     nodes_treeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     nodes_nodeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     nodes_featureids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    nodes_modes: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    nodes_modes: tuple[str, ...] | None = attribute(attr_types.strings, default=None)
     nodes_values: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
     nodes_values_as_tensor: Data | None = attribute(attr_types.data, default=None, since="ml3")
     nodes_truenodeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)

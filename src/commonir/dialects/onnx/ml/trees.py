@@ -71,7 +71,7 @@ class TreeEnsembleRegressor(NamedNodes, name="onnx.ml.TreeEnsembleRegressor", si
 
     n_targets: int | None = attribute(attr_types.integer, default=None)
     aggregate_function: str = attribute(
-        attr_types.text, default="SUM", check=one_of(*[a.value.upper() for a in core.Aggregate])
+        attr_types.string, default="SUM", check=one_of(*[a.value.upper() for a in core.Aggregate])
     )
     target_treeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     target_nodeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
@@ -115,7 +115,7 @@ class TreeEnsembleClassifier(NamedNodes, name="onnx.ml.TreeEnsembleClassifier", 
 
     X: Value = operand("T1")
     classlabels_int64s: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    classlabels_strings: tuple[str, ...] | None = attribute(attr_types.texts, default=None)
+    classlabels_strings: tuple[str, ...] | None = attribute(attr_types.strings, default=None)
     class_treeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     class_nodeids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     class_ids: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
