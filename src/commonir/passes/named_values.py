@@ -67,12 +67,19 @@ def taken_body(function: Function, kept: Sequence[Value]) -> Block:
 
 def constant_definition(function: Function) -> type[Op] | None:
     """Returns the constant operation for functions of this dialect; None when none is known."""
-    if not function.constants:
-        return None
-    definition = Dialects().find(function.constants, function.operation_set)
-    if definition is None:
-        raise InternalError(f"{function.constants} is not defined")
-    return definition
+    return _definition(function.constants, function)
+
+
+def identity_definition(function: Function) -> type[Op] | None:
+    """Returns the identity operation for functions that may only return results of operations; None for others."""
+    return _definition(function.copies, function)
+
+
+def _definition(name: str, function: Function) -> type[Op] | None:
+    result = Dialects().find(name, function.operation_set) if name else None
+    if name and result is None:
+        raise InternalError(f"{name} is not defined")
+    return result
 
 
 def returnable(function: Function, block: Block, outputs: Sequence[tuple[str, Value]]) -> tuple[tuple[str, Value], ...]:
@@ -81,11 +88,9 @@ def returnable(function: Function, block: Block, outputs: Sequence[tuple[str, Va
     Where it returns only what operations compute, inputs, constants and values that are returned already are copied.
     An output that would have the name of what it copies gets `_out` behind it, as names of such functions are unique.
     """
-    if not function.copies:
-        return tuple(outputs)
-    definition = Dialects().find(function.copies, function.operation_set)
+    definition = identity_definition(function)
     if definition is None:
-        raise InternalError(f"{function.copies} is not defined")
+        return tuple(outputs)
     taken = {v.name for op in block.operations for v in op.results} | {v.name for v in block.arguments}
     seen: set[Value] = set()
     out: list[tuple[str, Value]] = []

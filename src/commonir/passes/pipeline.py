@@ -18,6 +18,7 @@ from commonir.ir.module import Module
 from commonir.ods.terms import Rewrite
 from commonir.passes.definition import Pass, PassContext, Passes, PassOptions, PassResult
 from commonir.passes.order_nodes import order_nodes
+from commonir.passes.returned_values import restore_returned_values, returned_values
 from commonir.rewrite.explaining import explained
 from commonir.rewrite.greedy import rewrite
 from commonir.rewrite.rule_set import RuleSet
@@ -163,11 +164,15 @@ def run_pipeline(
     rewrites = list(rules)
     if rewrites:
         rule_set = RuleSet(rewrites)
+        returned = returned_values(copy)
         applied = rewrite(copy, rule_set)
+        restore_returned_values(returned)
         changed = changed or any(applied.values())
         if context.reports is not None:
             context.reports.extend(explained(copy, rule_set, applied))
     for planned in pipeline:
+        returned = returned_values(copy)
         result = planned.definition.run(copy, context, planned.options)
+        restore_returned_values(returned)
         copy, changed = result.module, changed or result.changed
     return PassResult(copy, changed)

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from commonir.dialects import core
+from commonir.ir.module import Function
+from commonir.ir.operation import Value
 from commonir.notation import NotKnownError
 from commonir.ods import Dialects, Op, known_data, may_be_known, traits
 from commonir.passes.fold_to_constants import constant_step
+from commonir.passes.named_values import constant_definition
 from commonir.passes.simplify import Evaluate
 from commonir.rewrite.expand import folded
 from commonir.rewrite.greedy import Definers, RewriteStep, Rewritten, SelectiveRewriteStep, function_step, rule_steps
@@ -35,7 +39,7 @@ class SimplerForms:
             return ()
         out: list[RewriteStep] = []
         if definition.constant_dims is not Op.constant_dims:
-            out.append(_folded)
+            out.append(_folded if issubclass(definition, core.CoreOp) else _folded_to_own_constant)
         elif definition.fold is not Op.fold:
             out.append(_equal)
         computing = constant_step(definition, self._evaluate, self._dialects)
@@ -66,13 +70,28 @@ def simpler(op: Op) -> Rewritten | None:
     return _folded(op) or _canonicalized(op)
 
 
-def _folded(op: Op) -> Rewritten | None:
+def _folded_value(op: Op) -> Value | None:
     try:
-        value = folded(op)
+        return folded(op)
     except NotKnownError:
         # Of operands of unknown types nothing simpler is known.
         return None
+
+
+def _folded(op: Op) -> Rewritten | None:
+    value = _folded_value(op)
     return None if value is None else (op.name, (value,))
+
+
+def _folded_to_own_constant(op: Op) -> Rewritten | None:
+    """As `_folded`, for other dialects than core: known dims become a constant of the function around the operation."""
+    value, function = _folded_value(op), op.parent_op
+    while function is not None and not isinstance(function, Function):
+        function = function.parent_op
+    if value is None or function is None or not isinstance(value.owner, core.Dims):
+        return None if value is None else (op.name, (value,))
+    definition, data = constant_definition(function), value.owner.constant_data()
+    return None if definition is None or data is None else (op.name, definition(data).results)
 
 
 def _equal(op: Op) -> Rewritten | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from commonir.ir.data import Data
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ods import Dialects, Op, known_data, traits
+from commonir.ods import Op, known_data, traits
 from commonir.ods.branching import SinglePath, single_path
+from commonir.passes.named_values import identity_definition
 
 
 def constant_data(value: Value) -> Data | None:
@@ -19,7 +20,7 @@ class TakenBranches:
     """Takes the ways that constants decide in one function."""
 
     def __init__(self, function: Function) -> None:
-        self._copies = Dialects().find(function.copies, function.operation_set) if function.copies else None
+        self._copies = identity_definition(function)
 
     def take(self, op: Operation) -> bool:
         """Puts what runs in an operation before it, and removes the operation; False where it stays."""
