@@ -44,6 +44,25 @@ network (float[2,3] x) => (float[2,3] c, float[2,3] d, float[6] e) <float[6] wei
   e = Mul(flat, weight)
 }
 """
+WITH_A_FUNCTION = """<ir_version: 8, opset_import: ["" : 18, "local" : 1]>
+network (float[2] x) => (float[2] a, float[2] b, int64[1] s) { a, b, s = local.two(x) }
+<domain: "local", opset_import: ["" : 18]>
+two (u) => (c, d, e) {
+  c = Add(u, u)
+  d = Add(u, u)
+  e = Shape(u)
+}
+"""
+COMPRESSED_WEIGHT = """
+mil.func @main {opset = "CoreML8"} {
+^CoreML8(%x: tensor<2x2xf32>):
+  %values = mil.literal {val = dense<[1.5, -2.0]> : tensor<2xf32>} : tensor<2xf32>
+  %mask = mil.literal {val = dense<[[1, 0], [0, 1]]> : tensor<2x2xui1>} : tensor<2x2xui1>
+  %weight = mil.constexpr_sparse_to_dense %values, %mask : (tensor<2xf32>, tensor<2x2xui1>) -> tensor<2x2xf32>
+  %y = mil.mul %x, %weight : tensor<2x2xf32>
+  mil.return %y {names = ["y"]} : tensor<2x2xf32>
+}
+"""
 # What `lower` returns is a core program, which only MLIR text holds.
 PASSES = [p.name for p in Passes().own() if p.name != "lower"]
 SUFFIXES = {"onnx": "onnx", "common_ir": "cir.json", "coreml": "mlpackage", "ark": "ark.json", "mlir": "mlir"}
@@ -78,16 +97,25 @@ def test_pass_returns_a_program_of_the_format(tmp_path: Path, name: str, target:
     check_written(before, cir.optimize(before, passes=[name]), path)
 
 
+@pytest.mark.parametrize("text", [NETWORK, WITH_A_FUNCTION], ids=["network", "function"])
 @pytest.mark.parametrize("name", PASSES)
-def test_onnxruntime_runs_what_a_pass_returns(tmp_path: Path, name: str) -> None:
+def test_onnxruntime_runs_what_a_pass_returns(tmp_path: Path, name: str, text: str) -> None:
     ort = oracle("onnxruntime")
-    before, path = program("onnx"), tmp_path / "m.onnx"
+    before, path = cir.loads(text, format="onnxtxt"), tmp_path / "m.onnx"
     cir.save(cir.optimize(before, passes=[name]), path)
     session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    assert [o.name for o in session.get_outputs()] == ["a", "b", "c", "d", "e", "r"]
+    assert tuple([o.name for o in session.get_outputs()]) == before.main.output_names
     inputs = cir.random_inputs(before)
     for result, expected in zip(session.run(None, inputs), cir.run(before, inputs).values(), strict=True):
         assert np.asarray(result).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_pass_leaves_a_compressed_weight(tmp_path: Path, name: str) -> None:
+    before = cir.loads(COMPRESSED_WEIGHT, format="mlir")
+    after = cir.optimize(before, passes=[name])
+    check_written(before, after, tmp_path / "m.mlpackage")
+    assert any(op.name == "mil.constexpr_sparse_to_dense" for op in after.walk())
 
 
 @pytest.mark.slow

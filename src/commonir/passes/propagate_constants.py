@@ -248,7 +248,7 @@ class _Replacement:
     def _constant(self, value: Value) -> Op | None:
         """A constant that holds what a value is known to be; of a constant, one that says it as the program does."""
         owner = value.owner
-        if isinstance(owner, Op) and owner.has_trait(traits.ConstantLike) and not owner.discardable:
+        if isinstance(owner, Op) and owner.has_trait(traits.ConstantLike) and not (owner.discardable or owner.operands):
             return owner.clone_shallow((), ())
         found = self._known.get(value)
         if not isinstance(found, _Constant):

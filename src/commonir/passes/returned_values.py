@@ -36,8 +36,10 @@ def returned_values(module: Module) -> list[Returned]:
 def restore_returned_values(before: list[Returned]) -> None:
     """Inserts copies where blocks return other values than before a pass, and gives them the names from before."""
     for each in before:
-        if each.terminator.parent is not None and each.terminator.operands != each.values:
-            each.terminator.operands = tuple(_restored(each))
+        terminator = each.terminator
+        # One that was erased has no operands.
+        if terminator.operands != each.values and len(terminator.operands) == len(each.values):
+            terminator.operands = tuple(_restored(each))
 
 
 def _restored(before: Returned) -> list[Value]:
@@ -56,7 +58,8 @@ def _restored(before: Returned) -> list[Value]:
         ):
             out.append(value)
             continue
-        copy = definition(value)
+        # Not inferred: values of templates have no types.
+        copy = definition.build({definition.layout.inputs[0].name: value}, (value.type,))
         block.insert_before(before.terminator, copy)
         name, old.name = old.name, ""
         if value.name == name:

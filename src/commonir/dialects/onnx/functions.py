@@ -12,7 +12,7 @@ from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_ATTRIBUTE, WRONG_OPERAND_C
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_PROGRAM
 from commonir.base.suggestions import did_you_mean
-from commonir.dialects.onnx.program import Custom, GraphFunction, Return, check_graph
+from commonir.dialects.onnx.program import Custom, GraphFunction, Return, check_graph, default_operation_set
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -72,7 +72,12 @@ class LocalFunction(
         attr_types.dictionary, default=_NOTHING, doc="attributes that calls may give"
     )
 
+    copies = "onnx.Identity"
     is_template = True
+
+    @property
+    def operation_set(self) -> str:
+        return default_operation_set(self.opset_import)
 
     @property
     def symbol_name(self) -> str:

@@ -62,6 +62,12 @@ def version_of(opset: int) -> str:
     return f"opset{opset}"
 
 
+def default_operation_set(opset_import: DictionaryAttr) -> str:
+    """Returns the version of the default domain among those of operator sets; "" if it is not imported."""
+    version = dict(opset_import.entries).get("")
+    return version_of(version.value) if isinstance(version, IntegerAttr) else ""
+
+
 _FIRST_OPSETS = (7, 9, 10, 11, 12, 15, 19, 21, 23, 24, 25, 28)
 """The versions of the default operator set from which on the IR version is 3, 4 and so on."""
 
@@ -287,8 +293,7 @@ class Graph(
 
     @property
     def operation_set(self) -> str:
-        version = dict(self.opset_import.entries).get("")
-        return version_of(version.value) if isinstance(version, IntegerAttr) else ""
+        return default_operation_set(self.opset_import)
 
     def replace_interface(self, new: NewInterface) -> Function:
         for name, value in new.outputs:
