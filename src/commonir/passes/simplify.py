@@ -280,5 +280,5 @@ def _identity(op: Op, is_constant: bool) -> object:
         values = tuple([repr(v) if isinstance(v, float) else v for v in values])
     extra = op.extra
     held = tuple(extra.items()) if extra else ()
-    types = tuple([r.type for r in op.results]) if op.states_types else len(op.results)
+    types = tuple([r.type for r in op.results]) if op.infers_types else len(op.results)
     return type(op), op.operands, op.operand_offsets, values, types, held
