@@ -26,18 +26,6 @@ CYCLES = (
         "tablegen.types",
         "tablegen.values",
     },
-    # Types hold constants, and constants have types.
-    {"text.constants", "text.layouts", "text.own_forms", "text.quantized_types", "text.types"},
-    {
-        "text.custom_forms",
-        "text.directives",
-        "text.format_writer",
-        "text.line_patterns",
-        "text.parser",
-        "text.printer",
-        "text.python_forms",
-        "text.recurring_lines",
-    },
 )
 """The cycles that are allowed, without `commonir.`; each is within one package."""
 

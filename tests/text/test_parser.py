@@ -60,13 +60,19 @@ from commonir.ir.types import (
 )
 from commonir.ods import Dialects
 from commonir.symbolic import symbol
-from commonir.text.constants import ConstantReader
+from commonir.text.attributes import AttributeReader
+from commonir.text.builtin_forms import attribute_reader
+from commonir.text.lexer import TokenStream
 from commonir.text.parser import parse_module
 
 from tests.ods.sample import DIALECT, Affine, Mode, Scale, Window
 
 DIALECTS = Dialects([DIALECT])
 N = symbol("N")
+
+
+def reader_of(text: str) -> AttributeReader:
+    return attribute_reader(TokenStream(text))
 
 
 def _read(text: str) -> Module:
@@ -126,10 +132,10 @@ def _findings(text: str) -> list[tuple[str, int | None, int | None, str]]:
     ],
 )
 def test_type(text: str, type: Type) -> None:
-    reader = ConstantReader(text)
-    assert reader.type() is type
-    assert reader.kind == "end"
-    assert ConstantReader(str(type)).type() is type
+    reader = reader_of(text)
+    assert reader.types.type() is type
+    assert reader.tokens.kind == "end"
+    assert reader_of(str(type)).types.type() is type
 
 
 # -- attributes
@@ -171,10 +177,10 @@ def test_type(text: str, type: Type) -> None:
     ],
 )
 def test_attribute(text: str, attribute: Attribute) -> None:
-    reader = ConstantReader(text)
+    reader = reader_of(text)
     assert reader.attribute() is attribute
-    assert reader.kind == "end"
-    assert ConstantReader(attribute_text(attribute)).attribute() is attribute
+    assert reader.tokens.kind == "end"
+    assert reader_of(attribute_text(attribute)).attribute() is attribute
 
 
 @pytest.mark.parametrize(
@@ -195,7 +201,7 @@ def test_attribute(text: str, attribute: Attribute) -> None:
     ],
 )
 def test_constant_tensor(text: str, values: tuple[object, ...]) -> None:
-    made = ConstantReader(text).attribute()
+    made = reader_of(text).attribute()
     assert isinstance(made, DataAttr)
     assert tuple(made.data.array().reshape(-1).tolist()) == values
 

@@ -101,7 +101,7 @@ def meanings(text: str, monkeypatch: pytest.MonkeyPatch) -> tuple[object, object
     monkeypatch.setattr(line_patterns, "FIRST_USES", 1)
     at_once = meaning(text)
     with monkeypatch.context() as patched:
-        patched.setattr(parser.Parser, "_operation_at_once", lambda _: None)
+        patched.setattr(parser._Parser, "_operation_at_once", lambda _: None)
         return at_once, meaning(text)
 
 

@@ -54,7 +54,8 @@ from commonir.ir.types import (
 from commonir.ods import Dialects
 from commonir.passes.lower import lower
 from commonir.symbolic import symbol
-from commonir.text.constants import ConstantReader
+from commonir.text.builtin_forms import attribute_reader
+from commonir.text.lexer import TokenStream
 from commonir.text.parser import parse_module
 from commonir.text.printer import print_module
 
@@ -128,12 +129,12 @@ ATTRIBUTES = st.recursive(
 
 @given(TYPES)
 def test_type(type: Type) -> None:
-    assert ConstantReader(f"({type}) -> ()").function_type().inputs == (type,)
+    assert attribute_reader(TokenStream(f"({type}) -> ()")).types.function_type().inputs == (type,)
 
 
 @given(ATTRIBUTES)
 def test_attribute(attribute: Attribute) -> None:
-    assert same_attribute(ConstantReader(attribute_text(attribute, None)).attribute(), attribute)
+    assert same_attribute(attribute_reader(TokenStream(attribute_text(attribute, None))).attribute(), attribute)
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))

@@ -375,7 +375,7 @@ def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None =
     if op.infers_types and not needs.least_results <= len(op.results) <= needs.most_results:
         message = f"{op.name}: requires {len(op.layout.results)} results, found {len(op.results)}"
         return [Diagnostic(WRONG_RESULT_TYPE, message)]
-    if not any(d.is_error for d in result):
+    if not result or not any(d.is_error for d in result):
         try:
             if inferring:
                 result += check_results(op, (derived or infer(op)).types)
@@ -423,6 +423,8 @@ def _must_be_constant(op: Op) -> Iterator[tuple[Field, Value]]:
 def check_results(op: Op, inferred: tuple[Type, ...]) -> list[Diagnostic]:
     """Compares the declared types of results with the inferred ones. Optional results at the end may be missing."""
     results = op.results
+    if len(results) == len(inferred) == 1 and results[0].type is inferred[0]:
+        return []
     missing = len(inferred) - len(results)
     if missing and (missing < 0 or not _are_optional(op, inferred)):
         message = f"{op.name}: expected {len(inferred)} results, found {len(results)}"

@@ -12,15 +12,14 @@ from typing import TypeAlias
 
 from commonir.ir.types import DialectType, Type
 from commonir.ods import Op
-from commonir.ods.fields import Field
 from commonir.ods.mlir_op import single_types
 from commonir.ods.type_rules import Typing, deduce
 
-DeducedTypes: TypeAlias = "tuple[list[tuple[Field, list[Type]]], list[Type] | None]"
-"""Types of operands by field, and those of results; None when they are not known."""
-_Origin: TypeAlias = "int | Type"
+DeducedTypes: TypeAlias = "tuple[Sequence[Type | None], Sequence[Type] | None]"
+"""Types of operands, one by one, None where unknown; and those of results, None when they are not known."""
+_Origin: TypeAlias = "int | Type | None"
 """The position of a type among those that the text states, or the only type that a field admits."""
-_Filling: TypeAlias = "tuple[list[tuple[Field, list[_Origin]]], list[_Origin] | None]"
+_Filling: TypeAlias = "tuple[list[_Origin], list[int | Type] | None]"
 
 StatedTypes: TypeAlias = "dict[str, tuple[Type, ...]]"
 """The types that a text states, by the names of fields."""
@@ -44,7 +43,8 @@ class Deduction:
     def types(self, counts: tuple[int, ...], stated: StatedTypes, known: dict[object, DeducedTypes]) -> DeducedTypes:
         """Returns the types of operands and results.
 
-        `counts` says how many operands each field has, and `known` is what was found for the same text before.
+        `counts` says how many operands each field has; results are not known where other numbers of types are stated.
+        `known` has what was found for the same types before.
         """
         if self._copies:
             return self._filled(counts, stated)
@@ -63,7 +63,7 @@ class Deduction:
         flat = [t for g in groups for t in g]
         inputs, results = filling
         return (
-            [(f, [flat[t] if isinstance(t, int) else t for t in origins]) for f, origins in inputs],
+            [flat[t] if isinstance(t, int) else t for t in inputs],
             None if results is None else [flat[t] if isinstance(t, int) else t for t in results],
         )
 
@@ -76,7 +76,7 @@ class Deduction:
             places.update({t: len(places) + n for n, t in enumerate(samples[name])})
         inputs, results = self._deduced(counts, samples)
         return (
-            [(f, [places.get(t, t) for t in types]) for f, types in inputs],
+            [None if t is None else places.get(t, t) for t in inputs],
             None if results is None else [places.get(t, t) for t in results],
         )
 
@@ -86,7 +86,11 @@ class Deduction:
         counts |= {f.name: 1 for f in layout.results if not f.variadic and not f.optional}
         typing = Typing(self._inputs, self._results, counts, stated)
         deduce(self._definition.type_rules, self._evident, typing)
-        inputs = [(f, list(typing.types[f.name])) for f in layout.inputs if counts[f.name] and f.name in typing.types]
+        if any(len(types) != counts[name] for name, types in stated.items() if name in self._inputs):
+            return (None,) * sum(counted), None
+        inputs: list[Type | None] = []
+        for name in self._inputs:
+            inputs += typing.types.get(name, (None,) * counts[name])
         missing = [f for f in layout.results if f.name not in typing.types]
         if any(not f.optional and (not f.variadic or not self._states_results) for f in missing):
             return inputs, None

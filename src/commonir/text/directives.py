@@ -6,9 +6,8 @@ Source: ml_program, memref, tensor, scf, cf and tosa dialects of MLIR.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import (
@@ -28,16 +27,12 @@ from commonir.ir.operation import Region, Value
 from commonir.ir.printing import Nested
 from commonir.ir.types import ElementType, FunctionType, MemRefType, TensorType, Type, VectorType, i32, i64, index
 from commonir.ods.fields import Field
-from commonir.ods.text_form import Argument, Use
+from commonir.ods.text_form import Argument, RegionRequest, Use
 from commonir.text.assembly import AttributeDictionary, Literal, PropertyDictionary, Reference, TypeOf, Variable
-
-if TYPE_CHECKING:
-    from commonir.text.custom_forms import FormReader
-    from commonir.text.format_writer import Writer
-    from commonir.text.parser import Task
+from commonir.text.form_reader import FormReader, Reading
+from commonir.text.form_writer import Writer
 
 Arguments = Sequence[Variable | TypeOf | Reference | Literal | AttributeDictionary | PropertyDictionary]
-Reading = Generator["Task", object, None]
 
 
 class Directive(NamedTuple):
@@ -73,9 +68,9 @@ def _write_visibility(writer: Writer, arguments: Arguments) -> None:
 
 def _read_visibility(reader: FormReader, arguments: Arguments) -> None:
     (field,) = fields_of(arguments)
-    source = reader.source
-    if source.kind == "word" and source.text in ("public", "private", "nested"):
-        reader.attributes[field] = StringAttr(source.advance())
+    context = reader.context
+    if context.tokens.kind == "word" and context.tokens.text in ("public", "private", "nested"):
+        reader.attributes[field] = StringAttr(context.tokens.advance())
 
 
 # -- TypedInitialValue: `(value) : type`, where the value may be absent
@@ -93,12 +88,12 @@ def _write_initial_value(writer: Writer, arguments: Arguments) -> None:
 
 def _read_initial_value(reader: FormReader, arguments: Arguments) -> None:
     kind, value = fields_of(arguments)
-    source = reader.source
-    if source.take("("):
-        reader.attributes[value] = source.attribute()
-        source.expect(")")
-    source.expect(":")
-    reader.attributes[kind] = TypeAttr(source.type())
+    context = reader.context
+    if context.tokens.take("("):
+        reader.attributes[value] = context.attributes.attribute()
+        context.tokens.expect(")")
+    context.tokens.expect(":")
+    reader.attributes[kind] = TypeAttr(context.types.type())
 
 
 # -- TokenOrdering: `ordering(%a, %b -> type)`, `ordering(() -> type)`
@@ -113,17 +108,17 @@ def _write_ordering(writer: Writer, arguments: Arguments) -> None:
 
 def _read_ordering(reader: FormReader, arguments: Arguments) -> None:
     consumed, produced = fields_of(arguments)
-    source = reader.source
-    source.expect("ordering")
-    source.expect("(")
-    if source.take("("):
-        source.expect(")")
+    context = reader.context
+    context.tokens.expect("ordering")
+    context.tokens.expect("(")
+    if context.tokens.take("("):
+        context.tokens.expect(")")
         reader.operands[consumed] = []
     else:
         reader.read_operands(consumed)
-    source.expect("->")
-    reader.types[produced] = [source.type()]
-    source.expect(")")
+    context.tokens.expect("->")
+    reader.types[produced] = [context.types.type()]
+    context.tokens.expect(")")
     # Tokens have one type, so that of the consumed ones is that of the produced one.
     reader.types[consumed] = reader.types[produced] * len(reader.operands[consumed])
 
@@ -173,33 +168,33 @@ def _dictionaries(writer: Writer, field: Field, count: int) -> list[str]:
 def _read_signature(reader: FormReader, arguments: Arguments) -> None:
     visibility, name, kind, argument_attributes, result_attributes, _ = fields_of(arguments)
     _read_visibility(reader, [Variable(visibility)])
-    source = reader.source
-    reader.attributes[name] = StringAttr(source.symbol())
+    context = reader.context
+    reader.attributes[name] = StringAttr(context.tokens.symbol())
     inputs: list[tuple[Type, DictionaryAttr]] = []
     named: list[Argument] = []
-    source.expect("(")
+    context.tokens.expect("(")
 
     def one() -> None:
-        if inputs and (source.kind == "value") is not bool(named):
-            source.fail("either all inputs have names or none", at=source.start)
-        if source.kind == "value":
-            found = source.argument(attributes=True)
+        if inputs and (context.tokens.kind == "value") is not bool(named):
+            context.tokens.fail("either all inputs have names or none", at=context.tokens.start)
+        if context.tokens.kind == "value":
+            found = context.argument(attributes=True)
             named.append(found)
             inputs.append(
                 (found.type, DictionaryAttr(tuple(found.attributes.items())) if found.attributes else _NOTHING)
             )
         else:
             inputs.append(_typed(reader))
-            if source.at("loc"):
-                source.location_suffix()
+            if context.tokens.at("loc"):
+                context.location_suffix()
 
-    source.separated(one, ")")
+    context.tokens.separated(one, ")")
     results: list[tuple[Type, DictionaryAttr]] = []
-    if source.take("->"):
-        if source.take("("):
-            results = source.separated(lambda: _typed(reader), ")")
+    if context.tokens.take("->"):
+        if context.tokens.take("("):
+            results = context.tokens.separated(lambda: _typed(reader), ")")
         else:
-            results = [(source.type(), _NOTHING)]
+            results = [(context.types.type(), _NOTHING)]
     types = tuple([t for t, _ in inputs])
     reader.attributes[kind] = TypeAttr(FunctionType(types, tuple([t for t, _ in results])))
     for field, given in ((argument_attributes, inputs), (result_attributes, results)):
@@ -212,8 +207,8 @@ _NOTHING = DictionaryAttr(())
 
 
 def _typed(reader: FormReader) -> tuple[Type, DictionaryAttr]:
-    type = reader.source.type()
-    return type, reader.source.dictionary() if reader.source.at("{") else _NOTHING
+    type = reader.context.types.type()
+    return type, reader.context.attributes.dictionary() if reader.context.tokens.at("{") else _NOTHING
 
 
 # -- DynamicIndexList: `[2, %n, 4]`; values fill the places of the static list that say they do not know
@@ -252,23 +247,23 @@ def _write_index_list(writer: Writer, arguments: Arguments) -> None:
 
 def _read_index_list(reader: FormReader, arguments: Arguments) -> None:
     values, static = fields_of(arguments)[:2]
-    source = reader.source
+    context = reader.context
     uses: list[Use] = []
     numbers: list[int] = []
 
     def one() -> None:
-        if source.kind == "value":
-            uses.append(source.use())
-            if source.take(":"):
-                source.type()
+        if context.tokens.kind == "value":
+            uses.append(context.use())
+            if context.tokens.take(":"):
+                context.types.type()
             numbers.append(DYNAMIC)
         else:
-            numbers.append(source.integer())
+            numbers.append(context.tokens.integer())
 
-    plain = source.plain_integers()
+    plain = context.plain_integers()
     if plain is None:
-        source.expect("[")
-        source.separated(one, "]")
+        context.tokens.expect("[")
+        context.tokens.separated(one, "]")
     else:
         numbers = plain
     reader.operands[values] = uses
@@ -292,15 +287,15 @@ def _write_memref_global(writer: Writer, arguments: Arguments) -> None:
 
 def _read_memref_global(reader: FormReader, arguments: Arguments) -> None:
     kind, value = fields_of(arguments)
-    source = reader.source
-    type = source.type()
+    context = reader.context
+    type = context.types.type()
     reader.attributes[kind] = TypeAttr(type)
-    if not source.take("="):
+    if not context.tokens.take("="):
         return
-    if source.take("uninitialized"):
+    if context.tokens.take("uninitialized"):
         reader.attributes[value] = UnitAttr()
     else:
-        reader.attributes[value] = source.typed_attribute(tensor_of_memref(type))
+        reader.attributes[value] = context.attributes.typed_attribute(tensor_of_memref(type))
 
 
 def tensor_of_memref(type: Type) -> Type:
@@ -354,19 +349,19 @@ def _case_numbers(held: Attribute | None) -> list[int]:
 
 def _read_switch(reader: FormReader, arguments: Arguments) -> None:
     _, default_operands, values, case_operands = _switch_fields(arguments)
-    source = reader.source
-    source.expect("default")
-    source.expect(":")
-    block, uses, types = source.successor_and_uses()
+    context = reader.context
+    context.tokens.expect("default")
+    context.tokens.expect(":")
+    block, uses, types = context.successor_and_uses()
     reader.blocks = [block]
     reader.operands[default_operands], reader.types[default_operands] = uses, types
     reader.operands[case_operands], reader.types[case_operands] = [], []
     numbers: list[int] = []
     sizes: list[int] = []
-    while source.take(","):
-        numbers.append(source.integer((1 << 64) - 1))
-        source.expect(":")
-        block, uses, types = source.successor_and_uses()
+    while context.tokens.take(","):
+        numbers.append(context.tokens.integer((1 << 64) - 1))
+        context.tokens.expect(":")
+        block, uses, types = context.successor_and_uses()
         reader.blocks.append(block)
         reader.operands[case_operands] += uses
         reader.types[case_operands] += types
@@ -375,7 +370,7 @@ def _read_switch(reader: FormReader, arguments: Arguments) -> None:
     declared = reader.types.get(flag)
     element = declared[0] if declared else i64
     if not isinstance(element, ElementType):
-        source.fail(f"expected an integer type, found {element}")
+        context.tokens.fail(f"expected an integer type, found {element}")
     reader.attributes[_field_of(reader.definition.layout.attributes, "case_operand_segments")] = DenseArrayAttr(
         i32, tuple(sizes)
     )
@@ -403,12 +398,12 @@ def _write_cases(writer: Writer, arguments: Arguments) -> None:
 
 def _read_cases(reader: FormReader, arguments: Arguments) -> Reading:
     numbers, regions = fields_of(arguments)
-    source = reader.source
+    context = reader.context
     found: list[int] = []
     reader.regions[regions] = []
-    while source.take("case"):
-        found.append(source.integer())
-        region = yield source.region()
+    while context.tokens.take("case"):
+        found.append(context.tokens.integer())
+        region = yield RegionRequest(None)
         assert isinstance(region, Region)
         reader.regions[regions].append(region)
     reader.attributes[numbers] = DenseArrayAttr(i64, tuple(found))
@@ -434,17 +429,17 @@ def _write_variable(writer: Writer, arguments: Arguments) -> None:
 
 def _read_variable(reader: FormReader, arguments: Arguments) -> None:
     shape, kind, value = fields_of(arguments)
-    source = reader.source
-    at = source.start
-    if source.take("="):
-        held = source.attribute()
+    context = reader.context
+    at = context.tokens.start
+    if context.tokens.take("="):
+        held = context.attributes.attribute()
         reader.attributes[value] = held
         type: object = held.data.type if isinstance(held, DataAttr) else getattr(held, "type", None)
     else:
-        source.expect(":")
-        type = source.type()
+        context.tokens.expect(":")
+        type = context.types.type()
     if not isinstance(type, TensorType) or type.shape is None:
-        source.fail("expected a ranked tensor", at=at)
+        context.tokens.fail("expected a ranked tensor", at=at)
     sizes = [n if isinstance(n, int) else -1 for n in type.shape]
     reader.attributes[shape] = DataAttr(data_of(index, (len(sizes),), sizes))
     reader.attributes[kind] = TypeAttr(type.element)

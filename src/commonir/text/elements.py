@@ -14,15 +14,13 @@ from collections.abc import Callable, Sequence
 
 from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.lazy import lazy_pattern
-from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.tuples import NamedTuple
 from commonir.ir.data import TEXT_KINDS, Data, InlineData, SplatData, TextData, packed_codes
 from commonir.ir.floats import OverflowedError, bits_of
 from commonir.ir.storage import data_of_mlir_bytes, mlir_size_bytes
 from commonir.ir.types import ComplexType, ElementType, TensorType, boolean, f32, f64, is_signless
-from commonir.text.lexer import Scanner
+from commonir.text.lexer import TokenStream
 
-_LONGEST_NUMBER = 400
 _HEX_SIGN = '"0x'
 # Up to the mark that closes a literal, over strings and comments.
 _UP_TO_CLOSE = lazy_pattern(r'(?>[^>"/]++|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|//[^\n]*+|/)*+')
@@ -51,76 +49,43 @@ class Listed(NamedTuple):
     shape: tuple[int, ...]
 
 
-class ElementReader(Scanner):
+class ElementReader:
     """Reads numbers and literals of tensors at the current token."""
 
-    def __init__(
-        self, source: str, file: str = "<text>", limits: Limits = DEFAULT_LIMITS, lines_before: int = 0
-    ) -> None:
-        self.limits = limits
-        super().__init__(source, file, lines_before)
-
-    def place_missing(self) -> int:
-        # Behind what stands before, which may end lines above: as mlir-opt does, which takes `//` there for a comment.
-        source = self.source
-        end = at = max(self.start - (self.kind == "end"), 0)
-        while True:
-            while end and source[end - 1] in " \t":
-                end -= 1
-            if not end:
-                return at
-            if source[end - 1] not in "\r\n":
-                return end
-            end -= 1
-            begin = source.rfind("\n", 0, end) + 1
-            comment = source.find("//", max(begin, source.rfind("\r", begin, end)), end)
-            end = end if comment < 0 else comment
-
-    def whole(self, digits: str, at: int) -> int:
-        """The number that decimal or hexadecimal digits say."""
-        if len(digits) > _LONGEST_NUMBER:
-            self.fail(f"a number of {len(digits)} digits", at=at, code=LIMIT_EXCEEDED)
-        return int(digits, 16) if digits.startswith("0x") else int(digits)
-
-    def integer(self, most: int = (1 << 63) - 1) -> int:
-        """Reads an integer, perhaps negative, which 64 bits hold."""
-        start = self.start
-        sign = -1 if self.take("-") else 1
-        at = self.start
-        number = sign * self.whole(self.expect_kind("int", "an integer"), at)
-        if not -(1 << 63) <= number <= most:
-            self.fail(f"{number} does not fit 64 bits", at=start)
-        return number
+    def __init__(self, tokens: TokenStream) -> None:
+        self.tokens = tokens
 
     # -- one number
 
     def code(self, element: ElementType) -> int:
         """Reads one number of a type, and returns its code without a sign."""
+        tokens = self.tokens
         if isinstance(element, ComplexType):
-            self.expect("(")
+            tokens.expect("(")
             real = self.code(element.part)
-            self.expect(",")
+            tokens.expect(",")
             imaginary = self.code(element.part)
-            self.expect(")")
+            tokens.expect(")")
             return imaginary << element.part.bits | real
-        if self.kind == "word" and self.text in ("true", "false") and element is boolean:
-            return int(self.advance() == "true")
-        start, negative = self.start, self.take("-")
-        if self.kind not in ("int", "float"):
-            self.unexpected(f"a number of type {element}" if element.kind != "bool" else "true or false")
-        literal, kind = self.text, self.kind
-        self.advance()
+        if tokens.kind == "word" and tokens.text in ("true", "false") and element is boolean:
+            return int(tokens.advance() == "true")
+        start, negative = tokens.start, tokens.take("-")
+        if tokens.kind not in ("int", "float"):
+            tokens.unexpected(f"a number of type {element}" if element.kind != "bool" else "true or false")
+        literal, kind = tokens.text, tokens.kind
+        tokens.advance()
         return self.number_code(literal, kind, element, start, negative=negative)
 
     def number_code(self, literal: str, kind: str, element: ElementType, start: int, *, negative: bool) -> int:
         """The code of a number of a type, from its token."""
+        tokens = self.tokens
         if element.is_float:
             return self._float_code(literal, kind, element, start, negative=negative)
         if element.kind not in ("bool", "int", "uint", "index"):
-            self.fail(f"a number cannot be of type {element}", at=start)
+            tokens.fail(f"a number cannot be of type {element}", at=start)
         if kind == "float":
-            self.fail(f"expected an integer for type {element}, found '{literal}'", at=start)
-        value = self.whole(literal, start)
+            tokens.fail(f"expected an integer for type {element}, found '{literal}'", at=start)
+        value = tokens.integer_value(literal, start)
         bits = 1 if element is boolean else element.bits
         if negative:
             fits = element.kind != "uint" and (value <= 1 << (bits - 1) if bits else not value)
@@ -128,63 +93,68 @@ class ElementReader(Scanner):
             has_sign = element.kind == "index" or (element.kind == "int" and not is_signless(element))
             fits = not value >> (bits - has_sign)
         if not fits:
-            self.fail(f"{'-' if negative else ''}{literal} does not fit {element}", at=start)
+            tokens.fail(f"{'-' if negative else ''}{literal} does not fit {element}", at=start)
         return (-value if negative else value) & ((1 << bits) - 1)
 
     def _float_code(self, literal: str, kind: str, element: ElementType, start: int, *, negative: bool) -> int:
+        tokens = self.tokens
         if kind == "float":
             value = float(literal)
             try:
                 return bits_of(-value if negative else value, element.name, saturate=value - value != 0.0)
             except OverflowedError:
                 pass
-            self.fail(f"{literal} does not fit {element}", at=start)
+            tokens.fail(f"{literal} does not fit {element}", at=start)
         if not literal.startswith("0x") or negative:
-            self.fail(f"expected a number with a point for type {element}, found '{literal}'", at=start)
-        code = self.whole(literal, start)
+            tokens.fail(f"expected a number with a point for type {element}, found '{literal}'", at=start)
+        code = tokens.integer_value(literal, start)
         if code >> element.bits:
-            self.fail(f"{literal} does not fit {element}", at=start)
+            tokens.fail(f"{literal} does not fit {element}", at=start)
         return code
 
     # -- literals of tensors
 
     def literal(self) -> Literal:
         """The literal after the current `<`, up to its `>`, which is moved over."""
-        if not self.at("<"):
-            self.unexpected("'<'")
-        blank = _BLANKS.match(self.source, self.end)
-        start = self.end if blank is None else blank.end()
-        if self.source.startswith(_HEX_SIGN, start):
-            end = self.source.find('"', start + 1) + 1
-            after = _BLANKS.match(self.source, end)
+        tokens = self.tokens
+        if not tokens.at("<"):
+            tokens.unexpected("'<'")
+        blank = _BLANKS.match(tokens.source, tokens.end)
+        start = tokens.end if blank is None else blank.end()
+        if tokens.source.startswith(_HEX_SIGN, start):
+            end = tokens.source.find('"', start + 1) + 1
+            after = _BLANKS.match(tokens.source, end)
             end = end if after is None else after.end()
-            if self.source.startswith(">", end):
-                self.move_to(end + 1)
+            if tokens.source.startswith(">", end):
+                tokens.move_to(end + 1)
                 return Literal(start, end)
-        found = _UP_TO_CLOSE.match(self.source, start)
+        found = _UP_TO_CLOSE.match(tokens.source, start)
         end = start if found is None else found.end()
-        if not self.source.startswith(">", end):
-            self.fail("unterminated literal", at=start)
-        self.move_to(end + 1)
+        if not tokens.source.startswith(">", end):
+            tokens.fail("unterminated literal", at=start)
+        tokens.move_to(end + 1)
         return Literal(start, end)
 
     def elements(self, literal: Literal, type: TensorType) -> Data:
         """The elements that a literal says for a type of static shape."""
+        tokens = self.tokens
         is_text = type.element.kind in TEXT_KINDS
-        if self.source.startswith('"', literal.start) and not is_text:
+        if tokens.source.startswith('"', literal.start) and not is_text:
             return self._from_hex(literal, type)
-        if type.count > self.limits.max_immediate_elements and (is_text or self.source.startswith("[", literal.start)):
-            self.fail(f"a constant of {type.count} elements", at=literal.start, code=LIMIT_EXCEEDED)
-        if type.element.size_bytes(type.count) > self.limits.max_tensor_bytes:
-            self.fail(f"a constant of {type.count} elements", at=literal.start, code=LIMIT_EXCEEDED)
+        if type.count > tokens.limits.max_immediate_elements and (
+            is_text or tokens.source.startswith("[", literal.start)
+        ):
+            tokens.fail(f"a constant of {type.count} elements", at=literal.start, code=LIMIT_EXCEEDED)
+        if type.element.size_bytes(type.count) > tokens.limits.max_tensor_bytes:
+            tokens.fail(f"a constant of {type.count} elements", at=literal.start, code=LIMIT_EXCEEDED)
         result = None if is_text else self._number_of_all(literal, type)
         if result is None and not is_text:
-            result = _quickly(self.source[literal.start : literal.end], type)
+            result = _quickly(tokens.source[literal.start : literal.end], type)
         return result or self._from_tokens(literal, type)
 
     def _number_of_all(self, literal: Literal, type: TensorType) -> Data | None:
         """The elements that a single number says; None for any other literal."""
-        found = _NUMBER.fullmatch(self.source, literal.start, literal.end)
+        found = _NUMBER.fullmatch(self.tokens.source, literal.start, literal.end)
         if found is None or isinstance(type.element, ComplexType):
             return None
         kind = "float" if "." in found[2] else "int"
@@ -193,9 +163,10 @@ class ElementReader(Scanner):
         return InlineData(type, content) if type.count == 1 else SplatData(type, content)
 
     def _from_hex(self, literal: Literal, type: TensorType) -> Data:
+        tokens = self.tokens
         from binascii import unhexlify  # noqa: PLC0415  few texts say constants so
 
-        digits = self.source[literal.start : literal.end].rstrip()
+        digits = tokens.source[literal.start : literal.end].rstrip()
         content = None
         if digits.startswith(_HEX_SIGN) and digits.endswith('"'):
             try:
@@ -203,16 +174,17 @@ class ElementReader(Scanner):
             except ValueError:
                 content = None
         if content is None:
-            self.fail("expected hexadecimal digits '0x...' in pairs", at=literal.start)
+            tokens.fail("expected hexadecimal digits '0x...' in pairs", at=literal.start)
         result = data_of_mlir_bytes(type, content)
         if result is None:
             message = f"{type} takes {mlir_size_bytes(type)} bytes, but {len(content)} are given"
-            self.fail(message, at=literal.start)
+            tokens.fail(message, at=literal.start)
         return result
 
     def _from_tokens(self, literal: Literal, type: TensorType) -> Data:
-        after = self.end, self.kind, self.text, self.start
-        self.move_to(literal.start)
+        tokens = self.tokens
+        after = tokens.end, tokens.kind, tokens.text, tokens.start
+        tokens.move_to(literal.start)
         is_text = type.element.kind in TEXT_KINDS
         values: list[int] = []
         texts: list[str] = []
@@ -220,59 +192,60 @@ class ElementReader(Scanner):
 
         def one() -> None:
             if is_text:
-                texts.append(self.string())
+                texts.append(tokens.string())
             else:
                 values.append(self.code(type.element))
 
-        if self.start >= literal.end:
+        if tokens.start >= literal.end:
             if type.count:
-                self.fail(f"expected {type.count} elements, found none", at=literal.start)
-        elif self.at("["):
+                tokens.fail(f"expected {type.count} elements, found none", at=literal.start)
+        elif tokens.at("["):
             self._lists(type.static_shape, one)
         else:
             one()
             is_splat = True
-        if self.start != literal.end:
-            self.unexpected("'>'")
-        self.end, self.kind, self.text, self.start = after
+        if tokens.start != literal.end:
+            tokens.unexpected("'>'")
+        tokens.end, tokens.kind, tokens.text, tokens.start = after
         if is_splat and type.count != 1:
             return TextData(type, texts * type.count) if is_text else SplatData(type, packed(values, type.element))
         return TextData(type, texts) if is_text else InlineData(type, packed(values, type.element))
 
     def listed(self, element: ElementType) -> Listed:
         """Reads one element, or lists of them nested to any shape."""
+        tokens = self.tokens
         values: list[int] = []
         texts: list[str] = []
         shape: list[int] = []
         counts: list[int] = []  # members so far of the lists that are open
         while True:
-            if self.at("[") and (len(counts) < len(shape) or not (values or texts)):
-                self.advance()
+            if tokens.at("[") and (len(counts) < len(shape) or not (values or texts)):
+                tokens.advance()
                 if len(counts) == len(shape):
                     shape.append(-1)
-                    if len(shape) > self.limits.max_rank:
-                        self.fail(f"more than {self.limits.max_rank} dimensions", code=LIMIT_EXCEEDED)
+                    if len(shape) > tokens.limits.max_rank:
+                        tokens.fail(f"more than {tokens.limits.max_rank} dimensions", code=LIMIT_EXCEEDED)
                 counts.append(0)
             elif len(counts) < len(shape):
-                self.unexpected("'['")
-            elif not (counts and not counts[-1] and self.at("]")):
+                tokens.unexpected("'['")
+            elif not (counts and not counts[-1] and tokens.at("]")):
                 if element.kind in TEXT_KINDS:
-                    texts.append(self.string())
+                    texts.append(tokens.string())
                 else:
                     values.append(self.code(element))
                 if not counts:
                     return Listed(values or texts, ())
                 counts[-1] += 1
-            while not (counts[-1] and self.take(",")):
-                if not self.at("]"):
+            while not (counts[-1] and tokens.take(",")):
+                if not tokens.at("]"):
                     if counts[-1]:
-                        self.unexpected("',' or ']'")
+                        tokens.unexpected("',' or ']'")
                     break
-                at = self.start
-                self.advance()
+                at = tokens.start
+                tokens.advance()
                 found = counts.pop()
                 if shape[len(counts)] not in (-1, found):
-                    self.fail(f"expected {shape[len(counts)]} elements in this list, found {found}", at=at)
+                    tokens.fail(f"expected {shape[len(counts)]} elements in this list, found {found}", at=at)
                 shape[len(counts)] = found
                 if not counts:
                     return Listed(values or texts, tuple(shape))
@@ -287,29 +260,30 @@ class ElementReader(Scanner):
 
     def _lists(self, shape: Sequence[int], one: Callable[[], None]) -> None:
         """Lists nested as deep as a shape says, with as many members as it says."""
+        tokens = self.tokens
         open_lists: list[tuple[int, int]] = []  # where each starts, and how many members it has so far
         while True:
             if len(open_lists) < len(shape):
-                at = self.start
-                self.expect("[")
+                at = tokens.start
+                tokens.expect("[")
                 open_lists.append((at, 0))
-            elif self.at("["):
-                self.unexpected("one element")
+            elif tokens.at("["):
+                tokens.unexpected("one element")
             else:
                 one()
                 self._count_member(open_lists)
             while True:
                 start, count = open_lists[-1]
-                if count and self.take(","):
+                if count and tokens.take(","):
                     break
-                if not self.at("]"):
+                if not tokens.at("]"):
                     if count:
-                        self.unexpected("',' or ']'")
+                        tokens.unexpected("',' or ']'")
                     break
-                self.advance()
+                tokens.advance()
                 open_lists.pop()
                 if count != shape[len(open_lists)]:
-                    self.fail(f"expected {shape[len(open_lists)]} elements here, found {count}", at=start)
+                    tokens.fail(f"expected {shape[len(open_lists)]} elements here, found {count}", at=start)
                 if not open_lists:
                     return
                 self._count_member(open_lists)

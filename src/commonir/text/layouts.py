@@ -1,73 +1,73 @@
 """Attributes of the dlti dialect out of MLIR text: keys and values in angle brackets.
 
-Limits: those of `text/constants.py`. Source: MLIR's dlti dialect; what mlir-opt reads, prints and refuses.
+Limits: those of `text/attributes.py`. Source: MLIR's dlti dialect; what mlir-opt reads, prints and refuses.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from commonir.ir.attributes import Attribute, DialectAttr
 from commonir.ir.dlti import DltiAttr, DltiEntryAttr
-
-if TYPE_CHECKING:
-    from commonir.text.constants import ConstantReader
+from commonir.text.attributes import AttributeReader
 
 _WITH_TYPES = ("dl_spec", "map")
 """The attributes that may have types as keys."""
 _MAYBE_EMPTY = ("dl_spec", "map")
 
 
-def read_entry(reader: ConstantReader) -> Attribute:
+def read_entry(reader: AttributeReader) -> Attribute:
     """`<key, value>`."""
-    reader.expect("<")
-    key = reader.string() if reader.kind == "string" else reader.type()
-    reader.expect(",")
+    tokens = reader.tokens
+    tokens.expect("<")
+    key = tokens.string() if tokens.kind == "string" else reader.types.type()
+    tokens.expect(",")
     result = DltiEntryAttr(key, reader.member())
-    reader.expect(">")
+    tokens.expect(">")
     return result
 
 
-def read_layout(reader: ConstantReader, kind: str) -> Attribute:
+def read_layout(reader: AttributeReader, kind: str) -> Attribute:
     """`<key = value, ..>`, or entries as they stand alone, `<#dlti.dl_entry<key, value>, ..>`."""
-    at = reader.start
-    reader.expect("<")
-    entries = reader.separated(lambda: _entry(reader, has_types=kind in _WITH_TYPES), ">")
+    tokens = reader.tokens
+    at = tokens.start
+    tokens.expect("<")
+    entries = tokens.separated(lambda: _entry(reader, has_types=kind in _WITH_TYPES), ">")
     if not entries and kind not in _MAYBE_EMPTY:
-        reader.fail("no DLTI entries provided", at=at - len(kind))
+        tokens.fail("no DLTI entries provided", at=at - len(kind))
     result = DltiAttr(kind, entries)
     for message in result.faults():
-        reader.fail(message, at=at - len(kind))
+        tokens.fail(message, at=at - len(kind))
     return result
 
 
-def _entry(reader: ConstantReader, *, has_types: bool) -> DltiEntryAttr:
-    at = reader.start
-    if reader.kind == "attribute":
+def _entry(reader: AttributeReader, *, has_types: bool) -> DltiEntryAttr:
+    tokens = reader.tokens
+    at = tokens.start
+    if tokens.kind == "attribute":
         result = reader.attribute()
         if not isinstance(result, DltiEntryAttr):
-            reader.fail(f"expected an entry, found {result}", at=at)
+            tokens.fail(f"expected an entry, found {result}", at=at)
         return result
-    if reader.kind == "string":
-        key = reader.string()
+    if tokens.kind == "string":
+        key = tokens.string()
     else:
-        key = reader.type()
+        key = reader.types.type()
         if not has_types:
-            reader.fail(f"a key is a text in quotes here, not {key}", at=at)
-    reader.expect("=")
+            tokens.fail(f"a key is a text in quotes here, not {key}", at=at)
+    tokens.expect("=")
     return DltiEntryAttr(key, reader.member())
 
 
-def read_function_pointer_alignment(reader: ConstantReader) -> Attribute:
+def read_function_pointer_alignment(reader: AttributeReader) -> Attribute:
     """`<64, function_dependent = true>`."""
-    reader.expect("<")
-    alignment = reader.integer((1 << 64) - 1) % (1 << 64)
-    reader.expect(",")
-    reader.expect("function_dependent")
-    reader.expect("=")
-    depends = reader.take("true")
-    if not depends and not reader.take("false"):
-        depends = reader.integer() != 0
-    reader.expect(">")
+    tokens = reader.tokens
+    tokens.expect("<")
+    alignment = tokens.integer((1 << 64) - 1) % (1 << 64)
+    tokens.expect(",")
+    tokens.expect("function_dependent")
+    tokens.expect("=")
+    depends = tokens.take("true")
+    if not depends and not tokens.take("false"):
+        depends = tokens.integer() != 0
+    tokens.expect(">")
     body = f"{alignment}, function_dependent = {'true' if depends else 'false'}"
     return DialectAttr("dlti", "function_pointer_alignment", body)

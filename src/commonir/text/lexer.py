@@ -1,22 +1,24 @@
 """Tokens of MLIR text, and where they are.
 
-No token objects are made: the scanner holds the kind, text and place of the current token. Lines and columns are
-counted only when somebody asks. Source: MLIR language reference, lexical structure.
+No token objects are made: the stream has the kind, text and offset of the current token. Lines and columns are counted
+when a diagnostic needs them. Limits: `Limits.max_nesting_depth`. Source: MLIR language reference, lexical structure.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
-from typing import ClassVar, NoReturn
+from collections.abc import Callable, Sequence
+from typing import ClassVar, NoReturn, TypeVar
 
 from commonir.base.codes import Code
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.file_codes import MALFORMED_TEXT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.file_codes import LIMIT_EXCEEDED, MALFORMED_TEXT, NESTING_TOO_DEEP
 from commonir.base.lazy import lazy_pattern
-from commonir.base.tuples import NamedTuple
+from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.ir.origins import starts_of_lines
+
+T = TypeVar("T")
 
 VERSIONS = "commonir.versions"
 """The attribute of a module that says for dialects which of their versions is meant, when not the newest."""
@@ -46,27 +48,45 @@ _TOKEN = re.compile(
 )
 _ESCAPE = lazy_pattern(rb"\\(?:([\"\\nt])|([0-9A-Fa-f]{2}))")
 _NAMED = {b'"': b'"', b"\\": b"\\", b"n": b"\n", b"t": b"\t"}
+_BODY = lazy_pattern(r'[^][(){}<>"]+|->|"(?:[^"\\\n]|\\.)*"|[][(){}<>]')
+_CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
+_LONGEST_NUMBER = 400
 
 
-class Use(NamedTuple):
-    """A value where it is used: its name, and the offset of the name."""
+class _Level:
+    """Leaves a level of nesting at the end of a `with` block: cheaper than a generator."""
 
-    name: str
-    at: int
+    __slots__ = ("_tokens",)
+
+    def __init__(self, tokens: TokenStream) -> None:
+        self._tokens = tokens
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        self._tokens.depth -= 1
 
 
-class Scanner:
-    """Moves over one text. `kind`, `text` and `start` are those of the current token; `end` is where it ends.
+class TokenStream:
+    """The tokens of one text. `kind`, `text` and `start` are those of the current token; `end` is where it ends.
 
-    A subclass for another language states its tokens, what may stand between them, and the code of its findings.
+    A subclass for another language states its tokens, what may stand between them, and the code of its diagnostics.
     """
 
     tokens: ClassVar[re.Pattern[str]] = _TOKEN
     blank: ClassVar[re.Pattern[str]] = re.compile(BLANK)
     malformed: ClassVar[Code] = MALFORMED_TEXT
 
-    def __init__(self, source: str, file: str, lines_before: int = 0) -> None:
+    def __init__(
+        self, source: str, file: str = "<text>", limits: Limits = DEFAULT_LIMITS, lines_before: int = 0
+    ) -> None:
         self.source = source
+        self.limits = limits
+        self.depth = 0
+        self.deepest = 0
+        """The largest depth since this was set to 0, aliases written out."""
+        self._level = _Level(self)
         self.lines_before = lines_before
         """Lines of the file before the text."""
         self.file = file
@@ -74,6 +94,8 @@ class Scanner:
         self.text: str = ""
         self.start: int = 0
         self.end: int = 0
+        self.diagnostics = Diagnostics()
+        """Faults that were reported, after which reading went on."""
         self._lines: Sequence[int] = ()
         self._match = self.tokens.match
         self.advance()
@@ -95,6 +117,10 @@ class Scanner:
         """Continues at a place that was found without tokens."""
         self.end = offset
         self.advance()
+
+    def is_behind(self, offset: int) -> bool:
+        """Returns whether the current token is the first one behind an offset."""
+        return self.start >= offset and not self.source[offset : self.start].strip()
 
     def _unreadable(self) -> NoReturn:
         at = self.end
@@ -139,8 +165,21 @@ class Scanner:
         self.fail(f"expected {expected}, found {found}", at=self.place_missing() if at is None else at)
 
     def place_missing(self) -> int:
-        """Where something is missing before the current token."""
-        return self.start
+        """Returns where something is missing before the current token."""
+        # Behind what stands before, which may end lines above: as mlir-opt does, which takes `//` there for a comment.
+        source = self.source
+        end = at = max(self.start - (self.kind == "end"), 0)
+        while True:
+            while end and source[end - 1] in " \t":
+                end -= 1
+            if not end:
+                return at
+            if source[end - 1] not in "\r\n":
+                return end
+            end -= 1
+            begin = source.rfind("\n", 0, end) + 1
+            comment = source.find("//", max(begin, source.rfind("\r", begin, end)), end)
+            end = end if comment < 0 else comment
 
     # -- strings
 
@@ -154,6 +193,84 @@ class Scanner:
             self.unexpected("a symbol '@name'", at=self.start)
         name = self.advance()
         return name[1:] if len(name) > 1 else self.string()
+
+    # -- numbers
+
+    def integer_value(self, digits: str, at: int) -> int:
+        """Returns the value of decimal or hexadecimal digits."""
+        if len(digits) > _LONGEST_NUMBER:
+            self.fail(f"a number of {len(digits)} digits", at=at, code=LIMIT_EXCEEDED)
+        return int(digits, 16) if digits.startswith("0x") else int(digits)
+
+    def integer(self, most: int = (1 << 63) - 1) -> int:
+        """Reads an integer, perhaps negative, which 64 bits hold."""
+        start = self.start
+        sign = -1 if self.take("-") else 1
+        at = self.start
+        number = sign * self.integer_value(self.expect_kind("int", "an integer"), at)
+        if not -(1 << 63) <= number <= most:
+            self.fail(f"{number} does not fit 64 bits", at=start)
+        return number
+
+    # -- lists and nesting
+
+    def nested(self) -> _Level:
+        """One level deeper.
+
+        Raises: NESTING_TOO_DEEP.
+        """
+        self.depth += 1
+        if self.depth > self.deepest:
+            self.reach(self.depth)
+        return self._level
+
+    def reach(self, depth: int) -> None:
+        """Records a depth. Raises: NESTING_TOO_DEEP."""
+        if depth > self.limits.max_nesting_depth:
+            self.fail(f"nested more than {self.limits.max_nesting_depth} deep", code=NESTING_TOO_DEEP)
+        self.deepest = max(depth, self.deepest)
+
+    def separated(self, item: Callable[[], T], close: str) -> list[T]:
+        """Reads items separated by commas up to a closing mark, which is moved over."""
+        out: list[T] = []
+        if self.take(close):
+            return out
+        while True:
+            out.append(item())
+            if self.take(close):
+                return out
+            if not self.take(","):
+                self.unexpected(f"',' or '{close}'")
+
+    def body(self) -> str | None:
+        """The text between balanced angle brackets after the current token, moved over; None without brackets."""
+        if not self.source.startswith("<", self.end):
+            self.advance()
+            return None
+        open_at = self.end
+        pending: list[str] = []
+        at = open_at
+        while True:
+            found = _BODY.match(self.source, at)
+            if found is None:
+                self.fail(f"unbalanced '{pending[-1]}' after '{self.text}'", at=open_at)
+            piece = found.group()
+            at = found.end()
+            if piece.endswith("-") and self.source.startswith(">", at):  # an arrow closes nothing
+                at += 1
+            elif piece in _CLOSING:
+                pending.append(piece)
+                if len(pending) > self.limits.max_nesting_depth:
+                    self.fail(f"nested more than {self.limits.max_nesting_depth} deep", at=at, code=NESTING_TOO_DEEP)
+            elif len(piece) == 1 and piece in ">)]}":
+                if _CLOSING[pending[-1]] != piece:
+                    self.fail(f"unbalanced '{pending[-1]}' after '{self.text}'", at=open_at)
+                pending.pop()
+                if not pending:
+                    break
+        body = self.source[open_at + 1 : at - 1]
+        self.move_to(at)
+        return body
 
     # -- findings
 
@@ -169,7 +286,7 @@ class Scanner:
     def finding(
         self, message: str, *, at: int | None = None, code: Code | None = None, help: str | None = None
     ) -> Diagnostic:
-        """A finding at an offset, or at the current token, with its line."""
+        """Returns a diagnostic at an offset, or at the current token, with its line."""
         offset = self.start if at is None else at
         line, column = self.place(offset)
         notes = caret_notes(self.source, offset, line)
@@ -177,15 +294,19 @@ class Scanner:
         return Diagnostic(kind, message, file=self.file, line=line, column=column, notes=notes, help=help)
 
     def located(self, found: Diagnostic, offset: int) -> Diagnostic:
-        """A finding about what stands at an offset, with its place."""
+        """Returns a diagnostic with the place of an offset."""
         result = self.finding(found.message, at=offset, code=found.code, help=found.help)
         result.notes = (*found.notes, *result.notes)
         return result
 
+    def report(self, message: str, at: int, code: Code, help: str | None = None) -> None:
+        """Records a fault and goes on."""
+        self.diagnostics.extend([self.finding(message, at=at, code=code, help=help)])
+
     def fail(
         self, message: str, *, at: int | None = None, code: Code | None = None, help: str | None = None
     ) -> NoReturn:
-        """Gives up with a finding."""
+        """Raises a diagnostic."""
         raise DiagnosticError(self.finding(message, at=at, code=code, help=help))
 
 
@@ -210,6 +331,17 @@ def caret_notes(source: str, offset: int, line: int) -> tuple[str, ...]:
     if not shown.isprintable():
         return ()
     return (f"{line} | {shown}", f"{' ' * len(str(line))} | {' ' * (offset - begin + len(before))}^")
+
+
+def is_balanced(body: str) -> bool:
+    """Returns whether all brackets of a text are closed within it."""
+    pending: list[str] = []
+    for piece in _BODY.findall(body.replace("->", "  ")):
+        if piece in _CLOSING:
+            pending.append(_CLOSING[piece])
+        elif len(piece) == 1 and piece in ">)]}" and (not pending or pending.pop() != piece):
+            return False
+    return not pending
 
 
 def unquoted(literal: str) -> str:

@@ -1,23 +1,22 @@
 """Assembly formats compiled into regular expressions: what most operations look like is read in one match.
 
-A pattern covers an operation without regions of which every optional group is absent; all else, and whatever does not
-match, is read token by token (`text/custom_forms.py`), which also reports what is wrong. A definition gets its pattern
+A pattern covers an operation without regions; all else, and whatever does not match, is read token by token
+(`text/custom_forms.py`), which also reports what is wrong. A definition gets its pattern
 when it has been met a few times, as compiling takes as long as reading some operations.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.tuples import NamedTuple
-from commonir.ir.attributes import Attribute, DenseArrayAttr, StringAttr
+from commonir.ir.attributes import Attribute, DenseArrayAttr
 from commonir.ir.operation import Value
-from commonir.ir.types import Type, i64
+from commonir.ir.types import i64
 from commonir.ods import MlirOp, Op, attr_types
 from commonir.ods.attr_types import AttrType
 from commonir.ods.fields import MISSING, Field, FieldKind
@@ -35,12 +34,10 @@ from commonir.text.assembly import (
     Variable,
     format_of,
 )
-from commonir.text.custom_forms import FormReader
 from commonir.text.deduction import Deduction, StatedTypes
+from commonir.text.form_context import FormContext
+from commonir.text.form_reader import FormReader, plan_of
 from commonir.text.lexer import BLANK, VALUE_NAME
-
-if TYPE_CHECKING:
-    from commonir.text.parser import Parser
 
 FIRST_USES = 8
 """Operations of a definition that are read before its pattern is compiled."""
@@ -53,23 +50,15 @@ _SEVERAL_NAMES = f"{_NAME}(?:{BLANK},{BLANK}{_NAME})*+"
 _EACH_NAME = re.compile(_NAME, re.ASCII)
 
 
-class Head(NamedTuple):
-    """The beginning of an operation: the name of its result or "", its definition, and where the name stands."""
-
-    result: str
-    definition: type[Op]
-    start: int
-    end: int
-
-
 class _Statement:
-    """What the text says of one operation: names of operands, types and attributes by field."""
+    """What the text says of one operation: names of operands for each input, types and attributes by field name."""
 
-    __slots__ = ("arguments", "extra", "head", "types", "uses")
+    __slots__ = ("arguments", "context", "extra", "start", "types", "uses")
 
-    def __init__(self, head: Head) -> None:
-        self.head = head
-        self.uses: dict[Field, list[str]] = {}
+    def __init__(self, context: FormContext, start: int, inputs: int) -> None:
+        self.context = context
+        self.start = start
+        self.uses: list[list[str]] = [[]] * inputs
         self.types: StatedTypes = {}
         self.arguments: dict[str, object] = {}
         self.extra: dict[str, Attribute] = {}
@@ -91,106 +80,126 @@ class LinePattern:
     def __init__(self, definition: type[Op]) -> None:
         self._definition = definition
         self._uses = 0
-        self._is_compiled = False
         self._pattern: re.Pattern[str] | None = None
         self._groups: list[tuple[_Take, Group]] = []
         self._deduction = Deduction(definition, states_results=format_of(definition).states_results)
-        self._keywords: dict[tuple[Field, str], object] = {}
+        self._positions = {f: n for n, f in enumerate(definition.layout.inputs)}
+        self._input_names = [f.name for f in definition.layout.inputs]
 
-    def read(self, parser: Parser, head: Head) -> Op | None:
-        """Reads an operation after its name; None, and nothing is moved, when the pattern does not cover it."""
-        if not self._is_compiled:
+    def read(self, context: FormContext, result_name: str, start: int, end: int) -> Op | None:
+        """Reads an operation whose name stands from `start` to `end`, with its operands.
+
+        Returns None, with nothing read, when the pattern does not cover it.
+        """
+        if self._uses < FIRST_USES:
             self._uses += 1
-            if self._uses >= FIRST_USES:
-                self._is_compiled = True
+            if self._uses == FIRST_USES:
                 self._compile()
-        if self._pattern is None:
-            return None
-        found = self._pattern.match(parser.source, head.end)
+        tokens = context.tokens
+        found = None if self._pattern is None else self._pattern.match(tokens.source, end)
         if found is None:
             return None
-        begin, findings = parser.start, len(parser.findings)
+        begin, fault_count = tokens.start, len(tokens.diagnostics)
         try:
-            op = self._read(parser, _Statement(head), found)
+            op = self._read(_Statement(context, start, len(self._positions)), found, bool(result_name))
         except DiagnosticError:
-            # Token by token, the text may mean something else; if not, the finding is the same.
+            # Token by token, the text may mean something else; if not, the diagnostic is the same.
             op = None
-        parser.move_to(begin if op is None else found.end())
-        if op is None:
-            parser.findings.truncate(findings)
+        if op is None or len(tokens.diagnostics) > fault_count:
+            tokens.move_to(begin)
+            tokens.diagnostics.truncate(fault_count)
+            return None
+        tokens.move_to(found.end())
         return op
 
-    def _read(self, parser: Parser, statement: _Statement, match: re.Match[str]) -> Op | None:
+    def _read(self, statement: _Statement, match: re.Match[str], has_name: bool) -> Op | None:
         for n, (take, group) in enumerate(self._groups, 1):
             text = match[n]
-            if text is not None and not take(self, parser, statement, group, text, match.start(n)):
+            if text is not None and not take(self, statement, group, text, match.start(n)):
                 return None
-        return self._build(parser, statement)
+        context, stated = statement.context, statement.types
+        counts = tuple(map(len, statement.uses))
+        types, results = self._deduction.types(counts, stated, context.deduced)
+        if results is None or (has_name and len(results) != 1):
+            return None
+        values = context.names.values
+        operands: list[Value] = []
+        for name, type in zip([name for names in statement.uses for name in names], types, strict=True):
+            value = values.get(name)
+            if value is None or (type is not None and value.type is not type):
+                return None
+            operands.append(value)
+        op = context.builder.assemble(
+            self._definition, tuple(operands), counts, statement.arguments, results, statement.start
+        )
+        for name, attribute in statement.extra.items():
+            op.set_extra(name, attribute)
+        return op
 
     # -- what groups state
 
-    def name_operands(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
+    def name_operands(self, statement: _Statement, group: Group, text: str, at: int) -> bool:
         del at
         if isinstance(group, Variable):
-            statement.uses[group.field] = _EACH_NAME.findall(text) if group.field.variadic else [text]
+            field = group.field
+            statement.uses[self._positions[field]] = _EACH_NAME.findall(text) if field.variadic else [text]
             return True
         names = _EACH_NAME.findall(text)
-        inputs = self._definition.layout.inputs
-        counts = parser.group_counts(self._definition, len(names), None, statement.head.start)
+        counts = statement.context.builder.group_counts(self._definition, len(names), None, statement.start)
         rest = iter(names)
-        statement.uses = {f: [*islice(rest, n)] for f, n in zip(inputs, counts, strict=True)}
+        statement.uses = [[*islice(rest, n)] for n in counts]
         return True
 
-    def state_types(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
-        types = parser.types_of_text(text, at) if text else ()
+    def state_types(self, statement: _Statement, group: Group, text: str, at: int) -> bool:
+        types = statement.context.types.types_of_text(text, at) if text else ()
         if types is None:
             return False
-        layout = self._definition.layout
         if isinstance(group, Variable):
             statement.types[group.field.name] = types
             return group.field.variadic or len(types) == 1
-        of_operands = isinstance(group, Operands)
-        at = 0
-        for f in layout.inputs if of_operands else layout.results:
-            count = len(statement.uses.get(f, ())) if of_operands else 1
-            statement.types[f.name] = types[at : at + count]
-            at += count
-        return at == len(types)
+        layout, rest = self._definition.layout, iter(types)
+        if isinstance(group, Operands):
+            counts = [*map(len, statement.uses)]
+            statement.types |= {n: tuple(islice(rest, c)) for n, c in zip(self._input_names, counts, strict=True)}
+            return sum(counts) == len(types)
+        statement.types |= {f.name: tuple(islice(rest, 1)) for f in layout.results}
+        return len(layout.results) == len(types)
 
-    def decode_keyword(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
-        del at
-        field = _field_of(group)
-        value = self._keywords.get((field, text), MISSING)
+    def decode_attribute(self, statement: _Statement, group: Group, text: str, at: int) -> bool:
+        field, context = _field_of(group), statement.context
+        value = context.attribute_values.get((field, text), MISSING)
         if value is MISSING:
-            if field.type is None or text not in field.type.cases:
+            context.tokens.move_to(at)
+            reader = FormReader(context, plan_of(self._definition), 0, statement.start)
+            value = self._decoded(statement, field, reader.read_attribute(field))
+            if not context.tokens.is_behind(at + len(text)):
                 return False
-            value = parser.decoded(self._definition, field, StringAttr(text), statement.head.start)
-            self._keywords[field, text] = value
+            context.attribute_values[field, text] = value
         statement.arguments[field.name] = value
-        return True
-
-    def decode_integers(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
-        del at
-        field, numbers = _field_of(group), tuple(map(int, text.split(","))) if text else ()
-        value = parser.decoded(self._definition, field, DenseArrayAttr(i64, numbers), statement.head.start)
-        statement.arguments[field.name] = value
-        return True
-
-    def read_constant(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
-        field, value = _field_of(group), parser.attribute_of_text(text, at)
-        if value is None:
-            return False
-        statement.arguments[field.name] = parser.decoded(self._definition, field, value, statement.head.start)
         return self._state_type(statement, field)
 
-    def read_dictionary(self, parser: Parser, statement: _Statement, group: Group, text: str, at: int) -> bool:
+    def decode_integers(self, statement: _Statement, group: Group, text: str, at: int) -> bool:
+        del at
+        field, numbers = _field_of(group), tuple(map(int, text.split(","))) if text else ()
+        statement.arguments[field.name] = self._decoded(statement, field, DenseArrayAttr(i64, numbers))
+        return True
+
+    def read_constant(self, statement: _Statement, group: Group, text: str, at: int) -> bool:
+        value = statement.context.attributes.attribute_of_text(text, at)
+        if value is None:
+            return False
+        field = _field_of(group)
+        statement.arguments[field.name] = self._decoded(statement, field, value)
+        return self._state_type(statement, field)
+
+    def read_dictionary(self, statement: _Statement, group: Group, text: str, at: int) -> bool:
         del group, text
-        reader = FormReader(parser, self._definition, 0, statement.head.start)
-        parser.move_to(at)
+        statement.context.tokens.move_to(at)
+        reader = FormReader(statement.context, plan_of(self._definition), 0, statement.start)
         reader.read_attributes(keyword=False)
-        for f, attribute in reader.attributes.items():
-            statement.arguments[f.name] = parser.decoded(self._definition, f, attribute, statement.head.start)
-            self._state_type(statement, f)
+        for field, attribute in reader.attributes.items():
+            statement.arguments[field.name] = self._decoded(statement, field, attribute)
+            self._state_type(statement, field)
         statement.extra = reader.extra
         return True
 
@@ -201,34 +210,8 @@ class LinePattern:
             statement.types[field.name] = (type,)
         return True
 
-    def _build(self, parser: Parser, statement: _Statement) -> Op | None:
-        definition, arguments = self._definition, statement.arguments
-        layout, get = definition.layout, parser.values.get
-        counts = tuple([len(statement.uses.get(f, ())) for f in layout.inputs])
-        inputs, results = self._deduction.types(counts, statement.types, parser.deduced)
-        if results is None:
-            return None
-        types = dict(inputs)
-        operands: list[Value] = []
-        for f in layout.inputs:
-            names = statement.uses.get(f, [])
-            values = [get(name) for name in names]
-            expected: Sequence[Type | None] = types.get(f, [None] * len(names))
-            group = tuple([v for v, t in zip(values, expected, strict=False) if v is not None and t in (None, v.type)])
-            if not len(group) == len(names) == len(expected):
-                return None
-            operands += group
-            arguments[f.name] = group if f.variadic else group[0]
-        attributes = tuple([arguments.get(f.name, f.default) for f in layout.attributes])
-        if any(v is MISSING for v in attributes):
-            return None
-        if layout.is_plain:
-            op = definition.assembled(tuple(operands), None, attributes, (), results)
-        else:
-            op = definition.build(arguments, results)
-        for name, value in statement.extra.items():
-            op.set_extra(name, value)
-        return op
+    def _decoded(self, statement: _Statement, field: Field, attribute: Attribute) -> object:
+        return statement.context.builder.decoded(self._definition, field, attribute, statement.start)
 
     def _compile(self) -> None:
         """Compiles the format, if there is a pattern for all that it may say of a plain operation."""
@@ -254,7 +237,7 @@ class LinePattern:
         self._pattern = re.compile("".join([p.expression for p in known]), re.ASCII)
 
 
-_Take = Callable[[LinePattern, "Parser", _Statement, Group, str, int], bool]
+_Take = Callable[[LinePattern, _Statement, Group, str, int], bool]
 _DICTIONARY_PART = _Part(f"(?:{BLANK}({_DICTIONARY})|(?!{BLANK}[{{]))", ((LinePattern.read_dictionary, Operands()),))
 _NO_DICTIONARY = _Part(f"(?!{BLANK}[{{])")
 
@@ -279,16 +262,14 @@ def _part(element: Element) -> _Part | None:
         case FunctionalType(inputs=inputs, results=results):
             several = rf"(?:{_TYPE}(?:{BLANK},{BLANK}{_TYPE})*+)?+"
             expression = rf"{BLANK}\({BLANK}({several}){BLANK}\){BLANK}->{BLANK}"
-            return _Part(
-                f"{expression}({_TYPE})", ((LinePattern.state_types, inputs), (LinePattern.state_types, results))
-            )
+            takes = ((LinePattern.state_types, inputs), *[(LinePattern.state_types, results)] * 2)
+            return _Part(rf"{expression}(?:({_TYPE})|\({BLANK}({several}){BLANK}\))", takes)
         case AttributeDictionary(keyword=keyword):
             return _Part(f"(?!{BLANK}{_word('attributes')})") if keyword else _DICTIONARY_PART
         case Operands():
             return _Part(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((LinePattern.name_operands, element),))
-        case Optional(elements=elements, otherwise=()):
-            first = next((e for e in elements if not (isinstance(e, Literal) and not e.text.strip())), None)
-            return _Part(f"(?!{BLANK}{_word(first.text)})") if isinstance(first, Literal) else None
+        case Optional(otherwise=()):
+            return _optional(element)
         case Custom(name="DynamicIndexList", arguments=(Variable() as values, Variable() as static)):
             numbers = rf"(?:-?\d{{1,18}}(?:{BLANK},{BLANK}-?\d{{1,18}})*+)?+"
             nothing = ((LinePattern.name_operands, values), (LinePattern.decode_integers, static))
@@ -302,11 +283,38 @@ def _variable(element: Variable, field: Field) -> _Part | None:
         return _Part(f"{BLANK}({_NAME})", ((LinePattern.name_operands, element),))
     if field.kind is FieldKind.OPERAND and field.variadic:
         return _Part(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((LinePattern.name_operands, element),))
-    if field.kind is FieldKind.ATTRIBUTE and isinstance(field.type, AttrType) and field.type.cases:
-        return _Part(f"{BLANK}([A-Za-z_][A-Za-z0-9_$.]*+)", ((LinePattern.decode_keyword, element),))
-    if field.kind is FieldKind.ATTRIBUTE and field.type is attr_types.any_attribute:
+    if field.kind is not FieldKind.ATTRIBUTE:
+        return None
+    if field.type is attr_types.any_attribute:
         return _Part(f"{BLANK}({_CONSTANT})", ((LinePattern.read_constant, element),))
-    return None
+    if not isinstance(field.type, AttrType):
+        return None
+    if field.type.cases:
+        text = "[A-Za-z_][A-Za-z0-9_$.]*+"
+    elif field.type in (attr_types.symbol_name, attr_types.symbol):
+        text = rf"@[A-Za-z_][A-Za-z0-9_$.]*+(?!{BLANK}::)"
+    elif field.type.elides_type:
+        text = r"-?\d{1,18}(?![A-Za-z0-9_.])|\[[-0-9, ]*+\]"
+    else:
+        text = "<[A-Za-z0-9_, ]*+>"
+    return _Part(f"{BLANK}({text})", ((LinePattern.decode_attribute, element),))
+
+
+def _optional(group: Optional) -> _Part | None:
+    """Returns the expression of elements that are present, or of which the first is absent."""
+    elements = [e for e in group.elements if not (isinstance(e, Literal) and not e.text.strip())]
+    first = elements[0] if elements else None
+    if isinstance(first, Literal):
+        absent = f"(?!{BLANK}{_word(first.text)})"
+    elif isinstance(first, Operands) or (isinstance(first, Variable) and first.field.kind is FieldKind.OPERAND):
+        absent = f"(?!{BLANK}%)"
+    else:
+        return None
+    parts = [None if group.is_silent(e) or isinstance(e, AttributeDictionary) else _part(e) for e in elements]
+    known = [p for p in parts if p is not None]
+    if len(known) < len(parts):
+        return _Part(absent) if isinstance(first, Literal) else None
+    return _Part(f"(?:{''.join([p.expression for p in known])}|{absent})", tuple([g for p in known for g in p.groups]))
 
 
 def _field_of(group: Group) -> Field:

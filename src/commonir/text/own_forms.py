@@ -7,108 +7,110 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, DialectAttr
+from commonir.ir.types import Type
+from commonir.ods import Dialects
 from commonir.ods.attr_types import WordsForm
 from commonir.ods.own_forms import OwnForms
-
-if TYPE_CHECKING:
-    from commonir.ir.types import Type
-    from commonir.text.constants import ConstantReader
-    from commonir.text.types import TypeReader
+from commonir.text.lexer import TokenStream
+from commonir.text.types import TypeReader
 
 _NAME = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_$.]*)?", re.ASCII)
 
 
-def read_own_type(reader: TypeReader, own: OwnForms) -> Type | None:
-    """The type of a dialect at the current token, moved over; None, and nothing is moved, where it is kept as written.
+class OwnFormReader:
+    """Reads what some dialects define; see `text.types.DialectForms`."""
 
-    Raises: MALFORMED_TEXT for one that the dialect does not have.
-    """
-    if own.has_others:
-        return None
-    name, _ = _named(reader, own.types, "type")
-    result = own.types[name]
-    if result is not None:
-        # What stands in brackets is passed over, as upstream does where nothing is read.
-        reader.body()
-    return result
+    def __init__(self, dialects: Dialects) -> None:
+        self._dialects = dialects
+
+    def _forms(self, dialect: str) -> OwnForms | None:
+        found = self._dialects.get(dialect)
+        return None if found is None else found.own
+
+    def read_type(self, types: TypeReader, dialect: str) -> Type | None:
+        own = self._forms(dialect)
+        if own is None or own.has_others:
+            return None
+        name, _ = _named(types.tokens, own.types, "type")
+        result = own.types[name]
+        if result is not None:
+            # What stands in brackets is skipped, as mlir-opt does where nothing is read.
+            types.tokens.body()
+        return result
+
+    def read_attribute(self, types: TypeReader, dialect: str, type: Type | None) -> Attribute | None:
+        own = self._forms(dialect)
+        if own is None or own.has_others:
+            return None
+        tokens = types.tokens
+        name, end = _named(tokens, own.attributes, "attribute")
+        result = own.attributes[name]
+        if result is None:
+            return None
+        if not isinstance(result, WordsForm):
+            tokens.body()
+        else:
+            is_inside = "." not in tokens.text
+            if result.has_brackets and not tokens.source.startswith("<", end) and not is_inside:
+                tokens.fail("expected '<'", at=end)
+            tokens.move_to(end)
+            result = _words(tokens, result)
+            if is_inside:
+                tokens.expect(">")
+        if type is None and tokens.take(":"):
+            # It has no type, and mlir-opt reads one all the same.
+            types.type()
+        return result
+
+    def check(self, types: TypeReader, attribute: DialectAttr, at: int) -> None:
+        own = self._forms(attribute.dialect)
+        check = None if own is None else own.checks.get(attribute.mnemonic)
+        if check is None:
+            return
+        try:
+            check(attribute)
+        except ValueError as error:
+            types.tokens.fail(f"#{attribute.dialect}.{attribute.mnemonic}: {error}", at=at)
 
 
-def read_own_attribute(reader: ConstantReader, own: OwnForms, type: Type | None) -> Attribute | None:
-    """The attribute of a dialect at the current token; as `read_own_type`. Where the text around does not say its
-    `type`, one is taken after it.
-    """
-    if own.has_others:
-        return None
-    name, end = _named(reader, own.attributes, "attribute")
-    result = own.attributes[name]
-    if result is None:
-        return None
-    if not isinstance(result, WordsForm):
-        reader.body()
-    else:
-        is_inside = "." not in reader.text
-        if result.has_brackets and not reader.source.startswith("<", end) and not is_inside:
-            reader.fail("expected '<'", at=end)
-        reader.move_to(end)
-        result = _words(reader, result)
-        if is_inside:
-            reader.expect(">")
-    if type is None and reader.take(":"):
-        # It has none, and upstream takes one all the same.
-        reader.type()
-    return result
-
-
-def check_kept(reader: ConstantReader, own: OwnForms, made: DialectAttr, at: int) -> None:
-    """Looks at an attribute that was kept as it is written. Raises: MALFORMED_TEXT for what its check refuses."""
-    check = own.checks.get(made.mnemonic)
-    if check is None:
-        return
-    try:
-        check(made)
-    except ValueError as error:
-        reader.fail(f"#{made.dialect}.{made.mnemonic}: {error}", at=at)
-
-
-def _named(reader: TypeReader, known: Iterable[str], what: str) -> tuple[str, int]:
-    """The name of a type or attribute within its dialect, and where it ends."""
-    dialect, _, name = reader.text[1:].partition(".")
-    at, end = reader.start + len(dialect) + 2, reader.end
+def _named(tokens: TokenStream, known: Iterable[str], what: str) -> tuple[str, int]:
+    """Returns the name of a type or attribute within its dialect, and where it ends."""
+    dialect, _, name = tokens.text[1:].partition(".")
+    at, end = tokens.start + len(dialect) + 2, tokens.end
     if not name:
-        found = _NAME.match(reader.source, reader.end + 1)
+        found = _NAME.match(tokens.source, tokens.end + 1)
         if found is None or found[1] is None:
-            reader.fail(f"expected the name of {'an' if what[0] == 'a' else 'a'} {what}", at=at)
+            tokens.fail(f"expected the name of {'an' if what[0] == 'a' else 'a'} {what}", at=at)
         name, at, end = found[1], found.start(1), found.end()
     if name not in known:
-        reader.fail(f"unknown {what} '{reader.text[0]}{dialect}.{name}'", at=at, help=did_you_mean(name, known))
+        tokens.fail(f"unknown {what} '{tokens.text[0]}{dialect}.{name}'", at=at, help=did_you_mean(name, known))
     return name, end
 
 
-def _words(reader: ConstantReader, form: WordsForm) -> Attribute:
+def _words(tokens: TokenStream, form: WordsForm) -> Attribute:
     if form.has_brackets:
-        reader.expect("<")
-    at = reader.start
-    found = [_word(reader, form, at)]
-    while form.takes_several and reader.take(","):
-        found.append(_word(reader, form, at))
+        tokens.expect("<")
+    at = tokens.start
+    found = [_word(tokens, form, at)]
+    while form.takes_several and tokens.take(","):
+        found.append(_word(tokens, form, at))
     if form.has_brackets:
-        reader.expect(">")
+        tokens.expect(">")
     return form.stored(",".join(found))
 
 
-def _word(reader: ConstantReader, form: WordsForm, first: int) -> str:
-    """A word; a wrong one is told where the first stands, as upstream does."""
-    if reader.kind == "string":
-        word = reader.string()
-    elif reader.kind == "word":
-        word = reader.advance()
+def _word(tokens: TokenStream, form: WordsForm, first: int) -> str:
+    """Reads a word; a wrong one is reported where the first stands, as mlir-opt does."""
+    if tokens.kind == "string":
+        word = tokens.string()
+    elif tokens.kind == "word":
+        word = tokens.advance()
     else:
-        reader.unexpected(f"one of {', '.join(form.words)}", at=reader.start)
+        tokens.unexpected(f"one of {', '.join(form.words)}", at=tokens.start)
     if word not in form.words:
         message = f"expected {form.mnemonic} to be one of {', '.join(form.words)}, found '{word}'"
-        reader.fail(message, at=first, help=did_you_mean(word, form.words))
+        tokens.fail(message, at=first, help=did_you_mean(word, form.words))
     return word

@@ -26,7 +26,7 @@ from commonir.text.lexer import BARE_ID
 from commonir.text.types import parts_of_dialect
 
 if TYPE_CHECKING:
-    from commonir.text.constants import ConstantReader
+    from commonir.text.attributes import AttributeReader
     from commonir.text.types import TypeReader
 
 _OPEN, _CLOSE = "<({[", ">)}],"
@@ -41,11 +41,11 @@ def read_type(form: ParameterForm) -> Callable[[TypeReader], Type]:
     return read
 
 
-def read_attribute(form: ParameterForm) -> Callable[[ConstantReader], Attribute]:
+def read_attribute(form: ParameterForm) -> Callable[[AttributeReader], Attribute]:
     """A reader of an attribute after its name."""
 
-    def read(reader: ConstantReader) -> Attribute:
-        return DialectAttr(form.dialect, *_parts(form, _FormReader(reader, form).text()))
+    def read(reader: AttributeReader) -> Attribute:
+        return DialectAttr(form.dialect, *_parts(form, _FormReader(reader.types, form).text()))
 
     return read
 
@@ -71,7 +71,7 @@ class _FormReader:
             p.name for p in self.form.parameters if p not in self.given and not p.optional and p in _all(elements)
         ]
         if missing:
-            self.source.fail(f"{self.form.dialect}.{self.form.mnemonic}: parameter '{missing[0]}' is missing")
+            self.source.tokens.fail(f"{self.form.dialect}.{self.form.mnemonic}: parameter '{missing[0]}' is missing")
         writer = _FormWriter(self.given)
         writer.write(elements)
         return writer.out
@@ -81,7 +81,7 @@ class _FormReader:
             match e:
                 case Word(text=text):
                     for part in text.split():
-                        self.source.expect(part)
+                        self.source.tokens.expect(part)
                 case ParameterPlace(parameter=parameter):
                     self._value(parameter)
                 case Listing(parameters=parameters, named=named):
@@ -92,75 +92,79 @@ class _FormReader:
     def _starts(self, elements: Sequence[FormElement]) -> bool:
         first = next((e for e in elements if not (isinstance(e, Word) and not e.text.strip())), None)
         if isinstance(first, Word):
-            return self.source.at(first.text)
-        return not (self.source.kind == "mark" and self.source.text in (">", ")", "]", "}", ",", ":"))
+            return self.source.tokens.at(first.text)
+        return not (self.source.tokens.kind == "mark" and self.source.tokens.text in (">", ")", "]", "}", ",", ":"))
 
     def _listing(self, parameters: Sequence[Parameter], named: bool) -> None:
-        source = self.source
+        tokens = self.source.tokens
         left = {p.name: p for p in parameters}
         for n, p in enumerate(parameters):
-            if source.at(">") or source.at(")"):
+            if tokens.at(">") or tokens.at(")"):
                 return
             if n:
-                source.expect(",")
+                tokens.expect(",")
             found = p
             if named:
-                name = source.expect_kind("word", "the name of a parameter")
+                name = tokens.expect_kind("word", "the name of a parameter")
                 if name not in left:
-                    source.fail(f"expected one of {', '.join(left)}, found '{name}'")
+                    tokens.fail(f"expected one of {', '.join(left)}, found '{name}'")
                 found = left.pop(name)
-                source.expect("=")
+                tokens.expect("=")
             self._value(found)
 
     def _value(self, parameter: Parameter) -> None:
         if not parameter.is_list:
             self.given[parameter] = self._single(parameter)
             return
-        if self.source.kind == "mark" and self.source.text in _CLOSE:
+        if self.source.tokens.kind == "mark" and self.source.tokens.text in _CLOSE:
             self.given[parameter] = ""
             return
         found = [self._single(parameter)]
-        while self.source.take(","):
+        while self.source.tokens.take(","):
             found.append(self._single(parameter))
         self.given[parameter] = ", ".join(found)
 
     def _single(self, parameter: Parameter) -> str:
-        source = self.source
+        source, tokens = self.source, self.source.tokens
         match parameter.kind:
             case ParameterCategory.INTEGER:
-                sign = "-" if source.take("-") else ""
-                return f"{sign}{source.whole(source.expect_kind('int', 'an integer'), source.start)}"
+                sign = "-" if tokens.take("-") else ""
+                return f"{sign}{tokens.integer_value(tokens.expect_kind('int', 'an integer'), tokens.start)}"
             case ParameterCategory.FLOAT:
-                sign = "-" if source.take("-") else ""
-                if source.kind not in ("float", "int"):
-                    source.unexpected("a number")
-                return f"{sign}{source.advance()}"
+                sign = "-" if tokens.take("-") else ""
+                if tokens.kind not in ("float", "int"):
+                    tokens.unexpected("a number")
+                return f"{sign}{tokens.advance()}"
             case ParameterCategory.BOOLEAN:
-                if not (source.at("true") or source.at("false")):
-                    source.unexpected("true or false")
-                return source.advance()
+                if not (tokens.at("true") or tokens.at("false")):
+                    tokens.unexpected("true or false")
+                return tokens.advance()
             case ParameterCategory.STRING:
-                return quoted(source.string())
+                return quoted(tokens.string())
             case ParameterCategory.TYPE:
                 return str(source.type())
             case ParameterCategory.CASE:
                 return self._cases(parameter)
             case ParameterCategory.ATTRIBUTE | ParameterCategory.UNKNOWN:
-                return str(source.attribute())
+                return str(source.attributes.attribute())
 
     def _cases(self, parameter: Parameter) -> str:
         source = self.source
         found = [self._case(parameter)]
-        while parameter.separator and source.take(parameter.separator.strip()):
+        while parameter.separator and source.tokens.take(parameter.separator.strip()):
             found.append(self._case(parameter))
         shown = parameter.separator.join([c for c in parameter.cases if c in found])
         return shown if parameter.separator or BARE_ID.fullmatch(shown) else quoted(shown)
 
     def _case(self, parameter: Parameter) -> str:
-        source, at = self.source, self.source.start
-        word = source.string() if source.kind == "string" else source.expect_kind("word", "a keyword")
+        source, at = self.source, self.source.tokens.start
+        word = (
+            source.tokens.string() if source.tokens.kind == "string" else source.tokens.expect_kind("word", "a keyword")
+        )
         if word not in parameter.cases:
-            source.fail(f"expected '{parameter.name}' to be one of {', '.join(parameter.cases)}, found '{word}'", at=at)
+            source.tokens.fail(
+                f"expected '{parameter.name}' to be one of {', '.join(parameter.cases)}, found '{word}'", at=at
+            )
         return word
 
 

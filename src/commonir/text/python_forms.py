@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NoReturn, TypeVar
 
-from commonir.base.codes import WRONG_OPERAND_COUNT
 from commonir.ir.affine import AffineMapAttr
 from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -14,10 +13,8 @@ from commonir.ir.types import FunctionType, Type
 from commonir.ods import Op
 from commonir.ods.text_form import Argument, CustomForm, RegionRequest, Use
 from commonir.text.affine import AffineReader
-
-if TYPE_CHECKING:
-    from commonir.text.parser import Parser, Task
-    from commonir.text.printer import CustomPrinter
+from commonir.text.form_context import FormContext
+from commonir.text.form_printer import FormPrinter
 
 T = TypeVar("T")
 
@@ -25,129 +22,105 @@ T = TypeVar("T")
 class PythonReader:
     """The reader of a form; see `ods.text_form.FormReader`."""
 
-    def __init__(self, source: Parser, definition: type[Op], result_count: int, start: int) -> None:
-        self.source = source
-        self._definition = definition
-        self._result_count = result_count
+    def __init__(self, context: FormContext, definition: type[Op], result_count: int, start: int) -> None:
+        self.context = context
+        self.tokens = context.tokens
+        self.definition = definition
+        self.result_count = result_count
         self.start = start
-
-    def run(self, form: CustomForm) -> Generator[Task, object, Operation]:
-        """Reads the operation after its name."""
-        task = form.read(self)
-        try:
-            request = next(task)
-            while True:
-                region = yield self.source.region(request.entry, self._definition.default_dialect)
-                assert isinstance(region, Region)
-                request = task.send(region)
-        except StopIteration as finished:
-            result: object = finished.value
-            assert isinstance(result, Operation)
-            return result
-
-    @property
-    def definition(self) -> type[Op]:
-        return self._definition
 
     @property
     def position(self) -> int:
-        return self.source.start
-
-    @property
-    def result_count(self) -> int:
-        return self._result_count
+        return self.tokens.start
 
     # -- tokens
 
     def at(self, mark: str) -> bool:
-        return self.source.at(mark)
+        return self.tokens.at(mark)
 
     def at_value(self) -> bool:
-        return self.source.kind == "value"
+        return self.tokens.kind == "value"
 
     def at_symbol(self) -> bool:
-        return self.source.kind == "symbol"
+        return self.tokens.kind == "symbol"
 
     def at_integer(self) -> bool:
-        return self.source.kind == "int" or self.source.at("-")
+        return self.tokens.kind == "int" or self.tokens.at("-")
 
     def at_string(self) -> bool:
-        return self.source.kind == "string"
+        return self.tokens.kind == "string"
 
     def take(self, mark: str) -> bool:
-        return self.source.take(mark)
+        return self.tokens.take(mark)
 
     def expect(self, mark: str) -> None:
-        self.source.expect(mark)
+        self.tokens.expect(mark)
 
     def keyword(self) -> str:
-        return self.source.expect_kind("word", "a keyword")
+        return self.tokens.expect_kind("word", "a keyword")
 
     def string(self) -> str:
-        return self.source.string()
+        return self.tokens.string()
 
     def symbol(self) -> str:
-        return self.source.symbol()
+        return self.tokens.symbol()
 
     def integer(self) -> int:
-        return self.source.integer()
+        return self.tokens.integer()
 
     def separated(self, item: Callable[[], T], close: str) -> list[T]:
-        return self.source.separated(item, close)
+        return self.tokens.separated(item, close)
 
     def fail(self, message: str, *, at: int | None = None) -> NoReturn:
-        self.source.fail(f"{self._definition.name}: {message}", at=at)
+        self.tokens.fail(f"{self.definition.name}: {message}", at=at)
 
     # -- values
 
     def use(self) -> Use:
-        return self.source.use()
+        return self.context.use()
 
     def uses(self) -> list[Use]:
-        return self.source.uses()
+        return self.context.uses()
 
     def resolve(self, use: Use, type: Type) -> Value:
-        return self.source.resolve(use, type)
+        return self.context.names.resolve(use, type)
 
     def resolve_all(self, uses: Sequence[Use], types: Sequence[Type]) -> tuple[Value, ...]:
-        if len(uses) != len(types):
-            message = f"{self._definition.name}: {len(uses)} operands have {len(types)} types"
-            self.source.fail(message, at=uses[0].at if uses else self.start, code=WRONG_OPERAND_COUNT)
-        return tuple([self.source.resolve(u, t) for u, t in zip(uses, types, strict=True)])
+        at = uses[0].at if uses else self.start
+        return self.context.names.resolve_all(uses, types, at, f"{self.definition.name}: ")
 
     # -- types and attributes
 
     def type(self) -> Type:
-        return self.source.type()
+        return self.context.types.type()
 
     def types(self) -> tuple[Type, ...]:
-        return self.source.types()
+        return self.context.types.types()
 
     def function_type(self) -> FunctionType:
-        return self.source.function_type()
+        return self.context.types.function_type()
 
     def results(self) -> tuple[Type, ...]:
-        source = self.source
-        return tuple(source.separated(source.type, ")")) if source.take("(") else (source.type(),)
+        return self.context.types.results()
 
     def attribute(self, type: Type | None = None) -> Attribute:
-        return self.source.typed_attribute(type)
+        return self.context.attributes.typed_attribute(type)
 
     def affine_map(self) -> Attribute:
-        return AffineMapAttr(AffineReader(self.source).map())
+        return AffineMapAttr(AffineReader(self.tokens).map())
 
     def dictionary(self, keyword: str = "") -> dict[str, Attribute]:
-        if self.source.take(keyword) if keyword else self.source.at("{"):
-            return dict(self.source.dictionary().entries)
+        if self.tokens.take(keyword) if keyword else self.tokens.at("{"):
+            return self.context.attributes.entries()
         return {}
 
     # -- blocks and regions
 
     def argument(self) -> Argument:
-        return self.source.argument(attributes=True)
+        return self.context.argument(attributes=True)
 
     def successor(self) -> Block:
-        return self.source.successor()
+        return self.context.successor()
 
     def region(self, entry: Sequence[Argument] | None = None) -> RegionRequest:
         return RegionRequest(entry)
@@ -162,7 +135,7 @@ class PythonReader:
         result_types: Sequence[Type],
     ) -> Operation:
         signature = FunctionType(tuple([v.type for v in operands]), tuple(result_types))
-        return self.source.create(name, tuple(operands), None, dict(attributes), signature, [], self.start)
+        return self.context.builder.create(name, tuple(operands), None, dict(attributes), signature, [], self.start)
 
     def make(
         self,
@@ -171,7 +144,7 @@ class PythonReader:
         attributes: Mapping[str, Attribute] | None = None,
         successors: Sequence[Block] = (),
     ) -> Op:
-        definition, source = self._definition, self.source
+        definition, builder = self.definition, self.context.builder
         fields = {f.spelling: f for f in definition.layout.attributes}
         given = dict(arguments)
         extra: dict[str, Attribute] = {}
@@ -183,17 +156,17 @@ class PythonReader:
         for f in fields.values():
             value = given.get(f.name)
             if isinstance(value, Attribute):
-                given[f.name] = source.decoded(definition, f, value, self.start)
-        op = source.built(definition, given, result_types, extra, self.start)
+                given[f.name] = builder.decoded(definition, f, value, self.start)
+        op = builder.build(definition, given, result_types, extra, self.start)
         if successors:
             op.successors = tuple(successors)
         return op
 
     def place_body(self, op: Operation) -> None:
-        self.source.unresolved_locations.follow_operands(op)
+        self.context.unresolved_locations.follow_operands(op)
 
 
-def written(printer: CustomPrinter, form: CustomForm, op: Op) -> list[Piece]:
+def written(printer: FormPrinter, form: CustomForm, op: Op) -> list[Piece]:
     """Returns the text of an operation by its form.
 
     Raises: Inexpressible when its form cannot say what it is.
@@ -206,7 +179,7 @@ def written(printer: CustomPrinter, form: CustomForm, op: Op) -> list[Piece]:
 class PythonWriter:
     """The writer of a form; see `ods.text_form.FormWriter`."""
 
-    def __init__(self, printer: CustomPrinter, op: Op) -> None:
+    def __init__(self, printer: FormPrinter, op: Op) -> None:
         self.printer = printer
         self._op = op
         self._text = printer.name(op)

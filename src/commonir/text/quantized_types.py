@@ -7,14 +7,12 @@ written. Limits: those of `text/types.py`. Source: MLIR's quant dialect; what ml
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from commonir.base.lazy import lazy_pattern
 from commonir.ir.floats import bits_of, float_literal, float_of
 from commonir.ir.types import DialectType, ElementType, f64
-
-if TYPE_CHECKING:
-    from commonir.text.types import TypeReader
+from commonir.text.elements import ElementReader
+from commonir.text.types import TypeReader
 
 _STORAGE = lazy_pattern(r"(si|ui|i|u)([1-9]\d?)", re.ASCII)
 _MOST_BITS = 32
@@ -22,111 +20,122 @@ _MOST_BITS = 32
 
 def read_any(reader: TypeReader) -> DialectType:
     """`<storage>` or `<storage:expressed>`: integers of which the text does not say what they stand for."""
-    reader.expect("<")
+    tokens = reader.tokens
+    tokens.expect("<")
     body = _storage(reader)
-    if reader.take(":"):
+    if tokens.take(":"):
         body += f":{_expressed(reader)}"
-    reader.expect(">")
+    tokens.expect(">")
     return DialectType("quant", "any", body)
 
 
 def read_uniform(reader: TypeReader) -> DialectType:
     """`<storage:expressed, scale:zero>`, or for each slice of an axis, `:1, {..}`, or block, `:{0:2, 1:4}, {{..}}`."""
-    reader.expect("<")
+    tokens = reader.tokens
+    tokens.expect("<")
     storage = _storage(reader)
-    reader.expect(":")
+    tokens.expect(":")
     expressed = _expressed(reader)
     axes, is_listed, between = "", False, ","
-    if reader.take(":"):
+    if tokens.take(":"):
         is_listed = True
-        if reader.take("{"):
-            axes, between = f":{{{', '.join(reader.separated(lambda: _block(reader), '}'))}}}", ", "
+        if tokens.take("{"):
+            axes, between = f":{{{', '.join(tokens.separated(lambda: _block(reader), '}'))}}}", ", "
         else:
             axes = f":{_count(reader, 'an axis')}"
-    reader.expect(",")
-    if is_listed and not reader.at("{"):
-        reader.unexpected("'{'")
+    tokens.expect(",")
+    if is_listed and not tokens.at("{"):
+        tokens.unexpected("'{'")
     shown = _scales(reader, expressed, between) if is_listed else _scale(reader, expressed)
-    reader.expect(">")
+    tokens.expect(">")
     return DialectType("quant", "uniform", f"{storage}:{expressed}{axes}, {shown}")
 
 
 def read_calibrated(reader: TypeReader) -> DialectType:
     """`<expressed<least:most>>`: reals between two bounds that were seen."""
-    reader.expect("<")
+    tokens = reader.tokens
+    tokens.expect("<")
     expressed = _expressed(reader)
-    reader.expect("<")
-    at = reader.start
-    least = float_of(reader.code(f64), f64.name)
-    reader.expect(":")
-    most = float_of(reader.code(f64), f64.name)
+    tokens.expect("<")
+    at = tokens.start
+    least = _real(reader)
+    tokens.expect(":")
+    most = _real(reader)
     if not least < most:
-        reader.fail(f"the least value {least:.6e} is not below the most {most:.6e}", at=at)
-    reader.expect(">")
-    reader.expect(">")
+        tokens.fail(f"the least value {least:.6e} is not below the most {most:.6e}", at=at)
+    tokens.expect(">")
+    tokens.expect(">")
     return DialectType("quant", "calibrated", f"{expressed}<{_number(least)}:{_number(most)}>")
 
 
 def _storage(reader: TypeReader) -> str:
     """The integers that are stored, with their bounds where these are not those of the type."""
-    at = reader.start
-    found = _STORAGE.fullmatch(reader.text)
+    tokens = reader.tokens
+    at = tokens.start
+    found = _STORAGE.fullmatch(tokens.text)
     if found is None or int(found[2]) > _MOST_BITS:
-        reader.unexpected(f"a type of integers of at most {_MOST_BITS} bits that are stored")
-    reader.advance()
+        tokens.unexpected(f"a type of integers of at most {_MOST_BITS} bits that are stored")
+    tokens.advance()
     bits, has_sign = int(found[2]), found[1][0] != "u"
     least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if has_sign else (0, (1 << bits) - 1)
     name = f"{'i' if has_sign else 'u'}{bits}"
-    if not reader.take("<"):
+    if not tokens.take("<"):
         return name
-    first = reader.integer()
-    reader.expect(":")
-    last = reader.integer()
-    reader.expect(">")
+    first = tokens.integer()
+    tokens.expect(":")
+    last = tokens.integer()
+    tokens.expect(">")
     if not least <= first < last <= most:
-        reader.fail(f"{name} has no values from {first} to {last}", at=at)
+        tokens.fail(f"{name} has no values from {first} to {last}", at=at)
     return name if (first, last) == (least, most) else f"{name}<{first}:{last}>"
 
 
 def _expressed(reader: TypeReader) -> ElementType:
-    at = reader.start
+    at = reader.tokens.start
     type = reader.type()
     if not isinstance(type, ElementType) or not type.is_float:
-        reader.fail(f"integers stand for floating-point numbers, not for {type}", at=at)
+        reader.tokens.fail(f"integers stand for floating-point numbers, not for {type}", at=at)
     return type
 
 
 def _count(reader: TypeReader, what: str) -> int:
-    at = reader.start
-    return reader.whole(reader.expect_kind("int", what), at)
+    tokens = reader.tokens
+    at = tokens.start
+    return tokens.integer_value(tokens.expect_kind("int", what), at)
 
 
 def _block(reader: TypeReader) -> str:
     axis = _count(reader, "an axis")
-    reader.expect(":")
+    reader.tokens.expect(":")
     return f"{axis}:{_count(reader, 'the size of a block')}"
 
 
 def _scales(reader: TypeReader, expressed: ElementType, between: str) -> str:
-    reader.expect("{")
-    if reader.at("}"):
-        reader.unexpected("a scale")
-    with reader.nested():
-        shown = reader.separated(
-            lambda: _scales(reader, expressed, between) if reader.at("{") else _scale(reader, expressed), "}"
+    tokens = reader.tokens
+    tokens.expect("{")
+    if tokens.at("}"):
+        tokens.unexpected("a scale")
+    with tokens.nested():
+        shown = tokens.separated(
+            lambda: _scales(reader, expressed, between) if tokens.at("{") else _scale(reader, expressed), "}"
         )
     return f"{{{between.join(shown)}}}"
 
 
 def _scale(reader: TypeReader, expressed: ElementType) -> str:
-    at = reader.start
-    scale = float_of(reader.code(f64), f64.name)
+    tokens = reader.tokens
+    at = tokens.start
+    scale = _real(reader)
     name = expressed.name
     least, most = float_of(1, name), float_of(bits_of(float("inf"), name) - 1, name)
     if not least <= scale <= most:
-        reader.fail(f"the scale {scale:.6e} is not one of {name}: {least:.6e} to {most:.6e}", at=at)
-    zero = reader.integer() if reader.take(":") else 0
+        tokens.fail(f"the scale {scale:.6e} is not one of {name}: {least:.6e} to {most:.6e}", at=at)
+    zero = tokens.integer() if tokens.take(":") else 0
     return f"{_number(scale)}:{zero}" if zero else _number(scale)
+
+
+def _real(reader: TypeReader) -> float:
+    return float_of(ElementReader(reader.tokens).code(f64), f64.name)
 
 
 def _number(value: float) -> str:

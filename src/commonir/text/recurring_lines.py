@@ -9,15 +9,12 @@ or an alias, is read each time. `benchmarks/mlir_text.py` measures what this ear
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from commonir.ir.operation import Value
 from commonir.ir.types import Type
 from commonir.ods import MlirOp, Op
+from commonir.text.form_context import FormContext
 from commonir.text.lexer import VALUE_NAME
-
-if TYPE_CHECKING:
-    from commonir.text.parser import Bound, Parser
 
 _NAME = re.compile(rf"({VALUE_NAME}(?:#\d+)?)")
 # An alias has no point in its name, a result of several has a number; `distinct[0]` is the one that was read before.
@@ -45,7 +42,7 @@ class _Line:
         self.types: tuple[Type, ...] | None = None
 
     def operand_types(self) -> tuple[Type, ...]:
-        """Returns the types of the operands; the rest is asked of the operation when its line recurs."""
+        """Returns the types of the operands; the rest is taken from the operation when its line recurs."""
         if self.types is None:
             op = self.op
             self.types = tuple([v.type for v in op.operands])
@@ -66,12 +63,12 @@ class _Line:
 class RecurringLines:
     """Remembers the lines of one text."""
 
-    def __init__(self, parser: Parser) -> None:
-        self._parser = parser
+    def __init__(self, context: FormContext) -> None:
+        self._context = context
         self._lines: dict[tuple[str, ...], _Line] = {}
         # The line looked at last: where it starts and ends, the texts between its names, its names.
         self.start = -1
-        self._findings = 0
+        self._fault_count = 0
         self._end = -1
         self._key: tuple[str, ...] = ()
         self._names: list[str] = []
@@ -81,13 +78,13 @@ class RecurringLines:
         self._lines.clear()
 
     def read(self) -> tuple[Op, str, int] | None:
-        """Reads the operation at the current token if its line has occurred before, up to the place of its origin.
+        """Reads the operation at the current token if its line has occurred before, up to its location.
 
-        Returns the operation, the name of its result or "", and the offset of the operation; None, and nothing is
-        moved, for every other line.
+        Returns the operation, the name of its result or "", and the offset of the operation; None, with nothing read,
+        for every other line.
         """
-        parser = self._parser
-        source, start = parser.source, parser.start
+        context, tokens = self._context, self._context.tokens
+        source, start = tokens.source, tokens.start
         end = source.find("\n", start, start + _LONGEST)
         if end < 0:
             return None
@@ -96,43 +93,44 @@ class RecurringLines:
             end = location
         parts = _NAME.split(source[start:end])
         names = parts[1::2]
-        key = (parser.default_dialect, *parts[::2])
+        key = (context.default_dialect, *parts[::2])
         self.start, self._end, self._key, self._names = start, end, key, names
-        self._findings = len(parser.findings)
+        self._fault_count = len(tokens.diagnostics)
         line = self._lines.get(key)
         if line is None:
             return None
         types = line.operand_types()
-        bound = len(names) - len(types)
-        operands = [*map(parser.values.get, names[1:] if bound else names)]
+        has_result = len(names) - len(types)
+        operands = [*map(context.names.values.get, names[1:] if has_result else names)]
         if line.order is not None:
             operands = [operands[n] for n in line.order]
         known = tuple([v for v, t in zip(operands, types, strict=True) if v is not None and v.type is t])
         if len(known) != len(types):
             return None
-        parser.move_to(end)
+        tokens.move_to(end)
         if self._follower() not in line.followers:
-            parser.move_to(start)
+            tokens.move_to(start)
             return None
         op = line.again(known)
-        return (op, names[0], start + len(names[0]) + line.name_at) if bound else (op, "", start + line.name_at)
+        return (op, names[0], start + len(names[0]) + line.name_at) if has_result else (op, "", start + line.name_at)
 
-    def remember(self, op: object, bound: list[Bound], start: int, name_at: int) -> None:
-        """Remembers what the line at an offset means, if the operation that was just read is all that it states."""
-        parser, names = self._parser, self._names
+    def remember(self, op: object, result_name: str, start: int, name_at: int) -> None:
+        """Remembers what the line at an offset means, if the operation that was just read is all that it states.
+
+        `result_name` is "" if it names no result; an operation with several names is not remembered.
+        """
+        tokens, names = self._context.tokens, self._names
         if start != self.start or not isinstance(op, MlirOp) or op.regions or op.successors or op.is_declared:
             return
-        if bound and not (len(bound) == len(op.results) == bound[0].results == 1):
-            return
-        if len(parser.findings) != self._findings:
+        if len(tokens.diagnostics) != self._fault_count:
             return
         is_ended = (
-            parser.start == self._end + 1 if parser.at("loc") else parser.source[self._end : parser.start].isspace()
+            tokens.start == self._end + 1 if tokens.at("loc") else tokens.source[self._end : tokens.start].isspace()
         )
-        if not is_ended or _OF_THE_TEXT.search(parser.source, start, self._end):
+        if not is_ended or _OF_THE_TEXT.search(tokens.source, start, self._end):
             return
-        operands, get = op.operands, parser.values.get
-        values = tuple([get(name) for name in (names[1:] if bound else names)])
+        operands, get = op.operands, self._context.names.values.get
+        values = tuple([get(name) for name in (names[1:] if result_name else names)])
         if len({*values}) != len(values) or len(values) != len(operands):
             return
         order = None
@@ -140,15 +138,15 @@ class RecurringLines:
             if {*values} != {*operands}:
                 return
             order = tuple([values.index(v) for v in operands])
-        line = _Line(op, name_at - start - (len(names[0]) if bound else 0), order, {self._follower()})
+        line = _Line(op, name_at - start - len(result_name), order, {self._follower()})
         known = self._lines.setdefault(self._key, line)
         if known is not line:
             line.followers |= known.followers
             self._lines[self._key] = line
 
     def _follower(self) -> str:
-        """Returns what the token at hand can mean to the operation before it: words other than names do by text."""
-        parser = self._parser
-        if parser.kind == "word":
-            return "" if "." in parser.text else parser.text
-        return parser.text if parser.kind == "mark" else parser.kind
+        """Returns what the current token can mean to the operation before it: words other than names do by text."""
+        tokens = self._context.tokens
+        if tokens.kind == "word":
+            return "" if "." in tokens.text else tokens.text
+        return tokens.text if tokens.kind == "mark" else tokens.kind

@@ -11,7 +11,7 @@ from commonir.base.lazy import lazy_pattern
 from commonir.base.tuples import NamedTuple
 from commonir.ir.data import ResourceData
 from commonir.ir.literals import key_text
-from commonir.text.lexer import Scanner
+from commonir.text.lexer import TokenStream
 
 _ALIGNMENT_BYTES = 4
 _SIGN = '"0x'
@@ -38,29 +38,29 @@ class Resources(NamedTuple):
     ends: dict[int, int]
 
 
-def read_resources(scanner: Scanner) -> Resources:
-    """The resources of a text, whose sections stand before or after what refers to them; the scanner is at its start.
+def read_resources(tokens: TokenStream) -> Resources:
+    """The resources of a text, whose sections stand before or after what refers to them; the tokens is at its start.
 
     Raises: MALFORMED_TEXT.
     """
     result = Resources({}, {}, {})
-    for start in _sections(scanner):
-        scanner.move_to(start)
-        scanner.advance()
-        while not scanner.at("#-}"):
-            section = scanner.expect_kind("word", "the name of a section")
-            scanner.expect(":")
-            _section(scanner, result, is_tools=section != "dialect_resources")
-            scanner.take(",")
-        result.ends[start] = scanner.end
+    for start in _sections(tokens):
+        tokens.move_to(start)
+        tokens.advance()
+        while not tokens.at("#-}"):
+            section = tokens.expect_kind("word", "the name of a section")
+            tokens.expect(":")
+            _section(tokens, result, is_tools=section != "dialect_resources")
+            tokens.take(",")
+        result.ends[start] = tokens.end
     if result.ends:
-        scanner.move_to(0)
+        tokens.move_to(0)
     return result
 
 
-def _sections(scanner: Scanner) -> Iterator[int]:
-    """Where the sections begin. The scanner is moved over each before the next one is looked for."""
-    source, known = scanner.source, 0
+def _sections(tokens: TokenStream) -> Iterator[int]:
+    """Where the sections begin. The tokens is moved over each before the next one is looked for."""
+    source, known = tokens.source, 0
     while (at := source.find(_START, known)) >= 0:
         line = max(source.rfind("\n", known, at), known)
         # In a string or a comment it begins none.
@@ -68,36 +68,36 @@ def _sections(scanner: Scanner) -> Iterator[int]:
         known = token.end()
         if token.start() == at:
             yield at
-            known = scanner.end
+            known = tokens.end
 
 
-def _section(scanner: Scanner, found: Resources, *, is_tools: bool) -> None:
-    scanner.expect("{")
-    while not scanner.take("}"):
-        holder = _key(scanner)
-        scanner.expect(":")
-        scanner.expect("{")
-        while not scanner.take("}"):
-            name = _key(scanner)
-            scanner.expect(":")
-            blob = _blob(scanner) if scanner.kind == "string" else None
+def _section(tokens: TokenStream, found: Resources, *, is_tools: bool) -> None:
+    tokens.expect("{")
+    while not tokens.take("}"):
+        holder = _key(tokens)
+        tokens.expect(":")
+        tokens.expect("{")
+        while not tokens.take("}"):
+            name = _key(tokens)
+            tokens.expect(":")
+            blob = _blob(tokens) if tokens.kind == "string" else None
             if is_tools:
-                found.tools.setdefault(holder, {})[name] = scanner.text if blob is None else _blob_text(*blob)
+                found.tools.setdefault(holder, {})[name] = tokens.text if blob is None else _blob_text(*blob)
             elif blob is not None:
                 found.blobs[name] = blob
-            elif scanner.kind == "string":
-                scanner.fail(_NO_BLOB)
-            scanner.advance()
-            scanner.take(",")
-        scanner.take(",")
+            elif tokens.kind == "string":
+                tokens.fail(_NO_BLOB)
+            tokens.advance()
+            tokens.take(",")
+        tokens.take(",")
 
 
-def _key(scanner: Scanner) -> str:
-    return scanner.string() if scanner.kind == "string" else scanner.expect_kind("word", "a key")
+def _key(tokens: TokenStream) -> str:
+    return tokens.string() if tokens.kind == "string" else tokens.expect_kind("word", "a key")
 
 
-def _blob(scanner: Scanner) -> Blob | None:
-    literal = scanner.text
+def _blob(tokens: TokenStream) -> Blob | None:
+    literal = tokens.text
     if not literal.startswith(_SIGN):
         return None
     from binascii import unhexlify  # noqa: PLC0415  few texts have resources
@@ -107,7 +107,7 @@ def _blob(scanner: Scanner) -> Blob | None:
     except ValueError:
         content = b""
     if len(content) < _ALIGNMENT_BYTES:
-        scanner.fail(_NO_BLOB)
+        tokens.fail(_NO_BLOB)
     return Blob(int.from_bytes(content[:_ALIGNMENT_BYTES], "little"), content[_ALIGNMENT_BYTES:])
 
 

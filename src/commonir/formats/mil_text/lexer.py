@@ -13,7 +13,7 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.base.file_codes import MALFORMED_MIL_TEXT
 from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, CORE_ML_7, CORE_ML_8, CORE_ML_9
 from commonir.formats.coreml.verify import IDENTIFIER
-from commonir.text.lexer import Scanner
+from commonir.text.lexer import TokenStream
 
 SCALAR_SYNTAX = "1.0"
 """The version whose scalars are tensors without dimensions: `tensor<int32, []>(1)`."""
@@ -37,7 +37,7 @@ _ESCAPED = {char: f"\\{letter}" for letter, char in _NAMED.items()}
 _TO_ESCAPE = re.compile(r'["\\\x00-\x1f\x7f]')
 
 
-class MilScanner(Scanner):
+class MilScanner(TokenStream):
     """Moves over one MIL text."""
 
     tokens = re.compile(
@@ -50,6 +50,9 @@ class MilScanner(Scanner):
     )
     blank = re.compile(_BLANK)
     malformed = MALFORMED_MIL_TEXT
+
+    def place_missing(self) -> int:
+        return self.start
 
     def following(self) -> str:
         """The character that follows the current token; "" at the end."""

@@ -33,7 +33,8 @@ from commonir.ir.operation import Block, Operation, Region
 from commonir.ir.operation import Value as BoundValue
 from commonir.ir.types import TensorType, Type, string, tensor
 from commonir.ods import Dialects
-from commonir.text.constants import ConstantReader as AttributeReader
+from commonir.text.builtin_forms import attribute_reader
+from commonir.text.lexer import TokenStream
 
 KEPT = frozenset({DOCUMENTATION, RESIDUE, PROGRAM_VERSION, MODEL_ATTRIBUTE, METADATA, ENTRY})
 """Attributes whose constant is a string with an MLIR attribute: what MIL text has no form for."""
@@ -424,10 +425,10 @@ class _Parser:
         if text is None:
             scanner.fail("expected a string with an MLIR attribute", at=at)
         try:
-            reader = AttributeReader(text, scanner.file, self._limits)
-            result = reader.attribute()
-            if reader.kind != "end":
-                reader.unexpected("the end of the attribute")
+            tokens = TokenStream(text, scanner.file, self._limits)
+            result = attribute_reader(tokens).attribute()
+            if tokens.kind != "end":
+                tokens.unexpected("the end of the attribute")
             return result
         except DiagnosticError as error:
             scanner.fail(f"the string holds no MLIR attribute: {error.diagnostics[0].message}", at=at)

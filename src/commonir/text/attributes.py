@@ -1,34 +1,27 @@
-"""Types and attributes out of MLIR text.
+"""Attributes and locations out of MLIR text.
 
-`ConstantReader` is the part of the parser that needs no program. Nesting is limited by `Limits.max_nesting_depth`,
-tensor literals by `max_immediate_elements`, ranks by `max_rank`.
-Source: MLIR language reference, types and attributes; MLIR builtin dialect, as mlir-opt 22 reads it.
+Limits: those of `text/types.py`; tensor literals by `Limits.max_immediate_elements`.
+Source: MLIR language reference, attributes; MLIR builtin dialect, as mlir-opt 22 reads it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 from commonir.base.codes import DUPLICATE_NAME
 from commonir.base.file_codes import ELIDED_CONSTANT
-from commonir.base.lazy import LazyModule
-from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.affine import AffineMapAttr, IntegerSetAttr
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
     BoolAttr,
-    BytesAttr,
     DataAttr,
     DenseArrayAttr,
     DialectAttr,
     DictionaryAttr,
-    DimsAttr,
     DistinctAttr,
     FloatAttr,
     IntegerAttr,
@@ -43,18 +36,11 @@ from commonir.ir.floats import float_of
 from commonir.ir.literals import ELIDED
 from commonir.ir.locations import CallSiteLoc, FileLineColLoc, LocationAttr, NameLoc, UnknownLoc, fused
 from commonir.ir.types import ElementType, MemRefType, TensorType, Type, VectorType, boolean, f64, i64, none
-from commonir.symbolic import Dim
 from commonir.text.affine import AffineReader, read_strided
-from commonir.text.elements import Listed, Literal
+from commonir.text.alias_table import Extent
+from commonir.text.elements import ElementReader, Listed, Literal
 from commonir.text.resources import Blob
-from commonir.text.types import WITHOUT_OTHERS, Extent, TypeReader, parts_of_dialect
-
-if TYPE_CHECKING:
-    from commonir.text import layouts, own_forms
-else:
-    own_forms = LazyModule("commonir.text.own_forms")
-    # Few programs say what machine they are for.
-    layouts = LazyModule("commonir.text.layouts")
+from commonir.text.types import WITHOUT_OTHERS, TypeReader, parts_of_dialect
 
 _LARGEST_PLACE = 2**32 - 1
 
@@ -67,50 +53,57 @@ _TYPED_CONSTANT = re.compile(
 _DISTINCT = "distinct"
 
 
-class ConstantReader(TypeReader):
-    """Reads types and attributes at the current token."""
+AttributeReaders: TypeAlias = "Mapping[str, Callable[[AttributeReader], Attribute]]"
+"""Readers of the attributes of dialects by name; the current token is the one after the name."""
 
-    def __init__(
-        self, source: str, file: str = "<text>", limits: Limits = DEFAULT_LIMITS, lines_before: int = 0
-    ) -> None:
-        self.attribute_aliases: dict[str, Attribute] = {}
-        self.attribute_readers: Mapping[str, Callable[[ConstantReader], Attribute]] = _ATTRIBUTES
+
+class AttributeReader:
+    """Reads attributes and locations at the current token."""
+
+    def __init__(self, types: TypeReader, readers: AttributeReaders) -> None:
+        self.tokens = types.tokens
+        self.aliases = types.aliases
+        self.elements = ElementReader(types.tokens)
+        self.types = types
+        types.attributes = self
+        self.readers = readers
         self.resources: Mapping[str, Blob] = {}
         self._distinct: dict[int, DistinctAttr] = {}
         self._dictionaries: dict[str, dict[str, Attribute]] = {}
         self._constants: dict[str, Attribute] = {}
-        super().__init__(source, file, limits, lines_before)
 
     def define_alias(self) -> None:
         """Reads `#name = attribute` or `!name = type`."""
         # What stands in the definition is counted, also where it was read before.
-        for known in (self.tensors, self._dictionaries, self._constants):
+        tokens = self.tokens
+        for known in (self.types.tensors, self._dictionaries, self._constants):
             known.clear()
-        kind, name, start = self.kind, self.text[1:], self.start
+        kind, name, start = tokens.kind, tokens.text[1:], tokens.start
         if "." in name:
-            self.fail("the name of an alias has no point", at=start)
-        if name in (self.type_aliases if kind == "type" else self.attribute_aliases):
-            self.fail(f"redefinition of {kind} alias '{name}'", at=start, code=DUPLICATE_NAME)
-        self.advance()
-        self.expect("=")
-        begin, parts = self.start, self.alias_parts
-        self.defines_alias, self.alias_parts, self.deepest = True, 0, 0
+            tokens.fail("the name of an alias has no point", at=start)
+        if name in (self.aliases.types if kind == "type" else self.aliases.attributes):
+            tokens.fail(f"redefinition of {kind} alias '{name}'", at=start, code=DUPLICATE_NAME)
+        tokens.advance()
+        tokens.expect("=")
+        begin, parts = tokens.start, self.aliases.parts
+        self.aliases.is_defining, self.aliases.parts, tokens.deepest = True, 0, 0
         if kind == "type":
-            built = self.type_aliases[name] = self.type()
+            built = self.aliases.types[name] = self.types.type()
         else:
-            built = self.attribute_aliases[name] = self.attribute()
-        own = self.source.count(",", begin, self.start) + 1
+            built = self.aliases.attributes[name] = self.attribute()
+        own = tokens.source.count(",", begin, tokens.start) + 1
         if not isinstance(built, LocationAttr):
-            held = min(own + self.alias_parts, self.limits.max_alias_parts + 1)
-            self.extents[f"{'!' if kind == 'type' else '#'}{name}"] = Extent(held, self.deepest)
-        self.defines_alias, self.alias_parts = False, parts
+            held = min(own + self.aliases.parts, tokens.limits.max_alias_parts + 1)
+            self.aliases.extents[f"{'!' if kind == 'type' else '#'}{name}"] = Extent(held, tokens.deepest)
+        self.aliases.is_defining, self.aliases.parts = False, parts
 
     def attribute(self, type: Type | None = None) -> Attribute:
         """Reads an attribute. Where the text around says its `type`, none is read after it."""
-        with self.nested():
-            match self.kind:
+        tokens = self.tokens
+        with tokens.nested():
+            match tokens.kind:
                 case "string":
-                    return StringAttr(self.string(), _stated(type))
+                    return StringAttr(tokens.string(), _stated(type))
                 case "int" | "float":
                     return self._number(type)
                 case "symbol":
@@ -118,23 +111,33 @@ class ConstantReader(TypeReader):
                 case "attribute":
                     return self._dialect_attribute(type)
                 case "type":
-                    return TypeAttr(self.type())
+                    return TypeAttr(self.types.type())
                 case "mark":
                     return self._marked_attribute(type)
                 case "word":
                     return self._named_attribute(type)
                 case _:
-                    return self.unexpected("an attribute")
+                    return tokens.unexpected("an attribute")
+
+    def typed_attribute(self, type: Type | None) -> Attribute:
+        """Reads an attribute whose type is known, so that its text leaves it out."""
+        result = self.attribute()
+        if isinstance(result, IntegerAttr) and isinstance(type, ElementType):
+            return IntegerAttr(result.value, type)
+        if isinstance(result, FloatAttr) and isinstance(type, ElementType):
+            return FloatAttr(result.value, type)
+        return result
 
     def attribute_of_text(self, text: str, at: int) -> Attribute | None:
         """Returns the attribute that stands at an offset; None when a text is not all of it."""
+        tokens = self.tokens
         result = self._constants.get(text)
         if result is None:
             result = self._typed_constant(text, at)
         if result is None:
-            self.move_to(at)
+            tokens.move_to(at)
             result = self.attribute()
-            if self.start < at + len(text) or self.source[at + len(text) : self.start].strip():
+            if not tokens.is_behind(at + len(text)):
                 return None
         self._constants[text] = result
         return result
@@ -142,7 +145,7 @@ class ConstantReader(TypeReader):
     def _typed_constant(self, text: str, at: int) -> Attribute | None:
         """Returns the constant of a plain text `dense<...> : type` or `number : type`; None for any other."""
         found = _TYPED_CONSTANT.fullmatch(text)
-        types = None if found is None else self.types_of_text(found[4], at + found.start(4))
+        types = None if found is None else self.types.types_of_text(found[4], at + found.start(4))
         if found is None or types is None:
             return None
         type, literal = types[0], found[1]
@@ -151,20 +154,22 @@ class ConstantReader(TypeReader):
             return self._number_of(found[3], kind, type, at + found.start(3), negative=bool(found[2]))
         if literal is None or not isinstance(type, TensorType) or not type.is_static:
             return None
-        return DataAttr(self.elements(Literal(at + found.start(1), at + found.end(1)), type), type)
+        return DataAttr(self.elements.elements(Literal(at + found.start(1), at + found.end(1)), type), type)
 
     def member(self) -> Attribute:
         """Reads an attribute in a list or dictionary, where a string may be followed by a type too."""
-        if self.kind != "string":
+        tokens = self.tokens
+        if tokens.kind != "string":
             return self.attribute()
-        text = self.string()
-        return StringAttr(text, _stated(self.type())) if self.take(":") else StringAttr(text)
+        text = tokens.string()
+        return StringAttr(text, _stated(self.types.type())) if tokens.take(":") else StringAttr(text)
 
     def symbol_reference(self) -> SymbolRefAttr:
         """Reads `@a::@b`."""
-        path = [self.symbol()]
-        while self.take("::"):
-            path.append(self.symbol())
+        tokens = self.tokens
+        path = [tokens.symbol()]
+        while tokens.take("::"):
+            path.append(tokens.symbol())
         return SymbolRefAttr(*path)
 
     def dictionary(self) -> DictionaryAttr:
@@ -173,68 +178,72 @@ class ConstantReader(TypeReader):
 
     def entries(self) -> dict[str, Attribute]:
         """Reads what a dictionary holds, with its braces."""
+        tokens = self.tokens
         text = self.plain_dictionary()
         if text in self._dictionaries:
-            self.move_to(self.start + len(text))
+            tokens.move_to(tokens.start + len(text))
             return dict(self._dictionaries[text])
-        self.expect("{")
+        tokens.expect("{")
         entries: dict[str, Attribute] = {}
 
         def entry() -> None:
-            start = self.start
+            start = tokens.start
             name = self.key()
             if name in entries:
-                self.fail(f"attribute '{name}' is given twice", at=start)
-            entries[name] = self.member() if self.take("=") else UnitAttr()
+                tokens.fail(f"attribute '{name}' is given twice", at=start)
+            entries[name] = self.member() if tokens.take("=") else UnitAttr()
 
-        self.separated(entry, "}")
+        tokens.separated(entry, "}")
         if text:
             self._dictionaries[text] = dict(entries)
         return entries
 
     def plain_dictionary(self) -> str:
         """Returns the text of the dictionary at the current token if it alone says what it holds; "" for another."""
-        found = _DICTIONARY.match(self.source, self.start)
+        found = _DICTIONARY.match(self.tokens.source, self.tokens.start)
         return "" if found is None or _DISTINCT in found[0] else found[0]
 
     def key(self) -> str:
         """Reads the name of an attribute."""
-        if self.kind == "string":
-            return self.string()
-        return self.expect_kind("word", "the name of an attribute")
+        tokens = self.tokens
+        if tokens.kind == "string":
+            return tokens.string()
+        return tokens.expect_kind("word", "the name of an attribute")
 
     def _marked_attribute(self, type: Type | None) -> Attribute:
-        match self.text:
+        tokens = self.tokens
+        match tokens.text:
             case "[":
-                self.advance()
-                return ArrayAttr(tuple(self.separated(self.member, "]")))
+                tokens.advance()
+                return ArrayAttr(tuple(tokens.separated(self.member, "]")))
             case "{":
                 return self.dictionary()
             case "-":
                 return self._number(type)
             case "(":
-                return TypeAttr(self.function_type())
+                return TypeAttr(self.types.function_type())
             case _:
-                return self.unexpected("an attribute")
+                return tokens.unexpected("an attribute")
 
     def _named_attribute(self, type: Type | None) -> Attribute:
-        recurring = _CONSTANT.match(self.source, self.start)
+        tokens = self.tokens
+        recurring = _CONSTANT.match(tokens.source, tokens.start)
         if recurring is None:
-            return self._attribute_named(self.text, type)
+            return self._attribute_named(tokens.text, type)
         known = self._constants.get(recurring[0])
         if known is not None:
-            self.move_to(recurring.end())
+            tokens.move_to(recurring.end())
             return known
-        result = self._constants[recurring[0]] = self._attribute_named(self.text, type)
+        result = self._constants[recurring[0]] = self._attribute_named(tokens.text, type)
         return result
 
     def _attribute_named(self, name: str, type: Type | None) -> Attribute:
         match name:
             case "true" | "false":
-                self.advance()
+                self.tokens.advance()
                 return BoolAttr(name == "true")
             case "unit":
-                self.advance()
+                self.tokens.advance()
                 return UnitAttr()
             case "dense":
                 return self._dense(type)
@@ -247,62 +256,65 @@ class ConstantReader(TypeReader):
             case "affine_map" | "affine_set" | "strided" | "loc" | "distinct" if self._opens(name):
                 return self._built(name)
             case _:
-                return TypeAttr(self.type())
+                return TypeAttr(self.types.type())
 
     def _opens(self, name: str) -> bool:
         """Whether a bracket follows the name of an attribute, as it must."""
-        self.advance()
-        self.expect({"loc": "(", "distinct": "["}.get(name, "<"))
+        self.tokens.advance()
+        self.tokens.expect({"loc": "(", "distinct": "["}.get(name, "<"))
         return True
 
     def _built(self, name: str) -> Attribute:
+        tokens = self.tokens
         match name:
             case "affine_map":
-                result: Attribute = AffineMapAttr(AffineReader(self).map())
+                result: Attribute = AffineMapAttr(AffineReader(tokens).map())
             case "affine_set":
-                result = IntegerSetAttr(AffineReader(self).set())
+                result = IntegerSetAttr(AffineReader(tokens).set())
             case "strided":
-                result = read_strided(self)
+                result = read_strided(tokens)
             case "loc":
                 result = self.location()
-                self.expect(")")
+                tokens.expect(")")
                 return result
             case _:
                 return self._distinct_attribute()
-        self.expect(">")
+        tokens.expect(">")
         return result
 
     def _distinct_attribute(self) -> DistinctAttr:
-        at = self.start
-        number = self.whole(self.expect_kind("int", "a number"), at)
+        tokens = self.tokens
+        at = tokens.start
+        number = tokens.integer_value(tokens.expect_kind("int", "a number"), at)
         if number >= 1 << 64:
-            self.fail(f"{number} has more than 64 bits", at=at)
-        self.expect("]")
-        self.expect("<")
-        content = None if self.at(">") else self.member()
-        self.expect(">")
+            tokens.fail(f"{number} has more than 64 bits", at=at)
+        tokens.expect("]")
+        tokens.expect("<")
+        content = None if tokens.at(">") else self.member()
+        tokens.expect(">")
         known = self._distinct.setdefault(number, DistinctAttr(number, content))
         if known.content is not content:
-            self.fail(f"distinct[{number}] was of other content before: {known.content}", at=at)
+            tokens.fail(f"distinct[{number}] was of other content before: {known.content}", at=at)
         return known
 
     # -- numbers
 
     def _number(self, type: Type | None) -> Attribute:
-        start, negative = self.start, self.take("-")
-        if self.kind not in ("int", "float"):
-            self.unexpected("a number")
-        literal, kind = self.text, self.kind
-        self.advance()
-        if type is None and self.take(":"):
-            at = self.start
-            type = self.type()
+        tokens = self.tokens
+        start, negative = tokens.start, tokens.take("-")
+        if tokens.kind not in ("int", "float"):
+            tokens.unexpected("a number")
+        literal, kind = tokens.text, tokens.kind
+        tokens.advance()
+        if type is None and tokens.take(":"):
+            at = tokens.start
+            type = self.types.type()
             if not isinstance(type, ElementType):
-                self.fail(f"a number cannot be of type {type}", at=at)
+                tokens.fail(f"a number cannot be of type {type}", at=at)
         element = f64 if kind == "float" else i64
         if type is not None:
             if not isinstance(type, ElementType):
-                self.fail(f"a number cannot be of type {type}", at=start)
+                tokens.fail(f"a number cannot be of type {type}", at=start)
             element = type
         at = start + len("-") if negative else start
         return self._number_of(literal, kind, element, at, negative=negative)
@@ -311,7 +323,7 @@ class ConstantReader(TypeReader):
         self, literal: str, kind: str, element: ElementType, at: int, *, negative: bool
     ) -> IntegerAttr | FloatAttr | BoolAttr:
         """The number of a type that a token says."""
-        code = self.number_code(literal, kind, element, at, negative=negative)
+        code = self.elements.number_code(literal, kind, element, at, negative=negative)
         if element.is_float:
             return FloatAttr.of_bits(code, element)
         if element is boolean:
@@ -320,25 +332,26 @@ class ConstantReader(TypeReader):
 
     def integer_of(self, number: int, element: ElementType, at: int) -> IntegerAttr:
         """An integer of a type, which it must fit, read at a place without it."""
-        code = self.number_code(str(abs(number)), "int", element, at, negative=number < 0)
+        code = self.elements.number_code(str(abs(number)), "int", element, at, negative=number < 0)
         return IntegerAttr(_signed(code, element), element)
 
     def _dense_array(self) -> DenseArrayAttr:
-        self.advance()
-        self.expect("<")
-        at = self.start
-        element = self.element_type()
+        tokens = self.tokens
+        tokens.advance()
+        tokens.expect("<")
+        at = tokens.start
+        element = self.types.element_type()
         if element.kind not in ("bool", "int", "uint", "float") or (element is not boolean and element.bits % 8):
-            self.fail(f"an array has numbers of whole bytes or bools, not {element}", at=at)
-        if self.take(">"):
+            tokens.fail(f"an array has numbers of whole bytes or bools, not {element}", at=at)
+        if tokens.take(">"):
             return DenseArrayAttr(element, ())
-        self.expect(":")
-        return DenseArrayAttr(element, tuple(self.separated(lambda: self._array_element(element), ">")))
+        tokens.expect(":")
+        return DenseArrayAttr(element, tuple(tokens.separated(lambda: self._array_element(element), ">")))
 
     def _array_element(self, element: ElementType) -> int | float | bool:
-        if element is boolean and self.kind != "word":
-            self.unexpected("true or false")
-        code = self.code(element)
+        if element is boolean and self.tokens.kind != "word":
+            self.tokens.unexpected("true or false")
+        code = self.elements.code(element)
         if element.is_float:
             return float_of(code, element.name)
         return code != 0 if element is boolean else _signed(code, element)
@@ -346,61 +359,64 @@ class ConstantReader(TypeReader):
     # -- attributes of dialects
 
     def _dialect_attribute(self, type: Type | None) -> Attribute:
-        name = self.text[1:]
-        has_body = self.source.startswith("<", self.end)
+        tokens = self.tokens
+        name = tokens.text[1:]
+        has_body = tokens.source.startswith("<", tokens.end)
         if "." not in name and not has_body:
-            if name not in self.attribute_aliases:
-                self.fail(f"undefined attribute alias '#{name}'", help=did_you_mean(name, self.attribute_aliases))
-            self.use_alias(self.text)
-            return self.attribute_aliases[name]
-        if name in self.attribute_readers:
-            self.advance()
-            return self.attribute_readers[name](self)
+            if name not in self.aliases.attributes:
+                tokens.fail(f"undefined attribute alias '#{name}'", help=did_you_mean(name, self.aliases.attributes))
+            self.aliases.use(tokens)
+            return self.aliases.attributes[name]
+        if name in self.readers:
+            tokens.advance()
+            return self.readers[name](self)
         dialect, _, rest = name.partition(".")
         if not rest:
-            inner = self._own_name(dialect, self.attribute_readers)
+            inner = self.types.own_name(dialect, self.readers)
             if inner:
-                built = self.attribute_readers[inner](self)
-                self.expect(">")
+                built = self.readers[inner](self)
+                tokens.expect(">")
                 return built
         if dialect in WITHOUT_OTHERS:
-            help = did_you_mean(name, self.attribute_readers)
-            self.fail(f"unknown attribute '{self.text}'", at=self.start + len(dialect) + 2, help=help)
-        own = self.own_forms(dialect)
-        result = None if own is None else own_forms.read_own_attribute(self, own, type)
+            help = did_you_mean(name, self.readers)
+            tokens.fail(f"unknown attribute '{tokens.text}'", at=tokens.start + len(dialect) + 2, help=help)
+        own = self.types.dialects
+        result = None if own is None else own.read_attribute(self.types, dialect, type)
         if result is not None:
             return result
-        at, start = self.start, self.end + 1
-        body = self.body()
-        if type is None and self.take(":"):
-            type = self.type()
+        at, start = tokens.start, tokens.end + 1
+        body = tokens.body()
+        if type is None and tokens.take(":"):
+            type = self.types.type()
         if name == "ml_program.extern" and body and type is None:
             # The form of the specification, from before the type stood after a colon.
             return DialectAttr(dialect, rest, None, self._reread(body, start))
         mnemonic, held = parts_of_dialect(rest, body)
         built = DialectAttr(dialect, mnemonic, held, _stated(type))
         if own is not None:
-            own_forms.check_kept(self, own, built, at)
+            own.check(self.types, built, at)
         return built
 
     def _reread(self, body: str, start: int) -> Type:
-        after = self.end, self.kind, self.text, self.start
-        self.move_to(start)
-        result = self.type()
-        if self.start != start + len(body.rstrip()) and not self.at(">"):
-            self.unexpected("'>'")
-        self.end, self.kind, self.text, self.start = after
+        tokens = self.tokens
+        after = tokens.end, tokens.kind, tokens.text, tokens.start
+        tokens.move_to(start)
+        result = self.types.type()
+        if tokens.start != start + len(body.rstrip()) and not tokens.at(">"):
+            tokens.unexpected("'>'")
+        tokens.end, tokens.kind, tokens.text, tokens.start = after
         return result
 
     # -- constant tensors
 
     def _shaped(self, type: Type | None) -> tuple[Type, TensorType]:
         """The type of a constant, given or read after its colon, and the tensor that has its elements."""
-        at = self.start
+        tokens = self.tokens
+        at = tokens.start
         if type is None:
-            self.expect(":")
-            at = self.start
-            type = self.type()
+            tokens.expect(":")
+            at = tokens.start
+            type = self.types.type()
         match type:
             case TensorType():
                 held = type
@@ -409,64 +425,67 @@ class ConstantReader(TypeReader):
             case MemRefType(element=ElementType() as element, shape=shape):
                 held = TensorType(element, shape)
             case _:
-                self.fail(f"a constant is a tensor, a vector or memory, not {type}", at=at)
+                tokens.fail(f"a constant is a tensor, a vector or memory, not {type}", at=at)
         if not held.is_static:
-            self.fail(f"a constant needs a static shape, found {type}", at=at)
+            tokens.fail(f"a constant needs a static shape, found {type}", at=at)
         return type, held
 
     def _dense(self, type: Type | None) -> DataAttr:
-        self.advance()
-        literal = self.literal()
+        self.tokens.advance()
+        literal = self.elements.literal()
         declared, held = self._shaped(type)
-        return DataAttr(self.elements(literal, held), declared)
+        return DataAttr(self.elements.elements(literal, held), declared)
 
     def _resource(self, type: Type | None) -> DataAttr:
-        self.advance()
-        self.expect("<")
-        start = self.start
+        tokens = self.tokens
+        tokens.advance()
+        tokens.expect("<")
+        start = tokens.start
         key = self.key()
-        self.expect(">")
+        tokens.expect(">")
         declared, held = self._shaped(type)
         if key == ELIDED:
-            self.fail("the contents of this constant were left out of the text", at=start, code=ELIDED_CONSTANT)
+            tokens.fail("the contents of this constant were left out of the text", at=start, code=ELIDED_CONSTANT)
         blob = self.resources.get(key)
         if blob is None:
             return DataAttr(AbsentData(held, key), declared)
         try:
             return DataAttr(ResourceData(held, blob.content, key, blob.alignment), declared)
         except ValueError as error:
-            self.fail(f"resource '{key}': {error}", at=start)
+            tokens.fail(f"resource '{key}': {error}", at=start)
 
     def _sparse(self, type: Type | None) -> SparseAttr:
-        self.advance()
-        literal = self.literal()
+        tokens = self.tokens
+        tokens.advance()
+        literal = self.elements.literal()
         declared, held = self._shaped(type)
-        after = self.end, self.kind, self.text, self.start
-        self.move_to(literal.start)
+        after = tokens.end, tokens.kind, tokens.text, tokens.start
+        tokens.move_to(literal.start)
         indices: Listed = Listed([], (0,))
         values = data_of(held.element, (0,), ())
-        if self.start < literal.end:
-            indices = self.listed(i64)
-            self.expect(",")
+        if tokens.start < literal.end:
+            indices = self.elements.listed(i64)
+            tokens.expect(",")
             values = self._sparse_values(held.element, indices)
-        if self.start != literal.end:
-            self.unexpected("'>'")
-        self.end, self.kind, self.text, self.start = after
+        if tokens.start != literal.end:
+            tokens.unexpected("'>'")
+        tokens.end, tokens.kind, tokens.text, tokens.start = after
         return SparseAttr(self._positions(indices, held, literal.start), values, declared)
 
     def _sparse_values(self, element: ElementType, indices: Listed) -> Data:
         """Values of as many positions as there are, each or one for all."""
-        at = self.start
+        tokens = self.tokens
+        at = tokens.start
         kind = TensorType(element, (indices.shape[0] if indices.shape else 1,))
-        if self.kind == "string" and element.kind not in TEXT_KINDS:
-            literal = Literal(at, self.end)
-            self.advance()
-            return self.elements(literal, kind)
-        found = self.listed(element)
+        if tokens.kind == "string" and element.kind not in TEXT_KINDS:
+            literal = Literal(at, tokens.end)
+            tokens.advance()
+            return self.elements.elements(literal, kind)
+        found = self.elements.listed(element)
         if found.shape not in ((), (kind.count,)):
-            self.fail(f"{kind.count} positions have values of shape {found.shape}", at=at)
+            tokens.fail(f"{kind.count} positions have values of shape {found.shape}", at=at)
         values = found.values if found.shape else found.values * kind.count
-        return self.data(kind, values)
+        return self.elements.data(kind, values)
 
     def _positions(self, indices: Listed, held: TensorType, at: int) -> Data:
         sizes = held.static_shape
@@ -475,71 +494,74 @@ class ConstantReader(TypeReader):
         if not shape:
             values, shape = [*values] * rank, (1, rank)
         if values and not ((len(shape) == 1 and rank == 1) or (len(shape) == 2 and shape[1] == rank)):
-            self.fail(f"positions of shape {shape} are none of {held}", at=at)
+            self.tokens.fail(f"positions of shape {shape} are none of {held}", at=at)
         numbers = [_signed(v, i64) for v in values if isinstance(v, int)]
         if any(not 0 <= n < sizes[k % rank] for k, n in enumerate(numbers)):
-            self.fail(f"a position is not within {held}", at=at)
+            self.tokens.fail(f"a position is not within {held}", at=at)
         return data_of(i64, shape, numbers)
 
     # -- locations
 
     def location(self) -> LocationAttr:
         """Reads what stands within `loc(...)`. What aliases stand for there is not counted: it is seldom written."""
-        parts = self.alias_parts
+        parts = self.aliases.parts
         result = self._location()
-        self.alias_parts = parts
+        self.aliases.parts = parts
         return result
 
     def _location(self) -> LocationAttr:
-        with self.nested():
-            if self.kind == "attribute":
-                result = self.attribute_aliases.get(self.text[1:])
+        tokens = self.tokens
+        with tokens.nested():
+            if tokens.kind == "attribute":
+                result = self.aliases.attributes.get(tokens.text[1:])
                 if isinstance(result, LocationAttr):
-                    self.advance()
+                    tokens.advance()
                     return result
-                self.unexpected("a location")
-            if self.take("unknown"):
+                tokens.unexpected("a location")
+            if tokens.take("unknown"):
                 return UnknownLoc()
-            if self.take("callsite"):
-                self.expect("(")
+            if tokens.take("callsite"):
+                tokens.expect("(")
                 callee = self.location()
-                self.expect("at")
+                tokens.expect("at")
                 caller = self.location()
-                self.expect(")")
+                tokens.expect(")")
                 return CallSiteLoc(callee, caller)
-            if self.take("fused"):
+            if tokens.take("fused"):
                 metadata = None
-                if self.take("<"):
+                if tokens.take("<"):
                     metadata = self.member()
-                    self.expect(">")
-                self.expect("[")
-                return fused(self.separated(self.location, "]"), metadata)
+                    tokens.expect(">")
+                tokens.expect("[")
+                return fused(tokens.separated(self.location, "]"), metadata)
             return self._place_or_name()
 
     def _place_or_name(self) -> LocationAttr:
-        text = self.string()
-        if self.take("("):
+        tokens = self.tokens
+        text = tokens.string()
+        if tokens.take("("):
             child = self.location()
-            self.expect(")")
+            tokens.expect(")")
             return NameLoc(text, child)
-        if not self.take(":"):
+        if not tokens.take(":"):
             return NameLoc(text)
         line = self._place_number()
-        if self.at(")"):
+        if tokens.at(")"):
             return FileLineColLoc(text, line, 0)
-        self.expect(":")
+        tokens.expect(":")
         column = self._place_number()
-        if not self.take("to"):
+        if not tokens.take("to"):
             return FileLineColLoc(text, line, column)
-        last = line if self.at(":") else self._place_number()
-        self.expect(":")
+        last = line if tokens.at(":") else self._place_number()
+        tokens.expect(":")
         return FileLineColLoc(text, line, column, (last, self._place_number()))
 
     def _place_number(self) -> int:
-        at = self.start
-        number = self.whole(self.expect_kind("int", "a line or column"), at)
+        tokens = self.tokens
+        at = tokens.start
+        number = tokens.integer_value(tokens.expect_kind("int", "a line or column"), at)
         if number > _LARGEST_PLACE:
-            self.fail(f"{number} is not a line or column", at=at)
+            tokens.fail(f"{number} is not a line or column", at=at)
         return number
 
 
@@ -554,52 +576,3 @@ def _signed(code: int, element: ElementType) -> int:
         return code
     sign = 1 << (element.bits - 1)
     return (code ^ sign) - sign
-
-
-def _dims(reader: ConstantReader) -> Attribute:
-    def one() -> Dim:
-        at = reader.start
-        if reader.kind == "string":
-            return reader.dimension(reader.string(), at)
-        negative = reader.take("-")
-        size = reader.whole(reader.expect_kind("int", "a dimension"), at)
-        return -size if negative else size
-
-    out = [one()]
-    while reader.take(","):
-        out.append(one())
-    return DimsAttr(tuple(out))
-
-
-def _bytes(reader: ConstantReader) -> Attribute:
-    at = reader.start
-    digits = reader.string()
-    try:
-        return BytesAttr(bytes.fromhex(digits.removeprefix("0x")))
-    except ValueError:
-        reader.fail("expected hexadecimal digits '0x...' in pairs", at=at)
-
-
-def _bracketed(read: Callable[[ConstantReader], Attribute]) -> Callable[[ConstantReader], Attribute]:
-    def within(reader: ConstantReader) -> Attribute:
-        reader.expect("<")
-        result = read(reader)
-        reader.expect(">")
-        return result
-
-    return within
-
-
-_ATTRIBUTES: Mapping[str, Callable[[ConstantReader], Attribute]] = MappingProxyType(
-    {
-        "commonir.dims": _bracketed(_dims),
-        "commonir.bytes": _bracketed(_bytes),
-        "dlti.dl_entry": layouts.read_entry,
-        "dlti.function_pointer_alignment": layouts.read_function_pointer_alignment,
-        **{
-            f"dlti.{kind}": partial(layouts.read_layout, kind=kind)
-            for kind in ("dl_spec", "map", "target_device_spec", "target_system_spec")
-        },
-    }
-)
-"""What reads the attributes that have classes here, by their names, at the token after the name."""

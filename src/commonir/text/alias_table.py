@@ -1,0 +1,57 @@
+"""The aliases that a text has defined, and how much text they stand for.
+
+Source: MLIR language reference, type and attribute aliases. Limits: `Limits.max_alias_parts`, `max_nesting_depth`.
+"""
+
+from __future__ import annotations
+
+from commonir.base.file_codes import LIMIT_EXCEEDED
+from commonir.base.tuples import NamedTuple
+from commonir.ir.attributes import Attribute
+from commonir.ir.types import Type
+from commonir.text.lexer import TokenStream
+
+_SMALL = 32
+"""Uses of aliases of at most this many parts are not counted."""
+
+
+class Extent(NamedTuple):
+    """The size of an alias with those within it written out: parts between commas, and the depth of nesting."""
+
+    parts: int
+    depth: int
+
+
+class AliasTable:
+    """Types and attributes by the names of aliases, without their signs.
+
+    `extents` are by names with signs; aliases of locations have none, as they are not written out. `parts` counts the
+    parts that aliases stood for: within the definition of an alias (`is_defining`) all, otherwise those of large ones.
+    """
+
+    def __init__(self) -> None:
+        self.types: dict[str, Type] = {}
+        self.attributes: dict[str, Attribute] = {}
+        self.extents: dict[str, Extent] = {}
+        self.parts = 0
+        self.is_defining = False
+
+    def use(self, tokens: TokenStream) -> None:
+        """Counts what the alias at the current token stands for, and moves over it.
+
+        Raises: NESTING_TOO_DEEP, LIMIT_EXCEEDED.
+        """
+        name = tokens.text
+        extent = self.extents.get(name)
+        if extent is not None:
+            tokens.reach(tokens.depth + extent.depth)
+            if self.is_defining or extent.parts > _SMALL:
+                self.parts += extent.parts
+            most = tokens.limits.max_alias_parts
+            if self.parts > most and not self.is_defining:
+                message = (
+                    f"with its aliases written out, the text has more than {most:,} types and attributes up to here"
+                )
+                help = f"use '{name}' less often, or let it and the aliases within it stand for less"
+                tokens.fail(message, code=LIMIT_EXCEEDED, help=help)
+        tokens.advance()

@@ -1,0 +1,122 @@
+"""What forms of operations are read with: tokens, types, attributes, names and definitions of one text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from commonir.ir.attributes import Attribute
+from commonir.ir.operation import Block
+from commonir.ir.origins import Origin, TextLines, TextLocation
+from commonir.ir.types import Type
+from commonir.ods import Dialects, Op
+from commonir.ods.fields import Field
+from commonir.ods.text_form import Argument, Use
+from commonir.text.builtin_forms import attribute_reader
+from commonir.text.lexer import TokenStream
+from commonir.text.name_scopes import NameScopes
+from commonir.text.operation_builder import OperationBuilder
+from commonir.text.unresolved_locations import UnresolvedLocations
+
+if TYPE_CHECKING:
+    from commonir.text.deduction import DeducedTypes
+
+_INTEGERS = re.compile(r"\[(-?\d{1,18}(?:, ?-?\d{1,18})*+)\]")
+
+
+class FormContext:
+    """The readers of one text, and what it has defined so far."""
+
+    def __init__(self, tokens: TokenStream, dialects: Dialects, versions: Mapping[str, str]) -> None:
+        self.tokens = tokens
+        self.attributes = attribute_reader(tokens, dialects)
+        self.types = self.attributes.types
+        self.names = NameScopes(tokens)
+        self.builder = OperationBuilder(tokens, self.names, dialects, versions)
+        self.unresolved_locations = UnresolvedLocations()
+        self.lines = TextLines(tokens.file, tokens.lines_before)
+        self.default_dialects = ["builtin"]
+        """For each open region, the dialect whose operations need no prefix in it."""
+        self.deduced: dict[object, DeducedTypes] = {}
+        """Types that definitions gave for operations, by what the text says of them."""
+        self.attribute_values: dict[tuple[Field, str], object] = {}
+        """Values of attributes that forms name, by their texts."""
+        self.dictionaries: dict[tuple[type[Op], bool, str], tuple[dict[Field, Attribute], dict[str, Attribute]]] = {}
+        """Attributes that dictionaries of a definition state, declared and others, by their texts."""
+
+    @property
+    def default_dialect(self) -> str:
+        """The dialect whose operations need no prefix here."""
+        return self.default_dialects[-1]
+
+    def use(self) -> Use:
+        """Reads `%name` or `%name#n`."""
+        tokens = self.tokens
+        at = tokens.start
+        name = tokens.expect_kind("value", "a value '%name'")
+        if tokens.kind == "attribute" and tokens.text[1:].isdigit():
+            name += tokens.advance()
+        return Use(name, at)
+
+    def uses(self) -> list[Use]:
+        """Reads values separated by commas, perhaps none."""
+        if self.tokens.kind != "value":
+            return []
+        out = [self.use()]
+        while self.tokens.take(","):
+            out.append(self.use())
+        return out
+
+    def argument(self, *, attributes: bool = False) -> Argument:
+        """Reads `%name: type`, perhaps with attributes where they may stand, and its location."""
+        tokens, at = self.tokens, self.tokens.start
+        name = tokens.expect_kind("value", "a value '%name'")
+        tokens.expect(":")
+        type = self.types.type()
+        stated = self.attributes.entries() if attributes and tokens.at("{") else {}
+        origin = self.location_suffix() if tokens.at("loc") else TextLocation(self.lines, at)
+        return Argument(name, at, type, stated, origin)
+
+    def location_suffix(self) -> Origin:
+        """Reads `loc(...)`; the current token is `loc`."""
+        tokens = self.tokens
+        tokens.advance()
+        tokens.expect("(")
+        result = self.attributes.location()
+        tokens.expect(")")
+        return result
+
+    def successor(self) -> Block:
+        """Reads the label of a block of the current region."""
+        at = self.tokens.start
+        return self.names.block(self.tokens.expect_kind("block", "a block '^name'"), at)
+
+    def successor_and_uses(self) -> tuple[Block, list[Use], list[Type]]:
+        """Reads `^name`, perhaps with `(%a, %b : T, U)`."""
+        tokens = self.tokens
+        block = self.successor()
+        if not tokens.take("("):
+            return block, [], []
+        uses = self.uses()
+        tokens.expect(":")
+        types = list(self.types.types())
+        tokens.expect(")")
+        return block, uses, types
+
+    def plain_integers(self) -> list[int] | None:
+        """Reads `[1, -2]` in one step; None, and nothing is read, where something else stands."""
+        tokens = self.tokens
+        found = _INTEGERS.match(tokens.source, tokens.start)
+        if found is None:
+            return None
+        tokens.move_to(found.end())
+        return [*map(int, found[1].split(","))]
+
+    def bracketed(self) -> str:
+        """Reads a text in balanced angle brackets, and returns it with them."""
+        tokens = self.tokens
+        if not tokens.at("<"):
+            tokens.unexpected("'<'")
+        tokens.end = tokens.start
+        return f"<{tokens.body()}>"

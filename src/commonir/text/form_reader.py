@@ -1,0 +1,473 @@
+"""Collects what the text of one operation states by the elements of its assembly format, and builds the operation.
+
+The inverse of `text/form_writer.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from functools import cache
+from itertools import islice
+from typing import Any, TypeAlias
+
+from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
+from commonir.base.diagnostics import DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.ir.attributes import Attribute, DenseArrayAttr, IntegerAttr, StringAttr, UnitAttr
+from commonir.ir.operation import Block, Region
+from commonir.ir.types import DialectType, Type, i32, i64
+from commonir.ods import MlirOp, Op, attr_types
+from commonir.ods.definition import RESULT_SIZES
+from commonir.ods.fields import Field, FieldKind
+from commonir.ods.inference import result_fields
+from commonir.ods.property_types import PropertyType
+from commonir.ods.text_form import Argument, RegionRequest, Use
+from commonir.ods.type_rules import type_of_attribute
+from commonir.text.assembly import (
+    AttributeDictionary,
+    Custom,
+    Element,
+    Group,
+    Literal,
+    Operands,
+    PropertyDictionary,
+    Results,
+    Successors,
+    Variable,
+    format_of,
+)
+from commonir.text.deduction import Deduction, StatedTypes
+from commonir.text.form_context import FormContext
+from commonir.text.python_forms import PythonReader
+
+Reading: TypeAlias = "Generator[RegionRequest, Region, None]"
+"""Reads elements; requests regions, and is sent them."""
+
+# The words that attributes of the syntax itself begin with.
+_ATTRIBUTE_WORDS = frozenset(
+    [
+        "true",
+        "false",
+        "array",
+        "dense",
+        "dense_resource",
+        "sparse",
+        "unit",
+        "affine_map",
+        "affine_set",
+        "strided",
+        "loc",
+        "distinct",
+    ]
+)
+
+
+def _has_its_type(field: Field) -> bool:
+    """Returns whether a number has its type in a dictionary, though not where a form names the attribute."""
+    return field.type is not None and field.type.elides_type
+
+
+class FormPlan:
+    """What follows from a definition for reading its form. `deduction` is None where no types are left out."""
+
+    __slots__ = ("deduction", "definition", "fields", "form")
+
+    def __init__(self, definition: type[Op]) -> None:
+        self.definition = definition
+        self.form = format_of(definition)
+        deduces = bool(definition.type_rules) or issubclass(definition, MlirOp)
+        self.deduction = Deduction(definition, states_results=self.form.states_results) if deduces else None
+        self.fields = {f.spelling: f for f in definition.layout.attributes}
+
+
+@cache
+def plan_of(definition: type[Op]) -> FormPlan:
+    """Returns how the form of a definition is read."""
+    return FormPlan(definition)
+
+
+class FormReader:
+    """Collects what the text of one operation says, then builds it.
+
+    `operands`, `types` and `regions` are by field; types of all operands or all results, where they are stated
+    together, are in `operand_types` and `result_types`.
+    """
+
+    def __init__(self, context: FormContext, plan: FormPlan, result_count: int, start: int) -> None:
+        self.context = context
+        self.tokens = context.tokens
+        self.definition = plan.definition
+        self.result_count = result_count
+        self.start = start
+        self.plan = plan
+        self.operands: dict[Field, list[Use]] = {}
+        self.types: dict[Field, list[Type]] = {}
+        self.all_operands: list[Use] | None = None
+        self.operand_types: list[Type] | None = None
+        self.result_types: Sequence[Type] | None = None
+        self.attributes: dict[Field, Attribute] = {}
+        self.extra: dict[str, Attribute] = {}
+        self.regions: dict[Field, list[Region]] = {}
+        self.blocks: list[Block] = []
+        self.entry_arguments: list[Argument] | None = None
+
+    # -- elements
+
+    def read_regions(self) -> Reading:
+        """Reads all regions."""
+        for f in self.definition.layout.regions:
+            yield from self.read_region(f)
+
+    def read_functional_type(self, inputs: Group, results: Group) -> None:
+        """Reads types of operands, an arrow and types of results."""
+        of_inputs, of_results = self.context.types.signature()
+        self._give(inputs, of_inputs)
+        self._give(results, of_results)
+
+    def read_type_of(self, group: Group, short: str) -> None:
+        """Reads the types of a group, of which that of a dialect may leave out its prefix."""
+        if short and self.tokens.at("<"):
+            self._give(group, (self._short_type(short),))
+        else:
+            self._types(group)
+
+    def read_attributes(self, *, keyword: bool) -> None:
+        """Reads the attribute dictionary, if there is one."""
+        if self.tokens.take("attributes") if keyword else self.tokens.at("{"):
+            self._dictionary(has_properties=False)
+
+    def read_properties(self) -> None:
+        """Reads the dictionary of properties, if there is one."""
+        if self.tokens.take("<"):
+            self._dictionary(has_properties=True)
+            self.tokens.expect(">")
+
+    def read_all_operands(self) -> None:
+        """Reads all operands."""
+        self.all_operands = self._uses()
+
+    def read_all_successors(self) -> None:
+        """Reads all successors, perhaps none."""
+        if self.tokens.kind == "block":
+            self._successors()
+
+    def _successors(self) -> None:
+        self.blocks.append(self.context.successor())
+        while self.tokens.take(","):
+            self.blocks.append(self.context.successor())
+
+    def starts(self, element: Element) -> bool:
+        """Returns whether the current token can begin an element: how an optional group is recognized."""
+        tokens = self.tokens
+        match element:
+            case Literal(text=text):
+                return tokens.at(text)
+            case Variable(field=field):
+                return self._starts_variable(field)
+            case Operands():
+                return tokens.kind == "value"
+            case Successors():
+                return tokens.kind == "block"
+            case AttributeDictionary(keyword=keyword):
+                return tokens.at("attributes" if keyword else "{")
+            case PropertyDictionary():
+                return tokens.at("<")
+            case Custom(name="DynamicIndexList"):
+                return tokens.at("[")
+            case _:
+                return False
+
+    def _starts_variable(self, field: Field) -> bool:
+        tokens = self.tokens
+        match field.kind:
+            case FieldKind.REGION:
+                return tokens.at("{")
+            case FieldKind.SUCCESSOR:
+                return tokens.kind == "block"
+            case FieldKind.ATTRIBUTE:
+                pass
+            case _:
+                return tokens.kind == "value"
+        if isinstance(field.type, PropertyType):
+            return field.type.starts(self._python_reader())
+        if field.type in (attr_types.symbol_name, attr_types.symbol):
+            return tokens.kind == "symbol"
+        if field.type is attr_types.string:
+            return tokens.kind == "string"
+        if field.type is not None and field.type.cases and tokens.kind == "word":
+            return tokens.text in field.type.cases
+        if tokens.at("<"):
+            return issubclass(self.definition, MlirOp)
+        if tokens.kind == "word":
+            return tokens.text in _ATTRIBUTE_WORDS
+        return tokens.kind in ("string", "int", "float", "attribute", "symbol") or tokens.at("[") or tokens.at("-")
+
+    def read_variable(self, field: Field) -> None:
+        if field.kind is FieldKind.SUCCESSOR:
+            if not field.variadic:
+                self.blocks.append(self.context.successor())
+            elif self.tokens.kind == "block":
+                self._successors()
+        elif field.kind in (FieldKind.OPERAND, FieldKind.PARAMETER):
+            if not field.variadic and (
+                field.is_required or field.kind is FieldKind.PARAMETER or self.tokens.kind == "value"
+            ):
+                self.operands[field] = [self.context.use()]
+            else:
+                self.read_operands(field)
+        else:
+            self.attributes[field] = self.read_attribute(field)
+
+    def read_operands(self, field: Field) -> None:
+        """Reads the values of a variadic operand, perhaps none."""
+        self.operands[field] = self._uses()
+
+    def _uses(self) -> list[Use]:
+        return self.context.uses()
+
+    def read_region(self, field: Field) -> Reading:
+        """Reads the regions of a field."""
+        found: list[Region] = []
+        if self.tokens.at("{") or not field.variadic:
+            while True:
+                region = yield RegionRequest(self.entry_arguments)
+                assert isinstance(region, Region)
+                self.context.builder.end_region(self.definition, region)
+                found.append(region)
+                if not field.variadic or not self.tokens.take(","):
+                    break
+        self.regions[field] = found
+
+    # -- attributes
+
+    def read_attribute(self, field: Field) -> Attribute:
+        """Reads the value of a declared attribute."""
+        tokens, attributes, attr_type = self.tokens, self.context.attributes, field.type
+        if isinstance(attr_type, PropertyType):
+            return self._property(field, attr_type)
+        if attr_type is attr_types.symbol_name and tokens.kind != "string":
+            return StringAttr(tokens.symbol())
+        if attr_type is attr_types.symbol and tokens.kind != "string":
+            return attributes.symbol_reference()
+        cases = attr_type.cases if attr_type is not None else ()
+        if cases and tokens.kind == "word":
+            if tokens.text not in cases:
+                message = f"'{field.spelling}' is one of {', '.join(cases)}, not '{tokens.text}'"
+                help = did_you_mean(tokens.text, cases)
+                tokens.fail(f"{self.definition.name}: {message}", code=WRONG_ATTRIBUTE, help=help)
+            return StringAttr(tokens.advance())
+        if tokens.at("<"):
+            # An attribute of a dialect without its prefix, whose name is that of its type.
+            read = attributes.readers.get("" if attr_type is None else attr_type.name)
+            return StringAttr(self.context.bracketed()) if read is None else read(attributes)
+        if attr_type is not None and attr_type.elides_type:
+            if tokens.kind == "int" or tokens.at("-"):
+                # What follows a colon here is not the type of the number, but the next element of the format.
+                at = tokens.start
+                number = tokens.integer((1 << 64) - 1)
+                typed = attr_type.to_attribute(number)
+                return attributes.integer_of(number, typed.type if isinstance(typed, IntegerAttr) else i64, at)
+            if tokens.take("["):
+                return attr_type.to_attribute(tuple(tokens.separated(tokens.integer, "]")))
+        return attributes.attribute()
+
+    def _property(self, field: Field, type: PropertyType[Any]) -> Attribute:
+        """Reads the value of a property, as the attribute that stores it."""
+        at = self.tokens.start
+        try:
+            return type.to_attribute(type.read(self._python_reader()))
+        except ValueError as error:
+            self.tokens.fail(f"{self.definition.name}: '{field.spelling}': {error}", at=at, code=WRONG_ATTRIBUTE)
+
+    def _python_reader(self) -> PythonReader:
+        return PythonReader(self.context, self.definition, self.result_count, self.start)
+
+    def _dictionary(self, *, has_properties: bool) -> None:
+        context = self.context
+        text = "" if self.attributes or self.extra else context.attributes.plain_dictionary()
+        key = (self.definition, has_properties, text)
+        known = context.dictionaries.get(key)
+        if known is not None:
+            context.tokens.move_to(context.tokens.start + len(text))
+            self.attributes, self.extra = dict(known[0]), dict(known[1])
+            return
+        self._read_dictionary(has_properties=has_properties)
+        if text:
+            context.dictionaries[key] = dict(self.attributes), dict(self.extra)
+
+    def _read_dictionary(self, *, has_properties: bool) -> None:
+        tokens, attributes = self.tokens, self.context.attributes
+        fields = self.plan.fields
+        tokens.expect("{")
+
+        def entry() -> None:
+            at = tokens.start
+            name = attributes.key()
+            field = fields.get(name)
+            if name in self.extra or field in self.attributes:
+                tokens.fail(f"attribute '{name}' is given twice", at=at)
+            is_property = field is not None and isinstance(field.type, PropertyType)
+            if is_property and not has_properties:
+                tokens.fail(f"'{name}' is a property, which attributes do not give; the generic form does", at=at)
+            if not tokens.take("="):
+                value: Attribute = UnitAttr()
+            elif field is None:
+                value = attributes.member()
+            elif is_property or self.definition.custom_form is not None or _has_its_type(field):
+                value = attributes.attribute()
+            else:
+                value = self.read_attribute(field)
+            if field is None:
+                self.extra[name] = value
+            else:
+                self.attributes[field] = value
+
+        tokens.separated(entry, "}")
+
+    # -- types
+
+    def _types(self, group: Group) -> None:
+        if not isinstance(group, Variable):
+            self._give(group, self.context.types.types())
+        elif not group.field.is_required and not self.operands.get(group.field) and self._at_no_type():
+            self._give(group, ())
+        elif not group.field.variadic:
+            self._give(group, (self.context.types.type(),))
+        else:
+            self._give(group, self.context.types.types() if self.operands.get(group.field, [1]) else ())
+
+    def _short_type(self, name: str) -> Type:
+        """A type of a dialect without its prefix."""
+        read = self.context.types.readers.get(name)
+        if read is not None:
+            return read(self.context.types)
+        dialect, _, mnemonic = name.partition(".")
+        return DialectType(dialect, mnemonic, self.context.bracketed()[1:-1])
+
+    def _at_no_type(self) -> bool:
+        """Whether something stands here that no type begins with. mlir-opt does not read what it prints there."""
+        return self.tokens.kind in ("mark", "value", "end") and not self.tokens.at("(")
+
+    def _give(self, group: Group, types: Sequence[Type]) -> None:
+        match group:
+            case Variable(field=field):
+                self.types[field] = list(types)
+            case Operands():
+                self.operand_types = list(types)
+            case Results():
+                self.result_types = list(types)
+
+    def read_signature(self) -> None:
+        context = self.context
+        if context.tokens.at("("):
+            self.operand_types, self.result_types = context.types.signature()
+        else:
+            kind = context.types.type()
+            self.operand_types = [kind] * sum(map(len, self.operands.values()))
+            self.result_types = [kind]
+
+    # -- building
+
+    def build(self) -> Op:
+        """Builds the operation of what was read."""
+        definition, builder = self.definition, self.context.builder
+        layout = definition.layout
+        arguments: dict[str, object] = {}
+        self._divide_results()
+        for f, attr in self.attributes.items():
+            arguments[f.name] = builder.decoded(definition, f, attr, self.start)
+        regions: list[Region] = []
+        for f in layout.regions:
+            found = self.regions.get(f, [])
+            regions += found if f.variadic else found[:1] or [Region()]
+        successors = builder.successor_arguments(definition, self.blocks, self.start)
+        counts, uses = self._flat_operands()
+        operand_types, types = self._types_of(counts, uses, arguments)
+        resolve = self.context.names.resolve
+        operands = tuple([resolve(u, t) for u, t in zip(uses, operand_types, strict=True)])
+        if types is not None and not layout.parameters:
+            blocks = tuple(self.blocks)
+            op = builder.assemble(definition, operands, counts, arguments, types, self.start, tuple(regions), blocks)
+        else:
+            arguments |= builder.region_arguments(definition, regions, self.start) | successors
+            arguments |= builder.by_field(layout.inputs, counts, operands)
+            if types is not None:
+                return builder.build(definition, arguments, types, self.extra, self.start)
+            op = self._constructed(arguments)
+        for key, value in self.extra.items():
+            op.set_extra(key, value)
+        return op
+
+    def _flat_operands(self) -> tuple[tuple[int, ...], list[Use]]:
+        """Returns how many operands each field has, and the uses of all."""
+        inputs = self.definition.layout.inputs
+        if self.all_operands is not None:
+            total = len(self.all_operands)
+            return self.context.builder.group_counts(self.definition, total, None, self.start), self.all_operands
+        groups = [self.operands.get(f, []) for f in inputs]
+        return tuple(map(len, groups)), [u for g in groups for u in g]
+
+    def _types_of(
+        self, counts: tuple[int, ...], uses: Sequence[Use], arguments: Mapping[str, object]
+    ) -> tuple[Sequence[Type | None], Sequence[Type] | None]:
+        """Returns the types of operands, None where unknown, and of results; None when they are to be inferred."""
+        layout, deduction = self.definition.layout, self.plan.deduction
+        stated: StatedTypes = {f.name: tuple(types) for f, types in self.types.items()}
+        if self.operand_types is not None:
+            self._check_count(len(uses), len(self.operand_types), min([u.at for u in uses], default=self.start))
+            rest = iter(self.operand_types)
+            stated |= {f.name: tuple(islice(rest, n)) for f, n in zip(layout.inputs, counts, strict=True)}
+        first = 0
+        for f, count in zip(layout.inputs, counts, strict=True):
+            if f.name in stated:
+                self._check_count(count, len(stated[f.name]), uses[first].at if count else self.start)
+            first += count
+        if deduction is None:
+            groups = [stated.get(f.name, (None,) * n) for f, n in zip(layout.inputs, counts, strict=True)]
+            return [t for g in groups for t in g], self._stated_results()
+        if self.result_types is not None:
+            for f, t in result_fields(layout.results, self.result_types):
+                stated[f.name] = (*stated.get(f.name, ()), t)
+        for f in self.attributes:
+            type = type_of_attribute(arguments.get(f.name))
+            if type is not None:
+                stated[f.name] = (type,)
+        of_operands, deduced = deduction.types(counts, stated, self.context.deduced)
+        return of_operands, self.result_types if self.result_types is not None else deduced
+
+    def _check_count(self, uses: int, types: int, at: int) -> None:
+        if uses != types:
+            message = f"{self.definition.name}: {uses} operands have {types} types"
+            self.tokens.fail(message, at=at, code=WRONG_OPERAND_COUNT)
+
+    def _constructed(self, arguments: dict[str, object]) -> Op:
+        """Returns an operation whose result types its constructor infers."""
+        tokens = self.tokens
+        for f in self.definition.layout.arguments:
+            if f.is_required and f.name not in arguments:
+                message = f"{self.definition.name}: attribute '{f.spelling}' is missing"
+                tokens.fail(message, at=self.start, code=WRONG_ATTRIBUTE)
+        try:
+            return self.definition(**arguments)
+        except DiagnosticError as error:
+            raise DiagnosticError(*[tokens.located(d, self.start) for d in error.diagnostics]) from None
+        except TypeError as error:
+            tokens.fail(str(error), at=self.start, code=WRONG_ATTRIBUTE)
+
+    def _divide_results(self) -> None:
+        """Records how results divide among those declared, if an attribute holds it and their types say it."""
+        sizes = self.definition.layout.by_name.get(RESULT_SIZES)
+        if sizes is None or sizes not in self.plan.form.named:
+            return
+        results = self.definition.layout.results
+        for f in results:
+            if f.variadic or f.optional:
+                self.types.setdefault(f, [])
+        counts = [len(self.types[f]) if f in self.types else 1 for f in results]
+        self.attributes[sizes] = DenseArrayAttr(i32, tuple(counts))
+
+    def _stated_results(self) -> Sequence[Type] | None:
+        """Returns the types of the results as stated; None when they are to be inferred."""
+        if self.result_types is not None or not self.plan.form.states_results:
+            return self.result_types
+        return [t for f in self.definition.layout.results for t in self.types.get(f, ())]

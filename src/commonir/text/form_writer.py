@@ -1,0 +1,325 @@
+"""Writes what one operation states by the elements of its assembly format: the inverse of `text/form_reader.py`.
+
+Blanks stand where mlir-opt puts them, which depends on the format alone: two flags say what came before.
+Source: MLIR operation definitions, declarative assembly format; spacing as of mlir-opt 22.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
+from typing import NoReturn
+
+from commonir.ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    DenseArrayAttr,
+    DialectAttr,
+    DimsAttr,
+    EnumAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+    entry_text_of,
+)
+from commonir.ir.constant_text import ConstantPrinter
+from commonir.ir.literals import dim_literal, key_text, scalar_text, symbol_text
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.printing import Inexpressible, Nested, Piece
+from commonir.ir.types import DialectType, Type, boolean, f64, i64
+from commonir.ods import MlirOp, Op, attr_types
+from commonir.ods.fields import BOUND, Field, FieldKind
+from commonir.ods.property_types import PropertyType
+from commonir.text.assembly import (
+    Custom,
+    Element,
+    FunctionalType,
+    Group,
+    Literal,
+    Operands,
+    Regions,
+    Results,
+    Successors,
+    TypeOf,
+    Variable,
+    format_of,
+)
+from commonir.text.form_printer import FormPrinter
+from commonir.text.lexer import BARE_ID
+
+
+class FormPlan:
+    """What follows from a definition for writing its form.
+
+    `named` and `unnamed`: the attributes that the form names, by their spelling, and whether there are others.
+    `required`: positions of operands that must be there, among all inputs.
+    """
+
+    __slots__ = ("fields", "form", "is_mlir", "named", "region_count", "required", "unnamed")
+
+    def __init__(self, definition: type[Op]) -> None:
+        layout = definition.layout
+        self.form = format_of(definition)
+        self.is_mlir = issubclass(definition, MlirOp)
+        self.named = frozenset(f.spelling for f in self.form.named)
+        self.fields = {f.spelling: f for f in layout.attributes}
+        self.unnamed = any(name not in self.named for name in self.fields)
+        self.required = [n for n, f in enumerate(layout.inputs) if f.kind is FieldKind.OPERAND and f.is_required]
+        self.region_count = None if any(f.variadic for f in layout.regions) else len(layout.regions)
+
+
+class Writer:
+    """The text of one operation. `put` and `literal` place blanks as mlir-opt does."""
+
+    __slots__ = ("done", "form", "op", "plan", "printer", "punctuation", "space", "text")
+
+    def __init__(self, printer: FormPrinter, op: Op, plan: FormPlan) -> None:
+        self.printer = printer
+        self.op = op
+        self.plan = plan
+        self.form = plan.form
+        self.text = printer.name(op)
+        self.done: list[Piece] = []
+        self.space = True
+        self.punctuation = False
+
+    def refuse(self) -> NoReturn:
+        """Gives up: the format cannot say what this operation is."""
+        raise Inexpressible
+
+    def put(self, text: str) -> None:
+        """Appends anything that is not a literal, with a blank before it where one belongs."""
+        if text:
+            self.text += f" {text}" if self.space or not self.punctuation else text
+        elif self.printer.upstream and (self.space or not self.punctuation):
+            # A group without values leaves its blank behind.
+            self.text += " "
+        elif not self.printer.upstream:
+            return
+        self.space, self.punctuation = True, False
+
+    def blank(self, text: str) -> None:
+        """Appends white space, or nothing in place of a blank."""
+        if text == "\n":
+            self.text += f"\n{self.printer.margin}"
+        else:
+            self.text += text
+            self.punctuation, self.space = not text, False
+
+    def type(self, kind: Type, short: str) -> str:
+        """A type, without the prefix of the one that forms write short."""
+        if isinstance(kind, DialectType) and f"{kind.dialect}.{kind.mnemonic}" == short:
+            return f"<{kind.body}>"
+        return self.printer.type(kind)
+
+    def variable(self, element: Variable) -> None:
+        field = element.field
+        match field.kind:
+            case FieldKind.OPERAND | FieldKind.PARAMETER:
+                self.put(self.printer.values(self.values(field)))
+            case FieldKind.REGION:
+                held = self.op.field_value(field)
+                self.regions(held if field.variadic else (held,))
+            case FieldKind.SUCCESSOR:
+                self.put(", ".join(map(self.printer.label, self.blocks(field))))
+            case _:
+                value = self.attribute(field)
+                if value is None:
+                    raise Inexpressible
+                self.put(self.shown(field, value, qualified=element.qualified))
+
+    def shown(self, field: Field, value: Attribute, *, qualified: bool = False) -> str:
+        """The value of an attribute that the format names."""
+        kind = field.type
+        if kind is attr_types.symbol_name and isinstance(value, StringAttr):
+            return symbol_text(value.value)
+        if not isinstance(self.op, MlirOp):
+            return field_text(field, value, self.printer)
+        if kind is not None and kind.spelled is not None and not qualified:
+            return kind.spelled(self.op.field_value(field))
+        if kind is not None and kind.elides_type:
+            return self.printer.attribute(value, "untyped")
+        if isinstance(value, DialectAttr) and not qualified and value.mnemonic and value.body is not None:
+            return f"<{value.body}>"
+        return self.printer.attribute(value)
+
+    def values(self, field: Field) -> tuple[Value, ...]:
+        """The values of an operand, parameter or result, as many as there are."""
+        if field.kind is FieldKind.PARAMETER:
+            bound = self.op.bound_value(field)
+            return () if bound is None else (bound,)
+        found = self.op.field_value(field)
+        if isinstance(found, Value):
+            return (found,)
+        return tuple([v for v in found or () if isinstance(v, Value)])
+
+    def blocks(self, field: Field) -> tuple[Block, ...]:
+        """The blocks of a successor."""
+        found: object = self.op.field_value(field)
+        if isinstance(found, Block):
+            return (found,)
+        return tuple([block for block in found if isinstance(block, Block)]) if isinstance(found, tuple) else ()  # pyright: ignore[reportUnknownVariableType]
+
+    def types(self, group: Group) -> list[Type]:
+        """Types of a group of values."""
+        match group:
+            case Variable(field=field):
+                found: object = self.op.field_value(field) if field.kind is not FieldKind.PARAMETER else None
+                return [found.type] if isinstance(found, Value) else [v.type for v in self.values(field)]
+            case Operands():
+                return [v.type for v in self.op.operands]
+            case Results():
+                return [r.type for r in self.op.results]
+
+    def attribute(self, field: Field) -> Attribute | None:
+        """The storage form of an attribute; None when it has no value."""
+        value = self.op.attribute_values[self.op.places[field].attribute]
+        if value is None or field.type is None or value is BOUND:
+            return None
+        return field.type.to_attribute(value)
+
+    def is_present(self, element: Element) -> bool:
+        """Whether an anchor has something to say."""
+        match element:
+            case Variable(field=field):
+                return self._is_given(field)
+            case TypeOf(group=group):
+                return bool(self.types(group))
+            case Operands():
+                return bool(self.op.operands)
+            case Regions():
+                return bool(self.op.regions)
+            case Successors():
+                return bool(self.op.successors)
+            case Custom(arguments=arguments):
+                return any(self.is_present(a) for a in arguments if isinstance(a, Variable | TypeOf))
+            case FunctionalType(inputs=inputs):
+                # As upstream asks it.
+                return bool(self.types(inputs))
+            case Literal():
+                return False
+            case _:
+                return True
+
+    def _is_given(self, field: Field) -> bool:
+        if field.kind in (FieldKind.OPERAND, FieldKind.PARAMETER, FieldKind.RESULT):
+            return bool(self.values(field))
+        if field.kind is FieldKind.REGION:
+            given = self.op.field_value(field)
+            return bool(given.blocks if isinstance(given, Region) else given)
+        if field.kind is FieldKind.SUCCESSOR:
+            return bool(self.blocks(field))
+        if isinstance(self.op, MlirOp):
+            return is_stated(self.op, field)
+        return field.spelling in self.op.properties
+
+    def regions(self, regions: Sequence[Region]) -> None:
+        if not regions and self.printer.upstream and (self.space or not self.punctuation):
+            # A group without regions leaves its blank behind.
+            self.text += " "
+        for n, region in enumerate(regions):
+            if n:
+                self.text += ","
+                self.space, self.punctuation = True, True
+            self.text += " " if self.space or not self.punctuation else ""
+            shown = self.printer.shows_terminator(self.op, region)
+            nested = Nested(region, self.form.has_signature, shown, empty_block=not self.printer.upstream)
+            self.done += (self.text, nested)
+            self.text, self.space, self.punctuation = "", True, False
+
+    def attributes(self, keyword: bool) -> None:
+        """Writes what the format does not name."""
+        if self.plan.is_mlir:
+            held: Mapping[str, Attribute] = self.op.discardable
+            if not self.form.has_properties and (held or self.plan.unnamed):
+                held = self.printer.shown_attributes(self.op, self.plan.named)
+                if held and any(
+                    isinstance(f.type, PropertyType) and f.spelling in held for f in self.op.layout.attributes
+                ):
+                    # mlir-opt prints, and reads, no properties there.
+                    self.refuse()
+            shown = self.printer.dictionary(held) if held else ""
+        else:
+            entries = [*self.declared_entries()]
+            entries += [entry_text_of(name, value, self.printer) for name, value in self._extra()]
+            shown = f"{{{', '.join(entries)}}}" if entries else ""
+        if shown:
+            self.text += f" {'attributes ' if keyword else ''}{shown}"
+        self.punctuation = False
+
+    def _extra(self) -> Iterable[tuple[str, Attribute]]:
+        found = self.op.discardable.items()
+        return sorted(found) if self.printer.upstream else found
+
+    def properties(self) -> None:
+        """Writes declared attributes that the format does not name."""
+        held = {
+            k: v for k, v in self.printer.shown_attributes(self.op, self.plan.named).items() if k not in self.op.extra
+        }
+        self.text += f" <{self.printer.dictionary(held)}>" if held else " " if self.printer.upstream else ""
+        self.punctuation = False
+
+    def declared_entries(self) -> Iterator[str]:
+        """Attributes of the definition that are not their defaults and not named in the format."""
+        fields = self.plan.fields
+        for name, value in self.op.properties.items():
+            field = fields.get(name)
+            if field is not None and field not in self.form.named:
+                if isinstance(value, UnitAttr):
+                    yield key_text(name)
+                else:
+                    yield f"{key_text(name)} = {field_text(field, value, self.printer)}"
+
+    def function_type(self, inputs: list[Type], results: list[Type]) -> None:
+        shown = ", ".join(map(self.printer.type, inputs))
+        self.put(f"({shown}) -> {self.printer.result_types(results)}")
+
+    def signature(self) -> None:
+        operands, results = self.types(Operands()), self.types(Results())
+        distinct = {*operands, *results}
+        if len(distinct) == 1 and len(results) == 1 and (shown := self.printer.type(results[0]))[0] != "(":
+            self.put(shown)
+        else:
+            self.function_type(operands, results)
+
+
+def is_stated(op: Op, field: Field) -> bool:
+    """Whether an attribute has a value that is not its default."""
+    value = op.attribute_values[op.places[field].attribute]
+    if field.type is attr_types.unit:
+        return value is True
+    return not (value is None or value is BOUND or value in (field.default, field.elided))
+
+
+_RAW = (attr_types.any_attribute, attr_types.dictionary, attr_types.dictionaries)
+
+
+def field_text(field: Field, value: Attribute, printer: ConstantPrinter) -> str:
+    """A declared attribute, without what its kind already says: the type of numbers, the element type of lists."""
+    if field.type is attr_types.symbol_name and isinstance(value, StringAttr):
+        return symbol_text(value.value)
+    if isinstance(value, EnumAttr) and BARE_ID.fullmatch(value.keyword):
+        return value.keyword
+    return printer.attribute(value) if field.type in _RAW else short_text(value, printer)
+
+
+def short_text(value: Attribute, printer: ConstantPrinter) -> str:
+    """An attribute as it is written where the kind of the value is known."""
+    match value:
+        case IntegerAttr(value=number, type=type) if type is i64:
+            return str(number)
+        case FloatAttr(value=number, type=type) if type is f64 and isfinite(number):
+            return scalar_text(number, type)
+        case DenseArrayAttr(values=values, element=element) if element in _PLAIN and all(map(isfinite, values)):
+            return f"[{', '.join([scalar_text(v, element) for v in values])}]"
+        case DimsAttr(values=values):
+            return f"[{', '.join(map(dim_literal, values))}]"
+        case ArrayAttr(values=values):
+            return f"[{', '.join([short_text(v, printer) for v in values])}]"
+        case _:
+            return printer.attribute(value)
+
+
+# What a number without a type is read as, and bools.
+_PLAIN = (i64, f64, boolean)
