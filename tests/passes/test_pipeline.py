@@ -90,6 +90,21 @@ def test_options_reach_the_pass(text: str, expected: tuple[bool, int | None, str
             "write `builtin.module(...)`, or the passes alone",
         ),
         (
+            "module(cse)",
+            "the pass pipeline is not understood at character 7: unknown anchor 'module'",
+            "did you mean 'builtin.module'?",
+        ),
+        (
+            "builtin.modul(cse)",
+            "the pass pipeline is not understood at character 14: unknown anchor 'builtin.modul'",
+            "did you mean 'builtin.module'?",
+        ),
+        (
+            "everything(cse)",
+            "the pass pipeline is not understood at character 11: unknown anchor 'everything'",
+            "write `builtin.module(...)`, or the passes alone",
+        ),
+        (
             "builtin.module(cse",
             "the pass pipeline is not understood at character 19: expected ')', found 'the end'",
             None,

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from commonir.base.codes import WRONG_USAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.ir.cloning import clone
 from commonir.ir.module import Module
@@ -91,12 +92,18 @@ class _PipelineReader:
             raise self._error("expected the name of a pass")
         self._at = match.end()
         if self._peek() == "(":
-            raise self._error(
-                f"passes run on the whole program, and not on each '{match[0]}'",
-                help="write `builtin.module(...)`, or the passes alone",
-            )
+            raise self._wrong_anchor(match[0])
         definition = self._known.get(match[0])
         return PlannedPass(definition, definition.options_from(self._options()))
+
+    def _wrong_anchor(self, name: str) -> DiagnosticError:
+        """Returns the error for an operation whose passes would be nested, or for what names no operation."""
+        suggestion = did_you_mean(name, _ANCHORS)
+        is_nested = suggestion is None and "." in name
+        reason = (
+            f"passes run on the whole program, and not on each '{name}'" if is_nested else f"unknown anchor '{name}'"
+        )
+        return self._error(reason, help=suggestion or "write `builtin.module(...)`, or the passes alone")
 
     def _options(self) -> dict[str, str]:
         values: dict[str, str] = {}
