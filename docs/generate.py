@@ -8,7 +8,7 @@ The sources are the click commands (`cli.md`), the diagnostic codes (`diagnostic
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from inspect import cleandoc
 from pathlib import Path
 
@@ -231,80 +231,92 @@ def passes_page() -> str:
     """Returns the page of passes and canonicalizations."""
     ours = list(Passes().own())
     lines = [
-        _NOTICE,
-        "",
-        "# Passes",
-        "",
-        "`cir opt M --passes NAMES -o OUT` runs passes in the order given, as `cir.optimize(program, passes=..)` does.",
-        "Passes that MLIR has too give the same result as `mlir-opt` of LLVM 22 on the programs of",
-        "`tests/passes/mlir`; `remaining.toml` there lists the exceptions with reasons. Only the canonicalizations of",
-        "`mlir-opt` that are listed below are implemented. Missing are those of linalg and stablehlo, of",
-        "`scf.forall`, of `scf.if` after another one with the same condition, of `tensor.dim` of a `tensor.insert`,",
-        "and those that need the affine dialect (`tensor.pad` of `linalg.fill`). Unlike `mlir-opt`, passes fold the",
-        "contents of `dense_resource`.",
-        "",
+        _PASSES,
         "| pass | effect |",
         "|---|---|",
         *[f"| `{each.name}` | {each.summary} |" for each in ours],
-        "",
-        "## Pipelines",
-        "",
-        "`--passes` takes names separated by commas, each with options; `--pass-pipeline` takes the syntax of",
-        "mlir-opt. `cir.optimize` takes both. All passes run on the whole program.",
-        "",
-        "```",
-        "cir opt M --passes 'canonicalize{max-fold-bytes=0},cse' -o OUT",
-        "cir opt M --pass-pipeline 'builtin.module(canonicalize{max-fold-bytes=0},cse)' -o OUT",
-        "```",
-        "",
+        _PIPELINES,
         "| option | type | passes | effect |",
         "|---|---|---|---|",
         *[
             f"| `{option.name}` | {option.type.value} | {', '.join(names)} | {option.summary} |"
             for option, names in _options_of(ours).items()
         ],
-        "",
-        "## Your own passes",
-        "",
-        "A package registers passes by entry points of the group `commonir.passes`; `cir opt --list-passes` lists",
-        "them. A pass reports whether it changed anything:",
-        "",
-        "```python",
-        "from commonir.passes.definition import Pass, PassResult",
-        "",
-        "",
-        "def _drop_names(module, context, options):",
-        "    named = [value for op in module.nested() for value in op.results if value.name]",
-        "    for value in named:",
-        '        value.name = ""',
-        "    return PassResult(module, changed=bool(named))",
-        "",
-        "",
-        'DROP_NAMES = Pass("drop-names", "removes the names of values", _drop_names)',
-        "```",
-        "",
-        "```toml",
-        '[project.entry-points."commonir.passes"]',
-        'drop-names = "my_package:DROP_NAMES"',
-        "```",
-        "",
-        'In Python a pass need not be installed: `cir.optimize(program, passes=[DROP_NAMES, "cse"])`.',
-        "",
-        "## Canonicalizations",
-        "",
-        "The canonicalizations of `canonicalize`, in addition to constant folding and to the traits of definitions.",
-        "Rewrite rules are shown as they are written, with `$x` for any value or attribute; functions are described.",
+        _YOUR_OWN_PASSES,
+        *_canonicalizations(),
     ]
+    return "\n".join(lines) + "\n"
+
+
+_PASSES = f"""{_NOTICE}
+
+# Passes
+
+`cir opt M --passes NAMES -o OUT` runs passes in the order given, as `cir.optimize(program, passes=..)` does.
+Passes that MLIR has too give the same result as `mlir-opt` of LLVM 22 on the programs of
+`tests/passes/mlir`; `remaining.toml` there lists the exceptions with reasons. Only the canonicalizations of
+`mlir-opt` that are listed below are implemented. Missing are those of linalg and stablehlo, of
+`scf.forall`, of `scf.if` after another one with the same condition, of `tensor.dim` of a `tensor.insert`,
+and those that need the affine dialect (`tensor.pad` of `linalg.fill`). Unlike `mlir-opt`, passes fold the
+contents of `dense_resource`.
+"""
+
+_PIPELINES = """
+## Pipelines
+
+`--passes` takes names separated by commas, each with options; `--pass-pipeline` takes the syntax of
+mlir-opt. `cir.optimize` takes both. All passes run on the whole program.
+
+```
+cir opt M --passes 'canonicalize{max-fold-bytes=0},cse' -o OUT
+cir opt M --pass-pipeline 'builtin.module(canonicalize{max-fold-bytes=0},cse)' -o OUT
+```
+"""
+
+_YOUR_OWN_PASSES = """
+## Your own passes
+
+A package registers passes by entry points of the group `commonir.passes`; `cir opt --list-passes` lists
+them. A pass reports whether it changed anything:
+
+```python
+from commonir.passes.definition import Pass, PassResult
+
+
+def _drop_names(module, context, options):
+    named = [value for op in module.nested() for value in op.results if value.name]
+    for value in named:
+        value.name = ""
+    return PassResult(module, changed=bool(named))
+
+
+DROP_NAMES = Pass("drop-names", "removes the names of values", _drop_names)
+```
+
+```toml
+[project.entry-points."commonir.passes"]
+drop-names = "my_package:DROP_NAMES"
+```
+
+In Python a pass need not be installed: `cir.optimize(program, passes=[DROP_NAMES, "cse"])`.
+
+## Canonicalizations
+
+The canonicalizations of `canonicalize`, in addition to constant folding and to the traits of definitions.
+Rewrite rules are shown as they are written, with `$x` for any value or attribute; functions are described."""
+
+
+def _canonicalizations() -> Iterator[str]:
+    """Yields the lines on the canonicalizations of each dialect."""
     for name in ("arith", "cf", "complex", "func", "index", "scf", "tensor", "tosa"):
         dialect = Dialects().get(name)
         if dialect is None:
             continue
-        lines += ["", f"### {name}", ""]
-        lines += [f"- `{rule!r}`" for rule in dialect.rules.rewrites]
+        yield from ("", f"### {name}", "")
+        yield from [f"- `{rule!r}`" for rule in dialect.rules.rewrites]
         for definition, functions in dialect.rules.functions.items():
             summaries = [cleandoc(f.__doc__).splitlines()[0] for f in functions if f.__doc__]
-            lines += [f"- `{definition.name}`: {summary[0].lower()}{summary[1:]}" for summary in summaries]
-    return "\n".join(lines) + "\n"
+            yield from [f"- `{definition.name}`: {summary[0].lower()}{summary[1:]}" for summary in summaries]
 
 
 def _options_of(passes: Sequence[Pass]) -> dict[PassOption, list[str]]:

@@ -119,38 +119,43 @@ def _counting(transform: Callable[[Module], int]) -> Callable[[Module, PassConte
 
 
 SIMPLIFY = Pass(
-    "simplify", "constants, known shapes, repeated and unused operations of a model", _simplify, (_MAX_FOLD_BYTES,)
+    "simplify",
+    "infers shapes, folds constants and known branches, removes duplicate and unused operations",
+    _simplify,
+    (_MAX_FOLD_BYTES,),
 )
 CANONICALIZE = Pass(
     "canonicalize",
-    "folders and canonicalization rules of definitions, constants at the beginning of functions",
+    "applies folders and canonicalization patterns, moves constants to the beginning of functions",
     _canonicalize,
     (_MAX_FOLD_BYTES,),
 )
-CSE = Pass("cse", "repeated operations become one", _counting(eliminate_common))
-INLINE = Pass("inline", "bodies of functions in the place of calls", _inline, (_MAX_FOLD_BYTES,))
+CSE = Pass("cse", "eliminates common subexpressions and unused operations", _counting(eliminate_common))
+INLINE = Pass("inline", "inlines calls and simplifies the functions", _inline, (_MAX_FOLD_BYTES,))
 SCCP = Pass(
     "sccp",
-    "values that are always the same become constants, along the branches that are taken",
+    "propagates constants along the branches that may be taken",
     _sccp,
     (_MAX_FOLD_BYTES,),
 )
-SYMBOL_DCE = Pass("symbol-dce", "private symbols that nothing refers to are removed", _counting(remove_unused_symbols))
+SYMBOL_DCE = Pass("symbol-dce", "removes private symbols without uses", _counting(remove_unused_symbols))
 PIPELINE_GLOBALS = Pass(
-    "mlprogram-pipeline-globals", "what is stored to a global reaches the loads after it", _counting(pipeline_globals)
+    "mlprogram-pipeline-globals",
+    "forwards values stored to globals to the loads after them",
+    _counting(pipeline_globals),
 )
 LOWER = Pass(
     "lower",
-    "programs of formats become programs of the core, which MLIR text holds",
+    "lowers operations of formats to the core dialect; the result is written as MLIR text",
     _lower,
     (PassOption("defer", OptionType.FLAG, "leave operations whose lowering depends on values known only at run time"),),
 )
 FOLD_ALL_REDUCE = Pass(
-    "fold-all-reduce", "what ranks send to each other and add up becomes one all-reduce", _fold_all_reduce
+    "fold-all-reduce", "replaces sends, receives and additions of ranks by one all-reduce", _fold_all_reduce
 )
 EXPAND_ALL_REDUCE = Pass(
-    "expand-all-reduce", "an all-reduce becomes what ranks send to each other and add up", _expand_all_reduce
+    "expand-all-reduce", "replaces each all-reduce by sends, receives and additions", _expand_all_reduce
 )
 COMPRESS = Pass(
-    "compress", "programs of ARK as ARK writes them: virtual operations are removed, nodes are merged", _compress
+    "compress", "removes virtual operations of ARK programs and merges nodes, as ARK does before writing", _compress
 )
