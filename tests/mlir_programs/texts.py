@@ -211,6 +211,33 @@ _SETS = (
 )
 
 
+_ARRAYS = (
+    "array<i32: 1, -2, 3>",
+    "array<i64>",
+    "array<i1: true, false>",
+    "array<f32: 1.0, 2.5>",
+    "array<i8: -128>",
+    "array<f64: 0.1>",
+)
+_OF_DIALECTS = (
+    "#other.value",
+    "#other.value<1, [2]>",
+    '#other<"raw">',
+    "#arith.fastmath<nnan,ninf>",
+    "#arith.fastmath<fast>",
+    "#arith.overflow<nsw>",
+    "#linalg.iterator_type<parallel>",
+    "#other.kind<IGNORE>",
+    "#other.typed<3> : tensor<2xf32>",
+    "strided<[4, ?], offset: 2>",
+)
+_SPARSE = (
+    "sparse<[[0, 0], [1, 2]], [1, 5]> : tensor<3x4xi32>",
+    "sparse<[[1]], 2.5> : tensor<4xf32>",
+    "sparse<> : tensor<2xf16>",
+)
+
+
 def attribute(random: Random, depth: int = 2) -> str:
     """Any attribute."""
     if depth and random.random() < 0.3:
@@ -237,39 +264,12 @@ def attribute(random: Random, depth: int = 2) -> str:
         case 12:
             return affine_map(random) if random.random() < 0.6 else f"affine_set<{random.choice(_SETS)}>"
         case 13:
-            return random.choice(
-                [
-                    "array<i32: 1, -2, 3>",
-                    "array<i64>",
-                    "array<i1: true, false>",
-                    "array<f32: 1.0, 2.5>",
-                    "array<i8: -128>",
-                    "array<f64: 0.1>",
-                ]
-            )
+            return random.choice(_ARRAYS)
         case 14:
-            return random.choice(
-                [
-                    "#other.value",
-                    "#other.value<1, [2]>",
-                    '#other<"raw">',
-                    "#arith.fastmath<nnan,ninf>",
-                    "#arith.fastmath<fast>",
-                    "#arith.overflow<nsw>",
-                    "#linalg.iterator_type<parallel>",
-                    "#tosa.nan_mode<IGNORE>" if random.random() < 0 else "#other.kind<IGNORE>",
-                    "#other.typed<3> : tensor<2xf32>",
-                    "strided<[4, ?], offset: 2>",
-                ]
-            )
+            random.random()  # as when the programs of seeds were first made
+            return random.choice(_OF_DIALECTS)
         case 15:
-            return random.choice(
-                [
-                    "sparse<[[0, 0], [1, 2]], [1, 5]> : tensor<3x4xi32>",
-                    "sparse<[[1]], 2.5> : tensor<4xf32>",
-                    "sparse<> : tensor<2xf16>",
-                ]
-            )
+            return random.choice(_SPARSE)
         case 16:
             return f"loc({location(random, 2)})"
         case _:

@@ -55,20 +55,26 @@ def members(
     ]
 
 
+_BOTH = ((IOS15, SINGLE), (IOS17, HALF))
+
+
 def all_families() -> Mapping[str, Family]:
     """Return the families by name, each at the targets that define its operations anew."""
-    x = normal(2, 3, 4)
-    image = distinct(1, 2, 4, 5)
-    probabilities = np.array([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25]])
-    matrix = np.array([[0.5, 0.25, 0.125, -0.25, 0.75, 0.0]])
-    logits = np.array([[[2.0, -1.0], [1.0, 0.0], [-1.0, 1.5], [-2.0, -3.0]]])
-    both = ((IOS15, SINGLE), (IOS17, HALF))
-    families = [
-        *members(elementwise.unary, {"x": x, "within_one": normal(2, 3) / 4, "positive": positive(2, 3)}, *both),
+    families = [*_of_layers(), *_of_shapes(), *_of_images(), *_of_sequences_and_weights()]
+    return {family.name: family for family in families}
+
+
+def _of_layers() -> list[Family]:
+    return [
+        *members(
+            elementwise.unary,
+            {"x": normal(2, 3, 4), "within_one": normal(2, 3) / 4, "positive": positive(2, 3)},
+            *_BOTH,
+        ),
         *members(
             elementwise.binary,
             {
-                "x": x,
+                "x": normal(2, 3, 4),
                 "y": normal(3, 1) + 0.015625,
                 "positive": positive(2, 3, 4),
                 "n": np.array([7, -8, 9, -3]),
@@ -77,11 +83,11 @@ def all_families() -> Mapping[str, Family]:
             (IOS15, SINGLE),
             (IOS16, HALF),
         ),
-        *members(elementwise.activation, {"x": normal(2, 3, 4, 5)}, *both),
+        *members(elementwise.activation, {"x": normal(2, 3, 4, 5)}, *_BOTH),
         *members(
             layers.linear_algebra,
             {"x": normal(2, 3, 4), "y": normal(2, 4, 2), "nchw": normal(1, 2, 3, 4), "nwhu": normal(1, 4, 3, 2)},
-            *both,
+            *_BOTH,
         ),
         *members(
             layers.attention,
@@ -96,17 +102,25 @@ def all_families() -> Mapping[str, Family]:
         *members(
             layers.convolution,
             {"line": normal(1, 2, 9), "plane": normal(1, 4, 7, 6), "volume": normal(1, 2, 3, 4, 5)},
-            *both,
+            *_BOTH,
         ),
         *members(
-            layers.pooling, {"x": distinct(1, 2, 7, 6), "line": normal(1, 2, 9), "volume": normal(1, 2, 3, 4, 5)}, *both
+            layers.pooling,
+            {"x": distinct(1, 2, 7, 6), "line": normal(1, 2, 9), "volume": normal(1, 2, 3, 4, 5)},
+            *_BOTH,
         ),
-        *members(layers.normalization, {"x": normal(2, 3, 4, 5)}, *both),
+        *members(layers.normalization, {"x": normal(2, 3, 4, 5)}, *_BOTH),
         *members(
             layers.reduction,
             {"x": distinct(2, 3, 4), "positive": positive(2, 3, 4), "n": np.arange(6).reshape(2, 3)},
-            *both,
+            *_BOTH,
         ),
+    ]
+
+
+def _of_shapes() -> list[Family]:
+    x = normal(2, 3, 4)
+    return [
         *members(shapes.shape, {"x": normal(2, 3, 4), "with_ones": normal(1, 3, 1, 2)}, (IOS15, SINGLE), (IOS18, HALF)),
         *members(shapes.rearrangement, {"x": normal(1, 8, 4, 6)}, (IOS15, SINGLE), (IOS16, HALF)),
         *members(shapes.slicing, {"x": x}, (IOS15, SINGLE)),
@@ -126,7 +140,15 @@ def all_families() -> Mapping[str, Family]:
         ),
         *members(shapes.sorting, {"x": distinct(3, 4), "lengths": np.array([2, 4, 1])}, (IOS15, SINGLE), (IOS17, HALF)),
         *members(shapes.generation, {"x": x, "size": np.array([8])}, (IOS15, SINGLE), (IOS16, HALF)),
-        *members(images.resizing, {"x": image}, *both),
+    ]
+
+
+def _of_images() -> list[Family]:
+    image = distinct(1, 2, 4, 5)
+    matrix = np.array([[0.5, 0.25, 0.125, -0.25, 0.75, 0.0]])
+    logits = np.array([[[2.0, -1.0], [1.0, 0.0], [-1.0, 1.5], [-2.0, -3.0]]])
+    return [
+        *members(images.resizing, {"x": image}, *_BOTH),
         *members(images.crops, {"x": image}, (IOS15, SINGLE), (IOS17, SINGLE)),
         *members(
             images.sampling,
@@ -134,7 +156,14 @@ def all_families() -> Mapping[str, Family]:
             (IOS15, SINGLE),
             (IOS16, HALF),
         ),
-        *members(images.detector, {"offsets": normal(1, 4, 4) / 4, "logits": logits}, *both),
+        *members(images.detector, {"offsets": normal(1, 4, 4) / 4, "logits": logits}, *_BOTH),
+    ]
+
+
+def _of_sequences_and_weights() -> list[Family]:
+    probabilities = np.array([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25]])
+    x = normal(2, 3, 4)
+    return [
         *members(
             sequences.recurrent,
             {"x": normal(5, 2, 3), "h": normal(2, 4), "c": normal(2, 4) / 2},
@@ -148,7 +177,6 @@ def all_families() -> Mapping[str, Family]:
         *members(compressed.constexpr_chains, {"x": normal(3, 4)}, (IOS18, SINGLE)),
         *members(sequences.random, {"x": probabilities}, (IOS15, SINGLE), (IOS18, HALF), tolerance=0.05),
     ]
-    return {family.name: family for family in families}
 
 
 FAMILIES: Mapping[str, Family] = all_families()

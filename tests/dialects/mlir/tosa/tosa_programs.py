@@ -104,6 +104,10 @@ def zero(element: str, value: str = "0") -> Const:
 
 
 def _elementwise() -> list[Case]:
+    return [*_arithmetic(), *_shifts_and_limits(), *_products_and_casts()]
+
+
+def _arithmetic() -> list[Case]:
     out: list[Case] = []
     for element in ("f32", "f16"):
         t = f"tensor<3x7x{element}>"
@@ -141,6 +145,11 @@ def _elementwise() -> list[Case]:
         for element in ("f32", "i32"):
             a, b = f"tensor<8x5x{element}>", f"tensor<1x5x{element}>"
             out.append(case(f"{op}_{element}", op, [a, b], "tensor<8x5xi1>", extreme=True))
+    return out
+
+
+def _shifts_and_limits() -> list[Case]:
+    out: list[Case] = []
     for op in ("logical_left_shift", "logical_right_shift"):
         for element, most in (("i32", 31), ("i8", 7)):
             t = f"tensor<12x{element}>"
@@ -161,6 +170,11 @@ def _elementwise() -> list[Case]:
         t = f"tensor<5x9x{element}>"
         name = f"clamp_{element}{'_ignore' if 'IGNORE' in attributes else ''}"
         out.append(case(name, "clamp", [t], t, attributes, extreme=True))
+    return out
+
+
+def _products_and_casts() -> list[Case]:
+    out: list[Case] = []
     out.append(case("negate_f32", "negate", ["tensor<9xf32>", zero("f32"), zero("f32")], "tensor<9xf32>"))
     out.append(case("negate_i32", "negate", ["tensor<9xi32>", zero("i32"), zero("i32")], "tensor<9xi32>"))
     for a, b in (("0", "0"), ("5", "-7")):
