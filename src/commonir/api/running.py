@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from commonir.ir.interface import Port
     from commonir.ir.module import Function
-    from commonir.runtime.comparing.divergence import Comparing
+    from commonir.runtime.comparing.divergence import ValueComparison
     from commonir.runtime.comparing.measures import Metric
     from commonir.runtime.engine import EngineOptions, Executable
     from commonir.runtime.ranks.comparing import RanksSide
@@ -464,13 +464,13 @@ def compare(
     name = left.function.symbol_name
     drawn = draw(left.module, function=name, seed=seed, dims=dims or {}, given=all_inputs)
     chosen = options or DEFAULT_OPTIONS
-    comparing = divergence.Comparing(left, right, drawn, rtol=rtol, atol=atol, metric=measure, options=chosen)
+    comparing = divergence.ValueComparison(left, right, drawn, rtol=rtol, atol=atol, metric=measure, options=chosen)
     result = divergence.compare(comparing, on_progress)
     return result if repro is None else _with_reproducer(result, comparing, repro, findings)
 
 
 def _with_reproducer(
-    comparison: Comparison, comparing: Comparing, folder: Path_, findings: Diagnostics | None
+    comparison: Comparison, comparing: ValueComparison, folder: Path_, findings: Diagnostics | None
 ) -> Comparison:
     """Returns a comparison after saving programs that reproduce its first divergence, if there is one."""
     if comparison.first_divergence is None:

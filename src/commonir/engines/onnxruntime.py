@@ -261,7 +261,7 @@ class _Prepared(WithState):
         Raises: DiagnosticError (E0701 to E0703, E0707 when inputs do not fit; E0708 when onnxruntime fails on the
         values, E0711 when the time limit passes).
         """
-        arrays = bind(self._function, inputs, least=False).arrays
+        arrays = bind(self._function, inputs, check_lower_bounds=False).arrays
         feeds = dict(zip(self._inputs, arrays, strict=True))
         feeds |= {s.input: self._globals.load(s.variable) for s in self._states}
         result = dict(zip(self._names, self._opened.run(feeds), strict=True))

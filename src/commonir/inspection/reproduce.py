@@ -26,7 +26,7 @@ from commonir.ods import Dialects, verify
 from commonir.passes.edit import Edits, edit
 from commonir.passes.extract import extract
 from commonir.reports import Comparison
-from commonir.runtime.comparing.divergence import Comparing, Pair, Side, compare
+from commonir.runtime.comparing.divergence import Pair, Side, ValueComparison, compare
 from commonir.runtime.comparing.measures import Metric
 
 Array = NDArray[np.generic]
@@ -34,7 +34,7 @@ Array = NDArray[np.generic]
 _TEXT = "mlir"
 
 
-def reproduce(comparing: Comparing, comparison: Comparison, folder: str | os.PathLike[str]) -> Comparison:
+def reproduce(comparing: ValueComparison, comparison: Comparison, folder: str | os.PathLike[str]) -> Comparison:
     """Writes the first divergence, and reports whether it can be reproduced on its own.
 
     Raises: DiagnosticError (E0603 for operations that cannot be cut out, E08xx).
@@ -53,7 +53,7 @@ def reproduce(comparing: Comparing, comparison: Comparison, folder: str | os.Pat
         results.append(result)
         parts.append(_part(side, tuple(part.inputs), name, given))
     rtol, atol, metric = comparing.criteria
-    alone = Comparing(
+    alone = ValueComparison(
         Side(parts[0], a.engine),
         Side(parts[1], b.engine),
         {**inputs[1], **inputs[0]},

@@ -24,9 +24,9 @@ def adapted_inputs(before: Function, after: Function, inputs: Mapping[str, Array
     A scalar input becomes one of shape [1] where the target format has no scalars.
     """
     names = {v.name for v in after.inputs}
-    new = [v.name for v in after.inputs if v.name not in inputs]
-    old = [v.name for v in before.inputs if v.name not in names and v.name in inputs]
-    source = {**{name: name for name in inputs}, **dict(zip(new, old, strict=False))}
+    new_names = [v.name for v in after.inputs if v.name not in inputs]
+    old_names = [v.name for v in before.inputs if v.name not in names and v.name in inputs]
+    source = {**{name: name for name in inputs}, **dict(zip(new_names, old_names, strict=False))}
     out: dict[str, Array] = {}
     for v in after.inputs:
         array = inputs.get(source.get(v.name, v.name))
@@ -48,9 +48,9 @@ def renamed_outputs(before: Function, outputs: Mapping[str, Array]) -> dict[str,
     Lists, maps and absent values are left as they are.
     """
     types = dict(zip(before.output_names, [v.type for v in before.outputs], strict=True))
-    new = [name for name in outputs if name not in types]
-    old = [name for name in types if name not in outputs]
-    names = {**{name: name for name in outputs}, **dict(zip(new, old, strict=False))}
+    new_names = [name for name in outputs if name not in types]
+    old_names = [name for name in types if name not in outputs]
+    names = {**{name: name for name in outputs}, **dict(zip(new_names, old_names, strict=False))}
     out: dict[str, Array] = {}
     for name, array in outputs.items():
         own_name = names[name]

@@ -1,7 +1,7 @@
-"""Checks the inputs of a run: names, element types, shapes and constraints, and binds symbolic dimensions to sizes.
+"""Checks the inputs of a run (names, element types, shapes, constraints), and binds symbolic dimensions to integers.
 
-Values are converted only where that preserves every value of the type (`i32` to `i64`, `f16` to `f32`), and Python
-numbers where it preserves the values given.
+Arrays are converted only where the new type represents every value of the old one (`i32` to `i64`, `f16` to `f32`), and
+Python numbers where it represents these numbers.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ Array = NDArray[np.generic]
 
 
 class BoundInputs(NamedTuple):
-    """Arrays for the inputs of a function, and the sizes of its symbolic dimensions."""
+    """Arrays for the inputs of a function, and the values of its symbolic dimensions."""
 
     arrays: tuple[Array, ...]
-    sizes: dict[str, int]
+    dims: dict[str, int]
 
 
 class Requirement(NamedTuple):
-    """A constraint of an operation, which is checked once inputs are bound."""
+    """A constraint of an operation that is checked when inputs are bound."""
 
     constraint: Constraint
     op: Op
@@ -60,16 +60,20 @@ def _constraints(op: Op) -> tuple[Constraint, ...]:
     try:
         return infer(op).constraints
     except DiagnosticError:
-        # It is inferred if execution reaches it.
+        # Reported if execution reaches the operation.
         return ()
 
 
 def bind(
-    function: Function, inputs: Mapping[str, object], required: Sequence[Requirement] = (), *, least: bool = True
+    function: Function,
+    inputs: Mapping[str, object],
+    required: Sequence[Requirement] = (),
+    *,
+    check_lower_bounds: bool = True,
 ) -> BoundInputs:
-    """Checks values for the inputs of a function and finds the sizes of its symbolic dimensions.
+    """Checks values for the inputs of a function, and returns them with the values of its symbolic dimensions.
 
-    Without `least`, a size may be below the lower bound of its symbol.
+    Without `check_lower_bounds`, a dimension may be below the lower bound of its symbol.
     Raises: DiagnosticError with every finding (E0701, E0702, E0703, E0707).
     """
     diagnostics = Diagnostics()
@@ -80,71 +84,70 @@ def bind(
             help = did_you_mean(name, names) or f"the inputs are {', '.join(names) or 'none'}"
             diagnostics.add(UNKNOWN_INPUT, f"the function has no input '{name}'", help=help)
     arrays: dict[str, Array] = {}
-    others: dict[str, Array] = {}
-    filled: list[tuple[str, TensorType, Port]] = []
-    sizes = _Sizes(diagnostics, least=least)
+    non_tensors: dict[str, Array] = {}
+    omitted: list[tuple[str, TensorType, Port]] = []
+    dims = _DimBinding(diagnostics, check_lower_bounds=check_lower_bounds)
     for name, value in zip(names, function.inputs, strict=True):
         port = ports.get(name, NO_PORT)
         if name not in inputs and not port.is_optional:
             diagnostics.add(MISSING_INPUT, f"input '{name}' ({value.type}) has no value")
         elif not isinstance(value.type, TensorType):
-            others[name] = _bound_value(name, inputs[name], value.type, diagnostics)
+            non_tensors[name] = _bound_value(name, inputs[name], value.type, diagnostics)
         elif name not in inputs:
-            filled.append((name, value.type, port))
+            omitted.append((name, value.type, port))
         else:
             array = _converted(name, inputs[name], value.type, port, diagnostics)
             if array is not None:
                 arrays[name] = array
-                sizes.match(name, array.shape, value.type)
+                dims.match(name, array.shape, value.type)
     diagnostics.raise_errors()
-    for name, type, port in filled:
-        arrays[name] = default_array(type, sizes.shape_of(type, port), port)
-        sizes.match(name, arrays[name].shape, type)
-    sizes.settle()
+    for name, type, port in omitted:
+        arrays[name] = default_array(type, dims.shape_of(type, port), port)
+        dims.match(name, arrays[name].shape, type)
+    dims.check_expressions()
     shapes = {name: x.shape for name, x in arrays.items()}
     diagnostics.extend(shape_faults(function, shapes))
     diagnostics.extend(signature_faults(function, shapes))
     diagnostics.raise_errors()
-    _check(required, sizes.bound, diagnostics)
+    _check_requirements(required, dims.bound, diagnostics)
     diagnostics.raise_errors()
-    return BoundInputs(tuple([arrays[name] if name in arrays else others[name] for name in names]), sizes.bound)
+    return BoundInputs(tuple([arrays[name] if name in arrays else non_tensors[name] for name in names]), dims.bound)
 
 
-def symbol_sizes(function: Function, arrays: Sequence[Array]) -> dict[str, int]:
-    """Returns the sizes of a function's symbolic dimensions for arrays of its inputs.
+def symbol_dims(function: Function, arrays: Sequence[Array]) -> dict[str, int]:
+    """Returns the values of a function's symbolic dimensions for arrays of its inputs.
 
     Raises: DiagnosticError (E0703, E0707).
     """
     diagnostics = Diagnostics()
-    sizes = _Sizes(diagnostics)
+    dims = _DimBinding(diagnostics)
     for value, array in zip(function.inputs, arrays, strict=True):
         if isinstance(value.type, TensorType):
-            sizes.match(value.name, array.shape, value.type)
-    sizes.settle()
+            dims.match(value.name, array.shape, value.type)
+    dims.check_expressions()
     diagnostics.raise_errors()
-    return sizes.bound
+    return dims.bound
 
 
-def known_symbol_sizes(function: Function, arrays: Mapping[str, Array]) -> dict[str, int]:
-    """Returns the sizes of symbolic dimensions that arrays for some of the inputs decide.
+def known_symbol_dims(function: Function, arrays: Mapping[str, Array]) -> dict[str, int]:
+    """Returns the values of symbolic dimensions that follow from arrays for some of the inputs.
 
     Contradictions are not reported here, but when the inputs are bound.
     """
-    sizes = _Sizes(Diagnostics())
+    dims = _DimBinding(Diagnostics())
     for value in function.inputs:
         if value.name in arrays and isinstance(value.type, TensorType):
-            sizes.match(value.name, np.shape(arrays[value.name]), value.type)
-    return sizes.bound
+            dims.match(value.name, np.shape(arrays[value.name]), value.type)
+    return dims.bound
 
 
 def _bound_value(name: str, value: Any, type: Type, diagnostics: Diagnostics) -> Any:
-    """Checks a value of a type that is not a tensor, and returns it; elements of a list may differ in shape."""
+    """Checks a list, map or optional value, and returns it; elements of a list may differ in shape."""
     match type:
         case TensorType():
             array = _converted(name, value, type, NO_PORT, diagnostics)
             if array is not None:
-                own = _Sizes(diagnostics)
-                own.match(name, array.shape, type)
+                _DimBinding(diagnostics).match(name, array.shape, type)
             return array
         case ListType() if is_list(value):
             return [_bound_value(f"{name}[{n}]", v, type.element, diagnostics) for n, v in enumerate(value)]
@@ -154,13 +157,13 @@ def _bound_value(name: str, value: Any, type: Type, diagnostics: Diagnostics) ->
             return value
         case ListType() | MapType():
             expected = "a list" if isinstance(type, ListType) else "a dictionary"
-            diagnostics.add(WRONG_INPUT, f"input '{name}': expected {expected} ({type}), found {_kind_of(value)}")
+            diagnostics.add(WRONG_INPUT, f"input '{name}': expected {expected} ({type}), found {_type_name(value)}")
         case _:
             diagnostics.add(UNSUPPORTED_EXECUTION, f"input '{name}' has type {type}, which cannot be an input")
     return None
 
 
-def _kind_of(value: object) -> str:
+def _type_name(value: object) -> str:
     return "an array" if isinstance(value, np.ndarray) else type(value).__name__
 
 
@@ -180,45 +183,45 @@ def _converted(name: str, value: object, type: TensorType, port: Port, diagnosti
     if expected.kind == "O" and array.dtype.kind in "US":
         return array.astype(object)
     try:
-        have = name_of(array.dtype)
+        actual = name_of(array.dtype)
     except KeyError:
-        have = str(array.dtype)
+        actual = str(array.dtype)
     diagnostics.add(
         WRONG_INPUT,
-        f"input '{name}': expected element type {type.element}, found {have}",
+        f"input '{name}': expected element type {type.element}, found {actual}",
         help=f"convert it: array.astype('{expected.name}')",
     )
     return None
 
 
-def _preserves(have: np.dtype[np.generic], expected: np.dtype[np.generic]) -> bool:
+def _preserves(source: np.dtype[np.generic], target: np.dtype[np.generic]) -> bool:
     """Returns whether one dtype represents every value of the other. numpy considers i64 to f64 safe, which rounds."""
-    if have.kind in "iu" and expected.kind in "fc":
-        return have.itemsize < 8 and np.can_cast(have, expected, "safe")
-    return np.can_cast(have, expected, "safe")
+    if source.kind in "iu" and target.kind in "fc":
+        return source.itemsize < 8 and np.can_cast(source, target, "safe")
+    return np.can_cast(source, target, "safe")
 
 
-def _fits(array: Array, expected: np.dtype[np.generic]) -> bool:
+def _fits(array: Array, target: np.dtype[np.generic]) -> bool:
     """Returns whether a dtype represents Python numbers, floats up to rounding."""
-    if array.dtype.kind not in "biuf" or expected.kind not in "biufV":
+    if array.dtype.kind not in "biuf" or target.kind not in "biufV":
         return False
     if array.dtype.kind == "f":
-        return expected.kind in "fV"
-    return bool(np.all(array.astype(expected).astype(array.dtype) == array))
+        return target.kind in "fV"
+    return bool(np.all(array.astype(target).astype(array.dtype) == array))
 
 
-class _Sizes:
-    """The sizes of symbolic dimensions bound by inputs, and dimensions that depend on sizes not bound yet."""
+class _DimBinding:
+    """Symbols bound by input shapes, and dimensions that are expressions of symbols, which are checked at the end."""
 
-    def __init__(self, diagnostics: Diagnostics, *, least: bool = True) -> None:
+    def __init__(self, diagnostics: Diagnostics, *, check_lower_bounds: bool = True) -> None:
         self.bound: dict[str, int] = {}
-        self._least = least
-        self._first: dict[str, str] = {}
-        self._waiting: list[tuple[str, int, DimExpr]] = []
+        self._check_lower_bounds = check_lower_bounds
+        self._first_places: dict[str, str] = {}
+        self._expressions: list[tuple[str, int, DimExpr]] = []
         self._diagnostics = diagnostics
 
     def match(self, name: str, shape: tuple[int, ...], type: TensorType) -> None:
-        """Compares a shape with the declared one, and binds plain symbols."""
+        """Compares a shape with the declared one, and binds symbols."""
         if type.shape is None:
             return
         if len(shape) != len(type.shape):
@@ -226,64 +229,64 @@ class _Sizes:
                 WRONG_INPUT, f"input '{name}': expected rank {len(type.shape)} ({type}), found rank {len(shape)}"
             )
             return
-        for axis, (size, dim) in enumerate(zip(shape, type.shape, strict=True)):
-            where = f"axis {axis} of input '{name}'"
-            if isinstance(dim, int) and dim != size:
+        for axis, (actual, dim) in enumerate(zip(shape, type.shape, strict=True)):
+            place = f"axis {axis} of input '{name}'"
+            if isinstance(dim, int) and dim != actual:
                 self._diagnostics.add(
-                    WRONG_INPUT, f"{where}: expected {dim}, found {size}", notes=[f"declared type: {type}"]
+                    WRONG_INPUT, f"{place}: expected {dim}, found {actual}", notes=[f"declared type: {type}"]
                 )
             elif isinstance(dim, DimExpr):
-                self._bind(where, size, dim)
+                self._bind(place, actual, dim)
 
-    def _bind(self, where: str, size: int, dim: DimExpr) -> None:
+    def _bind(self, place: str, actual: int, dim: DimExpr) -> None:
         name = plain_symbol(dim)
         if name is None:
-            self._waiting.append((where, size, dim))
+            self._expressions.append((place, actual, dim))
             return
-        least = symbols_in(dim)[0].least
-        if self._least and size < least:
-            self._diagnostics.add(WRONG_DIMENSIONS, f"{where}: '{name}' is at least {least}, found {size}")
-        before = self.bound.setdefault(name, size)
-        first = self._first.setdefault(name, where)
-        if before != size:
-            self._diagnostics.add(WRONG_DIMENSIONS, f"{where}: '{name}' is {before} ({first}), found {size}")
+        lower = symbols_in(dim)[0].least
+        if self._check_lower_bounds and actual < lower:
+            self._diagnostics.add(WRONG_DIMENSIONS, f"{place}: '{name}' is at least {lower}, found {actual}")
+        before = self.bound.setdefault(name, actual)
+        first = self._first_places.setdefault(name, place)
+        if before != actual:
+            self._diagnostics.add(WRONG_DIMENSIONS, f"{place}: '{name}' is {before} ({first}), found {actual}")
 
     def shape_of(self, type: TensorType, port: Port) -> tuple[int, ...]:
-        """Returns the shape of an omitted input: from the sizes bound by others, else its default shape."""
+        """Returns the shape of an omitted input: from symbols that other inputs bind, else its default shape."""
         if type.shape is None:
             return port.shape
-        return tuple([self._size(d, port.shape[n] if n < len(port.shape) else 1) for n, d in enumerate(type.shape)])
+        return tuple([self._dim(d, port.shape[n] if n < len(port.shape) else 1) for n, d in enumerate(type.shape)])
 
-    def _size(self, dim: Dim | None, default: int) -> int:
+    def _dim(self, dim: Dim | None, default: int) -> int:
         if isinstance(dim, DimExpr) and all(n in self.bound for n in symbols(dim)):
             return evaluate(dim, self.bound)
         return dim if isinstance(dim, int) else default
 
-    def settle(self) -> None:
-        """Compares sizes with symbolic expressions, after all plain symbols are bound."""
-        for where, size, dim in self._waiting:
+    def check_expressions(self) -> None:
+        """Compares dimensions with the values of their expressions, after all symbols are bound."""
+        for place, actual, dim in self._expressions:
             missing = [n for n in symbols(dim) if n not in self.bound]
             if missing:
-                self._diagnostics.add(WRONG_DIMENSIONS, f"{where}: no input gives the size of '{missing[0]}' in {dim}")
-            elif (expected := evaluate(dim, self.bound)) != size:
-                self._diagnostics.add(WRONG_DIMENSIONS, f"{where}: expected {dim} = {expected}, found {size}")
+                self._diagnostics.add(WRONG_DIMENSIONS, f"{place}: no input gives the size of '{missing[0]}' in {dim}")
+            elif (expected := evaluate(dim, self.bound)) != actual:
+                self._diagnostics.add(WRONG_DIMENSIONS, f"{place}: expected {dim} = {expected}, found {actual}")
 
 
-def _check(required: Sequence[Requirement], sizes: Mapping[str, int], diagnostics: Diagnostics) -> None:
+def _check_requirements(required: Sequence[Requirement], dims: Mapping[str, int], diagnostics: Diagnostics) -> None:
     for constraint, op in required:
-        if all(n in sizes for n in constraint.symbols) and not constraint.holds(sizes):
-            names = ", ".join(f"{n} = {sizes[n]}" for n in constraint.symbols)
+        if all(n in dims for n in constraint.symbols) and not constraint.holds(dims):
+            names = ", ".join(f"{n} = {dims[n]}" for n in constraint.symbols)
             diagnostics.add(
                 WRONG_DIMENSIONS,
                 f"{op.name}: {constraint.why}: expected {constraint.lhs} {constraint.relation} {constraint.rhs}",
                 where=path_of(op),
                 notes=[f"sizes: {names}"],
-                help=_suggested_sizes(constraint, sizes),
+                help=_suggested_dims(constraint, dims),
             )
 
 
-def _suggested_sizes(constraint: Constraint, sizes: Mapping[str, int]) -> str | None:
-    """Returns a help text with sizes for which a constraint would hold; None if there are none."""
-    solutions = {n: constraint.solution(n, sizes) for n in constraint.symbols}
-    suggestions = [f"{n} = {size}" for n, size in solutions.items() if size is not None]
+def _suggested_dims(constraint: Constraint, dims: Mapping[str, int]) -> str | None:
+    """Returns a help text with dimensions for which a constraint would hold; None if there are none."""
+    solutions = {n: constraint.solution(n, dims) for n in constraint.symbols}
+    suggestions = [f"{n} = {dim}" for n, dim in solutions.items() if dim is not None]
     return f"it holds for {' or '.join(suggestions)}" if suggestions else None

@@ -1,9 +1,9 @@
 """Executables that lower a program again when the assumptions of lowering do not hold.
 
-Where two unknown sizes meet, lowering assumes that they are equal, and makes other assumptions about sizes too. When
-inputs, or values computed from them, have other sizes, the program is lowered again for the shapes of these inputs. If
-that fails, because sizes depend on the contents of inputs, each operation is lowered when it is reached. So a program
-is refused only if it is wrong for the actual sizes.
+Lowering makes assumptions about unknown dimensions, such as that two of them are equal. When inputs, or values computed
+from them, have other shapes, the program is lowered again for the shapes of these inputs. If that fails because dims
+depend on data, each operation is lowered when it is reached. So a program is refused only if it is wrong for the
+actual shapes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Array = NDArray[Any]
 MAX_PROGRAMS = 4
 """The number of programs for particular input shapes that are cached, besides the general one."""
 
-_SIZE_CODES = (
+_SHAPE_CODES = (
     VIOLATED_CONSTRAINT,
     WRONG_TYPE,
     WRONG_RESULT_TYPE,
@@ -46,7 +46,7 @@ _SIZE_CODES = (
 
 
 class FlexibleExecutable:
-    """A prepared function that runs for all sizes that its declared types allow."""
+    """A prepared function that runs for all shapes that its declared types allow."""
 
     def __init__(
         self, source: Module, lowered: Module, engine: Engine, function: str | None, options: EngineOptions
@@ -78,18 +78,18 @@ class FlexibleExecutable:
         try:
             return self._general.run(inputs)
         except DiagnosticError as error:
-            if any(d.code not in _SIZE_CODES for d in error.diagnostics):
+            if any(d.code not in _SHAPE_CODES for d in error.diagnostics):
                 raise
             first = error
-        # Inputs that contradict their declared types are wrong however the program is lowered. That a size is not zero
-        # was only assumed.
-        bound = bind(self._function, inputs, least=False).arrays
+        # Inputs that contradict their declared types are wrong however the program is lowered. That a dimension is not
+        # zero was only assumed.
+        bound = bind(self._function, inputs, check_lower_bounds=False).arrays
         named = zip(names_of(self._function), bound, strict=True)
         shapes = {n: x.shape for n, x in named if is_array(x)}
         try:
             return self._run_specialized(inputs, shapes)
         except DiagnosticError as error:
-            # The first errors about sizes explain more than the failure of the same operations when they ran.
+            # The first errors about shapes explain more than the failure of the same operations when they ran.
             reported = {_operation_at(d) for d in first.diagnostics}
             if all(d.code is EXECUTION_FAILED and _operation_at(d) in reported for d in error.diagnostics):
                 raise first from None
@@ -99,7 +99,7 @@ class FlexibleExecutable:
         try:
             return self._run_lowered(Deferral.OPEN, inputs, shapes)
         except DiagnosticError as error:
-            if any(d.code not in _SIZE_CODES for d in error.diagnostics):
+            if any(d.code not in _SHAPE_CODES for d in error.diagnostics):
                 raise
         return self._run_lowered(Deferral.ALL, inputs, shapes)
 

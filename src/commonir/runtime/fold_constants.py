@@ -27,7 +27,7 @@ MAX_GROWTH_BYTES = 1 << 20
 """By how much a folded constant may exceed its operands, unless a pass has another limit."""
 
 _READ_BYTES = 1 << 12
-"""Operands of up to this size become part of a program where the operation depends on their elements."""
+"""Operands of up to this size become constants of the program where the operation depends on their elements."""
 
 
 class _Program(NamedTuple):
@@ -37,22 +37,22 @@ class _Program(NamedTuple):
     inputs: tuple[int, ...]
 
 
-class _Folded:
+class _OpPrograms:
     """The programs for operations of one class with equal attributes and types, by the contents of some operands.
 
-    Units: `largest` is the bytes of the largest static result.
+    `largest_bytes` is the size of the largest static result.
     """
 
-    __slots__ = ("is_dynamic", "largest", "programs", "read", "types")
+    __slots__ = ("by_contents", "is_dynamic", "largest_bytes", "read", "types")
 
     def __init__(self, op: Op, types: tuple[TensorType, ...]) -> None:
-        sizes = [_size_bytes(r) for r in op.results]
+        sizes = [_static_size_bytes(r) for r in op.results]
         self.types = types
         self.is_dynamic = None in sizes
-        self.largest = max([size for size in sizes if size is not None], default=0)
+        self.largest_bytes = max([size for size in sizes if size is not None], default=0)
         # The operands on whose elements the meaning of the operation may depend.
         self.read = range(len(op.operands)) if self.is_dynamic or _has_dynamic_operands(op) else _read(op)
-        self.programs: dict[tuple[tuple[int, bytes | tuple[Scalar, ...]], ...], _Program | None] = {}
+        self.by_contents: dict[tuple[tuple[int, bytes | tuple[Scalar, ...]], ...], _Program | None] = {}
 
 
 class Folding:
@@ -65,23 +65,24 @@ class Folding:
     def __init__(self, fast: Engine, exact: Engine, max_growth_bytes: int = MAX_GROWTH_BYTES) -> None:
         self._fast = fast
         self._exact = exact
-        self._limit = max_growth_bytes
-        self._known: dict[object, _Folded | None] = {}
+        self._max_growth_bytes = max_growth_bytes
+        self._cache: dict[object, _OpPrograms | None] = {}
 
     def __call__(self, op: Op, operands: Sequence[Data]) -> tuple[Data, ...] | None:
         """Returns the contents of the results; None if they are too large, not numbers or cannot be computed."""
         declared = None if operands else op.constant_data()
         if declared is not None and core_type(op.results[0].type) is declared.type:
-            return None if declared.size_bytes > self._limit else (declared,)
-        folded = self._folded(op)
-        if folded is None:
+            return None if declared.size_bytes > self._max_growth_bytes else (declared,)
+        programs = self._cached_programs(op)
+        if programs is None:
             return None
-        if folded.is_dynamic or folded.largest > self._limit:
-            operand_bytes = sum(d.size_bytes for d in operands)
-            if (folded.is_dynamic and operand_bytes > _READ_BYTES) or folded.largest > operand_bytes + self._limit:
-                return None
-        types = folded.types
-        program = self._program(folded, op, operands)
+        operand_bytes = sum(d.size_bytes for d in operands)
+        if programs.is_dynamic and operand_bytes > _READ_BYTES:
+            return None
+        if programs.largest_bytes > operand_bytes + self._max_growth_bytes:
+            return None
+        types = programs.types
+        program = self._program(programs, op, operands)
         if program is None:
             return None
         try:
@@ -91,26 +92,26 @@ class Folding:
         arrays = [outputs[str(n)] for n in range(len(types))]
         return tuple([data_of_array(t.with_shape(a.shape), a) for t, a in zip(types, arrays, strict=True)])
 
-    def _folded(self, op: Op) -> _Folded | None:
+    def _cached_programs(self, op: Op) -> _OpPrograms | None:
         """Returns the cached programs for operations equal to one; None if it cannot be evaluated."""
         if op.regions or isinstance(op, core.Decoded):
             return None
         types, results = tuple([v.type for v in op.operands]), tuple([r.type for r in op.results])
         key = (type(op), types, op.operand_offsets, op.attribute_values, results)
         try:
-            is_known = key in self._known
+            is_known = key in self._cache
         except TypeError:  # an attribute that is not hashable
-            return _folded(op)
+            return _new_programs(op)
         if not is_known:
-            self._known[key] = _folded(op)
-        return self._known[key]
+            self._cache[key] = _new_programs(op)
+        return self._cache[key]
 
-    def _program(self, folded: _Folded, op: Op, operands: Sequence[Data]) -> _Program | None:
-        read = [n for n in folded.read if operands[n].size_bytes <= _READ_BYTES]
+    def _program(self, programs: _OpPrograms, op: Op, operands: Sequence[Data]) -> _Program | None:
+        read = [n for n in programs.read if operands[n].size_bytes <= _READ_BYTES]
         contents = tuple([(n, operands[n].contents()) for n in read])
-        if contents not in folded.programs:
-            folded.programs[contents] = self._prepared(op, operands, read)
-        return folded.programs[contents]
+        if contents not in programs.by_contents:
+            programs.by_contents[contents] = self._prepared(op, operands, read)
+        return programs.by_contents[contents]
 
     def _prepared(self, op: Op, operands: Sequence[Data], read: Sequence[int]) -> _Program | None:
         inputs = [n for n in range(len(operands)) if n not in read]
@@ -135,11 +136,11 @@ class Folding:
             return None
 
 
-def _folded(op: Op) -> _Folded | None:
+def _new_programs(op: Op) -> _OpPrograms | None:
     types = tuple([t for r in op.results if isinstance(t := core_type(r.type), TensorType)])
-    if len(types) < len(op.results) or any(symbols_mentioned(op)):  # sizes bound by the enclosing program
+    if len(types) < len(op.results) or any(symbols_mentioned(op)):  # the enclosing program binds these symbols
         return None
-    return _Folded(op, types)
+    return _OpPrograms(op, types)
 
 
 def _constant(value: Value, data: Data) -> Value:
@@ -166,8 +167,8 @@ def _has_dynamic_operands(op: Op) -> bool:
     return any(isinstance(type, TensorType) and not type.is_static for type in types)
 
 
-def _size_bytes(value: Value) -> int | None:
-    """Returns the size of a static tensor of numbers; None for other types."""
+def _static_size_bytes(value: Value) -> int | None:
+    """Returns the bytes of a static tensor of numbers; None for other types."""
     type = core_type(value.type)
     if not isinstance(type, TensorType) or not type.is_static or not type.element.bits:
         return None

@@ -1,8 +1,7 @@
-"""Random inputs for a function: the same for the same seed and name, on every machine.
+"""Draws random inputs for a function: the same for the same seed and name, on every machine.
 
-Floats are drawn from the standard normal distribution, bools evenly. Integers are positions wherever the
-program uses them as such, so they are drawn below the size of the smallest axis they select from, and from {0, 1} (as
-masks are) when they select from none.
+Floats are drawn from the standard normal distribution, bools evenly. Integers that a program uses as indices are drawn
+below the smallest dimension that they index, others from {0, 1}, as in a mask.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from commonir.ir.interface import NO_PORT, DimRange, Port
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType, ListType, OptionalType, TensorType, Type, symbols_of
-from commonir.runtime.binding import known_symbol_sizes, requirements
+from commonir.runtime.binding import known_symbol_dims, requirements
 from commonir.runtime.ports import allowed_text, chosen_shapes, default_array, in_program_layout, named_inputs
-from commonir.runtime.signatures import drawn_shapes, free_sizes
+from commonir.runtime.signatures import drawn_shapes, free_dims
 from commonir.symbolic import DimExpr, evaluate, plain_symbol
 from commonir.symbolic.constraints import Constraint
 from commonir.symbolic.dims import symbols_in
 
 Array = NDArray[Any]
 
-_SIZES = (4, 2, 8, 16, 32, 64, 128, 224, 256, 1, 3, 5, 6, 7)
-"""Sizes tried for unbound symbolic dimensions, in this order."""
+_CANDIDATE_DIMS = (4, 2, 8, 16, 32, 64, 128, 224, 256, 1, 3, 5, 6, 7)
+"""Values tried for unbound symbolic dimensions, in this order."""
 
 _LARGEST_POSITION = 1000
 
@@ -51,135 +50,140 @@ def random_inputs(
     dims: Mapping[str, int] | None = None,
     given: Mapping[str, Array] | None = None,
 ) -> dict[str, Array]:
-    """Returns inputs for a function: those given, and random ones for the others.
+    """Returns the inputs in `given`, and random ones for all others.
 
-    `dims` has sizes of symbolic dimensions; given arrays decide theirs. Other inputs have their default shape, if any,
-    and always an allowed one. An input with a default value gets that, an image gets pixels.
-    Raises: DiagnosticError (E0706, E0707 for sizes that cannot be, E0709, E0711 for an input that is too large, E0712).
+    `dims` has values of symbolic dimensions; those of given arrays are fixed. Other inputs have an allowed shape, by
+    preference their default one. An input with a default value gets that, an image gets pixels.
+    Raises: DiagnosticError (E0706, E0707 for impossible dims, E0709, E0711 for an input that is too large, E0712).
     """
     target = module.function(function)
-    have = _in_layout(target, given or {})
-    choice = _SizeChoice(target, dims or {}, have)
-    sizes = choice.sizes()
+    arrays = _in_layout(target, given or {})
+    choice = _DimChoice(target, dims or {}, arrays)
+    symbol_dims = choice.chosen()
     ports = target.input_ports
-    shapes = drawn_shapes(target, {name: np.shape(x) for name, x in have.items()}, sizes, _SIZES[0])
+    shapes = drawn_shapes(target, {name: np.shape(x) for name, x in arrays.items()}, symbol_dims, _CANDIDATE_DIMS[0])
     out: dict[str, Array] = {}
     for n, value in enumerate(target.inputs):
         name = value.name or f"input{n}"
         port = ports.get(name, NO_PORT)
         if name in shapes and isinstance(value.type, TensorType):
             value = Value(TensorType(value.type.element, shapes[name]), name=name)
-        out[name] = have.pop(name) if name in have else _drawn(name, value, port, sizes, seed)
-    return {**out, **have}
+        out[name] = arrays.pop(name) if name in arrays else _drawn(name, value, port, symbol_dims, seed)
+    return {**out, **arrays}
 
 
 def _in_layout(function: Function, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Returns arrays in the layout of the program. Errors are reported when the inputs are bound."""
-    known = {name: (type, port) for name, type, port in named_inputs(function)}
+    types_and_ports = {name: (type, port) for name, type, port in named_inputs(function)}
     ignored = Diagnostics()
-    return {n: in_program_layout(n, np.asarray(x), *known[n], ignored) if n in known else x for n, x in arrays.items()}
+    return {
+        n: in_program_layout(n, np.asarray(x), *types_and_ports[n], ignored) if n in types_and_ports else x
+        for n, x in arrays.items()
+    }
 
 
-class _SizeChoice:
-    """Chooses sizes for the symbolic dimensions of a function's inputs."""
+class _DimChoice:
+    """Chooses values for the symbolic dimensions of a function's inputs."""
 
-    def __init__(self, function: Function, dims: Mapping[str, int], have: Mapping[str, Array]) -> None:
+    def __init__(self, function: Function, dims: Mapping[str, int], arrays: Mapping[str, Array]) -> None:
         self._function = function
         self._dims = dims
         self._inputs = named_inputs(function)
-        self._shapes = {name: np.shape(have[name]) for name, _, _ in self._inputs if name in have}
-        self._least: dict[str, int] = {}
+        self._shapes = {name: np.shape(arrays[name]) for name, _, _ in self._inputs if name in arrays}
+        self._lower_bounds: dict[str, int] = {}
         self._ranges: dict[str, list[DimRange]] = {}
         self._defaults: dict[str, int] = {}
-        for _, kind, port in self._inputs:
-            for axis, d in enumerate(kind.shape or ()):
+        for _, type, port in self._inputs:
+            for axis, d in enumerate(type.shape or ()):
                 if isinstance(d, DimExpr):
-                    self._least.update({s.name: s.least for s in symbols_in(d)})
+                    self._lower_bounds.update({s.name: s.least for s in symbols_in(d)})
                 name = plain_symbol(d)
                 if name is not None and port.ranges and axis < len(port.ranges):
                     self._ranges.setdefault(name, []).append(port.ranges[axis])
                 if name is not None and axis < len(port.shape):
                     self._defaults.setdefault(name, port.shape[axis])
-        for name in free_sizes(function):
-            self._least.setdefault(name, 0)
-        self._bound = known_symbol_sizes(function, have)
+        for name in free_dims(function):
+            self._lower_bounds.setdefault(name, 0)
+        self._bound = known_symbol_dims(function, arrays)
 
-    def sizes(self) -> dict[str, int]:
-        """Returns sizes of all symbolic dimensions: known ones, then defaults, then small allowed ones.
+    def chosen(self) -> dict[str, int]:
+        """Returns values of all symbolic dimensions: known ones, then defaults, then small allowed ones.
 
-        Raises: DiagnosticError (E0707, E0712) for a requested size that is impossible.
+        Raises: DiagnosticError (E0707, E0712) for a requested dimension that is impossible.
         """
-        _require_dimensions(self._least, self._dims)
+        _require_dimensions(self._lower_bounds, self._dims)
         diagnostics = Diagnostics()
-        for name, size in self._dims.items():
-            diagnostics.extend(self._contradictions(name, size))
+        for name, dim in self._dims.items():
+            diagnostics.extend(self._contradictions(name, dim))
         diagnostics.raise_errors()
         known = {**self._dims, **self._bound}
         known |= self._enumerated(known, diagnostics)
         diagnostics.raise_errors()
         return self._completed(known)
 
-    def _contradictions(self, name: str, size: int) -> Iterator[Diagnostic]:
-        """Yields the contradictions to a requested size."""
-        other = self._bound.get(name, size)
-        if other != size:
-            message = f"the dimension '{name}' is set to {size}, but a given input makes it {other}"
+    def _contradictions(self, name: str, dim: int) -> Iterator[Diagnostic]:
+        """Yields a diagnostic for each fact that contradicts a requested dimension."""
+        bound = self._bound.get(name, dim)
+        if bound != dim:
+            message = f"the dimension '{name}' is set to {dim}, but a given input makes it {bound}"
             yield Diagnostic(WRONG_DIMENSIONS, message, help="leave out one of the two")
         for allowed in self._ranges.get(name, ()):
-            if size not in allowed:
-                message = f"the dimension '{name}' cannot be {size}"
+            if dim not in allowed:
+                message = f"the dimension '{name}' cannot be {dim}"
                 yield Diagnostic(WRONG_DIMENSIONS, message, notes=[f"allowed: {allowed}"])
 
     def _enumerated(self, known: Mapping[str, int], diagnostics: Diagnostics) -> dict[str, int]:
-        """Returns the sizes that follow from inputs with enumerated shapes."""
-        fits: dict[str, dict[int, int]] = {}
-        symbols_of: dict[str, dict[int, str]] = {}
-        for name, kind, port in self._inputs:
+        """Returns the dimensions that follow from inputs with enumerated shapes."""
+        fixed: dict[str, dict[int, int]] = {}
+        axis_symbols: dict[str, dict[int, str]] = {}
+        for name, type, port in self._inputs:
             if port.shapes:
-                axes = {a: s for a, d in enumerate(kind.shape or ()) if (s := plain_symbol(d)) is not None}
-                symbols_of[name] = axes
-                fits[name] = {a: known[s] for a, s in axes.items() if s in known}
-        chosen = chosen_shapes(self._function, self._shapes, fits)
+                axes = {a: s for a, d in enumerate(type.shape or ()) if (s := plain_symbol(d)) is not None}
+                axis_symbols[name] = axes
+                fixed[name] = {a: known[s] for a, s in axes.items() if s in known}
+        chosen = chosen_shapes(self._function, self._shapes, fixed)
         out: dict[str, int] = {}
         for name, _, port in self._inputs:
             if name in chosen:
-                out |= {s: chosen[name][a] for a, s in symbols_of[name].items()}
+                out |= {s: chosen[name][a] for a, s in axis_symbols[name].items()}
             elif port.shapes and name not in self._shapes:
                 message = f"input '{name}' has no shape with these sizes"
                 diagnostics.add(WRONG_DIMENSIONS, message, notes=[f"allowed: {allowed_text(port)}"])
         return out
 
     def _completed(self, known: Mapping[str, int]) -> dict[str, int]:
-        loose = [n for n in self._least if n not in known]
-        needed = [q.constraint for q in requirements(self._function)] if loose else []
-        usual = {**known, **{n: self._candidate(n, None) for n in loose}}
-        for size in (None, *_SIZES):
-            sizes = {**known, **{n: self._candidate(n, size) for n in loose}}
-            if _hold(needed, sizes):
-                return _as_usual(sizes, usual, needed)
-        return usual
+        unbound = [n for n in self._lower_bounds if n not in known]
+        constraints = [q.constraint for q in requirements(self._function)] if unbound else []
+        preferred = {**known, **{n: self._candidate(n, None) for n in unbound}}
+        for candidate in (None, *_CANDIDATE_DIMS):
+            dims = {**known, **{n: self._candidate(n, candidate) for n in unbound}}
+            if _satisfies(constraints, dims):
+                return _prefer(dims, preferred, constraints)
+        return preferred
 
-    def _candidate(self, name: str, size: int | None) -> int:
-        """Returns the allowed size of a dimension that is nearest to `size`, by default to its default size."""
-        wished = max(self._defaults.get(name, _SIZES[0]) if size is None else size, self._least[name])
+    def _candidate(self, name: str, requested: int | None) -> int:
+        """Returns the allowed value of a dimension that is nearest to `requested`, by default to its default value."""
+        result = max(
+            self._defaults.get(name, _CANDIDATE_DIMS[0]) if requested is None else requested, self._lower_bounds[name]
+        )
         for allowed in self._ranges.get(name, ()):
-            upper = wished if allowed.upper is None else allowed.upper
-            wished = min(max(wished, allowed.lower), upper)
-        return wished
+            upper = result if allowed.upper is None else allowed.upper
+            result = min(max(result, allowed.lower), upper)
+        return result
 
 
-def _hold(needed: Iterable[Constraint], sizes: Mapping[str, int]) -> bool:
-    """Returns whether sizes satisfy all constraints, except those on other symbols."""
-    return all(c.holds(sizes) for c in needed if all(n in sizes for n in c.symbols))
+def _satisfies(constraints: Iterable[Constraint], dims: Mapping[str, int]) -> bool:
+    """Returns whether dims satisfy all constraints, except those on other symbols."""
+    return all(c.holds(dims) for c in constraints if all(n in dims for n in c.symbols))
 
 
-def _as_usual(sizes: dict[str, int], usual: Mapping[str, int], needed: Sequence[Constraint]) -> dict[str, int]:
-    """Returns sizes that differ from the usual ones only where constraints need it: not for the batch too."""
-    for name, size in usual.items():
-        concerned = [c for c in needed if name in c.symbols] if sizes[name] != size else []
-        if sizes[name] != size and _hold(concerned, {**sizes, name: size}):
-            sizes[name] = size
-    return sizes
+def _prefer(dims: dict[str, int], preferred: Mapping[str, int], constraints: Sequence[Constraint]) -> dict[str, int]:
+    """Returns dims that differ from the preferred ones only where a constraint requires it."""
+    for name, dim in preferred.items():
+        affected = [c for c in constraints if name in c.symbols] if dims[name] != dim else []
+        if dims[name] != dim and _satisfies(affected, {**dims, name: dim}):
+            dims[name] = dim
+    return dims
 
 
 def _require_dimensions(known: Mapping[str, int], names: Iterable[str]) -> None:
@@ -199,17 +203,17 @@ def _require_dimensions(known: Mapping[str, int], names: Iterable[str]) -> None:
         )
 
 
-def _drawn(name: str, value: Value, port: Port, sizes: Mapping[str, int], seed: int) -> Any:
+def _drawn(name: str, value: Value, port: Port, dims: Mapping[str, int], seed: int) -> Any:
     type = value.type
     if isinstance(type, ListType):
         parts = [Value(type.element, name=f"{name}[{n}]") for n in range(_DRAWN_ELEMENTS)]
-        return [_drawn(v.name, v, port, {**_sizes_in(type.element), **sizes}, seed) for v in parts]
+        return [_drawn(v.name, v, port, {**_dims_in(type.element), **dims}, seed) for v in parts]
     if isinstance(type, OptionalType):
-        return _drawn(name, Value(type.element, name=name), port, {**_sizes_in(type.element), **sizes}, seed)
+        return _drawn(name, Value(type.element, name=name), port, {**_dims_in(type.element), **dims}, seed)
     if not isinstance(type, TensorType) or type.shape is None:
         message = f"no random value for input '{name}' of type {type}"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=f"give a value for '{name}'"))
-    shape = tuple([_SIZES[0] if d is None else evaluate(d, sizes) for d in type.shape])
+    shape = tuple([_CANDIDATE_DIMS[0] if d is None else evaluate(d, dims) for d in type.shape])
     element = type.element
     if element.size_bytes(math.prod(shape)) > DEFAULT_LIMITS.max_tensor_bytes:
         message = f"input '{name}' of shape {list(shape)} is larger than {DEFAULT_LIMITS.max_tensor_bytes:,} bytes"
@@ -217,35 +221,35 @@ def _drawn(name: str, value: Value, port: Port, sizes: Mapping[str, int], seed: 
     if port.is_optional:
         return default_array(type, shape, port)
     digest = hashlib.sha256(f"{seed}:{name}".encode()).digest()
-    source = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:8], "little")))
+    generator = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:8], "little")))
     if port.image is not None:
-        return source.integers(0, 256, shape).astype(dtype_of(element.name))
-    return _sample(source, element, shape, value)
+        return generator.integers(0, 256, shape).astype(dtype_of(element.name))
+    return _sample(generator, element, shape, value)
 
 
-def _sizes_in(type: Type) -> dict[str, int]:
-    """Returns a size for each symbol in the element type of a list, which no other input binds."""
-    return dict.fromkeys(symbols_of([type]), _SIZES[0])
+def _dims_in(type: Type) -> dict[str, int]:
+    """Returns a value for each symbol in the element type of a list, which no other input binds."""
+    return dict.fromkeys(symbols_of([type]), _CANDIDATE_DIMS[0])
 
 
 _WORDS = ("a", "b", "Cat", "dog", "the", "two words", "3", "ä")
-"""Random strings are drawn from these: they differ in case, spaces, digits and characters beyond ASCII."""
+"""The strings that random inputs are drawn from; they differ in case, spaces, digits and characters beyond ASCII."""
 
 
-def _sample(source: np.random.Generator, element: ElementType, shape: tuple[int, ...], value: Value) -> Array:
+def _sample(generator: np.random.Generator, element: ElementType, shape: tuple[int, ...], value: Value) -> Array:
     dtype = dtype_of(element.name)
     match element.kind:
         case "float":
-            return source.standard_normal(shape, np.float32).astype(dtype)
+            return generator.standard_normal(shape, np.float32).astype(dtype)
         case "complex":
-            return (source.standard_normal(shape) + 1j * source.standard_normal(shape)).astype(dtype)
+            return (generator.standard_normal(shape) + 1j * generator.standard_normal(shape)).astype(dtype)
         case "bool":
-            return source.integers(0, 2, shape).astype(dtype)
+            return generator.integers(0, 2, shape).astype(dtype)
         case "int" | "uint":
             axes = [n for n in _selected_axes(value) if n > 0]
-            return source.integers(0, min([_LARGEST_POSITION, *axes]) if axes else 2, shape).astype(dtype)
+            return generator.integers(0, min([_LARGEST_POSITION, *axes]) if axes else 2, shape).astype(dtype)
         case "string":
-            return np.array(_WORDS, object)[source.integers(0, len(_WORDS), shape)]
+            return np.array(_WORDS, object)[generator.integers(0, len(_WORDS), shape)]
         case _:
             message = f"no random values of element type {element}"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=f"give a value for '{value.name}'"))
@@ -268,17 +272,17 @@ _FORWARDING = (
 
 
 def _selected_axes(value: Value) -> Iterator[int]:
-    """Yields the sizes of axes that a value indexes, directly or after operations that move or cast its elements."""
+    """Yields the dims that a value indexes, directly or after operations that move or cast its elements."""
     seen = {value}
     pending = [value]
     while pending:
-        here = pending.pop()
-        for user in here.users:
+        current = pending.pop()
+        for user in current.users:
             if isinstance(user, _FORWARDING):
                 pending += [r for r in user.results if r not in seen]
                 seen.update(user.results)
             else:
-                yield from _selected_by(user, here)
+                yield from _selected_by(user, current)
 
 
 def _selected_by(user: Operation, positions: Value) -> Iterator[int]:

@@ -39,10 +39,10 @@ def _is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
     return isinstance(value, tuple)
 
 
-def instance(op: Op, operands: Sequence[Value], sizes: Mapping[str, int]) -> Op:
-    """Returns a copy of an operation on other operands (one for each of its own), with numbers in symbolic attributes.
+def instance(op: Op, operands: Sequence[Value], dims: Mapping[str, int]) -> Op:
+    """Returns a copy of an operation on other operands (one for each of its own), with integers for symbols.
 
-    Raises: DiagnosticError when the operands contradict the definition; ValueError when a symbol has no size.
+    Raises: DiagnosticError when the operands contradict the definition; ValueError when `dims` lacks a symbol.
     """
     values = dict(zip(op.operands, operands, strict=True))
     arguments: dict[str, object] = {}
@@ -51,15 +51,15 @@ def instance(op: Op, operands: Sequence[Value], sizes: Mapping[str, int]) -> Op:
             case FieldKind.OPERAND:
                 value = op.field_value(f)
                 if isinstance(value, Value):
-                    arguments[f.name] = _with_known(value, values[value], sizes) if f.by_value else values[value]
+                    arguments[f.name] = _with_known(value, values[value], dims) if f.by_value else values[value]
                 elif value is not None:
                     arguments[f.name] = tuple([values[v] for v in value])
             case FieldKind.ATTRIBUTE:
-                arguments[f.name] = with_static_dims(op.field_value(f), sizes)
+                arguments[f.name] = with_static_dims(op.field_value(f), dims)
             case FieldKind.PARAMETER:
                 # A constant that it is bound to stays an operand.
                 bound = op.bound_value(f)
-                arguments[f.name] = with_static_dims(op.field_value(f), sizes) if bound is None else bound
+                arguments[f.name] = with_static_dims(op.field_value(f), dims) if bound is None else bound
             case _:
                 arguments[f.name] = op.field_value(f)
     built = type(op).build(arguments, [r.type for r in op.results])
@@ -68,33 +68,33 @@ def instance(op: Op, operands: Sequence[Value], sizes: Mapping[str, int]) -> Op:
     return built
 
 
-def static_attributes(op: Op, sizes: Mapping[str, int]) -> dict[str, object]:
-    """Returns the symbolic attributes of an operation with numbers for their symbols.
+def static_attributes(op: Op, dims: Mapping[str, int]) -> dict[str, object]:
+    """Returns the symbolic attributes of an operation with integers for their symbols.
 
-    Raises: ValueError when a symbol has no size.
+    Raises: ValueError when `dims` lacks a symbol.
     """
-    return {name: with_static_dims(v, sizes) for name, v in op.stored_attributes.items() if not is_fixed(v)}
+    return {name: with_static_dims(v, dims) for name, v in op.stored_attributes.items() if not is_fixed(v)}
 
 
-def _with_known(original: Value, value: Value, sizes: Mapping[str, int]) -> Value:
+def _with_known(original: Value, value: Value, dims: Mapping[str, int]) -> Value:
     """Returns a value with known elements, if those of the original are known symbolically."""
     if known_dims(value) is not None or known_data(value) is not None:
         return value
-    dims = known_dims(original)
-    if dims is None or any(n not in sizes for d in dims if isinstance(d, DimExpr) for n in d.names[1]):
+    elements = known_dims(original)
+    if elements is None or any(n not in dims for d in elements if isinstance(d, DimExpr) for n in d.names[1]):
         return value
-    return Known(value.type, tuple([evaluate(d, sizes) for d in dims])).result
+    return Known(value.type, tuple([evaluate(d, dims) for d in elements])).result
 
 
-def with_static_dims(value: object, sizes: Mapping[str, int]) -> object:
-    """Returns an attribute value with numbers for its symbolic dimensions.
+def with_static_dims(value: object, dims: Mapping[str, int]) -> object:
+    """Returns an attribute value with integers for its symbolic dimensions.
 
-    Raises: ValueError when a symbol has no size.
+    Raises: ValueError when `dims` lacks a symbol.
     """
     if isinstance(value, DimExpr):
-        return evaluate(value, sizes)
+        return evaluate(value, dims)
     if _is_tuple(value):
-        return tuple([with_static_dims(v, sizes) for v in value])
+        return tuple([with_static_dims(v, dims) for v in value])
     if isinstance(value, TensorType) and value.shape is not None:
-        return value.with_shape(tuple([None if d is None else evaluate(d, sizes) for d in value.shape]))
+        return value.with_shape(tuple([None if d is None else evaluate(d, dims) for d in value.shape]))
     return value

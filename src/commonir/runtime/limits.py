@@ -12,7 +12,7 @@ def time_is_up() -> DiagnosticError:
 
 
 def no_memory(error: MemoryError, operation: str = "") -> DiagnosticError:
-    """Returns the error that a run, or one of its operations, needs more memory than there is."""
+    """Returns the error that a run, or one of its operations, is out of memory."""
     requested = str(error)
     message = "there is not enough memory" + (f": {requested[0].lower()}{requested[1:]}" if requested else "")
     named = f"{operation}: {message}" if operation else message

@@ -2,7 +2,7 @@
 
 An image is the tensor of the program, [1, channels, height, width] with values from 0 to 255, or a usual image:
 `uint8` of shape [height, width, 3] in the order red, green, blue, or [height, width] for grayscale. Its channels are
-put in the order of the port. Inputs with enumerated shapes must have shapes of the same position.
+put in the order of the port. Inputs with enumerated shapes must have shapes at the same position of their lists.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def names_of(function: Function) -> list[str]:
     return [v.name or f"input{n}" for n, v in enumerate(function.inputs)]
 
 
-# -- values as the program takes them
+# -- arrays
 
 
 def in_program_layout(name: str, array: Array, type: TensorType, port: Port, diagnostics: Diagnostics) -> Array:
@@ -60,7 +60,9 @@ def _image(name: str, array: Array, type: TensorType, color: ColorSpace, diagnos
     """Returns an image as a tensor [1, channels, height, width]."""
     pixels = array[:, :, np.newaxis] if array.ndim == 2 else array
     if array.dtype != np.uint8 or pixels.shape[2] != color.channels:
-        message = f"input '{name}' is a {color.value} image: expected {_layouts(color)}, found {_shown(array)}"
+        message = (
+            f"input '{name}' is a {color.value} image: expected {_layouts(color)}, found {_array_type_text(array)}"
+        )
         diagnostics.add(WRONG_INPUT, message)
         return array
     if color is ColorSpace.BGR:
@@ -73,7 +75,7 @@ def _layouts(color: ColorSpace) -> str:
     return f"uint8 of shape {image}, or a tensor [1, {color.channels}, height, width]"
 
 
-def _shown(array: Array) -> str:
+def _array_type_text(array: Array) -> str:
     return f"{array.dtype} of shape {list(array.shape)}"
 
 
@@ -89,17 +91,17 @@ def default_array(type: TensorType, shape: tuple[int, ...], port: Port) -> Array
 
 def shape_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]:
     """Yields a diagnostic for each input whose port does not allow its shape."""
-    listed: list[tuple[str, Port]] = []
-    for name, kind, port in named_inputs(function):
+    enumerated: list[tuple[str, Port]] = []
+    for name, type, port in named_inputs(function):
         shape = shapes.get(name)
-        if shape is None or kind.shape == ():
+        if shape is None or type.shape == ():
             continue
         if not port.allows(shape):
             message = f"input '{name}': the shape {list(shape)} is not allowed"
             yield Diagnostic(WRONG_DIMENSIONS, message, notes=[f"allowed: {allowed_text(port)}"])
         elif port.shapes:
-            listed.append((name, port))
-    yield from _unpaired(listed, shapes)
+            enumerated.append((name, port))
+    yield from _unpaired(enumerated, shapes)
 
 
 def shape_mismatches(function: Function, outputs: Mapping[str, Array]) -> Iterator[Diagnostic]:
@@ -116,14 +118,16 @@ def shape_mismatches(function: Function, outputs: Mapping[str, Array]) -> Iterat
             yield Diagnostic(QUESTIONABLE_MODEL, text)
 
 
-def _unpaired(listed: Sequence[tuple[str, Port]], shapes: Shapes) -> Iterator[Diagnostic]:
-    """Yields a diagnostic if inputs with enumerated shapes have shapes of different positions."""
-    if len({len(port.shapes) for _, port in listed}) != 1 or len(listed) < 2:
+def _unpaired(enumerated: Sequence[tuple[str, Port]], shapes: Shapes) -> Iterator[Diagnostic]:
+    """Yields a diagnostic if inputs with enumerated shapes have shapes at different positions of their lists."""
+    if len({len(port.shapes) for _, port in enumerated}) != 1 or len(enumerated) < 2:
         return
-    if not any(all(port.shapes[n] == shapes[name] for name, port in listed) for n in range(len(listed[0][1].shapes))):
-        names = [name for name, _ in listed]
+    if not any(
+        all(port.shapes[n] == shapes[name] for name, port in enumerated) for n in range(len(enumerated[0][1].shapes))
+    ):
+        names = [name for name, _ in enumerated]
         shown = ", ".join(f"'{name}' {list(shapes[name])}" for name in names)
-        pairs = zip(*[port.shapes for _, port in listed], strict=True)
+        pairs = zip(*[port.shapes for _, port in enumerated], strict=True)
         notes = ["allowed: " + " or ".join(" with ".join(str(list(s)) for s in p) for p in pairs)]
         yield Diagnostic(WRONG_DIMENSIONS, f"shapes of inputs do not belong together: {shown}", notes=notes)
 
@@ -131,19 +135,19 @@ def _unpaired(listed: Sequence[tuple[str, Port]], shapes: Shapes) -> Iterator[Di
 def allowed_text(port: Port) -> str:
     """Returns the shapes that a port allows, as text."""
     if port.shapes:
-        some = [str(list(s)) for s in port.shapes[:_SHOWN_SHAPES]]
-        rest = len(port.shapes) - len(some)
-        return ", ".join(some) + (f" and {rest} more" if rest else "")
+        shown = [str(list(s)) for s in port.shapes[:_SHOWN_SHAPES]]
+        more = len(port.shapes) - len(shown)
+        return ", ".join(shown) + (f" and {more} more" if more else "")
     return "[" + ", ".join(str(r.lower) if r.lower == r.upper else str(r) for r in port.ranges) + "]"
 
 
 def chosen_shapes(
-    function: Function, shapes: Shapes, fits: Mapping[str, Mapping[int, int]]
+    function: Function, shapes: Shapes, known_dims: Mapping[str, Mapping[int, int]]
 ) -> dict[str, tuple[int, ...]]:
-    """Returns a shape for each input that enumerates some: the default, or one that fits what is known.
+    """Returns a shape for each input with enumerated shapes: the default if possible, else the first compatible one.
 
-    `shapes` are shapes of arrays, `fits` known sizes of axes by input and axis. An input without a shape that fits has
-    none here.
+    `shapes` are shapes of arrays, `known_dims` dimensions by input and axis. Inputs without a compatible shape are left
+    out.
     """
     enumerated = [(name, port) for name, _, port in named_inputs(function) if port.shapes]
     groups = [enumerated] if len({len(p.shapes) for _, p in enumerated}) == 1 else [[one] for one in enumerated]
@@ -152,11 +156,11 @@ def chosen_shapes(
         count = len(group[0][1].shapes) if group else 0
         for n in sorted(range(count), key=lambda k: any(port.shapes[k] != port.shape for _, port in group)):
             chosen = {name: port.shapes[n] for name, port in group}
-            if all(_fits(shape, shapes.get(name), fits.get(name, {})) for name, shape in chosen.items()):
+            if all(_is_compatible(shape, shapes.get(name), known_dims.get(name, {})) for name, shape in chosen.items()):
                 out.update(chosen)
                 break
     return out
 
 
-def _fits(shape: tuple[int, ...], known: tuple[int, ...] | None, sizes: Mapping[int, int]) -> bool:
-    return known in (None, shape) and all(shape[axis] == size for axis, size in sizes.items() if axis < len(shape))
+def _is_compatible(shape: tuple[int, ...], actual: tuple[int, ...] | None, dims: Mapping[int, int]) -> bool:
+    return actual in (None, shape) and all(shape[axis] == dim for axis, dim in dims.items() if axis < len(shape))

@@ -17,9 +17,9 @@ from commonir.ir.module import Function
 from commonir.ir.types import ElementType, TensorType, Type, boolean, index, signedness_of
 from commonir.runtime.ports import names_of
 
-_TRUTH = {"true": True, "false": False}
-_WHOLE = re.compile(r"[+-]?(?:[0-9]{1,40}|0x[0-9A-Fa-f]{1,32})")
-_SHOWN_INPUTS = 8
+_BOOLS = {"true": True, "false": False}
+_INTEGER = re.compile(r"[+-]?(?:[0-9]{1,40}|0x[0-9A-Fa-f]{1,32})")
+_MAX_LISTED = 8
 
 
 def scalar_input(function: Function, name: str, text: str) -> NDArray[Any]:
@@ -30,8 +30,8 @@ def scalar_input(function: Function, name: str, text: str) -> NDArray[Any]:
     """
     types = dict(zip(names_of(function), [v.type for v in function.inputs], strict=True))
     if name not in types:
-        known = ", ".join([escape(n) for n in list(types)[:_SHOWN_INPUTS]]) or "none"
-        help = did_you_mean(name, types) or f"inputs are {known}{', ..' if len(types) > _SHOWN_INPUTS else ''}"
+        listed = ", ".join([escape(n) for n in list(types)[:_MAX_LISTED]]) or "none"
+        help = did_you_mean(name, types) or f"inputs are {listed}{', ..' if len(types) > _MAX_LISTED else ''}"
         raise _refusal(f"the program has no input '{escape(name)}'", help)
     element = _element_of(types[name])
     if element is None:
@@ -67,9 +67,9 @@ def _array(element: ElementType, text: str) -> NDArray[Any]:
     """Returns the array of a number. Raises: ValueError, OverflowError, KeyError for a type without dtype."""
     dtype = np.dtype(np.int64) if element is index else dtype_of(str(element))
     if element is boolean:
-        return np.array(_truth(text), dtype)
+        return np.array(_bool(text), dtype)
     if element is index or element.is_integer:
-        return np.array(_whole(text, element), dtype)
+        return np.array(_integer(text, element), dtype)
     if element.is_float:
         return _rounded(np.array(float(text)), dtype)
     if dtype.kind == "c":
@@ -77,18 +77,18 @@ def _array(element: ElementType, text: str) -> NDArray[Any]:
     raise ValueError(text)
 
 
-def _truth(text: str) -> bool:
-    return _TRUTH[text] if text in _TRUTH else bool(("0", "1").index(text))
+def _bool(text: str) -> bool:
+    return _BOOLS[text] if text in _BOOLS else bool(("0", "1").index(text))
 
 
-def _whole(text: str, element: ElementType) -> int:
+def _integer(text: str, element: ElementType) -> int:
     """Returns an integer. Raises: ValueError for other text, or an integer beyond the range of the type."""
-    if not _WHOLE.fullmatch(text):
+    if not _INTEGER.fullmatch(text):
         raise ValueError(text)
     number = int(text, 16 if "x" in text else 10)
     bits = 64 if element is index else element.bits
-    least, most = (0, 1 << bits) if signedness_of(element) == "unsigned" else (-(1 << (bits - 1)), 1 << (bits - 1))
-    if not least <= number < most:
+    lower, upper = (0, 1 << bits) if signedness_of(element) == "unsigned" else (-(1 << (bits - 1)), 1 << (bits - 1))
+    if not lower <= number < upper:
         raise ValueError(text)
     return number
 

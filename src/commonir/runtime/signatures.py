@@ -19,7 +19,7 @@ from commonir.runtime.ports import Shapes, named_inputs
 from commonir.symbolic import evaluate
 
 _ANY = "f32"
-"""A placeholder for the element type, where only shapes matter."""
+"""A placeholder for the element type where only shapes matter."""
 
 
 class Signature:
@@ -27,15 +27,15 @@ class Signature:
 
     def __init__(self, function: Function) -> None:
         inputs = named_inputs(function)
-        plain = as_declared([kind for _, kind, _ in inputs])
+        plain = as_declared([type for _, type, _ in inputs])
         self.patterns: dict[str, Pattern] = {}
-        self.with_wildcards: dict[str, str] = {}
-        for (name, _, port), own in zip(inputs, plain, strict=True):
-            declared = declared_type(port.declared) if port.declared else own
+        self.declared_texts: dict[str, str] = {}
+        for (name, _, port), type_pattern in zip(inputs, plain, strict=True):
+            declared = declared_type(port.declared) if port.declared else type_pattern
             if isinstance(declared, TensorOf):
                 self.patterns[name] = declared.pattern
             if port.declared:
-                self.with_wildcards[name] = port.declared
+                self.declared_texts[name] = port.declared
         self._unification = Unification({}, ())
 
     def unify(self, name: str, shape: Sequence[int]) -> None:
@@ -44,16 +44,16 @@ class Signature:
         if pattern is not None:
             self._unification.match(TensorOf(pattern), TensorType(ELEMENT_TYPES[pattern.element], tuple(shape)))
 
-    def shape(self, name: str, sizes: Mapping[str, int], default: int) -> tuple[int, ...]:
-        """Returns an allowed shape of an input. Unbound names have a size of `sizes` or `default`; a wildcard is one
-        axis.
+    def shape(self, name: str, dims: Mapping[str, int], default: int) -> tuple[int, ...]:
+        """Returns an allowed shape of an input. Unbound names are taken from `dims`, else `default`; a wildcard becomes
+        one axis.
         """
         out: list[int] = []
         for dim, is_many in self.patterns[name].dims or ():
             text = f"{dim}*" if is_many else dim
-            known = self._unification.resolved(Pattern(f"{_ANY}[{text}]")).shape
-            free = default if is_many else sizes.get(dim, default)
-            out += (free,) if known is None else [free if d is None else evaluate(d, {}) for d in known]
+            resolved = self._unification.resolved(Pattern(f"{_ANY}[{text}]")).shape
+            free = default if is_many else dims.get(dim, default)
+            out += (free,) if resolved is None else [free if d is None else evaluate(d, {}) for d in resolved]
         return tuple(out)
 
 
@@ -66,13 +66,13 @@ def signature_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]
         try:
             signature.unify(name, shape)
         except (Mismatch, NotationError) as error:
-            explicit = [f"'{n}' {text}" for n, text in signature.with_wildcards.items()]
+            explicit = [f"'{n}' {text}" for n, text in signature.declared_texts.items()]
             text = f"input '{name}' of shape {list(shape)}: {error}"
             yield Diagnostic(WRONG_INPUT, text, notes=[f"declared types: {', '.join(explicit)}"])
 
 
-def free_sizes(function: Function) -> Iterator[str]:
-    """Yields the names of dimensions in types with wildcards, whose sizes users may choose."""
+def free_dims(function: Function) -> Iterator[str]:
+    """Yields the names of dimensions in types with wildcards, which users may choose."""
     for port in function.input_ports.values():
         declared = declared_type(port.declared) if port.declared else None
         for leaf in () if declared is None else declared.leaves():
@@ -80,23 +80,23 @@ def free_sizes(function: Function) -> Iterator[str]:
 
 
 def drawn_shapes(
-    function: Function, shapes: Shapes, sizes: Mapping[str, int], default: int
+    function: Function, shapes: Shapes, dims: Mapping[str, int], default: int
 ) -> dict[str, tuple[int, ...]]:
-    """Returns shapes for the missing inputs whose types have wildcards, which agree with all other shapes."""
+    """Returns shapes for the missing inputs whose types have wildcards, consistent with all other shapes."""
     if not any(port.declared for port in function.input_ports.values()):
         return {}
     signature = Signature(function)
-    known = dict(shapes)
-    for name, kind, _ in named_inputs(function):
-        if name not in known and kind.shape is not None:
-            known[name] = tuple([default if d is None else evaluate(d, sizes) for d in kind.shape])
+    all_shapes = dict(shapes)
+    for name, type, _ in named_inputs(function):
+        if name not in all_shapes and type.shape is not None:
+            all_shapes[name] = tuple([default if d is None else evaluate(d, dims) for d in type.shape])
     out: dict[str, tuple[int, ...]] = {}
     try:
-        for name, shape in known.items():
+        for name, shape in all_shapes.items():
             signature.unify(name, shape)
-        for name in signature.with_wildcards:
-            if name not in known and name in signature.patterns:
-                out[name] = signature.shape(name, sizes, default)
+        for name in signature.declared_texts:
+            if name not in all_shapes and name in signature.patterns:
+                out[name] = signature.shape(name, dims, default)
                 signature.unify(name, out[name])
     except (Mismatch, NotationError):
         pass  # reported when the inputs are bound

@@ -1,4 +1,4 @@
-"""Inputs and outputs of a program that runs several steps, stacked along a new first axis."""
+"""Splits inputs of a program that runs several steps, and stacks its outputs, along a new first axis."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Steps(NamedTuple):
 def inputs_by_step(function: Function, inputs: Mapping[str, Array], steps: int) -> list[dict[str, Array]]:
     """Returns the inputs of each step: a slice of arrays with one more axis than their input, else the same array.
 
-    Raises: DiagnosticError (E0703) when that axis does not have the size of the number of steps.
+    Raises: DiagnosticError (E0703) when the size of that axis is not the number of steps.
     """
-    ranks = {name: len(kind.shape) for name, kind, _ in named_inputs(function) if kind.shape is not None}
+    ranks = {name: len(type.shape) for name, type, _ in named_inputs(function) if type.shape is not None}
     diagnostics = Diagnostics()
     stepped: set[str] = set()
     for name, array in inputs.items():

@@ -1,7 +1,7 @@
 """The run-time representation of values.
 
 A tensor is an array, a list a Python list, an absent value None, a map a dictionary of Python scalars. Annotations say
-`Array` for all of them, because almost all code deals with tensors, and the others are only passed on.
+`Array` for all of them, because almost all code deals with tensors, and the others are only passed through.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def value_type(value: Value, x: Any) -> Type:
 
 
 def refine_unknown_types(results: Sequence[Value], inferred: Sequence[Value]) -> None:
-    """Gives results of unknown type the types found by running, but with unknown shapes."""
-    for own, other in zip(results, inferred, strict=False):
-        if own.type is unknown:
-            own.retype(other.type.with_shape(None) if isinstance(other.type, TensorType) else other.type)
+    """Sets the types of results of unknown type to those of values computed for them, with unknown shapes."""
+    for result, actual in zip(results, inferred, strict=False):
+        if result.type is unknown:
+            result.retype(actual.type.with_shape(None) if isinstance(actual.type, TensorType) else actual.type)

@@ -15,7 +15,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import f16, f32, i32, tensor
 from commonir.reports import Comparison
-from commonir.runtime.comparing.divergence import Comparing, Side, compare
+from commonir.runtime.comparing.divergence import Side, ValueComparison, compare
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Engines
 from commonir.symbolic import symbol
 
@@ -148,7 +148,7 @@ class BrokenEngine:
 def test_operation_that_an_engine_gets_wrong_is_found() -> None:
     program = model("bert_fp32")
     a, b = Side(program, Engines().get("numpy")), Side(program, BrokenEngine())
-    found = compare(Comparing(a, b, cir.random_inputs(program)))
+    found = compare(ValueComparison(a, b, cir.random_inputs(program)))
     assert found.first_divergence is not None
     assert found.first_divergence.operation == "mil.softmax"
     assert found.engines == ("numpy", "broken")
@@ -175,7 +175,7 @@ def test_what_only_a_whole_run_gets_wrong_is_found_in_its_outputs() -> None:
 
     program = core_module(build, {"x": tensor(f32, 2)}, ["y"])
     a, b = Side(program, Engines().get("reference")), Side(program, FusingEngine())
-    found = compare(Comparing(a, b, cir.random_inputs(program), piece_bytes=0))
+    found = compare(ValueComparison(a, b, cir.random_inputs(program), piece_bytes=0))
     assert all(v.is_within for v in found.values)
     assert [v.name for v in found.whole if not v.is_within] == ["y"]
     assert not found.is_within
@@ -245,7 +245,7 @@ def test_few_values_are_held_however_long_the_program_is() -> None:
     program = model("resnet_fp32")
     given = cir.random_inputs(program)
     engine = Engines().get("numpy")
-    found = compare(Comparing(Side(program, engine), Side(program, engine), given, piece_bytes=0))
+    found = compare(ValueComparison(Side(program, engine), Side(program, engine), given, piece_bytes=0))
     assert len(found.values) == 36
     # A residual, the operand of an operation and its result.
     assert found.peak_values == (3, 3)

@@ -69,7 +69,7 @@ class MpiTransport:
         self._sends: list[tuple[Any, Array]] = []
         self._receives: list[tuple[Any, Array]] = []
         self._sent: Counter[Key] = Counter()
-        self._taken: Counter[Key] = Counter()
+        self._received: Counter[Key] = Counter()
         self._barriers = 0
         self._last_check = time.monotonic()
         # The last reports of all ranks, in rank 0.
@@ -122,7 +122,7 @@ class MpiTransport:
         expected = _header(type.element.name, type.static_shape)
         if status.Get_count(self._mpi.BYTE) != buffer.size or not np.array_equal(buffer[:HEADER_BYTES], expected):
             raise self._other_size(posted, wait, f"sent: {bytes(buffer[:HEADER_BYTES]).rstrip().decode()}")
-        self._taken[posted.key] += 1
+        self._received[posted.key] += 1
         return _elements(buffer, declared_dtype(type.element), type.static_shape)
 
     def barrier(self, wait: Wait) -> None:
@@ -135,7 +135,7 @@ class MpiTransport:
         message = (
             f"{wait.operation}: expected {posted.type} from rank {posted.key.source}, {posted.key}, was sent another"
         )
-        return DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=wait.place, notes=[note]))
+        return DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=wait.path, notes=[note]))
 
     # -- waiting
 
@@ -165,7 +165,7 @@ class MpiTransport:
             self.statuses.pop(self.rank, None)
 
     def _report_status(self, wait: Wait | None) -> None:
-        status = RankStatus(wait, dict(self._sent), dict(self._taken), self._barriers)
+        status = RankStatus(wait, dict(self._sent), dict(self._received), self._barriers)
         self._processes.set_activity(
             "ran" if wait is None else f"waited for {wait_text(wait, self.world_size, [self.rank])}"
         )
@@ -175,9 +175,9 @@ class MpiTransport:
         self._processes.report(
             "stands",
             run=self._run,
-            wait=None if wait is None else [wait.operation, wait.place, self._plain(wait.key)],
+            wait=None if wait is None else [wait.operation, wait.path, self._plain(wait.key)],
             sent=[(*self._plain(key), n) for key, n in self._sent.items()],
-            taken=[(*self._plain(key), n) for key, n in self._taken.items()],
+            taken=[(*self._plain(key), n) for key, n in self._received.items()],
             barriers=self._barriers,
         )
 
@@ -267,7 +267,7 @@ class MpiTransport:
         kind = self._mpi.INT64_T
         # Not a barrier, because a rank that has not ended may be at a barrier of the program.
         self.until(self._processes.control.Ialltoall([sent, kind], [owed, kind]).Test, None)
-        for key, count in self._taken.items():
+        for key, count in self._received.items():
             owed[key.source] -= count
         self.until(lambda: self._have_drained(owed), None)
         self.until(self._have_sent, None)

@@ -1,4 +1,4 @@
-"""Compares outputs with expected ones.
+"""Compares outputs with expected outputs.
 
 Differences are taken in double precision. NaN equals NaN, and infinity equals infinity of the same sign; against
 anything else either is an infinite error. Integers, booleans and strings must be equal.
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from commonir.base.arrays import flat_values, name_of
 from commonir.reports import OutputError
 
-# The relative error that many chained operations of a type may add up to between two correct engines. An engine may
-# compute narrow types in a wider one; it is some ten units in the last place for the narrow types, a thousand for f32.
+# The relative error to which many chained operations of a type may add up between two correct engines. It is some ten
+# units in the last place for narrow types, which an engine may compute in a wider one, and a thousand for f32.
 _RTOL = {"f64": 1e-9, "f32": 1e-4, "f16": 1e-2, "bf16": 5e-2}
 _RTOL_NARROWER = 2e-1
 
 
 def default_rtol(element_types: Iterable[str]) -> float:
-    """Returns the relative tolerance for a program with values of these element types: that of the narrowest float.
+    """Returns the relative tolerance of the narrowest float among some element types.
 
     Example:
         >>> default_rtol(["f32", "i32"]), default_rtol(["f32", "f16"])
@@ -48,16 +48,18 @@ def compare_outputs(
     zero carry the rounding of the larger ones they were computed with. Lists and maps are compared by element,
     under names such as `scores[0]`.
     """
-    arrays, empty = flat_values(expected)
-    others, others_empty = flat_values({name: actual[name] for name in expected if name in actual})
+    arrays, expected_empty = flat_values(expected)
+    actual_arrays, actual_empty = flat_values({name: actual[name] for name in expected if name in actual})
     errors = [
-        compare_arrays(name, array, others[name], rtol=rtol, atol=atol)
-        if name in others
+        compare_arrays(name, array, actual_arrays[name], rtol=rtol, atol=atol)
+        if name in actual_arrays
         else _incomparable(name, array, rtol, "there is no such output")
         for name, array in arrays.items()
     ]
-    errors += [_incomparable(n, a, rtol, "this output is not expected") for n, a in others.items() if n not in arrays]
-    absent = [name for name in empty if name not in others_empty]
+    errors += [
+        _incomparable(n, a, rtol, "this output is not expected") for n, a in actual_arrays.items() if n not in arrays
+    ]
+    absent = [name for name in expected_empty if name not in actual_empty]
     return (*errors, *[OutputError(name, "", False, None, None, 0.0, rtol, (), "has no value") for name in absent])
 
 

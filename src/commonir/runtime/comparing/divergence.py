@@ -1,10 +1,10 @@
-"""Two programs, or one program on two engines, compared value by value on the same inputs.
+"""Compares two programs, or one program on two engines, value by value on the same inputs.
 
 Values are matched by name, which lowering and conversions preserve. Both sides run piece by piece (`piecewise.py`), in
-the order of the first, so that a value is compared as soon as both have it and is then dropped. Values nested in loops
-and branches are not compared, only the results of the enclosing operation.
+the order of the first, so that a value is compared as soon as both have it and is then dropped. Values inside loops and
+branches are not compared, only the results of the enclosing operation.
 
-A divergence is a value that differs although all values that it is computed from, and that both sides have, agree.
+A divergence is a value that differs although all shared values that it is computed from agree.
 """
 
 from __future__ import annotations
@@ -59,20 +59,20 @@ class Side:
         start = Globals()
         self.initial = {t.input: start.load(t.variable) for t in threaded}
         self.outputs = dict(zip(self.function.output_names, self.function.outputs, strict=True))
-        self.values = _named(self.function)
+        self.values = _values_by_name(self.function)
         self.operations = _operations_by_result(self.source)
 
     @property
     def inputs(self) -> dict[str, Value]:
-        """Inputs by name."""
+        """The inputs by name."""
         return {v.name or f"input{n}": v for n, v in enumerate(self.function.inputs)}
 
     def run(self, inputs: Mapping[str, Array], options: EngineOptions, piece_bytes: int) -> PiecewiseRun:
         """Returns a piecewise run on some inputs."""
         return PiecewiseRun(self.module, self.function, inputs, self.engine, options=options, piece_bytes=piece_bytes)
 
-    def kind_of(self, name: str) -> str:
-        """Returns the name of the operation that computes a value, in the program's own dialect."""
+    def operation_name(self, name: str) -> str:
+        """Returns the name of the operation that computes a value, in the dialect of the source program."""
         op = self.operations.get(name)
         if op is not None:
             return op.name
@@ -80,7 +80,7 @@ class Side:
         return value.owner.name if value is not None and isinstance(value.owner, Operation) else ""
 
 
-def _named(function: Function) -> dict[str, Value]:
+def _values_by_name(function: Function) -> dict[str, Value]:
     """Returns the results of operations in the body of a function by name, without ambiguous names."""
     by_name: dict[str, Value | None] = {}
     for op in function.body.operations:
@@ -104,19 +104,19 @@ def _operations_by_result(function: Function) -> dict[str, Operation]:
 def shared_inputs(a: Side, b: Side, arrays: Mapping[str, Array]) -> tuple[dict[str, Array], dict[str, Array]]:
     """Returns the inputs of each side from one set of arrays, in its declared element types.
 
-    Raises: DiagnosticError (INTERFACES_DIFFER) when an input of one side is unknown to the other and was not given.
+    Raises: DiagnosticError (INTERFACES_DIFFER) for an input without an array, and an array without an input.
     """
     diagnostics = Diagnostics()
     out: list[dict[str, Array]] = []
-    for own, other in ((a, b), (b, a)):
-        missing = [n for n in own.inputs if n not in arrays]
+    for side, other in ((a, b), (b, a)):
+        missing = [n for n in side.inputs if n not in arrays]
         for name in missing:
             message = f"the input '{name}' of one program has no counterpart in the other"
-            loose = [n for n in other.inputs if n not in own.inputs]
-            near = did_you_mean(name, loose) or (f"the other has {', '.join(loose)}" if loose else None)
-            advice = "rename it with `cir edit --rename OLD=NEW`, or give values for the inputs of both"
-            diagnostics.add(INTERFACES_DIFFER, message, notes=[near] if near else [], help=advice)
-        out.append({n: _converted(arrays[n], v) for n, v in own.inputs.items() if n in arrays})
+            unmatched = [n for n in other.inputs if n not in side.inputs]
+            near = did_you_mean(name, unmatched) or (f"the other has {', '.join(unmatched)}" if unmatched else None)
+            remedy = "rename it with `cir edit --rename OLD=NEW`, or give values for the inputs of both"
+            diagnostics.add(INTERFACES_DIFFER, message, notes=[near] if near else [], help=remedy)
+        out.append({n: _converted(arrays[n], v) for n, v in side.inputs.items() if n in arrays})
     known = {*a.inputs, *b.inputs}
     for name in arrays:
         if name not in known:
@@ -127,28 +127,28 @@ def shared_inputs(a: Side, b: Side, arrays: Mapping[str, Array]) -> tuple[dict[s
 
 
 def _converted(array: Array, value: Value) -> Array:
-    """Returns an array in the element type of a value, if only the width differs and integers are preserved."""
+    """Returns an array in the element type of a value if only the width differs and integers are preserved."""
     if not isinstance(value.type, TensorType):
         return array
     expected = dtype_of(value.type.element.name)
-    have = np.asarray(array)
-    if have.dtype == expected or "O" in (have.dtype.kind, expected.kind):
-        return have
-    is_float = [name_of(d).startswith(("f", "bf")) for d in (have.dtype, expected)]
+    actual = np.asarray(array)
+    if actual.dtype == expected or "O" in (actual.dtype.kind, expected.kind):
+        return actual
+    is_float = [name_of(d).startswith(("f", "bf")) for d in (actual.dtype, expected)]
     if all(is_float):
         with np.errstate(over="ignore"):
-            return have.astype(expected)
+            return actual.astype(expected)
     if not any(is_float):
-        result = have.astype(expected)
-        return result if np.array_equal(result.astype(have.dtype), have) else have
-    return have
+        result = actual.astype(expected)
+        return result if np.array_equal(result.astype(actual.dtype), actual) else actual
+    return actual
 
 
 # -- comparing
 
 
 class Pair(NamedTuple):
-    """A value that both sides have, with its name in each."""
+    """A value that both sides have: `name` is its name on the first side, `other` on the second."""
 
     name: str
     other: str
@@ -158,16 +158,16 @@ class Pair(NamedTuple):
 
 def matched(a: Side, b: Side) -> list[Pair]:
     """Returns the values that both sides compute, in the program order of the first, without constants."""
-    place = {v: n for n, v in enumerate(v for op in a.function.body.operations for v in op.results)}
+    position = {v: n for n, v in enumerate(v for op in a.function.body.operations for v in op.results)}
     pairs = [Pair(n, m, a.values[n], b.values[m]) for n, m in _same_names(a.values, b.values)]
     pairs = [p for p in pairs if not _are_unrelated(p)]
     # An output is compared once, by the name of its value where both sides have that.
     pairs = list({(p.a, p.b): p for p in reversed(pairs)}.values())
-    return sorted(pairs, key=lambda p: place.get(p.a, -1))
+    return sorted(pairs, key=lambda p: position.get(p.a, -1))
 
 
 def _are_unrelated(pair: Pair) -> bool:
-    """Returns whether both are constants, or one is a constant of another type that happens to have the same name."""
+    """Returns whether both are constants, or one is a constant of another type with the same name by chance."""
     a, b = pair.a.type, pair.b.type
     if not is_constant(pair.a) and not is_constant(pair.b):
         return False
@@ -178,17 +178,17 @@ def _are_unrelated(pair: Pair) -> bool:
 
 # The suffix that coremltools appends to the name of an operation that it converts to half precision.
 _PRECISION_SUFFIXES = ("_cast_fp16",)
-_NO_CHARACTER_OF_A_NAME = re.compile(r"[^A-Za-z0-9_]")
+_NOT_AN_IDENTIFIER_CHARACTER = re.compile(r"[^A-Za-z0-9_]")
 
 
-def _same_names(ours: Mapping[str, Value], theirs: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
-    """Yields pairs of corresponding names: equal ones, and unambiguous ones that converters have changed."""
-    yield from ((n, n) for n in ours if n in theirs)
-    loose = _by_plain_name(n for n in ours if n not in theirs), _by_plain_name(n for n in theirs if n not in ours)
-    for plain, names in loose[0].items():
-        others = loose[1].get(plain, [])
-        if len(names) == len(others) == 1:
-            yield names[0], others[0]
+def _same_names(first: Mapping[str, Value], second: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
+    """Yields pairs of corresponding names: equal ones, and those that differ only by how converters spell names."""
+    yield from ((n, n) for n in first if n in second)
+    unmatched = _by_plain_name(n for n in first if n not in second), _by_plain_name(n for n in second if n not in first)
+    for plain, names in unmatched[0].items():
+        matches = unmatched[1].get(plain, [])
+        if len(names) == len(matches) == 1:
+            yield names[0], matches[0]
 
 
 def _by_plain_name(names: Iterable[str]) -> dict[str, list[str]]:
@@ -198,12 +198,12 @@ def _by_plain_name(names: Iterable[str]) -> dict[str, list[str]]:
         for suffix in _PRECISION_SUFFIXES:
             plain = plain.removesuffix(suffix)
         # Formats whose names are identifiers get `_` for all other characters, and in front of a digit.
-        out.setdefault(_NO_CHARACTER_OF_A_NAME.sub("_", plain).lstrip("_"), []).append(name)
+        out.setdefault(_NOT_AN_IDENTIFIER_CHARACTER.sub("_", plain).lstrip("_"), []).append(name)
     return out
 
 
-class Comparing:
-    """One comparison: computes the values that both sides share, and their differences."""
+class ValueComparison:
+    """Computes the values that both sides share, and their differences."""
 
     def __init__(
         self,
@@ -217,7 +217,7 @@ class Comparing:
         options: EngineOptions = DEFAULT_OPTIONS,
         piece_bytes: int = PIECE_BYTES,
     ) -> None:
-        """Raises: DiagnosticError when the programs have other inputs, or no value in common."""
+        """Raises: DiagnosticError when the inputs of the programs differ, or they have no value in common."""
         self.a, self.b = a, b
         self.pairs = matched(a, b)
         if not self.pairs:
@@ -238,25 +238,26 @@ class Comparing:
 
         Raises: DiagnosticError as the engines do.
         """
-        ours = self.runs[0].values([p.a for p in self.pairs])
-        theirs = self.runs[1].values([p.b for p in self.pairs])
+        first = self.runs[0].values([p.a for p in self.pairs])
+        second = self.runs[1].values([p.b for p in self.pairs])
         for pair in self.pairs:
-            arrays = next(ours), next(theirs)
+            arrays = next(first), next(second)
             if pair in self._returned:
                 self._stored[pair.name] = arrays
             yield self.difference(pair, *arrays)
 
-    def whole(self) -> Iterator[ValueDifference]:
-        """Yields the differences of outputs in an ordinary run of each program, after all values were compared.
+    def whole_run_differences(self) -> Iterator[ValueDifference]:
+        """Yields the differences of outputs in an ordinary run of each program.
 
-        Yields nothing if neither engine fuses operations, since the results would be the same.
+        It needs the values that `differences` stores. Yields nothing if neither engine fuses operations, since the
+        results would be the same.
         """
         if is_stepwise(self.a.engine) and is_stepwise(self.b.engine):
             return
-        ours = self._outputs(self.a, self.inputs[0], {p.a: self._stored[p.name][0] for p in self._returned})
-        theirs = self._outputs(self.b, self.inputs[1], {p.b: self._stored[p.name][1] for p in self._returned})
+        first = self._outputs(self.a, self.inputs[0], {p.a: self._stored[p.name][0] for p in self._returned})
+        second = self._outputs(self.b, self.inputs[1], {p.b: self._stored[p.name][1] for p in self._returned})
         for pair in self._returned:
-            yield self.difference(pair, ours[pair.a], theirs[pair.b])
+            yield self.difference(pair, first[pair.a], second[pair.b])
 
     def _outputs(self, side: Side, inputs: Mapping[str, Array], known: Mapping[Value, Array]) -> Mapping[Value, Array]:
         if is_stepwise(side.engine):
@@ -279,24 +280,24 @@ class Comparing:
         rtol, atol, metric = self.criteria
         if rtol is None:
             rtol = max(self._tolerances[0].get(pair.a, 0.0), self._tolerances[1].get(pair.b, 0.0))
-        kinds = self.a.kind_of(pair.name), self.b.kind_of(pair.other)
-        return value_difference(pair.name, kinds, expected, actual, Tolerance(rtol, atol, metric))
+        op_names = self.a.operation_name(pair.name), self.b.operation_name(pair.other)
+        return value_difference(pair.name, op_names, expected, actual, Tolerance(rtol, atol, metric))
 
 
 def value_difference(
-    name: str, kinds: tuple[str, str], expected: Array, actual: Array, tolerance: Tolerance
+    name: str, op_names: tuple[str, str], expected: Array, actual: Array, tolerance: Tolerance
 ) -> ValueDifference:
-    """Returns the difference of a value; `kinds` are the names of the operations that compute it."""
+    """Returns the difference of a value; `op_names` are the names of the operations that compute it."""
     expected, actual = flat_array(expected), flat_array(actual)
     measures = measure(expected, actual, tolerance)
     types = name_of(expected.dtype), name_of(actual.dtype)
     rtol = tolerance.rtol
     if not isinstance(measures, Measures):
         none = (None, None, None, None)
-        return ValueDifference(name, *kinds, *types, False, *none, tolerance.atol or 0.0, rtol, note=measures)
+        return ValueDifference(name, *op_names, *types, False, *none, tolerance.atol or 0.0, rtol, note=measures)
     return ValueDifference(
         name,
-        *kinds,
+        *op_names,
         *types,
         measures.is_within,
         measures.absolute,
@@ -311,8 +312,8 @@ def value_difference(
     )
 
 
-def compare(comparing: Comparing, on_progress: Callable[[str], None] = lambda _: None) -> Comparison:
-    """Runs a comparison; `on_progress` receives messages. Reproducers of divergences are written elsewhere."""
+def compare(comparing: ValueComparison, on_progress: Callable[[str], None] = lambda _: None) -> Comparison:
+    """Runs a comparison and returns its report, without reproducers; `on_progress` receives messages."""
     differences: list[ValueDifference] = []
     for difference in comparing.differences():
         differences.append(difference)
@@ -323,7 +324,7 @@ def compare(comparing: Comparing, on_progress: Callable[[str], None] = lambda _:
     whole: tuple[ValueDifference, ...] = ()
     if all(d.is_within for d in differences):
         on_progress("comparing the outputs of whole runs")
-        whole = tuple(comparing.whole())
+        whole = tuple(comparing.whole_run_differences())
     a, b = comparing.a, comparing.b
     return Comparison(
         engines=(a.engine.name, b.engine.name),
@@ -339,10 +340,10 @@ def compare(comparing: Comparing, on_progress: Callable[[str], None] = lambda _:
     )
 
 
-def _divergence(comparing: Comparing, pair_difference: tuple[Pair, ValueDifference]) -> Divergence:
+def _divergence(comparing: ValueComparison, pair_difference: tuple[Pair, ValueDifference]) -> Divergence:
     pair, difference = pair_difference
     slices = comparing.slices(pair)
-    names = [_shown(s.operations, side) for s, side in zip(slices, (comparing.a, comparing.b), strict=True)]
+    names = [_operation_texts(s.operations, side) for s, side in zip(slices, (comparing.a, comparing.b), strict=True)]
     return Divergence(
         difference=difference,
         inputs=tuple(slices[0].inputs),
@@ -353,9 +354,9 @@ def _divergence(comparing: Comparing, pair_difference: tuple[Pair, ValueDifferen
 
 
 class Slice(NamedTuple):
-    """The operations that compute one value from shared values: those that may be at fault.
+    """The operations that compute one value from shared values, among which is the cause of a difference.
 
-    `inputs` are the values it begins with, by name.
+    `inputs` are the shared values, by name.
     """
 
     inputs: dict[str, Value]
@@ -369,12 +370,12 @@ def _slice(value: Value, shared: set[Value], side: Side) -> Slice:
     operations: dict[Operation, None] = {}
     pending = [value]
     while pending:
-        at = pending.pop()
-        owner = at.owner
-        if is_constant(at):
-            constants[at] = None
-        elif not isinstance(owner, Operation) or (at is not value and at in shared):
-            inputs.add(at)
+        current = pending.pop()
+        owner = current.owner
+        if is_constant(current):
+            constants[current] = None
+        elif not isinstance(owner, Operation) or (current is not value and current in shared):
+            inputs.add(current)
         elif owner not in operations:
             operations[owner] = None
             pending += owner.values_used
@@ -382,8 +383,8 @@ def _slice(value: Value, shared: set[Value], side: Side) -> Slice:
     return Slice(names, tuple(reversed(operations)), tuple(constants))
 
 
-def _shown(operations: Iterable[Operation], side: Side) -> list[str]:
-    """Returns operations of the source program, without duplicates, by dialect name and own name."""
+def _operation_texts(operations: Iterable[Operation], side: Side) -> list[str]:
+    """Returns texts of operations of the source program, without duplicates: `mil.conv 'name'`."""
     out: dict[str, None] = {}
     for op in operations:
         name = op.first_name or (op.location.name if op.location is not None else "")
@@ -394,9 +395,9 @@ def _shown(operations: Iterable[Operation], side: Side) -> list[str]:
 
 def _different_constants(a: Slice, b: Slice, rtol: float) -> Iterator[str]:
     """Yields the names of constants that both sides have and that differ."""
-    theirs = {v.name: v for v in b.constants if v.name}
+    others = {v.name: v for v in b.constants if v.name}
     for value in a.constants:
-        other = theirs.get(value.name)
+        other = others.get(value.name)
         if other is None or not isinstance(value.owner, Operation) or not isinstance(other.owner, Operation):
             continue
         data, other_data = value.owner.constant_data(), other.owner.constant_data()
@@ -407,27 +408,27 @@ def _different_constants(a: Slice, b: Slice, rtol: float) -> Iterator[str]:
             yield value.name
 
 
-def _roots(comparing: Comparing, differing: set[str]) -> list[str]:
+def _roots(comparing: ValueComparison, differing: set[str]) -> list[str]:
     """Returns the names of values that differ although their operands agree, in program order."""
-    # One value may correspond to several of the other side, for example an output that has a name of its own.
+    # One value may have several names, for example one as an output.
     names: dict[Value, list[str]] = {}
     for p in comparing.pairs:
         names.setdefault(p.a, []).append(p.name)
-    spoiled: set[Value] = set()
+    affected: set[Value] = set()
     roots: list[str] = []
     for op in comparing.a.function.body.operations:
-        is_spoiled = any(v in spoiled for v in op.values_used)
+        is_affected = any(v in affected for v in op.values_used)
         for v in op.results:
-            wrong = [n for n in names.get(v, ()) if n in differing]
-            if wrong or (is_spoiled and v not in names):
-                spoiled.add(v)
-            if wrong and not is_spoiled:
-                roots.append(wrong[0])
+            differing_names = [n for n in names.get(v, ()) if n in differing]
+            if differing_names or (is_affected and v not in names):
+                affected.add(v)
+            if differing_names and not is_affected:
+                roots.append(differing_names[0])
     return roots
 
 
 def tolerances(function: Function) -> dict[Value, float]:
-    """Returns the relative tolerance of each value: that of the narrowest float it is computed in, or computed from."""
+    """Returns the relative tolerance of each value: that of the narrowest float in its computation."""
     out: dict[Value, float] = {}
     for v in function.inputs:
         out[v] = _own_rtol(v)
@@ -435,10 +436,10 @@ def tolerances(function: Function) -> dict[Value, float]:
         if isinstance(op, Op) and op.has_trait(traits.Terminator):
             continue
         inherited = max((out.get(v, 0.0) for v in op.values_used), default=0.0)
-        nested = (v for inner in op.walk() if inner is not op for v in inner.results if not is_constant(v))
-        inherited = max(inherited, max(map(_own_rtol, nested), default=0.0))
+        nested_values = (v for inner in op.walk() if inner is not op for v in inner.results if not is_constant(v))
+        inherited = max(inherited, max(map(_own_rtol, nested_values), default=0.0))
         for v in op.results:
-            # A constant is as precise as its type has room for, whatever that is.
+            # A constant is exact in its type.
             out[v] = 0.0 if is_constant(v) else max(inherited, _own_rtol(v))
     return out
 

@@ -1,4 +1,4 @@
-"""Measures the difference of two arrays, in memory that does not grow with them.
+"""Measures the difference of two arrays with bounded memory.
 
 Differences are taken in double precision, block by block. NaN equals NaN, and infinity equals infinity of the same
 sign: such elements count as equal and take no part in the sums. Against anything else either is an infinite difference.
@@ -20,7 +20,7 @@ from commonir.base.tuples import NamedTuple
 Array = NDArray[Any]
 
 _BLOCK = 1 << 18
-"""Elements measured at a time; half a dozen arrays of doubles of this size are some megabytes."""
+"""Elements measured at a time; the temporary arrays take some megabytes."""
 
 
 class Metric(Enum):
@@ -53,11 +53,11 @@ class Tolerance(NamedTuple):
 
 
 class Measures(NamedTuple):
-    """How far an array is from the expected one.
+    """Measures of the difference of an array a from the expected array e.
 
-    `relative` is the largest |a - e| / |e| of an element, `rmse` the root of the mean square of a - e, `cosine` that of
-    the angle between them; `at` is the index of the largest difference, `beyond` counts elements beyond the tolerance.
-    `atol` is the absolute tolerance that was used.
+    `absolute` is the largest |a - e|, at index `at`; `relative` the largest |a - e| / |e|; `rmse` the root of the mean
+    square of a - e; `cosine` that of the angle between them; `scale` the largest finite |e|; `beyond` the number of
+    elements beyond the tolerance. `atol` is the absolute tolerance that was used.
     """
 
     is_within: bool
@@ -77,28 +77,28 @@ EQUAL = Measures(True, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, (), 0)
 def measure(expected: Array, actual: Array, tolerance: Tolerance) -> Measures | str:
     """Compares two arrays; returns a text instead if they cannot be compared.
 
-    Element types may differ in width, as of an int32 and an int64; kinds must be the same.
+    Element types may differ in width, such as int32 and int64.
     """
     if expected.shape != actual.shape:
         return f"expected shape {list(expected.shape)}, found {list(actual.shape)}"
-    kinds = _kind(expected), _kind(actual)
-    if kinds[0] != kinds[1]:
+    classes = _type_class(expected), _type_class(actual)
+    if classes[0] != classes[1]:
         return f"expected {name_of(expected.dtype)}, found {name_of(actual.dtype)}"
     if not expected.size:
         return EQUAL
-    if kinds[0] == "text":
-        return _texts(expected, actual)
-    return _Sums(expected, actual, tolerance, is_exact=kinds[0] == "int").measures()
+    if classes[0] == "text":
+        return _string_measures(expected, actual)
+    return _Sums(expected, actual, tolerance, is_exact=classes[0] == "int").measures()
 
 
-def _kind(array: Array) -> str:
+def _type_class(array: Array) -> str:
     name = name_of(array.dtype)
     if name.startswith(("f", "bf", "complex")):
         return "float"
     return "int" if name.startswith(("i", "ui")) else "text"
 
 
-def _texts(expected: Array, actual: Array) -> Measures:
+def _string_measures(expected: Array, actual: Array) -> Measures:
     differs = np.asarray(expected != actual, np.bool_)
     count = int(np.count_nonzero(differs))
     if not count:
@@ -183,7 +183,7 @@ class _Sums:
         return Measures(is_within, self.absolute, self.relative, rmse, cosine, self.scale, self.atol, at, self.beyond)
 
     def _cosine(self) -> float:
-        """1 for two arrays of zeros, 0 where only one is."""
+        """Returns the cosine: 1 for two arrays of zeros, 0 if only one has only zeros."""
         if self.absolute == 0.0:
             return 1.0
         lengths = math.sqrt(self.expected_squares) * math.sqrt(self.actual_squares)

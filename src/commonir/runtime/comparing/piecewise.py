@@ -39,8 +39,7 @@ from commonir.symbolic.dims import symbols_in
 Array = NDArray[np.generic]
 
 PIECE_BYTES = 1 << 26
-"""The size of the results of one piece, unless those of a single operation are larger: 64 MiB."""
-
+"""The size of the results of one piece, unless those of a single operation are larger."""
 
 _REFERRING = (core.Call, ml_program.GlobalLoadConst, Invocation)
 
@@ -72,8 +71,8 @@ class PiecewiseRun:
         self._options = options
         self._piece_bytes = piece_bytes
         self._function = function
-        bound = bind(function, inputs, requirements(function), least=False)
-        self._sizes = dict(bound.sizes)
+        bound = bind(function, inputs, requirements(function), check_lower_bounds=False)
+        self._dims = dict(bound.dims)
         self._inputs = dict(zip(function.inputs, bound.arrays, strict=True))
         self._live: dict[Value, Array] = {}
         self._seconds = 0.0
@@ -85,27 +84,27 @@ class PiecewiseRun:
         """
         steps = _schedule(requested)
         self._live = dict(self._inputs)
-        needed = Counter(v for op in steps for v in _captured(op))
-        needed.update(requested)
-        self._forget(needed)
+        uses_left = Counter(v for op in steps for v in _captured(op))
+        uses_left.update(requested)
+        self._drop_unused(uses_left)
         yielded = 0
         for piece in self._pieces(steps):
-            self._run_piece(piece, needed)
+            self._run_piece(piece, uses_left)
             while yielded < len(requested) and requested[yielded] in self._live:
-                yield self._taken(requested[yielded], needed)
+                yield self._take(requested[yielded], uses_left)
                 yielded += 1
         for value in requested[yielded:]:
-            yield self._taken(value, needed)
+            yield self._take(value, uses_left)
 
-    def _taken(self, value: Value, needed: Counter[Value]) -> Array:
+    def _take(self, value: Value, uses_left: Counter[Value]) -> Array:
         array = self._live[value]
-        needed[value] -= 1
-        if not needed[value]:
+        uses_left[value] -= 1
+        if not uses_left[value]:
             del self._live[value]
         return array
 
-    def _forget(self, needed: Mapping[Value, int]) -> None:
-        self._live = {v: a for v, a in self._live.items() if needed[v]}
+    def _drop_unused(self, uses_left: Mapping[Value, int]) -> None:
+        self._live = {v: a for v, a in self._live.items() if uses_left[v]}
 
     # -- pieces
 
@@ -114,31 +113,31 @@ class PiecewiseRun:
         piece: list[Operation] = []
         total = 0
         for op in steps:
-            sizes = [self._size_bytes(v.type) for v in op.results]
-            built = sum(n for n in sizes if n is not None)
-            if piece and total + built > self._piece_bytes:
+            sizes_bytes = [self._size_bytes(v.type) for v in op.results]
+            piece_bytes = sum(n for n in sizes_bytes if n is not None)
+            if piece and total + piece_bytes > self._piece_bytes:
                 yield piece
                 piece, total = [], 0
             piece.append(op)
-            total += built
-            if None in sizes:
+            total += piece_bytes
+            if None in sizes_bytes:
                 yield piece
                 piece, total = [], 0
         if piece:
             yield piece
 
     def _size_bytes(self, type: Type) -> int | None:
-        known = specialized_type(type, self._sizes)
-        if not isinstance(known, TensorType) or not known.is_static:
+        specialized = specialized_type(type, self._dims)
+        if not isinstance(specialized, TensorType) or not specialized.is_static:
             return None
-        return known.element.size_bytes(prod(known.static_shape))
+        return specialized.element.size_bytes(prod(specialized.static_shape))
 
-    def _run_piece(self, piece: Sequence[Operation], needed: Counter[Value]) -> None:
-        built = {v for op in piece for v in op.results}
-        captured = list(dict.fromkeys(v for op in piece for v in _captured(op) if v not in built))
+    def _run_piece(self, piece: Sequence[Operation], uses_left: Counter[Value]) -> None:
+        defined = {v for op in piece for v in op.results}
+        captured = list(dict.fromkeys(v for op in piece for v in _captured(op) if v not in defined))
         for op in piece:
-            needed.subtract(_captured(op))
-        outputs = [v for op in piece for v in op.results if needed[v] > 0]
+            uses_left.subtract(_captured(op))
+        outputs = [v for op in piece for v in op.results if uses_left[v] > 0]
         if outputs:
             module = self._module_of(piece, captured, outputs)
             feeds = {_input_name(n): self._live[v] for n, v in enumerate(captured)}
@@ -146,13 +145,13 @@ class PiecewiseRun:
             for v, array in zip(outputs, results.values(), strict=True):
                 self._live[v] = array
                 if is_array(array):
-                    self._learn(v.type, array.shape)
+                    self._bind_dims(v.type, array.shape)
         live = [flat_array(x) for x in self._live.values()]
         self.peak = Peak(max(self.peak.values, len(live)), max(self.peak.size_bytes, sum(a.nbytes for a in live)))
-        self._forget(needed)
+        self._drop_unused(uses_left)
 
     def _run_module(self, module: Module, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
-        """Runs a piece in what remains of the time."""
+        """Runs a piece within the remaining time."""
         limit = self._options.time_limit_seconds
         if limit is None:
             return self._engine.prepare(module, None, self._options).run(feeds)
@@ -164,15 +163,15 @@ class PiecewiseRun:
         self._seconds += time.monotonic() - start
         return result
 
-    def _learn(self, type: Type, shape: tuple[int, ...]) -> None:
-        """Stores the sizes of data-dependent dims."""
+    def _bind_dims(self, type: Type, shape: tuple[int, ...]) -> None:
+        """Stores the dims that a result binds, such as data-dependent ones."""
         dims = type.shape if isinstance(type, TensorType) else None
-        for d, size in zip(dims or (), shape, strict=False):
+        for d, dim in zip(dims or (), shape, strict=False):
             if isinstance(d, DimExpr) and len(names := symbols_in(d)) == 1 and d.terms == {(names[0],): 1}:
-                self._sizes.setdefault(names[0].name, size)
+                self._dims.setdefault(names[0].name, dim)
 
     def _module_of(self, piece: Sequence[Operation], captured: Sequence[Value], outputs: Sequence[Value]) -> Module:
-        """Returns a module with the piece as its main function, specialized for the sizes of this run."""
+        """Returns a module with the piece as its main function, specialized for the dims of this run."""
         types = [value_type(v, self._live[v]) for v in captured]
         block = Block(types, [_input_name(n) for n in range(len(captured))])
         mapping: dict[Value, Value] = dict(zip(captured, block.arguments, strict=True))
@@ -182,12 +181,12 @@ class PiecewiseRun:
                 block.append(clone(op, mapping))
         # Specializing replaces operations, so outputs are taken from the terminator.
         end = block.append(ml_program.Return(tuple([mapping[v] for v in outputs])))
-        specialize(block, self._sizes)
+        specialize(block, self._dims)
         returned = [(_output_name(n), v) for n, v in enumerate(end.operands)]
         end.erase()
         function = clone(self._function, keep=lambda _: False)
         result = Module(entry=self._function.symbol_name)
-        # Symbols that the piece refers to: globals, and the functions it calls.
+        # Globals and callees that the piece refers to.
         if any(isinstance(op, _REFERRING) for o in piece for op in o.walk()):
             for op in self._module.body.operations:
                 if op is not self._function:
@@ -198,7 +197,7 @@ class PiecewiseRun:
         return result
 
 
-# Files have no such names.
+# No file has names with spaces such as these.
 def _input_name(number: int) -> str:
     return f"input {number} of a piece"
 
@@ -220,19 +219,21 @@ def _captured(op: Operation) -> Iterable[Value]:
 
 def _schedule(requested: Sequence[Value]) -> list[Operation]:
     """Returns the operations that values need, in the order in which the values are requested."""
-    done: set[Operation] = set()
+    scheduled: set[Operation] = set()
     out: list[Operation] = []
     for value in requested:
         pending = [value.owner] if isinstance(value.owner, Operation) else []
         while pending:
             op = pending[-1]
             owners = [v.owner for v in op.values_used if not is_constant(v)]
-            missing = [o for o in owners if isinstance(o, Operation) and o not in done] if op not in done else []
+            missing = (
+                [o for o in owners if isinstance(o, Operation) and o not in scheduled] if op not in scheduled else []
+            )
             if missing:
                 pending += reversed(missing)
                 continue
             pending.pop()
-            if op not in done:
-                done.add(op)
+            if op not in scheduled:
+                scheduled.add(op)
                 out.append(op)
     return out

@@ -43,10 +43,10 @@ class Repeats(NamedTuple):
 
 
 class _Timing(NamedTuple):
-    """Median and minimum of some times, in seconds."""
+    """The median and minimum of several times, in seconds."""
 
     median: float
-    least: float
+    minimum: float
 
 
 def profile(
@@ -65,25 +65,25 @@ def profile(
     executable = side.engine.prepare(side.module, side.function.symbol_name, options)
     executable.run(inputs)
     first = time.perf_counter() - start
-    whole = _timed(executable, inputs, repeats)
-    expected = [v for v in dict.fromkeys((*side.values.values(), *side.outputs.values())) if _is_computed(v)]
-    run = _ProfiledRun(side, inputs, expected, repeats, options)
-    for n, _ in enumerate(run.values(expected)):
-        on_progress(f"running operations: {n + 1} of {len(expected)}")
+    timing = _timed(executable, inputs, repeats)
+    values = [v for v in dict.fromkeys((*side.values.values(), *side.outputs.values())) if _is_computed(v)]
+    run = _ProfiledRun(side, inputs, values, repeats, options)
+    for n, _ in enumerate(run.values(values)):
+        on_progress(f"running operations: {n + 1} of {len(values)}")
     return Profile(
         engine=side.engine.name,
         function=side.function.symbol_name,
         repeat=repeats.repeat,
         first_seconds=first,
-        seconds=whole.median,
-        least_seconds=whole.least,
-        call_seconds=_call(side, repeats, options),
+        seconds=timing.median,
+        least_seconds=timing.minimum,
+        call_seconds=_call_overhead(side, repeats, options),
         peak_bytes=run.peak.size_bytes,
         entries=tuple(run.entries),
     )
 
 
-def _call(side: Side, repeats: Repeats, options: EngineOptions) -> float:
+def _call_overhead(side: Side, repeats: Repeats, options: EngineOptions) -> float:
     """Returns the overhead of a call, measured with a trivial program, in seconds."""
     scalar = tensor(f32)
     block = Block([scalar], ["x"])
@@ -99,7 +99,7 @@ def _is_computed(value: Value) -> bool:
 
 
 def _timed(executable: Executable, inputs: Mapping[str, Array], repeats: Repeats) -> _Timing:
-    """Returns the times of a run."""
+    """Runs a program several times and returns its times."""
     for _ in range(repeats.warmup):
         executable.run(inputs)
     seconds: list[float] = []
@@ -142,11 +142,11 @@ class _ProfiledRun(PiecewiseRun):
         self.entries.append(
             ProfileEntry(
                 name=name,
-                operation=self._side.kind_of(name),
+                operation=self._side.operation_name(name),
                 type=str(named[-1].type) if named else "",
                 operations=tuple([op.name for op in self._piece]),
                 seconds=timing.median,
-                least_seconds=timing.least,
+                least_seconds=timing.minimum,
                 size_bytes=sum(flat_array(x).nbytes for x in result.values()),
                 flops=flops if isinstance(flops, int) else None,
             )
@@ -155,7 +155,7 @@ class _ProfiledRun(PiecewiseRun):
 
 
 def save_trace(profile: Profile, path: str | os.PathLike[str]) -> None:
-    """Writes the entries of a profile one after another, for viewers of traces (chrome://tracing, Perfetto).
+    """Writes the entries of a profile as consecutive events, for trace viewers (chrome://tracing, Perfetto).
 
     Source: Trace Event Format. Raises: DiagnosticError (E08xx).
     """

@@ -97,17 +97,17 @@ def _yielded(block: Block, values: dict[Value, Array], runner: Runner) -> Arrays
 def _loop(op: core.While, values: Mapping[Value, Array], runner: Runner) -> Arrays:
     count = len(op.initial)
     current = tuple([values[v] for v in op.initial])
-    outer = used_inside(op, values)
+    captured = used_inside(op, values)
     stacks: list[list[Array]] = [[] for _ in op.ys[count:]]
     for nested in (op.condition, op.body):
         refine_unknown_types(nested.block.arguments, op.initial)
     while True:
-        inner = {**outer, **dict(zip(op.condition.block.arguments, current, strict=True))}
-        (again,) = _yielded(op.condition.block, inner, runner)
-        if not bool(again):
+        block_values = {**captured, **dict(zip(op.condition.block.arguments, current, strict=True))}
+        (holds,) = _yielded(op.condition.block, block_values, runner)
+        if not bool(holds):
             break
-        inner = {**outer, **dict(zip(op.body.block.arguments, current, strict=True))}
-        results = _yielded(op.body.block, inner, runner)
+        block_values = {**captured, **dict(zip(op.body.block.arguments, current, strict=True))}
+        results = _yielded(op.body.block, block_values, runner)
         current = results[:count]
         for stack, x in zip(stacks, results[count:], strict=True):
             stack.append(x)
@@ -116,7 +116,7 @@ def _loop(op: core.While, values: Mapping[Value, Array], runner: Runner) -> Arra
 
 
 def _refine_loop_types(results: Sequence[Value], body: Block, count: int) -> None:
-    """Refines the unknown types of loop results by those found by running the body."""
+    """Refines the unknown types of loop results by those of the values that the body computed."""
     refine_unknown_types(results[:count], body.arguments)
     if body.last is not None:
         refine_unknown_types(results[count:], body.last.operands[count:])
@@ -133,7 +133,7 @@ def _stacked(op: Operation, result: Value, slices: list[Array]) -> Array:
 
 
 def used_inside(op: Operation, values: Mapping[Value, Array]) -> dict[Value, Array]:
-    """Returns the values from outside that the regions of an operation use."""
+    """Returns the values that the regions of an operation capture."""
     if not op.regions:
         return {}
     return {v: values[v] for inner in op.walk() if inner is not op for v in inner.operands if v in values}
@@ -142,14 +142,14 @@ def used_inside(op: Operation, values: Mapping[Value, Array]) -> dict[Value, Arr
 def _scan(op: core.Scan, values: Mapping[Value, Array], runner: Runner) -> Arrays:
     states = tuple([values[v] for v in op.initial])
     sequences = [values[v] for v in op.sequences]
-    outer = used_inside(op, values)
+    captured = used_inside(op, values)
     refine_unknown_types(op.body.block.arguments, [*op.initial, *op.sequences])
     count = len(sequences[0])
     stacks: list[Array] = []
     for n in range(count - 1, -1, -1) if op.reverse else range(count):
         arguments = (*states, *[x[n, ...] for x in sequences])
-        inner = {**outer, **dict(zip(op.body.block.arguments, arguments, strict=True))}
-        results = _yielded(op.body.block, inner, runner)
+        block_values = {**captured, **dict(zip(op.body.block.arguments, arguments, strict=True))}
+        results = _yielded(op.body.block, block_values, runner)
         states, slices = results[: len(states)], results[len(states) :]
         stacks = stacks or [np.empty((count, *x.shape), x.dtype) for x in slices]
         for stack, x in zip(stacks, slices, strict=True):
@@ -167,8 +167,8 @@ def _no_slices(result: Value) -> Array:
     if not isinstance(type, TensorType):
         message = "a loop without iterations has a result of unknown type"
         raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message))
-    sizes = [d if isinstance(d, int) else 0 for d in type.shape or ()]
-    return np.empty((0, *sizes[1:]), dtype_of(type.element.name))
+    dims = [d if isinstance(d, int) else 0 for d in type.shape or ()]
+    return np.empty((0, *dims[1:]), dtype_of(type.element.name))
 
 
 def _callee(op: core.Call) -> Function:
@@ -179,7 +179,7 @@ def _callee(op: core.Call) -> Function:
 
 
 class Globals:
-    """The contents of the mutable globals of a module, which outlive a run. `state` has those stored so far."""
+    """The contents of the mutable globals of a module across runs. `state` has those stored so far."""
 
     def __init__(self) -> None:
         self.state = State()

@@ -1,6 +1,6 @@
-"""The reference engine: evaluates operations one after another by their definitions.
+"""The reference engine: an interpreter that evaluates operations one after another by their definitions.
 
-It is the oracle for the other engines: kernels are evaluated directly, composites by running their body, algorithms by
+It is the oracle for the other engines. Kernels are evaluated directly, composites by running their body, algorithms by
 calling them. Values are rounded to their declared element type after every operation.
 """
 
@@ -22,13 +22,13 @@ from commonir.ir.types import TensorType, Type
 from commonir.ods import Form, Op, infer, is_not_known, known_data, path_of
 from commonir.ods.inference import operand_names
 from commonir.ods.traits import Terminator
-from commonir.runtime.binding import bind, requirements, symbol_sizes
+from commonir.runtime.binding import bind, requirements, symbol_dims
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.instances import instance, is_concrete, static_attributes
 from commonir.runtime.interpreter.control import Globals, WithState, check_depth, global_of, run_control, used_inside
 from commonir.runtime.interpreter.evaluation import OutOfRange, evaluate_kernel
 from commonir.runtime.interpreter.operations import call_algorithm, constant_array, flat_values, unsupported
-from commonir.runtime.interpreter.runtime_dims import block_sizes, result_sizes
+from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
 from commonir.runtime.interpreter.specialization import Specializations
 from commonir.runtime.interpreter.strided import evaluate_small_kernel
 from commonir.runtime.limits import no_memory, time_is_up
@@ -42,7 +42,7 @@ Arrays = tuple[Array, ...]
 
 
 class ReferenceEngine:
-    """Evaluates definitions directly; slow, but simple."""
+    """Evaluates definitions directly."""
 
     name = "reference"
     is_stepwise = True
@@ -64,17 +64,17 @@ class ReferenceExecutable(WithState):
     def __init__(self, function: Function, options: EngineOptions) -> None:
         super().__init__(Globals())
         self._function = function
-        self._needed = requirements(function)
+        self._requirements = requirements(function)
         self._limit = options.time_limit_seconds
         self._communicator = options.communicator
-        self._statements = Specializations()
+        self._specializations = Specializations()
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Returns the outputs by name; see `Executable`."""
-        bound = bind(self._function, inputs, self._needed)
+        bound = bind(self._function, inputs, self._requirements)
         deadline = None if self._limit is None else time.monotonic() + self._limit
         evaluator = Evaluator(
-            bound.sizes, self._globals, deadline, statements=self._statements, communicator=self._communicator
+            bound.dims, self._globals, deadline, specializations=self._specializations, communicator=self._communicator
         )
         values = dict(zip(self._function.inputs, bound.arrays, strict=True))
         names = self._function.output_names
@@ -91,22 +91,25 @@ class TooLargeError(Exception):
 
 
 class Evaluator:
-    """Evaluates operations on arrays for given sizes of symbolic dimensions."""
+    """Evaluates operations on arrays for some values of symbolic dimensions.
+
+    `limit` is the number of elements above which it refuses an operation (`TooLargeError`). With a limit, values have
+    the dtypes of the numpy engine, which uses it for small operations.
+    """
 
     def __init__(
         self,
-        sizes: Mapping[str, int],
+        dims: Mapping[str, int],
         contents: Globals,
         deadline: float | None = None,
         depth: int = 0,
-        statements: Specializations | None = None,
+        specializations: Specializations | None = None,
         limit: int | None = None,
         communicator: Communicator | None = None,
     ) -> None:
-        self._sizes = sizes
-        # With a limit of elements, values have the dtypes of the numpy engine.
+        self._dims = dims
         self._limit = limit
-        self._statements = Specializations() if statements is None else statements
+        self._specializations = Specializations() if specializations is None else specializations
         self._globals = contents
         self._deadline = deadline
         self._depth = depth
@@ -117,8 +120,8 @@ class Evaluator:
         # A loop with an empty body may run forever.
         self._check_time()
         check_depth(self._depth)
-        sizes = block_sizes(block, values, self._sizes)
-        inside = self._nested(sizes, self._depth + 1)
+        dims = block_dims(block, values, self._dims)
+        inside = self._nested(dims, self._depth + 1)
         for op in block.operations:
             if isinstance(op, Op) and op.has_trait(Terminator):
                 return
@@ -128,15 +131,17 @@ class Evaluator:
             except MemoryError as error:
                 raise no_memory(error, op.name) from error
             values.update(zip(op.results, results, strict=False))
-            sizes.update(result_sizes(op, shapes_of(results)))
+            dims.update(result_dims(op, shapes_of(results)))
 
-    def _nested(self, sizes: Mapping[str, int], depth: int) -> Evaluator:
-        """Returns an evaluator for a nested block or a callee, with other sizes."""
-        return Evaluator(sizes, self._globals, self._deadline, depth, self._statements, self._limit, self.communicator)
+    def _nested(self, dims: Mapping[str, int], depth: int) -> Evaluator:
+        """Returns an evaluator for a nested block or a callee, with other dims."""
+        return Evaluator(
+            dims, self._globals, self._deadline, depth, self._specializations, self._limit, self.communicator
+        )
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """Evaluates a function."""
-        inner = self._nested(symbol_sizes(function, arguments), self._depth)
+        inner = self._nested(symbol_dims(function, arguments), self._depth)
         values = dict(zip(function.inputs, arguments, strict=True))
         inner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])
@@ -170,56 +175,56 @@ class Evaluator:
         data = known_data(op.results[0])
         if data is None:
             return None
-        self._check_size(data.count)
+        self._check_limit(data.count)
         return (self._in_run_dtype(data.array(), data.type),)
 
     def apply(self, op: Op, operands: Arrays, values: Mapping[Value, Array] | None = None) -> Arrays:
-        """Returns the results of a kernel, composite or algorithm; `values` has the values around it."""
+        """Returns the results of a kernel, composite or algorithm; `values` has those that its regions capture."""
         if op.form is Form.ALGORITHM:
             return self._algorithm(op, operands)
         is_specialized = op.form is Form.COMPOSITE and (op.infers_types or bool(op.regions))
-        placed = None if is_specialized else self._instance_of(op, operands)
-        if placed is None:
+        concrete = None if is_specialized else self._instance_of(op, operands)
+        if concrete is None:
             return self._specialized(op, operands, values or {})
-        refine_unknown_types(op.results, placed.results)
-        if placed.form is Form.KERNEL:
-            return tuple(self._kernels(placed, operands))
-        return self._composite(placed, operands)
+        refine_unknown_types(op.results, concrete.results)
+        if concrete.form is Form.KERNEL:
+            return tuple(self._kernels(concrete, operands))
+        return self._composite(concrete, operands)
 
     def _instance_of(self, op: Op, operands: Arrays) -> Op | None:
         """Returns the operation on operands of static shape; None if its meaning depends on their elements."""
         if is_concrete(op):
             return None if infer(op).is_data_dependent else op
         try:
-            placed = instance(
-                op, [Value(value_type(v, x)) for v, x in zip(op.operands, operands, strict=True)], self._sizes
+            concrete = instance(
+                op, [Value(value_type(v, x)) for v, x in zip(op.operands, operands, strict=True)], self._dims
             )
         except DiagnosticError as error:
             if is_not_known(error):
                 return None
             raise
-        return None if infer(placed).is_data_dependent else placed
+        return None if infer(concrete).is_data_dependent else concrete
 
     def _specialized(self, op: Op, operands: Arrays, values: Mapping[Value, Array]) -> Arrays:
-        statement = self._statements.of(op, operands, self._sizes)
-        inner = {**used_inside(op, values), **{v: operands[n] for n, v in statement.inputs.items()}}
-        self.run_block(statement.block, inner)
-        refine_unknown_types(op.results, statement.outputs)
-        return tuple([inner[v] for v in statement.outputs])
+        specialization = self._specializations.get(op, operands, self._dims)
+        block_values = {**used_inside(op, values), **{v: operands[n] for n, v in specialization.inputs.items()}}
+        self.run_block(specialization.block, block_values)
+        refine_unknown_types(op.results, specialization.outputs)
+        return tuple([block_values[v] for v in specialization.outputs])
 
     def _kernels(self, op: Op, operands: Arrays) -> Iterator[Array]:
         arrays = dict(zip(operand_names(op), operands, strict=True))
         derived = infer(op)
-        for kernel, known in zip(derived.kernels, derived.extents, strict=True):
-            extents = {n: d if isinstance(d, int) else evaluate(d, self._sizes) for n, d in known.items()}
-            self._check_size(prod(extents.values()))
+        for kernel, dims in zip(derived.kernels, derived.extents, strict=True):
+            extents = {n: d if isinstance(d, int) else evaluate(d, self._dims) for n, d in dims.items()}
+            self._check_limit(prod(extents.values()))
             if self._limit is None:
                 yield evaluate_kernel(kernel, extents, arrays)
             else:
                 with np.errstate(all="ignore"):
                     yield evaluate_small_kernel(kernel, extents, arrays)
 
-    def _check_size(self, elements: int) -> None:
+    def _check_limit(self, elements: int) -> None:
         if self._limit is not None and elements > self._limit:
             raise TooLargeError
 
@@ -234,7 +239,7 @@ class Evaluator:
         return tuple([values[v] for v in derived.outputs])
 
     def _algorithm(self, op: Op, operands: Arrays) -> Arrays:
-        attributes = static_attributes(op, self._sizes)
+        attributes = static_attributes(op, self._dims)
         results = call_algorithm(op.with_attributes(**attributes) if attributes else op, *operands)
         return tuple([self._in_run_dtype(x, r.type) for x, r in zip(results, op.results, strict=False)])
 
@@ -242,9 +247,9 @@ class Evaluator:
         return declared(x, type) if self._limit is None else computed(x, type)
 
     def _structural(self, op: Op, values: dict[Value, Array]) -> Arrays:
-        if len(op.results) == 1 and isinstance(kind := op.results[0].type, TensorType) and kind.is_static:
-            self._check_size(kind.count)
-        constant = constant_array(op, self._sizes)
+        if len(op.results) == 1 and isinstance(type := op.results[0].type, TensorType) and type.is_static:
+            self._check_limit(type.count)
+        constant = constant_array(op, self._dims)
         if constant is not None:
             return (self._in_run_dtype(constant, op.results[0].type),)
         target = global_of(op)

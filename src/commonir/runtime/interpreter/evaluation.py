@@ -1,9 +1,9 @@
-"""Direct evaluation of a kernel: every expression as an array over the grid of the indices in scope.
+"""Evaluates kernels directly: every expression as an array over the grid of the indices in scope.
 
-Clarity before speed; this is what other engines are compared with. Each index is an axis of the grid, in order: the
-axes of the result, then those of the folds around an expression. An expression evaluates to an array that broadcasts
-to its grid, of the dtype of its element type, so every operation rounds to that type. Large grids are cut along the
-axes of the result.
+It is simple rather than fast, because other engines are compared with it. Each index is an axis of the grid, in order:
+the axes of the result, then those of the folds around an expression. An expression evaluates to an array that
+broadcasts to its grid, of the dtype of its element type, so every operation rounds to that type. Large grids are split
+along the axes of the result.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ GRID_ELEMENTS = 1 << 22
 
 
 class OutOfRange(Exception):
-    """A position read from data lies outside of its tensor."""
+    """An index read from data is outside of the bounds of its tensor."""
 
 
 def evaluate_kernel(
@@ -60,7 +60,7 @@ def evaluate_kernel(
 ) -> Array:
     """Returns the result of a kernel for the arrays of its operands by name.
 
-    Raises: OutOfRange when a position that is read from data lies outside of its tensor.
+    Raises: OutOfRange when an index read from data is outside of the bounds of its tensor.
     """
     axes = tuple("" if isinstance(a, int) else name_of(a) for a in kernel.axes)
     shape = tuple(extents[a] if a else 1 for a in axes)
@@ -78,21 +78,21 @@ def evaluate_kernel(
 def _pieces(
     body: Expr, axes: Sequence[tuple[str, int]], extents: Mapping[str, int]
 ) -> Iterator[dict[str, tuple[int, int]]]:
-    """Yields ranges of the result's axes that cover the result, each with a grid of bounded size where possible."""
-    whole = {a: (0, n) for a, n in axes}
+    """Yields ranges of the result's axes that cover it, each with a grid of at most `GRID_ELEMENTS` where possible."""
+    full = {a: (0, n) for a, n in axes}
     if any(n == 0 for _, n in axes):
         return
     if prod(max(n, 1) for n in extents.values()) <= GRID_ELEMENTS:
-        yield whole
+        yield full
         return
     joined = {e.along for e in walk(body) if isinstance(e, Join)}
-    size = grid_size(body, dict(extents))
-    pending = [whole]
+    largest = grid_size(body, dict(extents))
+    pending = [full]
     while pending:
         ranges = pending.pop()
-        here = size * prod(hi - lo for lo, hi in ranges.values()) // max(prod(n for _, n in axes), 1)
+        elements = largest * prod(hi - lo for lo, hi in ranges.values()) // max(prod(n for _, n in axes), 1)
         cut = next((a for a, (lo, hi) in ranges.items() if hi - lo > 1 and a not in joined), None)
-        if here <= GRID_ELEMENTS or cut is None:
+        if elements <= GRID_ELEMENTS or cut is None:
             yield ranges
             continue
         lo, hi = ranges[cut]
@@ -212,13 +212,13 @@ class KernelGrid:
             else:
                 at.append(p)
         real, guards = resolve(e.tensor, at)
-        where = [self.positions(p, data) for p in real]
-        shape = np.broadcast_shapes((1,) * len(self.order), *(w.shape for w in where))
+        positions = [self.positions(p, data) for p in real]
+        shape = np.broadcast_shapes((1,) * len(self.order), *(w.shape for w in positions))
         if source.size == 0:
             out: Array = np.zeros(shape, source.dtype)
         else:
             # Elements at positions outside of the tensor are replaced below by the fill value of the failing guard.
-            inside = tuple(np.clip(w, 0, n - 1) for w, n in zip(where, source.shape, strict=True))
+            inside = tuple(np.clip(w, 0, n - 1) for w, n in zip(positions, source.shape, strict=True))
             out = np.asarray(source[inside]).reshape(shape)
         for g in reversed(guards):
             p, bound = self.positions(g.position, data), self.positions(g.bound, data)
@@ -228,17 +228,17 @@ class KernelGrid:
 
     def checked(self, p: Expr, tensor: Tensor, axis: int) -> Array:
         """Returns positions read from data, after checking that they are in range."""
-        where = self.value(p).astype(np.int64)
+        positions = self.value(p).astype(np.int64)
         size = tensor.shape[axis]
         assert isinstance(size, int)
-        outside = where[(where < 0) | (where >= size)]
+        outside = positions[(positions < 0) | (positions >= size)]
         if outside.size:
             raise OutOfRange(f"position {outside.flat[0]} on axis {axis} of '{tensor.name}', which has size {size}")
-        return where
+        return positions
 
     def direct(self, source: Array, at: Sequence[Dim | Expr]) -> Array | None:
         """Returns a view if each position is a number or a different index; None otherwise."""
-        seen: list[str] = []
+        used: list[str] = []
         cut: list[slice | int] = []
         for p in at:
             if isinstance(p, Expr):
@@ -247,14 +247,14 @@ class KernelGrid:
                 cut.append(p)
                 continue
             name = plain(p)
-            if name is None or name in seen:
+            if name is None or name in used:
                 return None
-            seen.append(name)
+            used.append(name)
             cut.append(slice(*self.ranges[name]))
         # With an ellipsis it is a view even if all positions are numbers.
-        view = source[(*cut, ...)].transpose(sorted(range(len(seen)), key=lambda d: self.order.index(seen[d])))
-        sizes = iter(view.shape)
-        return view.reshape([next(sizes) if i in seen else 1 for i in self.order])
+        view = source[(*cut, ...)].transpose(sorted(range(len(used)), key=lambda d: self.order.index(used[d])))
+        dims = iter(view.shape)
+        return view.reshape([next(dims) if i in used else 1 for i in self.order])
 
     def fold(self, e: Fold) -> Array:
         """Returns the values of a fold, reduced over a grid with the folded indices as last axes."""
@@ -267,12 +267,12 @@ class KernelGrid:
                 out = inner.inner_product(x, y, len(outer))
             case _:
                 out = inner.reduced(e, len(outer))
-        return out.astype(dtype, copy=False).reshape(self._without(e.over, out.shape, outer))
+        return out.astype(dtype, copy=False).reshape(self._folded_shape(e.over, out.shape, outer))
 
-    def _without(self, over: Sequence[str], shape: tuple[int, ...], outer: tuple[str, ...]) -> list[int]:
+    def _folded_shape(self, over: Sequence[str], shape: tuple[int, ...], outer: tuple[str, ...]) -> list[int]:
         """Returns the shape of a folded array in this grid, where folded indices have size 1."""
-        sizes = dict(zip(outer, shape, strict=True))
-        return [1 if i in over else sizes[i] for i in self.order]
+        dims = dict(zip(outer, shape, strict=True))
+        return [1 if i in over else dims[i] for i in self.order]
 
     def reduced(self, e: Fold, outer_ndim: int) -> Array:
         """Returns the body of a fold, reduced over all but the first axes."""
@@ -287,10 +287,10 @@ class KernelGrid:
         axes = {*a.axes, *b.axes}
         present = [d for d in range(outer_ndim) if d in axes]
         out = self.sum_of_products(a, b, present)
-        sizes = iter(out.shape)
-        shape = [next(sizes) if d in axes else 1 for d in range(outer_ndim)]
+        dims = iter(out.shape)
+        shape = [next(dims) if d in axes else 1 for d in range(outer_ndim)]
         times = [self.extents[self.order[d]] for d in range(outer_ndim, len(self.order)) if d not in axes]
-        return _repeated(times, shape, out)
+        return _multiplied(times, shape, out)
 
     def sum_of_products(self, a: Factor, b: Factor, axes: Sequence[int]) -> Array:
         """Returns the products of the elements of two arrays, summed over all axes but `axes`."""
@@ -301,8 +301,8 @@ class KernelGrid:
         array = self.value(e)
         used = set(free(e))
         axes = [d for d, i in enumerate(self.order) if i in used]
-        sizes = [array.shape[d] for d in axes]
-        return Factor(array.reshape(sizes), axes)
+        shape = [array.shape[d] for d in axes]
+        return Factor(array.reshape(shape), axes)
 
     def join(self, e: Join) -> Array:
         """Returns the concatenated pieces, restricted to the range of the index."""
@@ -320,13 +320,13 @@ class KernelGrid:
             narrowed = {**self.ranges, e.along: (first, last)}
             grid = self.grid(self.order, narrowed, {**self.extents, e.along: size})
             part = grid.value(piece)
-            shape = [last - first if d == axis else n for d, n in enumerate(part.shape)]
-            parts.append(np.broadcast_to(part, shape))
+            parts.append(np.broadcast_to(part, [last - first if d == axis else n for d, n in enumerate(part.shape)]))
         if not parts:
             return np.zeros([0 if d == axis else 1 for d in range(len(self.order))], self.dtype_for(e.dtype))
-        whole = np.broadcast_shapes(*([n if d != axis else 1 for d, n in enumerate(p.shape)] for p in parts))
-        full = [np.broadcast_to(p, [*whole[:axis], p.shape[axis], *whole[axis + 1 :]]) for p in parts]
-        return np.concatenate(full, axis)
+        shape = np.broadcast_shapes(*([n if d != axis else 1 for d, n in enumerate(p.shape)] for p in parts))
+        return np.concatenate(
+            [np.broadcast_to(p, [*shape[:axis], p.shape[axis], *shape[axis + 1 :]]) for p in parts], axis
+        )
 
 
 def rounds_to_half(body: Expr, to: ElementType) -> bool:
@@ -346,8 +346,8 @@ def _converted(dtype: np.dtype[Any], x: Array) -> Array:
 
 
 def _reduced(function: np.ufunc, shape: tuple[int, ...], axes: tuple[int, ...], start: Array, x: Array) -> Array:
-    whole = x if x.shape == shape else np.broadcast_to(x, shape)
-    return np.asarray(function.reduce(whole, axis=axes, dtype=x.dtype, initial=start))
+    full = x if x.shape == shape else np.broadcast_to(x, shape)
+    return np.asarray(function.reduce(full, axis=axes, dtype=x.dtype, initial=start))
 
 
 def summed_products(a: Factor, b: Factor, axes: Sequence[int], *, in_best_order: bool) -> Array:
@@ -355,7 +355,7 @@ def summed_products(a: Factor, b: Factor, axes: Sequence[int], *, in_best_order:
     return np.asarray(np.einsum(a.array, a.axes, b.array, b.axes, axes, optimize=in_best_order))
 
 
-def _repeated(times: Sequence[int], shape: Sequence[int], x: Array) -> Array:
+def _multiplied(times: Sequence[int], shape: Sequence[int], x: Array) -> Array:
     """Returns a sum multiplied by the sizes of axes along which it is constant, in a shape."""
     for n in times:
         x = x * np.asarray(n, x.dtype)

@@ -1,4 +1,4 @@
-"""Evaluation of single operations, for all engines: constants, algorithms, and the operands of kernels by name."""
+"""Evaluates single operations for all engines: constants, algorithms, and the operands of kernels by name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def unsupported(op: Operation) -> Diagnostic:
     return Diagnostic(UNSUPPORTED_EXECUTION, f"{op.name} cannot be run: lower the program first", where=path_of(op))
 
 
-def constant_array(op: Op, sizes: Mapping[str, int]) -> Array | None:
+def constant_array(op: Op, symbol_dims: Mapping[str, int]) -> Array | None:
     """Returns the result of a constant operation, or of one with known dims; None for other operations."""
     if len(op.results) != 1 or not isinstance(type := op.results[0].type, TensorType):
         return None
@@ -37,7 +37,7 @@ def constant_array(op: Op, sizes: Mapping[str, int]) -> Array | None:
     dims = known_dims(op.results[0])
     if dims is None:
         return None
-    numbers = [evaluate(d, sizes) for d in dims]
+    numbers = [evaluate(d, symbol_dims) for d in dims]
     return np.asarray(numbers, dtype_of(type.element.name)).reshape(type.static_shape)
 
 

@@ -1,4 +1,4 @@
-"""Data-dependent dims, as a program runs; see `ods/data_dependent_dims.py`."""
+"""Binds data-dependent dims while a program runs; see `ods/data_dependent_dims.py`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from commonir.ods.data_dependent_dims import defined_dims, dims_introduced
 Array = NDArray[Any]
 
 
-def block_sizes(block: Block, values: Mapping[Value, Array], sizes: Mapping[str, int]) -> dict[str, int]:
-    """Returns the sizes known at the begin of a block: those from outside, and those of its arguments."""
-    brought = dims_introduced(block.arguments, sizes)
-    return {**sizes, **{s.name: values[block.arguments[s.position]].shape[s.axis] for s in brought}}
+def block_dims(block: Block, values: Mapping[Value, Array], dims: Mapping[str, int]) -> dict[str, int]:
+    """Returns the dims known at the start of a block: those of the enclosing block, and those of its arguments."""
+    introduced = dims_introduced(block.arguments, dims)
+    return {**dims, **{s.name: values[block.arguments[s.position]].shape[s.axis] for s in introduced}}
 
 
-def result_sizes(op: Operation, shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
-    """Returns the sizes of the dims that the results of an operation define, given their shapes."""
+def result_dims(op: Operation, shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
+    """Returns the dims that the results of an operation define, for the shapes of these results."""
     return {s.name: shapes[s.position][s.axis] for s in defined_dims(op)}

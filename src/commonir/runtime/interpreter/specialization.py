@@ -49,7 +49,7 @@ class Specializations:
     def __init__(self) -> None:
         self._by_op: dict[Op, _OpSpecializations] = {}
 
-    def of(self, op: Op, operands: Sequence[Any], sizes: Mapping[str, int]) -> Specialization:
+    def get(self, op: Op, operands: Sequence[Any], dims: Mapping[str, int]) -> Specialization:
         """Returns the specialization of an operation for values of its operands.
 
         Raises: DiagnosticError when they contradict its definition.
@@ -59,7 +59,7 @@ class Specializations:
             cached = self._by_op[op] = _OpSpecializations(op)
         read = [n for n in cached.may_read if _is_small(operands[n])]
         shapes = tuple([(v.type, x.shape if is_array(x) else None) for v, x in zip(op.operands, operands, strict=True)])
-        attributes = static_attributes(op, sizes) if cached.mentions_sizes else {}
+        attributes = static_attributes(op, dims) if cached.mentions_dims else {}
         key = (shapes, tuple([(n, _content_of(operands[n])) for n in read]), tuple(attributes.items()))
         result = cached.by_key.get(key)
         if result is None:
@@ -76,7 +76,7 @@ class _OpSpecializations:
 
     def __init__(self, op: Op) -> None:
         self.may_read = _may_read(op)
-        self.mentions_sizes = not all(map(is_fixed, op.stored_attributes.values()))
+        self.mentions_dims = not all(map(is_fixed, op.stored_attributes.values()))
         self.by_key: OrderedDict[object, Specialization] = OrderedDict()
 
 
@@ -93,7 +93,7 @@ def _specialize(
         small = [n for n, x in enumerate(operands) if is_array(x) and x.size <= KNOWN_ELEMENTS]
         if len(small) == len(read) or not is_not_known(error):
             raise
-    # An operation may read the elements of operands for which that is not declared.
+    # An operation may read elements of operands that its definition does not declare as read.
     return specialize_for(op, operands, types, small, attributes)
 
 
@@ -127,7 +127,7 @@ def specialize_for(
 
 
 def _copied_regions(op: Op) -> dict[str, Region]:
-    """Returns copies of the regions of an operation by name; they use the same values from outside."""
+    """Returns copies of the regions of an operation by name; they capture the same values."""
     if not op.regions:
         return {}
     copied = clone(op)

@@ -1,4 +1,4 @@
-"""Evaluation of small kernels: like `evaluation.py`, with reads as strided views where positions are affine.
+"""Evaluates small kernels like `evaluation.py`, but reads at affine positions as strided views.
 
 Padding and dilation copy the array; other reads at affine positions only choose strides. Reads at positions that are
 not affine are left to direct evaluation.
@@ -24,16 +24,16 @@ Array = NDArray[Any]
 Calculation = Callable[..., Array]
 
 _Affine = tuple[int, tuple[tuple[str, int], ...]]
-"""A position as a number and factors of indices."""
+"""An affine position: a constant, and the factor of each index."""
 
 _FEW_PRODUCTS = 1 << 14
-"""Up to this many products are summed in one loop, because finding a better order costs more."""
+"""Up to this many products are summed in one loop, because optimizing the order costs more."""
 
 
 def evaluate_small_kernel(kernel: Kernel, extents: Mapping[str, int], arrays: Mapping[str, Array]) -> Array:
     """Returns the result of a kernel for the arrays of its operands by name; it may be a view of one of them.
 
-    Raises: OutOfRange when a position that is read from data lies outside of its tensor.
+    Raises: OutOfRange when an index read from data is outside of the bounds of its tensor.
     """
     axes = ["" if isinstance(a, int) else name_of(a) for a in kernel.axes]
     shape = tuple([extents[a] if a else 1 for a in axes])
@@ -58,19 +58,19 @@ class StridedGrid(KernelGrid):
         positions = _affine_positions(e)
         if positions is None or source.dtype.kind not in "biufc":
             return super().access(e)
-        if not e.tensor.steps and self._is_whole(source, positions):
+        if not e.tensor.steps and self._reads_all(source, positions):
             return source
-        seen = source
+        viewed = source
         for view, _ in e.tensor.steps:
-            built = _viewing(view, seen.shape)
-            if built is None:
+            apply = _view_function(view, viewed.shape)
+            if apply is None:
                 return super().access(e)
-            seen = built(seen)
-        built = self._strided(seen.shape, positions)
-        return super().access(e) if built is None else built(seen)
+            viewed = apply(viewed)
+        apply = self._view_of(viewed.shape, positions)
+        return super().access(e) if apply is None else apply(viewed)
 
-    def _is_whole(self, source: Array, positions: Sequence[_Affine]) -> bool:
-        """Returns whether positions are those of all elements of an array along the indices in scope."""
+    def _reads_all(self, source: Array, positions: Sequence[_Affine]) -> bool:
+        """Returns whether an access reads all elements of an array, in order, along the indices in scope."""
         if len(positions) != len(self.order):
             return False
         for (start, factors), name, size in zip(positions, self.order, source.shape, strict=True):
@@ -78,21 +78,21 @@ class StridedGrid(KernelGrid):
                 return False
         return True
 
-    def _strided(self, sizes: tuple[int, ...], positions: Sequence[_Affine]) -> Calculation | None:
+    def _view_of(self, source_shape: tuple[int, ...], positions: Sequence[_Affine]) -> Calculation | None:
         """Returns a function that reads affine positions of an array of some shape; None if one may be out of range."""
         offset = 0
-        step = prod(sizes)
+        step = prod(source_shape)
         strides: dict[str, int] = {}
-        for (start, factors), size in zip(positions, sizes, strict=True):
-            least = most = start
+        for (start, factors), size in zip(positions, source_shape, strict=True):
+            low = high = start
             step = step // size if size else 0
             for name, factor in factors:
                 lo, hi = self.ranges[name]
-                least += factor * (lo if factor > 0 else hi - 1)
-                most += factor * (hi - 1 if factor > 0 else lo)
+                low += factor * (lo if factor > 0 else hi - 1)
+                high += factor * (hi - 1 if factor > 0 else lo)
                 start += factor * lo
                 strides[name] = strides.get(name, 0) + factor * step
-            if least < 0 or most >= size:
+            if low < 0 or high >= size:
                 return None
             offset += start * step
         shape: list[int] = []
@@ -109,26 +109,26 @@ class StridedGrid(KernelGrid):
         return StridedGrid(order, ranges, extents, self.arrays, self.dtype_for)
 
     def sum_of_products(self, a: Factor, b: Factor, axes: Sequence[int]) -> Array:
-        sizes = {**dict(zip(a.axes, a.array.shape, strict=True)), **dict(zip(b.axes, b.array.shape, strict=True))}
-        return summed_products(a, b, axes, in_best_order=prod(sizes.values()) > _FEW_PRODUCTS)
+        dims = {**dict(zip(a.axes, a.array.shape, strict=True)), **dict(zip(b.axes, b.array.shape, strict=True))}
+        return summed_products(a, b, axes, in_best_order=prod(dims.values()) > _FEW_PRODUCTS)
 
 
 def _elements(offset: int, shape: list[int], steps: list[int], x: Array) -> Array:
     """Returns elements of an array by strides over its row-major order. Units: elements."""
     source = x if x.flags.c_contiguous else np.ascontiguousarray(x)
-    size = source.itemsize
-    return np.ndarray(shape, source.dtype, source, offset * size, [s * size for s in steps])
+    itemsize = source.itemsize
+    return np.ndarray(shape, source.dtype, source, offset * itemsize, [s * itemsize for s in steps])
 
 
-def _viewing(view: View, sizes: tuple[int, ...]) -> Calculation | None:
+def _view_function(view: View, source_shape: tuple[int, ...]) -> Calculation | None:
     """Returns a function that applies a view to an array of some shape; None for a view that repeats elements."""
     match view:
         case Flat():
             return _flat
         case Padded(before=before, after=after, mode="constant", fill=fill):
-            return _padding(sizes, before, after, fill)
+            return _padding(source_shape, before, after, fill)
         case Dilated(factors=factors):
-            shape = [max((n - 1) * f + 1, 0) for n, f in zip(sizes, factors, strict=True)]
+            shape = [max((n - 1) * f + 1, 0) for n, f in zip(source_shape, factors, strict=True)]
             return partial(_placed, shape, 0, tuple([slice(None, None, f) for f in factors]), ())
         case _:
             return None
@@ -138,24 +138,28 @@ def _flat(x: Array) -> Array:
     return x.reshape(-1)
 
 
-def _padding(sizes: Sequence[int], before: Sequence[Dim], after: Sequence[Dim], fill: object) -> Calculation | None:
+def _padding(
+    source_shape: Sequence[int], before: Sequence[Dim], after: Sequence[Dim], fill: object
+) -> Calculation | None:
     """Returns a function that pads an array; negative amounts crop."""
     shape: list[int] = []
-    inner: list[slice] = []
-    outer: list[slice] = []
-    for n, b, a in zip(sizes, before, after, strict=True):
+    target: list[slice] = []
+    source: list[slice] = []
+    for n, b, a in zip(source_shape, before, after, strict=True):
         if not isinstance(b, int) or not isinstance(a, int) or n + b + a < 0:
             return None
         shape.append(n + b + a)
-        inner.append(slice(max(b, 0), max(n + b + min(a, 0), 0)))
-        outer.append(slice(max(-b, 0), max(n + min(a, 0), 0)))
-    return partial(_placed, shape, fill, tuple(inner), tuple(outer))
+        target.append(slice(max(b, 0), max(n + b + min(a, 0), 0)))
+        source.append(slice(max(-b, 0), max(n + min(a, 0), 0)))
+    return partial(_placed, shape, fill, tuple(target), tuple(source))
 
 
-def _placed(shape: Sequence[int], fill: object, inner: tuple[slice, ...], outer: tuple[slice, ...], x: Array) -> Array:
+def _placed(
+    shape: Sequence[int], fill: object, target: tuple[slice, ...], source: tuple[slice, ...], x: Array
+) -> Array:
     """Returns a filled array with some elements of another array written to it."""
     out = np.full(shape, fill, x.dtype)
-    out[inner] = x[outer]
+    out[target] = x[source]
     return out
 
 

@@ -1,9 +1,8 @@
-"""Array programs: a graph of whole-array operations, the form in which the numpy engine plans.
+"""Array programs: a graph of operations on whole arrays, the IR of the numpy engine.
 
-Nodes are positional (axes have no names), their shapes are numbers, and equal nodes are one object, so common
-subexpressions of a whole program are computed once. A `View` selects elements of its base by strides and costs
-nothing; every other node makes a contiguous array. Knows nothing of operations or index notation, and computes only
-through `array_steps`.
+Axes have no names, shapes are static, and equal nodes are one object, so that common subexpressions of a program are
+computed once. A `View` selects elements of its base by strides and costs nothing; every other node computes a
+contiguous array. This module knows neither operations nor index notation; `array_steps` computes nodes.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class Node:
 
 
 class Input(Node):
-    """An array that is given when the program runs."""
+    """An input of the program."""
 
     __slots__ = ("position",)
 
@@ -75,7 +74,7 @@ class Input(Node):
 
 
 class Constant(Node):
-    """An array known while planning."""
+    """A constant array. Small ones are compared by content, others by identity."""
 
     __slots__ = ("array", "content")
 
@@ -91,7 +90,7 @@ class Constant(Node):
         return (self.content,)
 
     def elements(self) -> Array:
-        """Returns the array, for one use."""
+        """Returns the array, without storing it if it is computed."""
         return self.array
 
     def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:  # noqa: ARG002  it has none
@@ -99,8 +98,10 @@ class Constant(Node):
 
 
 class Folded(Constant):
-    """A constant computed from others, which may be as large as weights are: it is computed when a plan takes it, and
-    not kept where it only serves to compute another, so that weights in several forms are never in memory together.
+    """A large constant computed from others, such as transposed weights.
+
+    It is computed when a plan first uses it. One that is only used to compute other constants is not stored, so that
+    several forms of the same weights are not in memory together.
     """
 
     __slots__ = ("_array", "_evaluate", "origin")
@@ -114,7 +115,7 @@ class Folded(Constant):
 
     @property
     def array(self) -> Array:
-        """The elements, which are kept from now on."""
+        """The elements, which are stored from now on."""
         if self._array is None:
             self._array = self.elements()
         return self._array
@@ -172,7 +173,7 @@ class Copy(Node):
 
 
 class Reduce(Node):
-    """Elements along axes combined; the axes are gone from the shape."""
+    """Elements combined along axes, which are removed from the shape."""
 
     __slots__ = ("axes", "fn")
 
@@ -293,7 +294,7 @@ class Take(Node):
 
 
 class Lookup(Node):
-    """Elements of the source at positions given for each axis; the arrays of positions are broadcast to the shape."""
+    """Elements of the source at positions along each axis; the arrays of positions are broadcast to the shape."""
 
     __slots__ = ()
 
@@ -309,31 +310,31 @@ class Lookup(Node):
 
 
 class Checked(Node):
-    """Positions that are refused when running unless each is in `[0, bound)`; `what` names them in the message."""
+    """Positions that are checked at run time to be in `[0, bound)`; `description` names them in the message."""
 
-    __slots__ = ("bound", "what")
+    __slots__ = ("bound", "description")
 
-    def __init__(self, positions: Node, bound: int, what: str) -> None:
+    def __init__(self, positions: Node, bound: int, description: str) -> None:
         super().__init__((positions,), positions.shape, positions.dtype)
         self.bound = bound
-        self.what = what
+        self.description = description
 
     @property
     def parameters(self) -> tuple[Hashable, ...]:
-        return self.bound, self.what
+        return self.bound, self.description
 
     def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
-        return graph.add(Checked(inputs[0], self.bound, self.what))
+        return graph.add(Checked(inputs[0], self.bound, self.description))
 
 
 class Opaque(Node):
-    """The result of a function on whole arrays; `label` names it in explanations, `is_fallback` says that a plan should
-    have been found, `is_drawn` that it is another one in each run.
+    """The first result of a Python function on arrays; further results of the same call are `Part`s of it.
 
-    Of several results of one call the first is `primary`; the others are `Part`s of it.
+    `label` names it in explanations. `is_fallback` marks a kernel that the planner did not recognize, `is_random` a
+    result that differs in each run.
     """
 
-    __slots__ = ("is_drawn", "is_fallback", "key", "label", "run", "shapes")
+    __slots__ = ("is_fallback", "is_random", "key", "label", "run", "shapes")
 
     def __init__(
         self,
@@ -344,7 +345,7 @@ class Opaque(Node):
         shapes: tuple[tuple[Shape, DType], ...],
         *,
         is_fallback: bool = False,
-        is_drawn: bool = False,
+        is_random: bool = False,
     ) -> None:
         shape, dtype = shapes[0]
         super().__init__(inputs, shape, dtype)
@@ -353,11 +354,11 @@ class Opaque(Node):
         self.run = run
         self.shapes = shapes
         self.is_fallback = is_fallback
-        self.is_drawn = is_drawn
+        self.is_random = is_random
 
     @property
     def parameters(self) -> tuple[Hashable, ...]:
-        return self.label, id(self) if self.is_drawn else self.key
+        return self.label, id(self) if self.is_random else self.key
 
     def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
         built = Opaque(
@@ -367,7 +368,7 @@ class Opaque(Node):
             inputs,
             self.shapes,
             is_fallback=self.is_fallback,
-            is_drawn=self.is_drawn,
+            is_random=self.is_random,
         )
         return graph.add(built)
 
@@ -396,26 +397,26 @@ class Graph:
     """Builds nodes without duplicates, and simplifies where that is always valid."""
 
     def __init__(self, evaluate: Evaluate) -> None:
-        self._known: dict[Hashable, Node] = {}
+        self._nodes: dict[Hashable, Node] = {}
         self._evaluate = evaluate
         self.folded = 0
 
     def add(self, node: Node) -> Node:
         """Returns the node, or an equal existing one; a node of constants is folded."""
         key = (type(node), tuple([n.id for n in node.inputs]), node.parameters)
-        result = self._known.get(key)
+        result = self._nodes.get(key)
         if result is None:
-            result = self._folded(node) or node
+            result = self._fold(node) or node
             if result.id < 0:
-                result.id = len(self._known)
-            self._known[key] = result
+                result.id = len(self._nodes)
+            self._nodes[key] = result
         return result
 
-    def _folded(self, node: Node) -> Node | None:
-        """Returns the folded constant of a node of constants, unless it is far larger than them or only a view."""
+    def _fold(self, node: Node) -> Node | None:
+        """Returns a node of constants as a constant; None if it is only a view, or far larger than its inputs."""
         if isinstance(node, (View, Part)) or not node.inputs:
             return None
-        if isinstance(node, Opaque) and (len(node.shapes) > 1 or node.is_drawn):
+        if isinstance(node, Opaque) and (len(node.shapes) > 1 or node.is_random):
             return None
         if not all(is_constant(n) for n in node.inputs):
             return None
@@ -434,51 +435,51 @@ class Graph:
         built: Array = np.asarray(array, dtype, order="C")
         node = Constant(built)
         key = (Constant, (), node.parameters)
-        result = self._known.get(key)
+        result = self._nodes.get(key)
         if result is None:
-            result = self._known[key] = node
-            node.id = len(self._known) - 1
+            result = self._nodes[key] = node
+            node.id = len(self._nodes) - 1
         return result
 
     def view(self, source: Node, offset: int, strides: Sequence[int], shape: Sequence[int]) -> Node:
-        """Elements of a node by strides over its row-major order; the node itself when that is all of it.
+        """Returns elements of a node by strides over its row-major order; the node itself if these are all of them.
 
         The strides of axes of size 1 do not matter and are normalized.
         """
-        lay = self.layout(source)
-        if lay.base is not source:
-            if lay.strides != plain_strides(lay.shape):
+        layout = self.layout(source)
+        if layout.base is not source:
+            if layout.strides != plain_strides(layout.shape):
                 return self.view(self.add(Copy((source,), source.shape, source.dtype)), offset, strides, shape)
-            return self.view(lay.base, lay.offset + offset, strides, shape)
-        sizes = tuple(shape)
-        steps = tuple([0 if n == 1 else s for n, s in zip(sizes, strides, strict=True)])
-        if offset == 0 and sizes == source.shape and steps == plain_strides(sizes):
+            return self.view(layout.base, layout.offset + offset, strides, shape)
+        new_shape = tuple(shape)
+        new_strides = tuple([0 if n == 1 else s for n, s in zip(new_shape, strides, strict=True)])
+        if offset == 0 and new_shape == source.shape and new_strides == plain_strides(new_shape):
             return source
-        return self.add(View(source, offset, steps, sizes))
+        return self.add(View(source, offset, new_strides, new_shape))
 
     def layout(self, node: Node) -> StridedLayout:
-        """Returns where the elements of a node lie."""
+        """Returns the layout of the elements of a node."""
         if isinstance(node, View):
             return StridedLayout(node.inputs[0], node.offset, node.strides, node.shape)
         return StridedLayout(node, 0, plain_strides(node.shape), node.shape)
 
     def take(self, source: Node, positions: Node, axis: int) -> Node:
-        """Returns the source with an axis replaced by positions; of a widened constant, what is taken is widened."""
+        """Returns the source with an axis replaced by positions; a widened constant is indexed before it is widened."""
         narrow = _narrow(source)
         if narrow is None or is_constant(positions) or not covers(source):
             return self.add(Take(source, positions, axis))
         return self.map("cast", [self.add(Take(self.reshaped(narrow, source.shape), positions, axis))], source.dtype)
 
     def copy(self, source: Node) -> Node:
-        """Returns the elements of a node, contiguous: itself when it is. Widened constants are widened and copied in
-        one go.
+        """Returns the elements of a node, contiguous; the node itself if it is. A widened constant is copied while it
+        is widened.
         """
-        lay = self.layout(source)
-        if lay.strides == plain_strides(lay.shape):
+        layout = self.layout(source)
+        if layout.strides == plain_strides(layout.shape):
             return source
         narrow = _narrow(source)
         if narrow is not None:
-            return self.map("cast", [self.view(narrow, lay.offset, lay.strides, lay.shape)], source.dtype)
+            return self.map("cast", [self.view(narrow, layout.offset, layout.strides, layout.shape)], source.dtype)
         return self.add(Copy((source,), source.shape, source.dtype))
 
     def reshaped(self, source: Node, shape: Sequence[int]) -> Node:
@@ -486,46 +487,48 @@ class Graph:
         expected = tuple(shape)
         if source.shape == expected:
             return source
-        lay = self.layout(source)
-        strides = reshaped_strides(lay.shape, lay.strides, expected)
+        layout = self.layout(source)
+        strides = reshaped_strides(layout.shape, layout.strides, expected)
         if strides is None:
             built = self.copy(source)
             return self.view(built, 0, plain_strides(expected), expected)
-        return self.view(lay.base, lay.offset, strides, expected)
+        return self.view(layout.base, layout.offset, strides, expected)
 
     def transposed(self, source: Node, order: Sequence[int]) -> Node:
         """Returns the axes in another order."""
-        lay = self.layout(source)
-        return self.view(lay.base, lay.offset, [lay.strides[d] for d in order], [lay.shape[d] for d in order])
+        layout = self.layout(source)
+        return self.view(
+            layout.base, layout.offset, [layout.strides[d] for d in order], [layout.shape[d] for d in order]
+        )
 
     def broadcast(self, source: Node, shape: Sequence[int]) -> Node:
         """Returns the node repeated along axes of size 1 and new leading axes."""
-        lay = self.layout(source)
-        spare = len(shape) - len(lay.shape)
-        strides = [0] * spare + [0 if n == 1 else s for n, s in zip(lay.shape, lay.strides, strict=True)]
-        return self.view(lay.base, lay.offset, strides, shape)
+        layout = self.layout(source)
+        new_axes = len(shape) - len(layout.shape)
+        strides = [0] * new_axes + [0 if n == 1 else s for n, s in zip(layout.shape, layout.strides, strict=True)]
+        return self.view(layout.base, layout.offset, strides, shape)
 
     def map(self, fn: str, inputs: Sequence[Node], dtype: DType, shape: Shape | None = None) -> Node:
         """Returns a scalar function of each element, over as few axes as the strides of the inputs allow."""
-        whole = np.broadcast_shapes(*[n.shape for n in inputs]) if shape is None else shape
-        lays = [self.layout(self.broadcast(n, whole)) for n in inputs]
-        groups = merged_axes(whole, [lay.strides for lay in lays])
-        small = tuple([prod(whole[d] for d in g) for g in groups])
-        built = [self._over(lay, groups, small) for lay in lays]
-        node = self.add(Map(fn, tuple(built), small, dtype))
-        return self.view(node, 0, plain_strides(whole), whole) if small != whole else node
+        full_shape = np.broadcast_shapes(*[n.shape for n in inputs]) if shape is None else shape
+        layouts = [self.layout(self.broadcast(n, full_shape)) for n in inputs]
+        groups = merged_axes(full_shape, [layout.strides for layout in layouts])
+        merged_shape = tuple([prod(full_shape[d] for d in g) for g in groups])
+        built = [self._merged_view(layout, groups, merged_shape) for layout in layouts]
+        node = self.add(Map(fn, tuple(built), merged_shape, dtype))
+        return self.view(node, 0, plain_strides(full_shape), full_shape) if merged_shape != full_shape else node
 
-    def _over(self, lay: StridedLayout, groups: Sequence[Sequence[int]], shape: Shape) -> Node:
-        """Returns an input of a map over merged axes: broadcast axes have size 1, and a single element is a scalar."""
-        strides = [lay.strides[g[-1]] for g in groups]
-        sizes = [1 if s == 0 else n for s, n in zip(strides, shape, strict=True)]
-        if all(n == 1 for n in sizes):
-            strides, sizes = [], []
-        return self.view(lay.base, lay.offset, strides, sizes)
+    def _merged_view(self, layout: StridedLayout, groups: Sequence[Sequence[int]], shape: Shape) -> Node:
+        """Returns an input of a map, with merged axes: broadcast axes have size 1, and a single element is a scalar."""
+        strides = [layout.strides[g[-1]] for g in groups]
+        dims = [1 if s == 0 else n for s, n in zip(strides, shape, strict=True)]
+        if all(n == 1 for n in dims):
+            strides, dims = [], []
+        return self.view(layout.base, layout.offset, strides, dims)
 
 
 class StridedLayout:
-    """Where the elements of a node lie within a contiguous base. Units: elements."""
+    """The layout of the elements of a node within a contiguous base. Units: elements."""
 
     __slots__ = ("base", "offset", "shape", "strides")
 
@@ -537,14 +540,14 @@ class StridedLayout:
 
 
 FOLDED_BYTES = 1 << 24
-"""A constant of at most this size is computed while planning even if it is far larger than what it is computed from."""
+"""A constant of at most this size is computed while planning, even if it is far larger than its inputs."""
 
 EAGER_SIZE = 1 << 16
-"""A constant of more elements is computed from others only when a plan takes it."""
+"""A constant of more elements is computed from others only when a plan uses it."""
 
 
 def plain_strides(shape: Sequence[int]) -> Shape:
-    """Strides of a contiguous array; 0 for axes of size 1."""
+    """Returns the strides of a contiguous array; 0 for axes of size 1."""
     out: list[int] = []
     step = 1
     for n in reversed(shape):
@@ -554,7 +557,7 @@ def plain_strides(shape: Sequence[int]) -> Shape:
 
 
 def merged_axes(shape: Sequence[int], strides: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Groups of neighbouring axes that are one axis for every array; axes of size 1 join any group."""
+    """Returns groups of adjacent axes that can be merged for every array; axes of size 1 are left out."""
     groups: list[list[int]] = []
     last = -1
     for d, n in enumerate(shape):
@@ -569,12 +572,12 @@ def merged_axes(shape: Sequence[int], strides: Sequence[Sequence[int]]) -> list[
 
 
 def reshaped_strides(shape: Shape, strides: Shape, expected: Shape) -> Shape | None:
-    """Strides under which the same elements have another shape; None when no strides do."""
+    """Returns strides that give the same elements another shape; None if there are none."""
     if 0 in shape:
         return plain_strides(expected)
-    old = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
+    axes = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
     runs: list[tuple[int, int]] = []
-    for n, s in old:
+    for n, s in axes:
         if runs and runs[-1][1] == s * n:
             runs[-1] = (runs[-1][0] * n, s)
         else:
@@ -588,14 +591,14 @@ def reshaped_strides(shape: Shape, strides: Shape, expected: Shape) -> Shape | N
             runs.pop()
         if not runs or runs[-1][0] % n:
             return None
-        size, step = runs.pop()
+        dim, step = runs.pop()
         out.append(step)
-        runs.append((size // n, step * n))
+        runs.append((dim // n, step * n))
     return tuple(reversed(out))
 
 
 def covers(node: Node) -> bool:
-    """Returns whether a node is all of its base in row-major order, perhaps under another shape."""
+    """Returns whether a node has all elements of its base in row-major order, possibly in another shape."""
     if not isinstance(node, View):
         return True
     return node.offset == 0 and node.size == node.inputs[0].size and node.strides == plain_strides(node.shape)
@@ -607,7 +610,7 @@ def is_constant(node: Node) -> bool:
 
 
 def _narrow(node: Node) -> Node | None:
-    """Returns the constant of a narrower dtype that a constant, or a view of one, is the widened form of."""
+    """Returns the constant of a narrower dtype from which a constant, or a view of one, was widened; None otherwise."""
     base = node.inputs[0] if isinstance(node, View) else node
     origin = base.origin if isinstance(base, Folded) else base
     if not isinstance(origin, Map) or origin.fn != "cast" or not covers(origin.inputs[0]):
@@ -617,7 +620,7 @@ def _narrow(node: Node) -> Node | None:
 
 
 def elements_of(node: Node) -> Array:
-    """Returns the array of a constant or of a view of one, for one use."""
+    """Returns the array of a constant or of a view of one; see `Constant.elements`."""
     if isinstance(node, View):
         return strided(elements_of(node.inputs[0]), node.offset, node.strides, node.shape)
     if not isinstance(node, Constant):
@@ -638,7 +641,7 @@ def strided(base: Array, offset: int, strides: Shape, shape: Shape) -> Array:
 
 
 def reachable(outputs: Iterable[Node]) -> list[Node]:
-    """Returns every node that the outputs depend on, in order of evaluation."""
+    """Returns all nodes that the outputs depend on, in order of evaluation."""
     seen: dict[int, Node] = {}
     pending = list(outputs)
     while pending:

@@ -1,8 +1,7 @@
-"""Array programs prepared to run: buffers assigned by lifetime, and a sequence of numpy calls.
+"""Prepares array programs to run: assigns buffers by lifetime, and builds a sequence of numpy calls.
 
-All buffers are made once and lie in one arena, in which arrays share memory when they are not alive at the same time;
-an elementwise step writes over an operand that nothing needs any more. A plan is therefore used by one thread at a
-time.
+All buffers are allocated once in one arena, in which arrays share memory when their lifetimes do not overlap; an
+elementwise step overwrites an operand that is not used later. So only one thread may use a plan at a time.
 """
 
 from __future__ import annotations
@@ -46,14 +45,14 @@ Array = NDArray[Any]
 _ALIGNMENT = 64
 
 _FEW_PRODUCTS = 1 << 12
-"""Products that BLAS computes in one thread; limiting threads takes longer than they do."""
+"""Up to this many products, limiting the threads of BLAS takes longer than the products."""
 
 _FEW_ELEMENTS = 1 << 8
-"""Elements of which any function of linear algebra computes that few."""
+"""Up to this many elements, limiting threads takes longer than any function of linear algebra."""
 
 
 class BoundProgram(ABC):
-    """A step of a plan that runs plans of its own."""
+    """A step of a plan that runs nested plans."""
 
     plans: tuple[ArrayPlan, ...]
 
@@ -63,11 +62,11 @@ class BoundProgram(ABC):
 
 
 class NestedProgram(ABC):
-    """Array programs inside of an array program: what a node computes by plans of its own."""
+    """A branch or loop that a node of an array program computes by nested plans."""
 
     @abstractmethod
     def bound(self, inputs: Sequence[Array], outs: Sequence[Array | None]) -> BoundProgram:
-        """Returns a step that computes from fixed arrays into fixed arrays; nothing where a result is not used."""
+        """Returns a step that computes from fixed arrays into fixed arrays; None stands for an unused result."""
 
 
 class Nested(Opaque):
@@ -98,20 +97,18 @@ def _run_once(program: NestedProgram, shapes: Sequence[tuple[Shape, DType]], *in
 
 
 class ArrayPlan:
-    """An array program with its buffers; `given` are arrays for inputs by the numbers of nodes, which are read as they
-    are in every run.
-    """
+    """An array program with its buffers. `input_arrays` has arrays by node id, which every run reads in place."""
 
     def __init__(
         self,
         inputs: Sequence[Node],
         outputs: Sequence[Node],
         memory_limit_bytes: int | None = None,
-        given: Mapping[int, Array] | None = None,
+        input_arrays: Mapping[int, Array] | None = None,
     ) -> None:
         self.nodes = reachable(outputs)
         self.nested: list[ArrayPlan] = []
-        self._assigned = _Assignment(self.nodes, outputs, given or {})
+        self._assigned = _Assignment(self.nodes, outputs, input_arrays or {})
         self._check_memory(memory_limit_bytes)
         self._arrays: dict[int, Array] = self._assigned.arrays()
         self.steps: list[ArrayStep] = []
@@ -119,36 +116,37 @@ class ArrayPlan:
         for node in self.nodes:
             self._bind(node)
         self._inputs = [self._arrays.get(n.id) for n in inputs]
-        self._given_arrays: list[Array | None] = [None] * len(inputs)
+        self._last_inputs: list[Array | None] = [None] * len(inputs)
         self.outputs = [self._arrays[n.id] for n in outputs]
 
     @property
     def size_bytes(self) -> int:
-        """Memory of constants and buffers."""
+        """The bytes of constants and buffers."""
         return self._assigned.size_bytes + sum([p.size_bytes for p in self.nested])
 
     @property
     def fallbacks(self) -> list[str]:
-        """Computations without a plan of their own, which should have one."""
-        own = [n.label for n in self.nodes if isinstance(n, Opaque) and n.is_fallback]
-        return own + [label for p in self.nested for label in p.fallbacks]
+        """The labels of kernels that the planner did not recognize."""
+        labels = [n.label for n in self.nodes if isinstance(n, Opaque) and n.is_fallback]
+        return labels + [label for p in self.nested for label in p.fallbacks]
 
     @cached_property
     def may_use_blas(self) -> bool:
-        """Returns whether a step may be one of BLAS on so much that it would use threads, which are to be limited."""
+        """Returns whether BLAS may use several threads for a step, so that they must be limited."""
         return any(_may_use_threads(n) for n in self.nodes) or any(p.may_use_blas for p in self.nested)
 
     def run(self, inputs: Sequence[Array], deadline: float | None = None) -> list[Array]:
         """Returns the outputs for the inputs. They are valid until the next run.
 
-        An array that is given again is taken to be unchanged, until `forget` is called: rounds of a loop share weights.
+        An array that is passed again is taken to be unchanged until `forget` is called: iterations of a loop share
+        weights.
 
         Raises: DiagnosticError (E0711) when the deadline passes; OutOfRange for positions outside of a tensor.
         """
-        for n, (own, given) in enumerate(zip(self._inputs, inputs, strict=True)):
-            if own is not None and given is not self._given_arrays[n]:
-                convert(given, own)
-                self._given_arrays[n] = given
+        for n, (buffer, array) in enumerate(zip(self._inputs, inputs, strict=True)):
+            if buffer is not None and array is not self._last_inputs[n]:
+                convert(array, buffer)
+                self._last_inputs[n] = array
         with np.errstate(all="ignore"):
             if deadline is None:
                 for step in self.steps:
@@ -161,13 +159,13 @@ class ArrayPlan:
         return self.outputs
 
     def compute(self) -> None:
-        """Computes the outputs from what the arrays of its inputs hold, as a part of another plan that runs."""
+        """Computes the outputs from the contents of `input_arrays`, as a step of another plan."""
         for step in self.steps:
             step()
 
     def forget(self) -> None:
         """Makes the next run read all inputs."""
-        self._given_arrays = [None] * len(self._given_arrays)
+        self._last_inputs = [None] * len(self._last_inputs)
 
     def _check_memory(self, limit: int | None) -> None:
         if limit is not None and self.size_bytes > limit:
@@ -197,7 +195,7 @@ class ArrayPlan:
                 self._add(node, bind(node, inputs, self._arrays[node.id]))
 
     def _outs(self, node: Opaque) -> list[Array | None]:
-        """Returns an array for each result; nothing for those that nothing uses."""
+        """Returns an array for each result; None for unused ones."""
         outs = [self._arrays[node.id] if n == 0 else None for n in range(len(node.shapes))]
         for part in self.nodes:
             if isinstance(part, Part) and part.inputs[0] is node:
@@ -212,7 +210,7 @@ class ArrayPlan:
 def _may_use_threads(node: Node) -> bool:
     match node:
         case Nested():
-            return False  # its plans know
+            return False  # `may_use_blas` looks at its plans
         case Product():
             return node.size * node.inputs[0].shape[-1] > _FEW_PRODUCTS
         case InnerProduct() | Reduce():
@@ -224,13 +222,12 @@ def _may_use_threads(node: Node) -> bool:
 
 
 class _Assignment:
-    """Which bytes each node has. `owner` maps a node to the one whose buffer it writes into."""
+    """The assignment of memory to nodes: offsets in the arena, or private arrays."""
 
-    def __init__(self, nodes: Sequence[Node], outputs: Sequence[Node], given: Mapping[int, Array]) -> None:
+    def __init__(self, nodes: Sequence[Node], outputs: Sequence[Node], input_arrays: Mapping[int, Array]) -> None:
         self._nodes = nodes
-        self._given_arrays = given
+        self._input_arrays = input_arrays
         self._order = {n.id: k for k, n in enumerate(nodes)}
-        self._owner: dict[int, Node] = {}
         self._last = self._last_uses(outputs)
         self._offsets: dict[int, int] = {}
         self._private: dict[int, Array] = {}
@@ -241,14 +238,14 @@ class _Assignment:
     def size_bytes(self) -> int:
         """Bytes of constants, of the arena, and of buffers outside of it."""
         constants = sum(n.size_bytes for n in self._nodes if isinstance(n, Constant))
-        private = sum(a.nbytes for n, a in self._private.items() if n not in self._given_arrays)
+        private = sum(a.nbytes for n, a in self._private.items() if n not in self._input_arrays)
         return constants + self._arena_bytes + private
 
     def _base(self, node: Node) -> Node:
         return node.inputs[0] if isinstance(node, View) else node
 
     def _last_uses(self, outputs: Sequence[Node]) -> dict[int, int]:
-        """For each node with memory of its own, the position of the last node that reads it."""
+        """Returns the position of the last node that reads each node with memory of its own."""
         last: dict[int, int] = {}
         for node in self._nodes:
             last.setdefault(node.id, self._order[node.id])
@@ -266,10 +263,10 @@ class _Assignment:
         ends: dict[int, list[tuple[int, int]]] = {}
         shared: dict[object, list[tuple[int, Array]]] = {}
         for k, node in enumerate(self._nodes):
-            for offset, size in ends.pop(k, ()):
-                free.release(offset, size)
-            if node.id in self._given_arrays:
-                self._private[node.id] = self._given_arrays[node.id]
+            for offset, size_bytes in ends.pop(k, ()):
+                free.release(offset, size_bytes)
+            if node.id in self._input_arrays:
+                self._private[node.id] = self._input_arrays[node.id]
                 continue
             if isinstance(node, (View, Constant)) or node.size == 0:
                 continue
@@ -277,21 +274,21 @@ class _Assignment:
             if isinstance(node, (PlacedNode, Input, Part)) or node.dtype.kind == "O":
                 self._private[node.id] = self._private_array(node, k, last, shared)
                 continue
-            over = self._overwritten(node, k)
-            if over is not None:
-                self._offsets[node.id] = self._offsets[over.id]
-                size = _rounded(node.size_bytes)
-                ends[k + 1].remove((self._offsets[node.id], size))
-                ends.setdefault(last + 1, []).append((self._offsets[node.id], size))
+            overwritten = self._overwritten(node, k)
+            if overwritten is not None:
+                self._offsets[node.id] = self._offsets[overwritten.id]
+                size_bytes = _aligned(node.size_bytes)
+                ends[k + 1].remove((self._offsets[node.id], size_bytes))
+                ends.setdefault(last + 1, []).append((self._offsets[node.id], size_bytes))
                 continue
-            size = _rounded(node.size_bytes)
-            offset = free.take(size)
+            size_bytes = _aligned(node.size_bytes)
+            offset = free.take(size_bytes)
             self._offsets[node.id] = offset
-            ends.setdefault(last + 1, []).append((offset, size))
-        self._arena_bytes = free.high
+            ends.setdefault(last + 1, []).append((offset, size_bytes))
+        self._arena_bytes = free.size_bytes
 
     def _overwritten(self, node: Node, position: int) -> Node | None:
-        """Returns an operand of an elementwise node that ends here and whose buffer the result may take."""
+        """Returns an operand whose last use is an elementwise node, and whose buffer the result may reuse."""
         if not isinstance(node, Map):
             return None
         candidates = node.inputs[2:] if node.fn == "select" else node.inputs
@@ -306,8 +303,8 @@ class _Assignment:
         return None
 
     def _private_array(self, node: Node, first: int, last: int, shared: dict[object, list[tuple[int, Array]]]) -> Array:
-        """Returns a buffer outside of the arena. Borders of padding are written once, so they share with their like
-        only.
+        """Returns a buffer outside of the arena. Padding is written only once, so such buffers are shared only by equal
+        nodes.
         """
         if not isinstance(node, PlacedNode):
             return np.empty(node.shape, node.dtype)
@@ -329,51 +326,51 @@ class _Assignment:
         out: dict[int, Array] = dict(self._private)
         for node in self._nodes:
             if node.id in self._offsets:
-                at = self._offsets[node.id]
-                out[node.id] = arena[at : at + node.size_bytes].view(node.dtype).reshape(node.shape)
+                offset = self._offsets[node.id]
+                out[node.id] = arena[offset : offset + node.size_bytes].view(node.dtype).reshape(node.shape)
             elif node.id not in out and not isinstance(node, (View, Constant)):
                 out[node.id] = np.empty(node.shape, node.dtype)
         return out
 
 
-def _rounded(size: int) -> int:
-    return -(-size // _ALIGNMENT) * _ALIGNMENT
+def _aligned(size_bytes: int) -> int:
+    return -(-size_bytes // _ALIGNMENT) * _ALIGNMENT
 
 
 class _FreeList:
-    """Free ranges of an arena that grows as needed; the smallest range that fits is taken."""
+    """A best-fit allocator: the free ranges of an arena that grows as needed."""
 
     def __init__(self) -> None:
-        self.high = 0
-        self._ranges: list[tuple[int, int]] = []
+        self.size_bytes = 0
+        self._free: list[tuple[int, int]] = []
 
-    def take(self, size: int) -> int:
-        """Returns the offset of a range of this size, which is free no longer."""
-        fitting = [(n, k) for k, (_, n) in enumerate(self._ranges) if n >= size]
+    def take(self, size_bytes: int) -> int:
+        """Allocates a range and returns its offset."""
+        fitting = [(n, k) for k, (_, n) in enumerate(self._free) if n >= size_bytes]
         if fitting:
             length, k = min(fitting)
-            offset, _ = self._ranges.pop(k)
-            if length > size:
-                self._ranges.append((offset + size, length - size))
+            offset, _ = self._free.pop(k)
+            if length > size_bytes:
+                self._free.append((offset + size_bytes, length - size_bytes))
             return offset
-        for k, (offset, length) in enumerate(self._ranges):
-            if offset + length == self.high:
-                self._ranges.pop(k)
-                self.high = offset + size
+        for k, (offset, length) in enumerate(self._free):
+            if offset + length == self.size_bytes:
+                self._free.pop(k)
+                self.size_bytes = offset + size_bytes
                 return offset
-        offset = self.high
-        self.high += size
+        offset = self.size_bytes
+        self.size_bytes += size_bytes
         return offset
 
-    def release(self, offset: int, size: int) -> None:
-        """Makes a range free, joined with its free neighbours."""
-        start, end = offset, offset + size
-        rest: list[tuple[int, int]] = []
-        for o, n in self._ranges:
+    def release(self, offset: int, size_bytes: int) -> None:
+        """Frees a range, and merges it with adjacent free ones."""
+        start, end = offset, offset + size_bytes
+        others: list[tuple[int, int]] = []
+        for o, n in self._free:
             if o + n == start:
                 start = o
             elif o == end:
                 end = o + n
             else:
-                rest.append((o, n))
-        self._ranges = [*rest, (start, end - start)]
+                others.append((o, n))
+        self._free = [*others, (start, end - start)]

@@ -1,7 +1,7 @@
-"""The numpy calls for the nodes of an array program, which write to given arrays.
+"""Implements the nodes of array programs by numpy calls that write to existing arrays.
 
-Contractions go to BLAS through `numpy.matmul`, everything else to ufuncs with `out`. Floating-point rules are
-numpy's; sums may be formed in any order.
+Contractions use BLAS through `numpy.matmul`, everything else ufuncs with `out`. Floating-point rules are numpy's; sums
+may be formed in any order.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ArrayStep = Callable[[], object]
 
 
 CLIPPED_SIZE = 4096
-"""From this size on, the time that `numpy.clip` takes before it starts pays."""
+"""From this many elements on, `numpy.clip` is faster than a ufunc in spite of its overhead."""
 
 
 def evaluate(node: Node, inputs: Sequence[Array]) -> Array:
@@ -76,7 +76,7 @@ def bind(node: Node, inputs: Sequence[Array], out: Array) -> list[ArrayStep]:
         case Lookup():
             return [partial(_lookup, inputs[0], tuple(inputs[1:]), out)]
         case Checked():
-            return [partial(_check, inputs[0], out, node.bound, node.what)]
+            return [partial(_check, inputs[0], out, node.bound, node.description)]
         case Opaque():
             return [partial(_call, node, tuple(inputs), (out,))]
         case _:
@@ -84,7 +84,7 @@ def bind(node: Node, inputs: Sequence[Array], out: Array) -> list[ArrayStep]:
 
 
 def bind_parts(node: Opaque, inputs: Sequence[Array], outs: Sequence[Array | None]) -> list[ArrayStep]:
-    """Returns the call of an opaque node with an array for each of its results; None for those that nothing uses."""
+    """Returns the call of an opaque node with an array for each of its results; None for unused ones."""
     return [partial(_call, node, tuple(inputs), tuple(outs))]
 
 
@@ -99,14 +99,14 @@ def _map(node: Map, inputs: Sequence[Array], out: Array) -> list[ArrayStep]:
         case "clip":
             return [partial(np.clip, *inputs, out)]
         case "maximum" | "minimum" if inputs[0].dtype.kind == "f" and inputs[1].ndim == 0 and out.size >= CLIPPED_SIZE:
-            # A ufunc with a scalar operand has no vector loop for these two, the one for clipping has.
+            # Unlike `clip`, these two ufuncs have no vectorized loop for a scalar operand.
             infinity = out.dtype.type(np.inf)
             limits = (inputs[1], infinity) if node.fn == "maximum" else (-infinity, inputs[1])
             return [partial(np.clip, inputs[0], *limits, out)]
         case "select":
             condition, a, b = inputs
-            chosen = partial(np.copyto, out, a, "no", condition)
-            return [chosen] if np.may_share_memory(b, out) else [partial(np.copyto, out, b), chosen]
+            copy_selected = partial(np.copyto, out, a, "no", condition)
+            return [copy_selected] if np.may_share_memory(b, out) else [partial(np.copyto, out, b), copy_selected]
         case _:
             function = ARRAY_FUNCTIONS[node.fn]
             if isinstance(function, np.ufunc):
@@ -119,7 +119,7 @@ def _store(function: Callable[..., Array], inputs: tuple[Array, ...], out: Array
 
 
 def _reduce(node: Reduce, source: Array, out: Array) -> list[ArrayStep]:
-    """Folds along axes; a sum of floats along the last axes is a product with a vector of ones, faster than adding."""
+    """Returns a fold along axes; a sum of floats along the last ones is a faster product with a vector of ones."""
     first = source.ndim - len(node.axes)
     last = node.axes == tuple(range(first, source.ndim))
     if node.fn == "add" and last and source.dtype.kind == "f" and source.size and source.flags.c_contiguous:
@@ -130,25 +130,25 @@ def _reduce(node: Reduce, source: Array, out: Array) -> list[ArrayStep]:
 
 
 def _scan(node: Scan, source: Array, out: Array) -> list[ArrayStep]:
-    turn = tuple(slice(None, None, -1) if d == node.axis and node.reverse else slice(None) for d in range(source.ndim))
-    source, result = source[turn], out[turn]
+    order = tuple(slice(None, None, -1) if d == node.axis and node.reverse else slice(None) for d in range(source.ndim))
+    source, result = source[order], out[order]
     accumulate = FOLD_FUNCTIONS[node.fn].accumulate
     if not node.exclusive:
         return [partial(accumulate, source, node.axis, source.dtype, result)]
     before = (slice(None),) * node.axis
-    first, rest = result[(*before, slice(0, 1))], result[(*before, slice(1, None))]
+    first, others = result[(*before, slice(0, 1))], result[(*before, slice(1, None))]
     body = source[(*before, slice(None, -1))]
     start = FOLD_FUNCTIONS[node.fn].identity
-    return [partial(np.copyto, first, start, "unsafe"), partial(accumulate, body, node.axis, source.dtype, rest)]
+    return [partial(np.copyto, first, start, "unsafe"), partial(accumulate, body, node.axis, source.dtype, others)]
 
 
 def _concat(node: Concat, inputs: Sequence[Array], out: Array) -> list[ArrayStep]:
     steps: list[ArrayStep] = []
-    at = 0
+    start = 0
     for x in inputs:
         size = x.shape[node.axis]
-        steps.append(partial(np.copyto, out[(slice(None),) * node.axis + (slice(at, at + size),)], x))
-        at += size
+        steps.append(partial(np.copyto, out[(slice(None),) * node.axis + (slice(start, start + size),)], x))
+        start += size
     return steps
 
 
@@ -156,14 +156,14 @@ def _lookup(source: Array, positions: tuple[Array, ...], out: Array) -> None:
     out[...] = source[positions]
 
 
-def _check(positions: Array, out: Array, bound: int, what: str) -> None:
+def _check(positions: Array, out: Array, bound: int, description: str) -> None:
     low, high = positions.min(initial=0), positions.max(initial=0)
     if low < 0 or high >= bound:
-        raise OutOfRange(f"position {low if low < 0 else high} on {what}, which has size {bound}")
+        raise OutOfRange(f"position {low if low < 0 else high} on {description}, which has size {bound}")
     np.copyto(out, positions)
 
 
 def _call(node: Opaque, inputs: tuple[Array, ...], outs: tuple[Array | None, ...]) -> None:
-    for out, found in zip(outs, node.run(*inputs), strict=True):
+    for out, result in zip(outs, node.run(*inputs), strict=True):
         if out is not None:
-            np.copyto(out, found, "unsafe")
+            np.copyto(out, result, "unsafe")

@@ -1,8 +1,8 @@
-"""Blocks of operations as array programs: operations as nodes of a graph, branches and loops as programs of their own.
+"""Traces blocks of operations into array programs: operations become nodes, branches and loops nested programs.
 
-What nodes of constants decide is decided while tracing: which branch is taken, how often a short loop is run, what an
-operation means that reads the elements of an operand. What fails while tracing may be what a run never reaches, so it
-is left to running.
+Constants are used while tracing: they decide which branch is taken, how many iterations a short loop has, and the
+meaning of operations that read elements of operands. An error while tracing only stops tracing, since a run may never
+reach the operation.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from commonir.ods.traits import Terminator
 from commonir.runtime.instances import static_attributes
 from commonir.runtime.interpreter.control import global_of, is_control
 from commonir.runtime.interpreter.evaluation import OutOfRange
-from commonir.runtime.interpreter.runtime_dims import result_sizes
+from commonir.runtime.interpreter.runtime_dims import result_dims
 from commonir.runtime.interpreter.specialization import KNOWN_ELEMENTS, reads_elements, specialize_for
 from commonir.runtime.planner.array_graph import (
     Concat,
@@ -43,36 +43,36 @@ from commonir.runtime.planner.tracing import NotTraceable, Traced, Tracer, is_on
 from commonir.runtime.values import refine_unknown_types
 
 UNROLLED_OPERATIONS = 64
-"""Operations of all rounds of a loop together up to which they are traced one after another."""
+"""Loops with up to this many operations in all iterations together are unrolled."""
 
 
 class BlockTracer(ABC):
-    """The values of a block, as far as they are traced, in a graph."""
+    """Traces the operations of a block into a graph; `traced` has the values so far."""
 
-    def __init__(self, graph: Graph, sizes: dict[str, int], tracer: Tracer, memory_limit_bytes: int | None) -> None:
+    def __init__(self, graph: Graph, dims: dict[str, int], tracer: Tracer, memory_limit_bytes: int | None) -> None:
         self.graph = graph
-        self.sizes = sizes
+        self.dims = dims
         self.memory_limit_bytes = memory_limit_bytes
         self.traced: dict[Value, Traced] = {}
         self._tracer = tracer
 
     @abstractmethod
-    def outer(self, value: Value) -> Traced:
-        """Returns a value from outside. Raises: NotTraceable."""
+    def captured(self, value: Value) -> Traced:
+        """Returns a value that the block captures. Raises: NotTraceable."""
 
     @abstractmethod
     def need_elements(self, nodes: Sequence[Node]) -> NotTraceable:
-        """Returns the exception for when tracing needs to know the elements of nodes."""
+        """Returns the exception to raise when tracing needs the elements of nodes."""
 
     def value(self, value: Value) -> Traced:
-        """Returns a value as a node. Raises: NotTraceable."""
+        """Returns the node of a value. Raises: NotTraceable."""
         result = self.traced.get(value)
         if result is None:
-            result = self.traced[value] = self.outer(value)
+            result = self.traced[value] = self.captured(value)
         return result
 
     def trace(self, op: Operation) -> dict[str, int]:
-        """Adds the results of an operation; returns the sizes of the dims that they define.
+        """Adds the results of an operation, and returns the dims that they define.
 
         Raises: NotTraceable; DiagnosticError when the operands contradict the definition.
         """
@@ -81,9 +81,9 @@ class BlockTracer(ABC):
         results = self._results(op)
         self.traced.update(zip(op.results, results, strict=False))
         refine_unknown_types(op.results, [t.value for t in results])
-        learned = result_sizes(op, [t.node.shape for t in results])
-        self.sizes.update(learned)
-        return learned
+        dims = result_dims(op, [t.node.shape for t in results])
+        self.dims.update(dims)
+        return dims
 
     def trace_block(self, block: Block, arguments: Sequence[Traced]) -> list[Traced]:
         """Returns the values that a nested block yields. Raises: NotTraceable."""
@@ -91,9 +91,9 @@ class BlockTracer(ABC):
             raise NotTraceable("block")
         refine_unknown_types(block.arguments, [t.value for t in arguments])
         self.traced.update(zip(block.arguments, arguments, strict=True))
-        brought = dims_introduced(block.arguments, self.sizes)
-        self.sizes.update({s.name: arguments[s.position].node.shape[s.axis] for s in brought})
-        with _left_to_running():
+        introduced = dims_introduced(block.arguments, self.dims)
+        self.dims.update({s.name: arguments[s.position].node.shape[s.axis] for s in introduced})
+        with _errors_stop_tracing():
             for op in operations_of(block):
                 self.trace(op)
             return [self.value(v) for v in block.last.operands]
@@ -129,31 +129,31 @@ class BlockTracer(ABC):
             raise self.need_elements(unknown)
         if op.form is not Form.COMPOSITE:
             raise NotTraceable(op.name)
-        return self._stated(op, operands, read)
+        return self._specialized(op, operands, read)
 
-    def _stated(self, op: Op, operands: Sequence[Traced], read: Sequence[int]) -> Sequence[Traced]:
-        """Returns an operation whose meaning depends on the elements of operands, which are constants."""
+    def _specialized(self, op: Op, operands: Sequence[Traced], read: Sequence[int]) -> Sequence[Traced]:
+        """Returns the results of an operation whose meaning depends on elements of constant operands."""
         arrays = [elements_of(t.node) if n in read else None for n, t in enumerate(operands)]
-        with _left_to_running():
+        with _errors_stop_tracing():
             types = [t.value.type for t in operands]
-            statement = specialize_for(op, arrays, types, read, static_attributes(op, self.sizes))
-            inside = _Inline(self)
-            inside.traced.update({v: operands[n] for n, v in statement.inputs.items()})
-            return inside.trace_block(statement.block, ())
+            specialization = specialize_for(op, arrays, types, read, static_attributes(op, self.dims))
+            tracer = _InlineTracer(self)
+            tracer.traced.update({v: operands[n] for n, v in specialization.inputs.items()})
+            return tracer.trace_block(specialization.block, ())
 
     # -- branches and loops
 
     def _branch(self, op: core.If) -> Sequence[Traced]:
         condition = self.value(op.condition).node
         if is_constant(condition):
-            return _Inline(self).trace_block((op.then if elements_of(condition) else op.orelse).block, ())
-        outside = _Outside(self)
-        bodies = [_Inner(outside) for _ in range(2)]
+            return _InlineTracer(self).trace_block((op.then if elements_of(condition) else op.orelse).block, ())
+        captures = _Captures(self)
+        bodies = [_NestedTracer(captures) for _ in range(2)]
         results = [body.trace_block(r.block, ()) for body, r in zip(bodies, (op.then, op.orelse), strict=True)]
-        _check_alike(op, *results)
-        then, orelse = [body.made((), yielded, 1) for body, yielded in zip(bodies, results, strict=True)]
+        _check_same_types(op, *results)
+        then, orelse = [body.as_body((), yielded, 1) for body, yielded in zip(bodies, results, strict=True)]
         program = Branches(then, orelse, self.memory_limit_bytes)
-        return self._nested(op, program, [condition, *outside.nodes], results[0])
+        return self._nested(op, program, [condition, *captures.nodes], results[0])
 
     def _scan(self, op: core.Scan) -> Sequence[Traced]:
         initial, sequences = ([self.value(v) for v in arguments] for arguments in (op.initial, op.sequences))
@@ -165,16 +165,16 @@ class BlockTracer(ABC):
         rounds = range(length - 1, -1, -1) if op.reverse else range(length)
         if length * len(op.body.block) <= UNROLLED_OPERATIONS:
             return self._unrolled_scan(op, initial, sequences, rounds)
-        outside = _Outside(self)
-        body = _Inner(outside)
+        captures = _Captures(self)
+        body = _NestedTracer(captures)
         arguments = [body.argument(t, t.node.shape) for t in initial] + [
             body.argument(t, t.node.shape[1:]) for t in sequences
         ]
         results = body.trace_block(op.body.block, arguments)
-        _check_alike(op, initial, results[:count])
+        _check_same_types(op, initial, results[:count])
         first = len(arguments)
-        loop = Loop(body.made(arguments, results, first), count, self.memory_limit_bytes, rounds=rounds)
-        inputs = [*[t.node for t in (*initial, *sequences)], *outside.nodes]
+        loop = Loop(body.as_body(arguments, results, first), count, self.memory_limit_bytes, rounds=rounds)
+        inputs = [*[t.node for t in (*initial, *sequences)], *captures.nodes]
         return self._nested(op, loop, inputs, results, count, length)
 
     def _unrolled_scan(
@@ -184,25 +184,25 @@ class BlockTracer(ABC):
         stacks: dict[int, Sequence[Traced]] = {}
         for n in rounds:
             slices = [self._slice(t, n) for t in sequences]
-            results = _Inline(self).trace_block(op.body.block, [*states, *slices])
-            _check_alike(op, states, results[:count])
+            results = _InlineTracer(self).trace_block(op.body.block, [*states, *slices])
+            _check_same_types(op, states, results[:count])
             states, stacks[n] = results[:count], results[count:]
         return [*states, *self._stacked(op, [stacks[n] for n in sorted(stacks)])]
 
     def _slice(self, sequence: Traced, n: int) -> Traced:
         node = sequence.node
-        lay = self.graph.layout(node)
-        offset = lay.offset + n * lay.strides[0]
-        return _valued(sequence, self.graph.view(lay.base, offset, lay.strides[1:], lay.shape[1:]))
+        layout = self.graph.layout(node)
+        offset = layout.offset + n * layout.strides[0]
+        return _with_type_of(sequence, self.graph.view(layout.base, offset, layout.strides[1:], layout.shape[1:]))
 
     def _stacked(self, op: Operation, slices: Sequence[Sequence[Traced]]) -> list[Traced]:
         """Returns the values yielded in each iteration, stacked along a new first axis."""
         for other in slices[1:]:
-            _check_alike(op, slices[0], other)
+            _check_same_types(op, slices[0], other)
         out: list[Traced] = []
         for parts in zip(*slices, strict=True):
             nodes = [self.graph.reshaped(t.node, (1, *t.node.shape)) for t in parts]
-            out.append(_valued(parts[0], self.graph.add(Concat(tuple(nodes), 0)) if len(nodes) > 1 else nodes[0]))
+            out.append(_with_type_of(parts[0], self.graph.add(Concat(tuple(nodes), 0)) if len(nodes) > 1 else nodes[0]))
         return out
 
     def _while(self, op: core.While) -> Sequence[Traced]:
@@ -213,32 +213,32 @@ class BlockTracer(ABC):
             return unrolled
         if len(op.ys) != count:
             raise NotTraceable(op.name)  # the number of slices is data-dependent
-        outside = _Outside(self)
-        built: list[Body] = []
+        captures = _Captures(self)
+        bodies: list[Body] = []
         results: list[Traced] = []
         for region in (op.condition, op.body):
-            inner = _Inner(outside)
-            arguments = [inner.argument(t, t.node.shape) for t in initial]
-            results = inner.trace_block(region.block, arguments)
-            built.append(inner.made(arguments, results, count))
-        _check_alike(op, initial, results)
-        condition, body = built
+            tracer = _NestedTracer(captures)
+            arguments = [tracer.argument(t, t.node.shape) for t in initial]
+            results = tracer.trace_block(region.block, arguments)
+            bodies.append(tracer.as_body(arguments, results, count))
+        _check_same_types(op, initial, results)
+        condition, body = bodies
         loop = Loop(body, count, self.memory_limit_bytes, condition=condition)
-        return self._nested(op, loop, [*[t.node for t in initial], *outside.nodes], results)
+        return self._nested(op, loop, [*[t.node for t in initial], *captures.nodes], results)
 
     def _unrolled(self, op: core.While, initial: Sequence[Traced]) -> Sequence[Traced] | None:
-        """Returns a loop whose few rounds are known; None of any other."""
+        """Returns the results of a loop with few iterations, whose conditions are constants; None for other loops."""
         states, count = list(initial), len(initial)
         stacks: list[Sequence[Traced]] = []
         for _ in range(UNROLLED_OPERATIONS // (len(op.body.block) + len(op.condition.block)) + 1):
-            (again,) = _Inline(self).trace_block(op.condition.block, states)
-            if not is_constant(again.node):
+            (condition,) = _InlineTracer(self).trace_block(op.condition.block, states)
+            if not is_constant(condition.node):
                 return None
-            if not elements_of(again.node):
+            if not elements_of(condition.node):
                 if len(op.ys) > count and not stacks:
                     raise NotTraceable(op.name)  # the shape of the slices is not known
                 return [*states, *self._stacked(op, stacks)] if stacks else states
-            results = _Inline(self).trace_block(op.body.block, states)
+            results = _InlineTracer(self).trace_block(op.body.block, states)
             states = results[:count]
             stacks.append(results[count:])
         return None
@@ -252,77 +252,77 @@ class BlockTracer(ABC):
         states: int | None = None,
         length: int = 0,
     ) -> list[Traced]:
-        """Returns the results of a nested program, of which all from `states` on are stacked."""
+        """Returns the results of a nested program; those from index `states` on are stacked `length` times."""
         if not yielded:
             raise NotTraceable(op.name)
-        whole = len(yielded) if states is None else states
-        shapes = [t.node.shape if n < whole else (length, *t.node.shape) for n, t in enumerate(yielded)]
-        kinds = tuple([(shape, t.node.dtype) for shape, t in zip(shapes, yielded, strict=True)])
-        first = self.graph.add(Nested(op.name, program, program, tuple([self.graph.copy(n) for n in inputs]), kinds))
+        unstacked = len(yielded) if states is None else states
+        shapes = [t.node.shape if n < unstacked else (length, *t.node.shape) for n, t in enumerate(yielded)]
+        types = tuple([(shape, t.node.dtype) for shape, t in zip(shapes, yielded, strict=True)])
+        first = self.graph.add(Nested(op.name, program, program, tuple([self.graph.copy(n) for n in inputs]), types))
         nodes = [first, *[self.graph.add(Part(first, n)) for n in range(1, len(yielded))]]
-        return [_valued(t, node) for t, node in zip(yielded, nodes, strict=True)]
+        return [_with_type_of(t, node) for t, node in zip(yielded, nodes, strict=True)]
 
 
-class _Inline(BlockTracer):
-    """A block that becomes part of the graph around it."""
+class _InlineTracer(BlockTracer):
+    """Traces a block into the enclosing graph."""
 
     def __init__(self, parent: BlockTracer) -> None:
-        sizes = dict(parent.sizes)
-        super().__init__(parent.graph, sizes, Tracer(parent.graph, sizes), parent.memory_limit_bytes)
+        dims = dict(parent.dims)
+        super().__init__(parent.graph, dims, Tracer(parent.graph, dims), parent.memory_limit_bytes)
         self._parent = parent
 
-    def outer(self, value: Value) -> Traced:
+    def captured(self, value: Value) -> Traced:
         return self._parent.value(value)
 
     def need_elements(self, nodes: Sequence[Node]) -> NotTraceable:
         return self._parent.need_elements(nodes)
 
 
-class _Outside:
-    """The values that nested programs read from the enclosing graph, in order."""
+class _Captures:
+    """The nodes of the enclosing graph that nested programs capture, in order."""
 
     def __init__(self, parent: BlockTracer) -> None:
         self.parent = parent
         self.nodes: list[Node] = []
 
-    def place(self, node: Node) -> int:
-        """Returns the index of a node among the captured ones, adding it if needed."""
+    def index_of(self, node: Node) -> int:
+        """Returns the index of a node among the captured ones, and adds it if needed."""
         if node not in self.nodes:
             self.nodes.append(node)
         return self.nodes.index(node)
 
 
-class _Inner(BlockTracer):
-    """A block in a graph of its own."""
+class _NestedTracer(BlockTracer):
+    """Traces a block into a graph of its own."""
 
-    def __init__(self, outside: _Outside) -> None:
-        graph, sizes = Graph(evaluate), dict(outside.parent.sizes)
-        super().__init__(graph, sizes, Tracer(graph, sizes), outside.parent.memory_limit_bytes)
-        self._outside = outside
+    def __init__(self, captures: _Captures) -> None:
+        graph, dims = Graph(evaluate), dict(captures.parent.dims)
+        super().__init__(graph, dims, Tracer(graph, dims), captures.parent.memory_limit_bytes)
+        self._captures = captures
         self._inputs: list[Input] = []
-        # By the numbers of nodes.
+        # Nodes of the enclosing graph by the ids of inputs.
         self._read: dict[int, Node] = {}
 
-    def argument(self, like: Traced, shape: tuple[int, ...]) -> Traced:
+    def argument(self, original: Traced, shape: tuple[int, ...]) -> Traced:
         """Returns an argument that changes in each iteration."""
-        return _valued(like, self._input(like.node, shape))
+        return _with_type_of(original, self._input(original.node, shape))
 
-    def _input(self, like: Node, shape: tuple[int, ...]) -> Input:
-        node = Input(len(self._inputs), shape, like.dtype)
+    def _input(self, original: Node, shape: tuple[int, ...]) -> Input:
+        node = Input(len(self._inputs), shape, original.dtype)
         self._inputs.append(node)
         self.graph.add(node)
         return node
 
-    def outer(self, value: Value) -> Traced:
-        found = self._outside.parent.value(value)
-        return Traced(found.value, self._outer_node(found.node))
+    def captured(self, value: Value) -> Traced:
+        traced = self._captures.parent.value(value)
+        return Traced(traced.value, self._captured_node(traced.node))
 
-    def _outer_node(self, node: Node) -> Node:
+    def _captured_node(self, node: Node) -> Node:
         match node:
             case Constant():
                 return self.graph.constant(node.array)
             case View() if is_constant(node):
-                return self.graph.view(self._outer_node(node.inputs[0]), node.offset, node.strides, node.shape)
+                return self.graph.view(self._captured_node(node.inputs[0]), node.offset, node.strides, node.shape)
             case _:
                 result = self._input(node, node.shape)
                 self._read[result.id] = node
@@ -332,16 +332,16 @@ class _Inner(BlockTracer):
         inputs = [n for n in reachable(nodes) if isinstance(n, Input)]
         if not inputs or any(n.id not in self._read for n in inputs):
             return NotTraceable("block")
-        return self._outside.parent.need_elements([self._read[n.id] for n in inputs])
+        return self._captures.parent.need_elements([self._read[n.id] for n in inputs])
 
-    def made(self, arguments: Sequence[Traced], yielded: Sequence[Traced], first: int) -> Body:
-        """Returns the program, of which `arguments` is given anew in each round; the inputs from outside have places
-        from `first` on.
-        """
-        graph = self._outside.parent.graph
-        outer = [(n, first + self._outside.place(graph.copy(self._read[n.id]))) for n in self._inputs[len(arguments) :]]
+    def as_body(self, arguments: Sequence[Traced], yielded: Sequence[Traced], first: int) -> Body:
+        """Returns the traced block as a nested program; captured inputs have indices from `first` on."""
+        graph = self._captures.parent.graph
+        captured = [
+            (n, first + self._captures.index_of(graph.copy(self._read[n.id]))) for n in self._inputs[len(arguments) :]
+        ]
         outputs = simplified(self.graph, [t.node for t in yielded])
-        return Body(tuple(self._inputs[: len(arguments)]), tuple(outer), tuple(outputs))
+        return Body(tuple(self._inputs[: len(arguments)]), tuple(captured), tuple(outputs))
 
 
 def operations_of(block: Block) -> list[Operation]:
@@ -349,23 +349,23 @@ def operations_of(block: Block) -> list[Operation]:
     return [op for op in block.operations if not (isinstance(op, Op) and op.has_trait(Terminator))]
 
 
-def _valued(like: Traced, node: Node) -> Traced:
-    """Returns a node as a value with the type of another one and its own shape."""
-    kind = like.value.type
-    if not isinstance(kind, TensorType):
-        raise NotTraceable(str(kind))
-    return Traced(Value(kind.with_shape(node.shape)), node)
+def _with_type_of(original: Traced, node: Node) -> Traced:
+    """Returns a node with the type of another value, in the shape of the node."""
+    type = original.value.type
+    if not isinstance(type, TensorType):
+        raise NotTraceable(str(type))
+    return Traced(Value(type.with_shape(node.shape)), node)
 
 
-def _check_alike(op: Operation, first: Sequence[Traced], second: Sequence[Traced]) -> None:
-    """Checks that values agree in shapes and dtypes. Raises: NotTraceable."""
+def _check_same_types(op: Operation, first: Sequence[Traced], second: Sequence[Traced]) -> None:
+    """Checks that values have the same shapes and dtypes. Raises: NotTraceable."""
     if [(t.node.shape, t.node.dtype) for t in first] != [(t.node.shape, t.node.dtype) for t in second]:
         raise NotTraceable(op.name)
 
 
 @contextmanager
-def _left_to_running() -> Generator[None]:
-    """Returns a context in which failures mean that tracing stops: running may never get there."""
+def _errors_stop_tracing() -> Generator[None]:
+    """Returns a context in which errors raise NotTraceable: a run may never reach them."""
     try:
         yield
     except (DiagnosticError, OutOfRange, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Elementary functions that numpy lacks, as elementwise steps of an array program."""
+"""Builds elementary functions that numpy lacks from elementwise nodes of an array program."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The default engine: programs as plans of numpy calls, compiled once for each set of sizes.
+"""The default engine: plans of numpy calls, built once for each set of shapes.
 
-A block runs as segments: as many operations as possible become one array program, planned and kept for the shapes it
-was planned for. Between segments stand operations that only running can size (non-zero, ranges) and those that run
-nested programs. Half-precision values are held in single precision and rounded where they leave the program
-(`docs/architecture.md`).
+A block runs as segments: as many operations as possible become one array program, whose plan is cached for its shapes.
+Operations with data-dependent dims (non-zero, ranges), and control operations that cannot be planned, run alone between
+segments. Half-precision values are computed in single precision and rounded where they leave the program
+(`docs/performance.md`).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Form, Op, path_of
 from commonir.ods.traits import Pure
-from commonir.runtime.binding import requirements, symbol_sizes
+from commonir.runtime.binding import requirements, symbol_dims
 from commonir.runtime.blas import limited_threads
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.interpreter.control import Globals, WithState, check_depth, is_control, run_control, used_inside
 from commonir.runtime.interpreter.engine import Evaluator, TooLargeError
 from commonir.runtime.interpreter.evaluation import OutOfRange
 from commonir.runtime.interpreter.operations import call_algorithm
-from commonir.runtime.interpreter.runtime_dims import block_sizes, result_sizes
+from commonir.runtime.interpreter.runtime_dims import block_dims, result_dims
 from commonir.runtime.interpreter.specialization import Specializations
 from commonir.runtime.limits import no_memory
 from commonir.runtime.planner.array_plan import ArrayPlan
@@ -52,13 +52,13 @@ Arrays = tuple[Array, ...]
 T = TypeVar("T")
 
 DIRECT_RUNS = 4
-"""How often a whole program is evaluated without a plan for the same shapes; nested blocks are once."""
+"""How often a program is evaluated without a plan for the same shapes; nested blocks are only once."""
 
 DIRECT_ELEMENTS = 1 << 15
 """Operations with a grid of up to this many elements may be evaluated without a plan."""
 
 NESTED_SHAPES = 3
-"""Shapes for which loops are planned with what is around them; plans of their bodies hold for any number of rounds."""
+"""The number of shapes for which loops are planned as part of a segment; then only their bodies are planned."""
 
 
 class NumpyEngine:
@@ -83,7 +83,7 @@ class NumpyExecutable(WithState):
         self._binder = Binder(function, requirements(function))
         self._outputs = tuple(zip(function.output_names, function.outputs, strict=True))
         self._shared = _Shared(options, mutable_globals(module).values())
-        self._whole: _Whole | None = None
+        self._function_plan: _FunctionPlan | None = None
         super().__init__(self._shared.globals)
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -94,51 +94,54 @@ class NumpyExecutable(WithState):
             raise no_memory(error) from error
 
     def _run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        arrays = None if self._whole is None else self._binder.bound_as_before(inputs)
-        if self._whole is not None and arrays is not None and self._whole.holds_for(arrays):
-            return self._run_plan(self._whole, arrays)
-        self._whole = None
+        arrays = None if self._function_plan is None else self._binder.bound_as_before(inputs)
+        if self._function_plan is not None and arrays is not None and self._function_plan.holds_for(arrays):
+            return self._run_plan(self._function_plan, arrays)
+        self._function_plan = None
         bound = self._binder.bind(inputs)
         self._start_clock()
         values = dict(zip(self._function.inputs, bound.arrays, strict=True))
-        runner = _BlockRunner(self._shared, bound.sizes, 0)
+        runner = _BlockRunner(self._shared, bound.dims, 0)
         try:
             with self._shared.threads(), self._shared.globals.run():
                 runner.run_block(self._function.body, values)
         finally:
             self._shared.forget_inputs()
-        self._whole = self._as_whole(runner.only_segment, bound.arrays)
+        self._function_plan = self._as_function_plan(runner.only_segment, bound.arrays)
         return {n: copied(declared(values[v], v.type)) for n, v in self._outputs}
 
     def _start_clock(self) -> None:
         limit = self._shared.options.time_limit_seconds
         self._shared.deadline = None if limit is None else time.monotonic() + limit
 
-    def _as_whole(self, segment: Segment | None, bound: Arrays) -> _Whole | None:
-        """Returns a plan that is all of the function, for inputs of the same sizes; None where there is more to a
-        run.
-        """
-        if segment is None or segment.stored or self._shared.resizable or self._shared.options.communicator is not None:
+    def _as_function_plan(self, segment: Segment | None, bound: Arrays) -> _FunctionPlan | None:
+        """Returns the plan that ran as a plan of the whole function; None if a run has more to do."""
+        if (
+            segment is None
+            or segment.stored
+            or self._shared.dynamic_globals
+            or self._shared.options.communicator is not None
+        ):
             return None
-        places = {v: n for n, v in enumerate(self._function.inputs)}
-        read = [places[v] for v in segment.inputs if isinstance(v, Value) and v in places]
-        built = {v: n for n, v in enumerate(segment.outputs)}
-        outputs = [(n, built[v], v.type) for n, v in self._outputs if v in built]
-        if len(read) < len(segment.inputs) or len(outputs) < len(self._outputs):
+        positions = {v: n for n, v in enumerate(self._function.inputs)}
+        plan_inputs = [positions[v] for v in segment.inputs if isinstance(v, Value) and v in positions]
+        results = {v: n for n, v in enumerate(segment.outputs)}
+        outputs = [(n, results[v], v.type) for n, v in self._outputs if v in results]
+        if len(plan_inputs) < len(segment.inputs) or len(outputs) < len(self._outputs):
             return None
-        guarded = [(places[v], bound[places[v]].tobytes()) for v in segment.guarded]
-        return _Whole(segment.plan, read, outputs, guarded)
+        guarded = [(positions[v], bound[positions[v]].tobytes()) for v in segment.guarded]
+        return _FunctionPlan(segment.plan, plan_inputs, outputs, guarded)
 
-    def _run_plan(self, whole: _Whole, arrays: Arrays) -> dict[str, Array]:
-        """Returns a run of which all is one plan."""
+    def _run_plan(self, function_plan: _FunctionPlan, arrays: Arrays) -> dict[str, Array]:
+        """Runs the plan of the whole function."""
         self._start_clock()
-        given = [arrays[n] for n in whole.inputs]
+        plan_inputs = [arrays[n] for n in function_plan.inputs]
         try:
-            with self._shared.threads() if whole.plan.may_use_blas else nullcontext():
-                results = self._shared.run_plan(whole.plan, given)
+            with self._shared.threads() if function_plan.plan.may_use_blas else nullcontext():
+                results = self._shared.run_plan(function_plan.plan, plan_inputs)
         finally:
             self._shared.forget_inputs()
-        return {name: np.array(declared(results[n], type)) for name, n, type in whole.outputs}
+        return {name: np.array(declared(results[n], type)) for name, n, type in function_plan.outputs}
 
     def explain(self) -> Explanation:
         """Returns a description of the plans built so far."""
@@ -146,7 +149,7 @@ class NumpyExecutable(WithState):
 
 
 class Explanation:
-    """The steps of all plans of an executable, for people and tests."""
+    """The steps of all plans of an executable, for inspection."""
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         self.steps = tuple([label for s in segments for label in s.plan.labels])
@@ -163,24 +166,24 @@ class _Shared:
     def __init__(self, options: EngineOptions, variables: Iterable[Global]) -> None:
         self.options = options
         self.globals = Globals()
-        # Those whose contents may have another shape in the next run, for which a plan is of no use.
-        self.resizable = [g for g in variables if not (isinstance(g.type, TensorType) and g.type.is_static)]
+        # Their contents may have another shape in the next run, so that a plan may not fit.
+        self.dynamic_globals = [g for g in variables if not (isinstance(g.type, TensorType) and g.type.is_static)]
         self.deadline: float | None = None
-        # The time limit is looked at between operations, and other ranks are waited for there.
+        # Time limits and other ranks are checked between operations.
         self.plans_control = options.time_limit_seconds is None and options.communicator is None
         self.schedule = Schedule()
         self.decoded: dict[Operation, Array] = {}
-        self.statements = Specializations()
-        # The plans that ran in this run: what they read is theirs until it ends.
-        self.used: set[ArrayPlan] = set()
+        self.specializations = Specializations()
+        # The plans of the current run, which have read their inputs.
+        self.used_plans: set[ArrayPlan] = set()
 
-    def evaluator(self, sizes: dict[str, int], depth: int) -> Evaluator:
-        """Evaluates small operations on values as this engine holds them."""
+    def evaluator(self, dims: dict[str, int], depth: int) -> Evaluator:
+        """Returns an evaluator of small operations."""
         communicator = self.options.communicator
-        return Evaluator(sizes, self.globals, self.deadline, depth, self.statements, DIRECT_ELEMENTS, communicator)
+        return Evaluator(dims, self.globals, self.deadline, depth, self.specializations, DIRECT_ELEMENTS, communicator)
 
     def threads(self) -> AbstractContextManager[object]:
-        """Limits the threads of BLAS while a program runs."""
+        """Returns a context that limits the threads of BLAS."""
         return limited_threads(self.options.threads)
 
     def check_time(self) -> None:
@@ -192,7 +195,7 @@ class _Shared:
 
     def run_plan(self, plan: ArrayPlan, arrays: Sequence[Array]) -> list[Array]:
         """Returns the results of a plan, valid until it runs again."""
-        self.used.add(plan)
+        self.used_plans.add(plan)
         try:
             return plan.run(arrays, self.deadline)
         except OutOfRange as error:
@@ -200,14 +203,16 @@ class _Shared:
 
     def forget_inputs(self) -> None:
         """Makes the plans that ran read all of their inputs in the next run: the caller may write into its arrays."""
-        for plan in self.used:
+        for plan in self.used_plans:
             plan.forget()
-        self.used.clear()
+        self.used_plans.clear()
 
 
-class _Whole(NamedTuple):
-    """A plan that is all of a function: the places of the inputs that it reads, names, places and types of outputs, and
-    the places and contents of inputs for which it was made.
+class _FunctionPlan(NamedTuple):
+    """A plan that computes all outputs of a function.
+
+    `inputs` are the positions of the inputs that it reads, `outputs` the names, positions and types of outputs,
+    `guarded` the positions and contents of inputs for which it is valid.
     """
 
     plan: ArrayPlan
@@ -216,19 +221,19 @@ class _Whole(NamedTuple):
     guarded: list[tuple[int, bytes]]
 
     def holds_for(self, arrays: Arrays) -> bool:
-        """Returns whether inputs like those before have the contents for which it was made."""
-        return all(arrays[place].tobytes() == contents for place, contents in self.guarded)
+        """Returns whether inputs of the same shapes have the contents for which the plan is valid."""
+        return all(arrays[position].tobytes() == contents for position, contents in self.guarded)
 
 
 class _BlockRunner:
-    """Runs blocks segment by segment, under given sizes of symbolic dimensions."""
+    """Runs blocks segment by segment, for some values of symbolic dimensions."""
 
     def __init__(self, shared: _Shared, dims: dict[str, int], depth: int) -> None:
         self._shared = shared
         self._dims = dims
         self._depth = depth
         self.communicator = shared.options.communicator
-        # The plan that was all of the block that ran last.
+        # The plan of the last block, if it ran as one segment.
         self.only_segment: Segment | None = None
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
@@ -236,28 +241,28 @@ class _BlockRunner:
         # A loop may run forever without a step of a plan.
         self._shared.check_time()
         check_depth(self._depth)
-        schedule = self._shared.schedule.of(block)
-        entry = schedule.entry(0, values, self._dims, self._stored_shapes())
+        schedule = self._shared.schedule.get(block)
+        entry = schedule.entry(0, values, self._dims, self._global_shapes())
         recorded = entry.recorded
         if recorded is not None:
-            inside = _BlockRunner(self._shared, dict(recorded.dims), self._depth + 1)
-            at, steps = inside._follow(recorded, schedule, values)
-            is_from_begin, dims = True, recorded.dims
+            runner = _BlockRunner(self._shared, dict(recorded.dims), self._depth + 1)
+            at, steps = runner._follow(recorded, schedule, values)
+            is_complete, dims = True, recorded.dims
         else:
-            inside = _BlockRunner(self._shared, block_sizes(block, values, self._dims), self._depth + 1)
-            at, steps = inside._run_directly(entry, schedule, values), []
-            is_from_begin, dims = at == 0, dict(inside._dims)
+            runner = _BlockRunner(self._shared, block_dims(block, values, self._dims), self._depth + 1)
+            at, steps = runner._run_directly(entry, schedule, values), []
+            is_complete, dims = at == 0, dict(runner._dims)
         if at < len(schedule.operations):
-            inside._run_rest(schedule, values, at, steps)
-            if is_from_begin and not self._shared.resizable:
+            runner._run_rest(schedule, values, at, steps)
+            if is_complete and not self._shared.dynamic_globals:
                 entry.recorded = RecordedRun(dims, steps)
-        only = steps[0] if is_from_begin and len(steps) == 1 else None
+        only = steps[0] if is_complete and len(steps) == 1 else None
         self.only_segment = only.segment if isinstance(only, PlanStep) else None
 
     def _follow(
         self, recorded: RecordedRun, schedule: BlockSchedule, values: dict[Value, Array]
     ) -> tuple[int, list[PlanStep | SingleStep]]:
-        """Runs a block in its recorded steps while they hold; returns the index of what is left, and the steps."""
+        """Runs a block in its recorded steps while they apply; returns the next operation's index, and the steps."""
         at = 0
         for n, step in enumerate(recorded.steps):
             if isinstance(step, SingleStep):
@@ -275,8 +280,8 @@ class _BlockRunner:
     def _run_rest(
         self, schedule: BlockSchedule, values: dict[Value, Array], at: int, steps: list[PlanStep | SingleStep]
     ) -> None:
-        """Runs the operations of a block from one on, and adds the steps."""
-        # Values that are still needed: a block may fall into thousands of segments, each of which looks at all of them.
+        """Runs the operations of a block from an index on, and appends the steps."""
+        # Only values that are still needed: a block may have thousands of segments, and each looks at all live values.
         live = values
         while at < len(schedule.operations):
             if not schedule.is_single[at] and (self._shared.plans_control or not is_control(schedule.operations[at])):
@@ -303,10 +308,11 @@ class _BlockRunner:
         return shapes
 
     def _run_directly(self, entry: ScheduleEntry, schedule: BlockSchedule, values: dict[Value, Array]) -> int:
-        """Evaluates operations from the first on while they are small, the first times that shapes are met: a plan
-        would cost more than it saves. Returns the index of the first operation that is left.
+        """Evaluates the first operations while they are small, and returns the index of the next one.
+
+        This happens in the first runs with some shapes, where building a plan would take longer than it saves.
         """
-        # Only a plan knows what memory it takes.
+        # Only plans check the memory limit.
         if self._shared.options.plan_ahead or self._shared.options.memory_limit_bytes is not None:
             return 0
         count = len(schedule.operations)
@@ -319,10 +325,10 @@ class _BlockRunner:
         evaluator = self._shared.evaluator(self._dims, self._depth)
         while at < entry.direct_stop and self._evaluate_if_small(schedule.operations[at], values, evaluator):
             at += 1
-        done = schedule.operations[:at]
-        if at < count and all(_is_pure(op) for op in done):
-            # They are part of the plan that is needed anyway, and need not be evaluated alone in every run.
-            for result in [r for op in done for r in op.results]:
+        evaluated = schedule.operations[:at]
+        if at < count and all(_is_pure(op) for op in evaluated):
+            # A plan is needed anyway: it includes them, so that they are not evaluated separately in every run.
+            for result in [r for op in evaluated for r in op.results]:
                 values.pop(result, None)
             self._dims.clear()
             self._dims.update(dims)
@@ -344,23 +350,23 @@ class _BlockRunner:
         except TooLargeError:
             return False
         values.update(zip(op.results, results, strict=False))
-        self._dims.update(result_sizes(op, shapes_of(results)))
+        self._dims.update(result_dims(op, shapes_of(results)))
         return True
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """Runs a function."""
-        inner = _BlockRunner(self._shared, symbol_sizes(function, arguments), self._depth)
+        runner = _BlockRunner(self._shared, symbol_dims(function, arguments), self._depth)
         values = dict(zip(function.inputs, arguments, strict=True))
-        inner.run_block(function.body, values)
+        runner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])
 
-    def _stored_shapes(self) -> tuple[tuple[Global, tuple[int, ...] | None], ...]:
-        return tuple([(g, self._shared.globals.shape(g)) for g in self._shared.resizable])
+    def _global_shapes(self) -> tuple[tuple[Global, tuple[int, ...] | None], ...]:
+        return tuple([(g, self._shared.globals.shape(g)) for g in self._shared.dynamic_globals])
 
     def _planned_step(self, schedule: BlockSchedule, start: int, values: Mapping[Value, Array]) -> PlanStep:
-        """Returns the plan for operations of a block from one on, for values that are needed there."""
+        """Returns the plan for operations of a block from an index on, for the values that they need."""
         tensors = {v: x for v, x in values.items() if _is_tensor(v, x)}
-        entry = schedule.entry(start, tensors, self._dims, self._stored_shapes())
+        entry = schedule.entry(start, tensors, self._dims, self._global_shapes())
         shared = self._shared
         control = shared.plans_control and schedule.planned_shapes(start) < NESTED_SHAPES
 
@@ -376,17 +382,17 @@ class _BlockRunner:
         return PlanStep(entry, segment)
 
     def _run_segment(self, segment: Segment, values: dict[Value, Array]) -> None:
-        """Runs operations of a block as one plan, and adds their results and the dims that these define."""
+        """Runs a segment, and adds its results and the dims that these define."""
         arrays = [self._shared.globals.load(v) if isinstance(v, Global) else values[v] for v in segment.inputs]
         results = self._shared.run_plan(segment.plan, arrays)
         count = len(segment.outputs)
         values.update(zip(segment.outputs, [np.array(x) for x in results[:count]], strict=True))
         for target, array in zip(segment.stored, results[count:], strict=True):
             self._shared.globals.store(target, array)
-        self._dims.update(segment.sizes)
+        self._dims.update(segment.dims)
 
     def _control_results(self, op: Operation, values: Mapping[Value, Array]) -> Arrays:
-        """Returns the results of an operation that runs nested programs or communicates."""
+        """Returns the results of an operation that runs nested blocks or communicates."""
         results = run_control(op, values, self)
         if communicates(op):
             return tuple([computed(x, r.type) for x, r in zip(results, op.results, strict=True)])
@@ -395,28 +401,28 @@ class _BlockRunner:
     def _single_results(
         self, op: Operation, values: Mapping[Value, Array], instance_on: Callable[[Sequence[Array]], Op]
     ) -> Arrays:
-        """Returns the results of an operation that runs alone: dims depend on data, or it runs programs."""
+        """Returns the results of an operation that runs alone: its dims depend on data, or it runs nested blocks."""
         if is_control(op) or not isinstance(op, Op) or op.form not in (Form.ALGORITHM, Form.COMPOSITE):
             return self._control_results(op, values)
         operands = [values[v] for v in op.operands]
         if op.form is Form.COMPOSITE:
-            return self._run_stated(op, operands, values)
+            return self._run_specialized(op, operands, values)
         try:
             results = call_algorithm(instance_on(operands), *operands)
         except DiagnosticError as error:
             raise DiagnosticError(*[d.located(where=path_of(op)) for d in error.diagnostics]) from None
         return tuple([computed(x, r.type) for x, r in zip(results, op.results, strict=True)])
 
-    def _run_stated(self, op: Op, operands: Sequence[Array], values: Mapping[Value, Array]) -> Arrays:
+    def _run_specialized(self, op: Op, operands: Sequence[Array], values: Mapping[Value, Array]) -> Arrays:
         """Returns the results of an operation whose meaning depends on the elements of its operands."""
         try:
-            declared = self._shared.statements.of(op, operands, self._dims)
+            specialization = self._shared.specializations.get(op, operands, self._dims)
         except DiagnosticError as error:
             raise DiagnosticError(*[d.located(where=path_of(op)) for d in error.diagnostics]) from None
-        inner = {**used_inside(op, values), **{v: operands[n] for n, v in declared.inputs.items()}}
-        self.run_block(declared.block, inner)
-        refine_unknown_types(op.results, declared.outputs)
-        return tuple([inner[v] for v in declared.outputs])
+        block_values = {**used_inside(op, values), **{v: operands[n] for n, v in specialization.inputs.items()}}
+        self.run_block(specialization.block, block_values)
+        refine_unknown_types(op.results, specialization.outputs)
+        return tuple([block_values[v] for v in specialization.outputs])
 
 
 def _is_pure(op: Operation) -> bool:

@@ -1,11 +1,9 @@
-"""Kernels as array programs: what numpy and BLAS do fast is recognised in the expressions, never in names of
-operations.
+"""Plans kernels as array programs. It recognizes forms of expressions, never names of operations.
 
 An index under floor and mod by constants is first split into mixed-radix digits, which makes most positions affine.
-Then recognised are: affine reads (one strided view), sums of products (one matrix product, over windows a copied view
-of them), folds over small windows (shifted elementwise passes), sums up to an index (a scan), positions from data
-that separate by axis (take). What is not recognised raises `NotPlanned`, and the caller evaluates the kernel
-directly.
+The recognized forms are affine reads (one strided view), sums of products (a matrix product, over windows one of a
+copied view), folds over small windows (shifted elementwise steps), sums up to an index (a scan), and positions from
+data that separate by axis (take). Other forms raise `NotPlanned`, and the caller evaluates the kernel directly.
 """
 
 from __future__ import annotations
@@ -79,22 +77,22 @@ from commonir.symbolic import (
 Array = NDArray[Any]
 
 UNROLLED_POINTS = 256
-"""A fold over a window of at most this many elements becomes one elementwise pass for each."""
+"""A fold over a window of at most this many elements is unrolled into one elementwise step per element."""
 
 
 class NotPlanned(Exception):
-    """The kernel has a form that is not recognised."""
+    """The kernel has a form that is not recognized."""
 
 
 class Slot(NamedTuple):
-    """A node whose axes are these indices, in the order of the plan."""
+    """A node and the index of each of its axes, in the order of the plan."""
 
     node: Node
     axes: tuple[str, ...]
 
 
 class _Rows(NamedTuple):
-    """A slot with one index in place of those of row and column, and the distance of rows in elements."""
+    """A slot whose row and column indices are merged into one, and the distance of rows in elements."""
 
     source: Slot
     joined: str
@@ -122,16 +120,16 @@ def plan_kernel(graph: Graph, kernel: Kernel, extents: Mapping[str, int], operan
 def _plan_join(
     graph: Graph, kernel: Kernel, body: Join, extents: Mapping[str, int], operands: Mapping[str, Node]
 ) -> Node:
-    """Pieces planned one by one, each with its own range of the index."""
+    """Returns a concatenation of the pieces, each planned for its own range of the index."""
     axis = next((n for n, a in enumerate(kernel.axes) if not isinstance(a, int) and name_of(a) == body.along), None)
     if axis is None:
         raise NotPlanned("a join along an index that is not an axis")
     others = {i: n for i, n in extents.items() if i != body.along}
     parts: list[Node] = []
-    for piece, size in zip(body.pieces, piece_extents(body, others), strict=True):
-        assert isinstance(size, int)
-        if size:
-            parts.append(plan_kernel(graph, Kernel(kernel.axes, piece), {**extents, body.along: size}, operands))
+    for piece, extent in zip(body.pieces, piece_extents(body, others), strict=True):
+        assert isinstance(extent, int)
+        if extent:
+            parts.append(plan_kernel(graph, Kernel(kernel.axes, piece), {**extents, body.along: extent}, operands))
     return parts[0] if len(parts) == 1 else graph.add(Concat(tuple(parts), axis))
 
 
@@ -147,27 +145,27 @@ class _Planner:
         zeros: dict[str, Dim] = dict.fromkeys(ones, 0)
         self.body = _without(body, ones, zeros)
         axes = [name_of(a) for a in kernel.axes if not isinstance(a, int)]
-        self.outer = tuple([d for i in axes for d in self.digits.get(i, [i]) if d not in ones])
-        inner = [i for e in walk(self.body) if isinstance(e, Fold) for i in e.over]
-        rest = [i for e in walk(self.body) for i in free(e)]
-        self.order = {i: n for n, i in enumerate(dict.fromkeys([*self.outer, *inner, *rest]))}
-        self.done: dict[Expr, Slot] = {}
-        self.stored: dict[Tensor, Node] = {}
+        self.axes = tuple([d for i in axes for d in self.digits.get(i, [i]) if d not in ones])
+        folded = [i for e in walk(self.body) if isinstance(e, Fold) for i in e.over]
+        free_indices = [i for e in walk(self.body) for i in free(e)]
+        self.order = {i: n for n, i in enumerate(dict.fromkeys([*self.axes, *folded, *free_indices]))}
+        self.planned: dict[Expr, Slot] = {}
+        self.tensors: dict[Tensor, Node] = {}
 
     def result(self, shape: Sequence[int]) -> Node:
         """Returns the node of the whole kernel."""
         slot = self.slot(self.body)
-        node = self.graph.broadcast(self.aligned(slot, self.outer), self.sizes(self.outer))
+        node = self.graph.broadcast(self.aligned(slot, self.axes), self.shape_of(self.axes))
         return self.graph.reshaped(node, shape)
 
     # -- indices and axes
 
-    def sizes(self, axes: Sequence[str]) -> tuple[int, ...]:
-        """Extents of indices."""
+    def shape_of(self, axes: Sequence[str]) -> tuple[int, ...]:
+        """Returns the extents of indices."""
         return tuple([self.extents[i] for i in axes])
 
     def sorted(self, axes: Sequence[str]) -> tuple[str, ...]:
-        """Different indices in the order of the plan."""
+        """Returns indices without duplicates, in the order of the plan."""
         return tuple(sorted(dict.fromkeys(axes), key=self.order.__getitem__))
 
     def aligned(self, slot: Slot, axes: Sequence[str]) -> Node:
@@ -180,9 +178,9 @@ class _Planner:
 
     def slot(self, e: Expr) -> Slot:
         """Returns the node of an expression; each expression is planned once."""
-        result = self.done.get(e)
+        result = self.planned.get(e)
         if result is None:
-            result = self.done[e] = self._planned(e)
+            result = self.planned[e] = self._planned(e)
         return result
 
     def _planned(self, e: Expr) -> Slot:
@@ -205,7 +203,7 @@ class _Planner:
                 raise NotPlanned(type(e).__name__)
 
     def cast(self, body: Expr, to: ElementType) -> Slot:
-        """Returns a conversion; of what is computed in half precision to single precision there is none."""
+        """Returns a conversion. Between half and single precision there is none, as both are computed in single."""
         slot = self.slot(body)
         node = slot.node
         expected = compute_dtype(to)
@@ -227,13 +225,13 @@ class _Planner:
         nodes = [self.aligned(a, axes) for a in args]
         if e.fn == "erf":
             return Slot(erf_of(self.graph, nodes[0]), axes)
-        return Slot(self.graph.map(e.fn, nodes, compute_dtype(e.dtype), self.sizes(axes)), axes)
+        return Slot(self.graph.map(e.fn, nodes, compute_dtype(e.dtype), self.shape_of(axes)), axes)
 
     def grid(self, p: Dim, axes: tuple[str, ...]) -> Array:
         """Returns the values of an index expression over indices."""
         if isinstance(p, int):
             return np.asarray(p, np.int64)
-        return np.broadcast_to(np.asarray(self._grid(p, axes)), self.sizes(axes)).copy()
+        return np.broadcast_to(np.asarray(self._grid(p, axes)), self.shape_of(axes)).copy()
 
     def _grid(self, p: Dim, axes: tuple[str, ...]) -> Array | int:
         out: Array | int = 0
@@ -263,62 +261,62 @@ class _Planner:
         """Returns a read: one view where positions are affine, else a lookup."""
         result = self.reshaped(e)
         if result is None:
-            result = self.affine(self.stored_view(e.tensor), e.at)
-        return result if result is not None else self.lookup(self.stored_view(e.tensor), e.at, e.tensor.name)
+            result = self.affine(self.tensor(e.tensor), e.at)
+        return result if result is not None else self.lookup(self.tensor(e.tensor), e.at, e.tensor.name)
 
     def reshaped(self, e: Access) -> Slot | None:
-        """Returns all elements in row-major order under other axes; the strides of the operand may allow it without a
-        copy.
+        """Returns a read of all elements in row-major order as a reshape, which copies only if strides require it; None
+        for other reads.
         """
         p = e.at[0] if e.at else 0
         if not e.tensor.steps or not isinstance(e.tensor.steps[-1][0], Flat) or isinstance(p, Expr):
             return None
         factors = {i: coefficient(p, i) for i in names(p)}
-        known = {i: c for i, c in factors.items() if c is not None and c > 0}
-        axes = sorted(known, key=lambda i: -known[i])
-        sizes = self.sizes(axes)
-        in_order = tuple([known[i] for i in axes]) == plain_strides(sizes)
-        if len(known) != len(factors) or prod(sizes) != _number(e.tensor.shape[0]) or not in_order:
+        positive = {i: c for i, c in factors.items() if c is not None and c > 0}
+        axes = sorted(positive, key=lambda i: -positive[i])
+        shape = self.shape_of(axes)
+        in_order = tuple([positive[i] for i in axes]) == plain_strides(shape)
+        if len(positive) != len(factors) or prod(shape) != _number(e.tensor.shape[0]) or not in_order:
             return None
         if substitute(p, dict.fromkeys(axes, 0)) != 0:
             return None
         before = Tensor(e.tensor.name, e.tensor.steps[-1][1], e.tensor.dtype, e.tensor.steps[:-1])
-        node = self.graph.reshaped(self.stored_view(before), sizes)
+        node = self.graph.reshaped(self.tensor(before), shape)
         order = self.sorted(axes)
         return Slot(self.graph.transposed(node, [axes.index(i) for i in order]), order)
 
     def affine(self, source: Node, at: Sequence[Dim | Expr]) -> Slot | None:
         """Returns one view, when every position is a sum of multiples of indices."""
-        lay = self.graph.layout(source)
-        offset, steps = lay.offset, dict[str, int]()
-        for p, stride in zip(at, lay.strides, strict=True):
+        layout = self.graph.layout(source)
+        offset, steps = layout.offset, dict[str, int]()
+        for p, stride in zip(at, layout.strides, strict=True):
             if isinstance(p, Expr):
                 return None
-            rest = p
+            constant = p
             for i in names(p):
                 c = coefficient(p, i)
                 if c is None:
                     return None
                 steps[i] = steps.get(i, 0) + c * stride
-                rest = rest - index(i) * c
-            if not isinstance(rest, int):
+                constant = constant - index(i) * c
+            if not isinstance(constant, int):
                 return None
-            offset += rest * stride
+            offset += constant * stride
         axes = self.sorted(tuple(steps))
-        return Slot(self.graph.view(lay.base, offset, [steps[i] for i in axes], self.sizes(axes)), axes)
+        return Slot(self.graph.view(layout.base, offset, [steps[i] for i in axes], self.shape_of(axes)), axes)
 
-    def stored_view(self, tensor: Tensor) -> Node:
+    def tensor(self, tensor: Tensor) -> Node:
         """Returns the node of an operand with its views applied."""
-        result = self.stored.get(tensor)
+        result = self.tensors.get(tensor)
         if result is None:
-            result = self.stored[tensor] = self._stored(tensor)
+            result = self.tensors[tensor] = self._tensor(tensor)
         return result
 
-    def _stored(self, tensor: Tensor) -> Node:
+    def _tensor(self, tensor: Tensor) -> Node:
         if not tensor.steps:
             return self.operands[tensor.name]
         view, before = tensor.steps[-1]
-        source = self.stored_view(Tensor(tensor.name, before, tensor.dtype, tensor.steps[:-1]))
+        source = self.tensor(Tensor(tensor.name, before, tensor.dtype, tensor.steps[:-1]))
         shape = tuple([_number(n) for n in tensor.shape])
         match view:
             case Flat():
@@ -333,23 +331,21 @@ class _Planner:
                 return self.repeated(source, view, before)
 
     def padded(self, source: Node, before: Sequence[int], after: Sequence[int], fill: float) -> Node:
-        """Returns a tensor continued by a value; negative amounts cut."""
-        lay = self.graph.layout(source)
-        offset = lay.offset + sum(max(-b, 0) * s for b, s in zip(before, lay.strides, strict=True))
-        sizes = [n + min(b, 0) + min(a, 0) for n, b, a in zip(lay.shape, before, after, strict=True)]
-        if any(n <= 0 for n in sizes):
+        """Returns a tensor padded with a value; negative amounts crop."""
+        layout = self.graph.layout(source)
+        offset = layout.offset + sum(max(-b, 0) * s for b, s in zip(before, layout.strides, strict=True))
+        shape_cut = [n + min(b, 0) + min(a, 0) for n, b, a in zip(layout.shape, before, after, strict=True)]
+        if any(n <= 0 for n in shape_cut):
             raise NotPlanned("padding that leaves nothing")
-        cut = self.graph.view(lay.base, offset, lay.strides, sizes)
+        cut = self.graph.view(layout.base, offset, layout.strides, shape_cut)
         start = tuple([max(b, 0) for b in before])
-        shape = tuple([n + max(b, 0) + max(a, 0) for n, b, a in zip(sizes, before, after, strict=True)])
-        if shape == tuple(sizes):
+        shape = tuple([n + max(b, 0) + max(a, 0) for n, b, a in zip(shape_cut, before, after, strict=True)])
+        if shape == tuple(shape_cut):
             return cut
         return self.graph.add(PlacedNode(cut, shape, start, (1,) * len(shape), fill))
 
     def repeated(self, source: Node, view: Padded | Dilated, shape: Sequence[Dim]) -> Node:
-        """Returns a tensor continued by its own elements: positions along each axis are known, so elements are taken
-        axis by axis.
-        """
+        """Returns a tensor padded with its own elements, which are taken axis by axis."""
         if not isinstance(view, Padded) or 0 in source.shape:
             raise NotPlanned("padding of this kind")
         out = source
@@ -360,32 +356,32 @@ class _Planner:
             line = Tensor("line", (shape[d],), f16).padded([b], [a], view.mode)
             (position,), _ = resolve(line, [index("i")])
             self.extents["i of padding"] = length
-            grid = self.grid(substitute(position, {"i": index("i of padding")}), ("i of padding",))
-            out = self.graph.take(out, self.graph.constant(grid), d)
+            positions = self.grid(substitute(position, {"i": index("i of padding")}), ("i of padding",))
+            out = self.graph.take(out, self.graph.constant(positions), d)
         return out
 
     def lookup(self, source: Node, at: Sequence[Dim | Expr], name: str) -> Slot:
-        """Elements at positions that are data or not affine."""
+        """Returns elements at positions that are data or not affine."""
         used = [self.sorted(free(p) if isinstance(p, Expr) else names(p)) for p in at]
         plain_axes = [
             not isinstance(p, Expr) and plain(p) is not None and self.extents[u[0]] == n
             for p, u, n in zip(at, used, source.shape, strict=True)
         ]
         slots = [self.position(p, source.shape[d], f"axis {d} of '{name}'") for d, p in enumerate(at)]
-        everything = [i for u in used for i in u]
-        if len(set(everything)) == len(everything) and all(s.axes == u for s, u in zip(slots, used, strict=True)):
+        all_axes = [i for u in used for i in u]
+        if len(set(all_axes)) == len(all_axes) and all(s.axes == u for s, u in zip(slots, used, strict=True)):
             out = source
             for d in reversed(range(len(at))):
                 if not plain_axes[d]:
                     out = self.graph.take(out, slots[d].node, d)
-            axes = self.sorted(everything)
-            return Slot(self.graph.transposed(out, [everything.index(i) for i in axes]), axes)
-        axes = self.sorted(everything)
+            axes = self.sorted(all_axes)
+            return Slot(self.graph.transposed(out, [all_axes.index(i) for i in axes]), axes)
+        axes = self.sorted(all_axes)
         nodes = tuple([self.aligned(s, axes) for s in slots])
-        return Slot(self.graph.add(Lookup(source, nodes, self.sizes(axes))), axes)
+        return Slot(self.graph.add(Lookup(source, nodes, self.shape_of(axes))), axes)
 
-    def position(self, p: Dim | Expr, bound: int, what: str) -> Slot:
-        """Positions along an axis; those from data are checked when running."""
+    def position(self, p: Dim | Expr, bound: int, description: str) -> Slot:
+        """Returns positions along an axis; those from data are checked at run time."""
         if not isinstance(p, Expr):
             axes = self.sorted(names(p))
             return Slot(self.graph.constant(self.grid(p, axes)), axes)
@@ -393,7 +389,7 @@ class _Planner:
         node = slot.node
         if node.dtype != np.dtype(np.int64):
             node = self.graph.map("cast", [node], np.dtype(np.int64))
-        return Slot(self.graph.add(Checked(node, bound, what)), slot.axes)
+        return Slot(self.graph.add(Checked(node, bound, description)), slot.axes)
 
     # -- folds
 
@@ -406,10 +402,10 @@ class _Planner:
         if not over:
             return self.slot(e.body)
         factors = _factors(e.body) if e.fn == "add" else [e.body]
-        carrying = [x for x in factors if set(free(x)) & set(over)]
-        if self.is_windowed(e, over) and len(carrying) != 2:
+        dependent = [x for x in factors if set(free(x)) & set(over)]
+        if self.is_windowed(e, over) and len(dependent) != 2:
             return self.unrolled(e, over)
-        different = len(carrying) > 2 or (len(carrying) == 2 and set(free(carrying[0])) != set(free(carrying[1])))
+        different = len(dependent) > 2 or (len(dependent) == 2 and set(free(dependent[0])) != set(free(dependent[1])))
         if different and e.body.dtype.kind != "bool":
             return self.contraction(factors, over)
         return self.reduction(e.fn, self.slot(e.body), over)
@@ -419,7 +415,7 @@ class _Planner:
         inside = tuple([n for n, i in enumerate(slot.axes) if i in over])
         axes = tuple([i for i in slot.axes if i not in over])
         node = self.graph.add(Reduce(fn, slot.node, inside)) if inside else slot.node
-        times = prod(self.sizes([i for i in over if i not in slot.axes]))
+        times = prod(self.shape_of([i for i in over if i not in slot.axes]))
         if times != 1 and fn in ("add", "multiply"):
             factor = self.graph.constant(np.asarray(times, node.dtype))
             node = self.graph.map("multiply" if fn == "add" else "power", [node, factor], node.dtype)
@@ -427,13 +423,13 @@ class _Planner:
 
     def is_windowed(self, e: Fold, over: Sequence[str]) -> bool:
         """Returns whether a folded index of a small range shares a position with another index."""
-        if prod(self.sizes(over)) > UNROLLED_POINTS:
+        if prod(self.shape_of(over)) > UNROLLED_POINTS:
             return False
         positions = [p for a in walk(e.body) if isinstance(a, Access) for p in a.at if not isinstance(p, Expr)]
         return any(len(names(p)) > 1 and set(names(p)) & set(over) for p in positions)
 
     def unrolled(self, e: Fold, over: tuple[str, ...]) -> Slot:
-        """Returns the body at each point of the window, combined pass by pass."""
+        """Returns the body at each point of the window, combined one after another."""
         out: Expr | None = None
         for point in itertools.product(*(range(self.extents[i]) for i in over)):
             piece = put(e.body, dict(zip(over, point, strict=True)))
@@ -454,14 +450,14 @@ class _Planner:
             case _:
                 return None
         first, second = plain(p), plain(q)
-        other = second if first == j else first
+        bound = second if first == j else first
         sides = ("less", "less_equal")
-        if relation not in sides or other is None or j not in (first, second) or other in free(x) or first == second:
+        if relation not in sides or bound is None or j not in (first, second) or bound in free(x) or first == second:
             return None
-        if self.extents.get(other) != self.extents[j] or v != identity(e.fn, e.dtype):
+        if self.extents.get(bound) != self.extents[j] or v != identity(e.fn, e.dtype):
             return None
-        slot = self.slot(put(x, {j: index(other)}))
-        node = Scan(e.fn, slot.node, slot.axes.index(other), first == other, relation == "less")
+        slot = self.slot(put(x, {j: index(bound)}))
+        node = Scan(e.fn, slot.node, slot.axes.index(bound), first == bound, relation == "less")
         return Slot(self.graph.add(node), slot.axes)
 
     # -- contractions
@@ -474,7 +470,7 @@ class _Planner:
             later = {i for g in factors[n + 1 :] for i in free(g)}
             remaining = self.sorted([i for i in (*left.axes, *right.axes) if i not in over or i in later])
             left = self.product(left, right, remaining)
-        missing = prod(self.sizes([i for i in over if not any(i in free(f) for f in factors)]))
+        missing = prod(self.shape_of([i for i in over if not any(i in free(f) for f in factors)]))
         if missing != 1:
             factor = self.graph.constant(np.asarray(missing, left.node.dtype))
             left = Slot(self.graph.map("multiply", [left.node, factor], left.node.dtype), left.axes)
@@ -487,11 +483,11 @@ class _Planner:
         batch = [i for i in remaining if i in a.axes and i in b.axes]
         m = [i for i in remaining if i in a.axes and i not in b.axes]
         n = [i for i in remaining if i in b.axes and i not in a.axes]
-        # A vector times matrices has no need for large ones: leading axes go where they leave the result in order.
+        # For a vector times matrices, leading axes become batch axes where that keeps the result in order.
         while not (m and n) and batch and (m or n) and self.order[(m or n)[0]] < self.order[batch[-1]]:
             batch.append((m or n)[0])
             m, n = m[1:], n[1:]
-        # Leading axes that would make the result a transposed one become part of the batch.
+        # Leading axes that would transpose the result become batch axes.
         while m and n and [i for i in remaining if i in m or i in n] not in ([*m, *n], [*n, *m]):
             first = m[0] if self.order[m[0]] < self.order[n[0]] else n[0]
             batch.append(first)
@@ -506,30 +502,33 @@ class _Planner:
         right = self.matrices(b, batch, summed, n, not m)
         built = self.graph.add(Product(left, right))
         axes = (*batch, *m, *n)
-        node = self.graph.reshaped(built, self.sizes(axes))
+        node = self.graph.reshaped(built, self.shape_of(axes))
         if rows is not None:
             axes = (*axes[:-1], *rows.axes)
-            node = self.graph.view(built, 0, [*self.graph.layout(node).strides[:-1], rows.pitch, 1], self.sizes(axes))
+            node = self.graph.view(
+                built, 0, [*self.graph.layout(node).strides[:-1], rows.pitch, 1], self.shape_of(axes)
+            )
         return Slot(self.graph.transposed(node, [axes.index(i) for i in remaining]), remaining)
 
     def running_rows(self, x: Slot, columns: Sequence[str]) -> _Rows | None:
-        """Rows of windows read on from one into the next, when they lie in one image: copying takes long runs, and what
-        lies between the rows is computed in vain. Each result still comes from its own window only.
+        """Returns the rows of windows of one image merged into one row; None if the strides do not allow it.
+
+        Copying is then faster, at the cost of unused results between the rows.
         """
         if len(columns) < 2:
             return None
-        lay = self.graph.layout(x.node)
+        layout = self.graph.layout(x.node)
         i, j = columns[-2:]
         row, column = x.axes.index(i), x.axes.index(j)
-        pitch, length = lay.strides[row], self.extents[j]
-        if lay.strides[column] != 1 or not length < pitch <= 2 * length:
+        pitch, length = layout.strides[row], self.extents[j]
+        if layout.strides[column] != 1 or not length < pitch <= 2 * length:
             return None
         name = f"{i} and {j}"
         self.extents[name] = (self.extents[i] - 1) * pitch + length
         self.order[name] = self.order[j]
         axes = tuple([name if a == j else a for a in x.axes if a != i])
-        strides = [s for d, s in enumerate(lay.strides) if d != row]
-        source = Slot(self.graph.view(lay.base, lay.offset, strides, self.sizes(axes)), axes)
+        strides = [s for d, s in enumerate(layout.strides) if d != row]
+        source = Slot(self.graph.view(layout.base, layout.offset, strides, self.shape_of(axes)), axes)
         return _Rows(source, name, (i, j), pitch)
 
     def summed_out(self, x: Slot, remaining: Sequence[str], others: Sequence[str]) -> Slot:
@@ -542,25 +541,25 @@ class _Planner:
     ) -> Node:
         """Returns a stack of matrices that BLAS can read: a view where strides allow it, else a copy.
 
-        A constant that is multiplied by a vector is read from memory once for each run, and faster by a half where its
-        longer axis is the contiguous one.
+        A constant that is multiplied by a vector is read from memory in every run, which is faster where its longer
+        axis is the contiguous one.
         """
         layout = [*(i for i in batch if i in x.axes), *rows, *columns]
         stack = [self.extents[i] if i in x.axes else 1 for i in batch]
-        shape = (*stack, prod(self.sizes(rows)), prod(self.sizes(columns)))
+        shape = (*stack, prod(self.shape_of(rows)), prod(self.shape_of(columns)))
         view = self.graph.transposed(x.node, [x.axes.index(i) for i in layout])
         node = self.graph.reshaped(view, shape)
         strides = self.graph.layout(node).strides
         if by_vector and is_constant(node) and not batch and shape[0] != shape[1] and strides[shape[0] < shape[1]] != 1:
-            turned = node if shape[0] < shape[1] else self.graph.transposed(node, (1, 0))
-            result = self.graph.copy(turned)
-            return result if turned is node else self.graph.transposed(result, (1, 0))
+            transposed = node if shape[0] < shape[1] else self.graph.transposed(node, (1, 0))
+            result = self.graph.copy(transposed)
+            return result if transposed is node else self.graph.transposed(result, (1, 0))
         return node if is_blas(shape, strides) else self.graph.copy(node)
 
 
 def is_blas(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """Returns whether BLAS can read matrices of the last two axes as they lie: one axis is contiguous and the other
-    steps over it.
+    """Returns whether BLAS can read matrices of the last two axes in place: one axis is contiguous, and the stride of
+    the other is at least its length.
     """
     rows, columns = shape[-2:]
     across, along = strides[-2:]
@@ -570,21 +569,21 @@ def is_blas(shape: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 def split_digits(body: Expr, extents: dict[str, int]) -> tuple[Expr, dict[str, list[str]]]:
-    """Writes each index under floor and mod by constants as mixed-radix digits, where the constants divide one another.
+    """Replaces indices under floor and mod by constants by mixed-radix digits, where the constants divide one another.
 
     Adds the extents of the digits; returns the digits of each index that was split, leading digit first.
     """
     radices: dict[str, set[int]] = {}
 
-    def look(p: Dim) -> Dim:
+    def find(p: Dim) -> Dim:
         _find_radices(p, radices)
         return p
 
-    rewrite(body, look)
+    rewrite(body, find)
     digits: dict[str, list[str]] = {}
     values: dict[str, Dim] = {}
-    for i, found in radices.items():
-        steps = [1, *sorted(r for r in found if 1 < r < extents[i]), extents[i]]
+    for i, divisors in radices.items():
+        steps = [1, *sorted(r for r in divisors if 1 < r < extents[i]), extents[i]]
         if any(b % a for a, b in itertools.pairwise(steps)):
             continue
         digits[i] = [f"{i}.{d}" for d in reversed(range(len(steps) - 1))]
@@ -595,12 +594,12 @@ def split_digits(body: Expr, extents: dict[str, int]) -> tuple[Expr, dict[str, l
         values[i] = value
     if not digits:
         return body, {}
-    moved = rewrite(
+    rewritten = rewrite(
         body,
         lambda p: within(substitute(p, values), extents),
         lambda over: tuple([d for i in over for d in digits.get(i, [i])]),
     )
-    return moved, digits
+    return rewritten, digits
 
 
 def _find_radices(p: Dim, radices: dict[str, set[int]]) -> None:
@@ -614,14 +613,14 @@ def _find_radices(p: Dim, radices: dict[str, set[int]]) -> None:
 
 
 def _without(body: Expr, ones: set[str], zeros: Mapping[str, Dim]) -> Expr:
-    """Returns the expression without indices of extent 1; a fold over nothing else stays as it is."""
+    """Returns the expression without indices of extent 1; a fold over only such indices keeps one."""
     if not ones:
         return body
 
-    def kept(over: tuple[str, ...]) -> tuple[str, ...]:
+    def remaining(over: tuple[str, ...]) -> tuple[str, ...]:
         return tuple([i for i in over if i not in ones]) or over[:1]
 
-    return rewrite(body, lambda p: substitute(p, zeros), kept)
+    return rewrite(body, lambda p: substitute(p, zeros), remaining)
 
 
 def _factors(e: Expr) -> list[Expr]:

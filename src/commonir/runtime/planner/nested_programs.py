@@ -1,4 +1,4 @@
-"""Nested array programs: branches and loops as steps of a plan.
+"""Runs nested array programs, the branches and loops of a plan.
 
 Their plans have buffers of their own, but read values of the enclosing program in place. Shapes and dtypes of
 loop-carried values must be the same in every iteration.
@@ -20,16 +20,18 @@ Array = NDArray[Any]
 
 
 class Body(NamedTuple):
-    """A nested program: its arguments, the values of the enclosing program that it reads, by index, and its outputs."""
+    """A nested program: its arguments, its captured inputs with their indices among the inputs of the node, and its
+    outputs.
+    """
 
     arguments: tuple[Input, ...]
-    outer: tuple[tuple[Input, int], ...]
+    captured: tuple[tuple[Input, int], ...]
     outputs: tuple[Node, ...]
 
     def plan(self, arguments: Sequence[Array], inputs: Sequence[Array], memory_limit_bytes: int | None) -> ArrayPlan:
         """Returns the plan of the program, bound to the arrays that it reads."""
         arrays = {node.id: array for node, array in zip(self.arguments, arguments, strict=True)}
-        arrays.update({node.id: inputs[n] for node, n in self.outer})
+        arrays.update({node.id: inputs[n] for node, n in self.captured})
         return ArrayPlan((), self.outputs, memory_limit_bytes, arrays)
 
     def buffers(self) -> list[Array]:
@@ -38,7 +40,7 @@ class Body(NamedTuple):
 
 
 class Branches(NestedProgram):
-    """One of two programs, by a bool, which is the first input."""
+    """One of two programs, chosen by a bool, which is the first input."""
 
     def __init__(self, then: Body, orelse: Body, memory_limit_bytes: int | None) -> None:
         self._bodies = (then, orelse)
@@ -64,11 +66,10 @@ class _BoundBranches(BoundProgram):
 
 
 class Loop(NestedProgram):
-    """A program that is run again and again on its own results: while a condition on them holds, or once for each slice
-    of some inputs along their first axis.
+    """A program that runs repeatedly on its own results: while a condition holds, or for each slice of some inputs.
 
-    The first inputs are the initial states, then come the sequences. The results are the last states, then what is
-    stacked of each round, which only a loop over slices has.
+    The first inputs are the initial states, followed by the sequences, which are sliced along their first axis. The
+    results are the last states, followed by stacked results, which only a loop over slices has.
     """
 
     def __init__(
@@ -100,23 +101,23 @@ class _BoundLoop(BoundProgram):
         self._condition = None if loop.condition is None else loop.condition.plan(states, inputs, limit)
         self.plans = tuple([p for p in (self._condition, self._plan) if p is not None])
         self._rounds = loop.rounds
-        found = self._plan.outputs
+        results = self._plan.outputs
         self._initial = list(zip(states, inputs, strict=False))
         self._slices = list(zip(buffers[count:], inputs[count:], strict=False))
-        self._stacks = [(out, x) for out, x in zip(outs[count:], found[count:], strict=True) if out is not None]
-        # A state may be given on as another one, whose place is written before it is read.
-        parts = [x.copy() if _is_read_late(n, x, states) else x for n, x in enumerate(found[:count])]
-        self._saved = [(a, b) for a, b in zip(parts, found, strict=False) if a is not b]
-        self._next = [(state, x) for state, x in zip(states, parts, strict=True) if state is not x]
+        self._stacks = [(out, x) for out, x in zip(outs[count:], results[count:], strict=True) if out is not None]
+        # The next value of a state may be the buffer of another state, which would be overwritten before it is read.
+        next_states = [x.copy() if _overlaps_other_state(n, x, states) else x for n, x in enumerate(results[:count])]
+        self._saved = [(a, b) for a, b in zip(next_states, results, strict=False) if a is not b]
+        self._next = [(state, x) for state, x in zip(states, next_states, strict=True) if state is not x]
         self._last = [(out, state) for out, state in zip(outs, states, strict=False) if out is not None]
 
     def __call__(self) -> None:
-        for state, arguments in self._initial:
-            np.copyto(state, arguments)
+        for state, initial in self._initial:
+            np.copyto(state, initial)
         if self._condition is None:
             for n in self._rounds:
-                for part, whole in self._slices:
-                    part[...] = whole[n]
+                for slice_buffer, sequence in self._slices:
+                    slice_buffer[...] = sequence[n]
                 self._plan.compute()
                 for stack, results in self._stacks:
                     stack[n] = results
@@ -141,6 +142,6 @@ class _BoundLoop(BoundProgram):
             np.copyto(state, results)
 
 
-def _is_read_late(number: int, array: Array, states: Sequence[Array]) -> bool:
-    """Returns whether the next value of a state lies where another state is."""
+def _overlaps_other_state(number: int, array: Array, states: Sequence[Array]) -> bool:
+    """Returns whether the next value of a state shares memory with another state."""
     return any(np.may_share_memory(array, s) for n, s in enumerate(states) if n != number)

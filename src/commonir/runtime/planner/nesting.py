@@ -12,8 +12,9 @@ from commonir.rewrite.expand import expand
 
 
 def with_loops(module: Module, function: str | None = None) -> Module:
-    """Returns the module with every composite expanded whose reference runs nested programs; itself when there is none
-    in the function that is to run, the main one where none is named.
+    """Returns the module with all composites expanded whose reference contains control operations.
+
+    Returns the module itself if the function, by default the main one, has none.
     """
     # Only the functions that this one calls: others are run on their own.
     if not any(_is_nesting(op) for part in with_called(module.function(function)) for op in part.walk()):
@@ -30,7 +31,7 @@ def _is_nesting(op: Operation) -> bool:
 
 
 def _expand(op: Operation) -> list[Operation]:
-    """Puts what the reference says in the place of an operation; returns what of it is to be expanded too."""
+    """Replaces an operation by its reference, and returns the new operations that must be expanded too."""
     block = op.parent
     if not isinstance(op, Op) or not isinstance(block, Block):
         raise InternalError(f"{op.name} is in no block")

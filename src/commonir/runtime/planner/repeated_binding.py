@@ -1,6 +1,6 @@
-"""Fast binding of inputs for repeated runs: inputs like those of the previous run need no checks.
+"""Binds inputs of repeated runs: inputs with the dtypes and shapes of the previous run need no checks.
 
-Whether arrays fit a function, and which sizes follow from them, depends on their names, element types and shapes alone.
+Whether arrays fit a function, and which dims follow from them, depends only on their names, element types and shapes.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ Array = NDArray[np.generic]
 
 
 class _ArrayPattern(NamedTuple):
-    """The dtype and shape of an array: arrays like it need no conversion."""
+    """Matches arrays of a dtype and shape, which need no conversion."""
 
     dtype: np.dtype[np.generic]
     shape: tuple[int, ...]
 
     def fits(self, x: object) -> bool:
-        """Returns whether a value needs no conversion either."""
+        """Returns whether a value needs no conversion."""
         # Subclasses may behave differently.
         return type(x) is np.ndarray and x.dtype == self.dtype and x.shape == self.shape
 
 
 class _AbsentPattern(NamedTuple):
-    """An absent optional value."""
+    """Matches an absent optional value."""
 
     def fits(self, x: object) -> bool:
-        """Returns whether a value is absent, too."""
+        """Returns whether a value is absent."""
         return x is None
 
 
 class _ListPattern(NamedTuple):
-    """The members of a list."""
+    """Matches a list by its members."""
 
     members: tuple[_InputPattern, ...]
 
     def fits(self, x: object) -> bool:
-        """Returns whether a value needs no conversion either."""
+        """Returns whether a value needs no conversion."""
         if type(x) is not list or len(x) != len(self.members):  # pyright: ignore[reportUnknownArgumentType]  of anything
             return False
         return all(pattern.fits(v) for pattern, v in zip(self.members, x, strict=True))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  as above
@@ -56,7 +56,7 @@ _InputPattern = _ArrayPattern | _ListPattern | _AbsentPattern
 
 
 def _pattern_of(value: object, bound: object) -> _InputPattern | None:
-    """Returns a pattern of values like one that needed no conversion; None if it needed one, or is of another class."""
+    """Returns a pattern for a value that needed no conversion; None if it was converted, or has another class."""
     if value is None and bound is None:
         return _AbsentPattern()
     if type(value) is np.ndarray:
@@ -64,8 +64,8 @@ def _pattern_of(value: object, bound: object) -> _InputPattern | None:
     if type(value) is not list or type(bound) is not list or len(value) != len(bound):  # pyright: ignore[reportUnknownArgumentType]  of anything
         return None
     members = [_pattern_of(x, y) for x, y in zip(value, bound, strict=True)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  as above
-    known = [m for m in members if m is not None]
-    return _ListPattern(tuple(known)) if len(known) == len(members) else None
+    patterns = [m for m in members if m is not None]
+    return _ListPattern(tuple(patterns)) if len(patterns) == len(members) else None
 
 
 def _declared(function: Function) -> dict[str, _InputPattern] | None:
@@ -79,7 +79,7 @@ def _declared(function: Function) -> dict[str, _InputPattern] | None:
             return None
         try:
             result[name] = _ArrayPattern(dtype_of(type.element.name), type.static_shape)
-        except KeyError:  # numpy holds no such elements
+        except KeyError:  # numpy has no such dtype
             return None
     return result
 
@@ -87,37 +87,37 @@ def _declared(function: Function) -> dict[str, _InputPattern] | None:
 class Binder:
     """Binds inputs of runs of one function."""
 
-    def __init__(self, function: Function, needed: Sequence[Requirement] = ()) -> None:
+    def __init__(self, function: Function, required: Sequence[Requirement] = ()) -> None:
         self._function = function
-        self._needed = needed
-        self._last = None if needed else _declared(function)
-        self._sizes: dict[str, int] = {}
+        self._requirements = required
+        self._patterns = None if required else _declared(function)
+        self._dims: dict[str, int] = {}
 
     def bind(self, inputs: Mapping[str, object]) -> BoundInputs:
         """Returns values for the inputs; see `binding.bind`."""
         arrays = self.bound_as_before(inputs)
         if arrays is not None:
-            return BoundInputs(arrays, dict(self._sizes))
-        self._last = None
-        bound = bind(self._function, inputs, self._needed)
+            return BoundInputs(arrays, dict(self._dims))
+        self._patterns = None
+        bound = bind(self._function, inputs, self._requirements)
         names = names_of(self._function)
-        # Converted and default values are built again in each run.
+        # Converted and default values are computed again in each run.
         if len(inputs) == len(names):
             pairs = zip(names, bound.arrays, strict=True)
             patterns = {n: pattern for n, x in pairs if (pattern := _pattern_of(inputs[n], x)) is not None}
             if len(patterns) == len(names):
-                self._last, self._sizes = patterns, dict(bound.sizes)
+                self._patterns, self._dims = patterns, dict(bound.dims)
         return bound
 
     def bound_as_before(self, inputs: Mapping[str, object]) -> tuple[Array, ...] | None:
-        """Returns the values in the order of the inputs; None when one does not match the previous run."""
-        last = self._last
-        if last is None or len(inputs) != len(last):
+        """Returns the values in the order of the inputs; None if one does not match the previous run."""
+        patterns = self._patterns
+        if patterns is None or len(inputs) != len(patterns):
             return None
         result: list[Array] = []
-        for name, pattern in last.items():
+        for name, pattern in patterns.items():
             x = inputs.get(name)
             if not pattern.fits(x):
                 return None
-            result.append(x)  # pyright: ignore[reportArgumentType]  what is a list stands for a value, too (`values.py`)
+            result.append(x)  # pyright: ignore[reportArgumentType]  lists are values too (`values.py`)
         return tuple(result)

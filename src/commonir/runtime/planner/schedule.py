@@ -1,8 +1,8 @@
 """The schedule of the numpy engine: how the blocks of a program run, cached by block, shapes and guarded contents.
 
-A block runs from an operation on in one of three ways: a plan, a single operation, or direct evaluation. Which one, and
-the plan itself, depends on the shapes of the actual values, and may depend on the contents of a few small ones, which
-guard the plan. The schedule remembers; it runs nothing.
+From each operation on, a block runs in one of three ways: a plan, a single operation, or direct evaluation. Which one,
+and the plan itself, depends on the shapes of the actual values, and may depend on the contents of a few small ones,
+which guard the plan. The schedule only stores decisions; the engine runs.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from commonir.runtime.values import is_array, shapes_of, value_type
 Array = NDArray[Any]
 
 MAX_SHAPES = 64
-"""Shapes remembered for each operation of a block from which on something was scheduled."""
+"""The number of shapes stored for each operation at which a scheduled part of a block starts."""
 
 MAX_PLANS = 8
-"""Shapes for which plans are stored, for each operation where one starts; each has buffers of its own."""
+"""The number of shapes with stored plans for each such operation; each plan has buffers of its own."""
 
 MAX_CONTENTS = 4
-"""Contents of guarded inputs for which plans of their own are built; then there is one for all others."""
+"""The number of contents of guarded inputs with plans of their own; one more plan serves all others."""
 
 
 class PlanStep(NamedTuple):
-    """A plan that ran as a part of a block, and the entry that it belongs to."""
+    """A plan that ran as a part of a block, and the entry that contains it."""
 
     entry: ScheduleEntry
     segment: Segment
@@ -61,7 +61,7 @@ class RecordedRun(NamedTuple):
 class ScheduleEntry:
     """How a block runs from one operation on, for values of some shapes.
 
-    Plans are stored by the contents of the guarded values. Where these change often, one plan serves all contents.
+    Plans are stored by the contents of the guarded values; after `MAX_CONTENTS`, one plan serves all contents.
     """
 
     def __init__(self, direct_stop: int) -> None:
@@ -74,17 +74,17 @@ class ScheduleEntry:
 
     @property
     def plans(self) -> Iterable[Segment]:
-        """Returns the plans for all contents."""
+        """The plans for all contents."""
         return self._plans.values()
 
     def plan_for(self, values: Mapping[Value, Array]) -> Segment | None:
-        """Returns the stored plan for some values; None when there is none."""
+        """Returns the stored plan for some values; None if there is none."""
         return self._plans.get(_contents(self._guarded, values)) or self._plans.get(None)
 
     def plan_or_build(
         self, values: Mapping[Value, Array], build: Callable[[tuple[Value, ...] | None], Segment]
     ) -> Segment:
-        """Returns the plan for some values. `build` receives the values that may guard the plan, None for no guards."""
+        """Returns the plan for some values. `build` receives the guarded values, None for a plan without guards."""
         segment = self.plan_for(values)
         if segment is not None:
             return segment
@@ -97,7 +97,7 @@ class ScheduleEntry:
         return segment
 
     def drop_plans(self) -> None:
-        """Removes all plans, also for recorded runs that contain them."""
+        """Removes all plans; recorded runs that contain them no longer apply."""
         self._plans.clear()
 
 
@@ -110,8 +110,8 @@ class BlockSchedule:
         self.is_single = [_handles_no_tensors(op) for op in self.operations]
         self._last_use: dict[Value, int] = {}
         for n, op in enumerate(self.operations):
-            for inner in op.walk() if op.regions else (op,):
-                self._last_use.update(dict.fromkeys(inner.operands, n))
+            for nested in op.walk() if op.regions else (op,):
+                self._last_use.update(dict.fromkeys(nested.operands, n))
         if block.last is not None:
             self._last_use.update(dict.fromkeys(block.last.operands, len(self.operations)))
         self._symbols: dict[int, tuple[str, ...]] = {}
@@ -134,7 +134,7 @@ class BlockSchedule:
         return 0 if entries is None else sum([1 for entry in entries.values() if entry.plans])
 
     def drop_old_plans(self, start: int) -> None:
-        """Drops the plans of those shapes that were not used for longest."""
+        """Drops the plans of the least recently used shapes."""
         planned = [entry for entry in self._entries[start].values() if entry.plans]
         for entry in planned[:-MAX_PLANS]:
             entry.drop_plans()
@@ -177,7 +177,7 @@ class Schedule:
     def __init__(self) -> None:
         self._blocks: dict[Block, BlockSchedule] = {}
 
-    def of(self, block: Block) -> BlockSchedule:
+    def get(self, block: Block) -> BlockSchedule:
         """Returns the schedule of a block."""
         result = self._blocks.get(block)
         if result is None:
@@ -195,7 +195,7 @@ def _contents(guarded: Iterable[Value], values: Mapping[Value, Array]) -> tuple[
 
 
 def _handles_no_tensors(op: Operation) -> bool:
-    """Returns whether an operation has lists or other values as operands or results, which array programs lack."""
+    """Returns whether an operation has an operand or result that is not a tensor, which array programs lack."""
     return any(not isinstance(v.type, TensorType) and v.type is not unknown for v in (*op.operands, *op.results))
 
 

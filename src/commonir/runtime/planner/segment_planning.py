@@ -1,4 +1,4 @@
-"""Segments of blocks: as many operations as possible, from one on, as one plan."""
+"""Plans segments of blocks: from an operation on, as many as possible become one plan."""
 
 from __future__ import annotations
 
@@ -24,19 +24,22 @@ from commonir.runtime.values import compute_dtype, declared_dtype, value_type
 
 Array = NDArray[Any]
 
-PINNED_ELEMENTS = 1 << 8
-"""Elements of an input up to which a plan may be made for what they are."""
+GUARDED_ELEMENTS = 1 << 8
+"""Inputs of up to this many elements may guard a plan, which is then valid for these elements only."""
 
 
 class Segment(NamedTuple):
-    """Operations `[start, stop)` of a block as a plan, which is valid for these contents of `guarded` inputs."""
+    """A plan of the operations of a block up to `stop`, which is valid for the contents of the `guarded` inputs.
+
+    `stored` are the globals that it stores, after its outputs; `dims` are the dims that its results define.
+    """
 
     stop: int
     plan: ArrayPlan
     inputs: tuple[Value | Global, ...]
     outputs: tuple[Value, ...]
     stored: tuple[Global, ...]
-    sizes: dict[str, int]
+    dims: dict[str, int]
     guarded: tuple[Value, ...]
 
 
@@ -50,7 +53,7 @@ class Planning(NamedTuple):
 
 
 class _NeedsElements(NotTraceable):
-    """Tracing needs to know the elements of values."""
+    """Tracing needs the elements of values."""
 
     def __init__(self, values: Sequence[Value]) -> None:
         super().__init__("elements")
@@ -59,18 +62,20 @@ class _NeedsElements(NotTraceable):
 
 def plan_segment(
     planning: Planning,
-    sizes: Mapping[str, int],
+    dims: Mapping[str, int],
     values: Mapping[Value, Array],
     operations: Sequence[Operation],
     start: int,
     is_needed: Callable[[Value, int], bool],
     guarded: tuple[Value, ...] | None,
 ) -> Segment:
-    """Returns the plan of the operations from `start` on, for the elements of `guarded` and of other small inputs on
-    which it depends what operations mean; for any where that is None.
+    """Returns the plan of the operations from `start` on.
+
+    It is valid for the elements of the `guarded` inputs, to which it adds small inputs on whose elements the meaning of
+    operations depends. If `guarded` is None, it is valid for all elements.
     """
     while True:
-        planner = _SegmentPlanner(planning, sizes, values, guarded)
+        planner = _SegmentPlanner(planning, dims, values, guarded)
         try:
             return planner.planned(operations, start, is_needed)
         except _NeedsElements as needed:
@@ -78,19 +83,19 @@ def plan_segment(
 
 
 class _SegmentPlanner(BlockTracer):
-    """Traces operations into one array program until one stands alone."""
+    """Traces operations into one array program, up to the first that cannot be traced."""
 
     def __init__(
         self,
         planning: Planning,
-        sizes: Mapping[str, int],
-        given: Mapping[Value, Array],
+        dims: Mapping[str, int],
+        values: Mapping[Value, Array],
         guarded: Sequence[Value] | None,
     ) -> None:
-        graph, known = Graph(evaluate), dict(sizes)
-        super().__init__(graph, known, Tracer(graph, known, planning.decoded), planning.memory_limit_bytes)
+        graph, symbol_dims = Graph(evaluate), dict(dims)
+        super().__init__(graph, symbol_dims, Tracer(graph, symbol_dims, planning.decoded), planning.memory_limit_bytes)
         self._planning = planning
-        self._given = given
+        self._values = values
         self._guarded = guarded
         self._globals: dict[Global, Traced] = {}
         self._stored: list[Global] = []
@@ -99,26 +104,26 @@ class _SegmentPlanner(BlockTracer):
     def planned(self, operations: Sequence[Operation], start: int, is_needed: Callable[[Value, int], bool]) -> Segment:
         """Returns the plan of the operations from `start` on."""
         stop = start
-        learned: dict[str, int] = {}
-        while stop < len(operations) and self._is_traced(operations[stop], learned):
+        defined: dict[str, int] = {}
+        while stop < len(operations) and self._is_traced(operations[stop], defined):
             stop += 1
-        built = {v for op in operations[start:stop] for v in op.results}
-        outputs = tuple([v for v in self.traced if v in built and is_needed(v, stop)])
-        expected = [self.traced[v].node for v in outputs] + [self._globals[g].node for g in self._stored]
-        nodes = simplified(self.graph, expected)
+        defined_here = {v for op in operations[start:stop] for v in op.results}
+        outputs = tuple([v for v in self.traced if v in defined_here and is_needed(v, stop)])
+        results = [self.traced[v].node for v in outputs] + [self._globals[g].node for g in self._stored]
+        nodes = simplified(self.graph, results)
         plan = ArrayPlan([n for _, n in self._inputs], nodes, self.memory_limit_bytes)
         inputs = tuple([v for v, _ in self._inputs])
-        return Segment(stop, plan, inputs, outputs, tuple(self._stored), learned, tuple(self._guarded or ()))
+        return Segment(stop, plan, inputs, outputs, tuple(self._stored), defined, tuple(self._guarded or ()))
 
-    def _is_traced(self, op: Operation, learned: dict[str, int]) -> bool:
-        """Returns whether the operation is part of the segment."""
+    def _is_traced(self, op: Operation, defined: dict[str, int]) -> bool:
+        """Traces an operation; returns whether it is part of the segment."""
         if is_control(op) and not self._planning.control:
             return False
         target = global_of(op) if isinstance(op, Op) else None
         try:
             if target is not None:
                 return self._trace_global(op, target)
-            learned.update(self.trace(op))
+            defined.update(self.trace(op))
         except _NeedsElements:
             raise
         except NotTraceable:
@@ -138,10 +143,10 @@ class _SegmentPlanner(BlockTracer):
         self.traced[op.results[0]] = self._globals[target]
         return True
 
-    def outer(self, value: Value) -> Traced:
-        if value not in self._given:
+    def captured(self, value: Value) -> Traced:
+        if value not in self._values:
             raise NotTraceable(str(value.type))
-        array = self._given[value]
+        array = self._values[value]
         if self._guarded is not None and value in self._guarded:
             return Traced(Value(value_type(value, array)), self.graph.constant(np.array(array, _dtype(value))))
         return self._input(value, value, array)
@@ -151,12 +156,12 @@ class _SegmentPlanner(BlockTracer):
             return NotTraceable("elements")
         inputs = [n for n in reachable(nodes) if isinstance(n, Input)]
         values = [self._inputs[n.position][0] for n in inputs]
-        expected = [v for v in values if isinstance(v, Value) and self._may_be_guarded(v)]
-        return _NeedsElements(expected) if expected and len(expected) == len(values) else NotTraceable("elements")
+        guards = [v for v in values if isinstance(v, Value) and self._may_be_guarded(v)]
+        return _NeedsElements(guards) if guards and len(guards) == len(values) else NotTraceable("elements")
 
     def _may_be_guarded(self, value: Value) -> bool:
-        dtype, array = _dtype(value), self._given[value]
-        if not isinstance(value.type, TensorType) or array.size > PINNED_ELEMENTS:
+        dtype, array = _dtype(value), self._values[value]
+        if not isinstance(value.type, TensorType) or array.size > GUARDED_ELEMENTS:
             return False
         return dtype.kind in "biuf" and dtype == array.dtype == declared_dtype(value.type.element)
 

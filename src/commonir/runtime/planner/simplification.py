@@ -1,4 +1,4 @@
-"""Rewrites of array programs that need to see more than one node.
+"""Simplifies array programs by rewrites that involve several nodes.
 
 Chains of sums and products with constants (batch normalization, scales, biases) become one factor and one summand per
 array, and the factor goes into the constant operand of the matrix product before it. Sums of such a chain may be
@@ -32,14 +32,14 @@ from commonir.runtime.planner.array_graph import (
 
 Array = NDArray[Any]
 
-_MAX_JOINED = 1 << 20
-"""Elements up to which constants of a chain become one."""
+_MAX_COMBINED_ELEMENTS = 1 << 20
+"""Constants of up to this many elements are combined."""
 
 _AFFINE = ("add", "subtract", "multiply", "divide", "negative")
 
 
 class _Affine(NamedTuple):
-    """`source * factor + summand`, where both are constants that broadcast to the shape; None stands for 1 and 0."""
+    """`source * factor + summand` with constants that broadcast to the shape; None stands for a factor 1, summand 0."""
 
     source: Node
     factor: Node | None
@@ -47,13 +47,13 @@ class _Affine(NamedTuple):
 
 
 def simplified(graph: Graph, outputs: Sequence[Node]) -> list[Node]:
-    """Returns the outputs of an equal, cheaper program."""
+    """Returns the outputs of a simplified program."""
     rewriter = _Rewriter(graph, outputs)
     return [rewriter.new(n) for n in outputs]
 
 
 class _Rewriter:
-    """Rebuilds a program from its inputs on."""
+    """Rebuilds a program, starting from its inputs."""
 
     def __init__(self, graph: Graph, outputs: Sequence[Node]) -> None:
         self._graph = graph
@@ -88,7 +88,7 @@ class _Rewriter:
                 return result
 
     def _is_single(self, node: Node) -> bool:
-        """Returns whether nothing else uses a node and what it is a view of."""
+        """Returns whether a node, and the node that it is a view of, have one use."""
         if isinstance(node, View):
             return self._uses.get(node.id, 1) == 1 and self._is_single(node.inputs[0])
         return self._uses.get(node.id, 1) == 1
@@ -96,45 +96,46 @@ class _Rewriter:
     # -- chains of sums and products with constants
 
     def _as_affine(self, node: Map) -> Node:
-        found = self._affine_of(node, self._inner) or self._affine_of(node, lambda x: _Affine(x, None, None))
-        if found is None:
+        affine = self._affine_of(node, self._operand_form) or self._affine_of(node, lambda x: _Affine(x, None, None))
+        if affine is None:
             return node
-        result = self._emitted(found, node)
-        self._affine[result.id] = found
+        result = self._emitted(affine, node)
+        self._affine[result.id] = affine
         return result
 
-    def _affine_of(self, node: Map, inner_of: Callable[[Node], _Affine]) -> _Affine | None:
-        """Returns the node as a factor and a summand of a source, taking up those of its operand that `inner_of` gives;
-        None where there are none, or where constants joined are beyond the range of their type.
+    def _affine_of(self, node: Map, affine_form_of: Callable[[Node], _Affine]) -> _Affine | None:
+        """Returns the affine form of a node, combined with that of its operand by `affine_form_of`.
+
+        Returns None if it has none, or if a combined constant is out of the range of its type.
         """
         graph, dtype = self._graph, node.dtype
         minus = graph.constant(np.asarray(-1, dtype))
         if node.fn == "negative":
-            return self._scaled(inner_of(node.inputs[0]), minus, dtype)
+            return self._scaled(affine_form_of(node.inputs[0]), minus, dtype)
         x, c = node.inputs
         if not is_constant(c):
             if not is_constant(x) or node.fn == "divide":
                 return None
             if node.fn == "subtract":
-                negated = self._scaled(inner_of(c), minus, dtype)
+                negated = self._scaled(affine_form_of(c), minus, dtype)
                 return None if negated is None else self._shifted(negated, x, dtype)
             x, c = c, x
         if is_constant(x) or x.shape != node.shape:
             return None
-        inner = inner_of(x)
+        affine = affine_form_of(x)
         match node.fn:
             case "add":
-                return self._shifted(inner, c, dtype)
+                return self._shifted(affine, c, dtype)
             case "subtract":
-                return self._shifted(inner, graph.map("negative", [c], dtype), dtype)
+                return self._shifted(affine, graph.map("negative", [c], dtype), dtype)
             case "multiply":
-                return self._scaled(inner, c, dtype)
+                return self._scaled(affine, c, dtype)
             case _:
-                reciprocal = self._joined("divide", graph.constant(np.asarray(1, dtype)), c, dtype)
-                return None if reciprocal is None else self._scaled(inner, reciprocal, dtype)
+                reciprocal = self._combined("divide", graph.constant(np.asarray(1, dtype)), c, dtype)
+                return None if reciprocal is None else self._scaled(affine, reciprocal, dtype)
 
-    def _inner(self, x: Node) -> _Affine:
-        """Returns the affine form of an operand that nothing else uses, looking through a view that only reshapes."""
+    def _operand_form(self, x: Node) -> _Affine:
+        """Returns the affine form of an operand with one use, also through a view that only reshapes."""
         base = x.inputs[0] if isinstance(x, View) and covers(x) else x
         result = self._affine.get(base.id)
         if result is None or not self._is_single(x):
@@ -147,34 +148,33 @@ class _Rewriter:
         return _Affine(self._graph.reshaped(result.source, x.shape), result.factor, result.summand)
 
     def _scaled(self, a: _Affine, c: Node, dtype: np.dtype[np.generic]) -> _Affine | None:
-        factor = c if a.factor is None else self._joined("multiply", a.factor, c, dtype)
-        summand = None if a.summand is None else self._joined("multiply", a.summand, c, dtype)
+        factor = c if a.factor is None else self._combined("multiply", a.factor, c, dtype)
+        summand = None if a.summand is None else self._combined("multiply", a.summand, c, dtype)
         if factor is None or (a.summand is not None and summand is None):
             return None
         return _Affine(a.source, factor, summand)
 
     def _shifted(self, a: _Affine, c: Node, dtype: np.dtype[np.generic]) -> _Affine | None:
-        summand = c if a.summand is None else self._joined("add", a.summand, c, dtype)
+        summand = c if a.summand is None else self._combined("add", a.summand, c, dtype)
         return None if summand is None else _Affine(a.source, a.factor, summand)
 
-    def _joined(self, fn: str, a: Node, b: Node, dtype: np.dtype[np.generic]) -> Node | None:
-        """Returns two constants as one; None where that is infinite or zero and they are not, or too large to be looked
-        at.
+    def _combined(self, fn: str, a: Node, b: Node, dtype: np.dtype[np.generic]) -> Node | None:
+        """Returns a function of two constants as a constant; None if it overflows or underflows, or is too large.
 
-        What they are applied to one after the other may well be within range.
+        Applying the constants one after the other may stay within range.
         """
-        if max(a.size, b.size) > _MAX_JOINED:
+        if max(a.size, b.size) > _MAX_COMBINED_ELEMENTS:
             return None
-        joined = self._graph.map(fn, [a, b], dtype)
-        first, second, found = (elements_of(n) for n in (a, b, joined))
-        if not np.isfinite(found).all() and np.isfinite(first).all() and np.isfinite(second).all():
+        node = self._graph.map(fn, [a, b], dtype)
+        first, second, result = (elements_of(n) for n in (a, b, node))
+        if not np.isfinite(result).all() and np.isfinite(first).all() and np.isfinite(second).all():
             return None
-        vanishes = fn != "add" and ((found == 0) & (first != 0) & (second != 0)).any()
-        return None if vanishes else joined
+        vanishes = fn != "add" and ((result == 0) & (first != 0) & (second != 0)).any()
+        return None if vanishes else node
 
     def _emitted(self, a: _Affine, node: Map) -> Node:
-        """Returns the node of an affine form; its factor goes into a product of matrices where one operand is
-        constant.
+        """Returns the node of an affine form. Its factor becomes part of a constant operand of a matrix product, if
+        possible.
         """
         out = a.source
         if a.factor is not None:
@@ -185,9 +185,7 @@ class _Rewriter:
         return self._graph.reshaped(out, node.shape)
 
     def _into_product(self, x: Node, factor: Node) -> Node | None:
-        """Returns the product `x` with a constant operand multiplied by a factor that varies along one axis of it at
-        most.
-        """
+        """Returns a matrix product `x` with its constant operand multiplied by a factor; None if that is impossible."""
         view = x if isinstance(x, View) else None
         product = x if view is None else view.inputs[0]
         if not isinstance(product, Product) or not self._is_single(x):
@@ -200,9 +198,7 @@ class _Rewriter:
         return self._scaled_product(product, factor)
 
     def _through_view(self, view: View, product: Product, factor: Node) -> Node | None:
-        """Returns a factor for each element of the leading axis of a view that splits the columns of a product of
-        matrices.
-        """
+        """Returns the scaled product for a factor along the leading axis of a view that only splits the columns."""
         if (
             not covers(view)
             or factor.size != product.shape[-2]
@@ -231,7 +227,7 @@ class _Rewriter:
     # -- other patterns
 
     def _clipped(self, node: Map) -> Node:
-        """`min(max(x, low), high)` with numbers: one step."""
+        """Returns `min(max(x, low), high)` with scalar constants as one step."""
         inner, high = node.inputs
         if not isinstance(inner, Map) or inner.fn != "maximum" or not self._is_single(inner):
             return node
@@ -241,7 +237,7 @@ class _Rewriter:
         return self._graph.map("clip", [x, low, high], node.dtype, node.shape)
 
     def _inner_product(self, node: Reduce) -> Node:
-        """Returns a sum of products along the last axis without the array of products."""
+        """Returns a sum of products along the last axis as an inner product, without the array of products."""
         (source,) = node.inputs
         base = source.inputs[0] if isinstance(source, View) else source
         if node.axes != (len(source.shape) - 1,) or not covers(source) or not self._is_single(source):

@@ -1,4 +1,4 @@
-"""Operations as array programs: kernels planned, composites traced through their body, algorithms called."""
+"""Traces operations into array programs: kernels are planned, bodies of composites traced, algorithms called."""
 
 from __future__ import annotations
 
@@ -35,20 +35,18 @@ _KNOWN_ELEMENTS = 64
 
 
 class Traced(NamedTuple):
-    """A value of known sizes and the node that computes it."""
+    """A value of static shape, and the node that computes it."""
 
     value: Value
     node: Node
 
 
 class NotTraceable(Exception):
-    """The operation cannot be part of an array program: its results have sizes known only when it runs, or it runs
-    regions.
-    """
+    """The operation cannot be part of an array program: it has data-dependent dims or regions."""
 
 
 def is_only_decoded(op: Operation) -> bool:
-    """Returns whether a constant serves only to be decoded by others, so that it is not needed as it is."""
+    """Returns whether all users of a constant are decoded constants themselves, so that it need not be computed."""
     if len(op.results) != 1 or known_data(op.results[0]) is None:
         return False
     users = op.results[0].users
@@ -56,17 +54,17 @@ def is_only_decoded(op: Operation) -> bool:
 
 
 class Tracer:
-    """Turns operations into nodes of a graph, under given sizes of symbolic dimensions."""
+    """Turns operations into nodes of a graph, for some values of symbolic dimensions."""
 
-    def __init__(self, graph: Graph, sizes: Mapping[str, int], decoded: dict[Operation, Array] | None = None) -> None:
+    def __init__(self, graph: Graph, dims: Mapping[str, int], decoded: dict[Operation, Array] | None = None) -> None:
         self.graph = graph
-        self.sizes = sizes
-        # What compressed constants stand for, decoded once for all plans.
+        self.dims = dims
+        # The elements of compressed constants, decoded once for all plans.
         self._decoded = {} if decoded is None else decoded
 
     def decoded(self, op: Operation) -> tuple[Traced, ...] | None:
-        """Returns the result of an operation on constants only that is decoded as a whole; None of any other
-        operation.
+        """Returns the result of an operation whose contents are known (a decoded constant); None for other
+        operations.
         """
         if not isinstance(op, Op) or op.form is Form.STRUCTURAL or len(op.results) != 1:
             return None
@@ -75,7 +73,7 @@ class Tracer:
             return None
         if op not in self._decoded:
             self._decoded[op] = data.array()
-        return (self._held(op, self._decoded[op]),)
+        return (self._constant_result(op, self._decoded[op]),)
 
     def trace(self, op: Operation, operands: Sequence[Traced]) -> tuple[Traced, ...]:
         """Returns the results of an operation.
@@ -92,67 +90,67 @@ class Tracer:
     def _traced(self, op: Op, operands: Sequence[Traced]) -> tuple[Traced, ...]:
         if op.form is Form.STRUCTURAL:
             return (self._constant(op),)
-        placed = self._placed(op, operands)
+        concrete = self._concrete(op, operands)
         nodes = tuple([t.node for t in operands])
-        match placed.form:
+        match concrete.form:
             case Form.KERNEL:
-                results = self._kernels(placed, nodes)
+                results = self._kernels(concrete, nodes)
             case Form.COMPOSITE:
-                results = self._composite(placed, operands)
+                results = self._composite(concrete, operands)
             case _:
-                results = self._algorithm(placed, nodes)
-        return tuple([_traced(v, n) for v, n in zip(placed.results, results, strict=True)])
+                results = self._algorithm(concrete, nodes)
+        return tuple([_traced(v, n) for v, n in zip(concrete.results, results, strict=True)])
 
-    def _placed(self, op: Op, operands: Sequence[Traced]) -> Op:
-        """Returns the operation on operands of known sizes.
+    def _concrete(self, op: Op, operands: Sequence[Traced]) -> Op:
+        """Returns the operation on operands of static shape.
 
         Raises: NotTraceable when its meaning depends on the elements of operands.
         """
         if op.form is Form.COMPOSITE and op.infers_types:
-            # Its reference needs more than the types of its operands.
+            # Its reference depends on more than the types of its operands.
             raise NotTraceable(op.name)
         if is_concrete(op) and not infer(op).is_data_dependent:
             return op
         try:
-            placed = instance(op, [self._known(t) for t in operands], self.sizes)
+            concrete = instance(op, [self._instance_operand(t) for t in operands], self.dims)
         except DiagnosticError as error:
             if is_not_known(error):
                 raise NotTraceable(op.name) from None
             raise
-        if infer(placed).is_data_dependent:
+        if infer(concrete).is_data_dependent:
             raise NotTraceable(op.name)
-        return placed
+        return concrete
 
     def _constant(self, op: Op) -> Traced:
-        array = constant_array(op, self.sizes)
+        array = constant_array(op, self.dims)
         if array is None:
             raise NotTraceable(op.name)
-        return self._held(op, array)
+        return self._constant_result(op, array)
 
-    def _held(self, op: Op, array: Array) -> Traced:
+    def _constant_result(self, op: Op, array: Array) -> Traced:
         """Returns the result of an operation as a constant."""
-        kind = op.results[0].type
-        assert isinstance(kind, TensorType)
-        node, dtype = self.graph.constant(array), compute_dtype(kind.element)
+        type = op.results[0].type
+        assert isinstance(type, TensorType)
+        node, dtype = self.graph.constant(array), compute_dtype(type.element)
         return Traced(op.results[0], node if node.dtype == dtype else self.graph.map("cast", [node], dtype))
 
-    def _known(self, traced: Traced) -> Value:
-        """Returns a value for constructing an instance; short constants stay known."""
-        node, kind = traced.node, traced.value.type
+    def _instance_operand(self, traced: Traced) -> Value:
+        """Returns an operand for an instance; the elements of short constants are known."""
+        node, type = traced.node, traced.value.type
         if not is_constant(node) or len(node.shape) > 1 or node.size > _KNOWN_ELEMENTS:
-            return Value(kind)
-        assert isinstance(kind, TensorType)
+            return Value(type)
+        assert isinstance(type, TensorType)
         array = elements_of(node)
         if node.dtype.kind in "iu":
-            return Known(kind, tuple([int(v) for v in array.reshape(-1)])).result
-        return Known(kind, None, data_of_array(kind, array)).result
+            return Known(type, tuple([int(v) for v in array.reshape(-1)])).result
+        return Known(type, None, data_of_array(type, array)).result
 
     def _kernels(self, op: Op, operands: tuple[Node, ...]) -> list[Node]:
         derived = infer(op)
         named = named_operands(op, operands)
         out: list[Node] = []
-        for n, (kernel, found) in enumerate(zip(derived.kernels, derived.extents, strict=True)):
-            extents = {i: evaluate(d, self.sizes) for i, d in found.items()}
+        for n, (kernel, dims) in enumerate(zip(derived.kernels, derived.extents, strict=True)):
+            extents = {i: evaluate(d, self.dims) for i, d in dims.items()}
             try:
                 out.append(plan_kernel(self.graph, kernel, extents, named))
             except NotPlanned as reason:
@@ -162,15 +160,15 @@ class Tracer:
     def _evaluated(
         self, op: Op, n: int, kernel: Kernel, extents: Mapping[str, int], named: Mapping[str, Node], reason: str
     ) -> Node:
-        """Returns a kernel evaluated directly."""
-        kind = op.results[n].type
-        assert isinstance(kind, TensorType)
+        """Returns a node that evaluates a kernel directly."""
+        type = op.results[n].type
+        assert isinstance(type, TensorType)
         names = tuple(named)
 
         def run(*arrays: Array) -> tuple[Array]:
             return (evaluate_kernel(kernel, extents, dict(zip(names, arrays, strict=True))),)
 
-        shapes = ((kind.static_shape, compute_dtype(kind.element)),)
+        shapes = ((type.static_shape, compute_dtype(type.element)),)
         label = f"{op.name} evaluated directly: {reason}"
         return self.graph.add(Opaque(label, (op, n), run, tuple(named.values()), shapes, is_fallback=True))
 
@@ -180,23 +178,23 @@ class Tracer:
         values: dict[Value, Traced] = {}
         for placeholder, value in zip(flat_values(derived.inputs), flat_values(op.grouped_operands()), strict=True):
             values[placeholder] = by_value[value]
-        for inner in derived.body:
-            results = self.trace(inner, [values[v] for v in inner.operands])
-            values.update(zip(inner.results, results, strict=True))
+        for nested in derived.body:
+            results = self.trace(nested, [values[v] for v in nested.operands])
+            values.update(zip(nested.results, results, strict=True))
         return [values[v].node for v in derived.outputs]
 
     def _algorithm(self, op: Op, operands: tuple[Node, ...]) -> list[Node]:
         if not all(is_static(v.type) for v in op.results):
-            return self._sized_by_elements(op, operands)
+            return self._with_shapes_from_elements(op, operands)
         shapes: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
         for v in op.results:
             assert isinstance(v.type, TensorType)
             shapes.append((v.type.static_shape, compute_dtype(v.type.element)))
-        run, is_drawn = partial(call_algorithm, op), op.has_trait(traits.Random)
-        first = self.graph.add(Opaque(op.name, op, run, operands, tuple(shapes), is_drawn=is_drawn))
+        run, is_random = partial(call_algorithm, op), op.has_trait(traits.Random)
+        first = self.graph.add(Opaque(op.name, op, run, operands, tuple(shapes), is_random=is_random))
         return [first, *(self.graph.add(Part(first, n)) for n in range(1, len(shapes)))]
 
-    def _sized_by_elements(self, op: Op, operands: tuple[Node, ...]) -> list[Node]:
+    def _with_shapes_from_elements(self, op: Op, operands: tuple[Node, ...]) -> list[Node]:
         """Returns the results of an operation on constants whose elements determine shapes."""
         if op.has_trait(traits.Random) or not operands or not all(is_constant(n) for n in operands):
             raise NotTraceable(op.name)

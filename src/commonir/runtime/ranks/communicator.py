@@ -1,7 +1,6 @@
 """The communicator of a rank, which executes communication operations over a transport.
 
-Engines call it for each such operation, with operands rounded to their types; results have their types too. An
-all-reduce consists of sends and receives.
+Operands are rounded to their declared types before they are sent. An all-reduce consists of sends and receives.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ Array = NDArray[Any]
 Arrays = tuple[Array, ...]
 
 AHEAD_BYTES = 1 << 30
-"""The memory for receives posted ahead; its pages are used when messages arrive."""
+"""The memory of receives that are posted ahead; the system allocates its pages when messages arrive."""
 
 
 def communicates(op: Operation) -> bool:
@@ -38,7 +37,7 @@ def communicates(op: Operation) -> bool:
 
 
 class Communicator:
-    """Executes communication operations for an engine. Without a transport there are no other ranks."""
+    """Executes communication operations for an engine. Without a transport, its rank is the only one."""
 
     def __init__(self) -> None:
         self._transport: Transport | None = None
@@ -46,7 +45,7 @@ class Communicator:
         self._posted: dict[Operation, tuple[Posted, ...]] = {}
         self._posted_bytes = 0
         # Positions of operations in their blocks.
-        self._places: dict[Block, dict[Operation, int]] = {}
+        self._positions: dict[Block, dict[Operation, int]] = {}
         self.seconds = 0.0
         """The time of communication operations in the last run, including the sums of all-reduces."""
 
@@ -81,20 +80,20 @@ class Communicator:
             case core.Barrier() if self._transport is None:
                 return ()
             case core.Send():
-                self._others(op).isend(op.destination, op.tag, _rounded(op.x, values))
+                self._required_transport(op).isend(op.destination, op.tag, _rounded(op.x, values))
                 return ()
             case core.Recv():
-                transport = self._others(op)
+                transport = self._required_transport(op)
                 (posted,) = self._take(op, transport, _received_type(op))
                 return (transport.wait(posted, self._wait(op, posted.key)),)
             case core.Barrier():
-                self._others(op).barrier(self._wait(op))
+                self._required_transport(op).barrier(self._wait(op))
                 return ()
             case _:
                 message = f"{op.name} cannot be run: lower the program first"
                 raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, where=path_of(op)))
 
-    def _others(self, op: Operation) -> Transport:
+    def _required_transport(self, op: Operation) -> Transport:
         if self._transport is None:
             message = f"{op.name} needs another rank, but the program runs as a single one"
             help = "run the program with all of its ranks"
@@ -108,11 +107,11 @@ class Communicator:
             return out
         for step in core.all_reduce_steps(transport.rank, transport.world_size):
             transport.isend(step.destination, None, x)
-        # Dynamic dims have the same sizes on all ranks.
+        # Dynamic dims are equal on all ranks.
         for posted in self._take(op, transport, _received_type(op).with_shape(x.shape)):
             received = transport.wait(posted, self._wait(op, posted.key))
             with np.errstate(all="ignore"):
-                # The sum of two halves in single precision, rounded once, is that of half arithmetic.
+                # Rounding the sum of two halves in single precision gives the result of half-precision addition.
                 out = np.asarray(out + received, dtype=x.dtype)
         return out
 
@@ -128,7 +127,7 @@ class Communicator:
         return result
 
     def _wait(self, op: Operation, key: Key | None = None) -> Wait:
-        return Wait(op.name, path_of(op, self._places), key)
+        return Wait(op.name, path_of(op, self._positions), key)
 
     def _post_ahead(self) -> None:
         transport = self._transport
@@ -142,7 +141,7 @@ class Communicator:
 
 
 def _received_type(op: Operation) -> TensorType:
-    """Returns the declared type of what an operation receives."""
+    """Returns the type of the messages that an operation receives."""
     type = op.results[0].type
     assert isinstance(type, TensorType)
     return type
@@ -168,7 +167,7 @@ def _receives(function: Function) -> Iterable[Operation]:
                 yield op
             case core.Call():
                 return
-            case _ if op.regions and any(communicates(inner) or isinstance(inner, core.Call) for inner in op.walk()):
+            case _ if op.regions and any(communicates(nested) or isinstance(nested, core.Call) for nested in op.walk()):
                 return
             case _:
                 pass

@@ -43,7 +43,7 @@ class RanksSide(NamedTuple):
         return prepare_ranks(self.engine, self.module, self.ranks, options).run(inputs)
 
     def tolerances(self) -> dict[Value, float]:
-        """Returns the relative tolerance of each value, by the types that it is computed in."""
+        """Returns the relative tolerance of each value; see `divergence.tolerances`."""
         return {value: rtol for f in self.ranks.functions for value, rtol in tolerances(f).items()}
 
 
@@ -61,8 +61,8 @@ def compare_ranks(
 
     Raises: DiagnosticError (E0714 when there is none, and what running raises).
     """
-    ours, theirs = a.outputs, b.outputs
-    shared = [name for name in ours if name in theirs]
+    first, second = a.outputs, b.outputs
+    shared = [name for name in first if name in second]
     if not shared:
         message = "the programs have no output of the same name"
         raise DiagnosticError(Diagnostic(NOTHING_TO_COMPARE, message, help="rename outputs with `cir edit --rename`"))
@@ -70,23 +70,23 @@ def compare_ranks(
     limits = a.tolerances(), b.tolerances()
 
     def difference(name: str) -> ValueDifference:
-        left, right = ours[name], theirs[name]
-        own = max(limits[0].get(left, 0.0), limits[1].get(right, 0.0)) if rtol is None else rtol
-        kinds = _kind(left), _kind(right)
-        return value_difference(name, kinds, results[0][name], results[1][name], Tolerance(own, atol, metric))
+        left, right = first[name], second[name]
+        tolerance = max(limits[0].get(left, 0.0), limits[1].get(right, 0.0)) if rtol is None else rtol
+        op_names = _operation_name(left), _operation_name(right)
+        return value_difference(name, op_names, results[0][name], results[1][name], Tolerance(tolerance, atol, metric))
 
     return Comparison(
         engines=(a.engine.name, b.engine.name),
         function="",
         values=tuple([difference(name) for name in shared]),
         outputs=tuple(shared),
-        only_first=tuple([name for name in ours if name not in theirs]),
-        only_second=tuple([name for name in theirs if name not in ours]),
+        only_first=tuple([name for name in first if name not in second]),
+        only_second=tuple([name for name in second if name not in first]),
         divergences=(),
         peak_values=(),
         peak_bytes=(),
     )
 
 
-def _kind(value: Value) -> str:
+def _operation_name(value: Value) -> str:
     return value.owner.name if isinstance(value.owner, Operation) else ""

@@ -1,7 +1,7 @@
-"""Runs the ranks of a program in one process, one thread each, which take turns and exchange messages.
+"""Runs the ranks of a program in one process, in threads that take turns and exchange messages.
 
 One rank runs at a time, until it waits for a message or at a barrier; then the next rank that can continue runs. So
-runs are deterministic, and a deadlock is detected at once. MPI runs ranks in parallel.
+runs are deterministic, and a deadlock is detected at once. The engine `mpi` runs ranks in parallel.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ Array = NDArray[Any]
 T = TypeVar("T")
 
 _LISTENING_SECONDS = 0.2
-"""How often the main thread checks for interrupts, which are blocked by waiting for a lock on some systems."""
+"""The interval in which the main thread checks for interrupts, which waiting for a lock blocks on some systems."""
 
 _ENDING_SECONDS = 1.0
-"""How long to wait for ranks that still compute after a failure."""
+"""The time to wait for ranks that still compute after a failure."""
 
 
 class _Stopped(BaseException):
@@ -45,15 +45,15 @@ def check_message(array: Array, posted: Posted, wait: Wait) -> None:
         return
     sent = f"tensor<{''.join([f'{n}x' for n in array.shape])}{name_of(array.dtype)}>"
     message = f"{wait.operation}: expected {expected} from rank {posted.key.source}, {posted.key}, was sent {sent}"
-    raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=wait.place))
+    raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=wait.path))
 
 
 class Exchange:
-    """The threads of a run, whose turn it is, and the messages sent but not received."""
+    """The threads of a run, the rank whose turn it is, and the messages sent but not received."""
 
     def __init__(self, world_size: int, time_limit_seconds: float | None = None) -> None:
         self.world_size = world_size
-        # Set before any rank starts, so that it passes before the deadline of any rank.
+        # Computed before any rank starts, so that it is earlier than the deadlines of ranks.
         self._deadline = None if time_limit_seconds is None else time.monotonic() + time_limit_seconds
         self._lock = RLock()
         self._turns = [Condition(self._lock) for _ in range(world_size)]
@@ -66,18 +66,18 @@ class Exchange:
         self._failure: BaseException | None = None
         self._threads: list[Thread] = []
 
-    def run(self, work: Callable[[Transport], T]) -> list[T]:
-        """Runs the work of all ranks and returns its results by rank.
+    def run(self, run_rank: Callable[[Transport], T]) -> list[T]:
+        """Runs a function for each rank, and returns the results in the order of ranks.
 
-        Raises: what the first rank that fails raises; DiagnosticError (E0711 when the time limit passes, E0717 when no
-        rank can go on). An interrupt ends it at once.
+        Raises: the error of the first rank that fails; DiagnosticError (E0711 when the time limit passes, E0717 when no
+        rank can continue). An interrupt ends the run at once.
         """
         results: dict[int, T] = {}
 
-        def rank_runs(transport: LocalTransport) -> None:
+        def target(transport: LocalTransport) -> None:
             try:
                 self._enter(transport.rank)
-                results[transport.rank] = work(transport)
+                results[transport.rank] = run_rank(transport)
                 self._leave(transport.rank)
             except _Stopped:
                 return
@@ -85,7 +85,7 @@ class Exchange:
                 self._fail(error)
 
         for rank in range(self.world_size):
-            runs = partial(rank_runs, LocalTransport(self, rank))
+            runs = partial(target, LocalTransport(self, rank))
             self._threads.append(Thread(target=runs, name=f"rank{rank}", daemon=True))
         try:
             for thread in self._threads:
@@ -103,7 +103,7 @@ class Exchange:
         return [results[rank] for rank in range(self.world_size)]
 
     def end(self) -> None:
-        """Waits a moment for threads that still compute."""
+        """Waits up to `_ENDING_SECONDS` for threads that still compute."""
         until = time.monotonic() + _ENDING_SECONDS
         for thread in self._threads:
             if thread.ident is not None:
@@ -156,10 +156,10 @@ class Exchange:
     def _pass_turn(self, rank: int) -> None:
         """Passes the turn to the next rank that can continue."""
         for n in range(1, self.world_size + 1):
-            other = (rank + n) % self.world_size
-            if other not in self._ended and self._can_continue(other):
-                self._turn = other
-                self._turns[other].notify()
+            candidate = (rank + n) % self.world_size
+            if candidate not in self._ended and self._can_continue(candidate):
+                self._turn = candidate
+                self._turns[candidate].notify()
                 return
         if len(self._ended) < self.world_size:
             unreceived = sorted([key for key, messages in self._messages.items() if messages], key=str)

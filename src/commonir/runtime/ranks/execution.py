@@ -1,4 +1,4 @@
-"""Runs programs of several ranks in one process, each rank on an engine of its own."""
+"""Runs programs of several ranks in one process, with one executable per rank."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def prepare_ranks(engine: Engine, module: Module, ranks: Ranks, options: EngineO
 
 def check_rank_states(state: State, module: Module, ranks: Ranks) -> None:
     """Checks contents against the states of all ranks. Raises: DiagnosticError (E0702, E0703)."""
-    for own in ranks.by_rank(state, [states_of(module, f) for f in ranks.functions], "state"):
-        check_state(State(own), module)
+    for rank_state in ranks.by_rank(state, [states_of(module, f) for f in ranks.functions], "state"):
+        check_state(State(rank_state), module)
 
 
 class RanksExecutable(WithState):
-    """The prepared ranks of a program. Each rank has its own states, named `rank0.NAME`."""
+    """The prepared ranks of a program. `state` has the states of all ranks, named `rank0.NAME`."""
 
     def __init__(self, engine: Engine, module: Module, ranks: Ranks, options: EngineOptions) -> None:
         super().__init__(Globals())
@@ -61,14 +61,14 @@ class RanksExecutable(WithState):
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Returns the outputs of all ranks; see `Executable`.
 
-        Raises: DiagnosticError (besides, E0711 when the time limit passes, E0717 when no rank can go on).
+        Raises: DiagnosticError (also E0711 when the time limit passes, E0717 when no rank can continue).
         """
         inputs_by_rank = self._ranks.inputs_by_rank(inputs)
-        states = [State(own) for own in self._ranks.by_rank(self.state, self._state_names, "state")]
-        for executable, own in zip(self._executables, states, strict=True):
-            executable.state = own
+        states = [State(state) for state in self._ranks.by_rank(self.state, self._state_names, "state")]
+        for executable, state in zip(self._executables, states, strict=True):
+            executable.state = state
 
-        def work(transport: Transport) -> dict[str, Array]:
+        def run_rank(transport: Transport) -> dict[str, Array]:
             rank = transport.rank
             self._communicators[rank].begin(transport, self._ranks.functions[rank])
             return self._executables[rank].run(inputs_by_rank[rank])
@@ -77,7 +77,7 @@ class RanksExecutable(WithState):
         # Set once for all ranks: concurrent changes of the limit would not be undone in order.
         with limited_threads(self._options.threads):
             try:
-                outputs = exchange.run(work)
+                outputs = exchange.run(run_rank)
             finally:
                 exchange.end()
         self.state.clear()

@@ -1,4 +1,4 @@
-"""Inputs of all ranks of a program: given and random ones, for one or several steps."""
+"""Builds the inputs of all ranks of a program, for one or several steps."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 def random_rank_inputs(
     module: Module, ranks: Ranks, *, seed: int, dims: Mapping[str, int], given: Mapping[str, Array]
 ) -> dict[str, Array]:
-    """Returns inputs for all ranks by full name. Inputs of several ranks with the same name and type are equal.
+    """Returns inputs for all ranks by full name; see `random_inputs`. Inputs of the same name and type are equal.
 
     Raises: as `random_inputs`; DiagnosticError (E0702) for an input that no rank has.
     """
     by_rank = ranks.inputs_by_rank(given)
     drawn = [
-        random_inputs(module, function=f.symbol_name, seed=seed, dims=dims, given=own)
-        for f, own in zip(ranks.functions, by_rank, strict=True)
+        random_inputs(module, function=f.symbol_name, seed=seed, dims=dims, given=rank_inputs)
+        for f, rank_inputs in zip(ranks.functions, by_rank, strict=True)
     ]
     return joined_names(drawn)
 
@@ -35,5 +35,5 @@ def random_rank_inputs(
 def rank_inputs_by_step(ranks: Ranks, inputs: Mapping[str, Array], steps: int) -> list[dict[str, Array]]:
     """Returns the inputs of each step; see `inputs_by_step`."""
     by_rank = zip(ranks.functions, ranks.inputs_by_rank(inputs), strict=True)
-    parts = [inputs_by_step(f, own, steps) for f, own in by_rank]
+    parts = [inputs_by_step(f, rank_inputs, steps) for f, rank_inputs in by_rank]
     return [joined_names([part[n] for part in parts]) for n in range(steps)]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_LISTED = 8
+_MAX_LISTED = 8
 
 
 class Ranks(NamedTuple):
@@ -41,29 +41,29 @@ class Ranks(NamedTuple):
 
     @property
     def world_size(self) -> int:
-        """How many ranks there are."""
+        """The number of ranks."""
         return len(self.functions)
 
-    def by_rank(self, values: Mapping[str, T], names: Sequence[Sequence[str]], what: str) -> list[dict[str, T]]:
+    def by_rank(self, values: Mapping[str, T], names: Sequence[Sequence[str]], description: str) -> list[dict[str, T]]:
         """Returns values by rank and own name, from values by full or own name; `names` are those of each rank.
 
-        `what` names them in errors. Raises: DiagnosticError (E0702) for unknown names.
+        `description` names them in errors. Raises: DiagnosticError (E0702) for unknown names.
         """
         diagnostics = Diagnostics()
         out: list[dict[str, T]] = [{} for _ in self.functions]
-        exact = {full_name(rank, name): (rank, name) for rank, own in enumerate(names) for name in own}
+        exact = {full_name(rank, name): (rank, name) for rank, rank_names in enumerate(names) for name in rank_names}
         for name, value in values.items():
-            holders = [rank for rank, own in enumerate(names) if name in own]
+            holders = [rank for rank, rank_names in enumerate(names) if name in rank_names]
             if name not in exact and not holders:
-                known = [*exact, *{n for own in names for n in own}]
-                help = did_you_mean(name, known) or f"the {what}s are {', '.join(exact) or 'none'}"
-                diagnostics.add(UNKNOWN_INPUT, f"no rank has the {what} '{name}'", help=help)
+                known = [*exact, *{n for rank_names in names for n in rank_names}]
+                help = did_you_mean(name, known) or f"the {description}s are {', '.join(exact) or 'none'}"
+                diagnostics.add(UNKNOWN_INPUT, f"no rank has the {description} '{name}'", help=help)
             elif name not in exact:
                 for rank in holders:
                     out[rank].setdefault(name, value)
-        for name, (rank, own) in exact.items():
+        for name, (rank, own_name) in exact.items():
             if name in values:
-                out[rank][own] = values[name]
+                out[rank][own_name] = values[name]
         diagnostics.raise_errors()
         return out
 
@@ -73,55 +73,57 @@ class Ranks(NamedTuple):
 
 
 def full_name(rank: int, name: str) -> str:
-    """Returns the name in the whole program of an input, output or state of a rank."""
+    """Returns the full name of an input, output or state of a rank: `rank0.NAME`."""
     return f"rank{rank}.{name}"
 
 
 def joined_names(by_rank: Sequence[Mapping[str, T]]) -> dict[str, T]:
     """Returns values of all ranks by full name."""
-    return {full_name(rank, name): value for rank, own in enumerate(by_rank) for name, value in own.items()}
+    return {
+        full_name(rank, name): value for rank, rank_values in enumerate(by_rank) for name, value in rank_values.items()
+    }
 
 
 def ranks_of(module: Module, function: str | None = None) -> Ranks | None:
-    """Returns the ranks of a program; None for a single one, and when `function` is not that of a rank.
+    """Returns the ranks of a program; None if it has a single one, or `function` is not that of a rank.
 
     Raises: DiagnosticError (E0709) when ranks are missing, or `function` is that of a rank.
     """
     functions = core.ranks_of(module)
-    sizes = {f: reported[1] for f in functions if (reported := core.rank_of(f)) is not None}
-    if not sizes or set(sizes.values()) == {1}:
+    world_sizes = {f: declaration[1] for f in functions if (declaration := core.rank_of(f)) is not None}
+    if not world_sizes or set(world_sizes.values()) == {1}:
         return None
     if function is not None:
-        if module.function(function) not in sizes:
+        if module.function(function) not in world_sizes:
             return None
-        message = f"'{function}' is the function of one of {max(sizes.values())} ranks, which only run together"
+        message = f"'{function}' is the function of one of {max(world_sizes.values())} ranks, which only run together"
         help = "leave out the function"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=help))
-    diagnostics = list(_faults(module, sizes))
+    diagnostics = list(_faults(module, world_sizes))
     if diagnostics:
         raise DiagnosticError(*diagnostics)
     return Ranks(functions)
 
 
-def _faults(module: Module, sizes: Mapping[Function, int]) -> Iterator[Diagnostic]:
-    """Yields the reasons why a program cannot be run by all of its ranks."""
-    world_size = max(sizes.values())
-    for f, size in sizes.items():
-        if size != world_size:
-            message = f"'{f.symbol_name}' belongs to a program of {size} ranks, others to one of {world_size}"
+def _faults(module: Module, world_sizes: Mapping[Function, int]) -> Iterator[Diagnostic]:
+    """Yields a diagnostic for each reason why the ranks of a program cannot run together."""
+    world_size = max(world_sizes.values())
+    for f, declared_size in world_sizes.items():
+        if declared_size != world_size:
+            message = f"'{f.symbol_name}' belongs to a program of {declared_size} ranks, others to one of {world_size}"
             yield Diagnostic(UNSUPPORTED_EXECUTION, message, where=path_of(f))
-    declared = [(reported[0], f) for f in module.functions.values() if (reported := core.rank_of(f)) is not None]
-    have = {rank for rank, _ in declared}
+    declared = [(declaration[0], f) for f in module.functions.values() if (declaration := core.rank_of(f)) is not None]
+    present = {rank for rank, _ in declared}
     # A file may declare any number of ranks.
-    first = [str(rank) for rank in islice((rank for rank in range(world_size) if rank not in have), _LISTED)]
-    count = world_size - len([rank for rank in have if 0 <= rank < world_size])
+    first = [str(rank) for rank in islice((rank for rank in range(world_size) if rank not in present), _MAX_LISTED)]
+    count = world_size - len([rank for rank in present if 0 <= rank < world_size])
     if first:
         more = f" and {count - len(first)} more" if count > len(first) else ""
         message = f"the program has {world_size} ranks, but {'rank' if count == 1 else 'ranks'} "
         message += f"{', '.join(first)}{more} {'is' if count == 1 else 'are'} missing"
         help = "open the files of all ranks: put them in one folder, or name each"
         yield Diagnostic(UNSUPPORTED_EXECUTION, message, help=help)
-    if len(have) < len(declared) or any(not 0 <= rank < world_size for rank in have):
+    if len(present) < len(declared) or any(not 0 <= rank < world_size for rank in present):
         message = f"ranks must be distinct and below {world_size}, found {', '.join(str(r) for r, _ in declared)}"
         yield Diagnostic(UNSUPPORTED_EXECUTION, message)
     for _, f in declared:

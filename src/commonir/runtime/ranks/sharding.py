@@ -1,7 +1,7 @@
 """Shards the inputs of a program for its ranks, and joins the shards of its outputs.
 
-Types determine how: an input or output that is smaller along one axis on each rank is sharded along it, in the order of
-ranks. Any other is replicated; of a replicated output, that of the first rank is taken.
+An input or output whose type on each rank is smaller along one axis is sharded along it, in the order of ranks. All
+others are replicated; the replicated output of the first rank is returned.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def shard_inputs(before: Function, ranks: Ranks, inputs: Mapping[str, Array]) ->
 
 
 class ShardedExecutable(WithState):
-    """A sharded program, prepared to run with the inputs and outputs of the original program.
+    """A sharded program that runs with the inputs and outputs of the original program.
 
     Each rank has all states of the program; `state` has those of the first rank.
     """
@@ -69,38 +69,38 @@ def _shard(name: str, array: Array, type: Type, rank: int, ranks: int) -> Array:
     shape = type.shape if isinstance(type, TensorType) else None
     if shape is None or len(shape) != array.ndim:
         return array
-    less = [n for n, (size, have) in enumerate(zip(shape, array.shape, strict=True)) if size not in (None, have)]
-    less = [n for n in less if isinstance(shape[n], int)]
-    if not less:
+    sharded = [n for n, (dim, actual) in enumerate(zip(shape, array.shape, strict=True)) if dim not in (None, actual)]
+    sharded = [n for n in sharded if isinstance(shape[n], int)]
+    if not sharded:
         return array
-    size = shape[less[0]]
-    if len(less) > 1 or not isinstance(size, int) or size * ranks != array.shape[less[0]]:
+    dim = shape[sharded[0]]
+    if len(sharded) > 1 or not isinstance(dim, int) or dim * ranks != array.shape[sharded[0]]:
         message = f"input '{name}' has the shape {list(array.shape)}, which is not {ranks} times {type} along an axis"
         raise DiagnosticError(Diagnostic(WRONG_INPUT, message))
-    return np.take(array, range(rank * size, (rank + 1) * size), axis=less[0])
+    return np.take(array, range(rank * dim, (rank + 1) * dim), axis=sharded[0])
 
 
 def unshard_outputs(before: Function, ranks: Ranks, outputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Returns the outputs of all ranks as outputs of the original program, under its names.
+    """Returns the outputs of the original program from those of all ranks.
 
-    An output that only some ranks have keeps its full names, unless each of them has all of it.
+    An output of which some shards are missing is returned as its shards, by full name.
     """
     names = ranks.functions[0].output_names
     types = dict(zip(before.output_names, [v.type for v in before.outputs], strict=True))
     by_position = list(types.values())
     out: dict[str, Array] = {}
-    rest: dict[str, Array] = {}
+    unjoined: dict[str, Array] = {}
     for n, name in enumerate(names):
-        own = {rank: outputs[full] for rank in range(ranks.world_size) if (full := full_name(rank, name)) in outputs}
+        shards = {rank: outputs[full] for rank in range(ranks.world_size) if (full := full_name(rank, name)) in outputs}
         type = types.get(name, by_position[n] if n < len(by_position) else None)
-        axis = _sharded_axis(list(own.values()), type, ranks.world_size)
-        if own and axis is None:
-            out[name] = own[min(own)]
-        elif len(own) == ranks.world_size and axis is not None:
-            out[name] = np.concatenate([own[rank] for rank in sorted(own)], axis)
+        axis = _sharded_axis(list(shards.values()), type, ranks.world_size)
+        if shards and axis is None:
+            out[name] = shards[min(shards)]
+        elif len(shards) == ranks.world_size and axis is not None:
+            out[name] = np.concatenate([shards[rank] for rank in sorted(shards)], axis)
         else:
-            rest |= {full_name(rank, name): array for rank, array in own.items()}
-    return renamed_outputs(before, out) | rest
+            unjoined |= {full_name(rank, name): array for rank, array in shards.items()}
+    return renamed_outputs(before, out) | unjoined
 
 
 def _sharded_axis(shards: Sequence[Array], type: Type | None, ranks: int) -> int | None:
@@ -108,6 +108,6 @@ def _sharded_axis(shards: Sequence[Array], type: Type | None, ranks: int) -> int
     shape = type.shape if isinstance(type, TensorType) else None
     if not shards or shape is None or len(shape) != shards[0].ndim:
         return None
-    sizes = zip(shape, shards[0].shape, strict=True)
-    less = [n for n, (size, have) in enumerate(sizes) if isinstance(size, int) and size != have]
-    return less[0] if len(less) == 1 and shape[less[0]] == ranks * shards[0].shape[less[0]] else None
+    dims = zip(shape, shards[0].shape, strict=True)
+    sharded = [n for n, (dim, actual) in enumerate(dims) if isinstance(dim, int) and dim != actual]
+    return sharded[0] if len(sharded) == 1 and shape[sharded[0]] == ranks * shards[0].shape[sharded[0]] else None

@@ -35,7 +35,7 @@ class Transport(Protocol):
 
     @property
     def world_size(self) -> int:
-        """How many ranks there are."""
+        """The number of ranks."""
         ...
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""Waiting ranks, deadlocks between them, and their diagnostics."""
+"""Finds deadlocks between waiting ranks, and builds their diagnostics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from commonir.base.codes import RANKS_BLOCKED, RUN_LIMIT_EXCEEDED
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.tuples import NamedTuple
 
-_LISTED = 8
+_MAX_LISTED = 8
 
 Tag = int | None
 """Distinguishes messages between the same two ranks; None for those of all-reduces."""
@@ -26,16 +26,17 @@ class Key(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """The state of a waiting rank: it waits for the message with a key, or for the others at a barrier if `key` is
-    None.
+    """The state of a waiting rank: it waits for the message with a key, or at a barrier if `key` is None.
+
+    `operation` and `path` are the name and the path of the waiting operation.
     """
 
     operation: str
-    place: str
+    path: str
     key: Key | None = None
 
     def awaited(self, arrived: Collection[int], world_size: int) -> tuple[int, ...]:
-        """Returns the ranks that it waits for; `arrived` are at the barrier."""
+        """Returns the ranks that this one waits for; `arrived` are at the barrier."""
         if self.key is not None:
             return (self.key.source,)
         return tuple([rank for rank in range(world_size) if rank not in arrived])
@@ -44,21 +45,21 @@ class Wait(NamedTuple):
 class RankStatus(NamedTuple):
     """The progress of a rank, as reported to others. `wait` is None when it has ended.
 
-    `sent` and `taken` are the numbers of messages by key, `barriers` is the number of barriers it has reached.
+    `sent` and `received` are the numbers of messages by key, `barriers` is the number of barriers it has reached.
     """
 
     wait: Wait | None
     sent: Mapping[Key, int]
-    taken: Mapping[Key, int]
+    received: Mapping[Key, int]
     barriers: int
 
 
 def find_deadlock(statuses: Mapping[int, RankStatus], world_size: int) -> Diagnostic | None:
-    """Returns the error that no rank can continue, if the last reports of all ranks prove it; None otherwise.
+    """Returns the error of a deadlock, if the last reports of all ranks prove one; None otherwise.
 
-    The reports may be of different times. A waiting rank stays where it is until a message from another rank arrives.
-    The first rank to continue after its report must have received a message that was sent before the report of its
-    sender, which counts it.
+    The reports may be of different times. A waiting rank waits until a message from another rank arrives. The first
+    rank to continue after its report must have received a message that was sent before the report of its sender, which
+    counts it.
     """
     if len(statuses) < world_size or all(status.wait is None for status in statuses.values()):
         return None
@@ -70,7 +71,7 @@ def find_deadlock(statuses: Mapping[int, RankStatus], world_size: int) -> Diagno
         if key is None:
             if all(other.barriers >= status.barriers for other in statuses.values()):
                 return None
-        elif statuses[key.source].sent.get(key, 0) > status.taken.get(key, 0):
+        elif statuses[key.source].sent.get(key, 0) > status.received.get(key, 0):
             return None
     waits = {rank: status.wait for rank, status in statuses.items() if status.wait is not None}
     ended = [rank for rank, status in statuses.items() if status.wait is None]
@@ -78,7 +79,7 @@ def find_deadlock(statuses: Mapping[int, RankStatus], world_size: int) -> Diagno
         key
         for status in statuses.values()
         for key, count in status.sent.items()
-        if count > statuses[key.destination].taken.get(key, 0)
+        if count > statuses[key.destination].received.get(key, 0)
     ]
     return blocked(waits, ended, sorted(unreceived, key=str), world_size)
 
@@ -86,7 +87,7 @@ def find_deadlock(statuses: Mapping[int, RankStatus], world_size: int) -> Diagno
 def blocked(
     waits: Mapping[int, Wait], ended: Collection[int], unreceived: Iterable[Key], world_size: int
 ) -> Diagnostic:
-    """Returns the error that no rank can continue."""
+    """Returns the error of a deadlock."""
     cycle = cycle_of(waits, world_size)
     if cycle:
         message = f"ranks {_listed(sorted(cycle))} wait for each other, and none can go on"
@@ -97,14 +98,14 @@ def blocked(
         notes.append("cycle: " + " -> ".join([f"rank {rank}" for rank in (*cycle, cycle[0])]))
     sent = [f"rank {k.source} to rank {k.destination}, {k}" for k in unreceived]
     if sent:
-        more = f" and {len(sent) - _LISTED} more" if len(sent) > _LISTED else ""
-        notes.append(f"sent, and not received: {'; '.join(sent[:_LISTED])}{more}")
-    places = [wait.place for _, wait in sorted(waits.items())]
-    return Diagnostic(RANKS_BLOCKED, message, where=places[0] if places else "", notes=notes)
+        more = f" and {len(sent) - _MAX_LISTED} more" if len(sent) > _MAX_LISTED else ""
+        notes.append(f"sent, and not received: {'; '.join(sent[:_MAX_LISTED])}{more}")
+    paths = [wait.path for _, wait in sorted(waits.items())]
+    return Diagnostic(RANKS_BLOCKED, message, where=paths[0] if paths else "", notes=notes)
 
 
 def time_passed(waits: Mapping[int, Wait], ended: Collection[int], world_size: int) -> Diagnostic:
-    """Returns the error that the time limit of a run has passed, with notes on all ranks."""
+    """Returns the error of a passed time limit, with a note for each rank."""
     message = "the time limit of the run has passed"
     return Diagnostic(RUN_LIMIT_EXCEEDED, message, notes=wait_notes(waits, ended, world_size, include_others=True))
 
@@ -112,7 +113,7 @@ def time_passed(waits: Mapping[int, Wait], ended: Collection[int], world_size: i
 def wait_notes(
     waits: Mapping[int, Wait], ended: Collection[int], world_size: int, *, include_others: bool = False
 ) -> list[str]:
-    """Returns a note for each waiting rank, with `include_others` also for the others."""
+    """Returns a note for each waiting rank, and with `include_others` for the others."""
     arrived = [rank for rank, wait in waits.items() if wait.key is None]
     notes: list[str] = []
     for rank in range(world_size):
@@ -125,12 +126,14 @@ def wait_notes(
 
 
 def wait_text(wait: Wait, world_size: int, arrived: Collection[int], ended: Collection[int] = ()) -> str:
-    """Returns a description of whom a rank waits for, and where."""
-    others = wait.awaited(arrived, world_size)
-    gone = [rank for rank in others if rank in ended]
-    after = ", which has ended" if gone and len(others) == 1 else f", of which {_have_ended(gone)}" if gone else ""
-    what = f", {wait.key}" if wait.key is not None else ""
-    return f"{_named(others)}{what}{after}: {wait.operation} at {wait.place}"
+    """Returns a description of the ranks that one waits for, and of its operation."""
+    awaited = wait.awaited(arrived, world_size)
+    ended_ranks = [rank for rank in awaited if rank in ended]
+    after = ""
+    if ended_ranks:
+        after = ", which has ended" if len(awaited) == 1 else f", of which {_have_ended(ended_ranks)}"
+    message = f", {wait.key}" if wait.key is not None else ""
+    return f"{_named(awaited)}{message}{after}: {wait.operation} at {wait.path}"
 
 
 def cycle_of(waits: Mapping[int, Wait], world_size: int) -> tuple[int, ...]:
@@ -163,7 +166,7 @@ def _have_ended(ranks: Sequence[int]) -> str:
 
 
 def _listed(ranks: Sequence[int]) -> str:
-    shown = [str(rank) for rank in ranks[:_LISTED]]
-    if len(ranks) > _LISTED:
-        return f"{', '.join(shown)} and {len(ranks) - _LISTED} more"
+    shown = [str(rank) for rank in ranks[:_MAX_LISTED]]
+    if len(ranks) > _MAX_LISTED:
+        return f"{', '.join(shown)} and {len(ranks) - _MAX_LISTED} more"
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
