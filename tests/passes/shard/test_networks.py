@@ -20,7 +20,7 @@ oracle("torch")
 oracle("transformers")
 oracle("onnxruntime")
 
-from tests.kinds.running import run_onnx  # noqa: E402  needs what is asked for above
+from tests.coreml_models.running import run_onnx  # noqa: E402  needs what is asked for above
 from tests.onnx_zoo.export import Exporter  # noqa: E402
 from tests.passes.shard.networks import HEADS, LAYERS, NAMES, exported  # noqa: E402
 

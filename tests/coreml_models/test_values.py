@@ -32,7 +32,7 @@ from tests.formats.coreml.building import (
     text,
     weight_file,
 )
-from tests.kinds.running import ENGINES, f32
+from tests.coreml_models.running import ENGINES, f32
 
 engines = pytest.mark.parametrize("engine", ENGINES)
 

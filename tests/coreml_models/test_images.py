@@ -12,7 +12,7 @@ import commonir as cir
 from commonir import api
 
 from tests.formats.coreml import building
-from tests.kinds.running import ENGINES, Array, converted, diagnostic, load, run_onnx
+from tests.coreml_models.running import ENGINES, Array, converted, diagnostic, load, run_onnx
 from tests.oracles import oracle
 
 engines = pytest.mark.parametrize("engine", ENGINES)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.kinds.running import KINDS
+from tests.coreml_models.running import KINDS
 from tests.oracles import oracle
 
 SOURCES = Path(__file__).parents[2] / "src"

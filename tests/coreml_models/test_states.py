@@ -9,7 +9,7 @@ import pytest
 
 import commonir as cir
 
-from tests.kinds.running import ENGINES, Array, converted, diagnostic, f16, load, run_onnx
+from tests.coreml_models.running import ENGINES, Array, converted, diagnostic, f16, load, run_onnx
 
 engines = pytest.mark.parametrize("engine", ENGINES)
 

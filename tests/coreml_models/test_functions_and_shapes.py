@@ -9,7 +9,7 @@ import pytest
 
 import commonir as cir
 
-from tests.kinds.running import ENGINES, converted, diagnostic, f32, load, run_onnx
+from tests.coreml_models.running import ENGINES, converted, diagnostic, f32, load, run_onnx
 from tests.oracles import oracle
 
 engines = pytest.mark.parametrize("engine", ENGINES)

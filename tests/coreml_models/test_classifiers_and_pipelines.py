@@ -13,7 +13,7 @@ import commonir as cir
 from commonir.formats.coreml.messages import message_class
 from commonir.formats.coreml.model import encode_model
 
-from tests.kinds.running import ENGINES, KINDS, Array, converted, diagnostic, f32, load, run_onnx
+from tests.coreml_models.running import ENGINES, KINDS, Array, converted, diagnostic, f32, load, run_onnx
 from tests.oracles import oracle
 
 engines = pytest.mark.parametrize("engine", ENGINES)
