@@ -11,8 +11,8 @@ import pytest
 import commonir as cir
 from commonir import api
 
-from tests.formats.coreml import building
 from tests.coreml_models.running import ENGINES, Array, converted, diagnostic, load, run_onnx
+from tests.formats.coreml import building
 from tests.oracles import oracle
 
 engines = pytest.mark.parametrize("engine", ENGINES)

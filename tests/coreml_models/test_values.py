@@ -11,6 +11,7 @@ import pytest
 
 import commonir as cir
 
+from tests.coreml_models.running import ENGINES, f32
 from tests.formats.coreml.building import (
     FLOAT16,
     FLOAT32,
@@ -32,7 +33,6 @@ from tests.formats.coreml.building import (
     text,
     weight_file,
 )
-from tests.coreml_models.running import ENGINES, f32
 
 engines = pytest.mark.parametrize("engine", ENGINES)
 
