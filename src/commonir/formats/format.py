@@ -7,11 +7,12 @@ found through the entry points of installed packages (group `commonir.formats`),
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
+from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from commonir.base.codes import CANNOT_WRITE, NOT_IN_FORMAT, UNKNOWN_OUTPUT_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -129,31 +130,24 @@ Opened: TypeAlias = tuple[Module | None, list[Diagnostic]]
 """A module, None when nothing can be read, and all diagnostics of reading."""
 
 
-class _Deferred:
-    """A function in the place of a method: its module is loaded when it is first called on a format."""
-
-    __slots__ = ("_count", "_reference")
-
-    def __init__(self, reference: str, count: int | None) -> None:
-        self._reference = reference
-        self._count = count
-
-    def __get__(self, format: Format | None, owner: type[Format]) -> _Deferred:
-        return self
-
-    def __call__(self, *arguments: object) -> object:
-        function = imported(self._reference)
-        assert callable(function), self._reference
-        return function(*arguments[: self._count])
+_Method = TypeVar("_Method", bound=Callable[..., object])
 
 
-def deferred(reference: str, count: int | None = None) -> Any:
-    """Returns a method of a format that calls the function `module:function` with what follows the format.
+def deferred(method: _Method, reference: str, count: int | None = None) -> _Method:
+    """Returns an override of a method of `Format` that calls the function `module:function` with what follows the
+    format.
 
     Finding the format of another file loads every format, which must load neither dialects nor protobuf for it.
     `count` is how many arguments the function takes; a format without options leaves them out.
     """
-    return _Deferred(reference, count)
+
+    @wraps(method)
+    def call(_: Format, *arguments: object) -> object:
+        function = imported(reference)
+        assert callable(function), reference
+        return function(*arguments[:count])
+
+    return call  # pyright: ignore[reportReturnType]  what a reference names has a type only when it is loaded
 
 
 class Format:

@@ -17,15 +17,15 @@ class ArkFormat(Format):
     dialect = "ark"
     suffixes = (SUFFIX,)
 
-    read = deferred("commonir.formats.ark.read:read", 2)
-    check = deferred("commonir.formats.ark.checking:check", 2)
-    read_files = deferred("commonir.formats.ark.read:read_files")
-    check_files = deferred("commonir.formats.ark.checking:check_files")
-    verify = deferred("commonir.formats.ark.checking:verify_program")
-    write = deferred("commonir.formats.ark.write:write", 2)
-    loads = deferred("commonir.formats.ark.read:loads")
-    dumps = deferred("commonir.formats.ark.write:dumps")
-    programs = deferred("commonir.formats.ark.files:programs")
+    read = deferred(Format.read, "commonir.formats.ark.read:read", 2)
+    check = deferred(Format.check, "commonir.formats.ark.checking:check", 2)
+    read_files = deferred(Format.read_files, "commonir.formats.ark.read:read_files")
+    check_files = deferred(Format.check_files, "commonir.formats.ark.checking:check_files")
+    verify = deferred(Format.verify, "commonir.formats.ark.checking:verify_program")
+    write = deferred(Format.write, "commonir.formats.ark.write:write", 2)
+    loads = deferred(Format.loads, "commonir.formats.ark.read:loads")
+    dumps = deferred(Format.dumps, "commonir.formats.ark.write:dumps")
+    programs = deferred(Format.programs, "commonir.formats.ark.files:programs")
 
     def recognize(self, content: FileContent) -> Recognition | None:
         if content.entries is not None:

@@ -31,13 +31,13 @@ class CommonIRFormat(Format):
     suffixes = (".cir", ".cir.json")
     has_external_data = True
 
-    read = deferred("commonir.formats.common_ir.read:read")
-    check = deferred("commonir.formats.common_ir.read:check")
-    write = deferred("commonir.formats.common_ir.write:write")
-    loads = deferred("commonir.formats.common_ir.read:loads")
-    dumps = deferred("commonir.formats.common_ir.write:dumps")
-    outline = deferred("commonir.formats.common_ir.outline:outline")
-    left_behind = deferred("commonir.formats.common_ir.write:left_behind")
+    read = deferred(Format.read, "commonir.formats.common_ir.read:read")
+    check = deferred(Format.check, "commonir.formats.common_ir.read:check")
+    write = deferred(Format.write, "commonir.formats.common_ir.write:write")
+    loads = deferred(Format.loads, "commonir.formats.common_ir.read:loads")
+    dumps = deferred(Format.dumps, "commonir.formats.common_ir.write:dumps")
+    outline = deferred(Format.outline, "commonir.formats.common_ir.outline:outline")
+    left_behind = deferred(Format.left_behind, "commonir.formats.common_ir.write:left_behind")
 
     def recognize(self, content: FileContent) -> Recognition | None:
         if content.entries is not None:

@@ -19,11 +19,11 @@ class CoreMLFormat(Format):
     dialect = "mil"
     suffixes = (".mlpackage", ".mlmodel")
 
-    read = deferred("commonir.formats.coreml.read:read_with_findings", 2)
-    check = deferred("commonir.formats.coreml.read:check", 2)
-    verify = deferred("commonir.formats.coreml.verify:verify_model")
-    write = deferred("commonir.formats.coreml.write:write", 2)
-    outline = deferred("commonir.formats.coreml.outline:outline")
+    read = deferred(Format.read, "commonir.formats.coreml.read:read_with_findings", 2)
+    check = deferred(Format.check, "commonir.formats.coreml.read:check", 2)
+    verify = deferred(Format.verify, "commonir.formats.coreml.verify:verify_model")
+    write = deferred(Format.write, "commonir.formats.coreml.write:write", 2)
+    outline = deferred(Format.outline, "commonir.formats.coreml.outline:outline")
 
     def recognize(self, content: FileContent) -> Recognition | None:
         if content.entries is not None:

@@ -18,11 +18,11 @@ class MilTextFormat(Format):
     dialect = "mil"
     suffixes = (".mil",)
 
-    read = deferred("commonir.formats.mil_text.read:read_with_findings", 2)
-    check = deferred("commonir.formats.mil_text.read:check", 2)
-    verify = deferred("commonir.formats.coreml.verify:verify_model")
-    write = deferred("commonir.formats.mil_text.write:write", 2)
-    outline = deferred("commonir.formats.coreml.outline:outline")
+    read = deferred(Format.read, "commonir.formats.mil_text.read:read_with_findings", 2)
+    check = deferred(Format.check, "commonir.formats.mil_text.read:check", 2)
+    verify = deferred(Format.verify, "commonir.formats.coreml.verify:verify_model")
+    write = deferred(Format.write, "commonir.formats.mil_text.write:write", 2)
+    outline = deferred(Format.outline, "commonir.formats.coreml.outline:outline")
 
     def recognize(self, content: FileContent) -> Recognition | None:
         if content.entries is not None:

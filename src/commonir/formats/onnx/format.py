@@ -16,12 +16,12 @@ class OnnxFormat(Format):
     suffixes = (".onnx",)
     has_external_data = True
 
-    read = deferred("commonir.formats.onnx.read:read", 2)
-    check = deferred("commonir.formats.onnx.read:check", 2)
-    verify = deferred("commonir.formats.onnx.verify:verify_model")
-    write = deferred("commonir.formats.onnx.write:write")
-    dumps = deferred("commonir.formats.onnx.write:dumps")
-    outline = deferred("commonir.formats.onnx.outline:outline")
+    read = deferred(Format.read, "commonir.formats.onnx.read:read", 2)
+    check = deferred(Format.check, "commonir.formats.onnx.read:check", 2)
+    verify = deferred(Format.verify, "commonir.formats.onnx.verify:verify_model")
+    write = deferred(Format.write, "commonir.formats.onnx.write:write")
+    dumps = deferred(Format.dumps, "commonir.formats.onnx.write:dumps")
+    outline = deferred(Format.outline, "commonir.formats.onnx.outline:outline")
 
     def recognize(self, content: FileContent) -> Recognition | None:
         if content.entries is not None:
