@@ -1,7 +1,7 @@
-"""Reference pages of operations and dialects, derived from the definitions alone.
+"""Reference pages of operations and dialects, derived from the definitions.
 
-A page and a record (for `--json`) hold the same facts. What the reference means is shown at an example: operands of a
-small rank whose dimensions are the names in the patterns.
+A page and a record (for `--json`) have the same content. References are shown for an example: operands of a small rank
+whose dimensions are the names in the patterns.
 """
 
 from __future__ import annotations
@@ -33,25 +33,22 @@ Record = dict[str, object]
 _FENCE = "```"
 _LABEL = re.compile(r"\b(C\d+)[.:]\s+")
 _FORMS = {
-    Form.COMPOSITE: "composite: it means what these operations mean, and is lowered to them",
+    Form.COMPOSITE: "composite: equivalent to these operations, to which it is lowered",
     Form.KERNEL: "kernel: each element of the result, in index notation",
     Form.ALGORITHM: "algorithm: a function of whole arrays",
-    Form.STRUCTURAL: "structural: its meaning is part of how programs run, or is not stated",
+    Form.STRUCTURAL: "structural: part of the execution of programs, or without a reference",
 }
 
-
-_STATED = (Form.COMPOSITE, Form.KERNEL)
+_WITH_TEXT = (Form.COMPOSITE, Form.KERNEL)
 
 
 def summary_of(definition: type[Op]) -> str:
-    """Returns the first sentence of the description of an operation; a later version has that of the definition it
-    derives from.
-    """
+    """Returns the first sentence of the description of an operation; a later version has that of its base class."""
     return next(iter(_paragraphs(_described(definition).__doc__)), "")
 
 
 def _described(definition: type[Op]) -> type[Op]:
-    """Returns the definition that says what an operation does: the first of those that a later version derives from."""
+    """Returns the definition that describes an operation: the oldest base class with its name."""
     bases = [c for c in definition.__mro__ if issubclass(c, Op) and c.name == definition.name and c.__doc__]
     return bases[-1] if bases else definition
 
@@ -61,7 +58,7 @@ def _paragraphs(docstring: str | None) -> list[str]:
     out: list[str] = []
     for n, part in enumerate(text.split(_FENCE)):
         if n % 2:
-            # What stands between fences is not prose.
+            # Code between fences is not prose.
             out.append(f"{_FENCE}{part.rstrip()}\n{_FENCE}")
         else:
             out += [" ".join(p.split()) for p in part.split("\n\n") if p.strip()]
@@ -69,7 +66,7 @@ def _paragraphs(docstring: str | None) -> list[str]:
 
 
 class _Doc:
-    """The parts of a docstring: description, labelled conditions stated in it, source document."""
+    """The parts of a docstring: description, labelled conditions, source document."""
 
     def __init__(self, definition: type[Op]) -> None:
         self.description: list[str] = []
@@ -86,7 +83,7 @@ class _Doc:
 
 
 def _conditions(definition: type[Op]) -> dict[str, str]:
-    """Labelled conditions: those with a method of their own, and those that the docstring states."""
+    """Returns the labelled conditions: those with a method, and those in the docstring only."""
     methods = {c.label: c.text for c in definition.layout.constraints.values()}
     conditions = {**_Doc(_described(definition)).conditions, **_Doc(definition).conditions, **methods}
     return {
@@ -95,7 +92,7 @@ def _conditions(definition: type[Op]) -> dict[str, str]:
 
 
 def _changes(definitions: Sequence[type[Op]]) -> dict[str, str]:
-    """Returns the changes of each later version of an operation: as its docstring describes them, else derived from its
+    """Returns the changes of each later version of an operation: from its docstring, else derived from its
     fields.
     """
     first = summary_of(definitions[-1])
@@ -121,7 +118,7 @@ def _source(dialect: Dialect, definition: type[Op]) -> str:
 
 
 def operation_record(dialect: Dialect, name: str) -> Record:
-    """Everything the newest definition of an operation says, as plain data.
+    """Returns the newest definition of an operation as plain data.
 
     Raises: KeyError when the dialect has no such operation.
     """
@@ -205,18 +202,16 @@ def _default_text(field: Field) -> str | None:
     return _without_type(attribute_text(field.type.to_attribute(field.default)))
 
 
-# -- the meaning, shown at an example
+# -- the meaning, for an example
 
 
 def reference_text(definition: type[Op]) -> str:
-    """Returns the reference as a formula or as the operations it is made of; as Python where no example of it can be
-    made.
-    """
-    return _reference_text(definition, general_example_of(definition)) if definition.form in _STATED else ""
+    """Returns the reference as a formula or as operations; as Python if there is no example of it."""
+    return _reference_text(definition, general_example_of(definition)) if definition.form in _WITH_TEXT else ""
 
 
 def _reference_text(definition: type[Op], example: Op | None) -> str:
-    if definition.form not in _STATED:
+    if definition.form not in _WITH_TEXT:
         return ""
     if example is None:
         return _python(definition)
@@ -226,7 +221,7 @@ def _reference_text(definition: type[Op], example: Op | None) -> str:
         return _python(definition)
     if derived.kernels:
         return formula(derived.kernels, tuple([f.spelling for f in definition.layout.results]))
-    # What an operation means may depend on elements that an example does not have.
+    # The meaning may depend on elements that the example does not have.
     return _body(definition, derived) if derived.outputs else _python(definition)
 
 
@@ -240,11 +235,11 @@ def _python(definition: type[Op]) -> str:
 def _body(definition: type[Op], derived: Derived) -> str:
     """Returns the operations of a composite, one line each."""
     names: dict[Value, str] = {}
-    for f, given in zip(definition.layout.formals, derived.inputs, strict=True):
-        if isinstance(given, Value):
-            names[given] = f.spelling
-        elif given is not None:
-            names |= {v: f"{f.spelling}{n}" for n, v in enumerate(given)}
+    for f, passed in zip(definition.layout.formals, derived.inputs, strict=True):
+        if isinstance(passed, Value):
+            names[passed] = f.spelling
+        elif passed is not None:
+            names |= {v: f"{f.spelling}{n}" for n, v in enumerate(passed)}
     behind = operations_behind(derived.outputs, frozenset(names))
     taken = set(names.values())
     results = [f.spelling for f in definition.layout.results]
@@ -273,9 +268,9 @@ def _fresh() -> Iterator[str]:
 
 
 def _without_type(text: str) -> str:
-    """Returns numbers and lists without their types, for people."""
-    text = re.sub(r"#commonir\.dims<([^<>]*)>", lambda found: f"[{found[1].replace(chr(34), '')}]", text)
-    listed = re.sub(r"array<\w+(?:: ([^<>]*))?>", lambda found: f"[{found[1] or ''}]", text)
+    """Returns numbers and lists without their types."""
+    text = re.sub(r"#commonir\.dims<([^<>]*)>", lambda match: f"[{match[1].replace(chr(34), '')}]", text)
+    listed = re.sub(r"array<\w+(?:: ([^<>]*))?>", lambda match: f"[{match[1] or ''}]", text)
     return re.sub(r" : (?:i64|f64)\b", "", listed)
 
 
@@ -314,7 +309,7 @@ def operation_page(dialect: Dialect, name: str) -> str:
 
 
 def _versions(definitions: Sequence[type[Op]]) -> list[str]:
-    """Returns the section on the versions of an operation: which they are, and what they changed."""
+    """Returns the section on the versions of an operation and their changes."""
     versions = [d.since for d in definitions if d.since]
     if not versions:
         return []
@@ -334,15 +329,15 @@ def _example(definition: type[Op], example: Op | None) -> list[str]:
     results = [_type_text(t) for t in types]
     if not results or any(isinstance(t, TensorType) and t.shape is None for t in types):
         return []
-    given = [
+    arguments = [
         f"{f.spelling}: {', '.join([_operand_text(v) for v in values])}"
         for f in definition.layout.inputs
         if f.kind is FieldKind.OPERAND and (values := _values_of(example, f))
     ]
     spellings = {f.spelling for f in definition.layout.attributes}
     shown = [(key, value) for key, value in example.properties.items() if key in spellings]
-    given += [f"{key} = {_without_type(attribute_text(value))}" for key, value in shown]
-    return ["## Example", "", "```", f"{definition.name}({', '.join(given)}) -> {', '.join(results)}", "```", ""]
+    arguments += [f"{key} = {_without_type(attribute_text(value))}" for key, value in shown]
+    return ["## Example", "", "```", f"{definition.name}({', '.join(arguments)}) -> {', '.join(results)}", "```", ""]
 
 
 def _values_of(op: Op, field: Field) -> Sequence[Value]:
@@ -352,7 +347,7 @@ def _values_of(op: Op, field: Field) -> Sequence[Value]:
 
 
 def _operand_text(value: Value) -> str:
-    """Returns the type of an operand, and its elements where they are known."""
+    """Returns the type of an operand, and its elements if they are known."""
     dims, text = known_dims(value), _type_text(value.type)
     if dims is None:
         return text
@@ -361,7 +356,7 @@ def _operand_text(value: Value) -> str:
 
 
 def _type_text(type: Type) -> str:
-    """Returns a type as index notation writes it, such as f32[n, c]; a question mark stands for what is not known."""
+    """Returns a type as in index notation, such as f32[n, c]; unknown dims are question marks."""
     if isinstance(type, ListType | OptionalType):
         return f"{'list' if isinstance(type, ListType) else 'optional'}<{_type_text(type.element)}>"
     if not isinstance(type, TensorType):
@@ -395,7 +390,7 @@ def _sentence(text: str) -> str:
 
 
 def _signature(definition: type[Op]) -> str:
-    """Returns the constructor as Python would show it."""
+    """Returns the signature of the constructor."""
     shown: list[str] = []
     for f in definition.layout.arguments:
         if f.is_required or (f.variadic and f.default is MISSING):

@@ -1,10 +1,10 @@
-"""One small operation of a definition, which its documentation shows.
+"""Builds a small operation of a definition, for its documentation.
 
-A file `examples.txt` beside the modules of a dialect gives some, one a line, as `mil.conv(x: f32[n, 3, h, w], weight:
-f32[8, 3, 5, 5], strides = (2, 2))`, with `x = (1, 2)` for an operand of known elements, `and` between the values of a
-variadic one, and ` -> f32[2, 6]` at its end where the types of results are stated, not inferred. Others are guessed,
-like required fields that a line leaves out: dimensions have the names that stand in the patterns, or are small numbers,
-and a few plain values of each attribute are tried until the definition accepts the operation.
+A file `examples.txt` beside the modules of a dialect has some, one on each line, as `mil.conv(x: f32[n, 3, h, w],
+weight: f32[8, 3, 5, 5], strides = (2, 2))`, with `x = (1, 2)` for an operand of known elements, `and` between the
+values of a variadic one, and ` -> f32[2, 6]` at its end where the types of results are declared, not inferred. Others
+are guessed, like required fields that a line omits: dims are the names in the patterns, or small numbers, and a few
+values of each attribute are tried until the definition accepts the operation.
 """
 
 from __future__ import annotations
@@ -51,54 +51,54 @@ _TRIALS = 8
 _SCALARS = {**ELEMENT_TYPES, "index": index}
 _PREFERRED = (f32, i32)
 _CLASSES = {"float": f32, "number": f32, "any": f32, "": f32, "int": i32}
-_GIVEN = re.compile(r"(\w+)(: | = )(.*?)(?=, \w+(?:: | = )|$)")
+_FIELD = re.compile(r"(\w+)(: | = )(.*?)(?=, \w+(?:: | = )|$)")
 _ERRORS = (DiagnosticError, NotationError, InternalError, TypeError, ValueError, IndexError, KeyError)
 
 Dims = Callable[[str], Dim]
-"""Returns the dim that a name of a pattern stands for."""
+"""Returns the dim for a name of a pattern."""
 
 
 def _numbered() -> Dims:
-    """Returns a function that gives each name a number of its own, from 2 on."""
+    """Returns a function that numbers names from 2."""
     known: dict[str, int] = {}
     return lambda name: known.setdefault(name, len(known) + 2)
 
 
 class _Guess(NamedTuple):
-    """How an operation is made up: dims of the first operand and of the others, axes of a wildcard, which of the values
-    of each attribute, and whether with all optional operands.
+    """The choices for an example: dims of the first operand and of the others, the number of axes of a wildcard, the
+    index among the values of each attribute, and whether optional operands are present.
     """
 
     first: Dims
     others: Dims
     rank: int
     trial: int
-    is_whole: bool
+    has_optional: bool
 
 
 def _guesses(
-    trials: int, ways: Sequence[str] = ("names", "numbers after names", "numbers", "equal")
+    trials: int, dim_styles: Sequence[str] = ("names", "numbers after names", "numbers", "equal")
 ) -> Iterator[_Guess]:
-    def equal(name: str) -> Dim:  # noqa: ARG001  all names stand for one number
+    def equal(name: str) -> Dim:  # noqa: ARG001  one number for all names
         return 4
 
-    for dims in ways:
-        for is_whole, rank, trial in product((True, False), _RANKS, range(trials)):
+    for dims in dim_styles:
+        for has_optional, rank, trial in product((True, False), _RANKS, range(trials)):
             others = symbol if dims == "names" else equal if dims != "numbers" else _numbered()
             first = symbol if dims.endswith("names") else others
-            yield _Guess(first, others, rank, trial, is_whole)
+            yield _Guess(first, others, rank, trial, has_optional)
 
 
 def example_of(definition: type[Op]) -> Op | None:
-    """Returns an operation of the definition: that of `examples.txt`, else a guess, with all optional operands
-    where it accepts them; None when none was found.
+    """Returns an operation of the definition: that of `examples.txt`, else a guess, if possible with all optional
+    operands; None when there is none.
     """
     if definition.layout.regions:
         return None
-    stated, results = _stated(definition)
+    declared, results = _declared(definition)
     for guess in _guesses(_trials(definition)):
         try:
-            arguments = _arguments(definition, guess, stated)
+            arguments = _arguments(definition, guess, declared)
             return definition.build(arguments, results) if results else definition(**arguments)
         except _ERRORS:
             continue  # this guess does not fit the definition
@@ -106,9 +106,7 @@ def example_of(definition: type[Op]) -> Op | None:
 
 
 def general_example_of(definition: type[Op]) -> Op | None:
-    """Returns an operation of the definition whose dims are names as far as it accepts that: what it means in general
-    is shown at it.
-    """
+    """Returns an operation of the definition, if possible with symbolic dims, for its general meaning."""
     if not definition.layout.regions:
         for guess in _guesses(_trials(definition), ("names",)):
             try:
@@ -119,20 +117,20 @@ def general_example_of(definition: type[Op]) -> Op | None:
 
 
 def _trials(definition: type[Op]) -> int:
-    """Returns how many values of required attributes are tried."""
+    """Returns the number of values of required attributes to try."""
     fields = [f for f in definition.layout.arguments if f.kind is not FieldKind.OPERAND and f.is_required]
     return min(max([len(_candidates(f, 1)) for f in fields], default=1), _TRIALS)
 
 
-def _stated(definition: type[Op]) -> tuple[Mapping[str, tuple[bool, str]], Sequence[Type]]:
-    """Returns the fields that `examples.txt` gives for an operation, whether by type and the text of it, and the types
+def _declared(definition: type[Op]) -> tuple[Mapping[str, tuple[bool, str]], Sequence[Type]]:
+    """Returns the fields of an operation in `examples.txt`, each with whether it is a type and its text, and the types
     of results.
     """
     line = _lines(definition.__module__).get(definition.name, "")
     text, results = line.rsplit(" -> ", 1) if " -> " in line else (line, "")
-    found: list[tuple[str, str, str]] = _GIVEN.findall(text.removesuffix(")"))
+    fields: list[tuple[str, str, str]] = _FIELD.findall(text.removesuffix(")"))
     types = [_named(definition, part) for part in results.split(" and ")] if results else []
-    return {name: (mark == ": ", text) for name, mark, text in found}, types
+    return {name: (mark == ": ", text) for name, mark, text in fields}, types
 
 
 def _named(definition: type[Op], text: str) -> Type:
@@ -150,26 +148,26 @@ def _lines(module: str) -> Mapping[str, str]:
     return {name: text for name, _, text in lines}
 
 
-def _arguments(definition: type[Op], guess: _Guess, stated: Mapping[str, tuple[bool, str]]) -> dict[str, object]:
+def _arguments(definition: type[Op], guess: _Guess, declared: Mapping[str, tuple[bool, str]]) -> dict[str, object]:
     out: dict[str, object] = {}
     for n, f in enumerate(definition.layout.arguments):
         dims = guess.others if n else guess.first
-        if f.spelling in stated:
-            out[f.name] = _given(definition, f, *stated[f.spelling])
+        if f.spelling in declared:
+            out[f.name] = _argument(definition, f, *declared[f.spelling])
         elif f.kind is FieldKind.OPERAND:
             if f.variadic:
-                count = 0 if stated else 2
+                count = 0 if declared else 2
                 out[f.name] = tuple([_operand(definition, f, guess, dims) for _ in range(count)])
-            elif f.is_required or (guess.is_whole and not stated):
+            elif f.is_required or (guess.has_optional and not declared):
                 out[f.name] = _operand(definition, f, guess, dims)
         elif f.is_required:
-            found = _candidates(f, guess.rank)
-            out[f.name] = found[guess.trial % len(found)]
+            values = _candidates(f, guess.rank)
+            out[f.name] = values[guess.trial % len(values)]
     return out
 
 
-def _given(definition: type[Op], field: Field, is_type: bool, text: str) -> object:
-    """Returns an argument that `examples.txt` gives."""
+def _argument(definition: type[Op], field: Field, is_type: bool, text: str) -> object:
+    """Returns an argument from its text in `examples.txt`."""
     if field.kind is not FieldKind.OPERAND:
         value = literal_eval(text)
         return ELEMENT_TYPES.get(value, value) if field.type in (attr_types.element, attr_types.type_) else value
@@ -186,8 +184,8 @@ def _value(definition: type[Op], field: Field, is_type: bool, text: str) -> Valu
     shape = (len(elements),) if is_vector else ()
     name = "" if field.pattern is None else field.pattern.element
     variable = definition.layout.variables.get(name)
-    is_whole = (variable is None and name == "any") or (variable is not None and i32 in variable.elements)
-    element = i32 if is_whole and all(isinstance(e, int) for e in elements) else _element(definition, name)
+    may_be_integer = (variable is None and name == "any") or (variable is not None and i32 in variable.elements)
+    element = i32 if may_be_integer and all(isinstance(e, int) for e in elements) else _element(definition, name)
     dims = tuple([e for e in elements if isinstance(e, int)]) if element.is_integer else None
     return Known(TensorType(element, shape), dims, data_of(element, shape, elements)).result
 
@@ -197,8 +195,8 @@ def _operand(definition: type[Op], field: Field, guess: _Guess, dims: Dims) -> V
     if field.by_value and isinstance(type, TensorType):
         if field.pattern is not None and field.pattern.dims == ():
             return Known(type, (dims(field.spelling),)).result
-        sizes = tuple([dims(f"{field.spelling}{n}") for n in range(guess.rank)])
-        return Known(TensorType(type.element, (guess.rank,)), sizes).result
+        elements = tuple([dims(f"{field.spelling}{n}") for n in range(guess.rank)])
+        return Known(TensorType(type.element, (guess.rank,)), elements).result
     return Value(type)
 
 
@@ -223,7 +221,7 @@ def _type(definition: type[Op], pattern: Pattern | None, rank: int, dims: Dims) 
 
 
 def _admitted(pattern: TypeConstraint, rank: int, dims: Dims) -> Type:
-    """Returns a type of a set: the only one, else the first of some plain types that is in it."""
+    """Returns a type of a set: the only one, else the first member of a list of common types."""
     if pattern.builds is not None:
         return pattern.builds
     shape = tuple([dims(f"s{n}") for n in range(rank)])
@@ -239,10 +237,10 @@ def _member(variable: TypeVariable, shape: tuple[Dim, ...]) -> Type:
         case TypeClass():
             return _member(variable.members[0], shape)
         case Wrapped(wrapper=wrapper, content=content):
-            inside = _member(content, shape)
-            if wrapper == "sparse" and isinstance(inside, TensorType):
-                return SparseTensorType(inside.element, inside.shape)
-            return ListType(inside) if wrapper == "list" else OptionalType(inside)
+            nested = _member(content, shape)
+            if wrapper == "sparse" and isinstance(nested, TensorType):
+                return SparseTensorType(nested.element, nested.shape)
+            return ListType(nested) if wrapper == "list" else OptionalType(nested)
         case Mapped():
             return MapType(_preferred(variable.key.elements), _member(variable.content, ()))
         case _:
@@ -262,32 +260,32 @@ def _preferred(elements: frozenset[ElementType]) -> ElementType:
 
 def _candidates(field: Field, rank: int) -> Sequence[object]:
     """Returns a few values that an attribute may have."""
-    kind = field.type
-    if kind is None:
+    attr_type = field.type
+    if attr_type is None:
         return (None,)
-    found = [v for v in _values(kind, rank) if _is_accepted(kind, field, v)]
-    return found or [v for v in _plain(rank) if _is_accepted(kind, field, v)] or (None,)
+    values = [v for v in _values(attr_type, rank) if _is_accepted(attr_type, field, v)]
+    return values or [v for v in _plain(rank) if _is_accepted(attr_type, field, v)] or (None,)
 
 
-def _is_accepted(kind: AttrType[Any], field: Field, value: object) -> bool:
+def _is_accepted(attr_type: AttrType[Any], field: Field, value: object) -> bool:
     try:
-        stored = kind.coerce(value)
+        stored = attr_type.coerce(value)
     except _ERRORS:
         return False
     return field.check is None or field.check.holds(stored)
 
 
 def _plain(rank: int) -> Sequence[object]:
-    """Returns values of several types, for attributes of types that are not listed."""
+    """Returns values of several types, for other types of attributes."""
     lists = ((1,) * rank, tuple(range(rank)), (0,), (1,), (1.0,) * rank, (True,) * rank, ((0, 1),))
     return (1, 0, 2, 0.5, 0.0, -1, True, *lists, "name", f32, i32, TensorType(f32, (2, 3)))
 
 
-def _values(kind: AttrType[Any], rank: int) -> Sequence[object]:
+def _values(attr_type: AttrType[Any], rank: int) -> Sequence[object]:
     """Returns a few values of a type of attributes."""
-    match kind.name:
-        case _ if kind.cases:
-            return kind.cases
+    match attr_type.name:
+        case _ if attr_type.cases:
+            return attr_type.cases
         case attr_types.integer.name:
             return (1, 0, 2)
         case attr_types.number.name:

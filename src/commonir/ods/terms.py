@@ -1,8 +1,7 @@
 """Rewrite rules as data: terms over definitions, and `source >> result`.
 
-A source term says what an operation must look like, as far as it matters: what it does not mention is free. The same
-variable twice stands for the same value or attribute. Result terms say everything: values that are bound, operations
-to be made, attributes that are bound or computed.
+A source term is a pattern of an operation; fields that it does not mention match anything. A repeated variable matches
+equal values or attributes. Result terms are complete: bound values, new operations, bound or computed attributes.
 
     x, k = variables("x k")
     rule = term(t.Scale, term(t.Scale, x, factor=1.0), factor=k) >> term(t.Scale, x, factor=k)
@@ -52,13 +51,13 @@ class Variable(Term):
 
 
 class StorageCheck(Check):
-    """A condition on the storage form of an attribute, whatever its field."""
+    """A condition on the storage form of an attribute."""
 
     __slots__ = ()
 
 
 class Anything(Term):
-    """Matches anything, and binds nothing."""
+    """Matches anything without binding it."""
 
     __slots__ = ()
 
@@ -69,8 +68,7 @@ class Anything(Term):
 class Constant(Term):
     """An operand whose elements are known before running.
 
-    `holds` is a condition on them: on a tuple of numbers or, with `is_splat`, on the number that all elements are equal
-    to.
+    `holds` is a condition on the tuple of elements or, with `is_splat`, on the number to which all are equal.
     """
 
     __slots__ = ("holds", "is_splat", "name", "text")
@@ -96,7 +94,7 @@ class Constant(Term):
         return self.holds is None or self.holds(data.values())
 
     def named(self, name: str) -> Constant:
-        """Returns the same under a name."""
+        """Returns the term with a name."""
         return Constant(self.text, self.holds, name, is_splat=self.is_splat)
 
     def __repr__(self) -> str:
@@ -106,12 +104,12 @@ class Constant(Term):
 class Computed(Term):
     """In a result: the value of a function of bound values.
 
-    The function gets values as `Value` and attributes as Python values. It returns a value, an attribute value, or None
-    when the rule does not apply; the result of a supplement is ignored. `label` names the result, of which there are
-    `count` if that is known.
+    The function takes values as `Value` and attributes as Python values. It returns a value, an attribute value, or
+    None if the rule does not apply; the result of a supplement is ignored. `label` names the results; `count` is their
+    number, if known.
     """
 
-    __slots__ = ("arguments", "count", "function", "label", "name", "pick", "place")
+    __slots__ = ("arguments", "count", "function", "label", "location", "name", "pick")
 
     def __init__(
         self,
@@ -122,7 +120,7 @@ class Computed(Term):
         label: str = "",
         count: int | None = None,
         pick: int | None = None,
-        place: LocationTerm | None = None,
+        location: LocationTerm | None = None,
     ) -> None:
         self.name = name
         self.function = function
@@ -130,7 +128,7 @@ class Computed(Term):
         self.label = label
         self.count = count
         self.pick = pick
-        self.place = place
+        self.location = location
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(map(repr, self.arguments))})"
@@ -144,8 +142,7 @@ def computed(function: Callable[..., object], *arguments: object) -> Computed:
 class SourceCall(Term):
     """In a source: a function of an operand (its value) or of an attribute (its Python value).
 
-    It returns the values of `outputs`, a tuple when there are several, True when there are none; None or False when the
-    rule does not apply.
+    It returns the values of `outputs`, a tuple of several, True for none; None or False if the rule does not apply.
     """
 
     __slots__ = ("function", "name", "outputs")
@@ -183,17 +180,17 @@ class LocationTerm(Term):
 
 
 class OperationTerm(Term):
-    """An operation: in a source what it must look like, in a result what is made.
+    """An operation: the pattern of one in a source, a new one in a result.
 
     `fields` has a term or a Python value for each field that is mentioned; a variadic operand has a tuple of terms, or
     a variable for all of its values. `extra` has terms for attributes that the definition does not declare. `label`
-    names the operation, so that results can refer to its values; `pick` says which of its results is meant where the
-    term stands: by default all of them, and the first where it is one operand. `swaps` are pairs of fields that a
-    source matches in either order. A result may say by `types` the types of its results (types, variables whose type is
-    meant, functions that give types), where they cannot be inferred, and by `place` where it comes from.
+    names the operation, so that results can refer to its values; `pick` selects one of its results: by default all of
+    them, or the first as a single operand. `swaps` are pairs of fields that a source matches in either order. In a
+    result, `types` are the types of its results (types, variables that have the type, functions that return types), if
+    they cannot be inferred, and `location` is its location.
     """
 
-    __slots__ = ("definition", "extra", "fields", "label", "pick", "place", "swaps", "types")
+    __slots__ = ("definition", "extra", "fields", "label", "location", "pick", "swaps", "types")
 
     def __init__(
         self,
@@ -204,7 +201,7 @@ class OperationTerm(Term):
         swaps: Sequence[tuple[str, str]] = (),
         extra: Mapping[str, object] | None = None,
         types: Sequence[object] = (),
-        place: LocationTerm | None = None,
+        location: LocationTerm | None = None,
         pick: int | None = None,
     ) -> None:
         self.definition = definition
@@ -213,11 +210,11 @@ class OperationTerm(Term):
         self.label = label
         self.swaps = tuple(swaps)
         self.types = tuple(types)
-        self.place = place
+        self.location = location
         self.pick = pick
 
     def named(self, label: str) -> OperationTerm:
-        """Returns the same under a name."""
+        """Returns the term with a name."""
         return self._with(label=label)
 
     def either_way(self) -> OperationTerm:
@@ -244,7 +241,7 @@ class OperationTerm(Term):
             swaps=self.swaps if swaps is None else swaps,
             extra=self.extra,
             types=self.types if types is None else types,
-            place=self.place,
+            location=self.location,
             pick=self.pick,
         )
 
@@ -260,7 +257,7 @@ class OperationTerm(Term):
 class Restriction:
     """A condition on several bound terms, with the text that completes `must be such that ...`.
 
-    It is asked of attributes as Python values, or with `is_stored` as they are stored.
+    Attributes are passed as Python values, or with `is_stored` in storage form.
     """
 
     __slots__ = ("arguments", "holds", "is_stored", "text")
@@ -273,23 +270,23 @@ class Restriction:
 
 
 class Precedence(Enum):
-    """Which of two rules of one benefit is tried first."""
+    """The order of rules with equal benefit."""
 
     DISCRIMINATION = auto()
-    """The more discriminating one; two that are equally so are refused."""
+    """The more discriminating rule is first; equally discriminating ones are refused."""
     ORDER = auto()
-    """The one that was given first, as MLIR's own drivers do."""
+    """Rules are tried in the order of the set, as by MLIR's drivers."""
 
 
 class Rewrite:
-    """A rule: what it matches, what takes its place, and on which conditions.
+    """A rule: a source pattern, the results that replace it, and conditions.
 
-    The last results stand for the results of the matched operation; those before are made because others use them, and
-    `supplements` are made after them. `benefit` is added to how discriminating the rule is; `precedence` says what
-    counts between rules that are equal in that. `place` is where it is written, for messages.
+    The last results replace the results of the matched operation; earlier ones are operands of others, and
+    `supplements` are built after them. `benefit` is added to the discrimination of the rule; `precedence` orders rules
+    for which the sum is equal. `position` is the source position of the rule, for messages.
     """
 
-    __slots__ = ("benefit", "name", "place", "precedence", "restrictions", "results", "source", "supplements")
+    __slots__ = ("benefit", "name", "position", "precedence", "restrictions", "results", "source", "supplements")
 
     def __init__(
         self,
@@ -301,7 +298,7 @@ class Rewrite:
         benefit: int = 0,
         precedence: Precedence = Precedence.DISCRIMINATION,
         name: str = "",
-        place: str = "",
+        position: str = "",
     ) -> None:
         self.source = source
         self.results = tuple(results)
@@ -310,22 +307,22 @@ class Rewrite:
         self.benefit = benefit
         self.precedence = precedence
         self.name = name
-        self.place = place
+        self.position = position
 
     def where(self, text: str, holds: Condition, *arguments: object) -> Rewrite:
         """Returns the rule with one more condition: a function of bound values and attributes."""
         return self._with(restrictions=(*self.restrictions, Restriction(text, holds, arguments)))
 
     def named(self, name: str) -> Rewrite:
-        """Returns the rule under a name."""
+        """Returns the rule with a name."""
         return self._with(name=name)
 
     def preferred(self, benefit: int) -> Rewrite:
-        """Returns the rule with an advantage over others that match the same."""
+        """Returns the rule with a benefit, by which it is preferred to others that match."""
         return self._with(benefit=benefit)
 
     def preceding(self, precedence: Precedence) -> Rewrite:
-        """Returns the rule with another precedence, which decides which of several is tried first."""
+        """Returns the rule with another precedence."""
         return self._with(precedence=precedence)
 
     def _with(
@@ -343,7 +340,7 @@ class Rewrite:
             benefit=self.benefit if benefit is None else benefit,
             precedence=self.precedence if precedence is None else precedence,
             name=self.name if name is None else name,
-            place=self.place,
+            position=self.position,
         )
 
     def __repr__(self) -> str:
@@ -351,14 +348,15 @@ class Rewrite:
 
 
 def variables(names: str) -> tuple[Variable, ...]:
-    """Variables by their names, separated by blanks."""
+    """Returns variables from their names, separated by blanks."""
     return tuple(map(Variable, names.split()))
 
 
 def term(definition: type[Definition], *terms: object, **named: object) -> OperationTerm:
-    """Returns a term of a rewrite rule: operations of a definition with these fields; others are free.
+    """Returns a term of a rewrite rule: operations of a definition with these fields; others match
+    anything.
 
-    Takes terms as the constructor takes arguments.
+    Arguments are as of the constructor.
 
     Raises: TypeError for an unknown field.
     """
@@ -366,7 +364,7 @@ def term(definition: type[Definition], *terms: object, **named: object) -> Opera
 
 
 def _fields_of(definition: type[Definition], terms: Sequence[object], named: Mapping[str, object]) -> dict[str, object]:
-    """Returns terms by field, given like constructor arguments by position or by name.
+    """Returns terms by field, from positional and named arguments as of the constructor.
 
     Raises: TypeError for an unknown field, and for more terms than there are fields.
     """
@@ -375,9 +373,9 @@ def _fields_of(definition: type[Definition], terms: Sequence[object], named: Map
         raise TypeError(f"{definition.name} has {len(declared)} fields, {len(terms)} terms were given")
     out = {f.name: t for f, t in zip(declared, terms, strict=False)}
     known = {f.name for f in declared}
-    for name, fields in named.items():
+    for name, value in named.items():
         if name not in known or name in out:
             what = "is given twice" if name in out else "is not a field"
             raise TypeError(f"{definition.name}: '{name}' {what}")
-        out[name] = fields
+        out[name] = value
     return out

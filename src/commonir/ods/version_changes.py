@@ -20,10 +20,10 @@ def _fields(older: type[Op], newer: type[Op]) -> Iterator[str]:
     before, after = older.layout.by_name, newer.layout.by_name
     added = [f"`{f.spelling}`" for f in after.values() if f.name not in before]
     if added:
-        yield f"adds {_listed(added)}"
+        yield f"adds {_enumerated(added)}"
     removed = [f"`{f.spelling}`" for f in before.values() if f.name not in after]
     if removed:
-        yield f"removes {_listed(removed)}"
+        yield f"removes {_enumerated(removed)}"
     for f in after.values():
         was = before.get(f.name, f)
         if was.kind is not f.kind:
@@ -39,7 +39,7 @@ def _relaxation(field: Field, check: Check) -> str:
     """Returns the values that a field may have in addition, after a check was removed."""
     cases = () if field.type is None else field.type.cases
     allowed = [f"`{case}`" for case in cases if field.type is not None and not check.holds(field.type.coerce(case))]
-    return f"may also be {_listed(allowed, 'or')}" if allowed else f"need not be {check.text}"
+    return f"may also be {_enumerated(allowed, 'or')}" if allowed else f"need not be {check.text}"
 
 
 def _types(older: type[Op], newer: type[Op]) -> Iterator[str]:
@@ -55,20 +55,20 @@ def _types(older: type[Op], newer: type[Op]) -> Iterator[str]:
             separated.setdefault(f.pattern.element, []).append(f"`{f.spelling}`")
     for name, fields in separated.items():
         verb = "has an element type of its" if len(fields) == 1 else "have an element type of their"
-        yield f"{_listed(fields)} {verb} own, `{name}`"
+        yield f"{_enumerated(fields)} {verb} own, `{name}`"
     for name, variable in variables.items():
         was = older.layout.variables.get(name)
         added = () if was is None or variable is None or name in separated else variable.elements - was.elements
         if added:
-            yield f"`{name}` may also be {_listed(sorted([e.name for e in added]), 'or')}"
+            yield f"`{name}` may also be {_enumerated(sorted([e.name for e in added]), 'or')}"
 
 
 def _constraints(older: type[Op], newer: type[Op]) -> Iterator[str]:
     labels = {c.label for c in older.layout.constraints.values()}
     added = [c.label for c in newer.layout.constraints.values() if c.label not in labels]
     if added:
-        yield f"adds the constraint {_listed(added)}"
+        yield f"adds the constraint {_enumerated(added)}"
 
 
-def _listed(names: Sequence[str], word: str = "and") -> str:
+def _enumerated(names: Sequence[str], word: str = "and") -> str:
     return f" {word} ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -102,9 +102,9 @@ class Maker:
         if term.count is not None and len(values) != term.count:
             raise Refused(f"{term.name} gives {len(values)} values, not {term.count}")
         new = [op for op in operations_behind(values) if op not in self.built]
-        if term.place is not None:
+        if term.location is not None:
             for op in new:
-                op.location = self._location(term.place)
+                op.location = self._location(term.location)
         self.built += new
         if term.label:
             self.bound[term.label] = values
@@ -136,7 +136,7 @@ class Maker:
         definition = op_class(term)
         arguments = {n: self._field(definition.layout.by_name[n], t) for n, t in term.fields.items()}
         declared = [self._type(t) for t in term.types] if term.types else types
-        place = self.root.location if term.place is None else self._location(term.place)
+        place = self.root.location if term.location is None else self._location(term.location)
         if declared is not None:
             # As the program says it: what is inferred may know less of sizes.
             result = definition.build(arguments, declared, place)

@@ -26,7 +26,7 @@ def explained(root: Operation, rules: RuleSet, applied: Mapping[str, int]) -> li
             if reason is not None:
                 counts[rule].setdefault(reason, []).append(op)
     return [
-        report_of(repr(rule), rule.rewrite.place, applied.get(repr(rule), 0), reasons)
+        report_of(repr(rule), rule.rewrite.position, applied.get(repr(rule), 0), reasons)
         for rule, reasons in counts.items()
     ]
 

@@ -128,7 +128,7 @@ class _RecordRule:
             benefit=self._benefit(),
             precedence=Precedence.ORDER if self.is_todays else Precedence.DISCRIMINATION,
             name="" if self.record.is_anonymous else self.record.name_text,
-            place=f"{location.file.name}:{location.line}",
+            position=f"{location.file.name}:{location.line}",
         )
 
     def _patterns(self) -> tuple[Dag, list[Dag]]:
@@ -172,7 +172,7 @@ class _RecordRule:
             raise self._wrong(f"no dialect defines {name_of(record)}")
         if definition is loaded and not states(record, "arguments"):
             operands, extra = self._undeclared(definition, arguments, in_result=in_result)
-            return OperationTerm(definition, operands, label=label, extra=extra, types=types, place=place, pick=pick)
+            return OperationTerm(definition, operands, label=label, extra=extra, types=types, location=place, pick=pick)
         names = self._names(record, definition)
         terms: dict[str, object] = {}
         swaps: list[tuple[str, str]] = []
@@ -186,7 +186,7 @@ class _RecordRule:
                 pairs = [(argument, own[0])]
             for item, field in pairs:
                 terms[field.name] = self._argument(item, field, definition, in_result=in_result)
-        return OperationTerm(definition, terms, label=label, swaps=swaps, types=types, place=place, pick=pick)
+        return OperationTerm(definition, terms, label=label, swaps=swaps, types=types, location=place, pick=pick)
 
     def _names(self, record: Record, definition: type[Op]) -> _Names:
         known = {f.spelling: f for f in definition.layout.arguments}
@@ -373,7 +373,7 @@ class _RecordRule:
             raise self._wrong(f"{call.name} says itself of what types its values are")
         arguments = self._passed(call, [self._passed_argument(value, name) for value, name in given])
         count = number_of(record, "numReturns", 1)
-        return Computed(call.name, call.function, arguments, label=label, pick=pick, count=count, place=place)
+        return Computed(call.name, call.function, arguments, label=label, pick=pick, count=count, location=place)
 
     def _passed(self, call: Call, arguments: Sequence[object]) -> list[object]:
         try:

@@ -50,7 +50,7 @@ class Compiled:
         swapping = [(id(t), pair) for t in operations_in(rewrite.source) for pair in t.swaps]
         if len(swapping) > _MAX_SWAPS:
             message = f"{len(swapping)} pairs of operands are in either order, at most {_MAX_SWAPS} may be"
-            diagnostics.add(MALFORMED_RULE, f"rule {rewrite!r}: {message}", where=rewrite.place)
+            diagnostics.add(MALFORMED_RULE, f"rule {rewrite!r}: {message}", where=rewrite.position)
             diagnostics.raise_errors()
         self.alternatives: list[list[MatchStep]] = []
         faults: dict[str, None] = {}
@@ -60,7 +60,7 @@ class Compiled:
             self.alternatives.append(source.steps)
             kinds = source.kinds
         for message, code in (*((f, MALFORMED_RULE) for f in faults), *_faults(rewrite, kinds)):
-            diagnostics.add(code, f"rule {rewrite!r}: {message}", where=rewrite.place)
+            diagnostics.add(code, f"rule {rewrite!r}: {message}", where=rewrite.position)
         diagnostics.raise_errors()
         # Then all that is made is behind the values: there need not be looked.
         self._is_whole = (
@@ -303,7 +303,7 @@ def _within(terms: Sequence[object]) -> Iterator[object]:
 def _unbound(terms: Sequence[object], bound: Collection[str]) -> Iterator[str]:
     """Yields the unbound variables of terms and locations."""
     placed = [t for t in _within(terms) if isinstance(t, OperationTerm | Computed)]
-    places = [v for t in placed if t.place is not None for v in t.place.sources]
+    places = [v for t in placed if t.location is not None for v in t.location.sources]
     for name in dict.fromkeys([v.name for v in (*_within(terms), *places) if isinstance(v, Variable)]):
         if name not in bound and name.partition("__")[0] not in bound:
             yield name

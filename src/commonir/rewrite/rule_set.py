@@ -186,7 +186,7 @@ def _ambiguities(by_definition: Mapping[type[Op], Sequence[Compiled]]) -> Iterat
             # Two inherited rules are reported where they are defined.
             if definition in (a.definition, b.definition) and _are_alike(a.rewrite.source, b.rewrite.source):
                 message = f"rules {a!r} and {b!r} match the same operations and are equally discriminating"
-                where = ", ".join([r.rewrite.place for r in (a, b) if r.rewrite.place])
+                where = ", ".join([r.rewrite.position for r in (a, b) if r.rewrite.position])
                 yield Diagnostic(AMBIGUOUS_RULES, message, where=where)
 
 

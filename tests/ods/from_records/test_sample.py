@@ -201,7 +201,7 @@ def D : Dialect { let name = "d"; let cppNamespace = "::d"; }
         ('def X_AOp : Op<D, "a"> { let assemblyFormat = "(`x`)? attr-dict"; }', "needs an anchor"),
         ('def X_AOp : Op<D, "a"> { let assemblyFormat = "nonsense attr-dict"; }', "'nonsense' has no meaning"),
         ('def X_AOp : Op<D, "a"> { let arguments = (ins AnyRegion:$r); }', "neither an operand nor an attribute"),
-        ('def X_AOp : Op<D, "a"> { let results = (outs I32Attr:$r); }', "says nothing of types"),
+        ('def X_AOp : Op<D, "a"> { let results = (outs I32Attr:$r); }', "is not a type constraint"),
         ('def X_AOp : Op<D, "a"> { let arguments = (ins I32:$r, I32:$r); }', "two fields of the name 'r'"),
         ('def X_AOp : Op<D, "a">;\ndef X_BOp : Op<D, "a">;', "'d.a' is defined twice"),
         (

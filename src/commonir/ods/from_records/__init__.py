@@ -1,4 +1,4 @@
-"""Definitions of operations from TableGen records, which are the same as definitions written in Python.
+"""Definitions of operations from TableGen records, equivalent to definitions in Python.
 
 Source: MLIR operation definitions.
 """
@@ -27,9 +27,9 @@ def load(
     sources: Sources | None = None,
     directives: AbstractSet[str] | None = None,
 ) -> Loaded:
-    """Returns the dialects that a TableGen file defines, in today's form or in the older one without includes.
+    """Returns the dialects that a TableGen file defines, in the current form or in the older one without includes.
 
-    `dialects` are those whose definitions it replaces: all that are installed when not given. `directives` is as of
+    `dialects` are those whose definitions it replaces, by default all installed ones. `directives` is as of
     `loaded`.
     Raises: DiagnosticError as `tablegen.load`, and E0264.
     """
@@ -43,8 +43,8 @@ def load(
 def loaded(records: Records, dialects: Dialects, directives: AbstractSet[str] | None = None) -> Loaded:
     """Returns the dialects that records define; they replace definitions of `dialects`.
 
-    `directives` are the names of directives `custom<Name>(..)` that have code: definitions whose format has other ones
-    only have the generic form. By default all are assumed to have code.
+    `directives` are the names of directives `custom<Name>(..)` with an implementation: definitions whose format has
+    others only have the generic form. By default all are assumed to have one.
 
     Raises: DiagnosticError (E0264) with every record that should define an operation and does not.
     """

@@ -1,4 +1,4 @@
-"""Attribute constraints of records: how a value is stored in Python, its predicate, and its default.
+"""Attribute constraints of records: the Python value, the predicate, and the default of an attribute.
 
 Source: MLIR operation definitions, attribute constraints, properties and `AttrDef`.
 """
@@ -45,9 +45,9 @@ _DENSE = re.compile(r"RankedTensorType::get\(\{([\d, ]*)\}, \$_builder\.getInteg
 
 @dataclass(frozen=True, slots=True)
 class AttributeCheck:
-    """The storage of an attribute and the predicate that it satisfies, which `summary` describes."""
+    """The type of an attribute and its predicate, which `summary` describes."""
 
-    kind: AttrType[Any]
+    attr_type: AttrType[Any]
     summary: str
     admits: Callable[[Attribute], bool]
     unknown: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ def _dense(element: ElementType) -> AttrType[Any]:
         return DenseArrayAttr(element, value)
 
     def decode(attr: Attribute) -> object:
-        # What a custom form says in brackets has been read as an array of attributes.
+        # The text of a custom form in brackets has been read as an array of attributes.
         if not isinstance(attr, DenseArrayAttr | ArrayAttr):
             raise ValueError(f"expected an array of {element}, found {attr!r}")
         return base.from_attribute(attr)
@@ -83,7 +83,7 @@ _PLAIN: Mapping[str, AttrType[Any]] = MappingProxyType(
         **{f"Dense{name}ArrayAttr": _dense(e) for name, e in {"Bool": boolean, "F32": f32, "F64": f64}.items()},
     }
 )
-"""Kinds by the class that stores them."""
+"""Attribute types by storage class."""
 
 _NAMED: Mapping[str, AttrType[Any]] = MappingProxyType(
     {
@@ -95,7 +95,7 @@ _NAMED: Mapping[str, AttrType[Any]] = MappingProxyType(
         "DictArrayAttr": attr_types.dictionaries,
     }
 )
-"""Kinds by the name of the record."""
+"""Attribute types by the name of the record."""
 
 _OF_PROPERTIES: Mapping[str, PropertyType[Any]] = MappingProxyType(
     {
@@ -106,10 +106,10 @@ _OF_PROPERTIES: Mapping[str, PropertyType[Any]] = MappingProxyType(
         "_cls_UnitProp": property_types.unit,
     }
 )
-"""Kinds of properties by what stores them; flags by their class."""
+"""Property types by storage type; flags by their class."""
 
 _ELEMENTS: Mapping[str, ElementType] = MappingProxyType({"SmallVector<int64_t>": i64, "SmallVector<int32_t>": i32})
-"""Types of numbers by what stores several."""
+"""Element types by the storage type of several numbers."""
 
 
 class Attributes:
@@ -119,7 +119,7 @@ class Attributes:
         self._types = types
         self._predicates = predicates
         self._checks: dict[Record, AttributeCheck] = {}
-        self._kinds: dict[Record, AttrType[Any]] = {}
+        self._attr_types: dict[Record, AttrType[Any]] = {}
 
     def check(self, record: Record) -> AttributeCheck:
         """Returns the check of a record."""
@@ -129,17 +129,17 @@ class Attributes:
         return result
 
     def _check(self, record: Record) -> AttributeCheck:
-        kind, summary = self.kind(record), text_of(record, "summary") or record.name_text
+        attr_type, summary = self.attr_type(record), text_of(record, "summary") or record.name_text
         if is_a(record, "DerivedAttr"):
-            return AttributeCheck(kind, summary, lambda _: True)
+            return AttributeCheck(attr_type, summary, lambda _: True)
         if is_a(record, "Property"):
-            requested = self._of_property(record)
-            return AttributeCheck(kind, summary, requested.holds, requested.unknown)
+            predicate = self._of_property(record)
+            return AttributeCheck(attr_type, summary, predicate.holds, predicate.unknown)
         if is_a(record, "ConstantAttr"):
             expected = self.value(record)
-            return AttributeCheck(kind, summary, lambda a: expected is None or a is expected)
+            return AttributeCheck(attr_type, summary, lambda a: expected is None or a is expected)
         predicate = self._predicates.of(record)
-        return AttributeCheck(kind, summary, predicate.holds, predicate.unknown)
+        return AttributeCheck(attr_type, summary, predicate.holds, predicate.unknown)
 
     def _of_property(self, record: Record) -> Predicate:
         """Returns the predicate of a property's value; for a composed one, of its parts."""
@@ -150,11 +150,11 @@ class Attributes:
                 return each(self._of_property(of_each.record))
         base = record_of(record, "baseProperty")
         if base is None:
-            # Words say what numbers an enumeration has.
+            # The words of an enumeration determine its numbers.
             return ALWAYS if "EnumProp" in classes else self._predicates.of(record)
         confined = record.given.get("ConfinedProp:pred")
-        attr_type = self._of_property(base)
-        return both(attr_type, self._predicates.read(confined.record)) if isinstance(confined, DefRef) else attr_type
+        predicate = self._of_property(base)
+        return both(predicate, self._predicates.read(confined.record)) if isinstance(confined, DefRef) else predicate
 
     def condition(self, record: Record, attr_type: AttrType[Any]) -> Check | None:
         """Returns the condition on the value of a field beyond that of its attribute type; None if there is none."""
@@ -166,18 +166,18 @@ class Attributes:
         to_attribute = attr_type.to_attribute
         return Check(check.summary, lambda v: check.admits(to_attribute(v)))
 
-    def kind(self, record: Record) -> AttrType[Any]:
+    def attr_type(self, record: Record) -> AttrType[Any]:
         """Returns the attribute type of a record."""
         base = base_of(record)
-        result = self._kinds.get(base)
+        result = self._attr_types.get(base)
         if result is None:
-            result = self._kinds[base] = self._kind(base)
+            result = self._attr_types[base] = self._new_attr_type(base)
         return result
 
-    def _kind(self, base: Record) -> AttrType[Any]:
+    def _new_attr_type(self, base: Record) -> AttrType[Any]:
         constraint = record_of(base, "attr") if is_a(base, "ConstantAttr") else None
         if constraint is not None:
-            return self.kind(constraint)
+            return self.attr_type(constraint)
         if base.name_text in _NAMED:
             return _NAMED[base.name_text]
         if is_a(base, "Property"):
@@ -205,7 +205,7 @@ class Attributes:
             return property_type(base)
         if "OptionalProp" in classes:
             inner = self._part(base, "OptionalProp:p")
-            # The constraint on a present value decides whether its text stands alone.
+            # The printer determines whether the text of a value is in brackets.
             brackets = "some" in text_of(base, "printer")
             return attr_types.any_attribute if inner is None else property_types.optional(inner, is_plain=not brackets)
         if "IntArrayProp" in classes:
@@ -220,7 +220,7 @@ class Attributes:
     def _part(self, base: Record, name: str) -> PropertyType[Any] | None:
         """Returns the type of a part of a property."""
         part = base.given.get(name)
-        attr_type = self.kind(part.record) if isinstance(part, DefRef) else None
+        attr_type = self.attr_type(part.record) if isinstance(part, DefRef) else None
         return attr_type if isinstance(attr_type, PropertyType) else None
 
     def default(self, record: Record) -> object | Missing | None:
@@ -228,7 +228,7 @@ class Attributes:
 
         Raises: ValueError for a default in C++ that is not understood.
         """
-        attr_type = self.kind(record)
+        attr_type = self.attr_type(record)
         if attr_type is attr_types.unit:
             return False
         text = normal(text_of(record, "defaultValue"))
@@ -247,7 +247,7 @@ class Attributes:
         Raises: ValueError for a value in C++ that is not understood.
         """
         text = normal(text_of(record, "defaultValue"))
-        attr_type = self.kind(record)
+        attr_type = self.attr_type(record)
         if not text or attr_type is attr_types.unit or not flag_of(record, "isOptional"):
             return MISSING
         return self.parsed(attr_type, base_of(record), text)
@@ -276,7 +276,7 @@ class Attributes:
         constraint = record_of(record, "attr")
         if not is_a(record, "ConstantAttr") or constraint is None:
             return None
-        attr_type, text = self.kind(constraint), normal(text_of(record, "value"))
+        attr_type, text = self.attr_type(constraint), normal(text_of(record, "value"))
         try:
             result: Attribute = attr_type.to_attribute(self.parsed(attr_type, base_of(constraint), text))
         except ValueError:

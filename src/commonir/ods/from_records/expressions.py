@@ -49,22 +49,22 @@ Path = Callable[[object], object]
 
 SELF = "$_self"
 DYNAMIC = -(1 << 63)
-"""The size of a dimension that is not known."""
+"""MLIR's size of a dynamic dimension."""
 _MAX_CHARACTERS = 4000
 _MAX_DEPTH = 12
 
 
-class NotThere(Exception):
-    """A value does not have a requested property, so that a test of it fails."""
+class MissingProperty(Exception):
+    """A value lacks a requested property: a test of it fails."""
 
 
-# -- what methods give
+# -- methods
 
 
 def _shape(value: object) -> tuple[int, ...]:
     shape = shape_of(value) if isinstance(value, Type) else NO_SHAPE
     if not isinstance(shape, tuple):
-        raise NotThere
+        raise MissingProperty
     return tuple([n if isinstance(n, int) else DYNAMIC for n in shape])
 
 
@@ -72,21 +72,21 @@ def _element(value: object) -> Type:
     if isinstance(value, ComplexType):
         return value.part
     if not isinstance(value, Type):
-        raise NotThere
+        raise MissingProperty
     return element_of(value)
 
 
-def _held_type(value: object) -> Type:
+def _type_of(value: object) -> Type:
     type = value.type if isinstance(value, DataAttr) else type_of_attribute(value)
     if type is None:
-        raise NotThere
+        raise MissingProperty
     return type
 
 
 def _content(value: object) -> object:
     match value:
-        case TypeAttr(type=held):
-            return held
+        case TypeAttr(type=type):
+            return type
         case BoolAttr() | IntegerAttr() | FloatAttr() | StringAttr():
             return int(value.value) if isinstance(value, BoolAttr) else value.value
         case EnumAttr(keyword=keyword):
@@ -98,11 +98,11 @@ def _content(value: object) -> object:
         case DictionaryAttr(entries=entries):
             return entries
         case _:
-            raise NotThere
+            raise MissingProperty
 
 
 def numbers_of(value: object) -> tuple[object, ...]:
-    """Returns the items of an array. Raises: NotThere for other values."""
+    """Returns the items of an array. Raises: MissingProperty for other values."""
     match value:
         case DenseArrayAttr(values=values) | ArrayAttr(values=values):
             return values
@@ -111,12 +111,12 @@ def numbers_of(value: object) -> tuple[object, ...]:
         case _ if is_sequence(value):
             return tuple(value)
         case _:
-            raise NotThere
+            raise MissingProperty
 
 
 def _number(value: object) -> int | float:
     if not isinstance(value, int | float):
-        raise NotThere
+        raise MissingProperty
     return value
 
 
@@ -124,7 +124,7 @@ def _integer(value: object) -> int:
     return int(_number(value))
 
 
-def _size(value: object) -> int:
+def _length(value: object) -> int:
     if isinstance(value, str):
         return len(value)
     return len(value.entries) if isinstance(value, DictionaryAttr) else len(numbers_of(value))
@@ -138,40 +138,40 @@ def _rank(value: object) -> int:
 
 def _count(value: object) -> int:
     total = 1
-    for n in _shape(_held_type(value) if isinstance(value, DataAttr) else value):
+    for n in _shape(_type_of(value) if isinstance(value, DataAttr) else value):
         total *= n
     return total
 
 
 def _width(value: object) -> int:
     if not isinstance(value, ElementType):
-        raise NotThere
+        raise MissingProperty
     return 1 if value is boolean else value.bits
 
 
 def _storage_width(value: object) -> int:
     match = re.match(r"[iu](\d+)", value.body or "") if isinstance(value, DialectType) else None
     if match is None:
-        raise NotThere
+        raise MissingProperty
     return int(match[1])
 
 
 def _is_strided(value: object) -> bool:
     if not isinstance(value, MemRefType):
-        raise NotThere
+        raise MissingProperty
     return value.layout is None or type(value.layout).__name__ == "StridedLayoutAttr"
 
 
 def _types(value: object) -> tuple[Type, ...]:
     if not isinstance(value, TupleType):
-        raise NotThere
+        raise MissingProperty
     return value.elements
 
 
 def _of_function(results: bool) -> Path:
     def read(value: object) -> tuple[Type, ...]:
         if not isinstance(value, FunctionType):
-            raise NotThere
+            raise MissingProperty
         return value.results if results else value.inputs
 
     return read
@@ -180,7 +180,7 @@ def _of_function(results: bool) -> Path:
 _METHODS: Mapping[str, Path] = MappingProxyType(
     {
         "getElementType": _element,
-        "getType": _held_type,
+        "getType": _type_of,
         "getShape": _shape,
         "getRank": _rank,
         "hasRank": lambda v: isinstance(v, Type) and shape_of(v) is not None,
@@ -196,8 +196,8 @@ _METHODS: Mapping[str, Path] = MappingProxyType(
         "getZExtValue": _integer,
         "getSExtValue": _integer,
         "getValueAsDouble": lambda v: _number(_content(v)),
-        "size": _size,
-        "empty": lambda v: _size(v) == 0,
+        "size": _length,
+        "empty": lambda v: _length(v) == 0,
         "asArrayRef": numbers_of,
         "getTypes": _types,
         "getInputs": _of_function(False),
@@ -235,7 +235,7 @@ _BY_WIDTH: Mapping[str, Callable[[object, int | None], bool]] = MappingProxyType
         "isUnsignedInteger": _integers("unsigned"),
     }
 )
-"""Methods that may be given a width."""
+"""Methods with an optional width."""
 
 
 def _or(*tests: Callable[[Type], bool]) -> Test:
@@ -267,7 +267,7 @@ _FLOAT_METHOD = re.compile(r"is(B?F\d+\w*|TF32|Float\d+\w+)")
 
 
 def _method(name: str, argument: str) -> Path | None:
-    """Returns the value of a method, if it is understood."""
+    """Returns the function of a method; None if it is not understood."""
     if name in _BY_WIDTH and (not argument or argument.isdigit()):
         width = int(argument) if argument else None
         return lambda v: _BY_WIDTH[name](v, width)
@@ -352,7 +352,7 @@ def _leaf(text: str, classes: Mapping[str, Test], variable: str, depth: int) -> 
         answer = text == "true"
         return lambda _: answer
     if text == variable:
-        return lambda v: v is not None  # an attribute that is there
+        return lambda v: v is not None  # the attribute is present
     for read in (_isa, _quantified, _let, _membership, _order, _comparison):
         result = read(text, classes, variable, depth)
         if result is not None:
@@ -365,7 +365,7 @@ def _guarded(test: Test) -> Test:
     def holds(value: object) -> bool:
         try:
             return test(value)
-        except NotThere:
+        except MissingProperty:
             return False
 
     return holds
@@ -382,14 +382,14 @@ def _isa(text: str, classes: Mapping[str, Test], variable: str, _: int) -> Test 
 
 
 def _quantified(text: str, classes: Mapping[str, Test], variable: str, depth: int) -> Test | None:
-    found = _EVERY.fullmatch(text)
-    path = path_of(found[2], variable) if found else None
-    if found is None or path is None:
+    match = _EVERY.fullmatch(text)
+    path = path_of(match[2], variable) if match else None
+    if match is None or path is None:
         return None
-    inner = compiled(found[4], classes, found[3], depth + 1)
+    inner = compiled(match[4], classes, match[3], depth + 1)
     if inner is None:
         return None
-    match found[1]:
+    match match[1]:
         case "all_of":
             return _guarded(lambda v: all(inner(item) for item in numbers_of(path(v))))
         case "any_of":
@@ -489,7 +489,7 @@ def _item(number: int) -> Path:
     def read(value: object) -> object:
         items = numbers_of(value)
         if number >= len(items):
-            raise NotThere
+            raise MissingProperty
         return items[number]
 
     return read

@@ -17,7 +17,7 @@ from commonir.ods.from_records.attributes import AttributeCheck, Attributes
 from commonir.ods.from_records.cpp_classes import BUILTIN, Test
 from commonir.ods.from_records.expressions import compiled
 from commonir.ods.from_records.legacy import DefiningOlder
-from commonir.ods.from_records.operations import Means, define, name_of, operation_classes
+from commonir.ods.from_records.operations import LoadContext, define, name_of, operation_classes
 from commonir.ods.from_records.parameters import forms_of
 from commonir.ods.from_records.predicates import Predicates
 from commonir.ods.from_records.prelude import OLDER
@@ -51,7 +51,7 @@ class Loaded:
         self._predicates = predicates
         self._attributes = Attributes(types, predicates)
         definitions = records.deriving(OLDER if OLDER in records.classes else "Op")
-        means = Means(types, self._attributes, predicates, operation_classes(definitions, dialects), directives)
+        means = LoadContext(types, self._attributes, predicates, operation_classes(definitions, dialects), directives)
         self.definitions: Mapping[str, type[Op]] = MappingProxyType(_defined(definitions, means, dialects))
         self.forms = forms_of(records)
         self.dialects: tuple[Dialect, ...] = tuple(_dialects(records, self, dialects))
@@ -83,7 +83,7 @@ class Loaded:
         return self._types.built(call)
 
 
-def _defined(records: Iterable[Record], means: Means, dialects: Dialects) -> dict[str, type[Op]]:
+def _defined(records: Iterable[Record], means: LoadContext, dialects: Dialects) -> dict[str, type[Op]]:
     """Returns definitions by record name. Raises: DiagnosticError with all invalid records."""
     out: dict[str, type[Op]] = {}
     names: dict[str, Record] = {}

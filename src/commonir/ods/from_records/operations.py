@@ -1,8 +1,8 @@
 """Builds definitions of operations from records.
 
-A record becomes a subclass of `RecordOp` with the same kind of fields as a definition written in Python, so that the
-same code constructs, verifies, prints, parses and documents its operations. If there is a Python definition with the
-same fields, the new one derives from it: what a record leaves to C++ (a form, the types of results, a verifier) and the
+A record becomes a subclass of `RecordOp` with fields like those of a definition in Python, so that the same code
+constructs, verifies, prints, parses and documents its operations. If there is a Python definition with the same fields,
+the new one derives from it: parts that a record leaves to C++ (a form, the types of results, a verifier) and the
 meaning are those of the class.
 
 Source: MLIR operation definitions.
@@ -29,7 +29,7 @@ from commonir.ods.dialect import Dialects
 from commonir.ods.fields import MISSING, Field, FieldKind, FieldPosition, SpelledField
 from commonir.ods.from_records.attributes import Attributes
 from commonir.ods.from_records.predicates import Predicates
-from commonir.ods.from_records.traits import Scene, infers_in_cpp, traits_of
+from commonir.ods.from_records.traits import TraitContext, infers_in_cpp, traits_of
 from commonir.ods.from_records.types import Types, is_type
 from commonir.ods.from_records.upstream_cpp import RESULT_NAMES, RESULT_TYPES
 from commonir.ods.from_records.upstream_forms import FORMS
@@ -49,8 +49,8 @@ _UNNAMED_RESULT = "result"
 _SIZED_RESULTS = "AttrSizedResultSegments"
 
 
-class RegionSize(NamedTuple):
-    """The number of blocks of a region."""
+class BlockCount(NamedTuple):
+    """The allowed number of blocks of a region."""
 
     field: str
     least: int
@@ -61,16 +61,16 @@ class RegionSize(NamedTuple):
 class RecordOp(MlirOp):
     """The base of definitions from records.
 
-    `record` is the name of the record and `place` its position. `cpp_form` says that its custom form is written in C++;
+    `record` is the name of the record and `place` its position. With `cpp_form` its custom form is written in C++;
     `unknown` lists other C++ code that is not understood and therefore not checked; `added` are attributes of the
-    Python definition that the record lacks; `equal_results` says that several groups of results have the same size.
+    Python definition that the record lacks; with `equal_results` several groups of results are equally long.
     """
 
     record: ClassVar[str] = ""
     place: ClassVar[Location | None] = None
     cpp_form: ClassVar[bool] = False
     unknown: ClassVar[tuple[str, ...]] = ()
-    region_sizes: ClassVar[tuple[RegionSize, ...]] = ()
+    block_counts: ClassVar[tuple[BlockCount, ...]] = ()
     added: ClassVar[frozenset[str]] = frozenset()
     equal_results: ClassVar[bool] = False
     sized_results: ClassVar[Mapping[str, TypeConstraint]] = MappingProxyType({})
@@ -107,35 +107,35 @@ class RecordOp(MlirOp):
         return chain(self._wrong_regions(), self._wrong_results(), super().verify())
 
     def _wrong_results(self) -> Iterator[Diagnostic]:
-        """Results with segment sizes in an attribute, so that these do not follow from the number of results."""
+        """Yields errors of results whose segment sizes are in an attribute."""
         declared = self.layout.by_name.get(RESULT_SIZES)
-        sizes = () if declared is None else self.field_value(declared)
-        if declared is not None and (len(sizes) != len(self.layout.results) or sum(sizes) != len(self.results)):
-            message = f"{self.name}: '{RESULT_SIZES}' {list(sizes)} does not divide {len(self.results)} results"
+        counts = () if declared is None else self.field_value(declared)
+        if declared is not None and (len(counts) != len(self.layout.results) or sum(counts) != len(self.results)):
+            message = f"{self.name}: '{RESULT_SIZES}' {list(counts)} does not divide {len(self.results)} results"
             yield Diagnostic(WRONG_RESULT_TYPE, message)
             return
         for name, constraint in self.sized_results.items():
             field = self.layout.by_name[name]
-            found = self.field_value(field)
-            for value in found if field.variadic else () if found is None else (found,):
+            values = self.field_value(field)
+            for value in values if field.variadic else () if values is None else (values,):
                 if not constraint.admits(value.type):
                     message = f"{self.name}: result '{field.spelling}' must be {constraint.summary}, found {value.type}"
                     yield Diagnostic(WRONG_RESULT_TYPE, message)
 
     def _wrong_regions(self) -> Iterator[Diagnostic]:
         fields = {f.name: f for f in self.layout.regions}
-        for size in self.region_sizes:
-            for region in self._regions_of(fields[size.field]):
+        for allowed in self.block_counts:
+            for region in self._regions_of(fields[allowed.field]):
                 count = len(region.blocks)
-                if count < size.least or (size.most is not None and count > size.most):
-                    message = f"{self.name}: region '{size.field}' failed to verify constraint: {size.summary}"
+                if count < allowed.least or (allowed.most is not None and count > allowed.most):
+                    message = f"{self.name}: region '{allowed.field}' failed to verify constraint: {allowed.summary}"
                     yield Diagnostic(MALFORMED_REGION, message)
 
     def _regions_of(self, field: Field) -> tuple[Region, ...]:
         return self.field_value(field) if field.variadic else (self.regions[self.places[field].group],)
 
 
-class Means(NamedTuple):
+class LoadContext(NamedTuple):
     """The shared context of the definitions of one load.
 
     `operations` returns names of operations by C++ class, `directives` are those allowed in formats; None for all.
@@ -162,7 +162,7 @@ def class_title(record: Record) -> str:
 
 
 def operation_classes(records: Iterable[Record], dialects: Dialects) -> Callable[[str], str | None]:
-    """Finds the name of an operation by its C++ class, such as `linalg::YieldOp`: of a record, or of our class."""
+    """Returns a function from C++ classes, such as `linalg::YieldOp`, to names of operations of records or dialects."""
     out: dict[str, str] = {}
     for record in records:
         title, name = class_title(record), name_of(record)
@@ -174,7 +174,7 @@ def operation_classes(records: Iterable[Record], dialects: Dialects) -> Callable
         result = out.get(cpp)
         dialect = None if result is not None else dialects.get(namespace)
         for name, versions in dialect.operations.items() if dialect is not None else ():
-            # Ours are called as upstream's, without the ending.
+            # Classes here have the name of those upstream, without `Op`.
             if f"{versions[-1].__name__}Op" == title:
                 return name
         return result
@@ -182,7 +182,7 @@ def operation_classes(records: Iterable[Record], dialects: Dialects) -> Callable
     return named
 
 
-def define(record: Record, means: Means, own: type[Op] | None = None) -> type[RecordOp]:
+def define(record: Record, means: LoadContext, own: type[Op] | None = None) -> type[RecordOp]:
     """Returns the definition of a record; `own` is a Python definition of the same operation.
 
     Raises: WRONG_DEFINITION_RECORD.
@@ -193,7 +193,7 @@ def define(record: Record, means: Means, own: type[Op] | None = None) -> type[Re
 class Defining:
     """Builds one definition."""
 
-    def __init__(self, record: Record, means: Means, own: type[Op] | None) -> None:
+    def __init__(self, record: Record, means: LoadContext, own: type[Op] | None) -> None:
         self.record = record
         self.means = means
         self.unknown: list[str] = []
@@ -202,7 +202,7 @@ class Defining:
         self.vague_reasons: list[str] = []
         self.constraints: dict[str, Record] = {}
         self.sized_results: dict[str, TypeConstraint] = {}
-        self.sizes: list[RegionSize] = []
+        self.block_counts: list[BlockCount] = []
         self._reserved = frozenset(dir(RecordOp))
         self.collect()
         self.own = own if own is not None and _agrees(own, self.fields, self.vague) else None
@@ -215,8 +215,7 @@ class Defining:
         """Builds the fields."""
         self.collect_arguments()
         if self.has_sized_results:
-            sizes = SpelledField(RESULT_SIZES, FieldKind.ATTRIBUTE, type=array_of(i32))
-            self.add(RESULT_SIZES, sizes)
+            self.add(RESULT_SIZES, SpelledField(RESULT_SIZES, FieldKind.ATTRIBUTE, type=array_of(i32)))
         for n, (record, name) in enumerate(arguments_of(self.record, "regions")):
             self._region(record, name or f"region{n}")
         for n, (record, arguments) in enumerate(arguments_of(self.record, "successors")):
@@ -274,10 +273,10 @@ class Defining:
 
     def add_value(self, record: Record, name: str, kind: FieldKind, doc: str = "") -> None:
         """Builds the field of an operand or a result."""
-        if is_a(record, "OpVariable") and (held := record_of(record, "constraint")) is not None:
-            record, doc = held, text_of(record, "summary")
+        if is_a(record, "OpVariable") and (constraint := record_of(record, "constraint")) is not None:
+            record, doc = constraint, text_of(record, "summary")
         if not is_type(record):
-            raise wrong(self.record, f"'{record.name_text}' of '{self.record.name_text}' says nothing of types")
+            raise wrong(self.record, f"'{record.name_text}' of '{self.record.name_text}' is not a type constraint")
         many, optional = is_a(record, "Variadic"), is_a(record, "Optional")
         base = record_of(record, "baseType") if many or optional else None
         constraint = self.means.types.constraint(base or record)
@@ -288,8 +287,8 @@ class Defining:
 
     def _attribute(self, record: Record, name: str, doc: str) -> None:
         attributes = self.means.attributes
-        found = attributes.check(record)
-        self.unknown += found.unknown
+        check = attributes.check(record)
+        self.unknown += check.unknown
         is_vague, default, elided = False, None, MISSING
         try:
             default, elided = attributes.default(record), attributes.elided(record)
@@ -299,13 +298,13 @@ class Defining:
         built = SpelledField(
             name,
             FieldKind.ATTRIBUTE,
-            type=found.kind,
+            type=check.attr_type,
             default=default,
             optional=default is None,
-            check=attributes.condition(record, found.kind),
+            check=attributes.condition(record, check.attr_type),
             doc=doc,
         )
-        # What forms in C++ leave out, they say themselves.
+        # Forms in C++ determine what they omit.
         built.elided = MISSING if flag_of(self.record, "hasCustomAssemblyFormat") else elided
         self.add(name, built)
         own = next(reversed(self.fields))
@@ -321,9 +320,9 @@ class Defining:
         if match is not None:
             count = int(match[2])
             least, most = {"OrMore": (count, None), "OrLess": (0, count)}.get(match[1] or "", (count, count))
-            self.sizes.append(RegionSize(next(reversed(self.fields)), least, most, text_of(record, "summary")))
+            self.block_counts.append(BlockCount(next(reversed(self.fields)), least, most, text_of(record, "summary")))
 
-    # -- together with a class of ours
+    # -- merging with a Python definition
 
     def _take_names(self, own: type[Op]) -> None:
         """Uses the names and attribute types of the Python definition, which refers to them."""
@@ -340,13 +339,13 @@ class Defining:
                     field.type = other.type
                     field.check = self.means.attributes.condition(self.constraints[name], other.type)
             elif isinstance(field, SpelledField) and flag_of(self.record, "hasCustomAssemblyFormat"):
-                # As the form of our class has it.
+                # As in the form of the Python definition.
                 field.spell(other.spelling)
                 field.optional, field.default = other.optional, other.default
             renamed[other.name] = field
             new_names[name] = other.name
         self.fields = renamed
-        self.sizes = [s._replace(field=new_names[s.field]) for s in self.sizes]
+        self.block_counts = [s._replace(field=new_names[s.field]) for s in self.block_counts]
 
     # -- the class
 
@@ -372,16 +371,16 @@ class Defining:
             "added": self._added(),
             "sized_results": MappingProxyType(self.sized_results),
             "equal_results": sum(f.variadic for f in self.fields.values() if f.kind is FieldKind.RESULT) > 1,
-            "region_sizes": tuple(self.sizes),
+            "block_counts": tuple(self.block_counts),
             **self.fields,
         }
         if name_of(record) in RESULT_TYPES:
             members["infer_results"] = RESULT_TYPES[name_of(record)]
         results = [name for _, name in arguments_of(record, "results")]
-        # Results are called as they are declared, where all of several have a name.
+        # Results have their declared names, if all of several have one.
         named = RESULT_NAMES.get(name_of(record)) or (() if len(results) > 1 and not all(results) else None)
         if named is not None:
-            members["suggested_names"] = _naming(named)
+            members["suggested_names"] = _name_suggestions(named)
         if not in_cpp:
             members["custom_form"] = None
         elif self.own is None:
@@ -397,11 +396,11 @@ class Defining:
 
     def traits(self) -> list[Trait]:
         """Returns the traits of the record."""
-        scene = self._scene()
-        result = traits_of(self.record, scene)
+        context = self._context()
+        result = traits_of(self.record, context)
         if self.own is None:
-            # A class of ours has the defaults, and checks what a record states in C++ of several values together.
-            self.unknown += [*self.vague_reasons, *scene.unknown]
+            # The Python definition has the defaults, and checks constraints of several values that are in C++.
+            self.unknown += [*self.vague_reasons, *context.unknown]
         return result
 
     def assembly(self) -> str:
@@ -416,11 +415,11 @@ class Defining:
         """Returns the docstring."""
         return documentation(self.record)
 
-    def _scene(self) -> Scene:
+    def _context(self) -> TraitContext:
         first = next((n for n, f in self.fields.items() if f.kind is FieldKind.ATTRIBUTE), "")
         namespace = text_of(self.record, "cppNamespace").removeprefix("::").removeprefix("mlir::")
         names = {f.spelling: n for n, f in self.fields.items()}
-        return Scene(names, self.means.operations, namespace, self.means.predicates, first)
+        return TraitContext(names, self.means.operations, namespace, self.means.predicates, first)
 
 
 _D = TypeVar("_D", bound=RecordOp)
@@ -436,8 +435,8 @@ _RUNNING = (ReadsState, WritesState, SameVariadicOperandSize)
 
 
 def _own_traits(own: type[Op], traits: Sequence[Trait], *, infers: bool) -> list[Trait]:
-    """Returns the traits of the Python definition that a record cannot express: those of its meaning, and rules instead
-    of C++.
+    """Returns the traits of the Python definition that a record cannot express: those of its meaning, and type rules
+    that replace C++.
     """
     names = {trait.name for trait in traits}
     return [
@@ -447,7 +446,7 @@ def _own_traits(own: type[Op], traits: Sequence[Trait], *, infers: bool) -> list
     ]
 
 
-def _naming(names: tuple[str, ...]) -> Callable[[RecordOp], Iterator[tuple[Value, str]]]:
+def _name_suggestions(names: tuple[str, ...]) -> Callable[[RecordOp], Iterator[tuple[Value, str]]]:
     """Returns a function that suggests a name for the first result of each declared one."""
 
     def suggested_names(op: RecordOp) -> Iterator[tuple[Value, str]]:

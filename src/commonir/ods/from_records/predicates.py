@@ -16,7 +16,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.base.file_codes import NESTING_TOO_DEEP
 from commonir.ir.attributes import is_sequence
 from commonir.ods.from_records.cpp_classes import Test
-from commonir.ods.from_records.expressions import SELF, NotThere, compiled, normal, numbers_of, path_of
+from commonir.ods.from_records.expressions import SELF, MissingProperty, compiled, normal, numbers_of, path_of
 from commonir.ods.from_records.values import is_a, record_of, records_of, text_of
 from commonir.tablegen import Record
 
@@ -100,7 +100,7 @@ class Predicates:
             return Predicate(lambda _: True, (f"of {replacement}",))
         inner = self.read(self._child(record), pattern, depth + 1)
 
-        return Predicate(lambda v: _asked(lambda of: inner.holds(path(of)), v), inner.unknown)
+        return Predicate(lambda v: _holds(lambda of: inner.holds(path(of)), v), inner.unknown)
 
     def _concatenated(self, record: Record, variable: str, depth: int) -> Predicate:
         """Returns a predicate inside of text: on a part of a value, or on each of its items."""
@@ -110,23 +110,23 @@ class Predicates:
             path = path_of(applied[1], variable)
             if path is not None:
                 inner = self.read(self._child(record), bound[1], depth + 1)
-                return Predicate(lambda v: _asked(lambda of: inner.holds(path(of)), v), inner.unknown)
+                return Predicate(lambda v: _holds(lambda of: inner.holds(path(of)), v), inner.unknown)
         every = _OVER_ALL.fullmatch(before)
         if every is not None and _ENDS_ALL.fullmatch(after):
             inner = self.read(self._child(record), every[2], depth + 1)
             items = path_of(every[1], variable)
             if items is not None:
                 return Predicate(
-                    lambda v: _asked(lambda of: all(inner.holds(item) for item in numbers_of(items(of))), v),
+                    lambda v: _holds(lambda of: all(inner.holds(item) for item in numbers_of(items(of))), v),
                     inner.unknown,
                 )
         return Predicate(lambda _: True, (f"{before} .. {after}",))
 
 
-def _asked(test: Test, value: object) -> bool:
+def _holds(test: Test, value: object) -> bool:
     try:
         return test(value)
-    except NotThere:
+    except MissingProperty:
         return False
 
 
@@ -136,7 +136,7 @@ def _combined(name: str, parts: list[Predicate]) -> Predicate:
         case "PredCombinerAnd":
             return Predicate(lambda v: all(part.holds(v) for part in parts), unknown)
         case "PredCombinerOr":
-            # What is not understood may hold, and so may the whole.
+            # A part that is not understood may hold, and then the disjunction does.
             return Predicate(lambda v: any(part.holds(v) for part in parts), unknown)
         case _:
             if unknown:

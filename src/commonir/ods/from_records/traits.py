@@ -1,4 +1,4 @@
-"""Traits of records by name: known ones verify and infer types, others are only markers.
+"""Traits of records by name: known ones verify and infer types, others have only a name.
 
 Source: MLIR operation definitions, traits.
 """
@@ -12,7 +12,7 @@ from types import MappingProxyType
 from commonir.ir.types import FunctionType, MemRefType, TensorType, Type, VectorType, boolean
 from commonir.ods import traits as known
 from commonir.ods import type_rules as rules
-from commonir.ods.from_records.expressions import NotThere, Path, normal, path_of
+from commonir.ods.from_records.expressions import MissingProperty, Path, normal, path_of
 from commonir.ods.from_records.predicates import Predicates
 from commonir.ods.from_records.types import class_name
 from commonir.ods.from_records.values import is_a, record_of, records_of, text_of, texts_of, title_of
@@ -21,7 +21,7 @@ from commonir.ods.type_rules import TypeRule, Typing, element_of, types_match_wi
 from commonir.tablegen import Record
 
 _INFERENCE = ("InferTypeOp", "InferShapedTypeOp", "InferTensorType")
-"""The names of interfaces by which C++ infers the types of results."""
+"""Names of interfaces that infer the types of results in C++."""
 
 KNOWN_TRAITS: Mapping[str, Trait] = MappingProxyType(
     {
@@ -61,7 +61,7 @@ _PARAMETERS = re.compile(r"\w+<(.*)>::Impl", re.DOTALL)
 _FIELD_TYPE = re.compile(r"\$(\w+)\.getType\(\)")
 
 
-class Scene:
+class TraitContext:
     """The context in which the traits of one definition are read.
 
     `names` has the fields by their names in records, `operations` the operations by C++ class.
@@ -83,7 +83,7 @@ class Scene:
         self.unknown: list[str] = []
 
     def named(self, fields: Sequence[str]) -> list[str]:
-        """Returns fields by their names here."""
+        """Returns the names of fields in the class."""
         return [self.names.get(f, f) for f in fields]
 
     def operation(self, cpp: str) -> str | None:
@@ -92,12 +92,12 @@ class Scene:
         return self.operations(own) or self.operations(f"{self.namespace}::{own}")
 
 
-def traits_of(op: Record, scene: Scene) -> list[Trait]:
+def traits_of(op: Record, context: TraitContext) -> list[Trait]:
     """Returns the traits of a definition in order, without duplicates."""
     out: dict[str, Trait] = {}
     for record in _flat(records_of(op, "traits")):
-        for built in _made(record, scene):
-            out.setdefault(built.name, built)
+        for trait in _new_traits(record, context):
+            out.setdefault(trait.name, trait)
     if any(isinstance(each, ImplicitTerminator) for each in out.values()):
         out.pop(known.SingleBlock.name, None)
     return list(out.values())
@@ -122,30 +122,30 @@ def _flat(records: Iterator[Record]) -> Iterator[Record]:
             yield record
 
 
-def _made(record: Record, scene: Scene) -> Iterator[Trait]:
+def _new_traits(record: Record, context: TraitContext) -> Iterator[Trait]:
     if record.name_text in KNOWN_TRAITS:
         yield KNOWN_TRAITS[record.name_text]
         return
     title = title_of(record)
     parameters = _PARAMETERS.fullmatch(text_of(record, "trait"))
     if is_a(record, "SingleBlockImplicitTerminatorImpl") and parameters is not None:
-        ending = scene.operation(parameters[1])
+        ending = context.operation(parameters[1])
         yield _mark(record, title) if ending is None else ImplicitTerminator(ending)
     elif is_a(record, "HasParent", "ParentOneOf") and parameters is not None:
-        around = [scene.operation(each) for each in parameters[1].split(",")]
-        names = [name for name in around if name is not None]
-        yield has_parent(*names) if len(names) == len(around) else _mark(record, title)
+        parents = [context.operation(each) for each in parameters[1].split(",")]
+        names = [name for name in parents if name is not None]
+        yield has_parent(*names) if len(names) == len(parents) else _mark(record, title)
     elif title in _MATCHING:
-        yield _MATCHING[title](*scene.named(texts_of(record, "values")))
+        yield _MATCHING[title](*context.named(texts_of(record, "values")))
     elif is_a(record, "TypesMatchWith"):
-        yield from _typing(record, scene)
+        yield from _typing(record, context)
     elif record.name_text == "FirstAttrDerivedResultType":
-        yield _type_of_first_attribute(scene.first_attribute)
+        yield _type_of_first_attribute(context.first_attribute)
     elif is_a(record, "TypeIs", "ElementTypeIs"):
-        yield from _field_predicate(record, scene)
+        yield from _field_predicate(record, context)
     elif is_a(record, "PredTrait"):
-        scene.unknown.append(text_of(record, "summary"))
-        yield Trait(text_of(record, "summary"), f"{text_of(record, 'summary')}: stated in C++, which is not checked")
+        context.unknown.append(text_of(record, "summary"))
+        yield Trait(text_of(record, "summary"), f"{text_of(record, 'summary')}: defined in C++, which is not checked")
     else:
         yield _mark(record, title)
 
@@ -153,10 +153,10 @@ def _made(record: Record, scene: Scene) -> Iterator[Trait]:
 def _mark(record: Record, title: str) -> Trait:
     """Returns a trait that has only a name."""
     name = text_of(record, "trait").removesuffix("::Trait").rpartition("::")[2] or title
-    return Trait(name if record.is_anonymous else record.name_text, "as its definition states")
+    return Trait(name if record.is_anonymous else record.name_text, "a trait of the record")
 
 
-# -- types that follow from others
+# -- types that are determined by others
 
 
 def _i1_like(type: Type) -> Type:
@@ -188,9 +188,9 @@ _TRANSFORMS: Mapping[str, Callable[[Type], Type | None]] = MappingProxyType(
 _OF_FUNCTION = re.compile(r"cast<FunctionType>\(\$_self\)\.get(Inputs|Results)\(\)")
 
 
-def _typing(record: Record, scene: Scene) -> Iterator[Trait]:
+def _typing(record: Record, context: TraitContext) -> Iterator[Trait]:
     summary, text = text_of(record, "summary"), normal(text_of(record, "transformer"))
-    source, target = scene.named([text_of(record, "lhs"), text_of(record, "rhs")])
+    source, target = context.named([text_of(record, "lhs"), text_of(record, "rhs")])
     several = _OF_FUNCTION.fullmatch(text)
     if several is not None:
         yield _from_function(summary, source, target, results=several[1] == "Results")
@@ -202,8 +202,8 @@ def _typing(record: Record, scene: Scene) -> Iterator[Trait]:
             path = path_of("getElementTypeOrSelf($_self)")
         transform = None if path is None else _along(path)
     if transform is None:
-        scene.unknown.append(text)
-        yield Trait(f"TypesMatchWith({source}, {target})", f"{summary}: stated in C++, which is not understood")
+        context.unknown.append(text)
+        yield Trait(f"TypesMatchWith({source}, {target})", f"{summary}: defined in C++, which is not understood")
     else:
         yield types_match_with(summary, source, target, transform)
 
@@ -212,7 +212,7 @@ def _along(path: Path) -> Callable[[Type], Type | None]:
     def transform(type: Type) -> Type | None:
         try:
             result = path(type)
-        except NotThere:
+        except MissingProperty:
             return None
         return result if isinstance(result, Type) else None
 
@@ -220,29 +220,29 @@ def _along(path: Path) -> Callable[[Type], Type | None]:
 
 
 def _from_function(summary: str, source: str, target: str, *, results: bool) -> TypeRule:
-    """The types of values are those that the function type of another one has."""
+    """Returns the rule that the types of values are the inputs or results of a function type."""
 
     def inferred(typing: Typing) -> tuple[Type, ...] | None:
-        kind = typing.of(source)
-        if not isinstance(kind, FunctionType):
+        type = typing.of(source)
+        if not isinstance(type, FunctionType):
             return None
-        return kind.results if results else kind.inputs
+        return type.results if results else type.inputs
 
     def problems(typing: Typing) -> Iterator[str]:
         expected, result = inferred(typing), typing.types.get(target)
         if expected is not None and result is not None and expected != result:
             yield summary
 
-    def give(typing: Typing) -> None:
+    def deduce(typing: Typing) -> None:
         expected = inferred(typing)
         if expected is not None and target not in typing.types:
             typing.types[target] = expected
 
-    return TypeRule(f"TypesMatchWith({source}, {target})", summary, problems, give)
+    return TypeRule(f"TypesMatchWith({source}, {target})", summary, problems, deduce)
 
 
 def _type_of_first_attribute(name: str) -> TypeRule:
-    def give(typing: Typing) -> None:
+    def deduce(typing: Typing) -> None:
         known_type = typing.of(name)
         if known_type is not None:
             for result in typing.results:
@@ -255,20 +255,20 @@ def _type_of_first_attribute(name: str) -> TypeRule:
             if expected is not None and actual is not None and actual is not expected:
                 yield f"result type differs from that of '{name}': expected {expected}, found {actual}"
 
-    return TypeRule("FirstAttrDerivedResultType", f"the type of the result is that of '{name}'", problems, give)
+    return TypeRule("FirstAttrDerivedResultType", f"the type of the result is that of '{name}'", problems, deduce)
 
 
-def _field_predicate(record: Record, scene: Scene) -> Iterator[Trait]:
-    """`TypeIs<"name", Type>`: the type of one field is of a set."""
+def _field_predicate(record: Record, context: TraitContext) -> Iterator[Trait]:
+    """Yields the rule of `TypeIs<"name", Type>`: the type of one field is in a set."""
     predicate = record_of(record, "predicate")
     summary = text_of(record, "summary")
     match = None if predicate is None else _FIELD_TYPE.search(text_of(predicate, "replacement"))
     child = None if predicate is None else next(records_of(predicate, "children"), None)
     if match is None or child is None:
-        scene.unknown.append(summary)
+        context.unknown.append(summary)
         return
-    name, test = scene.names.get(match[1], match[1]), scene.predicates.read(child)
-    scene.unknown += test.unknown
+    name, test = context.names.get(match[1], match[1]), context.predicates.read(child)
+    context.unknown += test.unknown
 
     def problems(typing: Typing) -> Iterator[str]:
         for type in typing.types.get(name, ()):

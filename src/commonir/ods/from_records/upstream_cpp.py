@@ -1,4 +1,4 @@
-"""Facts from MLIR's C++ about operations that are only defined by records here: result names and types.
+"""Names and types of results from MLIR's C++, of operations that are only defined by records here.
 
 Source: MLIR memref and bufferization dialects, as mlir-opt 22 prints them.
 """
@@ -37,7 +37,7 @@ def _operand_types(op: Definition) -> tuple[Type, ...]:
     return tuple([v.type for v in op.operands])
 
 
-def _truth_of_retained(op: Definition) -> tuple[Type, ...]:
+def _bools_of_retained(op: Definition) -> tuple[Type, ...]:
     retained = op.field_value(op.layout.by_name["retained"])
     return (boolean,) * len(retained)
 
@@ -54,7 +54,7 @@ RESULT_TYPES: Mapping[str, Callable[[Definition], tuple[Type, ...] | None]] = Ma
     {
         "memref.distinct_objects": _operand_types,
         "memref.extract_strided_metadata": _strided_metadata,
-        "bufferization.dealloc": _truth_of_retained,
+        "bufferization.dealloc": _bools_of_retained,
     }
 )
-"""The types of the results of operations whose texts do not say them."""
+"""The types of results that the texts of operations omit."""

@@ -73,7 +73,7 @@ _END = "memref.alloca_scope.return"
 
 
 class _ScopeForm:
-    """`-> (types) {region} {attributes}`; the end of the region is shown where there are results."""
+    """`-> (types) {region} {attributes}`; the terminator of the region is printed if there are results."""
 
     def read(self, reader: FormReader) -> FormTask:
         types = reader.results() if reader.take("->") else ()
@@ -125,7 +125,7 @@ class _PrefetchForm:
 
     @staticmethod
     def _one_of(reader: FormReader, first: str, second: str) -> bool:
-        """Returns whether the second of two words is next."""
+        """Reads one of two words; returns whether it is the second."""
         if reader.take(first):
             return False
         reader.expect(second)
@@ -143,7 +143,7 @@ class _PrefetchForm:
 
 
 class _TransferForm:
-    """`%source[%i], %target[%j], %count, %tag[%k], %stride, %elements : types`: the last two are there or not."""
+    """`%source[%i], %target[%j], %count, %tag[%k], %stride, %elements : types`: the last two are optional."""
 
     def read(self, reader: FormReader) -> FormTask:
         source, source_at = _buffer_and_indices(reader)
