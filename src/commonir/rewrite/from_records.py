@@ -88,7 +88,10 @@ def rules_of(
 def patterns_in(loaded: Loaded) -> list[Record]:
     """Returns the records of rules, sorted by name as in MLIR: numbers in names compare as numbers."""
     records = {
-        id(r): r for name in ("Pattern", "Pat") if name in loaded.records.classes for r in loaded.records.deriving(name)
+        id(r): r
+        for name in ("Pattern", "Pat")
+        if name in loaded.records.classes
+        for r in loaded.records.derived_from(name)
     }
     return sorted(records.values(), key=lambda r: _in_order(r.name_text))
 

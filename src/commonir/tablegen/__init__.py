@@ -1,6 +1,6 @@
 """The TableGen language: from text to records, without LLVM.
 
-It knows nothing of operations; `ods` makes definitions of the records. Source: TableGen Programmer's Reference.
+It knows nothing of operations; `ods` builds definitions from the records. Source: TableGen Programmer's Reference.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def load(
     sources: Sources | None = None,
     prelude: str = "",
 ) -> Records:
-    """The records that a file and those that it includes define.
+    """Returns the records that a file and those that it includes define.
 
-    Files are included from the folders of `include_dirs`, and from that of the file. With the same `sources`, loads
-    read files that they share once. `prelude` is text that stands before the file.
+    Files are included from the folders of `include_dirs`, and from that of the file. Loads with the same `sources` read
+    shared files once. `prelude` is text that precedes the file.
 
     Raises: MALFORMED_TABLEGEN, TABLEGEN_RULE, TABLEGEN_INCLUDE, TABLEGEN_ASSERTION, INCLUDE_OUTSIDE, FILE_NOT_FOUND,
     FILE_NOT_ACCESSIBLE, NESTING_TOO_DEEP, LIMIT_EXCEEDED.
@@ -41,7 +41,7 @@ def load(
     except RecursionError:
         message = "values or records need each other too deeply"
         raise DiagnosticError(Diagnostic(NESTING_TOO_DEEP, message, file=os.fspath(path))) from None
-    if records.found:
-        raise DiagnosticError(*records.found)
+    if records.diagnostics:
+        raise DiagnosticError(*records.diagnostics)
     records.files = tokens.included
     return records

@@ -1,4 +1,4 @@
-"""The records of a file as the JSON that llvm-tblgen prints for `--dump-json`.
+"""Converts records to the JSON that llvm-tblgen prints for `--dump-json`.
 
 Source: TableGen BackEnds, JSON reference.
 """
@@ -18,7 +18,7 @@ VERSION = 1
 
 
 def records_json(records: Records) -> dict[str, JsonValue]:
-    """All records by name, and which derive from each class."""
+    """Returns all records by name, and those that derive from each class."""
     instances: dict[str, list[JsonValue]] = {name: [] for name in records.classes}
     result: dict[str, JsonValue] = {"!tablegen_json_version": VERSION}
     for name, record in sorted(records.defs.items(), key=lambda item: item[0].encode()):
@@ -26,13 +26,13 @@ def records_json(records: Records) -> dict[str, JsonValue]:
         result[name] = _record_json(record, ancestors)
         for ancestor in ancestors:
             instances[ancestor].append(name)
-    listed: dict[str, JsonValue] = dict(instances)
-    result["!instanceof"] = listed
+    by_class: dict[str, JsonValue] = dict(instances)
+    result["!instanceof"] = by_class
     return result
 
 
 def json_text(content: Mapping[str, JsonValue]) -> str:
-    """JSON on one line, with sorted names."""
+    """Returns JSON on one line, with sorted names."""
     return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -40,12 +40,12 @@ def _record_json(record: Record, ancestors: list[str]) -> dict[str, JsonValue]:
     result: dict[str, JsonValue] = {name: _value_json(field.value) for name, field in record.fields.items()}
     marked: list[JsonValue] = [field.name for field in record.fields.values() if field.is_marked]
     superclasses: list[JsonValue] = [*ancestors]
-    places: list[JsonValue] = [f"{os.path.basename(at.file.name)}:{at.line}" for at in record.locations]
+    locations: list[JsonValue] = [f"{os.path.basename(at.file.name)}:{at.line}" for at in record.locations]
     result["!name"] = record.name_text
     result["!anonymous"] = record.is_anonymous
     result["!fields"] = marked
     result["!superclasses"] = superclasses
-    result["!locs"] = places
+    result["!locs"] = locations
     return result
 
 

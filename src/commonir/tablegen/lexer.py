@@ -1,8 +1,8 @@
-"""Tokens of TableGen text: the preprocessor, includes, and where each token stands.
+"""Tokens of TableGen text: the preprocessor, includes, and locations.
 
-A `SourceFile` holds one file's text and the tokens that were found in it, so that a file that many others include is
-read once. `TokenStream` moves over a file and those that it includes. It never looks outside of the folders that it
-is given. Source: TableGen Programmer's Reference, lexical analysis, include files, preprocessing facilities.
+A `SourceFile` has the text and the tokens of one file, so that a file that many others include is read once.
+`TokenStream` iterates over a file and those that it includes. It never reads outside of the include folders. Source:
+TableGen Programmer's Reference, lexical analysis, include files, preprocessing facilities.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ KEYWORDS = frozenset(_WORDS.split())
 
 
 class Location(NamedTuple):
-    """A place in a file."""
+    """A position in a file."""
 
     file: SourceFile
     offset: int
@@ -57,7 +57,7 @@ class Location(NamedTuple):
         return self.file.line_of(self.offset)
 
     def diagnostic(self, code: Code, message: str, *, help: str | None = None) -> Diagnostic:
-        """A finding at this place, which shows its line."""
+        """Returns a diagnostic at this location, with its line."""
         line = self.line
         start = self.file.line_starts[line - 1]
         text = self.file.text[start:].split("\n", 1)[0]
@@ -76,14 +76,14 @@ class Location(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """The tokens up to a directive or to the end, and where the directive begins (or the text ends)."""
+    """The tokens up to a directive or the end, and the offset of that."""
 
     tokens: list[Token]
     end: int
 
 
 class SourceFile:
-    """The text of one file and what was found in it."""
+    """The text of one file and its tokens."""
 
     __slots__ = ("_segments", "_starts", "name", "text")
 
@@ -101,7 +101,7 @@ class SourceFile:
         return self._starts
 
     def line_of(self, offset: int) -> int:
-        """The line of an offset, from 1."""
+        """Returns the line of an offset, from 1."""
         return bisect_right(self.line_starts, offset)
 
     def fail(self, offset: int, message: str) -> NoReturn:
@@ -109,7 +109,7 @@ class SourceFile:
         raise DiagnosticError(Location(self, offset).diagnostic(file_codes.MALFORMED_TABLEGEN, message))
 
     def segment(self, start: int) -> Segment:
-        """The tokens from an offset on, up to the next directive."""
+        """Returns the tokens from an offset to the next directive."""
         result = self._segments.get(start)
         if result is None:
             result = self._segments[start] = self._scan(start)
@@ -122,16 +122,16 @@ class SourceFile:
         while True:
             skipped = blank(text, at)
             at = at if skipped is None else skipped.end()
-            found: re.Match[str] | None = match(text, at)
-            if found is None:
+            token: re.Match[str] | None = match(text, at)
+            if token is None:
                 if at == len(text):
                     return Segment(tokens, at)
                 if text.startswith("/*", at):
                     at = self._comment_end(at)
                     continue
                 self._unreadable(at)
-            kind = found.lastgroup or ""
-            word = found.group()
+            kind = token.lastgroup or ""
+            word = token.group()
             if kind == "id":
                 add((word if word in KEYWORDS else "id", word, at))
             elif kind == "mark":
@@ -153,7 +153,7 @@ class SourceFile:
                 add(("var", word[1:], at))
             else:
                 add((kind, word, at))
-            at = found.end()
+            at = token.end()
 
     def _unescaped(self, token: str, at: int) -> str:
         def plain(match: re.Match[str]) -> str:
@@ -184,7 +184,7 @@ class SourceFile:
         return not self.text[before:at].strip() and _DIRECTIVE.match(self.text, at) is not None
 
     def directive(self, at: int) -> tuple[str, str, int]:
-        """The directive at an offset, its macro, and where the next line begins.
+        """Returns the directive at an offset, its macro, and the offset of the next line.
 
         Raises: MALFORMED_TABLEGEN when it has no macro but needs one, or more than that.
         """
@@ -206,7 +206,7 @@ class SourceFile:
         return name, macro, end
 
     def skipped(self, at: int) -> tuple[str, int]:
-        """The directive that ends the region from an offset on which is not read: `else` or `endif`, and its offset."""
+        """Returns the directive that ends a skipped region, `else` or `endif`, and its offset."""
         depth = 0
         start = self.text.find("\n", at)
         while start >= 0:
@@ -221,14 +221,14 @@ class SourceFile:
 
 
 class Sources:
-    """Files that were read, each once, by their real path. One may serve many loads."""
+    """A cache of files by their real path, for one or more loads."""
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self.limits = limits
         self._files: dict[tuple[str, int, int], SourceFile] = {}
 
     def read(self, path: str, name: str) -> SourceFile:
-        """The file at a real path, shown to users under a name.
+        """Returns the file at a real path; `name` is its name in messages.
 
         Raises: FILE_NOT_FOUND, FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_TABLEGEN when it is not UTF-8.
         """
@@ -268,7 +268,7 @@ class _TokenPosition:
 
 
 class TokenStream:
-    """Moves over a file and those that it includes; `kind`, `text` and `start` are those of the current token.
+    """Iterates over a file and those that it includes; `kind`, `text` and `start` are those of the current token.
 
     The kind `end` is that of the end of the outermost file.
     """
@@ -285,117 +285,117 @@ class TokenStream:
         self.macros = set(defines)
         self.include_dirs = tuple(include_dirs)
         real = os.path.realpath(path)
-        self._place = _TokenPosition(sources.read(real, os.fspath(path)), os.path.dirname(real))
-        self._around: list[_TokenPosition] = []
+        self._position = _TokenPosition(sources.read(real, os.fspath(path)), os.path.dirname(real))
+        self._including: list[_TokenPosition] = []
         if prelude:
-            self._around.append(self._place)
-            self._place = _TokenPosition(SourceFile("<prelude>", prelude), self._place.folder)
+            self._including.append(self._position)
+            self._position = _TokenPosition(SourceFile("<prelude>", prelude), self._position.folder)
         self.included: list[str] = [real]
         self.kind = ""
         self.text = ""
         self.start = 0
-        self.file = self._place.file
+        self.file = self._position.file
         self.advance()
 
     def advance(self) -> str:
         """Moves to the next token and returns the text of the one that was current."""
         before = self.text
         while True:
-            place = self._place
-            tokens = place.segment.tokens
-            index = place.index
+            position = self._position
+            tokens = position.segment.tokens
+            index = position.index
             if index < len(tokens):
-                place.index = index + 1
+                position.index = index + 1
                 self.kind, self.text, self.start = tokens[index]
                 if self.kind != "include":
                     return before
                 self._include()
             elif not self._next_segment():
-                self.kind, self.text, self.start = "end", "", place.segment.end
+                self.kind, self.text, self.start = "end", "", position.segment.end
                 return before
 
     @property
     def location(self) -> Location:
-        """Returns the location of the current token."""
+        """The location of the current token."""
         return Location(self.file, self.start)
 
     def fail(self, message: str, *, at: Location | None = None) -> NoReturn:
-        """Raises: MALFORMED_TABLEGEN at a place, that of the current token unless said."""
+        """Raises: MALFORMED_TABLEGEN at a location, by default that of the current token."""
         raise DiagnosticError((at or self.location).diagnostic(file_codes.MALFORMED_TABLEGEN, message))
 
     # -- directives
 
     def _next_segment(self) -> bool:
-        """Goes on after a directive or behind an included file; False at the end of all."""
-        place = self._place
-        file, at = place.file, place.segment.end
+        """Continues after a directive or an included file; returns False at the end of the main file."""
+        position = self._position
+        file, at = position.file, position.segment.end
         if at == len(file.text):
-            if place.regions:
-                file.fail(place.regions[-1][0], "the conditional region is not closed with '#endif'")
-            if not self._around:
+            if position.regions:
+                file.fail(position.regions[-1][0], "the conditional region is not closed with '#endif'")
+            if not self._including:
                 return False
-            self._place = self._around.pop()
-            self.file = self._place.file
+            self._position = self._including.pop()
+            self.file = self._position.file
             return True
         name, macro, after = file.directive(at)
         while True:
             if name == "define":
                 self.macros.add(macro)
             elif name == "endif":
-                self._close(place, at, name)
+                self._close(position, at, name)
             elif name == "else":
-                begin, _ = self._close(place, at, name)
+                begin, _ = self._close(position, at, name)
                 name, at = file.skipped(at)
-                place.regions.append((begin, True))
+                position.regions.append((begin, True))
                 _, macro, after = file.directive(at)
                 continue
             elif (macro in self.macros) == (name == "ifdef"):
-                place.regions.append((at, False))
+                position.regions.append((at, False))
             else:
-                place.regions.append((at, False))
+                position.regions.append((at, False))
                 name, at = file.skipped(at)
                 _, macro, after = file.directive(at)
                 if name == "else":
-                    place.regions[-1] = (place.regions[-1][0], True)
+                    position.regions[-1] = (position.regions[-1][0], True)
                 else:
-                    place.regions.pop()
+                    position.regions.pop()
             break
-        place.segment, place.index = file.segment(after), 0
+        position.segment, position.index = file.segment(after), 0
         return True
 
-    def _close(self, place: _TokenPosition, at: int, name: str) -> tuple[int, bool]:
-        if not place.regions:
-            place.file.fail(at, f"'#{name}' without '#ifdef' or '#ifndef'")
-        begin, in_else = place.regions.pop()
+    def _close(self, position: _TokenPosition, at: int, name: str) -> tuple[int, bool]:
+        if not position.regions:
+            position.file.fail(at, f"'#{name}' without '#ifdef' or '#ifndef'")
+        begin, in_else = position.regions.pop()
         if name == "else" and in_else:
-            place.file.fail(at, "a second '#else' of one region")
+            position.file.fail(at, "a second '#else' of one region")
         return begin, in_else
 
     # -- includes
 
     def _include(self) -> None:
-        place = self._place
-        tokens, index = place.segment.tokens, place.index
+        position = self._position
+        tokens, index = position.segment.tokens, position.index
         if index == len(tokens) or tokens[index][0] != "string":
             self.fail("expected the name of a file in quotes after 'include'")
         _, name, self.start = tokens[index]
-        place.index = index + 1
-        if len(self._around) >= self.sources.limits.max_nesting_depth:
+        position.index = index + 1
+        if len(self._including) >= self.sources.limits.max_nesting_depth:
             result = self.location.diagnostic(
-                file_codes.NESTING_TOO_DEEP, f"files include each other {len(self._around)} deep"
+                file_codes.NESTING_TOO_DEEP, f"files include each other {len(self._including)} deep"
             )
             raise DiagnosticError(result)
         if os.path.isabs(name):
             self._refuse(name, "its name is absolute")
-        for folder in (*self.include_dirs, self._outermost.folder, place.folder):
+        for folder in (*self.include_dirs, self._outermost.folder, position.folder):
             real = os.path.realpath(os.path.join(folder, name))
             if not os.path.isfile(real):
                 continue
             if not self._is_allowed(real):
                 self._refuse(name, "it lies outside of the folder of the file and those given with -I")
-            self._around.append(place)
-            self._place = _TokenPosition(self.sources.read(real, os.path.join(folder, name)), os.path.dirname(real))
-            self.file = self._place.file
+            self._including.append(position)
+            self._position = _TokenPosition(self.sources.read(real, os.path.join(folder, name)), os.path.dirname(real))
+            self.file = self._position.file
             self.included.append(real)
             return
         help = "give the folder that it is in with -I"
@@ -406,7 +406,7 @@ class TokenStream:
 
     @property
     def _outermost(self) -> _TokenPosition:
-        return self._around[0] if self._around else self._place
+        return self._including[0] if self._including else self._position
 
     def _is_allowed(self, real: str) -> bool:
         roots = [self._outermost.folder, *(os.path.realpath(folder) for folder in self.include_dirs)]

@@ -1,4 +1,4 @@
-"""Reads the operators of TableGen: their operands, and of which types they may be.
+"""Reads the operators of TableGen, and checks the types of their operands.
 
 Source: TableGen Programmer's Reference, appendix A.
 """
@@ -21,18 +21,18 @@ MAX_LENGTH = 2**63 - 1
 
 
 class _Form(NamedTuple):
-    """Operands of an operator: kinds of each, the type of the result, and how many there may be.
+    """The signature of an operator: a letter for each operand, and the type of the result.
 
-    Kinds are letters: i a number, s text, l a list, d a dag, r a record, v anything, z something with a size,
-    p a place in a dag (a number or a name), c something that can be compared, t a list of text or numbers.
+    Letters: i a number, s a string, l a list, d a dag, r a record, v any value, z a value with a length, p a position
+    in a dag (a number or a name), c a comparable value, t a list of strings or numbers.
     """
 
-    kinds: str
+    operands: str
     result: Type | None
     optional: int = 0
-    """How many of the last operands may be missing."""
+    """The number of optional operands at the end."""
     is_chain: bool = False
-    """Whether more operands stand for several operators within each other."""
+    """Whether it takes more operands, as nested operators."""
 
 
 _FORMS: Mapping[str, _Form] = {
@@ -62,8 +62,8 @@ _FORMS: Mapping[str, _Form] = {
     "subst": _Form("vvv", None),
     "substr": _Form("sii", STRING, optional=1),
 }
-_WANTED: Mapping[str, Type] = {"i": INT, "s": STRING, "d": DAG}
-_NEEDED = {
+_EXPECTED: Mapping[str, Type] = {"i": INT, "s": STRING, "d": DAG}
+_DESCRIPTIONS = {
     "i": "a number",
     "s": "text",
     "l": "a list",
@@ -76,12 +76,12 @@ _NEEDED = {
 }
 
 
-def _fits(kind: str, type: Type | None) -> bool:
-    """Returns whether a value of a type may be an operand of some kind."""
-    if kind == "v" or (type is None and kind != "l"):
+def _fits(letter: str, type: Type | None) -> bool:
+    """Returns whether a value of a type may be an operand with a letter of `_Form`."""
+    if letter == "v" or (type is None and letter != "l"):
         return True
     is_number = type is not None and type.converts_to(INT)
-    match kind:
+    match letter:
         case "i":
             return is_number
         case "s":
@@ -130,16 +130,16 @@ class OperatorParser(ValueParser):
                     f"there is no operator '!{op}'", at, help=did_you_mean(op, [*FOLDERS, "foreach", "filter"])
                 )
 
-    def _made(self, op: str, args: Sequence[Value], type: Type, at: Location, declared: Type | None = None) -> Value:
+    def _folded(self, op: str, args: Sequence[Value], type: Type, at: Location, declared: Type | None = None) -> Value:
         built = Operation(op, tuple(args), type, declared)
-        return self.evaluated(at, lambda: built.folded(self.scene))
+        return self.evaluated(at, lambda: built.folded(self.context))
 
-    def _require(self, op: str, kind: str, value: Value, at: Location) -> None:
-        if not _fits(kind, value.type):
-            self.refuse(f"'!{op}' needs {_NEEDED[kind]}, not '{value}' of type '{value.type or '?'}'", at)
+    def _require(self, op: str, letter: str, value: Value, at: Location) -> None:
+        if not _fits(letter, value.type):
+            self.refuse(f"'!{op}' needs {_DESCRIPTIONS[letter]}, not '{value}' of type '{value.type or '?'}'", at)
 
     def _parse_operands(self, op: str, expected: Sequence[Type | None]) -> list[tuple[Value, Location]]:
-        """Operands in parentheses; of those beyond the ones that are wanted, the type is that of the last."""
+        """Reads operands in parentheses; further ones have the last of the expected types."""
         self.expect("(", f"after '!{op}'")
         result: list[tuple[Value, Location]] = []
         while True:
@@ -153,16 +153,18 @@ class OperatorParser(ValueParser):
     # -- plain operators
 
     def _parse_plain(self, op: str, form: _Form, expected: Type | None, at: Location) -> Value:
-        kinds = form.kinds
-        lists = expected if kinds[0] == "l" and op in ("tail", "listconcat", "listremove") else None
-        found = self._parse_operands(op, [_WANTED.get(kind, lists) for kind in kinds])
-        least = len(kinds) - form.optional
-        if len(found) < least or (len(found) > len(kinds) and not form.is_chain):
-            count = str(least) if not form.optional else f"{least} to {len(kinds)}"
-            self.refuse(f"'!{op}' takes {count} operands{' or more' if form.is_chain else ''}, found {len(found)}", at)
-        for index, (value, value_at) in enumerate(found):
-            self._require(op, kinds[min(index, len(kinds) - 1)], value, value_at)
-        args = [value for value, _ in found]
+        letters = form.operands
+        lists = expected if letters[0] == "l" and op in ("tail", "listconcat", "listremove") else None
+        operands = self._parse_operands(op, [_EXPECTED.get(letter, lists) for letter in letters])
+        least = len(letters) - form.optional
+        if len(operands) < least or (len(operands) > len(letters) and not form.is_chain):
+            count = str(least) if not form.optional else f"{least} to {len(letters)}"
+            self.refuse(
+                f"'!{op}' takes {count} operands{' or more' if form.is_chain else ''}, found {len(operands)}", at
+            )
+        for index, (value, value_at) in enumerate(operands):
+            self._require(op, letters[min(index, len(letters) - 1)], value, value_at)
+        args = [value for value, _ in operands]
         result = form.result or self._result_of(op, args, at)
         if form.is_chain:
             return self.evaluated(at, lambda: self._chain(op, args, result))
@@ -173,14 +175,14 @@ class OperatorParser(ValueParser):
                 args.append(Int(0))
             case _:
                 self._check_comparable(op, args, at)
-        return self._made(op, args, result, at)
+        return self._folded(op, args, result, at)
 
     def _chain(self, op: str, args: Sequence[Value], type: Type) -> Value:
         if len(args) == 1:
             return args[0]
         result = args[-1]
         for arg in reversed(args[:-1]):
-            result = Operation(op, (arg, result), type).folded(self.scene)
+            result = Operation(op, (arg, result), type).folded(self.context)
         return result
 
     def _check_comparable(self, op: str, args: Sequence[Value], at: Location) -> None:
@@ -223,7 +225,7 @@ class OperatorParser(ValueParser):
     # -- operators with types
 
     def _parse_typed(self, op: str, at: Location) -> Value:
-        declared = self._parse_stated(op)
+        declared = self._parse_declared_type(op)
         if op == "instances":
             return self._parse_instances(declared, at)
         result = self._parse_operands(op, [DAG if op.startswith("getdag") else None, None])
@@ -235,20 +237,20 @@ class OperatorParser(ValueParser):
                 return self._parsed_cast(args[0], declared, at)
             case "getdagop":
                 self._require(op, "d", args[0], at)
-                return self._made(op, args, declared, at, declared)
+                return self._folded(op, args, declared, at, declared)
             case "getdagarg":
                 self._require(op, "d", args[0], at)
                 self._require(op, "p", args[1], at)
-                return self._made(op, args, declared, at, declared)
+                return self._folded(op, args, declared, at, declared)
             case "exists":
                 self._require(op, "s", args[0], at)
                 if not isinstance(declared, RecordType):
                     self.refuse(f"'!exists' asks for records, not for '{declared}'", at)
             case _:
                 pass
-        return self._made(op, args, INT, at, declared)
+        return self._folded(op, args, INT, at, declared)
 
-    def _parse_stated(self, op: str) -> Type:
+    def _parse_declared_type(self, op: str) -> Type:
         if op == "getdagop" and self.tokens.kind != "<":
             return ANY_RECORD
         self.expect("<", f"after '!{op}'")
@@ -262,7 +264,7 @@ class OperatorParser(ValueParser):
             self.refuse(f"'{value}' of type '{mine}' cannot become '{declared}'", at)
         if isinstance(declared, RecordType) and not declared.classes:
             self.refuse("'!cast' needs a class", at)
-        return self._made("cast", [value], declared, at, declared)
+        return self._folded("cast", [value], declared, at, declared)
 
     def _parse_instances(self, declared: Type, at: Location) -> Value:
         if not isinstance(declared, RecordType):
@@ -273,21 +275,21 @@ class OperatorParser(ValueParser):
             pattern = self.parse_value(STRING)
             self._require("instances", "s", pattern, at)
         self.expect(")", "after the operand of '!instances'")
-        return self._made("instances", [pattern], ListType(declared), at, declared)
+        return self._folded("instances", [pattern], ListType(declared), at, declared)
 
     def _parse_range(self, at: Location) -> Value:
         result = [value for value, _ in self._parse_operands("range", [None])]
         if len(result) > 3:
             self.refuse(f"'!range' takes 1 to 3 operands, found {len(result)}", at)
         if len(result) == 1 and isinstance(result[0].type, ListType):
-            result = [self._made("size", result, INT, at)]
+            result = [self._folded("size", result, INT, at)]
         for value in result:
             self._require("range", "i", value, at)
         if len(result) == 1:
             result.insert(0, Int(0))
         if len(result) == 2:
             result.append(Int(1))
-        return self._made("range", result, ListType(INT), at)
+        return self._folded("range", result, ListType(INT), at)
 
     def _parse_new_dag(self, at: Location) -> Value:
         result = self._parse_operands("dag", [None, None, ListType(STRING)])
@@ -302,7 +304,7 @@ class OperatorParser(ValueParser):
             self.refuse(f"the names of '!dag' are text, not '{names.type.element}'", names_at)
         if values is UNSET and names is UNSET:
             self.refuse("'!dag' with neither arguments nor names", at)
-        return self._made("dag", [op, values, names], DAG, at)
+        return self._folded("dag", [op, values, names], DAG, at)
 
     # -- choices
 
@@ -312,7 +314,7 @@ class OperatorParser(ValueParser):
             self.refuse(f"'!if' takes 3 operands, found {len(result)}", at)
         args = [value for value, _ in result]
         self._require("if", "i", args[0], at)
-        return self._made("if", args, self._shared_type("if", args[1:], expected, at), at)
+        return self._folded("if", args, self._shared_type("if", args[1:], expected, at), at)
 
     def _shared_type(self, op: str, values: Sequence[Value], expected: Type | None, at: Location) -> Type:
         result: Type | None = None
@@ -339,7 +341,7 @@ class OperatorParser(ValueParser):
         self.expect(")", "after the cases of '!cond'")
         if not args:
             self.refuse("'!cond' without conditions", at)
-        return self._made("cond", args, self._shared_type("cond", args[1::2], expected, at), at)
+        return self._folded("cond", args, self._shared_type("cond", args[1::2], expected, at), at)
 
     # -- repetition
 
@@ -369,7 +371,7 @@ class OperatorParser(ValueParser):
         self.expect(")", f"after the operands of '!{op}'")
         type = self._foreach_type(type, body, inner, at) if op == "foreach" else type
         built = Repetition(op, (variable,), over, body, type)
-        return self.evaluated(at, lambda: built.folded(self.scene))
+        return self.evaluated(at, lambda: built.folded(self.context))
 
     def _foreach_type(self, type: Type, body: Value, expected: Type | None, at: Location) -> Type:
         if type is DAG:
@@ -406,11 +408,11 @@ class OperatorParser(ValueParser):
         if body.type is not None and not body.type.converts_to(type):
             self.refuse(f"'!foldl' begins with a value of type '{type}' and goes on with '{body.type}'", at)
         built = Repetition("foldl", (result, item), over, body, type, start)
-        return self.evaluated(at, lambda: built.folded(self.scene))
+        return self.evaluated(at, lambda: built.folded(self.context))
 
 
 def _may_cast(old: Type, new: Type) -> bool:
-    """Returns whether '!cast' is possible between two types, depending on the value."""
+    """Returns whether '!cast' between two types is possible for some values."""
     if old.converts_to(new) or new.converts_to(old):
         return True
     if old is STRING:

@@ -1,7 +1,7 @@
-"""Operators of TableGen: what `!add(a, b)` and its like, `record.field`, `Class<args>` and the casts between types are.
+"""Operators of TableGen: bang operators such as `!add(a, b)`, `record.field`, `Class<args>` and casts.
 
-An operator whose operands are known folds to its value; one that is not known yet is an `Operation`, which folds when
-it is resolved. How each folds is in `folding`. Source: TableGen Programmer's Reference, appendix A.
+An operator with known operands folds to its value; otherwise it is an `Operation`, which folds when it is resolved. The
+folding functions are in `folding`. Source: TableGen Programmer's Reference, appendix A.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonir.tablegen.errors import EvaluationError
-from commonir.tablegen.folding import FOLDERS, Scene, int_of
+from commonir.tablegen.folding import FOLDERS, FoldingContext, int_of
 from commonir.tablegen.types import ListType, RecordType, Type
 from commonir.tablegen.values import FINAL, Dag, DefRef, Int, Key, List, Resolver, Value, Variable, is_same, union
 
@@ -17,35 +17,35 @@ if TYPE_CHECKING:
     from commonir.tablegen.lexer import Location
     from commonir.tablegen.records import Record, Records
 
-_DECIDED_LATE = frozenset({FINAL})
-_LATE = frozenset({"cast", "exists", "instances"})
+_ON_COMPLETION = frozenset({FINAL})
+_RESOLVED_ON_COMPLETION = frozenset({"cast", "exists", "instances"})
 _TYPED = frozenset({"cast", "isa", "exists", "instances", "getdagarg", "getdagop"})
-"""Operators that are written with a type."""
+"""Operators that have an explicit type."""
 
 
 class Operation(Value):
-    """An operator on operands. `stated` is the type that it is written with, as in `!isa<T>(x)`."""
+    """An operator on operands. `declared_type` is its explicit type, as in `!isa<T>(x)`."""
 
-    __slots__ = ("_type", "args", "op", "stated")
+    __slots__ = ("_type", "args", "declared_type", "op")
 
     def __init__(self, op: str, args: tuple[Value, ...], type: Type, declared: Type | None = None) -> None:
         self.op = op
         self.args = args
         self._type = type
-        self.stated = declared
+        self.declared_type = declared
         names = union(args)
-        self.names = names | _DECIDED_LATE if op in _LATE else names
+        self.names = names | _ON_COMPLETION if op in _RESOLVED_ON_COMPLETION else names
 
     @property
     def type(self) -> Type:
         return self._type
 
-    def folded(self, scene: Scene) -> Value:
-        """Returns the value, folded as far as its operands are known.
+    def folded(self, context: FoldingContext) -> Value:
+        """Returns the folded value; itself if operands are unknown.
 
-        Raises: EvaluationError when that cannot be.
+        Raises: EvaluationError for invalid operands.
         """
-        result = FOLDERS[self.op](self.args, self.stated or self._type, scene)
+        result = FOLDERS[self.op](self.args, self.declared_type or self._type, context)
         return self if result is None else result
 
     def resolved(self, resolver: Resolver) -> Value:
@@ -58,12 +58,12 @@ class Operation(Value):
         return self.with_args(args, resolver)
 
     def with_args(self, args: tuple[Value, ...], resolver: Resolver) -> Value:
-        """The operator on other operands, folded."""
+        """Returns the operator on other operands, folded."""
         changed = not is_same(args, self.args)
-        if not changed and not (resolver.final and self.op in _LATE):
+        if not changed and not (resolver.final and self.op in _RESOLVED_ON_COMPLETION):
             return self
-        result = Operation(self.op, args, self._type, self.stated) if changed else self
-        return result.folded(Scene(resolver.records, resolver.record, resolver.final))
+        result = Operation(self.op, args, self._type, self.declared_type) if changed else self
+        return result.folded(FoldingContext(resolver.records, resolver.record, resolver.final))
 
     def _resolved_choice(self, resolver: Resolver) -> Value:
         condition, then, other = self.args
@@ -82,27 +82,27 @@ class Operation(Value):
         return self.with_args((lhs, self.args[1].resolve(resolver)), resolver)
 
     def key(self) -> Key:
-        return (self.op, self._type, self.stated, *(arg.key() for arg in self.args))
+        return (self.op, self._type, self.declared_type, *(arg.key() for arg in self.args))
 
     def __str__(self) -> str:
-        texts = [str(arg) for arg in self.args]
+        shown = [str(arg) for arg in self.args]
         match self.op:
             case "element":
-                return f"{texts[0]}[{texts[1]}]"
+                return f"{shown[0]}[{shown[1]}]"
             case "slice":
-                return f"{texts[0]}[{texts[1]}]"
+                return f"{shown[0]}[{shown[1]}]"
             case "rangec":
-                return f"{texts[0]}...{texts[1]}"
+                return f"{shown[0]}...{shown[1]}"
             case "cond":
-                pairs = zip(texts[::2], texts[1::2], strict=True)
+                pairs = zip(shown[::2], shown[1::2], strict=True)
                 return f"!cond({', '.join(f'{condition}: {value}' for condition, value in pairs)})"
             case _:
-                declared = f"<{self.stated}>" if self.op in _TYPED and self.stated is not None else ""
-                return f"!{self.op}{declared}({', '.join(texts)})"
+                declared = f"<{self.declared_type}>" if self.op in _TYPED and self.declared_type is not None else ""
+                return f"!{self.op}{declared}({', '.join(shown)})"
 
 
 class Repetition(Value):
-    """`!foreach`, `!filter` or `!foldl`: an expression over variables that only it sees.
+    """`!foreach`, `!filter` or `!foldl`: an expression with variables of its own.
 
     `over` is the list; of `!foldl`, `start` is the first value and `variables` are the accumulator and the element.
     """
@@ -118,60 +118,60 @@ class Repetition(Value):
         self.body = body
         self.start = start
         self._type = type
-        around = [over] if start is None else [start, over]
-        self.names = union(around) | (body.names - {each.name for each in variables})
+        outer = [over] if start is None else [start, over]
+        self.names = union(outer) | (body.names - {each.name for each in variables})
 
     @property
     def type(self) -> Type:
         return self._type
 
-    def folded(self, scene: Scene) -> Value:
+    def folded(self, context: FoldingContext) -> Value:
         """Returns the value, folded once the list is known.
 
         Raises: EvaluationError.
         """
         if self.op == "foldl":
-            return self._accumulated(scene)
+            return self._accumulated(context)
         if isinstance(self.over, Dag) and self.op == "foreach":
-            return self._over_dag(self.over, scene)
+            return self._over_dag(self.over, context)
         if not isinstance(self.over, List):
             return self
-        scene.records.count_items(len(self.over.items))
+        context.records.count_items(len(self.over.items))
         items: list[Value] = []
         for item in self.over.items:
-            value = self._body_of((item,), scene)
+            value = self._body_of((item,), context)
             if self.op == "foreach":
                 items.append(value)
                 continue
-            kept = int_of(value)
-            if kept is None:
+            is_selected = int_of(value)
+            if is_selected is None:
                 return self
-            if kept:
+            if is_selected:
                 items.append(item)
         assert isinstance(self._type, ListType)
         return List(tuple(items), self._type.element)
 
-    def _accumulated(self, scene: Scene) -> Value:
+    def _accumulated(self, context: FoldingContext) -> Value:
         if not isinstance(self.over, List):
             return self
         assert self.start is not None
-        scene.records.count_items(len(self.over.items))
+        context.records.count_items(len(self.over.items))
         value = self.start
         for item in self.over.items:
-            value = self._body_of((value, item), scene)
+            value = self._body_of((value, item), context)
         return value
 
-    def _over_dag(self, dag: Dag, scene: Scene) -> Dag:
-        op = self._body_of((dag.op,), scene)
+    def _over_dag(self, dag: Dag, context: FoldingContext) -> Dag:
+        op = self._body_of((dag.op,), context)
         values = tuple(
-            self._over_dag(value, scene) if isinstance(value, Dag) else self._body_of((value,), scene)
+            self._over_dag(value, context) if isinstance(value, Dag) else self._body_of((value,), context)
             for value, _ in dag.args
         )
         return dag.with_parts(op, values)
 
-    def _body_of(self, values: tuple[Value, ...], scene: Scene) -> Value:
+    def _body_of(self, values: tuple[Value, ...], context: FoldingContext) -> Value:
         names = (each.name for each in self.variables)
-        return self.body.resolve(scene.records.resolver(dict(zip(names, values, strict=True)), scene.record))
+        return self.body.resolve(context.records.resolver(dict(zip(names, values, strict=True)), context.record))
 
     def resolved(self, resolver: Resolver) -> Value:
         resolver.records.count_step()
@@ -183,7 +183,7 @@ class Repetition(Value):
         if start is self.start and over is self.over and body is self.body:
             return self
         result = Repetition(self.op, self.variables, over, body, self._type, start)
-        return result.folded(Scene(resolver.records, resolver.record, resolver.final))
+        return result.folded(FoldingContext(resolver.records, resolver.record, resolver.final))
 
     def key(self) -> Key:
         start = None if self.start is None else self.start.key()
@@ -196,7 +196,7 @@ class Repetition(Value):
 
 
 class FieldAccess(Value):
-    """`record.field` of a record that is not known yet."""
+    """`record.field` of an unknown record."""
 
     __slots__ = ("_type", "base", "field")
 
@@ -210,15 +210,15 @@ class FieldAccess(Value):
     def type(self) -> Type:
         return self._type
 
-    def folded(self, scene: Scene) -> Value:
-        """The field's value, when the record is known and its value is concrete.
+    def folded(self, context: FoldingContext) -> Value:
+        """Returns the value of the field, if the record is known and the value is concrete.
 
-        Raises: EvaluationError when it is a field of the record that is being made.
+        Raises: EvaluationError when it is a field of the record that is being built.
         """
         if not isinstance(self.base, DefRef):
             return self
         record = self.base.record
-        if record is scene.record:
+        if record is context.record:
             raise EvaluationError(f"'{record.name_text}' refers to its own field '{self.field}' through itself")
         field = record.fields.get(self.field)
         if field is None:
@@ -230,7 +230,7 @@ class FieldAccess(Value):
         if base is self.base:
             return self
         return FieldAccess(base, self.field, self._type).folded(
-            Scene(resolver.records, resolver.record, resolver.final)
+            FoldingContext(resolver.records, resolver.record, resolver.final)
         )
 
     def key(self) -> Key:
@@ -241,21 +241,21 @@ class FieldAccess(Value):
 
 
 Argument = tuple["int | str", Value]
-"""A template argument as given: by position, or by its name `Class:arg`."""
+"""A template argument, by position or by its name `Class:arg`."""
 
 
 class Instance(Value):
-    """`Class<args>`: a record of its own, which is made once the arguments are known.
+    """`Class<args>`: an anonymous record, which is built when the arguments are known.
 
-    Those of the same class and arguments are one value, which stands where it is first made: see `instance_of`.
+    Instances with equal class and arguments are one value: see `instance_of`.
     """
 
-    __slots__ = ("args", "location", "made", "owner")
+    __slots__ = ("args", "location", "owner", "result")
 
     def __init__(self, owner: Record, args: tuple[Argument, ...], location: Location) -> None:
         self.owner = owner
         self.location = location
-        self.made: DefRef | None = None
+        self.result: DefRef | None = None
         self.args = args
         self.names = union(value for _, value in args)
 
@@ -263,41 +263,39 @@ class Instance(Value):
     def type(self) -> Type:
         return RecordType((self.owner,))
 
-    def folded(self, scene: Scene) -> Value:
-        """The record, when all arguments are known.
+    def folded(self, context: FoldingContext) -> Value:
+        """Returns the record, if all arguments are known.
 
         Raises: EvaluationError.
         """
         if any(value.has_variables for _, value in self.args):
             return self
-        if self.made is None:
-            self.made = scene.records.instance(self)
-        return self.made
+        if self.result is None:
+            self.result = context.records.instance(self)
+        return self.result
 
     def resolved(self, resolver: Resolver) -> Value:
         resolver.records.count_step()
-        args = tuple((place, value.resolve(resolver)) for place, value in self.args)
+        args = tuple((key, value.resolve(resolver)) for key, value in self.args)
         if is_same(tuple(value for _, value in args), tuple(value for _, value in self.args)):
             return self
         result = instance_of(resolver.records, self.owner, args, self.location)
-        return result.folded(Scene(resolver.records, resolver.record, resolver.final))
+        return result.folded(FoldingContext(resolver.records, resolver.record, resolver.final))
 
     def key(self) -> Key:
         return _instance_key(self.owner, self.args)
 
     def __str__(self) -> str:
-        args = (
-            f"{place.rpartition(':')[2] if isinstance(place, str) else place}: {value}" for place, value in self.args
-        )
+        args = (f"{key.rpartition(':')[2] if isinstance(key, str) else key}: {value}" for key, value in self.args)
         return f"{self.owner.name_text}<{', '.join(args)}>"
 
 
 def _instance_key(owner: Record, args: tuple[Argument, ...]) -> Key:
-    return ("instance", id(owner), *((place, value.key()) for place, value in args))
+    return ("instance", id(owner), *((key, value.key()) for key, value in args))
 
 
 def instance_of(records: Records, owner: Record, args: tuple[Argument, ...], location: Location) -> Instance:
-    """The value `Class<args>`."""
+    """Returns the value `Class<args>`."""
     key = _instance_key(owner, args)
     result = records.instances.get(key)
     if result is None:
@@ -306,7 +304,7 @@ def instance_of(records: Records, owner: Record, args: tuple[Argument, ...], loc
 
 
 def cast(value: Value, type: Type) -> Value | None:
-    """A value as another type, with an operator that converts it later when it is not known yet."""
+    """Returns a value as another type, None if it has no such conversion; of an unknown value, the conversion."""
     mine = value.type
     if mine is None or mine == type or mine.is_a(type):
         return value

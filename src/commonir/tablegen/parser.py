@@ -1,7 +1,7 @@
-"""Reads the statements of TableGen and makes the records that they describe.
+"""Reads the statements of TableGen and creates the records.
 
-Loops and multiclasses are kept as what their body says (`Entry`), with their variables open, and become records when
-the values of these are known. Source: TableGen Programmer's Reference, statements and how records are built.
+The bodies of loops and multiclasses are stored unevaluated (`Entry`), and expanded to records when the values of their
+variables are known. Source: TableGen Programmer's Reference, statements and how records are built.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TYPE_WORDS = ("bit", "bits", "int", "string", "code", "dag", "list", "id", "fie
 
 
 class Loop(NamedTuple):
-    """`foreach`, or a branch of `if`, which is a loop without variable over a list with one item or none."""
+    """`foreach`, or a branch of `if`: a loop without a variable over a list with at most one item."""
 
     location: Location
     variable: Variable | None
@@ -38,7 +38,7 @@ Substitutions = dict[str, Value]
 
 
 class LetValue(NamedTuple):
-    """A value that an enclosing `let ... in` gives to a field."""
+    """A value for a field from an enclosing `let ... in`."""
 
     name: str
     bits: tuple[int, ...]
@@ -65,14 +65,14 @@ class Collection:
 
 
 class Parser(OperatorParser):
-    """Reads a whole file; the records are found in `records`."""
+    """Reads a file into `records`."""
 
     multiclasses: dict[str, Record]
 
     def parse(self) -> None:
         """Reads all statements.
 
-        Raises: MALFORMED_TABLEGEN, TABLEGEN_RULE and what the reading of included files raises.
+        Raises: MALFORMED_TABLEGEN, TABLEGEN_RULE, and errors of reading included files.
         """
         self.multiclasses = {}
         self._entries: dict[int, list[Entry]] = {}
@@ -257,12 +257,12 @@ class Parser(OperatorParser):
         self.expect("then", "after the condition of 'if'")
         for then, other in ((once, none), (none, once)):
             chosen = Operation("if", (condition, then, other), ListType(BIT))
-            over = self.evaluated(at, lambda chosen=chosen: chosen.folded(self.scene))
+            over = self.evaluated(at, lambda chosen=chosen: chosen.folded(self.context))
             self._parse_loop(Loop(at, None, over, []))
             if then is once and not self.take("else"):
                 return
 
-    # -- what is read becomes a record, now or later
+    # -- expansion to records
 
     def _add(self, entry: Entry) -> None:
         if self._loops:
@@ -285,16 +285,16 @@ class Parser(OperatorParser):
     def _unroll(
         self, loop: Loop, known: Substitutions, into: list[Entry] | None, *, is_final: bool, at: Location | None = None
     ) -> None:
-        """Makes what a loop says, once for each item, or keeps it when the items are not known yet."""
+        """Expands a loop for each item, or stores it if the items are not known yet."""
         resolver = MapResolver(self.records, known)
         over = self.evaluated(loop.location, lambda: loop.over.resolve(resolver))
         if isinstance(over, Operation) and over.op == "if" and is_final:
-            # Which branch is chosen is known when the last value is: records that exist are found by then.
+            # The condition may look up records, all of which exist now.
             resolver.final = True
             condition, *branches = over.args
-            settled = condition.resolve(resolver)
-            built = Operation("if", (settled, *branches), ListType(BIT))
-            over = self.evaluated(loop.location, lambda: built.folded(self.scene))
+            resolved = condition.resolve(resolver)
+            built = Operation("if", (resolved, *branches), ListType(BIT))
+            over = self.evaluated(loop.location, lambda: built.folded(self.context))
         if isinstance(over, List):
             self.evaluated(loop.location, lambda: self.records.count_items(len(over.items)))
             for item in over.items:
@@ -304,9 +304,9 @@ class Parser(OperatorParser):
             what = "the condition of 'if'" if loop.variable is None else "what a loop goes over"
             self.refuse(f"{what} is not known: '{over}'", loop.location)
         else:
-            kept: list[Entry] = []
-            into.append(Loop(loop.location, loop.variable, over, kept))
-            self._expand(loop.entries, known, kept, is_final=False, at=at)
+            stored: list[Entry] = []
+            into.append(Loop(loop.location, loop.variable, over, stored))
+            self._expand(loop.entries, known, stored, is_final=False, at=at)
 
     def _expand(
         self,
@@ -317,7 +317,7 @@ class Parser(OperatorParser):
         is_final: bool,
         at: Location | None = None,
     ) -> None:
-        """Makes what some entries say with values for some variables, or adds that to other entries."""
+        """Expands entries with values for some variables, to records or into other entries."""
         for entry in list(entries):
             if isinstance(entry, Loop):
                 self._unroll(entry, known, into, is_final=is_final, at=at)
@@ -372,11 +372,11 @@ class Parser(OperatorParser):
         self.refuse(f"there is a record '{record.name_text}' already", record.locations[0], help=help)
 
     def _check_concrete(self, record: Record) -> None:
-        """Adds a finding for each field whose value is still open."""
+        """Adds a diagnostic for each field whose value is not concrete."""
         for field in record.fields.values():
             if not field.is_marked and not field.value.is_concrete:
                 message = f"the value of '{field.name}' in '{record.name_text}' is not known: '{field.value}'"
-                self.records.found.append(field.location.diagnostic(TABLEGEN_RULE, message))
+                self.records.diagnostics.append(field.location.diagnostic(TABLEGEN_RULE, message))
 
     # -- classes and records
 
@@ -400,8 +400,8 @@ class Parser(OperatorParser):
                 self._parse_template_arguments(result)
             self._parse_record_body(result)
 
-    def _reading(self, record: Record) -> _Reading:
-        return _Reading(self, record)
+    def _reading(self, record: Record) -> _CurrentRecord:
+        return _CurrentRecord(self, record)
 
     def _parse_template_arguments(self, owner: Record) -> None:
         """Arguments ::= '<' Type name ['=' value], ... '>'."""
@@ -427,7 +427,7 @@ class Parser(OperatorParser):
         self._add(record)
 
     def _parse_name(self) -> Value | None:
-        """The name of a record or `defm`; in a multiclass, that of its `defm` stands before it unless it says so."""
+        """Reads the name of a record or `defm`; in a multiclass, it is prefixed with `NAME` unless it contains that."""
         if self.tokens.kind in (":", ";", "{"):
             return None
         at = self.tokens.location
@@ -522,35 +522,35 @@ class Parser(OperatorParser):
             self.refuse(f"'{record.name_text}' has no field '{name}'", at, help=help)
         return field
 
-    def _assign(self, record: Record, given: LetValue) -> None:
-        """Gives a field, or some bits of it, a value.
+    def _assign(self, record: Record, let: LetValue) -> None:
+        """Sets the value of a field, or of some of its bits.
 
         Raises: TABLEGEN_RULE.
         """
-        name, places, value, at = given
+        name, positions, value, at = let
         field = self._field(record, name, at)
-        if not places and isinstance(value, Variable) and value.name == name:
+        if not positions and isinstance(value, Variable) and value.name == name:
             self.refuse(f"the value of '{name}' is '{name}' itself", at)
-        if places:
-            value = self._with_bits(field, places, value, at)
-        content = field.holding(value)
+        if positions:
+            value = self._with_bits(field, positions, value, at)
+        content = field.with_value(value)
         if content is None:
             self.refuse(f"the field '{name}' of type '{field.type}' cannot hold '{value}' of type '{value.type}'", at)
         record.fields[name] = content._replace(location=at) if content.location.offset < 0 else content
 
-    def _with_bits(self, field: Field, places: tuple[int, ...], value: Value, at: Location) -> Value:
+    def _with_bits(self, field: Field, positions: tuple[int, ...], value: Value, at: Location) -> Value:
         if not isinstance(field.value, Bits):
             self.refuse(f"the field '{field.name}' of type '{field.type}' has no bits", at)
-        given = value_for(BitsType(len(places)), value)
-        if given is None:
-            self.refuse(f"'{value}' are not {len(places)} bits", at)
+        new = value_for(BitsType(len(positions)), value)
+        if new is None:
+            self.refuse(f"'{value}' are not {len(positions)} bits", at)
         bits = list(field.value.bits)
-        if len(set(places)) < len(places):
+        if len(set(positions)) < len(positions):
             self.refuse(f"a bit of '{field.name}' is set twice", at)
-        for index, place in enumerate(places):
-            if place >= len(bits):
+        for index, position in enumerate(positions):
+            if position >= len(bits):
                 self.refuse(f"the field '{field.name}' has the bits 0 to {len(bits) - 1}", at)
-            bits[place] = given.bit(index)
+            bits[position] = new.bit(index)
         return Bits(tuple(bits))
 
     def _apply_lets(self, record: Record) -> None:
@@ -591,14 +591,14 @@ class Parser(OperatorParser):
             Variable(qualified(record, "NAME"), STRING) if record.is_class else record.name
         )
         record.assertions += owner.assertions
-        record.take(owner, known)
+        record.add_record_arguments(owner, known)
         resolver = MapResolver(self.records, known, record)
         self.evaluated(at, lambda: record.resolve(resolver))
         record.parents.append(owner)
 
     def _argument_values(self, owner: Record, args: tuple[Argument, ...]) -> Substitutions:
         known = {name: owner.fields[name].value for name in owner.args}
-        known.update((owner.args[place] if isinstance(place, int) else place, value) for place, value in args)
+        known.update((owner.args[key] if isinstance(key, int) else key, value) for key, value in args)
         return known
 
     # -- multiclasses
@@ -674,7 +674,7 @@ class Parser(OperatorParser):
 
 
 def _records_in(entries: list[Entry]) -> list[Record]:
-    """The records that some entries describe, those in loops too."""
+    """Returns the records among entries, also those in loops."""
     result: list[Record] = []
     pending = list(reversed(entries))
     while pending:
@@ -686,8 +686,8 @@ def _records_in(entries: list[Entry]) -> list[Record]:
     return result
 
 
-class _Reading:
-    """Makes a record the one that is being read."""
+class _CurrentRecord:
+    """Sets the record that the parser reads."""
 
     def __init__(self, parser: Parser, record: Record) -> None:
         self._parser = parser

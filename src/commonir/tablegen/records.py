@@ -1,7 +1,7 @@
-"""Records and classes of TableGen, all that a file defines, and how references between fields are resolved.
+"""Records and classes of TableGen, and the resolution of references between fields.
 
-A class is a record that was not completed. Fields are immutable: those that a record inherits unchanged it shares with
-its class. Source: TableGen Programmer's Reference, how records are built.
+A class is a record that is not completed. Fields are immutable: a record shares unchanged inherited fields with its
+class. Source: TableGen Programmer's Reference, how records are built.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ from commonir.tablegen.values import ANONYMOUS, FINAL, UNSET, AnonymousName, Bit
 MAX_STEPS = 20_000_000
 """The most operators that are resolved for one file; the largest files of MLIR need some 100,000."""
 MAX_ITEMS = 10_000_000
-"""The most items that operators and loops make for one file."""
+"""The most items that operators and loops create for one file."""
 MAX_RECORDS = 200_000
-"""The most records that loops and multiclasses make for one file; the largest files of MLIR have some 10,000."""
+"""The most records that loops and multiclasses create for one file; the largest files of MLIR have some 10,000."""
 MAX_INSTANCE_DEPTH = 500
-"""How deep records `Class<args>` may need each other."""
+"""The deepest nesting of records `Class<args>` in their definitions."""
 
 _RESERVED = frozenset({FINAL, ANONYMOUS})
 
 
 class Field(NamedTuple):
-    """A field of a record, or a template argument, whose name then is `Class:name`."""
+    """A field of a record, or a template argument, whose name is `Class:name`."""
 
     name: str
     type: Type
     value: Value
     location: Location
     is_marked: bool = False
-    """Whether it was declared with the word `field`, so that it need not be concrete."""
+    """Whether it was declared with the keyword `field`, and need not be concrete."""
 
-    def holding(self, value: Value) -> Field | None:
-        """The field with another value; None when it is not of its type."""
+    def with_value(self, value: Value) -> Field | None:
+        """Returns the field with another value; None for a value of the wrong type."""
         content = value_for(self.type, value)
         return None if content is None else self._replace(value=content)
 
 
 def value_for(type: Type, value: Value) -> Value | None:
-    """A value as a field of a type holds it: `bits` always as single bits."""
+    """Returns a value in the form of a field of a type: `bits` as single bits."""
     content = cast(value, type)
     if content is None or not isinstance(type, BitsType) or isinstance(content, Bits):
         return content
@@ -66,7 +66,7 @@ class RecordKind(Enum):
 
 
 class Assertion(NamedTuple):
-    """`assert condition, message;`, or `dump message;`, which has no condition."""
+    """`assert condition, message;`, or `dump message;` without a condition."""
 
     location: Location
     condition: Value | None
@@ -74,19 +74,19 @@ class Assertion(NamedTuple):
 
 
 class Record:
-    """A record or class: its name, fields by name, direct parents, and what it asserts.
+    """A record or class: its name, fields by name, direct parents, and assertions.
 
-    `given` are the records that it was made of: template arguments by their names, `Class:name`, which are not fields.
+    `record_arguments` are the records among its template arguments, by their names `Class:name`.
     """
 
-    __slots__ = ("_ref", "args", "assertions", "fields", "given", "kind", "locations", "name", "parents")
+    __slots__ = ("_ref", "args", "assertions", "fields", "kind", "locations", "name", "parents", "record_arguments")
 
     def __init__(self, name: Value, location: Location, kind: RecordKind) -> None:
         self.name = name
         self.locations = [location]
         self.kind = kind
         self.fields: dict[str, Field] = {}
-        self.given: dict[str, Value] = {}
+        self.record_arguments: dict[str, Value] = {}
         self.args: list[str] = []
         self.parents: list[Record] = []
         self.assertions: list[Assertion] = []
@@ -94,12 +94,12 @@ class Record:
 
     @property
     def is_class(self) -> bool:
-        """Returns whether it is a class."""
+        """Whether it is a class."""
         return self.kind is RecordKind.CLASS
 
     @property
     def is_anonymous(self) -> bool:
-        """Returns whether its name was made up."""
+        """Whether its name was generated."""
         return self.kind is RecordKind.ANONYMOUS_DEF
 
     @property
@@ -131,49 +131,53 @@ class Record:
         return False
 
     def ancestors(self) -> Iterator[Record]:
-        """All classes that it derives from, parents before children, one that is reached twice is given twice."""
+        """Yields all classes from which it derives, parents before children, repeated if they are inherited twice."""
         pending = [(each, False) for each in reversed(self.parents)]
         while pending:
-            each, opened = pending.pop()
-            if opened:
+            each, is_visited = pending.pop()
+            if is_visited:
                 yield each
             else:
                 pending.append((each, True))
                 pending.extend((parent, False) for parent in reversed(each.parents))
 
     def copy(self) -> Record:
-        """A record with the same fields, to be completed in another way."""
+        """Returns a copy with the same fields."""
         result = Record(self.name, self.locations[0], self.kind)
         result.locations = list(self.locations)
         result.fields = dict(self.fields)
-        result.given = dict(self.given)
+        result.record_arguments = dict(self.record_arguments)
         result.args = list(self.args)
         result.parents = list(self.parents)
         result.assertions = list(self.assertions)
         return result
 
     def add(self, field: Field) -> None:
-        """Adds a field; of one that is there, the type stays.
+        """Adds a field; an existing one keeps its type.
 
         Raises: EvaluationError when the types do not fit.
         """
-        there = self.fields.get(field.name)
-        if there is None:
+        existing = self.fields.get(field.name)
+        if existing is None:
             self.fields[field.name] = field
             return
-        content = there.holding(field.value)
+        content = existing.with_value(field.value)
         if content is None:
-            message = f"field '{field.name}' of type '{field.type}' was declared before as one of type '{there.type}'"
+            message = (
+                f"field '{field.name}' of type '{field.type}' was declared before as one of type '{existing.type}'"
+            )
             raise EvaluationError(message)
         self.fields[field.name] = content
 
-    def take(self, owner: Record, arguments: Mapping[str, Value]) -> None:
-        """Notes the records among the template arguments of a class that it is made of."""
-        self.given.update(owner.given)
-        self.given.update((name, value) for name, value in arguments.items() if isinstance(value.type, RecordType))
+    def add_record_arguments(self, owner: Record, arguments: Mapping[str, Value]) -> None:
+        """Stores the records among the template arguments of a parent class."""
+        self.record_arguments.update(owner.record_arguments)
+        self.record_arguments.update(
+            (name, value) for name, value in arguments.items() if isinstance(value.type, RecordType)
+        )
 
     def resolve(self, resolver: Resolver, skip: str | None = None) -> None:
-        """Puts what a resolver knows into the name, the fields and the assertions.
+        """Replaces variables of a resolver in the name, the fields and the assertions.
 
         Raises: EvaluationError when a value does not fit its field.
         """
@@ -186,20 +190,20 @@ class Record:
             new = old.resolved(resolver)
             if new is old:
                 continue
-            content = field.holding(new)
+            content = field.with_value(new)
             if content is None:
                 raise EvaluationError(
                     f"field '{name}' of type '{field.type}' in '{self.name_text}' cannot hold '{new}', "
                     f"which its value '{old}' turns out to be"
                 )
             self.fields[name] = content
-        for name, value in list(self.given.items()):
+        for name, value in list(self.record_arguments.items()):
             if not value.names.isdisjoint(names):
                 try:
-                    self.given[name] = value.resolve(resolver)
+                    self.record_arguments[name] = value.resolve(resolver)
                 except EvaluationError:
-                    # What no field uses may have no value.
-                    del self.given[name]
+                    # One that no field uses need not have a value.
+                    del self.record_arguments[name]
         for index, (location, condition, message) in enumerate(self.assertions):
             condition = None if condition is None else condition.resolve(resolver)
             self.assertions[index] = Assertion(location, condition, message.resolve(resolver))
@@ -208,8 +212,8 @@ class Record:
         """Resolves all references between its fields."""
         self.resolve(FieldResolver(self, records, new_name))
 
-    def listing(self) -> str:
-        """The record as text, the way `!repr` shows it."""
+    def text(self) -> str:
+        """Returns the record as `!repr` prints it."""
         parents = " ".join(dict.fromkeys(each.name_text for each in self.ancestors()))
         lines = [f"{self.name_text} {{" + (f"\t// {parents}" if parents else "")]
         for field in self.fields.values():
@@ -231,11 +235,11 @@ class MapResolver(Resolver):
         self._values = dict(values)
         self._resolved: set[str] = set()
 
-    def find(self, name: str, requester: Value) -> Value | None:  # noqa: ARG002  (only anonymous names are asked for as such)
+    def find(self, name: str, requester: Value) -> Value | None:  # noqa: ARG002  (only anonymous names depend on the requester)
         result = self._values.get(name)
         if result is None or name in self._resolved or len(self._values) == 1 or not result.names:
             return result
-        # While its value is resolved it is not known, which keeps one that mentions itself finite.
+        # It is unknown while its value is resolved, so that a recursive value is finite.
         del self._values[name]
         result = result.resolve(self)
         self._values[name] = result
@@ -244,7 +248,7 @@ class MapResolver(Resolver):
 
 
 class FieldResolver(Resolver):
-    """Knows the fields of a record, each resolved by the others: the last step of completing the record."""
+    """Has the fields of a record, resolved by each other, to complete the record."""
 
     __slots__ = ("_known", "_name", "_old_name", "_owner", "_pending")
 
@@ -275,7 +279,7 @@ class FieldResolver(Resolver):
         return result
 
     def _anonymous(self, requester: Value) -> Value | None:
-        """The new name of the record where its old one is asked for."""
+        """Returns the new name of the record for its old one."""
         old = self._old_name
         if self._name is None or not isinstance(requester, AnonymousName) or not isinstance(old, AnonymousName):
             return None
@@ -283,7 +287,7 @@ class FieldResolver(Resolver):
 
 
 class ShadowResolver(Resolver):
-    """Knows what another does except some names, which are those of an operator such as `!foreach`."""
+    """Has the variables of another resolver, except those that an operator such as `!foreach` declares."""
 
     __slots__ = ("_inner",)
 
@@ -305,10 +309,10 @@ class Records:
         self.defs: dict[str, Record] = {}
         self.globals: dict[str, Value] = {}
         self.instances: dict[Key, Instance] = {}
-        self.found: list[Diagnostic] = []
-        """Findings that did not end the evaluation."""
+        self.diagnostics: list[Diagnostic] = []
+        """Diagnostics that did not end the evaluation."""
         self.files: list[str] = []
-        """The files that were read, by their real paths, the outermost first."""
+        """Real paths of the files that were read, the main file first."""
         self._anonymous = 0
         self._depth = 0
         self._steps = 0
@@ -316,7 +320,7 @@ class Records:
         self._copies = 0
 
     def anonymous_name(self) -> AnonymousName:
-        """A new name for a record without one."""
+        """Returns a new name for an anonymous record."""
         self._anonymous += 1
         return AnonymousName(f"anonymous_{self._anonymous - 1}")
 
@@ -332,7 +336,7 @@ class Records:
             raise EvaluationError(f"more than {MAX_STEPS} operators are resolved")
 
     def count_items(self, count: int) -> None:
-        """Counts items of lists that operators and loops make.
+        """Counts items of lists that operators and loops create.
 
         Raises: EvaluationError when there are too many.
         """
@@ -341,9 +345,9 @@ class Records:
             raise EvaluationError(f"more than {MAX_ITEMS} items of lists are made")
 
     def count_copy(self) -> None:
-        """Counts a record that a loop or multiclass makes.
+        """Counts a record that a loop or multiclass creates.
 
-        Raises: EvaluationError when there are too many, as when multiclasses double what others make.
+        Raises: EvaluationError when there are too many, as for multiclasses that expand exponentially.
         """
         self._copies += 1
         if self._copies > MAX_RECORDS:
@@ -352,22 +356,22 @@ class Records:
     # -- resolvers
 
     def resolver(self, values: Mapping[str, Value], record: Record | None = None) -> Resolver:
-        """A resolver that knows these values."""
+        """Returns a resolver of these values."""
         return MapResolver(self, values, record)
 
     def shadowed(self, inner: Resolver, hidden: AbstractSet[str]) -> Resolver:
-        """A resolver without the names that an operator uses for itself."""
+        """Returns a resolver without the variables of an operator."""
         return ShadowResolver(inner, hidden)
 
     # -- records
 
     def global_value(self, name: str) -> Value | None:
-        """The record or global variable of a name."""
+        """Returns the record or global variable of a name."""
         record = self.defs.get(name)
         return self.globals.get(name) if record is None else record.ref
 
     def instance(self, requester: Instance) -> DefRef:
-        """Makes the record `Class<args>`.
+        """Creates the record `Class<args>`.
 
         Raises: EvaluationError.
         """
@@ -378,11 +382,9 @@ class Records:
         record.fields = {name: field for name, field in owner.fields.items() if name not in owner.args}
         record.assertions = list(owner.assertions)
         values = {name: owner.fields[name].value for name in owner.args}
-        values.update(
-            (owner.args[place] if isinstance(place, int) else place, value) for place, value in requester.args
-        )
+        values.update((owner.args[key] if isinstance(key, int) else key, value) for key, value in requester.args)
         self._depth += 1
-        record.take(owner, values)
+        record.add_record_arguments(owner, values)
         record.resolve(MapResolver(self, values, record))
         record.parents.append(owner)
         record.complete(self)
@@ -392,12 +394,12 @@ class Records:
         return record.ref
 
     def check_assertions(self, record: Record) -> None:
-        """Adds a finding for each assertion of a completed record that is false."""
+        """Adds a diagnostic for each false assertion of a completed record."""
         for assertion in record.assertions:
             self.check_assertion(assertion, record)
 
     def check_assertion(self, assertion: Assertion, record: Record | None = None) -> None:
-        """Adds a finding when an assertion is false."""
+        """Adds a diagnostic if an assertion is false."""
         location, condition, message = assertion
         if condition is None:
             return
@@ -412,10 +414,10 @@ class Records:
                 file_codes.TABLEGEN_ASSERTION,
             )
         help = None if record is None else f"it holds for no such record as '{record.name_text}'"
-        self.found.append(location.diagnostic(code, text, help=help))
+        self.diagnostics.append(location.diagnostic(code, text, help=help))
 
-    def deriving(self, name: str) -> list[Record]:
-        """The records that derive from the class of a name, by name."""
+    def derived_from(self, name: str) -> list[Record]:
+        """Returns the records that derive from the class of a name, sorted by name."""
         expected = self.classes.get(name)
         if expected is None:
             return []

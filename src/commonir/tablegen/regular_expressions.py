@@ -1,7 +1,7 @@
 """Extended regular expressions (POSIX) for `!match` and `!instances`, in time linear in text and expression.
 
-A file that others wrote may hold any expression, so none is handed to an engine that backtracks; back references, which
-need one, are refused. Characters are bytes of UTF-8, as in llvm-tblgen.
+Expressions are untrusted, so they are not matched by a backtracking engine; back references, which need one, are
+refused. Characters are bytes of UTF-8, as in llvm-tblgen.
 Source: IEEE Std 1003.1, Extended Regular Expressions; bracket expressions with ranges and classes, bounds, alternation.
 """
 
@@ -15,10 +15,10 @@ from typing import NoReturn
 from commonir.tablegen.errors import EvaluationError
 
 MAX_STATES = 10_000
-"""The most states that an expression is made of, after its bounds are written out."""
+"""The most states of an expression, after its bounds are expanded."""
 
 MAX_DEPTH = 30
-"""How many parentheses may be within each other."""
+"""The deepest nesting of parentheses."""
 MAX_REPEATS = 255
 """The largest bound, that of the standard (RE_DUP_MAX)."""
 
@@ -60,19 +60,19 @@ _ANY = _Chars([], [], negated=True)
 
 
 class _Mark(Enum):
-    """A condition of a state besides characters."""
+    """A state without characters."""
 
     BEGIN = auto()
     END = auto()
     SPLIT = auto()
-    FOUND = auto()
+    MATCHED = auto()
 
 
 _Step = _Chars | _Mark
 
 
 class _Repeat:
-    """Something `least` to `most` times; without a bound when `most` is None."""
+    """A node `least` to `most` times; unbounded if `most` is None."""
 
     __slots__ = ("inner", "least", "most")
 
@@ -83,7 +83,7 @@ class _Repeat:
 
 
 class _Sequence:
-    """One after the other."""
+    """A concatenation."""
 
     __slots__ = ("parts",)
 
@@ -92,7 +92,7 @@ class _Sequence:
 
 
 class _Choice:
-    """One of several."""
+    """An alternation."""
 
     __slots__ = ("parts",)
 
@@ -116,7 +116,7 @@ class RegularExpression:
         node = self._choice(0)
         if self._at < len(self._source):
             self._fail("a ')' without '('")
-        self._states: list[tuple[_Step, int, int]] = [(_Mark.FOUND, 0, 0)]
+        self._states: list[tuple[_Step, int, int]] = [(_Mark.MATCHED, 0, 0)]
         self._start = self._emit(node, 0)
 
     def is_found_in(self, text: str) -> bool:

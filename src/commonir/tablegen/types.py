@@ -1,6 +1,6 @@
 """Types of TableGen values.
 
-Types are compared by value; which class derives from which is asked of the records themselves.
+Types are compared by value; records know their base classes.
 Source: TableGen Programmer's Reference, types.
 """
 
@@ -21,11 +21,11 @@ class Type:
         self.name = name
 
     def is_a(self, other: Type) -> bool:
-        """Returns whether every value of this type is one of the other type as it stands."""
+        """Returns whether every value of this type is also of the other type, without conversion."""
         return self == other
 
     def converts_to(self, other: Type) -> bool:
-        """Returns whether values of this type can be turned into the other type."""
+        """Returns whether values of this type can be converted to the other type."""
         if self is other:
             return True
         if self is INT:
@@ -86,7 +86,7 @@ class ListType(Type):
 
 
 class RecordType(Type):
-    """Records that derive from some classes; from none: any record."""
+    """Records that derive from some classes; without classes, any record."""
 
     __slots__ = ("classes",)
 
@@ -116,7 +116,7 @@ ANY_RECORD = RecordType(())
 
 
 def common_type(a: Type, b: Type) -> Type | None:
-    """The type that values of both types convert to, if there is one."""
+    """Returns the type to which values of both types convert, if there is one."""
     if a == b:
         return a
     if isinstance(a, RecordType) and isinstance(b, RecordType):

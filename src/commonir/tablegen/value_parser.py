@@ -1,7 +1,7 @@
-"""Reads the types and values of TableGen, and folds them as it goes.
+"""Reads and folds the types and values of TableGen.
 
-Whatever stands in a value is looked up where it is read: names of an enclosing scope become variables, names of
-records references. Source: TableGen Programmer's Reference, values and expressions.
+Names are looked up when they are read: those of an enclosing scope become variables, names of records references.
+Source: TableGen Programmer's Reference, values and expressions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from commonir.base import file_codes
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.tablegen.errors import EvaluationError
-from commonir.tablegen.folding import Scene
+from commonir.tablegen.folding import FoldingContext
 from commonir.tablegen.lexer import Location, TokenStream
 from commonir.tablegen.operators import Argument, FieldAccess, Operation, cast, instance_of
 from commonir.tablegen.records import Record, RecordKind, Records
@@ -29,7 +29,7 @@ MAX_BITS = 2**16
 
 
 class RecordScope:
-    """Names that are known in some part of a file: local variables, and those of a record, multiclass or loop."""
+    """The names of a scope: local variables, and those of a record, multiclass or loop."""
 
     __slots__ = ("outer", "owner", "variables")
 
@@ -52,7 +52,7 @@ class RecordScope:
 
 
 def _of_record(owner: Record, name: str) -> Value | None:
-    """The variable of a field or template argument of the record, class or multiclass that is being read."""
+    """Returns the variable of a field or template argument of the current record, class or multiclass."""
     if owner.kind is not RecordKind.MULTICLASS:
         field = owner.fields.get(name)
         if field is not None:
@@ -67,17 +67,17 @@ def _of_record(owner: Record, name: str) -> Value | None:
 
 
 def qualified(owner: Record, name: str) -> str:
-    """The name by which a template argument of a class or multiclass is known."""
+    """Returns the qualified name of a template argument of a class or multiclass."""
     return f"{owner.name_text}{'::' if owner.kind is RecordKind.MULTICLASS else ':'}{name}"
 
 
 def is_missing(value: Value) -> bool:
-    """Returns whether a value is not given, or only in part."""
+    """Returns whether a value, or a bit of it, is unset."""
     return value is UNSET or (isinstance(value, Bits) and UNSET in value.bits)
 
 
 class ValueParser:
-    """Reads types and values from a stream of tokens; `record` is the record or class that is being read."""
+    """Reads types and values from a stream of tokens; `record` is the current record or class."""
 
     def __init__(self, tokens: TokenStream, records: Records) -> None:
         self.tokens = tokens
@@ -88,10 +88,10 @@ class ValueParser:
         self.aliases: dict[str, Type] = {}
         self._depth = 0
 
-    # -- findings
+    # -- errors
 
     def refuse(self, message: str, at: Location | None = None, *, help: str | None = None) -> NoReturn:
-        """Raises: TABLEGEN_RULE at a place, that of the current token unless said."""
+        """Raises: TABLEGEN_RULE at a location, by default that of the current token."""
         raise DiagnosticError((at or self.tokens.location).diagnostic(file_codes.TABLEGEN_RULE, message, help=help))
 
     def evaluated(self, at: Location, evaluate: Callable[[], T]) -> T:
@@ -105,9 +105,9 @@ class ValueParser:
             self.refuse(str(error), at)
 
     @property
-    def scene(self) -> Scene:
-        """Returns the scene of operators that are being read."""
-        return Scene(self.records, self.record)
+    def context(self) -> FoldingContext:
+        """The context in which operators fold."""
+        return FoldingContext(self.records, self.record)
 
     # -- tokens
 
@@ -115,25 +115,25 @@ class ValueParser:
         return self.tokens.kind == mark
 
     def take(self, mark: str) -> bool:
-        """Moves on when the current token is this mark or keyword, and says whether it was."""
+        """Consumes this mark or keyword if it is the current token; returns whether it was."""
         if self.tokens.kind == mark:
             self.tokens.advance()
             return True
         return False
 
     def expect(self, mark: str, after: str) -> None:
-        """Moves over a mark or keyword.
+        """Consumes a mark or keyword.
 
-        Raises: MALFORMED_TABLEGEN when it is not there.
+        Raises: MALFORMED_TABLEGEN for another token.
         """
         if self.tokens.kind != mark:
             self.unexpected(f"'{mark}' {after}")
         self.tokens.advance()
 
     def expect_id(self, what: str) -> str:
-        """Moves over an identifier and returns it.
+        """Consumes an identifier and returns it.
 
-        Raises: MALFORMED_TABLEGEN when it is not there.
+        Raises: MALFORMED_TABLEGEN for another token.
         """
         if self.tokens.kind != "id":
             self.unexpected(what)
@@ -147,7 +147,7 @@ class ValueParser:
 
     @contextmanager
     def nested(self) -> Generator[None]:
-        """Counts what may be within itself.
+        """Counts nested constructs.
 
         Raises: NESTING_TOO_DEEP.
         """
@@ -161,7 +161,7 @@ class ValueParser:
 
     @contextmanager
     def scoped(self, owner: Record | None = None) -> Generator[RecordScope]:
-        """A scope for the names of a block."""
+        """Opens a scope for the names of a block."""
         outer = self.scope
         self.scope = RecordScope(outer, owner)
         yield self.scope
@@ -197,20 +197,20 @@ class ValueParser:
         return self.unexpected("a type")
 
     def class_named(self, name: str, at: Location) -> Record:
-        """Raises: TABLEGEN_RULE when there is no such class."""
+        """Returns the class of a name. Raises: TABLEGEN_RULE when there is none."""
         result = self.records.classes.get(name)
         if result is None:
             self.refuse(f"there is no class '{name}'", at, help=did_you_mean(name, self.records.classes))
         return result
 
     def parse_plain_int(self, what: str) -> int:
-        """A number as it stands."""
+        """Reads an integer literal."""
         if self.tokens.kind != "int":
             self.unexpected(what)
         return self.number(self.tokens.advance())
 
     def number(self, text: str) -> int:
-        """The number that a token is; those beyond 63 bits wrap.
+        """Returns the number of a token; numbers of more than 63 bits wrap.
 
         Raises: MALFORMED_TABLEGEN when it has more than 64 bits.
         """
@@ -224,8 +224,8 @@ class ValueParser:
     def parse_value(self, expected: Type | None = None, *, is_name: bool = False) -> Value:
         """Value ::= Operand ('#' Operand)*.
 
-        `expected` is the type that is wanted, which lists without items need. In a name (`is_name`), and behind `#`,
-        identifiers that no enclosing scope knows are text.
+        `expected` is the expected type, which empty lists need. In a name (`is_name`), and after `#`, identifiers that
+        are in no enclosing scope are strings.
         """
         with self.nested():
             value = self._parse_operand(expected, is_name=is_name)
@@ -248,7 +248,7 @@ class ValueParser:
     def _parse_bits_of(self, value: Value) -> Value:
         at = self.tokens.location
         self.tokens.advance()
-        places = self.parse_ranges("}")
+        positions = self.parse_ranges("}")
         self.expect("}", "after the numbers of bits")
         type = value.type
         if isinstance(type, BitsType):
@@ -257,9 +257,9 @@ class ValueParser:
             width = 64
         else:
             self.refuse(f"'{value}' has no bits to pick", at)
-        if any(not 0 <= place < width for place in places):
+        if any(not 0 <= n < width for n in positions):
             self.refuse(f"'{value}' has the bits 0 to {width - 1}", at)
-        return Bits(tuple(value.bit(place) for place in reversed(places)))
+        return Bits(tuple(value.bit(n) for n in reversed(positions)))
 
     def _parse_items_of(self, value: Value) -> Value:
         at = self.tokens.location
@@ -273,10 +273,10 @@ class ValueParser:
             built = Operation("element", (value, index), type.element)
         else:
             built = Operation("slice", (value, index), type)
-        return self.evaluated(at, lambda: built.folded(self.scene))
+        return self.evaluated(at, lambda: built.folded(self.context))
 
     def _parse_slice(self) -> tuple[Value, bool]:
-        """The numbers in `[...]`: one of type `int`, or a list, and whether it is only one."""
+        """Reads the numbers in `[...]`: an `int` or a list, and whether it is a single one."""
         parts: list[Value] = []
         is_single = True
         while self.tokens.kind != "]":
@@ -304,7 +304,7 @@ class ValueParser:
 
     def _range_between(self, first: Value, last: Value, at: Location) -> Value:
         built = Operation("rangec", (first, last), ListType(INT))
-        return self.evaluated(at, lambda: built.folded(self.scene))
+        return self.evaluated(at, lambda: built.folded(self.context))
 
     def _parse_range_end(self) -> Value | None:
         """Parses the end after `...` or `-`; `1-3` are the two tokens 1 and -3."""
@@ -319,10 +319,10 @@ class ValueParser:
         self.tokens.advance()
         name_at = self.tokens.location
         name = self.expect_id("the name of a field after '.'")
-        kind = self._field_type(value, name)
-        if kind is None:
+        type = self._field_type(value, name)
+        if type is None:
             self.refuse(f"'{value}' has no field '{name}'", name_at)
-        return self.evaluated(at, lambda: FieldAccess(value, name, kind).folded(self.scene))
+        return self.evaluated(at, lambda: FieldAccess(value, name, type).folded(self.context))
 
     def _field_type(self, value: Value, name: str) -> Type | None:
         if isinstance(value, DefRef):
@@ -343,34 +343,34 @@ class ValueParser:
                     self.refuse(f"'{part}' is pasted to a list but is none", at)
                 lists.append(part)
             return self.chained("listconcat", lists, first.type)
-        texts = [self._as_text(first, at)]
+        parts = [self._as_text(first, at)]
         while self.take("#"):
             # `foo#` before the body of a record is the same as `foo#""`.
             if self.tokens.kind in (":", ";", "{"):
                 break
-            texts.append(self._as_text(self._parse_operand(None, is_name=True), at))
-        return self.chained("strconcat", texts, STRING)
+            parts.append(self._as_text(self._parse_operand(None, is_name=True), at))
+        return self.chained("strconcat", parts, STRING)
 
     def _as_text(self, value: Value, at: Location) -> Value:
         if value.type is STRING:
             return value
         if value.type is None or value.type is DAG or isinstance(value.type, ListType):
             self.refuse(f"'{value}' cannot be pasted", at)
-        return self.evaluated(at, lambda: Operation("cast", (value,), STRING, STRING).folded(self.scene))
+        return self.evaluated(at, lambda: Operation("cast", (value,), STRING, STRING).folded(self.context))
 
     def chained(self, op: str, parts: Sequence[Value], type: Type) -> Value:
-        """An operator of two operands over more of them, from the right."""
+        """Returns a binary operator over several operands, right-associative."""
         at = self.tokens.location
         result = parts[-1]
         for part in reversed(parts[:-1]):
             built = Operation(op, (part, result), type)
-            result = self.evaluated(at, lambda made=built: made.folded(self.scene))
+            result = self.evaluated(at, lambda operation=built: operation.folded(self.context))
         return result
 
     # -- simple values
 
     def parse_simple(self, expected: Type | None, *, is_name: bool = False) -> Value:
-        """SimpleValue: a literal, a name, a list, a dag, bits, `Class<args>` or an operator."""
+        """Reads a SimpleValue: a literal, a name, a list, a dag, bits, `Class<args>` or an operator."""
         tokens = self.tokens
         match tokens.kind:
             case "id":
@@ -404,7 +404,7 @@ class ValueParser:
                 return self.unexpected("a value")
 
     def parse_operator(self, expected: Type | None) -> Value:
-        """An operator such as `!add(a, b)`."""
+        """Reads an operator such as `!add(a, b)`."""
         raise NotImplementedError
 
     def _parse_id(self, *, is_name: bool) -> Value:
@@ -434,17 +434,17 @@ class ValueParser:
     def _parse_instance(self, name: str, at: Location) -> Value:
         owner = self.class_named(name, at)
         args = self.parse_arguments(owner)
-        return self.evaluated(at, lambda: instance_of(self.records, owner, args, at).folded(self.scene))
+        return self.evaluated(at, lambda: instance_of(self.records, owner, args, at).folded(self.context))
 
     def _parse_list(self, expected: Type | None) -> Value:
         at = self.tokens.location
         self.tokens.advance()
-        wanted = expected.element if isinstance(expected, ListType) else None
-        if expected is not None and wanted is None:
+        element = expected.element if isinstance(expected, ListType) else None
+        if expected is not None and element is None:
             self.refuse(f"a list stands where a value of type '{expected}' is expected", at)
         items: list[Value] = []
         while self.tokens.kind != "]":
-            items.append(self.parse_value(wanted))
+            items.append(self.parse_value(element))
             if not self.take(","):
                 break
         self.expect("]", "after the items of a list")
@@ -452,7 +452,7 @@ class ValueParser:
         if self.take("<"):
             declared = self.parse_type()
             self.expect(">", "after the type of the items")
-        return List(tuple(items), self._element_type(items, declared, wanted, at))
+        return List(tuple(items), self._element_type(items, declared, element, at))
 
     def _element_type(self, items: Sequence[Value], declared: Type | None, expected: Type | None, at: Location) -> Type:
         result: Type | None = None
@@ -523,13 +523,13 @@ class ValueParser:
 
     # -- ranges and arguments
 
-    def parse_ranges(self, end: str, begun: Value | None = None) -> list[int]:
-        """Numbers and ranges such as `3...0, 7`; `begun` is the first one when it was read already."""
+    def parse_ranges(self, end: str, first: Value | None = None) -> list[int]:
+        """Reads numbers and ranges such as `3...0, 7`; `first` is the first number if it was read already."""
         result: list[int] = []
         while True:
             at = self.tokens.location
-            low = self._range_bound(self.parse_value() if begun is None else begun, at)
-            begun = None
+            low = self._range_bound(self.parse_value() if first is None else first, at)
+            first = None
             last = self._parse_range_end()
             if last is None:
                 result.append(low)
@@ -548,7 +548,7 @@ class ValueParser:
         return value.value
 
     def parse_arguments(self, owner: Record) -> tuple[Argument, ...]:
-        """Template arguments in `<...>`: by position, then by name.
+        """Reads template arguments in `<...>`: by position, then by name.
 
         Raises: TABLEGEN_RULE for too many, wrong or missing ones.
         """
@@ -584,7 +584,7 @@ class ValueParser:
         return tuple(args)
 
     def check_arguments(self, owner: Record, arguments: Mapping[str, Value]) -> None:
-        """Raises: TABLEGEN_RULE when an argument without a default has no value."""
+        """Checks that all arguments have values. Raises: TABLEGEN_RULE."""
         for name in owner.args:
             if name not in arguments and is_missing(owner.fields[name].value):
                 self.refuse(f"the template argument '{name}' has no value")

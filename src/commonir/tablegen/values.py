@@ -1,12 +1,12 @@
-"""Values of TableGen: constants, containers, references to records, and what is not known yet.
+"""Values of TableGen: constants, containers, references to records, and variables.
 
-A value is immutable. `resolve` gives the value with variables replaced, and itself when nothing changes; `convert_to`
-the value as another type, None when it has no such form; `names` are the variables that it refers to, so that whatever
-a resolver does not know is not walked. Operators are in `operators`.
+Values are immutable. `resolve` returns the value with variables replaced, itself when nothing changes; `convert_to`
+returns the value as another type, None if it cannot be converted; `names` are the variables in it, so that values
+without variables of a resolver are not walked. Operators are in `operators`.
 Source: TableGen Programmer's Reference, values.
 """
 
-# ruff: noqa: ARG002  constants are what they are, whatever is asked
+# ruff: noqa: ARG002  constants ignore the arguments of many methods
 
 from __future__ import annotations
 
@@ -24,17 +24,16 @@ Key = tuple[object, ...]
 
 NOTHING: frozenset[str] = frozenset()
 FINAL = "!"
-"""Stands in `names` of a value that is decided only when its record is completed."""
+"""In `names`: the value is determined only when its record is completed."""
 ANONYMOUS = "?"
-"""Stands in `names` of a value that mentions the name of a record without one, which may still change."""
-_DECIDED_LATE = frozenset({FINAL})
+"""In `names`: the value contains the name of an anonymous record, which may still change."""
+_ON_COMPLETION = frozenset({FINAL})
 
 
 class Resolver:
-    """Knows the values of some variables, those in `names`.
+    """Has the values of some variables, those in `names`.
 
-    `record` is the record that is being made, `final` says that it is being completed: what is not known then never
-    will be.
+    `record` is the record that is being built; with `final` it is being completed, and unknown values remain unknown.
     """
 
     __slots__ = ("final", "keeps_unset_bits", "names", "record", "records")
@@ -47,12 +46,12 @@ class Resolver:
         self.keeps_unset_bits = False
 
     def find(self, name: str, requester: Value) -> Value | None:
-        """The value of a variable, if known."""
+        """Returns the value of a variable, if known."""
         raise NotImplementedError
 
 
 class Value:
-    """A value that may still mention variables."""
+    """A value, perhaps with variables."""
 
     __slots__ = ("names",)
 
@@ -60,29 +59,29 @@ class Value:
 
     @property
     def type(self) -> Type | None:
-        """Its type; None of `?`, which is of every type."""
+        """Its type; None for `?`, which has every type."""
         raise NotImplementedError
 
     @property
     def is_concrete(self) -> bool:
-        """Returns whether nothing about it is left to find out."""
+        """Whether its value is fully known."""
         return False
 
     @property
     def has_variables(self) -> bool:
-        """Returns whether it mentions a variable."""
-        return bool(self.names) and self.names != _DECIDED_LATE
+        """Whether it contains a variable."""
+        return bool(self.names) and self.names != _ON_COMPLETION
 
     def resolve(self, resolver: Resolver) -> Value:
-        """The value with what the resolver knows put in."""
+        """Returns the value with the variables of a resolver replaced."""
         return self if self.names.isdisjoint(resolver.names) else self.resolved(resolver)
 
     def resolved(self, resolver: Resolver) -> Value:
-        """Returns the value with everything replaced that the resolver knows."""
+        """Returns, as `resolve`, the value for a resolver that has some of its variables."""
         raise NotImplementedError
 
     def convert_to(self, type: Type) -> Value | None:
-        """The value as another type, if it has such a form."""
+        """Returns the value as another type, if it can be converted."""
         mine = self.type
         assert mine is not None
         if mine == type or mine.is_a(type):
@@ -92,11 +91,11 @@ class Value:
         return None
 
     def bit(self, index: int) -> Value:
-        """One of its bits, the lowest is 0."""
+        """Returns one of its bits, from the lowest at 0."""
         return self if self.type is BIT else VariableBit(self, index)
 
     def key(self) -> Key:
-        """Equal for values that are the same."""
+        """Returns a key that is equal for equal values."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -120,7 +119,7 @@ class Constant(Value):
 
 
 class Unset(Constant):
-    """`?`: a value that is not given."""
+    """`?`: an unset value."""
 
     __slots__ = ()
 
@@ -215,7 +214,7 @@ class Int(Constant):
 
 
 class String(Constant):
-    """Text; `code` remembers that it was written as a code fragment."""
+    """A string; `is_code` if it was written as a code fragment."""
 
     __slots__ = ("is_code", "value")
 
@@ -239,7 +238,7 @@ class String(Constant):
 
 
 class AnonymousName(Value):
-    """The name of a record that was given none; another one may be made of it until the record is complete."""
+    """The name of an anonymous record, which may be replaced until the record is complete."""
 
     __slots__ = ("value",)
 
@@ -265,7 +264,7 @@ class AnonymousName(Value):
 
 
 class Bits(Value):
-    """`{...}`: some bits, here the lowest first."""
+    """`{...}`: bits, here from the lowest."""
 
     __slots__ = ("bits",)
 
@@ -283,7 +282,7 @@ class Bits(Value):
 
     @property
     def number(self) -> int | None:
-        """The number that the bits are, when all are known."""
+        """The number with these bits, if all are known."""
         number = 0
         for index, bit in enumerate(self.bits):
             if not isinstance(bit, Bit):
@@ -375,7 +374,7 @@ class List(Value):
 
 
 class Dag(Value):
-    """`(operator argument:$name, ...)`; a name may be missing, of the operator too."""
+    """`(operator argument:$name, ...)`; names are optional, also that of the operator."""
 
     __slots__ = ("args", "op", "op_name")
 
@@ -402,14 +401,14 @@ class Dag(Value):
         return self.with_parts(op, values)
 
     def with_parts(self, op: Value, values: tuple[Value, ...]) -> Dag:
-        """The same dag with another operator and arguments."""
+        """Returns the dag with another operator and arguments."""
         if op is self.op and is_same(values, tuple(value for value, _ in self.args)):
             return self
         return Dag(op, self.op_name, tuple(zip(values, (name for _, name in self.args), strict=True)))
 
     def position(self, name: str) -> int | None:
         """Returns the position of the argument with a name."""
-        return next((index for index, (_, given) in enumerate(self.args) if given == name), None)
+        return next((index for index, (_, label) in enumerate(self.args) if label == name), None)
 
     def key(self) -> Key:
         return ("dag", self.op.key(), self.op_name, *((value.key(), name) for value, name in self.args))
@@ -445,7 +444,7 @@ class DefRef(Constant):
 
 
 class Variable(Value):
-    """A name whose value is not known yet: a field, a template argument (`Class:arg`), or that of a loop."""
+    """A variable of unknown value: a field, a template argument (`Class:arg`), or the variable of a loop."""
 
     __slots__ = ("_type", "name")
 
@@ -469,7 +468,7 @@ class Variable(Value):
 
 
 class VariableBit(Value):
-    """A bit of a value that is not known yet."""
+    """A bit of an unknown value."""
 
     __slots__ = ("base", "index")
 
@@ -494,7 +493,7 @@ class VariableBit(Value):
 
 
 def union(parts: Iterable[Value]) -> frozenset[str]:
-    """The variables that some values mention."""
+    """Returns the variables in some values."""
     result: frozenset[str] = NOTHING
     for part in parts:
         if part.names and part.names is not result:
@@ -503,5 +502,5 @@ def union(parts: Iterable[Value]) -> frozenset[str]:
 
 
 def is_same(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
-    """Returns whether two sequences hold the very same values."""
+    """Returns whether two sequences have identical items."""
     return all(x is y for x, y in zip(a, b, strict=True))

@@ -145,14 +145,14 @@ class Attributes:
         """Returns the predicate of a property's value; for a composed one, of its parts."""
         classes = classes_of(record)
         for parts in ("OptionalProp:p", "ArrayProp:elem"):
-            of_each = record.given.get(parts)
+            of_each = record.record_arguments.get(parts)
             if isinstance(of_each, DefRef):
                 return each(self._of_property(of_each.record))
         base = record_of(record, "baseProperty")
         if base is None:
             # The words of an enumeration determine its numbers.
             return ALWAYS if "EnumProp" in classes else self._predicates.of(record)
-        confined = record.given.get("ConfinedProp:pred")
+        confined = record.record_arguments.get("ConfinedProp:pred")
         predicate = self._of_property(base)
         return both(predicate, self._predicates.read(confined.record)) if isinstance(confined, DefRef) else predicate
 
@@ -219,7 +219,7 @@ class Attributes:
 
     def _part(self, base: Record, name: str) -> PropertyType[Any] | None:
         """Returns the type of a part of a property."""
-        part = base.given.get(name)
+        part = base.record_arguments.get(name)
         attr_type = self.attr_type(part.record) if isinstance(part, DefRef) else None
         return attr_type if isinstance(attr_type, PropertyType) else None
 

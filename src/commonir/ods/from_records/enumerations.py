@@ -76,7 +76,7 @@ class _Words:
     """The two forms of the values of an enumeration: members of a Python enumeration, and words."""
 
     def __init__(self, enumeration: Enumeration) -> None:
-        self.given = enumeration
+        self.enumeration = enumeration
         self.is_plain = not enumeration.is_flags
         # Python reserves names with an underscore on both sides.
         names = [c.symbol.strip("_") or "_" for c in enumeration.cases]
@@ -107,17 +107,17 @@ class _Words:
         if self.is_plain:
             return str(value.value)
         left = number = int(value.value)
-        zero = next((c.word for c in self.given.cases if c.number == 0), "")
+        zero = next((c.word for c in self.enumeration.cases if c.number == 0), "")
         if number == 0:
             return zero
         words: list[str] = []
-        for c in self.given.cases:
-            if self.given.groups_first and c.is_group and c.number & left == c.number:
+        for c in self.enumeration.cases:
+            if self.enumeration.groups_first and c.is_group and c.number & left == c.number:
                 words.append(c.word)
                 left &= ~c.number
-        rest = [c for c in self.given.cases if c.number and not (self.given.groups_first and c.is_group)]
+        rest = [c for c in self.enumeration.cases if c.number and not (self.enumeration.groups_first and c.is_group)]
         words += [c.word for c in rest if c.number & left == c.number]
-        return self.given.separator.join(words)
+        return self.enumeration.separator.join(words)
 
     def coerce(self, value: object) -> Enum:
         if isinstance(value, self.members):

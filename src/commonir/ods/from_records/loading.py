@@ -50,7 +50,7 @@ class Loaded:
         self._types = types
         self._predicates = predicates
         self._attributes = Attributes(types, predicates)
-        definitions = records.deriving(OLDER if OLDER in records.classes else "Op")
+        definitions = records.derived_from(OLDER if OLDER in records.classes else "Op")
         means = LoadContext(types, self._attributes, predicates, operation_classes(definitions, dialects), directives)
         self.definitions: Mapping[str, type[Op]] = MappingProxyType(_defined(definitions, means, dialects))
         self.forms = forms_of(records)
@@ -110,7 +110,7 @@ def _dialects(records: Records, loaded: Loaded, dialects: Dialects) -> Iterator[
     by_prefix: dict[str, dict[str, type[Op]]] = {form.dialect: {} for form in loaded.forms.values()}
     for definition in loaded.definitions.values():
         by_prefix.setdefault(definition.name.partition(".")[0], {})[definition.name] = definition
-    summaries = {text_of(r, "name"): text_of(r, "summary") for r in records.deriving("Dialect")}
+    summaries = {text_of(r, "name"): text_of(r, "summary") for r in records.derived_from("Dialect")}
     for prefix, operations in by_prefix.items():
         forms = {name: form for name, form in loaded.forms.items() if form.dialect == prefix}
         own = dialects.get(prefix) or Dialect(prefix, ())

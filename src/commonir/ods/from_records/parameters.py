@@ -59,11 +59,11 @@ def forms_of(records: Records) -> Mapping[str, ParameterForm]:
     """
     enumerations = {
         class_name(f"{text_of(r, 'cppNamespace')}::{text_of(r, 'className')}"): enumeration_of(r)
-        for r in records.deriving("EnumInfo")
+        for r in records.derived_from("EnumInfo")
     }
     out: dict[str, ParameterForm] = {}
     for mark, kind in (("!", "TypeDef"), ("#", "AttrDef")):
-        for record in records.deriving(kind):
+        for record in records.derived_from(kind):
             built = _form(record, enumerations)
             if built is not None:
                 out[f"{mark}{built.dialect}.{built.mnemonic}"] = built

@@ -47,12 +47,12 @@ def defined_classes(records: Records) -> dict[str, Test]:
     """Returns tests for the classes generated from definitions of types and attributes."""
     out: dict[str, Test] = {}
     for kind in ("TypeDef", "AttrDef"):
-        for record in records.deriving(kind):
+        for record in records.derived_from(kind):
             dialect = record_of(record, "dialect")
             mnemonic = text_of(record, "mnemonic")
             if dialect is not None and mnemonic:
                 out[class_name(text_of(record, "cppType"))] = of_dialect(text_of(dialect, "name"), mnemonic)
-    for record in records.deriving("EnumAttrInfo"):
+    for record in records.derived_from("EnumAttrInfo"):
         if flag_of(record, "genSpecializedAttr"):
             out[class_name(text_of(record, "storageType"))] = BUILTIN["IntegerAttr"]
     return out
@@ -67,7 +67,7 @@ class Types:
         self._only: dict[str, Type] = dict(_OWN_TYPES)
         # Types with parameters by their C++ class.
         self._short: dict[str, str] = {}
-        for record in records.deriving("TypeDef"):
+        for record in records.derived_from("TypeDef"):
             dialect, name = record_of(record, "dialect"), class_name(text_of(record, "cppType"))
             mnemonic = text_of(record, "mnemonic")
             if dialect is None or name in self._only:
