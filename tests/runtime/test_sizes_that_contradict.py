@@ -43,7 +43,7 @@ def test_sizes_known_when_running_and_those_that_do(program: cir.Module, engine:
     (found,) = error.value.diagnostics
     assert (found.code.id, found.message) == (
         "E0707",
-        "core.reshape: number of elements: expected 18*b == 2*b*s",
+        "core.reshape: number of elements: expected 2*b*s = 24, found 18*b = 54",
     )
     assert (found.notes, found.help) == (("sizes: b = 3, s = 4",), "it holds for s = 9")
 
@@ -68,5 +68,5 @@ def test_window_larger_than_what_a_core_ml_program_is_given_is_reported() -> Non
     program = core_module(build, {"x": tensor(f32, 1, 1, n, m)})
     package = cir.convert(program, "coreml", ranges={"n": (1, 8), "m": (1, 8)})
     assert "mil.concat" in [op.name for op in package.main.body.operations]
-    with pytest.raises(cir.DiagnosticError, match="size of the window: expected 2 <= 1"):
+    with pytest.raises(cir.DiagnosticError, match="size of the window: expected at most 1, found 2"):
         cir.run(package, {"x": np.zeros((1, 1, 1, 4), np.float32)})

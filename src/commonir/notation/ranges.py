@@ -41,6 +41,7 @@ from commonir.symbolic import (
     atom_dim,
     bounds,
     ceil_div,
+    compare,
     evaluate,
     extreme,
     floor_div,
@@ -108,7 +109,8 @@ class _Ranges:
                 if longest == 0:
                     continue
                 why = f"axis {axis} of {tensor.name} padded by {longest} (mode {view.mode})"
-                self.constraints += require(longest if view.mode == "reflect" else 0, "<", n, why)
+                lhs, relation, rhs = (longest, "<", n) if view.mode == "reflect" else (n, ">", 0)
+                self.constraints += require(lhs, relation, rhs, why)
 
     def plain_read(self, read: _Read, pending: list[_Read]) -> None:
         """Infers the range of an index that reads an axis directly; other reads are added to `pending`."""
@@ -198,12 +200,12 @@ class _Ranges:
         if any(n == 0 for n in empty):
             return True
         if not unknown and is_plainly_at_least(at, 0, dim - 1) and is_plainly_at_least(dim - 1, at):
-            self.require(1, "<=", dim, read, empty)  # a clamped position needs one element
+            self.require(dim, ">=", 1, read, empty)  # a clamped position needs one element
             return True
         if side is not True:
             self.require(self.reached(at, extents, True, dim - 1), "<", dim, read, empty)
         if side is not False:
-            self.require(0, "<=", self.reached(at, extents, False, 0), read, empty)
+            self.require(self.reached(at, extents, False, 0), ">=", 0, read, empty)
         return True
 
     def reached(self, at: Dim, extents: Mapping[str, Dim], upper: bool, limit: Dim) -> Dim:
@@ -323,7 +325,7 @@ def _check_indices(k: Kernel, finder: _Ranges) -> None:
         if extent is None:
             raise NotationError(f"no access bounds index {i}; state its extent with where()")
         if not isinstance(extent, int) or extent < 0:
-            finder.constraints += require(0, "<=", extent, f"extent of index {i}")
+            finder.constraints += require(extent, ">=", 0, f"extent of index {i}")
 
 
 def shape_of(kernel: Kernel, extents: Mapping[str, Dim]) -> tuple[Dim, ...]:
@@ -357,13 +359,16 @@ def names_of_axes(kernel: Kernel, extents: Mapping[str, Dim]) -> tuple[list[str]
     return axes, {**extents, **{name: 1 for name, a in zip(axes, kernel.axes, strict=True) if plain(a) is None}}
 
 
-def broadcast_shape(*shapes: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Constraint, ...]]:
+def broadcast_shape(
+    *shapes: Sequence[Dim], names: Sequence[str] = ()
+) -> tuple[tuple[Dim, ...], tuple[Constraint, ...]]:
     """Returns the shape of operands under numpy's broadcasting rule.
 
     Two symbolic dimensions that may differ result in the constraint that they are equal, which is sufficient, not
-    necessary: either may be 1. Raises: NotationError when shapes do not broadcast.
+    necessary: either may be 1. Raises: NotationError when shapes do not broadcast, with the names of the operands.
     """
     rank = max(map(len, shapes), default=0)
+    names = names or [f"operand {n}" for n in range(len(shapes))]
     out: list[Dim] = []
     shape: list[Constraint] = []
     for axis in range(-rank, 0):
@@ -372,6 +377,12 @@ def broadcast_shape(*shapes: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Cons
         first = dims[0] if fixed is None else fixed
         for n in dims:
             if n is not first:
+                if compare(n, first) is False:
+                    owners: dict[Dim, str] = {}
+                    for s, name in zip(shapes, names, strict=True):
+                        owners.setdefault(s[axis] if len(s) >= -axis else 1, name)
+                    where = " and ".join(f"{d} in {name}" for d, name in owners.items() if d in (n, first))
+                    raise NotationError(f"axis {axis} is {where}, which do not broadcast")
                 shape += require(n, "==", first, f"broadcast axis {axis}", is_broadcast=True)
         # If one of two dims is 1 at run time, the result has the other.
         out.append(reduce(largest, dims) if fixed is None else fixed)

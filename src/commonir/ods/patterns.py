@@ -417,7 +417,7 @@ class Bindings:
             raise Mismatch(f"{name}* stands for {len(before)} dimensions elsewhere and for {len(dims)} here")
         for a, b in zip(before, dims, strict=True):
             if a is not b:
-                self.constraints += require(a, "==", b, f"dimension {name}")
+                self.constraints += require(b, "==", a, f"dimension {name}")
 
     def resolve(self, pattern: Pattern) -> Type | None:
         """Returns the type of a pattern when all of its names are bound; None when they are not."""

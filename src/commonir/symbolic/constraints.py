@@ -24,6 +24,9 @@ from commonir.symbolic.dims import Dim
 Relation = Literal["==", "!=", "<=", "<", ">=", ">"]
 
 _NEGATED: dict[Relation, Relation] = {"!=": "==", "<": ">=", ">": "<="}
+_IN_WORDS: dict[Relation, str] = {
+    "==": "", "!=": "other than ", "<=": "at most ", "<": "less than ", ">=": "at least ", ">": "more than "
+}  # fmt: skip
 _OF_NUMBERS: dict[Relation, Callable[[int, int], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -138,6 +141,11 @@ class Constraint:
         except ZeroDivisionError:
             return False
 
+    def violation(self, values: Mapping[str, int]) -> str:
+        """Returns in words why it does not hold for these values of its symbols."""
+        lhs, rhs = (_with_value(n, values) for n in (self.lhs, self.rhs))
+        return f"{self.why}: {_violation(lhs, self.relation, rhs, self.is_broadcast)}"
+
     def solution(self, name: str, values: Mapping[str, int]) -> int | None:
         """Returns the positive value of one of its symbols that satisfies an equation, for given values of the others;
         None when there is none, or the symbol does not occur linearly.
@@ -217,10 +225,24 @@ def require(
     reason = why if isinstance(why, str) else why()
     empty = tuple(n for n in unless_empty if not at_least(n, 1))
     if answer is False and not empty:
-        raise NotationError(
-            f"{reason}: expected {lhs} {relation} {rhs}", lhs=lhs, relation=relation, rhs=rhs, why=reason, label=label
-        )
+        text = f"{reason}: {_violation(lhs, relation, rhs, is_broadcast)}"
+        raise NotationError(text, lhs=lhs, relation=relation, rhs=rhs, why=reason, label=label)
     return (Constraint(lhs, relation, rhs, reason, label, empty, is_broadcast),)
+
+
+def _violation(lhs: Dim | str, relation: Relation, rhs: Dim | str, is_broadcast: bool = False) -> str:
+    """Returns in words that a relation does not hold; the left side is the dim that was found."""
+    if is_broadcast:
+        return f"{lhs} and {rhs} differ, and neither is 1"
+    return f"expected {_IN_WORDS[relation]}{rhs}, found {lhs}"
+
+
+def _with_value(dim: Dim, values: Mapping[str, int]) -> str:
+    """Returns the text of a dim, with its value unless it is a number or divides by zero."""
+    try:
+        return str(dim) if isinstance(dim, int) else f"{dim} = {evaluate(dim, values)}"
+    except ZeroDivisionError:
+        return str(dim)
 
 
 def without_implied(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:

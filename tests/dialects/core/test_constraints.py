@@ -84,7 +84,7 @@ def test_clip_c1_refuses_nan_as_a_bound() -> None:
 
 def test_layer_norm_c1_refuses_a_scale_of_another_size() -> None:
     text = "C1: scale and bias have the sizes of x along axes, in ascending order of axes"
-    assert refused("layer_norm", x(2, 4), x(1)) == f"{text}: size of scale: expected 1 == 4"
+    assert refused("layer_norm", x(2, 4), x(1)) == f"{text}: size of scale: expected 4, found 1"
     assert refused("layer_norm", x(2, 4), None, x(2, 4)) == f"{text}: bias has rank 2, but 1 axes are normalized"
     assert open_constraints("layer_norm", x(2, N), x(M)) == [("C1", "M == N")]
 
@@ -96,7 +96,7 @@ def test_layer_norm_c2_refuses_no_axis_and_one_axis_twice() -> None:
 
 def test_rms_norm_c1_refuses_a_scale_of_another_size() -> None:
     text = "C1: scale has the sizes of x along axes, in ascending order of axes"
-    assert refused("rms_norm", x(2, 4), x(2)) == f"{text}: size of scale: expected 2 == 4"
+    assert refused("rms_norm", x(2, 4), x(2)) == f"{text}: size of scale: expected 4, found 2"
 
 
 def test_rms_norm_c2_refuses_no_axis_and_one_axis_twice() -> None:
@@ -132,8 +132,19 @@ def test_matmul_c1_refuses_a_scalar() -> None:
 
 
 def test_matmul_c2_refuses_summed_axes_of_different_sizes() -> None:
-    assert refused("matmul", x(2, 3), x(4, 5)) == "C2: size of the summed axes: expected 3 == 4"
+    assert refused("matmul", x(2, 3), x(4, 5)) == "C2: size of the summed axes: expected 4, found 3"
     assert open_constraints("matmul", x(2, N), x(M, 5)) == [("C2", "N == M")]
+
+
+def test_operands_that_do_not_broadcast_are_named_with_their_dims() -> None:
+    assert refused("add", x(2, 3), x(4)) == "axis -1 is 3 in a and 4 in b, which do not broadcast"
+    assert refused("matmul", x(2, 3, 4), x(5, 4, 3)) == (
+        "axis -1 is 2 in the batch of a and 5 in the batch of b, which do not broadcast"
+    )
+    assert (
+        refused("select", x(3, element=boolean), x(3), x(1, 4))
+        == "axis -1 is 3 in condition and 4 in b, which do not broadcast"
+    )
 
 
 def test_matmul_c3_refuses_a_transposed_vector() -> None:
@@ -152,17 +163,21 @@ def test_einsum_c2_refuses_a_result_with_a_letter_twice_or_a_new_one() -> None:
 
 
 def test_conv_c1_refuses_channels_that_are_not_groups_times_those_of_weight() -> None:
-    assert refused("conv", x(1, 5, 8), x(4, 2, 3), groups=2) == "C1: channels of x: expected 5 == 4"
+    assert refused("conv", x(1, 5, 8), x(4, 2, 3), groups=2) == "C1: channels of x: expected 4, found 5"
     assert open_constraints("conv", x(1, N, 8), x(4, M, 3), groups=2) == [("C1", "N == 2*M")]
 
 
 def test_conv_c2_refuses_filters_that_do_not_divide_into_groups() -> None:
-    assert refused("conv", x(1, 4, 8), x(3, 2, 3), groups=2) == "C2: filters modulo groups: expected 1 == 0"
+    assert refused("conv", x(1, 4, 8), x(3, 2, 3), groups=2) == "C2: filters modulo groups: expected 0, found 1"
 
 
 def test_conv_c3_refuses_a_filter_larger_than_the_padded_input() -> None:
-    assert refused("conv", x(1, 2, 4), x(3, 2, 7), pads=((1, 1),)) == "C3: size of the filter: expected 7 <= 6"
-    assert refused("conv", x(1, 2, 4), x(3, 2, 3), dilations=(2,)) == "C3: size of the filter: expected 5 <= 4"
+    assert (
+        refused("conv", x(1, 2, 4), x(3, 2, 7), pads=((1, 1),)) == "C3: size of the filter: expected at most 6, found 7"
+    )
+    assert (
+        refused("conv", x(1, 2, 4), x(3, 2, 3), dilations=(2,)) == "C3: size of the filter: expected at most 4, found 5"
+    )
     assert open_constraints("conv", x(1, 2, N), x(3, 2, 3)) == [("C3", "3 <= N")]
 
 
@@ -174,12 +189,14 @@ def test_conv_c4_refuses_another_number_of_strides_than_of_axes() -> None:
 
 
 def test_conv_transpose_c1_refuses_channels_that_do_not_divide_into_groups() -> None:
-    assert refused("conv_transpose", x(1, 3, 8), x(3, 2, 3), groups=2) == "C1: channels modulo groups: expected 1 == 0"
+    assert (
+        refused("conv_transpose", x(1, 3, 8), x(3, 2, 3), groups=2) == "C1: channels modulo groups: expected 0, found 1"
+    )
 
 
 def test_conv_transpose_c2_refuses_padding_that_leaves_no_result() -> None:
     found = refused("conv_transpose", x(1, 2, 1), x(2, 2, 3), pads=((2, 1),))
-    assert found == "C2: size of the result: expected 0 >= 1"
+    assert found == "C2: size of the result: expected at least 1, found 0"
 
 
 def test_conv_transpose_c3_refuses_another_number_of_strides_than_of_axes() -> None:
@@ -194,7 +211,7 @@ class TestPools:
 
     def test_a_window_larger_than_the_padded_input_is_refused(self, name: str) -> None:
         found = refused(name, x(1, 2, 4), (6,), pads=((1, 0),))
-        assert found == "C1: size of the window: expected 6 <= 5"
+        assert found == "C1: size of the window: expected at most 5, found 6"
         assert open_constraints(name, x(1, 2, N), (3,)) == [("C1", "3 <= N")]
 
     def test_another_number_of_strides_than_of_axes_is_refused(self, name: str) -> None:
@@ -231,8 +248,8 @@ def test_resize_c1_refuses_more_sizes_than_axes() -> None:
 
 
 def test_resize_c2_refuses_sizes_of_zero() -> None:
-    assert refused("resize", x(4), (0,)) == "C2: size asked for: expected 0 >= 1"
-    assert refused("resize", x(0), (4,)) == "C2: size of an axis: expected 0 >= 1"
+    assert refused("resize", x(4), (0,)) == "C2: size asked for: expected at least 1, found 0"
+    assert refused("resize", x(0), (4,)) == "C2: size of an axis: expected at least 1, found 0"
 
 
 def test_resize_c3_refuses_to_interpolate_integers() -> None:
@@ -242,7 +259,7 @@ def test_resize_c3_refuses_to_interpolate_integers() -> None:
 def test_dynamic_resize_c1_refuses_more_sizes_than_axes() -> None:
     assert (
         refused("dynamic_resize", x(4), x(2, element=i64))
-        == "C1: there are not more sizes than axes: number of sizes: expected 2 <= 1"
+        == "C1: there are not more sizes than axes: number of sizes: expected at most 1, found 2"
     )
 
 
@@ -255,7 +272,7 @@ def test_dynamic_resize_c2_refuses_to_interpolate_integers() -> None:
 
 def test_dynamic_pad_c1_refuses_amounts_for_other_axes() -> None:
     found = refused("dynamic_pad", x(4), x(2, element=i64), x(2, element=i64))
-    assert found == "C1: before and after have one entry for each axis: number of amounts: expected 2 == 1"
+    assert found == "C1: before and after have one entry for each axis: number of amounts: expected 1, found 2"
 
 
 def test_grid_sample_c1_refuses_to_interpolate_integers() -> None:
@@ -265,12 +282,12 @@ def test_grid_sample_c1_refuses_to_interpolate_integers() -> None:
 
 def test_grid_sample_c2_refuses_positions_of_another_number_of_coordinates() -> None:
     found = refused("grid_sample", x(1, 1, 2, 2, 2), x(1, 3, 3, 2))
-    assert found == "C2: coordinates of a position: expected 2 == 3"
+    assert found == "C2: coordinates of a position: expected 3, found 2"
 
 
 def test_max_pool_with_positions_c1_refuses_a_window_that_does_not_fit() -> None:
     found = refused("max_pool_with_positions", x(1, 1, 2), (5,), pads=((1, 1),))
-    assert found == "C1: size of the window: expected 5 <= 4"
+    assert found == "C1: size of the window: expected at most 4, found 5"
 
 
 def test_max_pool_with_positions_c2_refuses_another_number_of_strides() -> None:
@@ -307,15 +324,15 @@ def test_non_max_suppression_c2_refuses_a_limit_beside_groups() -> None:
 
 
 def test_arg_max_c1_refuses_an_empty_axis() -> None:
-    assert refused("arg_max", x(2, 0), 1) == "C1: size of the axis: expected 0 >= 1"
+    assert refused("arg_max", x(2, 0), 1) == "C1: size of the axis: expected at least 1, found 0"
 
 
 def test_arg_min_c1_refuses_an_empty_axis() -> None:
-    assert refused("arg_min", x(0), 0) == "C1: size of the axis: expected 0 >= 1"
+    assert refused("arg_min", x(0), 0) == "C1: size of the axis: expected at least 1, found 0"
 
 
 def test_gather_elements_c1_refuses_positions_longer_than_x_along_another_axis() -> None:
-    assert refused("gather_elements", x(2, 3), p(3, 1), 1) == "C1: axis 0 of positions: expected 3 <= 2"
+    assert refused("gather_elements", x(2, 3), p(3, 1), 1) == "C1: axis 0 of positions: expected at most 2, found 3"
     assert open_constraints("gather_elements", x(N, 3), p(M, 1), 1) == [("C1", "M <= N")]
 
 
@@ -331,7 +348,7 @@ def test_gather_nd_c2_refuses_positions_with_batch_axes_alone() -> None:
 def test_scatter_elements_c1_refuses_positions_longer_than_x_along_another_axis() -> None:
     text = "C1: the other axes of positions are not longer than those of x"
     found = refused("scatter_elements", x(2, 3), p(3, 1), x(3, 1), 1)
-    assert found == f"{text}: size of positions: expected 3 <= 2"
+    assert found == f"{text}: size of positions: expected at most 2, found 3"
     assert open_constraints("scatter_elements", x(N, 3), p(2, 1), x(2, 1), 1) == [("C1", "2 <= N")]
 
 
@@ -356,12 +373,12 @@ def test_scatter_nd_c2_refuses_to_add_truth_values() -> None:
 
 def test_scatter_nd_c3_refuses_updates_of_another_shape() -> None:
     text = "C3: updates have the leading sizes of positions and then the remaining ones of x"
-    assert refused("scatter_nd", x(2, 3), p(1, 1), x(1, 4)) == f"{text}: size of updates: expected 4 == 3"
+    assert refused("scatter_nd", x(2, 3), p(1, 1), x(1, 4)) == f"{text}: size of updates: expected 3, found 4"
     assert refused("scatter_nd", x(2, 3), p(1, 1), x(3)) == text
 
 
 def test_top_k_c1_refuses_more_elements_than_the_axis_has() -> None:
-    assert refused("top_k", x(2, 3), 4) == "C1: k is not larger than the axis: k: expected 4 <= 3"
+    assert refused("top_k", x(2, 3), 4) == "C1: k is not larger than the axis: k: expected at most 3, found 4"
     assert open_constraints("top_k", x(N), 4) == [("C1", "4 <= N")]
 
 
@@ -394,8 +411,8 @@ def test_reduce_mean_c1_refuses_one_axis_twice() -> None:
 
 
 def test_reshape_c1_refuses_another_number_of_elements() -> None:
-    assert refused("reshape", x(2, 3), (4,)) == "C1: number of elements: expected 4 == 6"
-    assert refused("reshape", x(2, 3), (4, -1)) == "C1: number of elements: expected 4 == 6"
+    assert refused("reshape", x(2, 3), (4,)) == "C1: number of elements: expected 6, found 4"
+    assert refused("reshape", x(2, 3), (4, -1)) == "C1: number of elements: expected 6, found 4"
     assert open_constraints("reshape", x(N, 3), (M, 3)) == [("C1", "3*M == 3*N")]
 
 
@@ -405,13 +422,13 @@ def test_reshape_c2_refuses_a_size_that_is_not_determined() -> None:
 
 
 def test_broadcast_to_c1_refuses_a_size_that_is_neither_1_nor_that_asked_for() -> None:
-    assert refused("broadcast_to", x(2, 3), (2, 4)) == "C1: broadcast axis: expected 3 == 4"
+    assert refused("broadcast_to", x(2, 3), (2, 4)) == "C1: broadcast axis: expected 4, found 3"
     assert refused("broadcast_to", x(2, 3), (3,)) == "C1: rank 2 cannot be broadcast to rank 1"
     assert open_constraints("broadcast_to", x(N), (5, M)) == [("C1", "N == M")]
 
 
 def test_squeeze_c1_refuses_an_axis_of_another_size() -> None:
-    assert refused("squeeze", x(2, 1), (0,)) == "C1: axis 0: expected 2 == 1"
+    assert refused("squeeze", x(2, 1), (0,)) == "C1: axis 0: expected 1, found 2"
     assert open_constraints("squeeze", x(N, 1), (0,)) == [("C1", "N == 1")]
 
 
@@ -436,7 +453,7 @@ def test_slice_c2_refuses_a_step_of_zero() -> None:
 
 
 def test_slice_c3_asks_for_expressions_that_do_not_become_negative() -> None:
-    assert open_constraints("slice", x(8), (0,), (N - 3,), (1,)) == [("C3", "0 <= N - 3")]
+    assert open_constraints("slice", x(8), (0,), (N - 3,), (1,)) == [("C3", "N - 3 >= 0")]
     assert open_constraints("slice", x(8), (0,), (N - 1,), (1,)) == []
     assert core.Slice(x(8), (-N,), (8,), (1,)).y.type is tensor(f32, -largest(8 - N, 0) + 8)
 
@@ -465,7 +482,7 @@ def test_pad_c2_refuses_a_value_that_the_element_type_does_not_have() -> None:
 
 def test_pad_c3_refuses_to_mirror_more_than_there_is() -> None:
     found = refused("pad", x(2), (2,), (0,), core.PadMode.REFLECT)
-    assert found == "C3: amount to mirror: expected 2 < 2"
+    assert found == "C3: amount to mirror: expected less than 2, found 2"
     assert ("C3", "2 < N") in open_constraints("pad", x(N), (2,), (0,), core.PadMode.REFLECT)
 
 
@@ -475,12 +492,12 @@ def test_concat_c1_refuses_no_tensors() -> None:
 
 def test_concat_c2_refuses_other_ranks_and_other_sizes() -> None:
     assert refused("concat", (x(2, 3), x(2)), 0) == "C2: tensors of rank 2 and 1"
-    assert refused("concat", (x(2, 3), x(2, 4)), 0) == "C2: axis 1: expected 3 == 4"
+    assert refused("concat", (x(2, 3), x(2, 4)), 0) == "C2: axis 1: expected 4, found 3"
     assert ("C2", "N == M") in open_constraints("concat", (x(2, N), x(2, M)), 0)
 
 
 def test_split_c1_refuses_sizes_that_do_not_add_up() -> None:
-    assert refused("split", x(5), 0, (2, 2)) == "C1: sum of the sizes: expected 4 == 5"
+    assert refused("split", x(5), 0, (2, 2)) == "C1: sum of the sizes: expected 5, found 4"
     assert open_constraints("split", x(N), 0, (2, M)) == [("C1", "M + 2 == N")]
 
 
@@ -489,12 +506,12 @@ def test_tile_c1_refuses_repeats_for_another_number_of_axes() -> None:
 
 
 def test_depth_to_space_c1_refuses_channels_that_are_no_multiple_of_a_block() -> None:
-    assert refused("depth_to_space", x(1, 6, 2, 2), 2) == "C1: channels of x modulo block squared: expected 2 == 0"
+    assert refused("depth_to_space", x(1, 6, 2, 2), 2) == "C1: channels of x modulo block squared: expected 0, found 2"
 
 
 def test_space_to_depth_c1_refuses_rows_and_columns_that_are_no_multiple_of_a_block() -> None:
-    assert refused("space_to_depth", x(1, 1, 3, 4), 2) == "C1: height modulo block: expected 1 == 0"
-    assert refused("space_to_depth", x(1, 1, 4, 3), 2) == "C1: width modulo block: expected 1 == 0"
+    assert refused("space_to_depth", x(1, 1, 3, 4), 2) == "C1: height modulo block: expected 0, found 1"
+    assert refused("space_to_depth", x(1, 1, 4, 3), 2) == "C1: width modulo block: expected 0, found 1"
 
 
 # -- sequences
@@ -551,7 +568,7 @@ def test_lstm_c2_refuses_weights_of_another_number_of_rows() -> None:
 
 def test_scan_c1_refuses_sequences_of_different_lengths_and_of_none() -> None:
     body = core.nested([tensor(f32), tensor(f32)], lambda a, b: (core.add(a, b),))
-    assert refused("scan", (), (x(2), x(3)), body) == "C1: length of a sequence: expected 3 == 2"
+    assert refused("scan", (), (x(2), x(3)), body) == "C1: length of a sequence: expected 2, found 3"
     assert refused("scan", (x(),), (), body) == "C1: there is a sequence, and all have the same first size"
     assert refused("scan", (), (x(), x(3)), body) == "C1: a sequence has no axis"
     assert open_constraints("scan", (), (x(N), x(M)), body) == [("C1", "M == N")]
@@ -660,7 +677,7 @@ def test_list_of_c1_refuses_no_tensors() -> None:
 
 
 def test_pairwise_coupling_c1_refuses_columns_that_are_no_pairs() -> None:
-    claim = "C1: there are as many columns as pairs of classes: number of columns: expected 4 == 3"
+    claim = "C1: there are as many columns as pairs of classes: number of columns: expected 3, found 4"
     assert refused("pairwise_coupling", x(2, 4), classes=3) == claim
 
 

@@ -154,7 +154,7 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
                 for n, shape in enumerate([(2, 2), (2, 2), (2, 3), (2, 2)])
             ],
         ),
-        ["E0504 graph.node[2] 'c': core.reshape: C1: number of elements: expected 6 == 4"],
+        ["E0504 graph.node[2] 'c': core.reshape: C1: number of elements: expected 4, found 6"],
     ),
     "one wrong node among nodes that attributes alone set apart": (
         _model(

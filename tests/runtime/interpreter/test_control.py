@@ -158,7 +158,7 @@ def test_constraint_between_symbols_is_asked_when_inputs_bind(engine: Engine) ->
     executable = engine.prepare(program(core.matmul, types))
     a, b = np.ones((2, 3), np.float32), np.ones((3, 2), np.float32)
     assert executable.run({"a": a, "b": b})["y0"].tolist() == [[3, 3]] * 2
-    with pytest.raises(DiagnosticError, match="expected n == m") as error:
+    with pytest.raises(DiagnosticError, match="expected m = 4, found n = 3") as error:
         executable.run({"a": a, "b": np.ones((4, 2), np.float32)})
     assert error.value.diagnostics[0].code is WRONG_DIMENSIONS
 

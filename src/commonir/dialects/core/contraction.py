@@ -53,7 +53,7 @@ class MatMul(CoreOp, name="core.matmul", traits=(traits.Pure,)):
             raise NotationError("an operand has rank 0", label="C1")
         if (self.transpose_a and a.rank == 1) or (self.transpose_b and b.rank == 1):
             raise NotationError("a vector cannot be transposed", label="C3")
-        batch, constraints = broadcast_shape(a.shape[:-2], b.shape[:-2])
+        batch, constraints = broadcast_shape(a.shape[:-2], b.shape[:-2], names=("the batch of a", "the batch of b"))
         c = indices("c", len(batch))
         left = [k] if a.rank == 1 else [k, m] if self.transpose_a else [m, k]
         right = [k] if b.rank == 1 else [n, k] if self.transpose_b else [k, n]

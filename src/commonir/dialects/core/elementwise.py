@@ -257,7 +257,7 @@ class IsInf(Predicate, name="core.is_inf"):
 
 def read_broadcast(*operands: Tensor) -> tuple[list[Access], Indices, dict[Index, Dim], tuple[Constraint, ...]]:
     """Every operand read as numpy broadcasts it, with the axes of the result, their sizes and what must hold."""
-    shape, constraints = broadcast_shape(*(t.shape for t in operands))
+    shape, constraints = broadcast_shape(*(t.shape for t in operands), names=[t.name for t in operands])
     at = indices("i", len(shape))
     return [broadcast(t, at) for t in operands], at, dict(zip(at, shape, strict=True)), constraints
 

@@ -263,7 +263,7 @@ class Slice(Movement, name="core.slice"):
                 raise NotationError("a step is 0", label="C2")
             for bound in (start, stop):
                 if not isinstance(bound, int) and not at_least(-1, bound):
-                    needed += require(0, "<=", bound, "bound of a slice", label="C3")
+                    needed += require(bound, ">=", 0, "bound of a slice", label="C3")
             first, size = slice_range(n, start, stop, step)
             extents[i] = size
             where.append(first + i * step)

@@ -602,7 +602,8 @@ class Expand(OnnxOp, name="onnx.Expand", since="opset8 opset13"):
         return (type.with_shape((*(None,) * (count - len(sizes)), *sizes)),)
 
     def reference(self, input: Value, shape: Value) -> Value:
-        return core.broadcast_to(input, broadcast_shape(shape_of(input), known(shape, "shape"))[0])
+        whole, _ = broadcast_shape(shape_of(input), known(shape, "shape"), names=("input", "shape"))
+        return core.broadcast_to(input, whole)
 
     def dynamic_reference(self, input: Value, shape: Value) -> Requiring | Value:
         return broadcast_when_running(input, shape)
