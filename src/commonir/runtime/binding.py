@@ -278,7 +278,7 @@ def _check_requirements(required: Sequence[Requirement], dims: Mapping[str, int]
             names = ", ".join(f"{n} = {dims[n]}" for n in constraint.symbols)
             diagnostics.add(
                 WRONG_DIMENSIONS,
-                f"{op.name}: {constraint.violation(sizes)}",
+                f"{op.name}: {constraint.violation(dims)}",
                 where=path_of(op),
                 notes=[f"sizes: {names}"],
                 help=_suggested_dims(constraint, dims),
