@@ -97,6 +97,13 @@ def test_use_before_definition_is_reported_with_the_name() -> None:
     assert found == [("E0401", "main.operations[0] t.scale", "t.scale: operand 0 'late' is used before it is defined")]
 
 
+def test_value_that_nothing_defines_is_reported_with_the_nearest_name() -> None:
+    x = Value(tensor(f32, 4), name="weights")
+    (found,) = verify(_program(Scale(Value(tensor(f32, 4), name="wieghts")), arguments=(x,)), DIALECTS)
+    assert found.message == "t.scale: operand 0 'wieghts' is not defined"
+    assert found.help == "did you mean 'weights'?"
+
+
 def test_value_of_a_nested_region_is_not_seen_outside() -> None:
     x = Value(tensor(f32, 4))
     inner = Block()

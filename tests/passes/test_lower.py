@@ -72,7 +72,7 @@ def test_missing_operand_is_refused() -> None:
 def test_value_that_nothing_defines_is_refused_where_it_is_used() -> None:
     x, nothing = Value(VECTOR, name="x"), Value(none, name="n")
     module = _module([x], [], [nothing])
-    assert _refused(module) == [("E0401", "mil.return: operand 0 'n' is used before it is defined")]
+    assert _refused(module) == [("E0401", "mil.return: operand 0 'n' is not defined")]
 
 
 def test_what_follows_from_a_fault_is_not_reported() -> None:

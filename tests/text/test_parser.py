@@ -422,6 +422,14 @@ def test_faults_of_names_and_types_are_all_reported() -> None:
     ]
 
 
+def test_name_is_suggested_from_the_function_that_lacks_a_definition() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        _read('"x.f"() ({\n  %size = "x.a"() : () -> i32\n  "x.b"(%sice) : (i32) -> ()\n}) : () -> ()')
+    assert [(d.message, d.help) for d in caught.value.diagnostics] == [
+        ("use of undefined value '%sice'", "did you mean '%size'?")
+    ]
+
+
 def test_message_shows_the_line_and_suggests_the_nearest_name() -> None:
     with pytest.raises(DiagnosticError) as caught:
         _read('%size = "x.a"() : () -> tensor<4xf32>\n%y = t.scale %sice : tensor<4xf32>')

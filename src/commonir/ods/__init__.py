@@ -19,7 +19,8 @@ import_members(
             "optionals same_as signed_integers sparse types types_by_version unsigned_integers"
         ),
         "verify": (
-            "UntrustedValues are_compatible check_operation check_results differ_in_shape not_constant path_of verify"
+            "UntrustedValues are_compatible check_operation check_results differ_in_shape not_constant path_of "
+            "undefined_operand verify"
         ),
     },
 )

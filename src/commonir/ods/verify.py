@@ -53,6 +53,8 @@ else:
 
 _SEVERAL = 2
 _LAYOUT = "dlti."
+# Each compares a name with all visible ones.
+_MAX_SUGGESTIONS = 20
 
 Locate = Callable[[Operation, Diagnostic], Diagnostic]
 
@@ -80,7 +82,8 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
         for op in visit.rest(visible):
             is_untrusted = untrusted.propagate(op)
             if not (is_untrusted and visible.issuperset(op.operands)):
-                own = _undefined(op, visible) if is_untrusted else _check(op, visible, dialects)
+                candidates = visible if len(diagnostics) < _MAX_SUGGESTIONS else ()
+                own = _undefined(op, visible, candidates) if is_untrusted else _check(op, visible, candidates, dialects)
                 wrong = [(op, d) for d in own]
                 if op.regions:
                     wrong += _check_symbols(op)
@@ -218,12 +221,20 @@ def _positions_in(block: Block, positions: Positions) -> dict[Operation, int]:
     return result
 
 
-def _undefined(op: Operation, visible: set[Value]) -> Iterator[Diagnostic]:
+def _undefined(op: Operation, visible: set[Value], candidates: Iterable[Value]) -> Iterator[Diagnostic]:
     for n, v in enumerate(op.operands):
         if v not in visible:
-            name = f" '{v.name}'" if v.name else ""
-            help = "`cir opt` puts the operations in order" if _may_move(op, v) else None
-            yield Diagnostic(UNDEFINED_VALUE, f"{op.name}: operand {n}{name} is used before it is defined", help=help)
+            yield undefined_operand(op, n, v, candidates)
+
+
+def undefined_operand(op: Operation, n: int, value: Value, candidates: Iterable[Value] = ()) -> Diagnostic:
+    """Returns the error for an operand that no operation before it defines; `candidates` are what it may mean."""
+    help = "`cir opt` puts the operations in order" if _may_move(op, value) else None
+    reason = "is used before it is defined"
+    if value.owner is None:
+        reason, help = "is not defined", did_you_mean(value.name, sorted({v.name for v in candidates}))
+    name = f" '{value.name}'" if value.name else ""
+    return Diagnostic(UNDEFINED_VALUE, f"{op.name}: operand {n}{name} {reason}", help=help)
 
 
 def _may_move(op: Operation, value: Value) -> bool:
@@ -234,8 +245,8 @@ def _may_move(op: Operation, value: Value) -> bool:
     return isinstance(parent, Function) and parent.ordered_by_data and value.defining_op is not None
 
 
-def _check(op: Operation, visible: set[Value], dialects: Dialects) -> list[Diagnostic]:
-    result = [] if visible.issuperset(op.operands) else list(_undefined(op, visible))
+def _check(op: Operation, visible: set[Value], candidates: Iterable[Value], dialects: Dialects) -> list[Diagnostic]:
+    result = [] if visible.issuperset(op.operands) else list(_undefined(op, visible, candidates))
     not_ended = list(_not_ended(op)) if op.regions and isinstance(op, MlirOp) else []
     if not_ended:
         # Other errors of its blocks follow from it.

@@ -36,6 +36,7 @@ from commonir.ods import (
     operations_behind,
     path_of,
     traits,
+    undefined_operand,
 )
 from commonir.ods.branching import RegionBranch, SinglePath, single_path
 from commonir.passes.data_dependent_dims import DimNames
@@ -478,9 +479,7 @@ class _Lowering:
         """Returns the replacements of the values that an operation uses; reports those that have none."""
         for n, v in enumerate(values):
             if v not in self.values and v not in self.missing:
-                name = f" '{v.name}'" if v.name else ""
-                message = f"{user.name}: operand {n}{name} is used before it is defined"
-                self.found.add(UNDEFINED_VALUE, message, where=path_of(user))
+                self.found.extend([undefined_operand(user, n, v, self.values).located(where=path_of(user))])
         return tuple([self.values[v] for v in values if v in self.values])
 
     def _report(self, op: Operation, diagnostics: Iterable[Diagnostic]) -> None:

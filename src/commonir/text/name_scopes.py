@@ -48,6 +48,8 @@ class NameScopes:
         self._tokens = tokens
         self._scopes: list[_NameScope] = []
         self._suggestions = 0
+        # Of scopes that use names which they do not define.
+        self._closed_names: list[str] = []
         self.values: dict[str, Value] = {}
         """The visible values by name."""
         self.operators: Operators = {}
@@ -63,6 +65,7 @@ class NameScopes:
         for name, at in scope.undefined_blocks.items():
             self._tokens.report(f"reference to an undefined block '{name}'", at, UNDEFINED_VALUE)
         if scope.unresolved and self._scopes:
+            self._closed_names += scope.names
             outer = self._scopes[-1].unresolved
             for name, (value, at) in scope.unresolved.items():
                 if name in outer:
@@ -133,7 +136,9 @@ class NameScopes:
     def _nearest(self, name: str) -> str | None:
         # Compares with all visible names, so only the first suggestions are made.
         self._suggestions += 1
-        return did_you_mean(name, self.values) if self._suggestions <= _MAX_SUGGESTIONS else None
+        return (
+            did_you_mean(name, [*self.values, *self._closed_names]) if self._suggestions <= _MAX_SUGGESTIONS else None
+        )
 
     # -- blocks
 

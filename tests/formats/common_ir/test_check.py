@@ -227,9 +227,9 @@ def test_a_weight_that_cannot_be_read_is_not_called_missing_too(path: Path) -> N
 
 def test_what_nothing_defines_is_reported_once(path: Path) -> None:
     found = reported(path, model(graph(node("Relu", "q", "y", name="n"))))
-    assert found == ["E0255 CIR20: 'q' is not an output of a node, no input and no initializer @ graph.node[0] 'n'"]
+    assert found == ["E0255 CIR20: 'q' is not an output of a node, an input or an initializer @ graph.node[0] 'n'"]
     found = reported(path, model(graph(output=[vector("z")])))
-    assert found == ["E0255 CIR20: 'z' is not an output of a node, no input and no initializer @ graph.outputs"]
+    assert found == ["E0255 CIR20: 'z' is not an output of a node, an input or an initializer @ graph.outputs"]
 
 
 # -- libraries that are imported

@@ -59,7 +59,7 @@ def _no_text(folder: Path) -> bytes:
 
 CASES = {
     "CIR3": (_graph_in_library, "E0250", "LibraryProto has no field 'graph'"),
-    "CIR20": (_undefined_input, "E0255", "CIR20: 'dubled' is not an output of a node, no input and no initializer"),
+    "CIR20": (_undefined_input, "E0255", "CIR20: 'dubled' is not an output of a node, an input or an initializer"),
     "CIR22": (_no_counts, "W0255", "has no list of argument counts"),
     "CIR27": (_library_as_root, "E0706", "there is no function to run"),
     "CIR29": (_missing_import, "E0252", "the library 'nowhere.cir' is not found"),

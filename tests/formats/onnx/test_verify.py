@@ -216,7 +216,7 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
     ),
     "no such value": (
         _model([helper.make_node("Add", ["x", "gone"], ["y"])]),
-        ["E0401 graph.node[0] 'y': onnx.Add: operand 1 'gone' is used before it is defined"],
+        ["E0401 graph.node[0] 'y': onnx.Add: operand 1 'gone' is not defined"],
     ),
     "two values of one name": (
         _model([helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Neg", ["x"], ["y"])]),

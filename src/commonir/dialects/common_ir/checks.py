@@ -236,7 +236,7 @@ def defined(block: Block, names: Iterable[str]) -> Iterator[Diagnostic]:
     for where, values in places:
         for v in values:
             if v.owner is None:
-                text = f"'{v.name}' is not an output of a node, no input and no initializer"
+                text = f"'{v.name}' is not an output of a node, an input or an initializer"
                 yield rules.DEFINED_INPUTS.broken(text, where=where, help=did_you_mean(v.name, known) or "")
 
 
