@@ -40,6 +40,11 @@ def run(capsys: pytest.CaptureFixture[str]) -> Cir:
     return command_lines(capsys)
 
 
+def named_as_written(text: str) -> str:
+    """Returns what the format wrote, with the names of `DEMO`."""
+    return text.replace("i0", "a").replace("i1", "b").replace("t2", "t").replace("t3", "u")
+
+
 @pytest.mark.parametrize("engine", ["reference", "numpy"])
 def test_operations_verify_print_lower_and_run(engine: str) -> None:
     module = parse_module(PROGRAM, Dialects())
@@ -68,7 +73,37 @@ def test_a_format_is_recognized_by_content_and_a_conversion_leads_back(tmp_path:
     assert [f["operations"] for f in about["functions"]] == [{"demo.total": 2}]
     assert run("convert", str(model), "-o", str(onnx)).status == 0
     assert run("convert", str(onnx), "--to", "demo", "-o", str(back)).status == 0
-    assert back.read_text().replace("i0", "a").replace("i1", "b").replace("t2", "t").replace("t3", "u") == DEMO
+    assert named_as_written(back.read_text()) == DEMO
+
+
+@pytest.mark.parametrize("name", ["m.bin", "m.onnx", "m.demo"])
+def test_a_program_of_a_format_is_shown_and_written_as_one(name: str, tmp_path: Path, run: Cir) -> None:
+    model, other, out = tmp_path / name, tmp_path / "other.mlir", tmp_path / "out.demo"
+    model.write_text(DEMO)
+    other.write_text(PROGRAM)
+    assert "format      Demo program\n" in run("info", str(model)).out
+    assert json.loads(run("info", str(model), "--json").out)["result"]["format"] == "demo-text"
+    assert run("diff", str(model), str(model)).out.startswith("demo-text against demo-text")
+    assert run("diff", str(model), str(other)).out.startswith("demo-text against mlir")
+    done = run("opt", str(model), "-o", "-")
+    assert (done.status, named_as_written(done.out)) == (0, DEMO)
+    done = run("opt", str(model), "-o", str(out), "--passes", "cse")
+    assert (done.status, done.out.splitlines()[0], named_as_written(out.read_text())) == (0, "Demo program", DEMO)
+    converted = run("convert", str(model), "-o", str(tmp_path / "other.onnx"))
+    assert converted.out.splitlines()[0] == "Demo program -> ONNX model"
+    back = run("convert", str(tmp_path / "other.onnx"), "--to", "demo", "-o", str(out))
+    assert back.out.splitlines()[0] == "ONNX model, IR version 8 -> Demo program"
+
+
+def test_a_lowered_program_of_a_format_is_no_longer_one_of_it(tmp_path: Path, run: Cir) -> None:
+    model, out = tmp_path / "m.demo", tmp_path / "lowered.mlir"
+    model.write_text(DEMO)
+    assert run("opt", str(model), "--passes", "lower", "-o", str(out)).out.startswith("Demo program -> core program")
+    assert "core.add" in out.read_text()
+    with pytest.raises(cir.DiagnosticError, match="a program of format 'core' cannot be written as 'onnx'"):
+        cir.save(cir.load(out), tmp_path / "m.onnx")
+    with pytest.raises(cir.DiagnosticError, match="a program of format 'demo-text' cannot be written as 'onnx'"):
+        cir.save(cir.load(model), tmp_path / "m.onnx")
 
 
 def test_a_wrong_file_of_a_format_is_reported_with_its_path(tmp_path: Path, run: Cir) -> None:

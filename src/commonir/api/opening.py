@@ -11,7 +11,7 @@ from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import WRONG_FORMAT
 from commonir.base.suggestions import did_you_mean
-from commonir.formats.format import MLIR, Format, Formats, ReadOptions, WriteOptions, not_read
+from commonir.formats.format import MLIR, Format, Formats, ReadOptions, WriteOptions, not_read, record_format
 from commonir.ir.module import Module
 from commonir.ods import Dialect, Dialects
 from commonir.ods import verify as verify_operations
@@ -54,6 +54,7 @@ def load(
             module, diagnostics = chosen.read_files(paths, Dialects(dialects=dialects))
     if module is None or (not lenient and any(d.is_error for d in diagnostics)):
         raise DiagnosticError(*diagnostics)
+    record_format(chosen, module)
     if findings is not None:
         findings.extend(diagnostics)
     return module
@@ -103,7 +104,9 @@ def check(
         module, diagnostics = chosen.check(path, Dialects(dialects=dialects), options)
     else:
         module, diagnostics = chosen.check_files(paths, Dialects(dialects=dialects))
-    if module is not None and not chosen.dialect and not any(d.is_error for d in diagnostics):
+    if module is not None:
+        record_format(chosen, module)
+    if module is not None and chosen.name == MLIR and not any(d.is_error for d in diagnostics):
         # The syntax of all programs demands nothing of those of a format.
         diagnostics = [*diagnostics, *_demanded(module)]
     if module is not None and dialects:
@@ -182,6 +185,7 @@ def loads(
     module, diagnostics = chosen.loads(data.encode() if isinstance(data, str) else data, Dialects(dialects))
     if module is None or any(d.is_error for d in diagnostics):
         raise DiagnosticError(*diagnostics)
+    record_format(chosen, module)
     if findings is not None:
         findings.extend(diagnostics)
     return module
@@ -194,7 +198,7 @@ def dumps(module: Module, *, format: str | None = None) -> bytes:
     """
     target = Formats().get(format or writable_format(module))
     own = Formats().of_module(module)
-    if not target.has_bytes or (target.dialect and (own is None or own.dialect != target.dialect)):
+    if not target.has_bytes or not target.can_hold(own):
         message = f"a program of format '{own.name if own else 'core'}' has no bytes of the format '{target.name}'"
         raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, help="convert it first, or save it to a file"))
     return target.dumps(module)
@@ -219,8 +223,7 @@ def save(
     formats = Formats()
     target = formats.of_output(path) if format is None else formats.get(format)
     own = formats.of_module(module)
-    is_own = not target.dialect or (own is not None and own.dialect == target.dialect)
-    if not target.is_writable or not is_own:
+    if not target.is_writable or not target.can_hold(own):
         message = f"a program of format '{own.name if own else 'core'}' cannot be written as '{target.name}'"
         help = (
             f"convert it first: `cir convert`, in Python `convert(module, '{target.name}')`"

@@ -10,7 +10,7 @@ from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION, WRON
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
-from commonir.formats.format import Format, Formats
+from commonir.formats.format import Format, Formats, record_format
 from commonir.ir.module import Module
 from commonir.ods import Dialect, Dialects
 from commonir.reports import PassEntry, PassOptionEntry, ShapeEntry
@@ -126,7 +126,10 @@ def convert(
         _refuse_ranks(lowered, to)
     simpler = _simplified(in_precision(_bounded(lowered, ranges or {}), precision))
     program = simpler if ranks is None else _divided(simpler, ranks, parallel, diagnostics)
-    return conversion.convert(program, options, diagnostics)
+    converted = conversion.convert(program, options, diagnostics)
+    if conversion.format:
+        record_format(Formats().get(conversion.format), converted)
+    return converted
 
 
 def _report_annotations(module: Module, own: Format | None, findings: Diagnostics) -> None:

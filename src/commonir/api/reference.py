@@ -149,7 +149,7 @@ def _sides(a: Module, b: Module) -> tuple[Side, Side]:
     from commonir.inspection.differences import Side  # noqa: PLC0415
 
     formats = [Formats().of_module(module) for module in (a, b)]
-    is_one = len({"" if f is None else f.dialect for f in formats}) == 1
+    is_one = len({"" if f is None else f.dialect or f.name for f in formats}) == 1
     first, second = (a, b) if is_one else (lower(a, defer=True), lower(b, defer=True))
     return Side(a, first, formats[0]), Side(b, second, formats[1])
 

@@ -163,6 +163,10 @@ class Format:
     suffixes: tuple[str, ...] = ()
     has_external_data: bool = False
 
+    def can_hold(self, own: Format | None) -> bool:
+        """Returns whether it can hold programs of a format, None for the core: those of its dialect, if it has one."""
+        return not self.dialect or (own is not None and own.dialect == self.dialect)
+
     @property
     def is_readable(self) -> bool:
         """Whether files are read."""
@@ -355,13 +359,31 @@ class Formats:
         raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, file=os.fspath(path), help=help))
 
     def of_module(self, module: Module) -> Format | None:
-        """The format whose dialect the symbols of a module are in; None for the core and unknown dialects."""
-        dialects = {s.name.partition(".")[0] for s in module.symbols.values()}
+        """Returns the format that is recorded in a module, or whose dialect its symbols are in; None for the core and
+        unknown dialects.
+        """
+        if module.format:
+            return self._plugins.get(module.format)
+        dialects = _dialects_of_symbols(module)
         # Looking for other packages costs more than most programs. They bring formats of dialects of their own.
         for result in self._plugins.own() if dialects <= OUR_DIALECTS.keys() else self._plugins:
             if result.dialect in dialects:
                 return result
         return None
+
+
+def record_format(format: Format, module: Module) -> None:
+    """Records the format of a module where the dialect of its symbols does not say so.
+
+    MLIR text is not recorded: it holds programs of all formats.
+    """
+    dialects = _dialects_of_symbols(module)
+    if format.name != MLIR and dialects and format.dialect not in dialects:
+        module.format = format.name
+
+
+def _dialects_of_symbols(module: Module) -> set[str]:
+    return {s.name.partition(".")[0] for s in module.symbols.values()}
 
 
 def _most_certain(

@@ -183,13 +183,15 @@ _PROPERTIES = ("sym_name", "sym_visibility")
 class Module(PrintableOperation):
     """A program: functions and globals, with attributes that describe where it came from."""
 
-    __slots__ = ("entry", "tool_resources")
+    __slots__ = ("entry", "format", "tool_resources")
 
     name = "builtin.module"
 
     def __init__(self, attributes: Mapping[str, Attribute] | None = None, entry: str = "") -> None:
         super().__init__(regions=[Region([Block()])])
         self.entry = entry
+        self.format = ""
+        """The name of its format, where the dialect of its symbols does not say so."""
         self.tool_resources: Mapping[str, Mapping[str, str]] = {}
         """Resources of the text for other tools: for each tool the values by key, as they are written there."""
         for key, value in (attributes or {}).items():
@@ -302,6 +304,7 @@ class Module(PrintableOperation):
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
         del operands  # a module has none
         result = type(self)(self.extra, self.entry)
+        result.format = self.format
         result.tool_resources = self.tool_resources
         result.regions = regions
         for region in regions:
