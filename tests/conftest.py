@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Sequence
+import sys
+from collections.abc import Generator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -20,6 +21,10 @@ _ROOT = Path(__file__).parents[1]
 settings.register_profile("everything", deadline=None, print_blob=True)
 # The selection without slow tests looks at a quarter of the examples.
 settings.register_profile("fast", settings.get_profile("everything"), max_examples=25)
+
+# Processes that tests start would compile the tree anew each time, which takes longer than what most of them do.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # What a shell starts in the background ignores the key that interrupts, and so would what tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -47,7 +52,16 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.slow)
 
 
-def pytest_collection_finish() -> None:
-    """Leaves the tests themselves, which stay, out of every search for garbage."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Leaves the tests themselves, which stay, out of every search for garbage.
+
+    A quarter of the time of collecting them would go into such searches.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,17 @@ def test_limit_counts_neither_first_uses_nor_waiting(tmp_path: Path, monkeypatch
         "test_waiting": "passed",
         "test_marked": "passed",
     }
+
+
+@pytest.mark.parametrize(("generation", "is_counted"), [(0, True), (1, True), (2, False)])
+def test_full_collection_of_garbage_does_not_count(generation: int, is_counted: bool) -> None:
+    stopwatch = time_limit._Stopwatch()
+    stopwatch.pause("start", {"generation": generation})
+    end = time.process_time() + 0.02
+    while time.process_time() < end:
+        pass
+    stopwatch.pause("stop", {"generation": generation})
+    assert (stopwatch.seconds() > 0.015) == is_counted
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def test_index_of_a_dialect_links_its_pages() -> None:
     assert sorted(pages_of(DIALECT)) == sorted(["t.md", *(f"{name}.md" for name in DIALECT.operations)])
 
 
-@pytest.mark.slow_cases("mil", "onnx")
+@pytest.mark.slow_cases("linalg", "mil", "onnx", "stablehlo", "tosa")
 @pytest.mark.parametrize("name", Dialects().names())
 def test_every_definition_has_a_page_and_a_record(name: str) -> None:
     dialect = Dialects().get(name)

@@ -92,6 +92,7 @@ def kernels_of(module: Module) -> list[Op]:
     return [op for op in module.main.walk() if isinstance(op, Op) and op.form is Form.KERNEL]
 
 
+@pytest.mark.slow_cases("core.grid_sample")
 @pytest.mark.parametrize("name", [n for n, (d,) in core.DIALECT.operations.items() if d.form is Form.KERNEL])
 def test_vectorised_evaluation_agrees_with_scalar_loops(name: str) -> None:
     for c in drawn(name)[:3]:
