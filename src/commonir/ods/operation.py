@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from commonir.ir.data import Data
-from commonir.ir.operation import Operation, Region
+from commonir.ir.operation import Block, Operation, Region
 from commonir.ir.types import Type
 from commonir.ods.definition import Definition, coerced, split_arguments, successors_of
 from commonir.ods.fields import MISSING
 from commonir.ods.inference import infer
 from commonir.ods.known import NOT_COMPUTED
 from commonir.ods.text_form import TextForm
+
+Positions: TypeAlias = dict[Block, dict[Operation, int]]
+"""Positions of operations among the listed ones of their block; computed when first needed."""
 
 
 class Op(TextForm, Definition):
@@ -48,6 +51,13 @@ class Op(TextForm, Definition):
             self._own(regions)
         if layout.successors:
             self.successors = successors_of(self, args)
+
+    def path_to(self, op: Operation, positions: Positions) -> str | None:  # noqa: ARG002  none by default
+        """Returns the path of an operation inside of it as its file format writes it, None for `path_of`'s own form.
+
+        Pass the same `positions` to number each block once across calls.
+        """
+        return None
 
     def folds(self, operands: Sequence[Data]) -> bool:  # noqa: ARG002  all by default
         """Returns whether the operation may be folded for these constants: not if the result is unspecified, nor if

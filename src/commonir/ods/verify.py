@@ -41,7 +41,7 @@ from commonir.ods.fields import MISSING, Field, FieldKind
 from commonir.ods.inference import Derived, check_use, infer, result_fields
 from commonir.ods.known import known_data
 from commonir.ods.mlir_op import MlirOp
-from commonir.ods.operation import Op
+from commonir.ods.operation import Op, Positions
 from commonir.ods.traits import ConstantLike, GraphRegion, Inline, Terminator
 from commonir.symbolic import compare
 
@@ -57,9 +57,6 @@ _LAYOUT = "dlti."
 _MAX_SUGGESTIONS = 20
 
 Locate = Callable[[Operation, Diagnostic], Diagnostic]
-
-Positions = dict[Block, dict[Operation, int]]
-"""Positions of operations among the listed ones of their block; computed when first needed."""
 
 
 def _at_path() -> Locate:
@@ -187,8 +184,14 @@ def path_of(op: Operation, positions: Positions | None = None) -> str:
     Pass the same `positions` to number each block once across calls.
     """
     positions = {} if positions is None else positions
-    parts: list[str] = []
     at: Operation | None = op
+    while at is not None:
+        path = at.path_to(op, positions) if isinstance(at, Op) else None
+        if path is not None:
+            return path
+        at = at.parent_op
+    parts: list[str] = []
+    at = op
     while at is not None:
         block = at.parent
         if isinstance(at, Symbol):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -297,6 +298,17 @@ def test_faults_are_reported_with_their_place(case: str, tmp_path: Path) -> None
 
 def test_a_sound_model_has_no_findings(tmp_path: Path) -> None:
     assert _found(_model(_named("a", "b")), tmp_path) == []
+
+
+def test_running_and_converting_report_the_place_that_checking_reports(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    nodes = [helper.make_node("Relu", ["x"], ["t"]), helper.make_node("Add", ["t", "w"], ["y"], "sum")]
+    path.write_bytes(_model(nodes, inputs=[_info("x", 2), _info("w", 3)]).SerializeToString())
+    for use in (cir.run, partial(cir.convert, to="coreml"), partial(cir.convert, to="stablehlo")):
+        with pytest.raises(DiagnosticError) as caught:
+            use(cir.load(path))
+        assert [d.where for d in caught.value.diagnostics] == ["graph.node[1] 'sum'"]
+    assert [d.where for d in check(path, DIALECTS)[1]] == ["graph.node[1] 'sum'"]
 
 
 def test_faults_inside_of_nested_graphs_are_reported_with_their_place(tmp_path: Path) -> None:

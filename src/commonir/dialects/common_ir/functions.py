@@ -36,6 +36,7 @@ from commonir.ods.declared_types import (
     symbols_within,
 )
 from commonir.ods.definition import ATTRIBUTE_REFERENCES
+from commonir.ods.operation import Positions
 from commonir.ods.specialize import specialize
 from commonir.symbolic import Dim, symbol
 
@@ -83,6 +84,10 @@ class FunctionDefinition(
     @property
     def symbol_name(self) -> str:
         return self.sym_name
+
+    def path_to(self, op: Operation, positions: Positions) -> str | None:
+        around = self.parent_op.symbol_name if isinstance(self.parent_op, Namespace) else onnx.GRAPH
+        return onnx.path_in(self, f"{around}.function '{self.sym_name}'", op, positions)
 
     @property
     def body(self) -> Block:

@@ -31,7 +31,9 @@ import_members(
             "Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Cos Cosh Erf Exp Floor IsInf IsNaN Log Neg Not "
             "Reciprocal Round Sign Sin Sinh Sqrt Tan Tanh"
         ),
-        "functions": "Call FunctionInstance LocalFunction function_symbol infer_results with_actual_attributes",
+        "functions": (
+            "Call FunctionInstance LocalFunction function_path function_symbol infer_results with_actual_attributes"
+        ),
         "image": "ImageDecoder",
         "indexing": (
             "Compress CumProd CumSum Gather GatherElements GatherND NonZero OneHot ReverseSequence Scatter "
@@ -54,10 +56,10 @@ import_members(
         ),
         "pooling": "AveragePool GlobalAveragePool GlobalLpPool GlobalMaxPool LpPool MaxPool MaxUnpool",
         "program": (
-            "DEVICE_CONFIGURATIONS DOC_STRING DOMAIN FREE_INITIALIZERS IR_VERSION METADATA MODEL_VERSION NODE_NAME "
-            "ONNXRUNTIME_VERSION PARTLY_DEFINED PRODUCER_NAME PRODUCER_VERSION QUANTIZATION_ANNOTATION TRAILING_NAMES "
-            "Custom Graph Initializer Return SparseInitializer added_name ir_version_of operation_name operator_of "
-            "returned shown_name version_in version_of"
+            "DEVICE_CONFIGURATIONS DOC_STRING DOMAIN FREE_INITIALIZERS GRAPH IR_VERSION METADATA MODEL_VERSION "
+            "NODE_NAME ONNXRUNTIME_VERSION PARTLY_DEFINED PRODUCER_NAME PRODUCER_VERSION QUANTIZATION_ANNOTATION "
+            "TRAILING_NAMES Custom Graph Initializer Return SparseInitializer added_name ir_version_of operation_name "
+            "operator_of path_in returned shown_name version_in version_of"
         ),
         "quantization": "DequantizeLinear DynamicQuantizeLinear QuantizeLinear",
         "quantized_products": "ConvInteger MatMulInteger QLinearConv QLinearMatMul",

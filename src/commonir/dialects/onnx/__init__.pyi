@@ -109,6 +109,7 @@ from commonir.dialects.onnx.elementwise import Tanh as Tanh
 from commonir.dialects.onnx.functions import Call as Call
 from commonir.dialects.onnx.functions import FunctionInstance as FunctionInstance
 from commonir.dialects.onnx.functions import LocalFunction as LocalFunction
+from commonir.dialects.onnx.functions import function_path as function_path
 from commonir.dialects.onnx.functions import function_symbol as function_symbol
 from commonir.dialects.onnx.functions import infer_results as infer_results
 from commonir.dialects.onnx.functions import with_actual_attributes as with_actual_attributes
@@ -189,6 +190,7 @@ from commonir.dialects.onnx.program import DEVICE_CONFIGURATIONS as DEVICE_CONFI
 from commonir.dialects.onnx.program import DOC_STRING as DOC_STRING
 from commonir.dialects.onnx.program import DOMAIN as DOMAIN
 from commonir.dialects.onnx.program import FREE_INITIALIZERS as FREE_INITIALIZERS
+from commonir.dialects.onnx.program import GRAPH as GRAPH
 from commonir.dialects.onnx.program import Graph as Graph
 from commonir.dialects.onnx.program import IR_VERSION as IR_VERSION
 from commonir.dialects.onnx.program import Initializer as Initializer
@@ -207,6 +209,7 @@ from commonir.dialects.onnx.program import added_name as added_name
 from commonir.dialects.onnx.program import ir_version_of as ir_version_of
 from commonir.dialects.onnx.program import operation_name as operation_name
 from commonir.dialects.onnx.program import operator_of as operator_of
+from commonir.dialects.onnx.program import path_in as path_in
 from commonir.dialects.onnx.program import returned as returned
 from commonir.dialects.onnx.program import shown_name as shown_name
 from commonir.dialects.onnx.program import version_in as version_in

@@ -26,6 +26,11 @@ from commonir.ods.inference import infer
 _NOTHING = DictionaryAttr(())
 
 
+def function_path(symbol: str) -> str:
+    """Returns the path of a local function in a file."""
+    return f"functions['{symbol}']"
+
+
 def function_symbol(domain: str, name: str, overload: str) -> str:
     """The symbol of a local function."""
     return "::".join(filter(None, (domain, name, overload)))
@@ -74,6 +79,10 @@ class LocalFunction(
 
     copies = "onnx.Identity"
     is_template = True
+
+    @property
+    def own_path(self) -> str:
+        return function_path(self.sym_name)
 
     @property
     def operation_set(self) -> str:

@@ -7,10 +7,11 @@ the names below. Source: ONNX IR specification, models and graphs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import prod
+from typing import Protocol, runtime_checkable
 
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -24,6 +25,7 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.ports import NewInterface
 from commonir.ir.types import TensorType, Type
 from commonir.ods import DeclaredResults, Op, any_type, attr_types, attribute, operand, region, result, traits
+from commonir.ods.operation import Positions
 from commonir.symbolic import Dim
 
 IR_VERSION = "onnx.ir_version"
@@ -51,6 +53,8 @@ PARTLY_DEFINED = ("com.microsoft",)
 ONNXRUNTIME_VERSION = "onnxruntime1"
 """The version of operators that onnxruntime adds to the default domain, where ONNX has none or not yet."""
 _TRAINING = "ai.onnx.preview.training"
+GRAPH = "graph"
+"""The path of the graph of a model."""
 
 
 # Elements of a default that are looked at for being equal.
@@ -125,6 +129,48 @@ def shown_name(op: Operation) -> str:
     name = "" if op.location is None else op.location.name
     kind = op.op_type if isinstance(op, Custom) else op.name.rpartition(".")[2]
     return next(filter(None, (name, *(v.name for v in op.results))), kind)
+
+
+@runtime_checkable
+class _NamesGraphs(Protocol):
+    """A node of an operator without definition, which lists the names of its graphs."""
+
+    graph_names: tuple[str, ...]
+
+
+def path_in(holder: Operation, path: str, op: Operation, positions: Positions) -> str | None:
+    """Returns the path of an operation inside of a graph: `graph.node[3] 'loop'.body.node[0] 'add'`."""
+    parts: list[str] = []
+    while op is not holder:
+        block, parent = op.parent, op.parent_op
+        if block is None or parent is None:
+            return None
+        parts += (_path_part(op, block, positions), "" if parent is holder else _graph_name(parent, block))
+        op = parent
+    return ".".join([path, *filter(None, reversed(parts))])
+
+
+def _path_part(op: Operation, block: Block, positions: Positions) -> str:
+    match op:
+        case Return():
+            return ""
+        case Initializer() | SparseInitializer():
+            return f"{op.name.removeprefix('onnx.')} '{op.output.name}'"
+        case _:
+            if block not in positions:
+                nodes = [n for n in block.operations if not isinstance(n, Initializer | SparseInitializer)]
+                positions[block] = {node: n for n, node in enumerate(nodes)}
+            return f"node[{positions[block][op]}] '{shown_name(op)}'"
+
+
+def _graph_name(holder: Operation, block: Block) -> str:
+    """Returns the name of the attribute of a node that holds a graph."""
+    n = next((n for n, region in enumerate(holder.regions) if region is block.parent), -1)
+    if isinstance(holder, _NamesGraphs):
+        names: Sequence[str] = holder.graph_names
+    else:
+        names = [f.spelling for f in holder.layout.regions] if isinstance(holder, Op) else ()
+    return names[n] if 0 <= n < len(names) else ""
 
 
 def returned(graph: Region) -> tuple[Value, ...]:
@@ -237,6 +283,14 @@ class GraphFunction(Op, Function):
     ordered_by_data = True
 
     @property
+    def own_path(self) -> str:
+        """Its path in a file, "" for what is in none."""
+        return ""
+
+    def path_to(self, op: Operation, positions: Positions) -> str | None:
+        return path_in(self, self.own_path, op, positions) if self.own_path else None
+
+    @property
     def body(self) -> Block:
         return self.regions[0].block
 
@@ -278,6 +332,10 @@ class Graph(
     defaults: DictionaryAttr = attribute(
         attr_types.dictionary, default=DictionaryAttr(()), doc="constants for inputs that need not be given, by name"
     )
+
+    @property
+    def own_path(self) -> str:
+        return GRAPH
 
     copies = "onnx.Identity"
     constants = "onnx.initializer"

@@ -41,7 +41,6 @@ from commonir.formats.onnx.messages import (
     ValueInfoProto,
     field_number,
 )
-from commonir.formats.onnx.node_locations import GRAPH
 from commonir.formats.onnx.scopes import NameScope
 from commonir.formats.onnx.tensors import IN_MESSAGE, TensorReader
 from commonir.formats.onnx.unknown_fields import keep
@@ -113,7 +112,7 @@ class CommonIrDecoder(ModelDecoder):
             declarations.body.append(self.library(library, uri=uri, is_embedded=is_embedded))
         opsets = opsets_of(proto.opset_import)
         declared = [*read_imports(proto.graph.imported_libraries)]
-        declared += self._declarations(proto.graph.operator, proto.graph.function, opsets, GRAPH, "")
+        declared += self._declarations(proto.graph.operator, proto.graph.function, opsets, onnx.GRAPH, "")
         for op in declared:
             declarations.body.append(op)
         about = {common_ir.MODEL_AUTHOR: proto.model_author, common_ir.MODEL_LICENSE: proto.model_license}

@@ -18,13 +18,13 @@ from commonir.formats.common_ir.decode import CommonIrDecoder
 from commonir.formats.common_ir.document import document_of
 from commonir.formats.common_ir.fetch import OpenUrl
 from commonir.formats.common_ir.imports import closure_of
-from commonir.formats.common_ir.verify import CommonIrPlaces, calls_into_libraries_missing, verify_file
+from commonir.formats.common_ir.verify import calls_into_libraries_missing, verify_file
 from commonir.formats.format import DEFAULT_READ_OPTIONS, ReadOptions
 from commonir.formats.onnx.contents import Contents
 from commonir.formats.onnx.cutting import Cut
 from commonir.ir.data import MappedFile
 from commonir.ir.module import Module
-from commonir.ods import Dialects, verify
+from commonir.ods import Dialects, path_of, verify
 
 
 class _Read(NamedTuple):
@@ -58,14 +58,10 @@ def check(
     module, found, faulty, is_complete = _read(path, dialects, options, DEFAULT_LIMITS, None)
     if module is None:
         return None, found
-    places = CommonIrPlaces()
-    more = [
-        *verify(module, dialects, lambda op, found: found.located(where=places.place_of(op))),
-        *verify_file(module, dialects, places),
-    ]
+    more = [*verify(module, dialects), *verify_file(module, dialects)]
     if not is_complete:
         # What a library would declare that cannot be had is not known.
-        faulty |= {places.place_of(op) for op in calls_into_libraries_missing(module)}
+        faulty |= {path_of(op) for op in calls_into_libraries_missing(module)}
     # The rule reports undefined names: of nodes at the node, of outputs at the graph.
     undefined = {d.where for d in more if rules.DEFINED_INPUTS.is_reported_by(d)}
     reported = {*undefined, *(place.removesuffix(".outputs") for place in undefined)}

@@ -15,46 +15,34 @@ from commonir.base.suggestions import did_you_mean
 from commonir.dialects import common_ir, onnx
 from commonir.dialects.common_ir import checks, rules
 from commonir.formats.onnx import unknown_fields
-from commonir.formats.onnx.node_locations import GRAPH, Places
-from commonir.formats.onnx.verify import check_opsets
+from commonir.formats.onnx.verify import check_opsets, located
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation
 from commonir.ir.types import unknown
-from commonir.ods import Dialects
+from commonir.ods import Dialects, path_of
 
 _TYPE = "type"
 """The field of a message about a value that states its type."""
 
 
-class CommonIrPlaces(Places):
-    """Places of the operations of the module of a Common IR file."""
-
-    def place_of_holder(self, op: Operation) -> str | None:
-        if not isinstance(op, common_ir.FunctionDefinition):
-            return super().place_of_holder(op)
-        library = op.parent_op
-        around = library.symbol_name if isinstance(library, common_ir.Library) else GRAPH
-        return f"{around}.function '{op.symbol_name}'"
-
-
-def verify_file(module: Module, dialects: Dialects, places: Places) -> Iterator[Diagnostic]:
+def verify_file(module: Module, dialects: Dialects) -> Iterator[Diagnostic]:
     """Everything in the module of a file that the format does not allow, in order."""
     for op in module.nested():
         match op:
             case common_ir.Import():
                 yield from _unknown_dialect(op, dialects)
             case common_ir.Graph():
-                yield from _opsets(op.opset_import, f"{GRAPH}.")
+                yield from _opsets(op.opset_import, f"{onnx.GRAPH}.")
                 yield from _untyped_outputs(op)
-                yield from places.located(op, _unnamed_outputs(op.body))
+                yield from located(op, _unnamed_outputs(op.body))
             case common_ir.FunctionDefinition():
-                yield from _opsets(op.opset_import, f"{places.place_of(op)}.")
-                yield from places.located(op, _unnamed_outputs(op.body))
+                yield from _opsets(op.opset_import, f"{path_of(op)}.")
+                yield from located(op, _unnamed_outputs(op.body))
             case common_ir.Library():
                 yield from _opsets(op.opset_import, f"{op.symbol_name}.")
             case onnx.SparseInitializer():
-                yield from places.located(op, op.misplaced())
+                yield from located(op, op.misplaced())
             case _:
                 pass
 
@@ -96,4 +84,4 @@ def _untyped_outputs(graph: common_ir.Graph) -> Iterator[Diagnostic]:
     for v in graph.outputs:
         form = declared.get(f"output {v.name}")
         if v.type is not unknown and isinstance(form, DictionaryAttr) and _TYPE not in dict(form.entries):
-            yield rules.TYPED_OUTPUTS.broken(f"output '{v.name}' has no type", where=GRAPH)
+            yield rules.TYPED_OUTPUTS.broken(f"output '{v.name}' has no type", where=onnx.GRAPH)

@@ -31,7 +31,6 @@ from commonir.formats.onnx.messages import (
     TensorProto,
     ValueInfoProto,
 )
-from commonir.formats.onnx.node_locations import GRAPH, function_place
 from commonir.formats.onnx.node_reading import NodeDecoder, Rest
 from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.formats.onnx.references import kinds_of, wrong_references
@@ -171,7 +170,7 @@ class ModelDecoder(NodeDecoder):
 
     def graph(self, proto: GraphProto, opsets: DictionaryAttr) -> onnx.Graph:
         """The graph of a model."""
-        self.place = GRAPH
+        self.place = onnx.GRAPH
         self.use_versions(opsets)
         block, defaults = self.outer_block(proto)
         result = self.graph_operation(proto, opsets, Region([block]), defaults)
@@ -199,7 +198,7 @@ class ModelDecoder(NodeDecoder):
     def function(self, proto: FunctionProto) -> onnx.LocalFunction:
         """A local function."""
         symbol = onnx.function_symbol(proto.domain, proto.name, proto.overload)
-        self.place = function_place(symbol)
+        self.place = onnx.function_path(symbol)
         opsets = opsets_of(proto.opset_import)
         self.use_versions(opsets)
         names = tuple(proto.input)

@@ -35,8 +35,8 @@ from commonir.formats.onnx.messages import (
     StringStringEntryProto,
     TensorProto,
 )
-from commonir.formats.onnx.node_locations import node_part
 from commonir.formats.onnx.read_types import ELEMENTS, TypeReader
+from commonir.formats.onnx.references import node_part
 from commonir.formats.onnx.scopes import NameScope
 from commonir.formats.onnx.tensors import TensorError
 from commonir.formats.onnx.unknown_fields import array, form_of, keep, leftover

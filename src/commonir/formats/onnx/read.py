@@ -19,7 +19,6 @@ from commonir.formats.onnx.contents import Contents
 from commonir.formats.onnx.cutting import WHOLE_BYTES, Cut, cut
 from commonir.formats.onnx.decode import ModelDecoder
 from commonir.formats.onnx.messages import ModelProto, create
-from commonir.formats.onnx.node_locations import Places
 from commonir.formats.onnx.verify import verify_model
 from commonir.formats.protobuf.wire import WireError, had_unknown_fields, parse
 from commonir.ir.data import MappedFile
@@ -63,11 +62,7 @@ def check(
         return None, [d.located(file=file) for d in (*diagnostics, *error.diagnostics)]
     diagnostics.extend(result.contents.wrong_checksums())
     # Verifying what could not be read would report the same error twice.
-    places = Places()
-    wrong = [
-        *verify(result.module, dialects, lambda op, found: found.located(where=places.place_of(op))),
-        *verify_model(result.module),
-    ]
+    wrong = [*verify(result.module, dialects), *verify_model(result.module)]
     diagnostics.extend(d for d in wrong if d.where not in result.faulty)
     return result.module, [d.located(file=file) for d in diagnostics]
 

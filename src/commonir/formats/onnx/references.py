@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from commonir.base.tuples import NamedTuple
 from commonir.formats.onnx.attributes import AttributeType, kind_of
 from commonir.formats.onnx.messages import AttributeProto, NodeProto
-from commonir.formats.onnx.node_locations import node_part
 
 
 class WrongReference(NamedTuple):
@@ -15,6 +14,12 @@ class WrongReference(NamedTuple):
 
     part: str
     message: str
+
+
+def node_part(node: NodeProto, n: int) -> str:
+    """Returns the last part of the path of a node: `node[3] 'conv'`."""
+    outputs = [name for name in node.output if name]
+    return f"node[{n}] '{node.name or (outputs or [node.op_type])[0]}'"
 
 
 def kinds_of(formals: Iterable[AttributeProto]) -> dict[str, int]:

@@ -38,15 +38,15 @@ from commonir.base.file_codes import (
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import onnx
 from commonir.formats.onnx import unknown_fields
-from commonir.formats.onnx.node_locations import GRAPH, Places, function_place
 from commonir.formats.onnx.sharding import check_sharding
 from commonir.ir.attributes import ArrayAttr, DataAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, unknown
 from commonir.notation import NotationError
-from commonir.ods import Op
+from commonir.ods import Op, path_of
 from commonir.ods.inference import infer
+from commonir.ods.operation import Positions
 from commonir.ods.type_rules import are_compatible_types
 from commonir.symbolic import DimExpr
 
@@ -59,16 +59,24 @@ _NODES = (onnx.OnnxOp, onnx.Custom, onnx.Call)
 
 def verify_model(module: Module) -> list[Diagnostic]:
     """Everything in a module that the format does not allow, in order."""
-    places = Places()
+    positions: Positions = {}
     graphs = [op for op in module.body.operations if isinstance(op, onnx.Graph)]
     functions = [op for op in module.body.operations if isinstance(op, onnx.LocalFunction)]
     result = list(_check_versions(module))
     domains = {f.domain for f in functions}
     for holder in (*graphs, *functions):
-        result += _check_holder(holder, domains, places)
+        result += _check_holder(holder, domains, positions)
     result += _check_functions(module, functions)
-    result += check_sharding(module, places)
+    result += check_sharding(module, positions)
     return result
+
+
+def located(
+    op: Operation, diagnostics: Iterable[Diagnostic], positions: Positions | None = None
+) -> Iterator[Diagnostic]:
+    """Yields diagnostics of an operation, with its path."""
+    for d in diagnostics:  # most operations have none, and paths are slow to compute
+        yield d.located(where=path_of(op, positions))
 
 
 def _check_versions(module: Module) -> Iterator[Diagnostic]:
@@ -83,8 +91,8 @@ def _check_versions(module: Module) -> Iterator[Diagnostic]:
         yield Diagnostic(NEWER_FORMAT, text, where="ir_version")
 
 
-def _check_holder(holder: Holder, domains: set[str], places: Places) -> Iterator[Diagnostic]:
-    place = GRAPH if isinstance(holder, onnx.Graph) else function_place(holder.sym_name)
+def _check_holder(holder: Holder, domains: set[str], positions: Positions) -> Iterator[Diagnostic]:
+    place = holder.own_path
     opsets = {d: v.value for d, v in holder.opset_import.entries if isinstance(v, IntegerAttr)}
     yield from check_opsets(opsets, "" if isinstance(holder, onnx.Graph) else f"{place}.")
     if isinstance(holder, onnx.Graph):
@@ -99,15 +107,15 @@ def _check_holder(holder: Holder, domains: set[str], places: Places) -> Iterator
         if op is holder:
             continue
         if isinstance(op, onnx.SparseInitializer):
-            yield from places.located(op, op.misplaced())
+            yield from located(op, op.misplaced())
         elif isinstance(op, _NODES):
-            yield from places.located(op, _check_node(op, opsets, domains, label))
+            yield from located(op, _check_node(op, opsets, domains, label))
             name = op.location.name if op.location is not None else ""
             if name and names.setdefault(name, op) is not op:
                 text = f"G4: another node has the name '{name}'"
-                yield Diagnostic(QUESTIONABLE_MODEL, text, where=places.place_of(op))
+                yield Diagnostic(QUESTIONABLE_MODEL, text, where=path_of(op, positions))
         if has_nested:
-            yield from _check_hiding(op, holder, visible, places)
+            yield from _check_hiding(op, holder, visible, positions)
 
 
 def check_opsets(opsets: Mapping[str, int], prefix: str) -> Iterator[Diagnostic]:
@@ -212,7 +220,9 @@ def _check_sizes(op: onnx.OnnxOp) -> Iterator[Diagnostic]:
                 yield Diagnostic(QUESTIONABLE_MODEL, f"G10: {op.name}: {reported}")
 
 
-def _check_hiding(op: Operation, holder: Holder, visible: dict[str, Value], places: Places) -> Iterator[Diagnostic]:
+def _check_hiding(
+    op: Operation, holder: Holder, visible: dict[str, Value], positions: Positions
+) -> Iterator[Diagnostic]:
     """Reports a name in a nested graph that an enclosing graph has too."""
     block = op.parent
     is_nested = block is not None and block is not holder.body
@@ -224,7 +234,7 @@ def _check_hiding(op: Operation, holder: Holder, visible: dict[str, Value], plac
             visible[v.name] = v
         elif before is not v and before.owner is not None and _is_around(before, op):
             text = f"G5: the graph around has a value '{v.name}' too"
-            yield Diagnostic(QUESTIONABLE_MODEL, text, where=places.place_of(op))
+            yield Diagnostic(QUESTIONABLE_MODEL, text, where=path_of(op, positions))
 
 
 def _is_around(value: Value, op: Operation) -> bool:
@@ -255,4 +265,4 @@ def _check_functions(module: Module, functions: Iterable[onnx.LocalFunction]) ->
     called = {op.function for op in module.nested() if isinstance(op, onnx.Call)} if functions else set[str]()
     for f in functions:
         if f.sym_name not in called:
-            yield Diagnostic(QUESTIONABLE_MODEL, "F1: nothing calls the function", where=function_place(f.sym_name))
+            yield Diagnostic(QUESTIONABLE_MODEL, "F1: nothing calls the function", where=f.own_path)
