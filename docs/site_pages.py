@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import commonir
+from commonir.inspection.worked_examples import worked_example
 from commonir.ods import Dialects
 from commonir.ods.documentation import operation_page
 
@@ -38,7 +39,7 @@ def generated_pages() -> Iterator[tuple[str, str]]:
         if dialect is None or not dialect.operations:
             continue
         entries.append(f"| [`{name}`]({name}.md) | {len(dialect.operations)} | {dialect.summary} |")
-        pages = [_nested(operation_page(dialect, op)) for op in sorted(dialect.operations)]
+        pages = [_nested(operation_page(dialect, op, worked_example)) for op in sorted(dialect.operations)]
         yield f"reference/{name}.md", "\n\n".join([f"# Dialect `{name}`", dialect.summary, *pages]) + "\n"
     table = ["# Operations", "", "| dialect | operations | summary |", "|-|-|-|", *entries]
     yield "reference/operations.md", "\n".join(table) + "\n"

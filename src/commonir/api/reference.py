@@ -221,6 +221,7 @@ def reference_page(name: str, *, dialects: Sequence[Dialect] = ()) -> str:
 
     Raises: DiagnosticError (UNKNOWN_REFERENCE) when there is no such name.
     """
+    from commonir.inspection.worked_examples import worked_example  # noqa: PLC0415
     from commonir.ods.documentation import dialect_page, operation_page  # noqa: PLC0415
 
     known = Dialects(dialects=dialects)
@@ -233,7 +234,7 @@ def reference_page(name: str, *, dialects: Sequence[Dialect] = ()) -> str:
         return dialect_page(dialect)
     if name not in dialect.operations:
         raise DiagnosticError(_unknown("operation", name, dialect.operations))
-    return operation_page(dialect, name)
+    return operation_page(dialect, name, worked_example)
 
 
 def doctor() -> DoctorReport:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import pairwise
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.base.lazy import LazyModule
 from commonir.base.text import plural
+from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import attribute_text
+from commonir.ir.module import Function
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ListType, OptionalType, TensorType, Type
 from commonir.notation import formula
@@ -30,21 +33,31 @@ from commonir.ods.version_changes import changes_between
 
 Record = dict[str, object]
 
+
+class WorkedExample(NamedTuple):
+    """A program with an operation: its text, the values that it computes, and the program lowered to core."""
+
+    text: str
+    values: tuple[str, ...]
+    lowered: Function | None
+
+
 _FENCE = "```"
 _LABEL = re.compile(r"\b(C\d+)[.:]\s+")
 _FORMS = {
     Form.COMPOSITE: "composite: equivalent to these operations, to which it is lowered",
     Form.KERNEL: "kernel: each element of the result, in index notation",
     Form.ALGORITHM: "algorithm: a function of whole arrays",
-    Form.STRUCTURAL: "structural: part of the execution of programs, or without a reference",
+    Form.STRUCTURAL: "structural: other operations do not define it",
 }
 
 _WITH_TEXT = (Form.COMPOSITE, Form.KERNEL)
+_MOST_LINES = 24
 
 
 def summary_of(definition: type[Op]) -> str:
     """Returns the first sentence of the description of an operation; a later version has that of its base class."""
-    return next(iter(_paragraphs(_described(definition).__doc__)), "")
+    return _LABEL.split(next(iter(_paragraphs(_described(definition).__doc__)), ""))[0].strip()
 
 
 def _described(definition: type[Op]) -> type[Op]:
@@ -72,14 +85,14 @@ class _Doc:
         self.description: list[str] = []
         self.conditions: dict[str, str] = {}
         self.source = ""
-        for p in _paragraphs(definition.__doc__)[1:]:
+        for n, p in enumerate(_paragraphs(definition.__doc__)):
             if p.startswith("Source:"):
                 self.source = p.removeprefix("Source:").strip()
-            elif _LABEL.match(p):
-                parts = _LABEL.split(p)
-                self.conditions |= dict(zip(parts[1::2], map(str.strip, parts[2::2]), strict=True))
-            else:
-                self.description.append(p)
+                continue
+            text, *parts = (p,) if p.startswith(_FENCE) else _LABEL.split(p)
+            self.conditions |= dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
+            if n and text:
+                self.description.append(text.strip())
 
 
 def _conditions(definition: type[Op]) -> dict[str, str]:
@@ -206,30 +219,27 @@ def _default_text(field: Field) -> str | None:
 
 
 def reference_text(definition: type[Op]) -> str:
-    """Returns the reference as a formula or as operations; as Python if there is no example of it."""
-    return _reference_text(definition, general_example_of(definition)) if definition.form in _WITH_TEXT else ""
-
-
-def _reference_text(definition: type[Op], example: Op | None) -> str:
+    """Returns the reference as a formula or as operations; as Python if there is no example and the code suffices."""
     if definition.form not in _WITH_TEXT:
         return ""
-    if example is None:
-        return _python(definition)
+    example = general_example_of(definition)
     try:
-        derived = infer(example)
+        derived = None if example is None else infer(example)
     except DiagnosticError:
-        return _python(definition)
-    if derived.kernels:
+        derived = None
+    if derived is not None and derived.kernels:
         return formula(derived.kernels, tuple([f.spelling for f in definition.layout.results]))
     # The meaning may depend on elements that the example does not have.
-    return _body(definition, derived) if derived.outputs else _python(definition)
+    return _body(definition, derived) if derived is not None and derived.outputs else _python(definition.reference)
 
 
-def _python(definition: type[Op]) -> str:
-    try:
-        return textwrap.dedent(inspect.getsource(definition.reference)).rstrip()
-    except (OSError, TypeError):
+def _python(reference: Callable[..., object]) -> str:
+    """Returns the code of a reference; "" if it calls what the page does not show."""
+    code = reference.__code__
+    called = [reference.__globals__.get(name) for name in code.co_names]
+    if "self" in code.co_varnames and any(inspect.isfunction(f) or isinstance(f, LazyModule) for f in called):
         return ""
+    return textwrap.dedent(inspect.getsource(reference)).rstrip()
 
 
 def _body(definition: type[Op], derived: Derived) -> str:
@@ -241,13 +251,26 @@ def _body(definition: type[Op], derived: Derived) -> str:
         elif passed is not None:
             names |= {v: f"{f.spelling}{n}" for n, v in enumerate(passed)}
     behind = operations_behind(derived.outputs, frozenset(names))
+    return _listed(behind, names, derived.outputs, [f.spelling for f in definition.layout.results])
+
+
+def _lowered_text(function: Function) -> str:
+    """Returns the operations of an example that is lowered, one line each; "" if they do not show its meaning."""
+    *body, _ = function.body.operations
+    if len(body) > _MOST_LINES or any(op.regions or not op.name.startswith("core.") for op in body):
+        return ""
+    return _listed(body, {v: v.name for v in function.inputs}, function.outputs, function.output_names)
+
+
+def _listed(
+    body: Iterable[Operation], names: dict[Value, str], outputs: Sequence[Value], results: Sequence[str]
+) -> str:
     taken = set(names.values())
-    results = [f.spelling for f in definition.layout.results]
-    for v, name in zip(derived.outputs, results, strict=False):
+    for v, name in zip(outputs, results, strict=False):
         names.setdefault(v, name)
-    lines = [_line(op, names, taken) for op in behind]
-    returned = [names.get(v, "?") for v in derived.outputs]
-    return "\n".join([*lines, *([] if returned == results else [f"return {', '.join(returned)}"])])
+    lines = [_line(op, names, taken) for op in body]
+    returned = [names.get(v, "?") for v in outputs]
+    return "\n".join([*lines, *([] if returned == [*results] else [f"return {', '.join(returned)}"])])
 
 
 def _line(op: Operation, names: dict[Value, str], taken: set[str]) -> str:
@@ -277,8 +300,8 @@ def _without_type(text: str) -> str:
 # -- pages
 
 
-def operation_page(dialect: Dialect, name: str) -> str:
-    """Returns the reference page of an operation, as Markdown.
+def operation_page(dialect: Dialect, name: str, work: Callable[[type[Op]], WorkedExample | None] | None = None) -> str:
+    """Returns the reference page of an operation, as Markdown. `work` builds and runs an example.
 
     Raises: KeyError when the dialect has no such operation.
     """
@@ -296,11 +319,16 @@ def operation_page(dialect: Dialect, name: str) -> str:
     lines += _results(definition)
     variables = [(f"`{k}`", str(v)) for k, v in definition.layout.variables.items() if _is_used(definition, k)]
     lines += _table("Element types", ("variable", "one of"), variables)
-    if definition.form is not Form.STRUCTURAL:
+    worked = work(definition) if work is not None else None
+    if worked is not None:
+        lines += ["## Example", "", "```mlir", worked.text, "```", ""]
+        lines += ["```", *worked.values, "```", ""] if worked.values else []
+    elif definition.form is not Form.STRUCTURAL:
         lines += _example(definition, example_of(definition))
     lines += _table("Constraints", ("label", "condition"), list(_conditions(definition).items()))
     lines += _table("Traits", ("trait", "meaning"), [(f"`{t.name}`", t.summary) for t in definition.traits])
-    lines += _meaning(definition, reference_text(definition))
+    lowered = None if worked is None or worked.lowered is None else _lowered_text(worked.lowered)
+    lines += _meaning(definition, reference_text(definition) if lowered is None else lowered)
     lines += _versions(definitions)
     source = _source(dialect, definition)
     if source:
@@ -449,10 +477,10 @@ def _results(definition: type[Op]) -> list[str]:
 
 
 def _meaning(definition: type[Op], text: str) -> list[str]:
-    out = ["## Meaning", "", _sentence(_FORMS[definition.form]), ""]
-    if text:
-        out += ["```python" if text.startswith("def ") else "```", text, "```", ""]
-    return out
+    if definition.form is Form.COMPOSITE and not text:
+        return []
+    shown = ["```python" if text.startswith("def ") else "```", text, "```", ""] if text else []
+    return ["## Meaning", "", _sentence(_FORMS[definition.form]), "", *shown]
 
 
 def _joined(notes: Iterable[str]) -> str:

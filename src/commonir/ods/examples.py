@@ -76,9 +76,11 @@ class _Guess(NamedTuple):
     has_optional: bool
 
 
-def _guesses(
-    trials: int, dim_styles: Sequence[str] = ("names", "numbers after names", "numbers", "equal")
-) -> Iterator[_Guess]:
+STATIC = ("numbers", "equal")
+"""What dims may be in examples that run."""
+
+
+def _guesses(trials: int, dim_styles: Sequence[str]) -> Iterator[_Guess]:
     def equal(name: str) -> Dim:  # noqa: ARG001  one number for all names
         return 4
 
@@ -89,14 +91,16 @@ def _guesses(
             yield _Guess(first, others, rank, trial, has_optional)
 
 
-def example_of(definition: type[Op]) -> Op | None:
+def example_of(
+    definition: type[Op], dim_styles: Sequence[str] = ("names", "numbers after names", *STATIC)
+) -> Op | None:
     """Returns an operation of the definition: that of `examples.txt`, else a guess, if possible with all optional
     operands; None when there is none.
     """
     if definition.layout.regions:
         return None
     declared, results = _declared(definition)
-    for guess in _guesses(_trials(definition)):
+    for guess in _guesses(_trials(definition), dim_styles):
         try:
             arguments = _arguments(definition, guess, declared)
             return definition.build(arguments, results) if results else definition(**arguments)

@@ -5,7 +5,7 @@ The meaning of those that have one is a composite of core operations, for loweri
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Self
 
 from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, FloatAttr, IntegerAttr
@@ -36,6 +36,11 @@ class MlirOp(Op):
     def infer_results(self) -> tuple[Type, ...] | None:
         """Returns the types of all results, if traits do not determine them; None when they are unknown."""
         return None
+
+    @classmethod
+    def examples(cls) -> Iterable[str]:
+        """Yields functions that may fit the definition, for documentation, where its fields do not suffice to guess."""
+        return ()
 
     def infer(self) -> tuple[Type, ...]:
         results = self.infer_results()

@@ -338,10 +338,7 @@ class SparseDequantize(Decoded, name="core.sparse_dequantize"):
 
 
 class RepeatMask(Decoded, name="core.repeat_mask"):
-    """A mask with each element repeated along an axis.
-
-    C1: axis is one of the axes of mask.
-    """
+    """A mask with each element repeated along an axis. C1: axis is one of the axes of mask."""
 
     mask: Value = operand("M[*]")
     count: int = attribute(attr_types.integer, check=positive)

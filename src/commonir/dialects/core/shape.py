@@ -158,10 +158,7 @@ def is_known(value: Value) -> bool:
 
 
 class Squeeze(Movement, name="core.squeeze"):
-    """The tensor without some axes of size 1.
-
-    C1: the axes have size 1. C2: no axis is named twice.
-    """
+    """The tensor without some axes of size 1. C1: the axes have size 1. C2: no axis is named twice."""
 
     axes: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
@@ -180,10 +177,7 @@ class Squeeze(Movement, name="core.squeeze"):
 
 
 class Unsqueeze(Movement, name="core.unsqueeze"):
-    """The tensor with new axes of size 1; positions are those in the result.
-
-    C1: no axis is named twice.
-    """
+    """The tensor with new axes of size 1; positions are those in the result. C1: no axis is named twice."""
 
     axes: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
@@ -337,10 +331,7 @@ class DynamicSlice(Movement, name="core.dynamic_slice"):
 
 
 class Reverse(Movement, name="core.reverse"):
-    """The tensor with the order along some axes reversed.
-
-    C1: no axis is named twice.
-    """
+    """The tensor with the order along some axes reversed. C1: no axis is named twice."""
 
     axes: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
@@ -501,10 +492,7 @@ class Concat(CoreOp, name="core.concat", traits=(traits.Pure,)):
 
 
 class Split(CoreOp, name="core.split", traits=(traits.Pure,)):
-    """A tensor cut into pieces along an axis.
-
-    C1: the sizes of the pieces add up to the size of the axis.
-    """
+    """A tensor cut into pieces along an axis. C1: the sizes of the pieces add up to the size of the axis."""
 
     x: Value = operand("T[*]")
     axis: int = attribute(attr_types.integer)
@@ -529,10 +517,7 @@ class Split(CoreOp, name="core.split", traits=(traits.Pure,)):
 
 
 class Tile(Movement, name="core.tile"):
-    """The tensor repeated along each axis.
-
-    C1: repeats has one entry for each axis.
-    """
+    """The tensor repeated along each axis. C1: repeats has one entry for each axis."""
 
     repeats: tuple[Dim, ...] = attribute(attr_types.dims)
     y: Value = result("T[*]")

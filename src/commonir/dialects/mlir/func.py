@@ -208,10 +208,7 @@ class Constant(
     traits=(traits.Pure, traits.ConstantLike),
     assembly="attr-dict $value `:` type(results)",
 ):
-    """A function as a value.
-
-    C1: the name is that of a function. C2: the result has its type.
-    """
+    """A function as a value. C1: the name is that of a function. C2: the result has its type."""
 
     result_name = "f"
 

@@ -221,10 +221,7 @@ _INDEX_OR_INTEGER = any_type_of(AnyInteger, Index, summary="integer or index")
 
 
 class _Cast(IndexOp, assembly="$input attr-dict `:` type($input) `to` type($output)"):
-    """A conversion between positions and integers.
-
-    C1: one side is a position and the other an integer.
-    """
+    """A conversion between positions and integers. C1: one side is a position and the other an integer."""
 
     sign = False
     input: Value = operand(_INDEX_OR_INTEGER)

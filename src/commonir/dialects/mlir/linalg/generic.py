@@ -76,10 +76,7 @@ class Generic(StructuredOp, name="linalg.generic"):
 
 
 class Map(StructuredOp, name="linalg.map"):
-    """A scalar program applied to elements of tensors of one shape.
-
-    C1: the operands have one shape.
-    """
+    """A scalar program applied to elements of tensors of one shape. C1: the operands have one shape."""
 
     custom_form: ClassVar[CustomForm | None] = MapForm()
     result_name = "mapped"

@@ -95,6 +95,27 @@ class NamedOp(StructuredOp):
         """The body for some attributes."""
         return cls.scalars
 
+    @classmethod
+    def examples(cls) -> Iterator[str]:
+        for types in cls.sample_types():
+            *values, out = [f"%{n}" for n in (*"abcd"[: len(types) - 1], "init")]
+            inputs = ", ".join([f"{v}: {t}" for v, t in zip([*values, out], types, strict=True)])
+            ins = f"{', '.join(values)} : {', '.join(types[:-1])}"
+            op = f"%result = {cls.name} ins({ins}) outs({out} : {types[-1]}) -> {types[-1]}"
+            yield f"func.func @main({inputs}) -> {types[-1]} {{ {op} return %result : {types[-1]} }}"
+
+    @classmethod
+    def sample_types(cls) -> Iterator[Sequence[str]]:
+        """Yields types of operands that may fit the operation: small ones, different where there are few dims."""
+        formula = cls.formula
+        if formula is None:
+            return
+        last = [1, 2, 3] if len(formula.dims) < 4 else [0] + [1] * (len(formula.dims) - 1)
+        for element in ("i32",) if "unsigned" in cls.name else ("f32", "i32"):
+            maps = formula.maps((1,) * formula.windows, (1,) * formula.windows)
+            shapes = ["".join([f"{e.evaluate(last) + 1}x" for e in m.results]) for m in maps]
+            yield [f"tensor<{shape}{element}>" if shape else element for shape in shapes]
+
     def reference(self, inputs: tuple[Value, ...], outputs: tuple[Value, ...], *, region_: Region) -> tuple[Value, ...]:
         return self.computed(inputs, outputs, region_)
 
@@ -118,6 +139,11 @@ class PointwiseOp(NamedOp):
     def __init_subclass__(cls, *, function: str = "", **named: object) -> None:
         super().__init_subclass__(**named)  # pyright: ignore[reportArgumentType]  # what `Definition` takes
         cls.function = function or cls.function
+
+    @classmethod
+    def sample_types(cls) -> Iterator[Sequence[str]]:
+        for elements in (("f32",), ("f32", "f32"), ("i1", "f32", "f32"), ("i32", "i32")):
+            yield [f"tensor<2x3x{element}>" for element in (*elements, elements[-1])]
 
     def _rank(self) -> int:
         shape = shape_of(self.outputs[0].type) if self.outputs else ()
@@ -235,10 +261,7 @@ class Copy(PointwiseOp, name="linalg.copy"):
 
 
 class Fill(PointwiseOp, name="linalg.fill"):
-    """One value in place of each element.
-
-    C1: the value has the type of the elements.
-    """
+    """One value in place of each element. C1: the value has the type of the elements."""
 
     def verify(self) -> Iterator[Diagnostic]:
         if len(self.inputs) == len(self.outputs) == 1:

@@ -72,10 +72,7 @@ class ReduceReturn(
     traits=(traits.Pure, traits.Terminator, has_parent("scf.reduce")),
     assembly="$result attr-dict `:` type($result)",
 ):
-    """Ends a region that combines two values.
-
-    C1: the operand has the type of what the region receives.
-    """
+    """Ends a region that combines two values. C1: the operand has the type of what the region receives."""
 
     result_: Value = operand(AnyType)
 

@@ -144,10 +144,7 @@ class ToExtentTensor(
 class ShapeOf(
     ShapeOp, name="shape.shape_of", traits=(traits.Pure,), assembly="$arg attr-dict `:` type($arg) `->` type($result)"
 ):
-    """The shape of a tensor.
-
-    C1: a result that is a vector has as many elements as the tensor has axes.
-    """
+    """The shape of a tensor. C1: a result that is a vector has as many elements as the tensor has axes."""
 
     arg: Value = operand(ShapedOrValueShape)
     result_: Value = result(ShapeOrExtents)

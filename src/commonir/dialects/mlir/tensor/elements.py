@@ -116,10 +116,7 @@ class FromElements(
     ),
     assembly="$elements attr-dict `:` type($result)",
 ):
-    """A tensor of the elements given, in row-major order.
-
-    C1: there is one operand for each element.
-    """
+    """A tensor of the elements given, in row-major order. C1: there is one operand for each element."""
 
     result_name = "from_elements"
 
@@ -191,10 +188,7 @@ class Extract(
     ),
     assembly="$tensor `[` $indices `]` attr-dict `:` type($tensor)",
 ):
-    """One element of a tensor, at given positions.
-
-    C1: there is one index for each axis.
-    """
+    """One element of a tensor, at given positions. C1: there is one index for each axis."""
 
     result_name = "extracted"
 
@@ -227,10 +221,7 @@ class Insert(
     ),
     assembly="$scalar `into` $dest `[` $indices `]` attr-dict `:` type($dest)",
 ):
-    """A copy of a tensor with one element replaced.
-
-    C1: there is one index for each axis.
-    """
+    """A copy of a tensor with one element replaced. C1: there is one index for each axis."""
 
     result_name = "inserted"
 

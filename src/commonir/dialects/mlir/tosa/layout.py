@@ -55,10 +55,7 @@ def same_sizes(a: Shape | None, b: Shape | None) -> bool:
 
 
 class Const(TosaOp, FromData, name="tosa.const", traits=(traits.ConstantLike,)):
-    """The tensor that an attribute holds. It has the generic form only.
-
-    C1: the result has the shape of the tensor.
-    """
+    """The tensor that an attribute holds. It has the generic form only. C1: the result has the shape of the tensor."""
 
     assembly = ""
 
@@ -282,10 +279,7 @@ class Transpose(
     name="tosa.transpose",
     traits=(all_element_types_match("input1", "output"),),
 ):
-    """The axes in another order: axis n of the result is axis perms[n] of the operand.
-
-    C1: each axis is named once.
-    """
+    """The axes in another order: axis n of the result is axis perms[n] of the operand. C1: each axis is named once."""
 
     input1: Value = operand(AtLeast1D)
     perms: tuple[int, ...] = attribute(permutation)

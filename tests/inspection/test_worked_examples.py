@@ -1,0 +1,114 @@
+"""Examples of reference pages are programs that are valid and run."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import commonir
+from commonir.api import reference_page
+from commonir.inspection.worked_examples import worked_example
+from commonir.ods import Dialects
+from commonir.ods.documentation import WorkedExample
+from commonir.ods.verify import verify
+from commonir.text.parser import parse_module
+
+from tests.dialects.upstream_text import upstream
+
+ROOT = Path(commonir.__file__).parent
+DIALECTS = Dialects()
+MLIR_DIALECTS = [n for n in DIALECTS.names() if (d := DIALECTS.get(n)) and not d.keeps_names]
+WITHOUT_EXAMPLE = {"stablehlo.async_done", "stablehlo.async_start", "stablehlo.collective_reduce"}
+"""Operations that programs no longer have."""
+
+
+def _written() -> dict[str, tuple[list[str], str]]:
+    """Returns the written programs with the operations that they show, by file and first operation."""
+    out: dict[str, tuple[list[str], str]] = {}
+    for path in sorted(ROOT.rglob("examples.mlir")):
+        for part in path.read_text(encoding="utf-8").split("// -----\n"):
+            names, _, text = part.removeprefix("// ").partition("\n")
+            out[names.split()[0]] = (names.split(), text)
+    return out
+
+
+WRITTEN = _written()
+
+
+def _worked(name: str) -> WorkedExample:
+    dialect = DIALECTS.get(name.partition(".")[0])
+    assert dialect is not None
+    example = worked_example(dialect.operations[name][-1])
+    assert example is not None
+    return example
+
+
+@pytest.mark.parametrize("first", WRITTEN)
+def test_a_written_program_is_valid_and_shows_its_operations(first: str) -> None:
+    names, text = WRITTEN[first]
+    module = parse_module(text, DIALECTS)
+    assert [str(d) for d in verify(module, DIALECTS)] == []
+    assert {*names} <= {op.name for op in module.walk()}
+    for name in names:
+        assert _worked(name).text == text.rstrip()
+
+
+def test_mlir_opt_accepts_the_examples_of_its_dialects() -> None:
+    theirs = [d for d in MLIR_DIALECTS if d not in ("stablehlo", "chlo")]
+    texts = [
+        example.text
+        for name in theirs
+        if (dialect := DIALECTS.get(name))
+        for versions in dialect.operations.values()
+        if (example := worked_example(versions[-1])) and "stablehlo." not in example.text
+    ]
+    assert len(texts) > 300
+    found: subprocess.CompletedProcess[str] = upstream("\n// -----\n".join(texts), "--split-input-file")
+    assert found.returncode == 0, found.stderr
+
+
+@pytest.mark.parametrize("name", MLIR_DIALECTS)
+def test_every_operation_of_an_mlir_dialect_has_an_example(name: str) -> None:
+    dialect = DIALECTS.get(name)
+    assert dialect is not None
+    for operation in dialect.operations.keys() - WITHOUT_EXAMPLE:
+        page = reference_page(operation)
+        assert "## Example\n\n```mlir\n" in page, operation
+        assert "return type(self)" not in page, operation
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("index.minu", ("lhs = -7", "rhs = 2", "result = 2")),
+        ("arith.remsi", ("lhs = [[-7, 2, 5], [0, 9, -3]]", "rhs = [[2, 3, 1], [4, 2, 3]]",
+                         "result = [[-1, 2, 0], [0, 1, 0]]")),
+        ("linalg.dot", ("a = [1.5, -0.5, 0.25]", "b = [2, 0.25, -1]", "init = 0.25", "result = 2.875")),
+        ("scf.for", ("x = 1.5", "result = 12")),
+        ("stablehlo.scatter", ("input = [[1.5, -0.5], [0.25, 3], [-2, 1.5]]", "updates = [[2, 0.25], [-1, 4]]",
+                               "result = [[0.5, 3.5], [0.25, 3], [0, 1.75]]")),
+        ("math.isinf", ("result = [false, true, true, false]",)),
+    ],
+)  # fmt: skip
+def test_an_example_shows_operands_and_results(name: str, values: tuple[str, ...]) -> None:
+    assert _worked(name).values == values
+
+
+def test_the_meaning_is_that_of_the_example() -> None:
+    page = reference_page("arith.addf")
+    assert page.endswith(
+        "Composite: equivalent to these operations, to which it is lowered.\n\n```\nresult = core.add(lhs, rhs)\n```\n"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DIALECTS.names())
+def test_summaries_name_no_constraints(name: str) -> None:
+    dialect = DIALECTS.get(name)
+    assert dialect is not None
+    for operation in dialect.operations:
+        page = reference_page(operation)
+        assert not re.search(r"\bC\d+[.:]", page.partition("\n## ")[0]), operation
