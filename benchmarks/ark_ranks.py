@@ -43,7 +43,7 @@ REPEATS = 9
 
 
 def block() -> Module:
-    """The block as a program of the core; its weights are the same in every process."""
+    """Returns the block as a program of the core; its weights are the same in every process."""
     random = np.random.default_rng(0)
 
     def weight(name: str, *shape: int) -> Value:
@@ -74,12 +74,12 @@ def block() -> Module:
 
 
 def inputs() -> dict[str, Array]:
-    """The input of the block."""
+    """Returns the input of the block."""
     return {"x": np.random.default_rng(1).standard_normal((ROWS, WIDTH), np.float32)}
 
 
 def seconds_of(executable: Executable) -> float:
-    """The least time of a few runs, in seconds."""
+    """Returns the least time of a few runs, in seconds."""
     given = inputs()
     return measure_call(lambda: executable.run(given), repeats=3)
 

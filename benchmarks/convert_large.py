@@ -53,7 +53,8 @@ def main() -> int:
 
 
 def _wall_seconds(command: list[str], folder: Path) -> float:
-    """The time of a command that writes a gigabyte into an empty folder, and no page of memory that nobody used before.
+    """Returns the time of a command that writes a gigabyte into an empty folder, and no page of memory that nobody used
+    before.
 
     A virtual machine may take seconds to hand out fresh pages: those of the last output are free when the next begins.
     """

@@ -59,18 +59,18 @@ def run_script(script: str) -> str:
 
 
 def measure_call(action: Callable[[], object], *, repeats: int = 5) -> float:
-    """The least wall time of several calls, in seconds, after one call to warm up."""
+    """Returns the least wall time of several calls, in seconds, after one call to warm up."""
     action()
     return min(_timed(action) for _ in range(repeats))
 
 
 def paired_ratio(ours: Callable[[], float], baseline: Callable[[], float], *, pairs: int = 7) -> float:
-    """The median of ratios of two measurements taken in turn, so that a machine that slows down slows both."""
+    """Returns the median of ratios of two measurements taken in turn, so that a machine that slows down slows both."""
     return statistics.median(ours() / baseline() for _ in range(pairs))
 
 
 def median_of(measure: Callable[[], float], *, repeats: int = 11) -> float:
-    """The median of several measurements, after one to warm up."""
+    """Returns the median of several measurements, after one to warm up."""
     measure()
     return statistics.median(measure() for _ in range(repeats))
 

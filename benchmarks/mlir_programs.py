@@ -31,7 +31,7 @@ class _Function:
         self.values = {t: [f"%arg{n}"] for n, t in enumerate(self.types)}
 
     def any(self, type: str) -> str:
-        """One of the last values of a type."""
+        """Returns one of the last values of a type."""
         return self.rng.choice(self.values[type][-20:])
 
 
@@ -148,7 +148,7 @@ def _function(number: int, rng: random.Random, *, generic: bool) -> Iterator[str
 
 
 def program(operations: int, *, generic: bool, seed: int = 0) -> Iterator[str]:
-    """The lines of a module with a number of operations, in the generic form or in custom forms."""
+    """Yields the lines of a module with a number of operations, in the generic form or in custom forms."""
     rng = random.Random(seed)
     yield '"builtin.module"() ({' if generic else "module {"
     for number in range(operations // OPERATIONS_PER_FUNCTION):
@@ -157,7 +157,7 @@ def program(operations: int, *, generic: bool, seed: int = 0) -> Iterator[str]:
 
 
 def hexadecimal_globals(size_bytes: int, *, count: int = 16, seed: int = 0) -> Iterator[str]:
-    """The lines of a module with constants of numbers in hexadecimal digits, of a size together."""
+    """Yields the lines of a module with constants of numbers in hexadecimal digits, of a size together."""
     rng = random.Random(seed)
     elements = size_bytes // count // 4
     for n in range(count):
@@ -166,7 +166,7 @@ def hexadecimal_globals(size_bytes: int, *, count: int = 16, seed: int = 0) -> I
 
 
 def decimal_global(elements: int, *, seed: int = 0) -> Iterator[str]:
-    """The lines of a module with a constant of decimal numbers."""
+    """Yields the lines of a module with a constant of decimal numbers."""
     rng = random.Random(seed)
     numbers = ", ".join([f"{rng.uniform(-10, 10):.6e}" for _ in range(elements)])
     yield f"ml_program.global private @g(dense<[{numbers}]> : tensor<{elements}xf32>) : tensor<{elements}xf32>"

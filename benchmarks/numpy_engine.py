@@ -53,7 +53,7 @@ class Measured(NamedTuple):
 
 
 def least_ms(call: Callable[[], object], repeats: int) -> float:
-    """The least time of a few calls."""
+    """Returns the least time of a few calls."""
     found: list[float] = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -63,7 +63,7 @@ def least_ms(call: Callable[[], object], repeats: int) -> float:
 
 
 def session_of(path: Path) -> onnxruntime.InferenceSession:
-    """A session on one thread."""
+    """Returns a session on one thread."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
@@ -71,7 +71,7 @@ def session_of(path: Path) -> onnxruntime.InferenceSession:
 
 
 def onnx_inputs(session: onnxruntime.InferenceSession, given: Mapping[str, Array]) -> dict[str, Array]:
-    """The inputs under the element types that the ONNX model declares."""
+    """Returns the inputs under the element types that the ONNX model declares."""
     types = {
         "tensor(int64)": np.int64,
         "tensor(int32)": np.int32,

@@ -29,7 +29,7 @@ TARGETS = {1: 12, 16: 4}
 
 
 def program(batch: int) -> Module:
-    """A function of one layer with constant weights."""
+    """Returns a function of one layer with constant weights."""
     r = np.random.default_rng(1)
 
     def constant(*shape: int) -> Value:

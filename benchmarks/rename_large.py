@@ -60,7 +60,7 @@ def main() -> int:
 
 
 def _measured(command: list[str], folder: Path) -> Usage:
-    """A command that writes a gigabyte into an empty folder."""
+    """Returns a command that writes a gigabyte into an empty folder."""
     usage = measure_process(command)
     for written in sorted(folder.rglob("*"), reverse=True):
         if written.is_dir():

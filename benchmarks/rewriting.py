@@ -44,7 +44,7 @@ _OPTIONS = ("--canonicalize", "--mlir-disable-threading")
 
 
 def program(operations: int) -> str:
-    """The text of a program of so many operations."""
+    """Returns the text of a program of so many operations."""
     return "\n".join([_function(n) for n in range(operations // PER_FUNCTION)])
 
 
@@ -77,7 +77,7 @@ def _function(number: int) -> str:
 
 
 def rules() -> list[Rewrite]:
-    """The three rules."""
+    """Returns the three rules."""
     x, p, q = variables("x p q")
     cancel = term(tosa.Transpose, term(tosa.Transpose, x, p), q) >> x
     return [
@@ -124,7 +124,9 @@ def _ours(path: Path) -> float:
 
 
 def _timed(module: Module, work: Callable[[Module], object]) -> float:
-    """The least time of some runs, each on a copy of a program of which all operations are made: mlir-opt's are."""
+    """Returns the least time of some runs, each on a copy of a program of which all operations are made: mlir-opt's
+    are.
+    """
     times: list[float] = []
     for _ in range(_ROUNDS):
         copy = clone(module)

@@ -104,7 +104,7 @@ def _sized(module: Module, function: str, inputs: Mapping[str, Array]) -> Module
         if isinstance(v.type, TensorType) and not v.type.is_static and v.name in inputs
         for axis in range(inputs[v.name].ndim)
     }
-    return edit(module, Edits(sizes=sizes), function=function) if sizes else module
+    return edit(module, Edits(dims=sizes), function=function) if sizes else module
 
 
 def _faults(part: Module) -> Iterator[Diagnostic]:

@@ -1,4 +1,4 @@
-"""Gives the sizes that inputs may have along symbolic dimensions, for targets that want to know them."""
+"""Sets the ranges of symbolic dimensions of inputs, for targets that need bounds."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from commonir.symbolic import plain_symbol
 
 
 def bound_dims(module: Module, ranges: Mapping[str, DimRange]) -> Module:
-    """A lowered module whose inputs have sizes in some ranges, given by the name of the dimension.
+    """Returns a lowered module whose inputs have bounds for symbolic dimensions, by the names of these.
 
     Raises: DiagnosticError for a dimension that no input has.
     """
     if not ranges:
         return module
     functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
-    known = symbols_of([v.type for f in functions for v in f.inputs])
+    symbols = symbols_of([v.type for f in functions for v in f.inputs])
     for name in ranges:
-        if name not in known:
+        if name not in symbols:
             message = f"no input has the dimension '{name}'"
-            raise DiagnosticError(Diagnostic(UNKNOWN_DIMENSION, message, help=did_you_mean(name, known)))
+            raise DiagnosticError(Diagnostic(UNKNOWN_DIMENSION, message, help=did_you_mean(name, symbols)))
     return with_functions(module, [_bounded(f, ranges) for f in functions])
 
 
@@ -46,11 +46,11 @@ def _port(value: Value, port: Port, ranges: Mapping[str, DimRange]) -> Port:
     names = [plain_symbol(d) for d in type.shape]
     if not any(name in ranges for name in names):
         return port
-    sizes: list[DimRange] = []
+    dim_ranges: list[DimRange] = []
     for axis, (name, dim) in enumerate(zip(names, type.shape, strict=True)):
         before = port.ranges[axis] if axis < len(port.ranges) else DimRange(1, None)
         if name is not None and name in ranges:
-            sizes.append(ranges[name])
+            dim_ranges.append(ranges[name])
         else:
-            sizes.append(DimRange(dim, dim) if isinstance(dim, int) else before)
-    return port._replace(shapes=(), shape=(), ranges=tuple(sizes))
+            dim_ranges.append(DimRange(dim, dim) if isinstance(dim, int) else before)
+    return port._replace(shapes=(), shape=(), ranges=tuple(dim_ranges))

@@ -1,6 +1,5 @@
-"""The definitions of our passes: name, summary, options, and the function that runs each.
-
-What a pass does is in a module of its own; here stands only how it is called.
+"""The definitions of our passes: name, summary, options, and a function that runs the pass, which is implemented in a
+module of its own.
 """
 
 from __future__ import annotations
@@ -101,7 +100,7 @@ def _lower(module: Module, _: PassContext, options: PassOptions) -> PassResult:
 
 
 def _require_core(module: Module, name: str) -> None:
-    """Raises: UNSUPPORTED_CONVERSION where ranks exchange anything by other operations than those of the core."""
+    """Checks that ranks communicate by core operations. Raises: DiagnosticError (UNSUPPORTED_CONVERSION)."""
     for op in module.nested():
         if isinstance(op, Op) and op.has_trait(traits.Communicates) and not isinstance(op, CoreOp):
             message = f"'{name}' works on programs of the core, and this one has {op.name}"
@@ -110,7 +109,7 @@ def _require_core(module: Module, name: str) -> None:
 
 
 def _counting(transform: Callable[[Module], int]) -> Callable[[Module, PassContext, PassOptions], PassResult]:
-    """Returns what runs a transformation that needs only the module and returns the number of its changes."""
+    """Returns the `run` function of a pass whose transformation takes a module and returns the number of changes."""
 
     def run(module: Module, _: PassContext, __: PassOptions) -> PassResult:
         return PassResult(module, transform(module) > 0)

@@ -1,6 +1,6 @@
-"""Makes a Common IR program one file: the libraries that it imports become part of it, under their own names.
+"""Makes a Common IR program a single file by embedding the libraries that it imports, under their own names.
 
-Nothing is renamed: what nodes call stays what they call. The source is not touched.
+Nothing is renamed, so that calls remain valid. The source does not change.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _BUILT_IN = "commonir:"
 
 
 def bundle_libraries(module: Module) -> Module:
-    """The program with all of its libraries inside.
+    """Returns the program with all of its libraries embedded.
 
-    Raises: DiagnosticError (E0254) for a program that has no graph, as a library has none.
+    Raises: DiagnosticError (E0254) for a program without a graph, such as a library.
     """
     if not any(isinstance(op, common_ir.Graph) for op in module.body.operations):
         raise DiagnosticError(_no_graph(module))
@@ -42,7 +42,7 @@ def _no_graph(module: Module) -> Diagnostic:
 
 
 def _is_resolved(op: Operation) -> bool:
-    """Whether an operation imports a library that is part of the file now."""
+    """Returns whether an operation imports a library that is embedded now."""
     return isinstance(op, common_ir.Import) and not op.uri.startswith(_BUILT_IN)
 
 

@@ -1,4 +1,4 @@
-"""Functions in the order of calls: called ones first, those that call each other in a cycle together.
+"""Orders functions by calls: callees first, and functions that call each other in a cycle together.
 
 Source: Tarjan, Depth-First Search and Linear Graph Algorithms, 1972.
 """
@@ -11,7 +11,7 @@ from commonir.ir.module import Function
 
 
 def in_cycles(functions: Iterable[Function], calls: Mapping[Function, Sequence[Function]]) -> Iterator[list[Function]]:
-    """Functions by the cycles of calls that they are in, alone where they are in none; called ones first."""
+    """Yields the strongly connected components of the call graph, callees first."""
     number: dict[Function, int] = {}
     lowest: dict[Function, int] = {}
     open_functions: dict[Function, None] = {}
@@ -22,20 +22,20 @@ def in_cycles(functions: Iterable[Function], calls: Mapping[Function, Sequence[F
         number[start] = lowest[start] = len(number)
         open_functions[start] = None
         while pending:
-            at, following = pending[-1]
+            current, following = pending[-1]
             called = next(following, None)
             if called is None:
                 pending.pop()
                 if pending:
-                    lowest[pending[-1][0]] = min(lowest[pending[-1][0]], lowest[at])
-                if lowest[at] == number[at]:
-                    yield _closed(at, open_functions)
+                    lowest[pending[-1][0]] = min(lowest[pending[-1][0]], lowest[current])
+                if lowest[current] == number[current]:
+                    yield _closed(current, open_functions)
             elif called not in number:
                 number[called] = lowest[called] = len(number)
                 open_functions[called] = None
                 pending.append((called, iter(calls.get(called, ()))))
             elif called in open_functions:
-                lowest[at] = min(lowest[at], number[called])
+                lowest[current] = min(lowest[current], number[called])
 
 
 def _closed(root: Function, open_functions: dict[Function, None]) -> list[Function]:

@@ -1,7 +1,7 @@
-"""Makes a program of a function of a Common IR file: a graph that calls it.
+"""Makes a runnable program from a function of a Common IR file: a graph that calls it.
 
 A function is a template, and a library has no graph, so neither runs by itself. The graph has the parameters of the
-function as inputs and what it returns as outputs; formal attributes have the values that are given, or their defaults.
+function as inputs and its results as outputs; formal attributes have the requested values, or their defaults.
 """
 
 from __future__ import annotations
@@ -23,44 +23,50 @@ from commonir.passes.bundle_libraries import bundle_libraries
 
 
 def callable_functions(module: Module) -> dict[str, FunctionDefinition]:
-    """The functions that a Common IR program declares or imports, by the names under which its graph calls them."""
+    """Returns the functions that a Common IR program declares or imports, by the names under which its graph calls
+    them.
+    """
     out: dict[str, FunctionDefinition] = {}
     for op in module.body.operations:
         if isinstance(op, FunctionDefinition):
             out.setdefault(op.sym_name, op)
         elif isinstance(op, Library):
-            for inner in op.body.operations:
-                if isinstance(inner, FunctionDefinition):
-                    out.setdefault(f"{op.sym_name}.{inner.sym_name}", inner)
+            for nested in op.body.operations:
+                if isinstance(nested, FunctionDefinition):
+                    out.setdefault(f"{op.sym_name}.{nested.sym_name}", nested)
     return out
 
 
 def callee_named(module: Module, name: str | None) -> str:
-    """The full name of the function that is meant by a name: this, or its last part where only one has it.
+    """Returns the full name of a function from its full name, or from its last part if that is unambiguous.
 
-    Raises: DiagnosticError (E0706) when there is none, or more than one.
+    Raises: DiagnosticError (E0706) when there is no such function, or more than one.
     """
-    known = callable_functions(module)
+    functions = callable_functions(module)
     if name is None:
         message = "there is no graph to run: a library has functions alone"
-        help = f"name one of them: {', '.join(known)}" if known else "operators that are only declared cannot be run"
+        help = (
+            f"name one of them: {', '.join(functions)}"
+            if functions
+            else "operators that are only declared cannot be run"
+        )
         raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, message, help=help))
-    if name in known:
+    if name in functions:
         return name
-    meant = [full for full in known if full.rpartition(".")[2] == name]
-    if len(meant) == 1:
-        return meant[0]
-    if meant:
+    matching = [full for full in functions if full.rpartition(".")[2] == name]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
         message = f"several functions are called '{name}'"
-        raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, message, help=f"name one of them: {', '.join(meant)}"))
-    names = [*module.functions, *known]
-    near = did_you_mean(name, [*names, *(full.rpartition(".")[2] for full in known)])
+        raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, message, help=f"name one of them: {', '.join(matching)}"))
+    names = [*module.functions, *functions]
+    near = did_you_mean(name, [*names, *(full.rpartition(".")[2] for full in functions)])
     help = near or f"functions: {', '.join(names) or 'none'}"
     raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, f"the program has no function '{name}'", help=help))
 
 
 def formal_attributes(module: Module, name: str | None) -> dict[str, DeclaredAttribute]:
-    """The formal attributes of a function by name. Raises: DiagnosticError (E0505, E0706)."""
+    """Returns the formal attributes of a function by name. Raises: DiagnosticError (E0505, E0706)."""
     function = callable_functions(module)[callee_named(module, name)]
     try:
         return {a.name: a for a in attributes_from(function.attributes)}
@@ -70,14 +76,14 @@ def formal_attributes(module: Module, name: str | None) -> dict[str, DeclaredAtt
 
 
 def calling(module: Module, name: str | None, attributes: Mapping[str, object]) -> Module:
-    """A program that calls a function of a Common IR program, with Python values for some of its attributes.
+    """Returns a program that calls a function of a Common IR program, with Python values for some of its attributes.
 
     Raises: DiagnosticError (E0505 for attributes that do not fit, E0706 for an unknown function).
     """
     full = callee_named(module, name)
     function = callable_functions(module)[full]
     formals = formal_attributes(module, full)
-    arguments = DictionaryAttr(tuple([(n, _stored(function, n, v, formals)) for n, v in attributes.items()]))
+    arguments = DictionaryAttr(tuple([(n, _attribute_value(function, n, v, formals)) for n, v in attributes.items()]))
     function.actual_attributes(arguments)
     graphs = [op for op in module.body.operations if isinstance(op, Function)]
     opsets = next((g.opset_import for g in graphs if isinstance(g, onnx.Graph)), _opsets_around(function))
@@ -86,13 +92,13 @@ def calling(module: Module, name: str | None, attributes: Mapping[str, object]) 
     call = common_ir.Call.build(
         {"function": full, "arguments": block.arguments, "attributes": arguments}, [v.type for v in function.outputs]
     )
-    for mine, v in zip(call.results, function.outputs, strict=True):
-        mine.name = v.name
+    for result_value, v in zip(call.results, function.outputs, strict=True):
+        result_value.name = v.name
     block.append(call)
     block.append(onnx.Return(call.results))
-    taken = set(result.symbols)
+    used_names = set(result.symbols)
     symbol = function.sym_name
-    while symbol in taken:
+    while symbol in used_names:
         symbol += "_"
     graph = common_ir.Graph(symbol, opsets, Region([block]), DictionaryAttr(()), function.declared)
     result.body.append(graph)
@@ -101,7 +107,7 @@ def calling(module: Module, name: str | None, attributes: Mapping[str, object]) 
 
 
 def _with_libraries(module: Module, full: str) -> Module:
-    """A program with all libraries inside, as no graph imports them, and with what a graph has to state."""
+    """Returns a program with all libraries embedded, and with the attributes that a graph must declare."""
     library = module.symbols[full.rpartition(".")[0]]
     assert isinstance(library, Library)
     for name, number in ((onnx.IR_VERSION, library.ir_version), (onnx.MODEL_VERSION, library.model_version)):
@@ -117,10 +123,10 @@ def _opsets_around(function: FunctionDefinition) -> DictionaryAttr:
     return holder.opset_import if isinstance(holder, Library) else function.opset_import
 
 
-def _stored(
+def _attribute_value(
     function: FunctionDefinition, name: str, value: object, formals: Mapping[str, DeclaredAttribute]
 ) -> Attribute:
-    """The value of an attribute in the form that calls hold. Raises: DiagnosticError (E0505)."""
+    """Returns the value of an attribute in the form that calls store. Raises: DiagnosticError (E0505)."""
     formal = formals.get(name)
     if formal is None:
         help = did_you_mean(name, formals) or f"attributes: {', '.join(formals) or 'none'}"

@@ -1,8 +1,7 @@
 """Applies the folders and canonicalization rules of definitions until none applies.
 
-What an operation equals is stated in its definition (`fold`, `canonicalize`, `constant_dims`) and in the rules of its
-dialect; this pass only goes where they lead. Values keep their names, and a value that the program returns stays the
-one it returns.
+The rules are in definitions (`fold`, `canonicalize`, `constant_dims`) and in dialects; this pass only applies them.
+Values keep their names, and outputs stay the same values.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from commonir.rewrite.regions import simplify_regions
 
 
 def canonicalized(module: Module) -> Module:
-    """A simpler equal module; the one given is not touched."""
+    """Returns a canonicalized copy of a module."""
     copy = clone(module)
     canonicalize(copy)
     return copy
@@ -38,8 +37,8 @@ def canonicalize(module: Module) -> int:
 def canonicalize_operations(root: Operation, forms: SimplerForms) -> int:
     """Rewrites everything in an operation of any dialect, in place, and returns the number of rewrites.
 
-    Also, what depends on constants alone is computed, each constant stands once, at the beginning of the function
-    around it, and operations without effect that nobody uses go, with blocks that nothing leads to.
+    It also folds operations on constants, moves each constant to the beginning of the enclosing function, once, and
+    removes unused operations without effect and unreachable blocks.
 
     Raises: DiagnosticError (E0607) when rules lead in a cycle. Source: MLIR, pass `canonicalize`.
     """

@@ -1,8 +1,8 @@
-"""Computes a program in other element types: in those that a target has, or in half precision.
+"""Changes the element types in which a program is computed: to those that a target has, or to half precision.
 
-Every value gets the element type that a policy wants for it; operations that must keep theirs do, with conversions
-around them. Inputs and outputs have types of their own, converted at the border. Constants are converted when they are
-needed. Values that do not fit are reported; the source does not change.
+A policy maps element types. Operations that must keep theirs are surrounded by casts. Inputs and outputs have types of
+their own, and are cast at the border. Constants are converted when they are needed. Values that do not fit are
+reported; the source does not change.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ from commonir.ods.fields import FieldKind
 from commonir.passes.transcribe import Transcription, copied, with_functions
 from commonir.rewrite.legalize import with_known_dims
 
-_NO_SMALLER_HALF = 2.0**-24
+_SMALLEST_HALF = 2.0**-24
 _LARGEST_HALF = 65504.0
 # Numbers beyond this act as infinity, as those that mask out parts of a softmax.
 _AS_INFINITE = 1e38
 
 
 class ElementPolicy(ABC):
-    """Which element types values get."""
+    """A mapping of element types."""
 
     @abstractmethod
     def inside(self, element: ElementType) -> ElementType:
-        """The element type in which values of one are computed.
+        """Returns the element type in which values of an element type are computed.
 
         Raises: DiagnosticError when there is none.
         """
 
     @abstractmethod
     def at_border(self, element: ElementType) -> ElementType:
-        """The element type of an input or output of one."""
+        """Returns the element type of inputs and outputs of an element type."""
 
     def keeps(self, op: Operation) -> bool:
-        """Whether an operation is computed in its own types."""
+        """Returns whether an operation keeps its own element types."""
         del op
         return False
 
     def constant(self, data: Data, element: ElementType) -> Data:
-        """A constant in an element type."""
+        """Returns a constant in an element type."""
         return converted_data(data, element)
 
 
 def convert_elements(module: Module, policy: ElementPolicy) -> Module:
-    """A lowered module computed in the element types of a policy.
+    """Returns a lowered module that is computed in the element types of a policy.
 
-    Raises: DiagnosticError with everything that has no such type.
+    Raises: DiagnosticError for all values for which the policy has no element type.
     """
     diagnostics = Diagnostics()
     functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
@@ -98,10 +98,10 @@ class _Conversion(Transcription):
         if isinstance(op, ml_program.GlobalLoad):
             built = self.place(copied(op, operands)).result
             return (self._as(built, self._inside(built.type, keeps)),)
-        declared = _stated_elements(op)
+        declared = _declared_elements(op)
         arguments = tuple(
             [
-                self._as(new, element or self._wanted(op, old, keeps))
+                self._as(new, element or self._operand_element(op, old, keeps))
                 for old, new, element in zip(op.operands, operands, declared, strict=True)
             ]
         )
@@ -109,7 +109,7 @@ class _Conversion(Transcription):
         built = self.place(copied(op, arguments, regions, **changes))
         for old, new in zip(op.results, built.results, strict=True):
             new.retype(with_known_dims(new.type, old.type))
-        return [self._settled(op, old, new, keeps) for old, new in zip(op.results, built.results, strict=True)]
+        return [self._in_result_type(op, old, new, keeps) for old, new in zip(op.results, built.results, strict=True)]
 
     def _global_constant(self, op: ml_program.GlobalLoadConst) -> Sequence[Value]:
         data = op.constant_data()
@@ -117,7 +117,7 @@ class _Conversion(Transcription):
             return self.place(copied(op, ())).results
         return (core.Constant(self.policy.constant(data, self.policy.inside(data.element))).y,)
 
-    def _wanted(self, op: Operation, old: Value, keeps: bool) -> ElementType:
+    def _operand_element(self, op: Operation, old: Value, keeps: bool) -> ElementType:
         if isinstance(op, ml_program.GlobalStore) and isinstance(old.type, TensorType):
             return old.type.element
         return self._inside(old.type, keeps)
@@ -128,7 +128,7 @@ class _Conversion(Transcription):
         return type.element if keeps else self.policy.inside(type.element)
 
     def _attributes(self, op: Operation) -> dict[str, object]:
-        """Element types that attributes name."""
+        """Returns the changed attributes that name element types."""
         if not isinstance(op, Op):
             return {}
         out: dict[str, object] = {}
@@ -140,8 +140,8 @@ class _Conversion(Transcription):
                     out[f.name] = expected
         return out
 
-    def _settled(self, op: Operation, old: Value, new: Value, keeps: bool) -> Value:
-        """A result in its element type, wrapped around where the one of the source is narrower."""
+    def _in_result_type(self, op: Operation, old: Value, new: Value, keeps: bool) -> Value:
+        """Returns a result in its element type, wrapped around if that of the source is narrower."""
         if not isinstance(old.type, TensorType) or not isinstance(new.type, TensorType):
             return new
         new.name = old.name
@@ -155,21 +155,21 @@ class _Conversion(Transcription):
         return value
 
     def _as(self, value: Value, element: ElementType) -> Value:
-        """A value in an element type, converted once."""
+        """Returns a value cast to an element type; each cast is created once."""
         type = value.type
         if not isinstance(type, TensorType) or type.element is element:
             return value
         key = (value, element)
-        known = self._casts.get(key)
-        if known is not None and _is_visible(known, self.block.parent):
-            return known
+        cached = self._casts.get(key)
+        if cached is not None and _is_visible(cached, self.block.parent):
+            return cached
         result = self.placed(core.cast(value, element))
         self._casts[key] = result
         return result
 
 
-def _stated_elements(op: Operation) -> list[ElementType | None]:
-    """For each operand the element type that the definition demands, None where it leaves a choice."""
+def _declared_elements(op: Operation) -> list[ElementType | None]:
+    """Returns the element type that the definition demands of each operand, or None."""
     if not isinstance(op, Op):
         return [None] * len(op.operands)
     out: list[ElementType | None] = []
@@ -181,7 +181,7 @@ def _stated_elements(op: Operation) -> list[ElementType | None]:
 
 
 def _is_visible(value: Value, region: Region | None) -> bool:
-    """Whether a value is in sight of a region that is being filled and in no operation yet."""
+    """Returns whether a value is visible in a region that is being filled and has no parent operation yet."""
     owner = value.owner
     return isinstance(owner, Operation) and owner.parent is not None and owner.parent.parent is region
 
@@ -215,19 +215,19 @@ _LEAVE_RANGE = (
 
 
 def _wrapped(value: Value, narrow: ElementType) -> Value:
-    """Integers brought back into the range of a narrower type, as its arithmetic does."""
+    """Returns integers wrapped around to the range of a narrower type, as in its arithmetic."""
     count = 1 << narrow.bits
-    least = -(count >> 1) if narrow.kind == "int" else 0
-    shifted = core.sub(value, core.splat(least, value)) if least else value
+    lowest = -(count >> 1) if narrow.kind == "int" else 0
+    shifted = core.sub(value, core.splat(lowest, value)) if lowest else value
     inside = core.mod(shifted, core.splat(count, value))
-    return core.add(inside, core.splat(least, value)) if least else inside
+    return core.add(inside, core.splat(lowest, value)) if lowest else inside
 
 
 # -- constants
 
 
 def converted_data(data: Data, element: ElementType) -> Data:
-    """A constant in another element type, computed when it is needed.
+    """Returns a constant in another element type, which is computed when it is needed.
 
     Raises: DiagnosticError (E0601) for integers that do not fit into 32 bits.
     """
@@ -249,9 +249,9 @@ def _check_range(data: Data) -> None:
     if not data.count:
         return
     array = data.array()
-    least, most = int(array.min()), int(array.max())
-    if least < -(2**31) or most >= 2**31:
-        message = f"a constant has elements from {least} to {most}, which 32 bits do not hold"
+    smallest, largest = int(array.min()), int(array.max())
+    if smallest < -(2**31) or largest >= 2**31:
+        message = f"a constant has elements from {smallest} to {largest}, which 32 bits do not hold"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
 
 
@@ -259,11 +259,11 @@ def _check_range(data: Data) -> None:
 
 
 class HalfPrecision(ElementPolicy):
-    """Single precision computed as half precision; inputs and outputs keep their types.
+    """Computes single precision as half precision; inputs and outputs keep their types.
 
-    An operation stays in single precision when a constant that it uses is finite but beyond the range of half
-    precision. A constant that would become 0 becomes the least number instead, and one near the largest of single
-    precision, which stands for infinity, the largest of half precision.
+    An operation stays in single precision if it uses a constant that is finite but out of the range of half precision.
+    A constant that would become 0 becomes the smallest half instead, and one near the largest single, which stands for
+    infinity, the largest half.
     """
 
     def inside(self, element: ElementType) -> ElementType:
@@ -290,22 +290,24 @@ def _is_out_of_range(value: Value) -> bool:
         return False
     import numpy as np  # noqa: PLC0415  only where constants are looked at
 
-    sizes = np.abs(data.array().astype(np.float32, copy=False))
-    return bool(((sizes > _LARGEST_HALF) & (sizes < _AS_INFINITE)).any())
+    magnitudes = np.abs(data.array().astype(np.float32, copy=False))
+    return bool(((magnitudes > _LARGEST_HALF) & (magnitudes < _AS_INFINITE)).any())
 
 
 def _halved(data: Data, type: TensorType) -> Data:
     import numpy as np  # noqa: PLC0415  only where a constant is converted
 
     wide = data.array().astype(np.float32, copy=False)
-    sizes = np.abs(wide)
-    limited = np.where((sizes >= _AS_INFINITE) & np.isfinite(wide), np.copysign(_LARGEST_HALF, wide), wide)
-    kept = np.where((sizes > 0) & (sizes < _NO_SMALLER_HALF), np.copysign(_NO_SMALLER_HALF, wide), limited)
-    return ArrayData(type, kept.astype(np.float16))
+    magnitudes = np.abs(wide)
+    limited = np.where((magnitudes >= _AS_INFINITE) & np.isfinite(wide), np.copysign(_LARGEST_HALF, wide), wide)
+    limited_below = np.where(
+        (magnitudes > 0) & (magnitudes < _SMALLEST_HALF), np.copysign(_SMALLEST_HALF, wide), limited
+    )
+    return ArrayData(type, limited_below.astype(np.float16))
 
 
 def in_precision(module: Module, precision: str | None) -> Module:
-    """A lowered program computed in a precision that has a name. Raises: DiagnosticError (WRONG_USAGE) for another."""
+    """Returns a lowered program computed in a named precision. Raises: DiagnosticError (WRONG_USAGE) for others."""
     if precision is None:
         return module
     if precision != "float16":

@@ -1,8 +1,8 @@
 """Counts the floating-point operations of a function, as a formula in its symbolic dimensions.
 
-Counted is what the references say: each scalar function on floating-point elements once for every value of the indices
-it depends on, and each step of a fold; a matrix product of m x k by k x n counts 2 m n k. Algorithms, conversions and
-selections count nothing, and the body of a loop counts once.
+Kernels are counted: each scalar function on floats once per value of the indices it depends on, and each step of a
+fold; a matrix product of m x k by k x n counts 2 m n k. Algorithms, casts and selections count nothing, and the body of
+a loop counts once.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _FREE_OF_CHARGE = frozenset({"select"})
 
 
 def count_flops(function: Function) -> Dim:
-    """Floating-point operations of one run of a lowered function."""
+    """Returns the number of floating-point operations in one run of a lowered function."""
     total: Dim = 0
-    memo: dict[tuple[object, ...], Dim] = {}
+    cache: dict[tuple[object, ...], Dim] = {}
     pending: list[Operation] = list(function.body.operations)
     while pending:
         op = pending.pop()
@@ -29,9 +29,9 @@ def count_flops(function: Function) -> Dim:
         if not isinstance(op, Op) or op.form in (Form.STRUCTURAL, Form.ALGORITHM):
             continue
         key = (type(op), op.decoded_attributes(), *(v.type for v in op.operands))
-        if key not in memo:
-            memo[key] = _of_operation(op)
-        total = total + memo[key]
+        if key not in cache:
+            cache[key] = _of_operation(op)
+        total = total + cache[key]
     return total
 
 
@@ -39,8 +39,8 @@ def _of_operation(op: Op) -> Dim:
     derived = infer(op)
     if op.form is Form.KERNEL:
         return _sum(_of_kernel(k, e) for k, e in zip(derived.kernels, derived.extents, strict=True))
-    inner = (o for o in operations_behind(derived.outputs) if isinstance(o, Op))
-    return _sum(_of_operation(o) for o in inner if o.form in (Form.KERNEL, Form.COMPOSITE))
+    nested = (o for o in operations_behind(derived.outputs) if isinstance(o, Op))
+    return _sum(_of_operation(o) for o in nested if o.form in (Form.KERNEL, Form.COMPOSITE))
 
 
 def _of_kernel(kernel: Kernel, extents: Mapping[str, Dim]) -> Dim:

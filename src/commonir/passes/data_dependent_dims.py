@@ -1,4 +1,4 @@
-"""Names for data-dependent sizes, so that shape arithmetic goes on with them as with those of inputs.
+"""Names data-dependent dims, so that shape arithmetic works on them as on dims of inputs.
 
 Source: `ods/data_dependent_dims.py`.
 """
@@ -14,47 +14,51 @@ from commonir.ods import Op, infer
 from commonir.passes.loop_carried_dims import set_loop_carried_dims
 from commonir.symbolic import Dim, symbol
 
-_NO_CHARACTER_OF_A_SYMBOL = re.compile(r"[^A-Za-z0-9_]")
+_NOT_A_SYMBOL_CHARACTER = re.compile(r"[^A-Za-z0-9_]")
 
 
 class DimNames:
-    """Gives sizes names that a function does not have yet."""
+    """Creates symbols for unknown dims, with names that are unique in a function."""
 
     def __init__(self, inputs: Iterable[Value]) -> None:
-        self._taken = set(symbols_of([v.type for v in inputs]))
+        self._used = set(symbols_of([v.type for v in inputs]))
 
-    def of_argument(self, argument: Value, type: Type, least: int = 0) -> Type:
-        """The type of an argument, its unknown sizes named after it."""
-        return self.named(_without_shared_sizes(type), argument.name or f"input{argument.index}", least)
+    def of_argument(self, argument: Value, type: Type, lower_bound: int = 0) -> Type:
+        """Returns the type of an argument with a symbol for each unknown dim, named after the argument."""
+        return self.named(_without_list_dims(type), argument.name or f"input{argument.index}", lower_bound)
 
-    def named(self, type: Type, stem: str, least: int = 0) -> Type:
-        """A type with a symbol for each unknown size, of a name that begins with `stem`."""
+    def named(self, type: Type, stem: str, lower_bound: int = 0) -> Type:
+        """Returns a type with a symbol for each unknown dim; its name begins with `stem`."""
         if not isinstance(type, TensorType) or type.shape is None or None not in type.shape:
             return type
-        stem = _NO_CHARACTER_OF_A_SYMBOL.sub("_", stem)
+        stem = _NOT_A_SYMBOL_CHARACTER.sub("_", stem)
         dims: list[Dim] = [
-            symbol(self._unique(f"{stem}_{n}"), least) if d is None else d for n, d in enumerate(type.shape)
+            symbol(self._unique(f"{stem}_{n}"), lower_bound) if d is None else d for n, d in enumerate(type.shape)
         ]
         return type.with_shape(tuple(dims))
 
     def _unique(self, name: str) -> str:
-        expected, number = name, 1
-        while name in self._taken:
+        base, number = name, 1
+        while name in self._used:
             number += 1
-            name = f"{expected}_{number}"
-        self._taken.add(name)
+            name = f"{base}_{number}"
+        self._used.add(name)
         return name
 
-    def settle(self, first: Operation | None, stem: str) -> None:
-        """Names the sizes of the results of an operation and of those that follow it; types of other results follow.
+    def name_results(self, first: Operation | None, stem: str) -> None:
+        """Names the unknown dims of the results of an operation and of the following ones, and infers dependent types.
 
         Raises: DiagnosticError as inference does.
         """
         changed: set[Value] = set()
         op = first
         while op is not None:
-            kept = isinstance(op, Op) and set_loop_carried_dims(op)
-            if isinstance(op, Op) and not op.declares_results and (kept or any(v in changed for v in op.operands)):
+            is_refined = isinstance(op, Op) and set_loop_carried_dims(op)
+            if (
+                isinstance(op, Op)
+                and not op.declares_results
+                and (is_refined or any(v in changed for v in op.operands))
+            ):
                 self._retype(op, infer(op).types, changed)
             self._retype(op, [self.named(r.type, r.name or stem) for r in op.results], changed)
             op = op.next
@@ -67,12 +71,12 @@ class DimNames:
                 changed.add(r)
 
 
-def _without_shared_sizes(type: Type) -> Type:
-    """A type in which nothing is said of symbolic sizes of the elements of lists: each may have others."""
+def _without_list_dims(type: Type) -> Type:
+    """Returns a type without the symbolic dims of list elements, since each element may have others."""
     match type:
         case ListType(element=TensorType() as element):
             return ListType(element.without_symbolic_dims(), type.length)
         case OptionalType():
-            return OptionalType(_without_shared_sizes(type.element))
+            return OptionalType(_without_list_dims(type.element))
         case _:
             return type

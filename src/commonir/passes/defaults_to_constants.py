@@ -1,8 +1,7 @@
-"""Makes constants of inputs that have default values, for formats that cannot state these.
+"""Turns inputs with default values into constants, for formats that do not have default values.
 
-Exporters may list all weights among the inputs, each with its contents: ONNX allows to give others then. Who converts
-such a model wants the weights in it. A function whose defaults are all numbers has no weights among its inputs, and
-stays as it is.
+Exporters may list all weights among the inputs, each with its contents, because ONNX allows to override them. Functions
+whose defaults are only numbers have no weights among their inputs, and stay as they are.
 """
 
 from __future__ import annotations
@@ -19,10 +18,9 @@ _NAMED = 3
 
 
 def defaults_to_constants(module: Module, lost: Diagnostics) -> Module:
-    """The program with constants in place of those inputs; the module itself when there are none to replace.
+    """Returns the program with constants in place of such inputs; the module itself if there are none.
 
-    `lost` reports inputs that are removed.
-    Raises: DiagnosticError (E0603) for a function that cannot be changed.
+    `lost` reports inputs that are removed. Raises: DiagnosticError (E0603) for a function that cannot be changed.
     """
     if not any(map(_lists_weights, module.functions.values())):
         return module
@@ -39,13 +37,13 @@ def _lists_weights(function: Function) -> bool:
 
 
 def _replace(function: Function, lost: Diagnostics) -> None:
-    """Puts a function in the place of one whose inputs that have defaults are constants."""
+    """Replaces the inputs of a function that have default values by constants."""
     ports = function.input_ports
-    known = {v.name: default_data(v.type, ports.get(v.name, NO_PORT)) for v in function.inputs}
-    contents = {name: data for name, data in known.items() if data is not None}
+    defaults = {v.name: default_data(v.type, ports.get(v.name, NO_PORT)) for v in function.inputs}
+    contents = {name: data for name, data in defaults.items() if data is not None}
     fix_inputs(function, contents)
     names = list(contents)
-    some = ", ".join(f"'{name}'" for name in names[:_NAMED])
+    listed = ", ".join(f"'{name}'" for name in names[:_NAMED])
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    what = "inputs that have default values become constants" if len(names) > 1 else "an input becomes a constant"
-    lost.add(LOST_IN_CONVERSION, f"{what}, which cannot be given: {some}{more}")
+    subject = "inputs that have default values become constants" if len(names) > 1 else "an input becomes a constant"
+    lost.add(LOST_IN_CONVERSION, f"{subject}, which cannot be given: {listed}{more}")

@@ -100,9 +100,9 @@ class PassOptions:
 class PassContext(NamedTuple):
     """The context of a pass besides the program.
 
-    `evaluator` returns what computes operations of which all operands are constants, for the number of bytes by which a
-    result may be larger than its operands (None: the default). `reports`, if not None, receives how often rules
-    were applied and why not elsewhere; `findings` receives warnings.
+    `evaluator` returns a function that computes operations on constants, for the number of bytes by which a result may
+    be larger than its operands (None: the default). `reports`, if not None, receives how often rules were applied and
+    why not elsewhere; `findings` receives warnings.
     """
 
     evaluator: Callable[[int | None], Evaluate]
@@ -138,14 +138,14 @@ class Pass(Record):
 
         Raises: DiagnosticError (E0901) for an unknown option and for a value of another type.
         """
-        known = {option.name: option for option in self.options}
+        options = {option.name: option for option in self.options}
         values = {option.name: option.default for option in self.options}
         for name, text in texts.items():
-            option = known.get(name)
+            option = options.get(name)
             if option is None:
                 message = f"pass '{self.name}' has no option '{name}'"
-                fallback = f"its options: {', '.join(known)}" if known else "it has no options"
-                help = did_you_mean(name, known) or fallback
+                fallback = f"its options: {', '.join(options)}" if options else "it has no options"
+                help = did_you_mean(name, options) or fallback
                 raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help=help))
             value = option.type.parse(text)
             if value is None:

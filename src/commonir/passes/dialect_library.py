@@ -1,7 +1,7 @@
-"""A dialect of this program as a Common IR library: a declaration of each operation, with types, shapes and texts.
+"""Exports a dialect as a Common IR library that declares each operation, with types, shapes and documentation.
 
-The library declares and does not define: a node that calls one of its operators is the operation itself wherever this
-program reads it, and other tools can check such nodes by the declarations.
+The library declares operators and does not define them: a node that calls one is read as the operation itself, and
+other tools can check such nodes by the declarations.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ IR_VERSION = 14
 
 
 def dialect_library(dialect: Dialect) -> Module:
-    """The library that stands for a dialect, of the newest definition of each operation.
+    """Returns the library of a dialect, with the newest definition of each operation.
 
     Raises: DiagnosticError (E0601) with every operation that cannot be declared.
     """

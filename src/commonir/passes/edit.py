@@ -1,7 +1,7 @@
-"""Changes what a function receives and returns: names, sizes of dimensions, outputs, and what its author says of it.
+"""Changes the interface of a function: names, dims, outputs, metadata, and inputs that become constants.
 
-Works on every dialect whose functions take another interface (`ir.module.Function.replace_interface`). Constants are
-shared with the source, which is not touched. Whether the result is valid is for `ods.verify` and the format to say.
+It works on every dialect whose functions can replace their interface (`ir.module.Function.replace_interface`).
+Constants are shared with the source, which does not change. The result is not verified here.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from commonir.rewrite.legalize import with_known_dims
 from commonir.symbolic import Dim, DimExpr, plain_symbol
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
-_NO_SIZES: Mapping[str, int] = MappingProxyType({})
+_NO_DIMS: Mapping[str, int] = MappingProxyType({})
 _NO_CONTENTS: Mapping[str, Data | None] = MappingProxyType({})
 
 
 class Edits(NamedTuple):
     """The changes to make. All names are those of the program before the changes.
 
-    `renames` gives new names by old ones, of inputs, outputs and any other value. `sizes` gives sizes to dimensions,
-    each by the name of a symbolic dimension or as `INPUT.AXIS`. `metadata` sets texts; an empty one removes it.
-    `contents` makes inputs constants: of what is given by name, or of their default values where that is None.
+    `renames` maps old to new names of inputs, outputs and other values. `dims` sets dimensions, by the name of a symbol
+    or as `INPUT.AXIS`. `metadata` sets texts; an empty one removes an entry. `contents` makes inputs constants, with
+    some contents or, for None, their default values.
     """
 
     renames: Mapping[str, str] = _NOTHING
-    sizes: Mapping[str, int] = _NO_SIZES
+    dims: Mapping[str, int] = _NO_DIMS
     add_outputs: Sequence[str] = ()
     drop_outputs: Sequence[str] = ()
     metadata: Mapping[str, str] = _NOTHING
@@ -55,28 +55,28 @@ class Edits(NamedTuple):
     @property
     def changes_function(self) -> bool:
         """Whether anything but metadata changes."""
-        return bool(self.renames or self.sizes or self.add_outputs or self.drop_outputs)
+        return bool(self.renames or self.dims or self.add_outputs or self.drop_outputs)
 
 
 def edit(
     module: Module, edits: Edits, *, function: str | None = None, evaluate: Evaluate = lambda _op, _operands: None
 ) -> Module:
-    """A program with changes; `evaluate` computes what inputs decide that become constants.
+    """Returns a changed program; `evaluate` computes operations on inputs that become constants.
 
     Raises: DiagnosticError (E0401, E0402, E0603, E0706, E0712) with every change that cannot be made.
     """
     result = clone(module)
     contents = _contents(result.function(function), edits)
-    known: Mapping[str, int] = _NO_SIZES
+    bound: Mapping[str, int] = _NO_DIMS
     if contents:
         # Before sizes are given: those that the branch which runs has may contradict the others.
-        known = _sizes_of(result.function(function), contents)
+        bound = _bound_symbols(result.function(function), contents)
         fixed = fix_inputs(result.function(function), contents)
         values = [v for op in fixed.body.operations for v in op.results if v.name in contents]
         settle(fixed, values, evaluate)
         edits = edits._replace(renames={old: new for old, new in edits.renames.items() if old not in contents})
-    if edits.changes_function or known:
-        _FunctionEdit(result, result.function(function), edits, known).apply()
+    if edits.changes_function or bound:
+        _FunctionEdit(result, result.function(function), edits, bound).apply()
     if edits.metadata:
         set_metadata(result, _edited_metadata(metadata_of(result), edits.metadata))
     return result
@@ -90,13 +90,13 @@ def _contents(function: Function, edits: Edits) -> Mapping[str, Data]:
     diagnostics = Diagnostics()
     inputs = {v.name: v for v in function.inputs}
     out: dict[str, Data] = {}
-    for name, given in edits.contents.items():
+    for name, requested in edits.contents.items():
         if name not in inputs:
             message = f"'{function.symbol_name}' has no input '{name}'"
             diagnostics.add(UNDEFINED_VALUE, message, help=did_you_mean(name, inputs))
             continue
         type = function.core_type(inputs[name].type)
-        data = given or default_data(type, function.input_ports.get(name, NO_PORT))
+        data = requested or default_data(type, function.input_ports.get(name, NO_PORT))
         if data is None:
             diagnostics.add(
                 IMPOSSIBLE_EDIT, f"the input '{name}' has no default value", help=f"give one, as in `{name}=...`"
@@ -109,8 +109,8 @@ def _contents(function: Function, edits: Edits) -> Mapping[str, Data]:
     return out
 
 
-def _sizes_of(function: Function, contents: Mapping[str, Data]) -> Mapping[str, int]:
-    """The sizes of symbolic dimensions that axes of inputs have for certain contents."""
+def _bound_symbols(function: Function, contents: Mapping[str, Data]) -> Mapping[str, int]:
+    """Returns the values of symbolic dimensions of inputs for some contents of these inputs."""
     return {
         symbol: contents[name].shape[axis]
         for symbol, axes in _named_dimensions(function).items()
@@ -122,29 +122,29 @@ def _sizes_of(function: Function, contents: Mapping[str, Data]) -> Mapping[str, 
 def _edited_metadata(before: Metadata, changes: Mapping[str, str]) -> Metadata:
     named = {name: text for name, text in changes.items() if name in Metadata._fields[:-1]}
     user = dict(before.user_defined) | {n: t for n, t in changes.items() if n not in named}
-    kept = tuple([(name, text) for name, text in user.items() if text])
-    return before._replace(user_defined=kept, **named)
+    user_defined = tuple([(name, text) for name, text in user.items() if text])
+    return before._replace(user_defined=user_defined, **named)
 
 
 class _FunctionEdit:
-    """The changes of one function, whose module is a copy already; `known` are sizes of symbols."""
+    """The changes of one function, whose module is a copy already; `bound` are values of symbols."""
 
-    def __init__(self, module: Module, function: Function, edits: Edits, known: Mapping[str, int]) -> None:
+    def __init__(self, module: Module, function: Function, edits: Edits, bound: Mapping[str, int]) -> None:
         self.module = module
         self.function = function
         self.edits = edits
-        self.known = known
-        self.found = Diagnostics()
+        self.bound = bound
+        self.diagnostics = Diagnostics()
         self.input_ports = {v.name: function.input_ports.get(v.name, NO_PORT) for v in function.inputs}
         self.output_ports = {name: function.output_ports.get(name, NO_PORT) for name in function.output_names}
 
     def apply(self) -> None:
-        """Makes all changes, or raises what stands against them."""
+        """Makes all changes. Raises: DiagnosticError with the reasons why it cannot."""
         require_one_body(self.function)
         outputs = self._outputs()
         axes = self._axes()
         self._check_names()
-        self.found.raise_errors()
+        self.diagnostics.raise_errors()
         before = {name: v.type for name, v in outputs}
         inputs = self.function.inputs
         if len(inputs) != len(self.function.body.arguments):
@@ -152,8 +152,8 @@ class _FunctionEdit:
         block = taken_body(self.function, self.function.body.arguments)
         moved = dict(zip(inputs, block.arguments, strict=True))
         outputs = [(name, moved.get(v, v)) for name, v in outputs]
-        if axes or self.known:
-            self._give_sizes(block, axes)
+        if axes or self.bound:
+            self._set_dims(block, axes)
         for name, value in outputs:
             if before[name] is not value.type:
                 self.output_ports[name] = _with_shape(self.output_ports.get(name, NO_PORT), value.type)
@@ -179,26 +179,26 @@ class _FunctionEdit:
         for name in self.edits.drop_outputs:
             if name not in names:
                 message = f"'{self.function.symbol_name}' has no output '{name}'"
-                self.found.add(UNDEFINED_VALUE, message, help=did_you_mean(name, names))
-        kept = [(n, v) for n, v in outputs if n not in self.edits.drop_outputs]
+                self.diagnostics.add(UNDEFINED_VALUE, message, help=did_you_mean(name, names))
+        remaining = [(n, v) for n, v in outputs if n not in self.edits.drop_outputs]
         for name in self.edits.add_outputs:
-            if name in [n for n, _ in kept]:
-                self.found.add(IMPOSSIBLE_EDIT, f"'{name}' is an output already")
+            if name in [n for n, _ in remaining]:
+                self.diagnostics.add(IMPOSSIBLE_EDIT, f"'{name}' is an output already")
                 continue
             try:
-                kept.append((name, find_value(self.function, name)))
+                remaining.append((name, find_value(self.function, name)))
             except DiagnosticError as error:
-                self.found.extend(error.diagnostics)
-        if not kept and len(self.found) == 0:
-            self.found.add(IMPOSSIBLE_EDIT, f"'{self.function.symbol_name}' would have no output")
+                self.diagnostics.extend(error.diagnostics)
+        if not remaining and len(self.diagnostics) == 0:
+            self.diagnostics.add(IMPOSSIBLE_EDIT, f"'{self.function.symbol_name}' would have no output")
         for name in self.edits.drop_outputs:
             self.output_ports.pop(name, None)
-        return kept
+        return remaining
 
     # -- names
 
     def _values(self) -> list[Value]:
-        """Everything that has a name in the function, also inside of loops and branches."""
+        """Returns all values of the function that may have names, also those in nested regions."""
         values = [*self.function.inputs]
         for op in self.function.walk():
             values += op.results
@@ -208,25 +208,25 @@ class _FunctionEdit:
 
     def _check_names(self) -> None:
         renames = self.edits.renames
-        known = {*(v.name for v in self._values()), *self.function.output_names} - {""}
+        names = {*(v.name for v in self._values()), *self.function.output_names} - {""}
         for old, new in renames.items():
-            if old not in known:
+            if old not in names:
                 message = f"'{self.function.symbol_name}' has no value '{old}'"
-                self.found.add(UNDEFINED_VALUE, message, help=did_you_mean(old, known))
+                self.diagnostics.add(UNDEFINED_VALUE, message, help=did_you_mean(old, names))
             if not new:
-                self.found.add(IMPOSSIBLE_EDIT, f"'{old}' needs a name")
-        taken = Counter([*renames.values(), *(n for n in known if n not in renames)])
+                self.diagnostics.add(IMPOSSIBLE_EDIT, f"'{old}' needs a name")
+        name_counts = Counter([*renames.values(), *(n for n in names if n not in renames)])
         for new in dict.fromkeys(renames.values()):
-            if taken[new] > 1:
-                self.found.add(DUPLICATE_NAME, f"the name '{new}' is taken", help="rename the other value too")
+            if name_counts[new] > 1:
+                self.diagnostics.add(DUPLICATE_NAME, f"the name '{new}' is taken", help="rename the other value too")
 
     def _rename(self, block: Block) -> None:
         renames = self.edits.renames
         if not renames:
             return
         values = [*block.arguments]
-        for outer in block.operations:
-            for op in outer.walk():
+        for top in block.operations:
+            for op in top.walk():
                 values += op.results
                 values += [a for region in op.regions for b in region.blocks for a in b.arguments]
         for value in values:
@@ -235,27 +235,27 @@ class _FunctionEdit:
     # -- sizes
 
     def _axes(self) -> dict[tuple[str, int], int]:
-        """Sizes by input and axis."""
+        """Returns the new dims by input and axis."""
         out: dict[tuple[str, int], int] = {}
-        if not self.edits.sizes and not self.known:
+        if not self.edits.dims and not self.bound:
             return out
-        symbols_known = _named_dimensions(self.function)
-        for symbol, size in self.known.items():
-            out.update(dict.fromkeys(symbols_known.get(symbol, []), size))
-        for text, size in self.edits.sizes.items():
-            axes = symbols_known.get(text) or self._axis(text)
+        named = _named_dimensions(self.function)
+        for symbol, dim in self.bound.items():
+            out.update(dict.fromkeys(named.get(symbol, []), dim))
+        for text, dim in self.edits.dims.items():
+            axes = named.get(text) or self._axis(text)
             if not axes:
-                known = [*symbols_known, *(f"{v.name}.0" for v in self.function.inputs)]
-                notes = [f"dynamic dimensions: {', '.join(symbols_known) or 'none'}"]
-                help = did_you_mean(text, known) or "name a dynamic dimension, or an input and an axis as in `x.0`"
-                self.found.add(UNKNOWN_DIMENSION, f"no input has a dimension '{text}'", notes=notes, help=help)
+                candidates = [*named, *(f"{v.name}.0" for v in self.function.inputs)]
+                notes = [f"dynamic dimensions: {', '.join(named) or 'none'}"]
+                help = did_you_mean(text, candidates) or "name a dynamic dimension, or an input and an axis as in `x.0`"
+                self.diagnostics.add(UNKNOWN_DIMENSION, f"no input has a dimension '{text}'", notes=notes, help=help)
             for name, axis in axes:
-                if size < 1:
-                    self.found.add(IMPOSSIBLE_EDIT, f"axis {axis} of '{name}' cannot have size {size}")
+                if dim < 1:
+                    self.diagnostics.add(IMPOSSIBLE_EDIT, f"axis {axis} of '{name}' cannot have size {dim}")
                     continue
-                if out.setdefault((name, axis), size) != size:
-                    self.found.add(IMPOSSIBLE_EDIT, f"axis {axis} of '{name}' is given two sizes")
-                self._check_range(name, axis, size)
+                if out.setdefault((name, axis), dim) != dim:
+                    self.diagnostics.add(IMPOSSIBLE_EDIT, f"axis {axis} of '{name}' is given two sizes")
+                self._check_range(name, axis, dim)
         return out
 
     def _axis(self, text: str) -> list[tuple[str, int]]:
@@ -264,48 +264,48 @@ class _FunctionEdit:
         rank = len(_dims(value.type)) if value is not None else 0
         return [(name, int(number))] if number.isdecimal() and int(number) < rank else []
 
-    def _check_range(self, name: str, axis: int, size: int) -> None:
+    def _check_range(self, name: str, axis: int, dim: int) -> None:
         port = self.input_ports.get(name, NO_PORT)
         allowed = sorted({s[axis] for s in port.shapes if axis < len(s)})
-        if axis < len(port.ranges) and size not in port.ranges[axis]:
-            message = f"axis {axis} of '{name}': size {size} is outside of {port.ranges[axis]}"
-            self.found.add(IMPOSSIBLE_EDIT, message)
-        elif allowed and size not in allowed:
+        if axis < len(port.ranges) and dim not in port.ranges[axis]:
+            message = f"axis {axis} of '{name}': size {dim} is outside of {port.ranges[axis]}"
+            self.diagnostics.add(IMPOSSIBLE_EDIT, message)
+        elif allowed and dim not in allowed:
             listed = ", ".join(map(str, allowed))
-            self.found.add(IMPOSSIBLE_EDIT, f"axis {axis} of '{name}': size {size} is none of {listed}")
+            self.diagnostics.add(IMPOSSIBLE_EDIT, f"axis {axis} of '{name}': size {dim} is none of {listed}")
 
-    def _give_sizes(self, block: Block, axes: Mapping[tuple[str, int], int]) -> None:
-        known: dict[str, Dim] = {**self.known}
+    def _set_dims(self, block: Block, axes: Mapping[tuple[str, int], int]) -> None:
+        symbols: dict[str, Dim] = {**self.bound}
         is_refined = True
         arguments = {a.name: a for a in block.arguments}
-        for (name, axis), size in axes.items():
+        for (name, axis), new_dim in axes.items():
             type = arguments[name].type
             if not isinstance(type, TensorType) or type.shape is None:
                 continue
             dim = type.shape[axis]
             if isinstance(dim, DimExpr):
                 plain = plain_symbol(dim)
-                if plain is None or known.setdefault(plain, size) != size:
-                    message = f"axis {axis} of '{name}' is {dim}, which cannot be {size}"
+                if plain is None or symbols.setdefault(plain, new_dim) != new_dim:
+                    message = f"axis {axis} of '{name}' is {dim}, which cannot be {new_dim}"
                     raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message))
             else:
-                is_refined = is_refined and dim in (None, size)
-                dims = [size if n == axis else d for n, d in enumerate(type.shape)]
+                is_refined = is_refined and dim in (None, new_dim)
+                dims = [new_dim if n == axis else d for n, d in enumerate(type.shape)]
                 arguments[name].retype(type.with_shape(tuple(dims)))
         self._fix_ports(arguments, axes)
-        specialize(block, known)
-        _infer_again(block, keeps_stated=is_refined)
+        specialize(block, symbols)
+        _infer_again(block, keep_declared=is_refined)
 
     def _fix_ports(self, arguments: Mapping[str, Value], axes: Mapping[tuple[str, int], int]) -> None:
-        """Leaves of the sizes that inputs may have those that agree with what is fixed."""
-        kept = self._choices(axes)
+        """Restricts the ports of inputs to shapes that agree with the new dims."""
+        choices = self._choices(axes)
         for name, port in self.input_ports.items():
-            fixed = {axis: size for (n, axis), size in axes.items() if n == name}
-            shapes = tuple([s for k, s in enumerate(port.shapes) if kept is None or k in kept])
+            fixed = {axis: dim for (n, axis), dim in axes.items() if n == name}
+            shapes = tuple([s for k, s in enumerate(port.shapes) if choices is None or k in choices])
             shapes = shapes if len(set(shapes)) > 1 else ()
             shape = tuple([fixed.get(n, d) for n, d in enumerate(port.shape)])
-            if port.shapes and kept is not None and shape not in [port.shapes[k] for k in kept]:
-                shape = port.shapes[kept[0]]
+            if port.shapes and choices is not None and shape not in [port.shapes[k] for k in choices]:
+                shape = port.shapes[choices[0]]
             ranges = tuple([DimRange(fixed[n], fixed[n]) if n in fixed else r for n, r in enumerate(port.ranges)])
             if all(r.lower == r.upper for r in ranges):
                 ranges = ()
@@ -316,31 +316,33 @@ class _FunctionEdit:
                 arguments[name].retype(type.with_shape(shape))
 
     def _choices(self, axes: Mapping[tuple[str, int], int]) -> list[int] | None:
-        """Which of the listed shapes agree with the sizes; shapes of several inputs go together by position."""
+        """Returns the positions of enumerated shapes that agree with the new dims; None if the inputs have no common
+        number.
+        """
         counts = {len(p.shapes) for p in self.input_ports.values() if p.shapes}
         if len(counts) != 1:
             return None
         (count,) = counts
-        kept = [
+        choices = [
             k
             for k in range(count)
             if all(
-                not port.shapes or axis >= len(port.shapes[k]) or port.shapes[k][axis] == size
-                for (name, axis), size in axes.items()
+                not port.shapes or axis >= len(port.shapes[k]) or port.shapes[k][axis] == dim
+                for (name, axis), dim in axes.items()
                 for port in (self.input_ports[name],)
             )
         ]
-        if not kept:
+        if not choices:
             raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, "no listed shape of the inputs has all of these sizes"))
-        return kept
+        return choices
 
 
 def _named_dimensions(function: Function) -> dict[str, list[tuple[str, int]]]:
-    """The axes of inputs that have a symbolic dimension, by its name, as lowering names those that have none."""
+    """Returns the axes of inputs by symbol; unknown dims have the names that lowering gives them."""
     out: dict[str, list[tuple[str, int]]] = {}
-    sizes = DimNames(function.inputs)
+    dim_names = DimNames(function.inputs)
     for value in function.inputs:
-        for axis, d in enumerate(_dims(sizes.of_argument(value, function.core_type(value.type)))):
+        for axis, d in enumerate(_dims(dim_names.of_argument(value, function.core_type(value.type)))):
             if isinstance(d, DimExpr) and (name := plain_symbol(d)) is not None:
                 out.setdefault(name, []).append((value.name, axis))
     return out
@@ -355,12 +357,11 @@ def _with_shape(port: Port, type: Type) -> Port:
     return port._replace(shape=shape, shapes=(), ranges=())
 
 
-def _infer_again(block: Block, *, keeps_stated: bool) -> None:
-    """Derives the types of all results from those of the operands.
+def _infer_again(block: Block, *, keep_declared: bool) -> None:
+    """Infers the types of all results again.
 
-    What does not follow is unknown, or with `keeps_stated` stays as it is stated: that is right as long as sizes were
-    unknown before.
-    Raises: DiagnosticError with every operation that the new sizes contradict.
+    A dim that cannot be inferred is unknown, or with `keep_declared` as declared, which is right if only unknown dims
+    were set. Raises: DiagnosticError with every operation that the new dims contradict.
     """
     diagnostics = Diagnostics()
     for outer in block.operations:
@@ -370,12 +371,12 @@ def _infer_again(block: Block, *, keeps_stated: bool) -> None:
             try:
                 types = infer(op).types
             except DiagnosticError as error:
-                diagnostics.extend(d.located(where=_place(op)) for d in error.diagnostics)
+                diagnostics.extend(d.located(where=_op_label(op)) for d in error.diagnostics)
                 continue
             for result, type in zip(op.results, types, strict=True):
-                result.retype(with_known_dims(type, result.type) if keeps_stated else type)
+                result.retype(with_known_dims(type, result.type) if keep_declared else type)
     diagnostics.raise_errors()
 
 
-def _place(op: Operation) -> str:
+def _op_label(op: Operation) -> str:
     return next((f"'{r.name}'" for r in op.results if r.name), op.name)

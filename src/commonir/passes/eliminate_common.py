@@ -1,8 +1,7 @@
-"""Common subexpression elimination: what computes the same as an operation that dominates it is replaced by that.
+"""Eliminates common subexpressions: an operation is replaced by an equal one that dominates it.
 
-Operations without effect are taken, also those with regions of one block; of those that only read, what is read again
-with nothing between that may write. What nobody uses goes. Works on programs of any dialect, in place.
-Source: MLIR, pass `cse`.
+It covers operations without effect, also those with regions of one block, and repeated reads without a possible write
+in between. Unused operations are removed. Works on programs of any dialect, in place. Source: MLIR, pass `cse`.
 """
 
 from __future__ import annotations
@@ -20,22 +19,22 @@ _Visit = Iterator["_Visit"]
 
 
 def eliminate_common(root: Operation) -> int:
-    """Removes repeated and unused operations from everything in an operation; how many went."""
-    work = _Elimination()
-    pending = [work.visit(region, _Known(), _is_ordered(root)) for region in reversed(root.regions)]
+    """Removes repeated and unused operations from everything in an operation; returns their number."""
+    elimination = _Elimination()
+    pending = [elimination.visit(region, _Available(), _is_ordered(root)) for region in reversed(root.regions)]
     while pending:
         nested = next(pending[-1], None)
         if nested is None:
             pending.pop()
         else:
             pending.append(nested)
-    for op in work.gone:
+    for op in elimination.removed:
         op.erase()
-    return len(work.gone)
+    return len(elimination.removed)
 
 
-class _Known:
-    """The operations that are visible at a place, by what they compute."""
+class _Available:
+    """The operations that dominate the current one, by key."""
 
     __slots__ = ("_by_key", "_log")
 
@@ -44,87 +43,87 @@ class _Known:
         self._log: list[object] = []
 
     def latest(self, key: object) -> Op | None:
-        """The operation with a key that came last."""
+        """Returns the last operation with a key."""
         result = self._by_key.get(key)
         return result[-1] if result else None
 
     def add(self, key: object, op: Op) -> None:
-        """Makes an operation known."""
+        """Adds an operation."""
         self._by_key.setdefault(key, []).append(op)
         self._log.append(key)
 
     @property
     def mark(self) -> int:
-        """A moment, to go back to."""
+        """The current state, for `forget_since`."""
         return len(self._log)
 
     def forget_since(self, mark: int) -> None:
-        """Goes back to a moment."""
+        """Removes all operations that were added since a mark."""
         while len(self._log) > mark:
             self._by_key[self._log.pop()].pop()
 
 
 class _Elimination:
-    """One run of the pass. `gone` are the operations that go when it is over."""
+    """One run of the pass. `removed` are the operations to erase at the end."""
 
     def __init__(self) -> None:
-        self.gone: list[Operation] = []
-        self._kept: set[Operation] = set()
+        self.removed: list[Operation] = []
+        self._candidates: set[Operation] = set()
         # How many operations that may write were passed: two that read with the same count read the same.
         self._writes = 0
         self._writes_before: dict[Op, int] = {}
 
-    def visit(self, region: Region, known: _Known, is_ordered: bool) -> _Visit:
-        """Visits the blocks of a region that can be reached, each with what is known in those that dominate it."""
-        outside = known.mark
+    def visit(self, region: Region, available: _Available, is_ordered: bool) -> _Visit:
+        """Visits the reachable blocks of a region, each with the operations of the blocks that dominate it."""
+        mark = available.mark
         if len(region.blocks) == 1:
-            yield from self._block(region.blocks[0], known, is_ordered)
+            yield from self._block(region.blocks[0], available, is_ordered)
         elif region.blocks:
             dominance = Dominance(region)
             below = dominance.children()
             pending: list[Block | int] = [region.blocks[0]]
             while pending:
-                at = pending.pop()
-                if isinstance(at, int):
-                    known.forget_since(at)
+                current = pending.pop()
+                if isinstance(current, int):
+                    available.forget_since(current)
                     continue
-                pending.append(known.mark)
-                yield from self._block(at, known, is_ordered)
-                pending += reversed(below[at])
-        known.forget_since(outside)
+                pending.append(available.mark)
+                yield from self._block(current, available, is_ordered)
+                pending += reversed(below[current])
+        available.forget_since(mark)
 
-    def _block(self, block: Block, known: _Known, is_ordered: bool) -> _Visit:
+    def _block(self, block: Block, available: _Available, is_ordered: bool) -> _Visit:
         for op in block.operations:
             is_isolated = isinstance(op, Op) and op.has_trait(traits.IsolatedFromAbove)
-            for inner in op.regions:
-                yield self.visit(inner, _Known() if is_isolated else known, _is_ordered(op))
-            self._consider(op, known, is_ordered)
+            for region in op.regions:
+                yield self.visit(region, _Available() if is_isolated else available, _is_ordered(op))
+            self._consider(op, available, is_ordered)
 
-    def _consider(self, op: Operation, known: _Known, is_ordered: bool) -> None:
+    def _consider(self, op: Operation, available: _Available, is_ordered: bool) -> None:
         if not isinstance(op, Op) or not may_have_no_effect(type(op)):
             self._writes += not (isinstance(op, Op) and op.has_trait(traits.Pure))
         elif is_unneeded(op):
-            self.gone.append(op)
+            self.removed.append(op)
         elif any(len(region.blocks) != 1 for region in op.regions):
             return
         else:
             key = _identity(op)
-            same = None if key is None else known.latest(key)
+            same = None if key is None else available.latest(key)
             if same is None or not self._is_same(same, op):
-                self._remember(op, key, known)
+                self._remember(op, key, available)
             elif self._replace(op, same, is_ordered):
-                self.gone.append(op)
+                self.removed.append(op)
 
-    def _remember(self, op: Op, key: object, known: _Known) -> None:
+    def _remember(self, op: Op, key: object, available: _Available) -> None:
         if key is not None:
-            known.add(key, op)
-            self._kept.add(op)
+            available.add(key, op)
+            self._candidates.add(op)
             if not op.has_trait(traits.Pure):
                 self._writes_before[op] = self._writes
 
-    def _is_same(self, known: Op, op: Op) -> bool:
-        """Whether two operations with one key compute the same."""
-        if op.regions and not are_equal(known, op, shared=True):
+    def _is_same(self, available: Op, op: Op) -> bool:
+        """Returns whether two operations with equal keys compute the same."""
+        if op.regions and not are_equal(available, op, shared=True):
             return False
         if op.has_trait(traits.Pure):
             return True
@@ -132,25 +131,25 @@ class _Elimination:
             case Effects.NONE:
                 return True
             case Effects.READS:
-                return known.parent is op.parent and self._writes_before[known] == self._writes
+                return available.parent is op.parent and self._writes_before[available] == self._writes
             case _:
                 return False
 
     def _replace(self, op: Op, same: Op, is_ordered: bool) -> bool:
-        """Puts the results of an operation in the place of those of another; whether that can go."""
+        """Replaces the results of an operation by those of another one; returns whether it can be erased."""
         for old, new in zip(op.results, same.results, strict=True):
             if is_ordered:
                 old.replace_all_uses_with(new)
                 continue
             # What was visited is known by its operands.
             for user in old.users:
-                if user not in self._kept:
+                if user not in self._candidates:
                     user.operands = tuple([new if v is old else v for v in user.operands])
         return not any(r.is_used for r in op.results)
 
 
 def _is_ordered(holder: Operation) -> bool:
-    """Whether what an operation holds is in the order in which it runs."""
+    """Returns whether the operations in an operation run in the order of the text."""
     return isinstance(holder, Op) and not holder.has_trait(traits.GraphRegion)
 
 

@@ -1,4 +1,4 @@
-"""Types of what nested programs receive, where a program states none: they follow from what is handed to them.
+"""Infers the types of arguments of nested blocks for which a program declares none.
 
 ONNX lets the graph in a `Scan` or `Loop` leave out the types of its inputs.
 """
@@ -17,9 +17,9 @@ from commonir.symbolic import DimExpr, symbols
 
 
 def entry_types(module: Module) -> Mapping[Value, Type]:
-    """Infers the types of arguments of nested blocks that have no reliable type.
+    """Returns inferred types for the arguments of nested blocks that have no reliable type.
 
-    A size is known in the nested program if it is a number, or an expression of sizes of the inputs of the function.
+    A dim is used only if it is an integer, or an expression of dims of the inputs of the function.
     """
     if not any(True for _ in _untyped(module)):
         return {}
@@ -28,23 +28,23 @@ def entry_types(module: Module) -> Mapping[Value, Type]:
     for v in _untyped(module):
         copies[v].retype(unknown)
     infer_shapes(copy)
-    known = {name for f in copy.functions.values() for name in symbols_of([v.type for v in f.inputs])}
-    return {v: _within(copies[v].type, known) for v in _untyped(module)}
+    symbols_in_scope = {name for f in copy.functions.values() for name in symbols_of([v.type for v in f.inputs])}
+    return {v: _within(copies[v].type, symbols_in_scope) for v in _untyped(module)}
 
 
 def _untyped(module: Module) -> Iterator[Value]:
     for function in module.functions.values():
         if not function.is_template and not function.is_declaration:
             for op in function.body.operations:
-                for inner in op.walk() if op.regions else ():
-                    for region in inner.regions:
+                for nested in op.walk() if op.regions else ():
+                    for region in nested.regions:
                         yield from (a for b in region.blocks for a in b.arguments if a.type is unknown)
-                    if isinstance(inner, Op):
-                        yield from inner.untrusted_arguments()
+                    if isinstance(nested, Op):
+                        yield from nested.untrusted_arguments()
 
 
-def _within(type: Type, known: set[str]) -> Type:
+def _within(type: Type, symbols_in_scope: set[str]) -> Type:
     if not isinstance(type, TensorType) or type.shape is None:
         return type
-    sizes = [d if not isinstance(d, DimExpr) or known.issuperset(symbols(d)) else None for d in type.shape]
-    return type.with_shape(tuple(sizes))
+    dims = [d if not isinstance(d, DimExpr) or symbols_in_scope.issuperset(symbols(d)) else None for d in type.shape]
+    return type.with_shape(tuple(dims))

@@ -1,8 +1,8 @@
-"""Expands `core.all_reduce` into the messages and additions that it stands for.
+"""Expands `core.all_reduce` into sends, receives and additions.
 
-Each rank sends its own tensor to the others, and adds what it receives in the order of `core.all_reduce_steps`. The
-messages of each all-reduce have a tag of their own, which the program does not use otherwise: k-th all-reduces of ranks
-belong together. Works in place, on programs with a function of the core for each rank.
+Each rank sends its tensor to the others, and adds what it receives in the order of `core.all_reduce_steps`. The k-th
+all-reduces of all ranks belong together, and their messages have an unused tag. Works in place, on programs with a core
+function for each rank.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def expand_all_reduce(module: Module) -> int:
 def _check(values: list[list[core.AllReduce]]) -> None:
     first = values[0]
     for op in first:
-        if _sizes(op) is None:
+        if _static_shape(op) is None:
             message = f"an all-reduce of {op.x.type} cannot be expanded: its sizes are not known"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op)))
     for ops in values[1:]:
@@ -58,18 +58,18 @@ def _check(values: list[list[core.AllReduce]]) -> None:
             raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op)))
 
 
-def _sizes(op: core.AllReduce) -> tuple[int, ...] | None:
-    """The sizes of what is added up; None where they are not numbers."""
+def _static_shape(op: core.AllReduce) -> tuple[int, ...] | None:
+    """Returns the shape of the operand of an all-reduce; None if it is not static."""
     shape = core.as_tensor(op.x.type).shape
-    sizes = tuple([size for size in shape or () if isinstance(size, int)])
-    return sizes if shape is not None and len(sizes) == len(shape) else None
+    dims = tuple([dim for dim in shape or () if isinstance(dim, int)])
+    return dims if shape is not None and len(dims) == len(shape) else None
 
 
 def _expand(op: core.AllReduce, rank: int, world_size: int, tag: int) -> None:
     block = op.parent
     assert block is not None
     content = core.as_tensor(op.x.type)
-    shape = _sizes(op)
+    shape = _static_shape(op)
     assert shape is not None
     total = op.x
     for step in core.all_reduce_steps(rank, world_size):
@@ -82,7 +82,7 @@ def _expand(op: core.AllReduce, rank: int, world_size: int, tag: int) -> None:
 
 
 def _add(anchor: core.AllReduce, a: Value, b: Value) -> Value:
-    """The sum, rounded: engines that hold half precision in single precision round where it is cast."""
+    """Returns the rounded sum: engines that compute half precision in single precision round at casts."""
     block, element = anchor.parent, core.as_tensor(a.type).element
     assert block is not None
     if element not in (f16, bf16):

@@ -1,6 +1,6 @@
-"""Takes the part of a function between named values out of a program, as a program of the same dialect.
+"""Extracts the part of a function between named values, as a program of the same dialect.
 
-Constants are shared with the source, not copied. The source is not touched.
+Constants are shared with the source, which does not change.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from commonir.symbolic import Dim, DimExpr, evaluate, plain_symbol, symbols
 
 
 def extract(module: Module, sources: Sequence[str], targets: Sequence[str], *, function: str | None = None) -> Module:
-    """The part of a function that computes some values from others. Without sources it begins at the inputs of the
-    function, without targets it ends at its outputs.
+    """Returns the part of a function that computes some values from others. Without sources it begins at the inputs of
+    the function, without targets it ends at its outputs.
 
-    Inputs of the function that the part needs besides the sources stay inputs. What reads a state brings along what
-    writes it.
+    Other inputs of the function that the part needs stay inputs. Operations that read a state are extracted with those
+    that write it.
 
-    Raises: DiagnosticError (E0401 for unknown names, E0603 for what cannot be cut out, E0706).
+    Raises: DiagnosticError (E0401 for unknown names, E0603 for parts that cannot be extracted, E0706).
     """
     built = select_function(module, module.function(function).symbol_name)
     chosen = built.main
     require_one_body(chosen)
     diagnostics = Diagnostics()
-    given = _found(chosen, sources, diagnostics)
-    expected = _found(chosen, targets or chosen.output_names, diagnostics)
+    source_values = _values_named(chosen, sources, diagnostics)
+    target_values = _values_named(chosen, targets or chosen.output_names, diagnostics)
     diagnostics.raise_errors()
-    part = _Part(chosen, tuple(given.values()), tuple(expected.values()))
-    for name, value in given.items():
+    part = _Part(chosen, tuple(source_values.values()), tuple(target_values.values()))
+    for name, value in source_values.items():
         if value not in part.inputs:
             message = f"nothing that is asked for is computed from '{name}'"
             raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message))
-    inputs = (*given.values(), *(v for v in part.inputs if v not in given.values()))
-    names = {v: n for n, v in (*named_values(chosen).items(), *given.items())}
-    interface = _interface(built, chosen, part, inputs, expected, names)
+    inputs = (*source_values.values(), *(v for v in part.inputs if v not in source_values.values()))
+    names = {v: n for n, v in (*named_values(chosen).items(), *source_values.items())}
+    interface = _interface(built, chosen, part, inputs, target_values, names)
     return _placed(built, chosen, interface)
 
 
@@ -60,7 +60,7 @@ def _placed(module: Module, chosen: Function, interface: NewInterface) -> Module
     return module
 
 
-def _found(function: Function, names: Iterable[str], diagnostics: Diagnostics) -> dict[str, Value]:
+def _values_named(function: Function, names: Iterable[str], diagnostics: Diagnostics) -> dict[str, Value]:
     out: dict[str, Value] = {}
     for name in names:
         try:
@@ -71,16 +71,16 @@ def _found(function: Function, names: Iterable[str], diagnostics: Diagnostics) -
 
 
 class _Part:
-    """The operations that compute some values from others, in program order, and all values they need from outside."""
+    """The operations that compute some values from others, in program order, and all values that they need."""
 
     def __init__(self, function: Function, sources: Sequence[Value], targets: Sequence[Value]) -> None:
         self.function = function
         self.operations: tuple[Operation, ...] = ()
         self.inputs: dict[Value, None] = {}
         self._sources = set(sources)
-        self._kept: set[Operation] = set()
+        self._included: set[Operation] = set()
         self._need(targets)
-        self.operations = tuple([op for op in function.body.operations if op in self._kept])
+        self.operations = tuple([op for op in function.body.operations if op in self._included])
 
     def _need(self, values: Iterable[Value]) -> None:
         pending = list(values)
@@ -89,13 +89,13 @@ class _Part:
             owner = value.owner
             if value in self._sources or not isinstance(owner, Operation):
                 pending += self._keep_input(value)
-            elif owner not in self._kept:
-                self._kept.add(owner)
+            elif owner not in self._included:
+                self._included.add(owner)
                 pending += owner.values_used
                 pending += self._writers(owner)
 
     def _keep_input(self, value: Value) -> Iterator[Value]:
-        """An input of the function, or a source; everything that uses a state stays together."""
+        """Adds an input of the part; all operations that use a state stay together."""
         if value in self.inputs:
             return
         self.inputs[value] = None
@@ -105,16 +105,16 @@ class _Part:
 
     def _writers(self, op: Operation) -> Iterator[Value]:
         """Yields the values stored to a global that an operation loads."""
-        names = {inner.global_name for inner in op.walk() if isinstance(inner, ml_program.GlobalLoad)}
+        names = {nested.global_name for nested in op.walk() if isinstance(nested, ml_program.GlobalLoad)}
         for other in self.function.body.operations if names else ():
-            stores = (inner for inner in other.walk() if isinstance(inner, ml_program.GlobalStore))
+            stores = (nested for nested in other.walk() if isinstance(nested, ml_program.GlobalStore))
             if any(store.global_name in names for store in stores):
                 yield from self._keep(other)
 
     def _keep(self, op: Operation) -> Iterator[Value]:
         outermost = next((o for o in (op, *op.ancestors()) if o.parent is self.function.body), op)
-        if outermost not in self._kept:
-            self._kept.add(outermost)
+        if outermost not in self._included:
+            self._included.add(outermost)
             yield from outermost.values_used
 
 
@@ -133,31 +133,31 @@ def _interface(
         results = [mapping.get(r) for r in op.results]
         block.append(clone(op, mapping))
         # A source is what comes in, also where an operation that has other results computes it too.
-        mapping.update({r: kept for r, kept in zip(op.results, results, strict=True) if kept is not None})
-    _require_sizes(block)
+        mapping.update({r: source for r, source in zip(op.results, results, strict=True) if source is not None})
+    _require_dims(block)
     outputs = returnable(chosen, block, [(name, mapping[v]) for name, v in expected.items()])
-    own = {a.name: v for a, v in zip(block.arguments, inputs, strict=True)}
+    input_values = {a.name: v for a, v in zip(block.arguments, inputs, strict=True)}
     return NewInterface(
         block,
         outputs,
-        {name: shapes.port(name, v) for name, v in own.items()},
+        {name: shapes.port(name, v) for name, v in input_values.items()},
         {name: chosen.output_ports.get(name, NO_PORT) for name, _ in outputs if name in chosen.output_names},
-        {name: name for name in (*(n for n, v in own.items() if v in chosen.inputs), *chosen.output_names)},
+        {name: name for name in (*(n for n, v in input_values.items() if v in chosen.inputs), *chosen.output_names)},
     )
 
 
-def _require_sizes(block: Block) -> None:
-    """Raises: DiagnosticError (E0603) when something refers to a size that no input has plainly."""
-    known = {n for a in block.arguments for d in _dims(a.type) if (n := plain_symbol(d)) is not None}
+def _require_dims(block: Block) -> None:
+    """Checks that all symbols are dims of inputs. Raises: DiagnosticError (E0603)."""
+    bound = {n for a in block.arguments for d in _dims(a.type) if (n := plain_symbol(d)) is not None}
     values = [(a.name, n) for a in block.arguments for d in _dims(a.type) for n in symbols(d)]
-    for outer in block.operations:
-        for op in outer.walk():
+    for top in block.operations:
+        for op in top.walk():
             name = op.first_name or op.name
             values += [(name, n) for v in op.results for d in _dims(v.type) for n in symbols(d)]
             if isinstance(op, Op):
                 values += [(name, n) for v in op.stored_attributes.values() for n in _symbols_in(v)]
     for name, missing in values:
-        if missing not in known:
+        if missing not in bound:
             message = f"'{name}' depends on the size '{missing}', which no input of the part has"
             help = f"give it a value first: `cir edit --set-dim {missing}=SIZE`"
             raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, help=help))
@@ -168,7 +168,7 @@ def _dims(type: Type) -> list[Dim]:
 
 
 def _symbols_in(value: object) -> Iterator[str]:
-    """Symbols of dimensions inside of an attribute."""
+    """Yields symbols of dimensions inside of an attribute."""
     if isinstance(value, DimExpr):
         yield from symbols(value)
     elif isinstance(value, TensorType):
@@ -188,15 +188,19 @@ class _Shapes:
 
     def port(self, name: str, value: Value) -> Port:
         """Returns the port of an input that replaces a value."""
-        own = self._ports.get(name, NO_PORT)
+        port = self._ports.get(name, NO_PORT)
         if value in self._function.inputs or not isinstance(value.type, TensorType) or value.type.is_static:
-            return own
+            return port
         if not any(p.ranges or p.shapes for p in self._ports.values()):
             return NO_PORT
         lowered = lower(self._module).main
-        stands = named_values(lowered).get(name)
-        dims = stands.type.shape if stands is not None and isinstance(stands.type, TensorType) else None
-        shapes = [self._shape(lowered, dims, given) for given in self._choices()]
+        lowered_value = named_values(lowered).get(name)
+        dims = (
+            lowered_value.type.shape
+            if lowered_value is not None and isinstance(lowered_value.type, TensorType)
+            else None
+        )
+        shapes = [self._shape(lowered, dims, shapes_of_inputs) for shapes_of_inputs in self._choices()]
         if any(s is None for s in shapes):
             message = f"the sizes that '{name}' may have do not follow from those of the inputs"
             help = "fix the sizes of the inputs first: `cir edit --set-dim`"
@@ -209,7 +213,7 @@ class _Shapes:
         return Port(shape=default, ranges=tuple([DimRange(min(a, b), max(a, b)) for a, b in ends]))
 
     def _choices(self) -> list[dict[str, tuple[int, ...]]]:
-        """Shapes of all inputs: the default, then each that is listed, or the smallest and the largest."""
+        """Returns shapes of all inputs: the default ones, then each enumerated one, or the smallest and the largest."""
         out = [{n: p.shape for n, p in self._ports.items()}]
         count = max((len(p.shapes) for p in self._ports.values()), default=0)
         if count:
@@ -223,15 +227,15 @@ class _Shapes:
     def _shape(
         self, lowered: Function, dims: Shape | None, arguments: Mapping[str, tuple[int, ...]]
     ) -> tuple[int, ...] | None:
-        """The shape of a value when inputs have the shapes given; None when it does not follow."""
-        sizes: dict[str, int] = {}
+        """Returns the shape of a value for some shapes of inputs; None if it does not follow from them."""
+        dims_by_symbol: dict[str, int] = {}
         for v in lowered.inputs:
-            for d, size in zip(_dims(v.type), arguments.get(v.name, ()), strict=False):
+            for d, dim in zip(_dims(v.type), arguments.get(v.name, ()), strict=False):
                 if len(names := symbols(d)) == 1:
-                    sizes.setdefault(names[0], size)
-        if dims is None or any(d is None or any(n not in sizes for n in symbols(d)) for d in dims):
+                    dims_by_symbol.setdefault(names[0], dim)
+        if dims is None or any(d is None or any(n not in dims_by_symbol for n in symbols(d)) for d in dims):
             return None
-        return tuple([evaluate(d, sizes) for d in dims if d is not None])
+        return tuple([evaluate(d, dims_by_symbol) for d in dims if d is not None])
 
 
 def _end(range: DimRange, is_upper: bool) -> int:

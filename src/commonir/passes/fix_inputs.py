@@ -1,4 +1,4 @@
-"""Puts constants in the place of inputs of a function, which can then no longer be given."""
+"""Replaces inputs of a function by constants."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from commonir.passes.named_values import constant_definition, require_one_body, 
 
 
 def fix_inputs(function: Function, contents: Mapping[str, Data]) -> Function:
-    """Puts a function in the place of one, with constants for some of its inputs; the contents are of their types.
+    """Replaces a function by one with constants for some inputs, which must have their types, and returns it.
 
-    Raises: DiagnosticError (E0603) for a function that cannot be changed, or has no constants of its own.
+    Raises: DiagnosticError (E0603) for a function that cannot be changed, or whose dialect has no constants.
     """
     require_one_body(function)
     definition = constant_definition(function)
@@ -25,7 +25,7 @@ def fix_inputs(function: Function, contents: Mapping[str, Data]) -> Function:
         help = "convert the program first, for example to ONNX"
         raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, help=help))
     body = function.body
-    kept = [a for a in body.arguments if a.name not in contents]
+    remaining = [a for a in body.arguments if a.name not in contents]
     for argument in body.arguments:
         data = contents.get(argument.name)
         if data is None:
@@ -36,9 +36,9 @@ def fix_inputs(function: Function, contents: Mapping[str, Data]) -> Function:
         body.insert_before(body.first, constant)
         argument.replace_all_uses_with(constant.results[0])
     outputs = list(zip(function.output_names, function.outputs, strict=True))
-    block = taken_body(function, kept)
-    moved: Mapping[Value, Value] = dict(zip(kept, block.arguments, strict=True))
-    returned = returnable(function, block, [(name, moved.get(v, v)) for name, v in outputs])
+    block = taken_body(function, remaining)
+    replacements: Mapping[Value, Value] = dict(zip(remaining, block.arguments, strict=True))
+    returned = returnable(function, block, [(name, replacements.get(v, v)) for name, v in outputs])
     ports = {name: port for name, port in function.input_ports.items() if name not in contents}
     same_names = {name: name for name in (*(a.name for a in block.arguments), *function.output_names)}
     return function.replace_interface(NewInterface(block, returned, ports, function.output_ports, same_names))

@@ -1,11 +1,10 @@
-"""Folds what ranks send each other and add up into `core.all_reduce`.
+"""Folds sends, receives and additions of ranks into `core.all_reduce`.
 
-An all-reduce is recognized where all ranks form it: each sends one tensor to every other one, and adds what it gets to
-its own in the order of `core.all_reduce_steps`, each message the one that the peer sent for it. Partial sums and
-messages that something else uses, sums in another order and messages between those of the sum are left as they are.
-The sum is the same, bit for bit: additions are those that `core.all_reduce` makes, a half-precision one in single
-precision and rounded once among them. No rank waits for more than before, as nothing else is exchanged between the
-messages that go. Works in place, on programs with a function of the core for each rank.
+An all-reduce is recognized if all ranks take part in it: each sends one tensor to every other rank, and adds the
+received ones to its own in the order of `core.all_reduce_steps`. Partial sums with other uses, sums in another order,
+and sums with other messages in between are not folded. The results are bit-identical: `core.all_reduce` makes the same
+additions, half-precision ones in single precision with one rounding. No rank waits longer than before, as no other
+message is exchanged in between. Works in place, on programs with a core function for each rank.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Reasons = dict[str, list[Operation]]
 
 
 class _Addition(NamedTuple):
-    """Where a value that is used once is added: to what, the sum, and the operations that make it."""
+    """The addition of a value with a single use: the other operand, the sum, and the operations that compute it."""
 
     other: Value
     total: Value
@@ -33,7 +32,7 @@ class _Addition(NamedTuple):
 
 
 class _Sum(NamedTuple):
-    """A sum of one rank: its own tensor, what it receives in the order of additions, and the last sum."""
+    """A sum of one rank: its own tensor, the received ones in the order of additions, and the last sum."""
 
     rank: int
     x: Value
@@ -47,7 +46,7 @@ _Group = tuple[_Sum, ...]
 
 
 def fold_all_reduce(module: Module, reasons: Reasons | None = None) -> int:
-    """Folds all-reduces of a program of ranks and returns how many; `reasons` receives why not where it could not."""
+    """Folds all-reduces of a program of ranks; returns their number. `reasons` receives why others were not folded."""
     ranks = core.ranks_of(module)
     refusals: Reasons = {} if reasons is None else reasons
     if not ranks:
@@ -55,11 +54,11 @@ def fold_all_reduce(module: Module, reasons: Reasons | None = None) -> int:
     if not core.are_all_ranks(ranks):
         refusals["the functions are not those of all ranks"] = [*ranks]
         return 0
-    work = _Folding(ranks, refusals)
-    groups = work.groups()
+    folding = _Folding(ranks, refusals)
+    groups = folding.groups()
     for group in groups:
-        for found in group:
-            work.fold(found, group)
+        for rank_sum in group:
+            folding.fold(rank_sum, group)
     return len(groups)
 
 
@@ -70,27 +69,27 @@ class _Folding:
         self._reasons = reasons
         self._events = [[op for op in f.walk() if _communicates(op)] for f in ranks]
         self._order = {op: n for f in ranks for n, op in enumerate(f.body.operations)}
-        self._places = {op: n for events in self._events for n, op in enumerate(events)}
+        self._positions = {op: n for events in self._events for n, op in enumerate(events)}
         # What is sent within branches and loops may be sent any number of times.
         self._is_straight = all(op.parent is f.body for f, ops in zip(ranks, self._events, strict=True) for op in ops)
         self._senders = _matched(self._events if self._is_straight else ())
         # Sums that are in no group yet, by the tensor that their rank gives.
-        self._left: dict[Value, list[_Sum]] = {}
+        self._ungrouped: dict[Value, list[_Sum]] = {}
 
     def groups(self) -> list[_Group]:
-        """The sums that are those of all-reduces, in the order in which ranks come to them."""
+        """Returns the groups of sums that are all-reduces, in the order in which ranks reach them."""
         sums = [s for rank in range(len(self._events)) for s in self._sums(rank)]
-        for each in sums:
-            self._left.setdefault(each.x, []).append(each)
+        for rank_sum in sums:
+            self._ungrouped.setdefault(rank_sum.x, []).append(rank_sum)
         result: list[_Group] = []
         for first in [s for s in sums if s.rank == 0]:
             group = self._group(first)
             if group is not None:
                 result.append(group)
                 for member in group:
-                    self._left[member.x].remove(member)
-        for left in [s for held in self._left.values() for s in held]:
-            self._report(left.received[0], f"other ranks do not form the sum that rank {left.rank} forms")
+                    self._ungrouped[member.x].remove(member)
+        for ungrouped in [s for sums_of_tensor in self._ungrouped.values() for s in sums_of_tensor]:
+            self._report(ungrouped.received[0], f"other ranks do not form the sum that rank {ungrouped.rank} forms")
         return self._in_one_order([g for g in result if self._is_apart(g)])
 
     def _report(self, op: Operation, reason: str) -> None:
@@ -115,7 +114,7 @@ class _Folding:
                 yield built
 
     def _sum(self, rank: int, op: core.Recv, at: _Addition) -> _Sum | str:
-        """The sum that begins with something received, or why it is none of an all-reduce."""
+        """Returns the sum that begins with a received tensor, or the reason why it is not part of an all-reduce."""
         x, received, ops = at.other, [op], [*at.ops]
         steps = core.all_reduce_steps(rank, len(self._events))
         for n, step in enumerate(steps):
@@ -137,31 +136,31 @@ class _Folding:
     # -- what ranks do together
 
     def _group(self, first: _Sum) -> _Group | None:
-        """The sums of all ranks that are formed with one of the first rank; None when there are not such."""
+        """Returns the sums of all ranks that belong to one of the first rank; None if some are missing."""
         group = [first]
         for op in sorted(first.received, key=lambda op: op.source):
             sent = self._senders.get(op)
-            left = () if sent is None else self._left.get(sent.x)
-            if not left:
+            candidates = () if sent is None else self._ungrouped.get(sent.x)
+            if not candidates:
                 return None
-            group.append(left[0])
+            group.append(candidates[0])
         return tuple(group) if all(self._sends(group, member) for member in group) else None
 
     def _sends(self, group: Sequence[_Sum], member: _Sum) -> bool:
-        """Whether what a rank adds is what the others send for it."""
+        """Returns whether the tensors that a rank adds are those that the other ranks send for this sum."""
         senders = [(self._senders.get(op), group[op.source].x) for op in member.received]
         return all(sent is not None and sent.x is x and x.type is member.x.type for sent, x in senders)
 
     def messages(self, member: _Sum, group: _Group) -> list[Operation]:
         """Returns the sends and receives of a sum in program order."""
         sent = [self._senders[op] for other in group for op in other.received if op.source == member.rank]
-        return sorted([*sent, *member.received], key=self._places.__getitem__)
+        return sorted([*sent, *member.received], key=self._positions.__getitem__)
 
     def _is_apart(self, group: _Group) -> bool:
-        """Whether no rank exchanges anything else between the messages of a sum, and all of them arrive."""
+        """Returns whether no rank exchanges other messages between those of a sum, and all of them arrive."""
         for member in group:
-            own = self.messages(member, group)
-            if self._places[own[-1]] - self._places[own[0]] != len(own) - 1:
+            messages = self.messages(member, group)
+            if self._positions[messages[-1]] - self._positions[messages[0]] != len(messages) - 1:
                 self._report(member.received[0], "something else is exchanged between the messages of the sum")
                 return False
         if not self._arrive(group):
@@ -170,7 +169,7 @@ class _Folding:
         return True
 
     def _arrive(self, group: _Group) -> bool:
-        """Whether all messages of a sum are received when ranks exchange nothing else."""
+        """Returns whether all messages of a sum are received if ranks exchange nothing else."""
         waiting = [deque(self.messages(member, group)) for member in group]
         sent: set[Operation] = set()
         moved = True
@@ -183,12 +182,12 @@ class _Folding:
         return not any(waiting)
 
     def _in_one_order(self, groups: list[_Group]) -> list[_Group]:
-        """The sums, if all ranks come to them and to all-reduces that there are in one order; else none."""
+        """Returns the groups if all ranks reach them and existing all-reduces in one order; else none."""
         orders: list[list[int]] = []
         for rank, events in enumerate(self._events):
-            places = {self._places[self.messages(g[rank], g)[0]]: n for n, g in enumerate(groups)}
-            places |= {n: -1 for n, op in enumerate(events) if isinstance(op, core.AllReduce)}
-            orders.append([places[n] for n in sorted(places)])
+            group_at = {self._positions[self.messages(g[rank], g)[0]]: n for n, g in enumerate(groups)}
+            group_at |= {n: -1 for n, op in enumerate(events) if isinstance(op, core.AllReduce)}
+            orders.append([group_at[n] for n in sorted(group_at)])
         if any(order != orders[0] for order in orders):
             for group in groups:
                 for member in group:
@@ -196,20 +195,20 @@ class _Folding:
             return []
         return [groups[n] for n in orders[0] if n >= 0]
 
-    def fold(self, found: _Sum, group: _Group) -> None:
-        """Puts an all-reduce in the place of a sum and of its messages."""
-        messages = self.messages(found, group)
-        last, summed = messages[-1], found.ops[-1]
+    def fold(self, rank_sum: _Sum, group: _Group) -> None:
+        """Replaces a sum and its messages by an all-reduce."""
+        messages = self.messages(rank_sum, group)
+        last, summed = messages[-1], rank_sum.ops[-1]
         # The sum may be used before the own tensor is sent to all.
         anchor = min(last, summed, key=self._order.__getitem__)
         assert anchor.parent is not None
         # What was sent may be the sum of one that was folded before.
-        given = next(op.x for op in messages if isinstance(op, core.Send))
-        built = anchor.parent.insert_before(anchor, core.AllReduce(given))
-        built.location = found.received[-1].location
-        built.result.name = found.total.name
-        found.total.replace_all_uses_with(built.result)
-        for op in reversed(found.ops):
+        sent = next(op.x for op in messages if isinstance(op, core.Send))
+        built = anchor.parent.insert_before(anchor, core.AllReduce(sent))
+        built.location = rank_sum.received[-1].location
+        built.result.name = rank_sum.total.name
+        rank_sum.total.replace_all_uses_with(built.result)
+        for op in reversed(rank_sum.ops):
             # The own tensor in single precision may be used by others.
             if not any(result.is_used for result in op.results):
                 op.erase()
@@ -238,7 +237,7 @@ def _matched(events: Sequence[Sequence[Operation]]) -> Mapping[Operation, core.S
 
 
 def _addition(value: Value) -> _Addition | None:
-    """Where a value is added; None for one that is not used, used several times, or otherwise."""
+    """Returns the addition that uses a value; None if the value has several uses, or another one."""
     user = _only_user(value)
     if isinstance(user, core.Add):
         return _Addition(user.b if user.a is value else user.a, user.y, (user,))

@@ -1,6 +1,6 @@
-"""The step that computes an operation of any dialect from the constants it is applied to.
+"""The rewrite step that replaces an operation on constants by a constant, in any dialect.
 
-Its reference computes the values; its dialect defines the constant operation.
+The reference of the operation computes the values; its dialect defines the constant operation.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from commonir.passes.simplify import Evaluate
 from commonir.passes.taken_branches import constant_data
 from commonir.rewrite.greedy import Definers, RewriteStep, Rewritten, SelectiveRewriteStep
 
-_MOST_LOOKED_AT = 1 << 10
+_MAX_EXAMINED = 1 << 10
 """Elements up to which contents are looked at one by one."""
-_LOWER = (1 << 32) - 1
+_LOW_32_BITS = (1 << 32) - 1
 
 
 def constant_step(definition: type[Op], evaluate: Evaluate, dialects: Dialects) -> RewriteStep | None:
-    """The step that puts constants in the place of operations on constants; None for a definition that has none."""
-    definers = constant_makers(definition, dialects)
+    """Returns the step that folds operations on constants; None for a definition without one."""
+    definers = constant_definitions(definition, dialects)
     if not definers or not is_computed(definition):
         return None
 
@@ -34,12 +34,12 @@ def constant_step(definition: type[Op], evaluate: Evaluate, dialects: Dialects) 
 
 
 class _Computing(SelectiveRewriteStep):
-    """The step for operations whose operands are all constants."""
+    """The rewrite step for operations whose operands are all constants."""
 
-    __slots__ = ("_evaluate", "_makers")
+    __slots__ = ("_definitions", "_evaluate")
 
     def __init__(self, definers: Sequence[type[Op]], evaluate: Evaluate) -> None:
-        self._makers = definers
+        self._definitions = definers
         self._evaluate = evaluate
 
     def __call__(self, op: Op) -> Rewritten | None:
@@ -47,7 +47,7 @@ class _Computing(SelectiveRewriteStep):
         result = None if operands is None else computed(op, operands, self._evaluate)
         if result is None:
             return None
-        values = [held(self._makers, data, r.type) for data, r in zip(result, op.results, strict=True)]
+        values = [build_constant(self._definitions, data, r.type) for data, r in zip(result, op.results, strict=True)]
         built = [v for v in values if v is not None]
         return (op.name, built) if len(built) == len(values) else None
 
@@ -56,7 +56,9 @@ class _Computing(SelectiveRewriteStep):
 
 
 def is_computed(definition: type[Op]) -> bool:
-    """Whether operations of a definition give the same for the same constants, and are not constants themselves."""
+    """Returns whether operations of a definition are deterministic functions of constants, and not constants
+    themselves.
+    """
     if definition.form is not Form.COMPOSITE or definition.layout.regions or not definition.layout.results:
         return False
     if definition.has_trait(traits.Random) or definition.has_trait(traits.ConstantLike):
@@ -65,7 +67,7 @@ def is_computed(definition: type[Op]) -> bool:
 
 
 def computed(op: Op, operands: Sequence[Data], evaluate: Evaluate) -> Sequence[Data] | None:
-    """The contents of the results of an operation that is computed; None when they are not known."""
+    """Returns the contents of the results of an operation on constants; None if they are not known."""
     if not op.folds(operands):
         return None
     if not op.folds_in_double or not any(d.element is f32 for d in operands):
@@ -91,14 +93,14 @@ def _is_same_in_32_bits(op: Op, operands: Sequence[Data], results: Sequence[Data
         return True
     result = evaluate(op, narrow) if op.folds(narrow) else None
     return result is not None and all(
-        [int(v) & _LOWER for v in a.values()] == [int(v) & _LOWER for v in b.values()]
+        [int(v) & _LOW_32_BITS for v in a.values()] == [int(v) & _LOW_32_BITS for v in b.values()]
         for a, b in zip(result, results, strict=True)
     )
 
 
 def _with_positive_nan(data: Data, operands: Sequence[Data]) -> Data:
-    """A NaN that numbers give has no sign, as in MLIR; machines differ in that."""
-    if not data.element.is_float or data.count > _MOST_LOOKED_AT:
+    """Returns data in which NaNs computed from numbers have no sign, as in MLIR; processors differ in that."""
+    if not data.element.is_float or data.count > _MAX_EXAMINED:
         return data
     values = data.values()
     floats = [d for d in operands if d.element.is_float]
@@ -108,15 +110,15 @@ def _with_positive_nan(data: Data, operands: Sequence[Data]) -> Data:
 
 
 def _widened(type: Type) -> Type:
-    """A type with elements in double precision where it has some in single precision."""
+    """Returns a type with f64 in place of f32 elements."""
     if type is f32:
         return f64
-    kind = core_type(type)
-    return TensorType(f64, kind.shape) if isinstance(kind, TensorType) and kind.element is f32 else type
+    core = core_type(type)
+    return TensorType(f64, core.shape) if isinstance(core, TensorType) and core.element is f32 else type
 
 
 def _in_element(data: Data, element: ElementType) -> Data:
-    """The same numbers, rounded to another type of elements."""
+    """Returns the same numbers rounded to another element type."""
     return data_of(element, data.shape, [rounded(float(v), element) for v in data.values()])
 
 
@@ -130,15 +132,15 @@ def _known_operands(op: Op) -> list[Data] | None:
     return out or None
 
 
-def constant_makers(definition: type[Op], dialects: Dialects) -> tuple[type[Op], ...]:
-    """The definitions of constants that the dialect of a definition folds to."""
+def constant_definitions(definition: type[Op], dialects: Dialects) -> tuple[type[Op], ...]:
+    """Returns the constant operations of a definition's dialect."""
     dialect = dialects.get(definition.name.partition(".")[0])
     names = () if dialect is None else dialect.constants
     return tuple([built for name in names if (built := dialects.find(name)) is not None])
 
 
-def held(definers: Sequence[type[Op]], data: Data, type: Type) -> Value | None:
-    """A constant of some contents, by the first that can hold them."""
+def build_constant(definers: Sequence[type[Op]], data: Data, type: Type) -> Value | None:
+    """Returns a constant with some contents, of the first definition that can store them; None if none can."""
     for definition in definers:
         result = definition.from_data(data, type) if issubclass(definition, FromData) else None
         if isinstance(result, Op):

@@ -1,7 +1,6 @@
-"""Errors of MLIR functions: terminators of their blocks, and names that are defined twice.
+"""Finds errors of MLIR functions: terminators of their blocks, and names that are defined twice.
 
-The verifier finds that too, but nobody has to ask it before a program runs. Lowering meets what is wrong with the
-other operations of a function one by one.
+The verifier finds them too, but a program may run without it. Lowering reports errors of all other operations.
 """
 
 from __future__ import annotations
@@ -17,21 +16,21 @@ from commonir.ods import Op, check_operation, path_of, traits
 
 
 def function_faults(module: Module) -> Iterator[Diagnostic]:
-    """The faults of the functions of a module, with their places."""
-    seen: set[str] = set()
+    """Yields the errors of the functions of a module, with their paths."""
+    names: set[str] = set()
     for op in module.body.operations:
         if not isinstance(op, FunctionOp):
             continue
-        if op.symbol_name in seen:
+        if op.symbol_name in names:
             yield Diagnostic(DUPLICATE_NAME, f"'{op.symbol_name}' is defined twice", where=path_of(op))
-        seen.add(op.symbol_name)
+        names.add(op.symbol_name)
         for part in (op, *_ends(op)):
-            for found in check_operation(part, inferring=False):
-                yield found.located(where=path_of(part))
+            for diagnostic in check_operation(part, inferring=False):
+                yield diagnostic.located(where=path_of(part))
 
 
 def _ends(function: Operation) -> Iterator[Op]:
-    """The operations that end blocks of a function, wherever they stand."""
+    """Yields the terminators of the blocks of a function."""
     for region in function.regions:
         for block in region.blocks:
             yield from [op for op in block.operations if isinstance(op, Op) and op.has_trait(traits.Terminator)]

@@ -21,7 +21,7 @@ from commonir.ods import Op, infer
 from commonir.passes.data_dependent_dims import DimNames
 from commonir.symbolic import Dim, DimExpr, compare, symbols
 
-_MOST_ROUNDS = 3
+_MAX_ROUNDS = 3
 """How often a nested program is looked at until the types of what it carries from round to round stay as they are."""
 
 
@@ -46,7 +46,7 @@ class _Inference:
         body = self._function.body
         for argument in body.arguments:
             argument.retype(self._names.named(argument.type, argument.name or f"input{argument.index}", 1))
-        self._see(body.arguments)
+        self._add_visible(body.arguments)
         self._block(body)
 
     def _block(self, block: Block) -> None:
@@ -60,17 +60,17 @@ class _Inference:
                 continue
             if op.regions and op is not frame.entered:
                 frame.enter(op, self._visible)
-            if op is frame.entered and frame.rounds < _MOST_ROUNDS and self._enter(op, frame):
+            if op is frame.entered and frame.rounds < _MAX_ROUNDS and self._enter(op, frame):
                 frame.rounds += 1
                 frames.extend(_Frame(b.first) for r in reversed(op.regions) for b in reversed(r.blocks))
                 continue
             if op is frame.entered:
-                self._visible = frame.seen
+                self._visible = frame.visible
             frame.next = op.next
             self._operation(op)
 
     def _enter(self, op: Operation, frame: _Frame) -> bool:
-        """Gives arguments of nested blocks their types; whether what is nested is to be looked at (again)."""
+        """Sets the types of arguments of nested blocks; returns whether the regions must be visited (again)."""
         entries = self._entries(op, frame)
         changed = frame.rounds == 0
         arguments = [list(r.block.arguments) if r.blocks else [] for r in op.regions]
@@ -81,28 +81,28 @@ class _Inference:
                 result = merged(before, type) if frame.rounds == 0 else self._widened(before, type, frame)
                 v.retype(self._names.named(result, v.name or f"argument{v.index}"))
                 changed = changed or v.type is not before
-        self._visible = dict(frame.seen)
-        self._see([v for values in arguments for v in values])
+        self._visible = dict(frame.visible)
+        self._add_visible([v for values in arguments for v in values])
         return changed
 
     @staticmethod
     def _widened(before: Type, type: Type, frame: _Frame) -> Type:
-        """A type for what has one type in a round and another in the next: sizes that differ are unknown."""
+        """Returns a type for an argument whose type differs between iterations: dims that differ are unknown."""
         if before is type or not isinstance(before, TensorType) or not isinstance(type, TensorType):
             return type
         if before.shape is None or type.shape is None or len(before.shape) != len(type.shape):
             return type.with_shape(None)
 
         def is_own(d: Dim | None) -> bool:
-            return isinstance(d, DimExpr) and not any(name in frame.seen for name in symbols(d))
+            return isinstance(d, DimExpr) and not any(name in frame.visible for name in symbols(d))
 
         pairs = zip(before.shape, type.shape, strict=True)
         return type.with_shape(tuple([a if a == b or (b is None and is_own(a)) else None for a, b in pairs]))
 
     @staticmethod
     def _entries(op: Operation, frame: _Frame) -> tuple[tuple[Type, ...], ...]:
-        """The types of arguments of regions; in the first round from operands alone, as what the regions return has
-        not been looked at.
+        """Returns the types of arguments of regions; in the first round they follow from operands only, since the
+        regions have not been visited.
         """
         if not isinstance(op, Op):
             return ()
@@ -113,8 +113,8 @@ class _Inference:
         try:
             return op.entry_types()
         finally:
-            for v, kind in built.items():
-                v.retype(kind)
+            for v, type in built.items():
+                v.retype(type)
 
     def _operation(self, op: Operation) -> None:
         if not isinstance(op, Op) or op.declares_results:
@@ -143,7 +143,7 @@ class _Inference:
                 self._visible.update(result)
 
     def _without_inner(self, type: Type) -> Type:
-        """A type without the sizes that only a nested program has."""
+        """Returns a type without symbols that are only defined inside the regions."""
         if not isinstance(type, TensorType) or type.shape is None:
             return type
         return type.with_shape(
@@ -153,26 +153,26 @@ class _Inference:
     def _is_visible(self, dim: DimExpr) -> bool:
         return all(name in self._visible for name in symbols(dim))
 
-    def _see(self, values: Iterable[Value]) -> None:
+    def _add_visible(self, values: Iterable[Value]) -> None:
         self._visible.update(symbols_of([v.type for v in values]))
 
 
 class _Frame:
-    """What remains of a block: the operation that comes next; the one whose regions have been entered, and what was
-    visible before.
+    """A position in a block: the next operation, the operation whose regions have been entered, and the symbols that
+    were visible before.
     """
 
-    __slots__ = ("entered", "next", "rounds", "seen")
+    __slots__ = ("entered", "next", "rounds", "visible")
 
     def __init__(self, first: Operation | None) -> None:
         self.next = first
         self.entered: Operation | None = None
         self.rounds = 0
-        self.seen: dict[str, None] = {}
+        self.visible: dict[str, None] = {}
 
     def enter(self, op: Operation, visible: dict[str, None]) -> None:
-        """Remembers that the regions of an operation are being looked at."""
-        self.entered, self.rounds, self.seen = op, 0, visible
+        """Marks the regions of an operation as entered."""
+        self.entered, self.rounds, self.visible = op, 0, visible
 
 
 def merged(declared: Type, inferred: Type) -> Type:

@@ -1,9 +1,8 @@
-"""Puts the bodies of functions in the place of calls of them, in place, and removes private functions that nothing
-calls any more.
+"""Inlines calls, in place, and removes private functions that are not called any more.
 
-Called functions come before those that call them, each made simpler before it is copied. Functions that call each other
-in a cycle stay apart among themselves; where others call them they are inlined a few times. A function with several
-blocks is inlined where the region of the call may have several. Source: MLIR, pass `inline`.
+Callees come before callers, and are simplified before they are copied. Calls within a cycle of functions are not
+inlined; where other functions call a cycle, it is inlined a few times. A function with several blocks is inlined where
+the region of the call may have several. Source: MLIR, pass `inline`.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ Simplify = Callable[[Operation], object]
 
 
 class _Call(NamedTuple):
-    """A call, with the functions whose bodies it comes from."""
+    """A call, and the functions from whose bodies it was inlined."""
 
     op: Operation
     through: frozenset[Function]
 
 
 def inline(module: Module, dialects: Dialects, simplify: Simplify) -> int:
-    """Inlines calls of functions of a module; how many."""
+    """Inlines calls of functions of a module; returns their number."""
     return _Inlining(module, dialects.find("cf.br"), simplify).run()
 
 
@@ -48,7 +47,7 @@ class _Inlining:
         self._functions = [f for f in self._symbols if isinstance(f, Function)]
 
     def run(self) -> int:
-        """Goes from the functions that are called to those that call them."""
+        """Visits functions from callees to callers; returns the number of inlined calls."""
         calls = {
             f: [c for call in _calls_in(f) if (c := self._symbols.called(call)) is not None] for f in self._functions
         }
@@ -80,7 +79,7 @@ class _Inlining:
         return count
 
     def _callee(self, op: Operation) -> Function | None:
-        """The function of this program that an operation calls, if its body may stand where the operation is."""
+        """Returns the function that an operation calls, if its body can be inlined there."""
         result = self._symbols.called(op) if isinstance(op, Invocation) else None
         if result is None or result.is_declaration or result.is_template or len(result.regions) != 1:
             return None
@@ -91,24 +90,24 @@ class _Inlining:
         return result if fits and all(_is_known(inner) for inner in result.walk()) else None
 
     def _put(self, op: Operation, callee: Function) -> list[Operation] | None:
-        """Puts a copy of a function in the place of a call; the operations of it, None when it cannot be."""
+        """Replaces a call by a copy of the function; returns the copied operations, None if that is not possible."""
         if len(callee.regions[0].blocks) == 1:
             return _splice(op, callee)
         return None if self._branch is None else _splice_blocks(op, callee, self._branch)
 
     def _remove_uncalled(self) -> None:
-        """Removes the private functions to which nothing refers, and those to which only they did."""
-        left = dict.fromkeys(self._functions)
+        """Removes private functions that nothing refers to, and those that only they referred to."""
+        remaining = dict.fromkeys(self._functions)
         used: dict[Operation, int] = {}
         for op in self._symbols.root.walk():
             for target in self._symbols.referred(op):
                 used[target] = used.get(target, 0) + 1
-        pending = list(left)
+        pending = list(remaining)
         while pending:
             f = pending.pop()
-            if f not in left or used.get(f) or not self._symbols.is_private(f) or f.is_declaration:
+            if f not in remaining or used.get(f) or not self._symbols.is_private(f) or f.is_declaration:
                 continue
-            del left[f]
+            del remaining[f]
             for op in f.walk():
                 for target in self._symbols.referred(op):
                     used[target] -= 1
@@ -121,7 +120,7 @@ def _calls_in(function: Function) -> Iterator[Invocation]:
 
 
 def _is_known(op: Operation) -> bool:
-    """Whether it is known what an operation does elsewhere: it is of a definition."""
+    """Returns whether an operation has a definition."""
     return isinstance(op, Op)
 
 
@@ -130,7 +129,7 @@ def _forbids(op: Operation) -> bool:
 
 
 def _fits(op: Operation, callee: Function) -> bool:
-    """Whether the blocks of a function can stand where it is called."""
+    """Returns whether the blocks of a function can replace a call."""
     blocks = callee.regions[0].blocks
     if len(blocks) == 1:
         return _returns(blocks[0])
@@ -144,7 +143,7 @@ def _returns(block: Block) -> bool:
 
 
 def _copied(op: Operation, callee: Function) -> list[Block]:
-    """The blocks of a copy of a function, on the operands of a call."""
+    """Returns the blocks of a copy of a function, applied to the operands of a call."""
     copy = clone(callee)
     blocks = copy.regions[0].take().blocks
     for argument, value in zip(blocks[0].arguments, op.operands, strict=True):
@@ -153,16 +152,16 @@ def _copied(op: Operation, callee: Function) -> list[Block]:
 
 
 def _splice(op: Operation, callee: Function) -> list[Operation]:
-    """Puts the operations of the only block of a function in the place of a call."""
+    """Replaces a call by the operations of the only block of a function."""
     body = _copied(op, callee)[0]
-    built = [inner for child in body.operations for inner in child.walk()]
+    built = [nested for child in body.operations for nested in child.walk()]
     block, last = op.parent, body.last
     assert block is not None
     assert last is not None
-    for inner in list(body.operations):
-        inner.detach()
-        if inner is not last:
-            block.insert_before(op, inner)
+    for child in list(body.operations):
+        child.detach()
+        if child is not last:
+            block.insert_before(op, child)
     for result, value in zip(op.results, last.operands, strict=True):
         result.replace_all_uses_with(value)
     last.erase()
@@ -171,7 +170,7 @@ def _splice(op: Operation, callee: Function) -> list[Operation]:
 
 
 def _splice_blocks(op: Operation, callee: Function, branch: type[Op]) -> list[Operation]:
-    """Puts the blocks of a function in the place of a call: what follows the call becomes a block of its own."""
+    """Replaces a call by the blocks of a function; the operations after the call become a block of their own."""
     block = op.parent
     assert block is not None
     region = block.parent
@@ -185,15 +184,15 @@ def _splice_blocks(op: Operation, callee: Function, branch: type[Op]) -> list[Op
     for inner in list(blocks[0].operations):
         inner.detach()
         block.append(inner)
-    for made in (block, *blocks[1:]):
-        last = made.last
-        if last is not None and _returns(made):
-            made.append(branch(after, last.operands))
+    for new_block in (block, *blocks[1:]):
+        last = new_block.last
+        if last is not None and _returns(new_block):
+            new_block.append(branch(after, last.operands))
             last.erase()
-    place = region.blocks.index(block) + 1
-    for n, made in enumerate((*blocks[1:], after)):
-        made.parent = region
-        region.blocks.insert(place + n, made)
+    position = region.blocks.index(block) + 1
+    for n, new_block in enumerate((*blocks[1:], after)):
+        new_block.parent = region
+        region.blocks.insert(position + n, new_block)
     op.erase()
     return inside
 

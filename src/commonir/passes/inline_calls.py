@@ -1,6 +1,6 @@
-"""Puts the body of a function in the place of each call of it, for targets that have no calls.
+"""Replaces each call by the body of the function, for targets that have no calls.
 
-Functions that are only called, not public, are left out of the result. The source is not touched.
+Private functions are left out of the result. The source does not change.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from commonir.passes.transcribe import Transcription, copied, with_functions
 
 
 def inline_calls(module: Module) -> Module:
-    """A lowered module without calls; the module itself when it has none.
+    """Returns a lowered module without calls; the module itself when it has none.
 
     Raises: DiagnosticError (E0601) for functions that call themselves.
     """
@@ -25,9 +25,9 @@ def inline_calls(module: Module) -> Module:
         return module
     diagnostics = Diagnostics()
     functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
-    kept = [f for f in functions if f.sym_visibility in (None, ml_program.Visibility.PUBLIC) or f is module.main]
+    inlined = [f for f in functions if f.sym_visibility in (None, ml_program.Visibility.PUBLIC) or f is module.main]
     result = with_functions(
-        module, [_Inlining(f, diagnostics).function() for f in kept], drop=[f for f in functions if f not in kept]
+        module, [_Inlining(f, diagnostics).function() for f in inlined], drop=[f for f in functions if f not in inlined]
     )
     diagnostics.raise_errors()
     return result

@@ -1,7 +1,7 @@
-"""Sizes of what loops carry from round to round that are the same in all rounds.
+"""Finds dims of loop-carried values that are the same in all iterations.
 
-A nested program names the sizes of what it receives. Where each round keeps the size that a loop begins with, that name
-stands for this size: what is computed inside and what the loop gives is known by it.
+A nested block names the dims of its arguments. If each iteration keeps a dim of the initial value, that name is
+replaced by the initial dim, so that shapes inside the loop and of its results are known.
 """
 
 from __future__ import annotations
@@ -18,53 +18,57 @@ from commonir.symbolic.analysis import substitute
 
 
 def set_loop_carried_dims(loop: Op) -> bool:
-    """Puts the sizes that a loop begins with in the place of the names they have inside, where all rounds keep them.
+    """Replaces symbols inside a loop by initial dims, where all iterations keep them.
 
-    Gives whether something was replaced; types of the results of the loop have to follow then.
+    Returns whether something was replaced; the types of the results of the loop must then be inferred again.
     """
     if not isinstance(loop, core.While | core.Scan):
         return False
     first, states = [v.type for v in loop.initial], received(loop.body)[: len(loop.initial)]
-    kept = _kept([a.type for a in states], first, [v.type for v in yielded(loop.body)[: len(first)]])
-    if not kept:
+    invariant = _invariant_dims([a.type for a in states], first, [v.type for v in yielded(loop.body)[: len(first)]])
+    if not invariant:
         return False
-    specialize(loop.body.block, kept)
+    specialize(loop.body.block, invariant)
     if isinstance(loop, core.While):
-        given = [a.type for a in received(loop.condition)]
-        known = set(symbols_of(first))
+        condition_types = [a.type for a in received(loop.condition)]
+        outer = set(symbols_of(first))
         specialize(
             loop.condition.block,
-            {name: begin for name, begin, _ in _places(given, first, [a.type for a in states]) if name not in known},
+            {
+                name: begin
+                for name, begin, _ in _carried_dims(condition_types, first, [a.type for a in states])
+                if name not in outer
+            },
         )
     return True
 
 
-def _kept(inside: list[Type], first: list[Type], last: list[Type]) -> dict[str, Dim]:
-    """The names of sizes that stay as they begin, with these: the largest set of which that follows from itself."""
-    known = set(symbols_of(first))
-    places = [p for p in _places(inside, first, last) if p[0] not in known]
-    kept: dict[str, Dim] = {}
-    for name, begin, _ in places:
-        kept.setdefault(name, begin)
+def _invariant_dims(inside: list[Type], first: list[Type], last: list[Type]) -> dict[str, Dim]:
+    """Returns the symbols that keep their initial dims, with these: the largest set that is consistent."""
+    outer = set(symbols_of(first))
+    carried = [p for p in _carried_dims(inside, first, last) if p[0] not in outer]
+    invariant: dict[str, Dim] = {}
+    for name, begin, _ in carried:
+        invariant.setdefault(name, begin)
     while True:
         wrong = {
             name
-            for name, begin, end in places
-            if name in kept and (begin != kept[name] or end is None or substitute(end, kept) != begin)
+            for name, begin, end in carried
+            if name in invariant and (begin != invariant[name] or end is None or substitute(end, invariant) != begin)
         }
         if not wrong:
-            return kept
+            return invariant
         for name in wrong:
-            del kept[name]
+            del invariant[name]
 
 
-def _places(inside: list[Type], first: list[Type], last: list[Type]) -> Iterator[tuple[str, Dim, Dim | None]]:
-    """Each size that a name stands for inside: the name, the size at the beginning, and that at the end of a round."""
+def _carried_dims(inside: list[Type], first: list[Type], last: list[Type]) -> Iterator[tuple[str, Dim, Dim | None]]:
+    """Yields the symbols of dims inside, each with the initial dim and the dim at the end of an iteration."""
     for named, begin, end in zip(inside, first, last, strict=False):
         shapes = [t.shape if isinstance(t, TensorType) else None for t in (named, begin, end)]
         if shapes[0] is None or shapes[1] is None or len(shapes[0]) != len(shapes[1]):
             continue
         ends = shapes[2] if shapes[2] is not None and len(shapes[2]) == len(shapes[0]) else [None] * len(shapes[0])
-        for n, (name, size) in enumerate(zip(map(plain_symbol, shapes[0]), shapes[1], strict=True)):
-            if name is not None and size is not None:
-                yield name, size, ends[n]
+        for n, (name, dim) in enumerate(zip(map(plain_symbol, shapes[0]), shapes[1], strict=True)):
+            if name is not None and dim is not None:
+                yield name, dim, ends[n]

@@ -58,7 +58,7 @@ TARGET_DIALECTS = frozenset({"core", "ml_program", "builtin"})
 
 
 class Deferral(Enum):
-    """Which operations stay as they are for an engine to state them when it reaches them."""
+    """Which operations are not lowered, but left to the engine, which specializes them when it reaches them."""
 
     NONE = "none"
     OPEN = "those whose meaning depends on data-dependent values"
@@ -68,12 +68,12 @@ class Deferral(Enum):
 def lower(
     module: Module, defer: Deferral = Deferral.NONE, shapes: Shapes | None = None, function: str | None = None
 ) -> Module:
-    """The module in `ml_program` and `core`; the module itself when it is lowered already.
+    """Returns the module in `ml_program` and `core`; the module itself if it is lowered already.
 
-    With `defer`, some operations of other dialects stay. `shapes` are the shapes of inputs of a function, of the main
-    one where none is named, by name, for a program for these only.
+    With `defer`, some operations of other dialects remain. `shapes` are the shapes of inputs of a function, by default
+    the main one, by name; the result is then valid for these only.
 
-    Raises: DiagnosticError (E0601, E0401, E0509, and what `ods.check_operation` finds), with every finding.
+    Raises: DiagnosticError (E0601, E0401, E0509, and the findings of `ods.check_operation`), with every finding.
     """
     try:
         return _lowered(module, defer, shapes, function)
@@ -93,10 +93,10 @@ def _lowered(module: Module, defer: Deferral, shapes: Shapes | None, function: s
     diagnostics = Diagnostics(function_faults(module))
     diagnostics.raise_errors()
     module = _structured(order_subgraphs(variables_to_globals(module)))
-    given: Shapes = shapes or {}
-    main = module.function(function) if given else None
-    kind = Module if defer is Deferral.NONE else Deferred
-    result = kind(neutral_attributes(module), module.entry)
+    input_shapes: Shapes = shapes or {}
+    main = module.function(function) if input_shapes else None
+    module_class = Module if defer is Deferral.NONE else Deferred
+    result = module_class(neutral_attributes(module), module.entry)
     states = States(module, diagnostics)
     variables = LoweredGlobals(module)
     entries = entry_types(module)
@@ -107,7 +107,7 @@ def _lowered(module: Module, defer: Deferral, shapes: Shapes | None, function: s
         if isinstance(op, Function) and (op.is_template or op.is_declaration or op in inlined):
             continue
         if isinstance(op, Function):
-            lowering = _Lowering(op, diagnostics, states, variables, defer, given if op is main else {}, entries)
+            lowering = _Lowering(op, diagnostics, states, variables, defer, input_shapes if op is main else {}, entries)
             result.body.append(lowering.function())
         elif isinstance(op, ml_program.Global):
             _keep_global(variables, op, result, diagnostics)
@@ -120,7 +120,7 @@ def _lowered(module: Module, defer: Deferral, shapes: Shapes | None, function: s
 
 
 def _without_memory(module: Module) -> Module:
-    """The module with values in place of memory."""
+    """Returns the module with values instead of memory."""
     if not any(isinstance(op, Function) and op.on_memory for op in module.body.operations):
         return module
     from commonir.passes.ark.memory_to_values import memory_to_values  # noqa: PLC0415  loads a dialect that few need
@@ -129,7 +129,7 @@ def _without_memory(module: Module) -> Module:
 
 
 def _structured(module: Module) -> Module:
-    """The module with conditions and loops in place of other control flow."""
+    """Returns the module with structured control flow."""
     if not any(is_unstructured(op) for op in module.nested()):
         return module
     from commonir.passes.structure_control import structure_control  # noqa: PLC0415  loads dialects that few programs use
@@ -138,13 +138,13 @@ def _structured(module: Module) -> Module:
 
 
 class Deferred(Module):
-    """A lowered module of which some operations may have been left to engines."""
+    """A lowered module that may contain operations left to engines."""
 
     __slots__ = ()
 
 
 def _is_done(module: Module, defer: Deferral) -> bool:
-    """Whether nothing is left to be lowered."""
+    """Returns whether nothing is left to lower."""
     if isinstance(module, Deferred) and defer is not Deferral.NONE:
         return True
     if defer is not Deferral.NONE and all(_is_lowered(op) for op in module.body.operations):
@@ -157,7 +157,7 @@ def _is_done(module: Module, defer: Deferral) -> bool:
 
 
 def _is_elementary(op: Operation) -> bool:
-    """Whether engines can run it as it is, whatever its dialect: its reference is a kernel or an algorithm."""
+    """Returns whether engines can run an operation of any dialect: its reference is a kernel or an algorithm."""
     return isinstance(op, Op) and op.form in (Form.KERNEL, Form.ALGORITHM)
 
 
@@ -170,35 +170,35 @@ def _is_lowered(op: Operation) -> bool:
 
 
 def _is_lowered_use(op: ml_program.Global | ml_program.GlobalUse) -> bool:
-    """Whether a global or a use of one is as the core has it: nothing of it is to be found out."""
+    """Returns whether a global or a use of one has the form of lowered modules."""
     if isinstance(op, ml_program.Global):
         return is_lowered_global(op)
-    kind = op.moved_type
-    return len(op.global_) == 1 and isinstance(kind, TensorType) and kind.shape is not None and None not in kind.shape
+    type = op.moved_type
+    return len(op.global_) == 1 and isinstance(type, TensorType) and type.shape is not None and None not in type.shape
 
 
 def _keep_global(variables: LoweredGlobals, op: ml_program.Global, module: Module, diagnostics: Diagnostics) -> None:
     try:
-        module.body.append(variables.of(op))
+        module.body.append(variables.get(op))
     except DiagnosticError as error:
         diagnostics.extend(error.diagnostics)
 
 
 def _called_only(module: Module) -> set[Function]:
-    """Functions that are private and called by others, where there are public ones: what they do stands there."""
-    known = module.functions.values()
-    private = {f for f in known if isinstance(f, FunctionOp) and f.sym_visibility is Visibility.PRIVATE}
+    """Returns the private functions that others call, if there are public functions: they are inlined."""
+    functions = module.functions.values()
+    private = {f for f in functions if isinstance(f, FunctionOp) and f.sym_visibility is Visibility.PRIVATE}
     private -= {f for f in private if f.symbol_name == module.entry}
-    if not private or all(f in private or f.is_declaration for f in known):
+    if not private or all(f in private or f.is_declaration for f in functions):
         return set()
-    called = {op.callee for f in known for op in f.walk() if isinstance(op, Invocation)}
+    called = {op.callee for f in functions for op in f.walk() if isinstance(op, Invocation)}
     return {f for f in private if f in called}
 
 
 def _takes_sizes_to_fit(op: Op) -> bool:
-    """Whether the types that follow from an operation hold only if sizes fit, which engines look at when it runs.
+    """Returns whether inferred types assume that dims are compatible, which engines check when the operation runs.
 
-    Others may depend on these types where nobody needs what it computes: on its shape.
+    Such an operation is not removed even if it is unused, because other types may depend on the assumption.
     """
     if not op.has_trait(traits.Broadcastable) or all(
         isinstance(v.type, TensorType) and v.type.is_static for v in op.operands
@@ -223,7 +223,7 @@ class _Lowering:
         self.source = source
         self.entries = entries
         self.variables = variables
-        self.found = diagnostics
+        self.diagnostics = diagnostics
         self.defer = defer
         self.shapes = shapes
         self.states = states.by_input
@@ -234,10 +234,10 @@ class _Lowering:
         self.failed: set[Operation] = set()
         self.missing: set[Value] = set()
         self.untrusted = UntrustedValues()
-        self.sizes = DimNames(source.inputs)
+        self.dim_names = DimNames(source.inputs)
 
     def function(self) -> Operation:
-        block = self._block_like(self.source.body, least=1)
+        block = self._block_like(self.source.body, lower_bound=1)
         for argument, name in zip(
             block.arguments, distinct_names([a.name for a in block.arguments], "arg"), strict=True
         ):
@@ -246,7 +246,7 @@ class _Lowering:
         outputs = self._operands(self.source.outputs, self.source.body.last or self.source)
         if not self.groups.keys().isdisjoint(outputs):
             message = f"{self.source.symbol_name} returns a group of values, which can only be taken apart here"
-            self.found.add(UNSUPPORTED_CONVERSION, message, help="return the values one by one")
+            self.diagnostics.add(UNSUPPORTED_CONVERSION, message, help="return the values one by one")
             outputs = tuple([v for v in outputs if v not in self.groups])
         block.append(ml_program.Return(outputs))
         remove_unused(block, None if self.defer is Deferral.NONE else _takes_sizes_to_fit)
@@ -265,19 +265,19 @@ class _Lowering:
             set_rank(result, *reported)
         return result
 
-    def _block_like(self, source: Block, *, least: int = 0) -> Block:
-        """A block with the same arguments, their unknown sizes named after them."""
+    def _block_like(self, source: Block, *, lower_bound: int = 0) -> Block:
+        """Returns a block with the same arguments; their unknown dims are named after them."""
         arguments = [a for a in source.arguments if not isinstance(a.type, StateType)]
-        types = [self._argument_type(a, least) for a in arguments]
+        types = [self._argument_type(a, lower_bound) for a in arguments]
         block = Block(types, [a.name for a in arguments])
         self.values.update(zip(arguments, block.arguments, strict=True))
         return block
 
-    def _argument_type(self, argument: Value, least: int) -> Type:
+    def _argument_type(self, argument: Value, lower_bound: int) -> Type:
         type = self.source.core_type(self.entries.get(argument, argument.type))
         if argument.owner is self.source.body and argument.name in self.shapes and isinstance(type, TensorType):
             return type.with_shape(self.shapes[argument.name])
-        return self.sizes.of_argument(argument, type, least)
+        return self.dim_names.of_argument(argument, type, lower_bound)
 
     def _fill(self, block: Block, source: Block) -> None:
         """Lowers the operations of a block and of the blocks nested in it, innermost blocks first."""
@@ -291,8 +291,8 @@ class _Lowering:
                 self._leave(frame)
                 continue
             if isinstance(op, Invocation):
-                inner = self._enter(op, frame)
-                frames += [] if inner is None else [inner]
+                nested = self._enter(op, frame)
+                frames += [] if nested is None else [nested]
                 continue
             passage = self._passage(op)
             if passage is not None:
@@ -308,20 +308,22 @@ class _Lowering:
             self._operation(op, frame)
 
     def _passage(self, op: Operation) -> SinglePath | None:
-        """The way through an operation with regions that is taken whatever the inputs are.
+        """Returns the path through an operation with regions that is taken for all inputs; None if there is none.
 
-        What the regions beside it say of sizes that never come to them may be wrong.
+        Dims in the other regions may be contradictory, as they are never reached.
         """
-        result = single_path(op, self._known) if isinstance(op, RegionBranch) else None
+        result = single_path(op, self._known_data) if isinstance(op, RegionBranch) else None
         return result if result is not None and not self._errors(op) else None
 
-    def _known(self, value: Value) -> Data | None:
+    def _known_data(self, value: Value) -> Data | None:
         """Returns the contents of a value that do not depend on the inputs, for example because the dims are known."""
-        stands = self.values.get(value)
-        return None if stands is None else known_contents(stands)
+        replacement = self.values.get(value)
+        return None if replacement is None else known_contents(replacement)
 
     def _pass_through(self, op: Operation, passage: SinglePath, frame: _Frame) -> list[_Frame]:
-        """A frame that lowers the block that runs in an operation, in the place of the operation; none without one."""
+        """Returns a frame that lowers the block that runs in an operation in place of the operation; none if there is
+        no block.
+        """
         received = passage.results if passage.block is None else passage.received
         operands = self._operands(received, op)
         if len(operands) < len(received):
@@ -334,7 +336,9 @@ class _Lowering:
         return []
 
     def _enter(self, op: Invocation, frame: _Frame) -> _Frame | None:
-        """A frame that lowers a function of another module where it is run; None when that cannot be."""
+        """Returns a frame that lowers a function of another module in place of its invocation; None if that is not
+        possible.
+        """
         errors = self._errors(op)
         operands = self._operands(op.operands, op)
         if not errors and len(operands) < len(op.operands):
@@ -353,29 +357,29 @@ class _Lowering:
         return _Frame(frame.block, called.body, invoked_by=op, called=called)
 
     def _leave(self, frame: _Frame) -> None:
-        """Makes what a function of another module, or a region, returns stand for the results of what runs it."""
+        """Maps the results of an invocation or of a passed operation to the values that its body returned."""
         if frame.passed_by is not None:
-            for mine, value in zip(frame.passed_by.results, frame.operands, strict=True):
+            for result, value in zip(frame.passed_by.results, frame.operands, strict=True):
                 if value in self.values:
-                    self.values[mine] = self.values[value]
+                    self.values[result] = self.values[value]
                 else:
-                    self.missing.add(mine)
+                    self.missing.add(result)
         op, called = frame.invoked_by, frame.called
         if op is None or called is None:
             return
         self.missing.update(op.results[len(called.outputs) :])
         arguments = {self.values[v] for v in called.inputs if v in self.values}
-        for mine, value in zip(op.results, called.outputs, strict=False):
+        for result, value in zip(op.results, called.outputs, strict=False):
             if value in self.values:
-                stands = self.values[value]
+                replacement = self.values[value]
                 # Inside of a function a value may have a name that each call of it gives again.
-                stands.name = stands.name if stands in arguments else mine.name or stands.name
-                self.values[mine] = stands
+                replacement.name = replacement.name if replacement in arguments else result.name or replacement.name
+                self.values[result] = replacement
                 continue
-            self.missing.add(mine)
+            self.missing.add(result)
             if value not in self.missing:
                 message = f"{called.symbol_name}: output '{value.name}' is not defined"
-                self.found.add(UNDEFINED_VALUE, message, where=path_of(op))
+                self.diagnostics.add(UNDEFINED_VALUE, message, where=path_of(op))
 
     def _operation(self, op: Operation, frame: _Frame) -> None:
         is_terminator = isinstance(op, Op) and op.has_trait(traits.Terminator)
@@ -408,10 +412,10 @@ class _Lowering:
                 self._expand(op, operands, frame)
         else:
             dialect = op.name.partition(".")[0]
-            kept = op.undefined_operator if isinstance(op, Op) else ""
-            by = "a function of the model that has its name" if kept else f"a plugin with the dialect '{dialect}'"
+            undefined = op.undefined_operator if isinstance(op, Op) else ""
+            by = "a function of the model that has its name" if undefined else f"a plugin with the dialect '{dialect}'"
             help = f"`cir check` says what is known of it; {by} may state what it means"
-            message = f"{kept or op.name} cannot be lowered to core"
+            message = f"{undefined or op.name} cannot be lowered to core"
             self._report(op, [Diagnostic(UNSUPPORTED_CONVERSION, message, help=help)])
 
     def _errors(self, op: Operation) -> list[Diagnostic]:
@@ -425,7 +429,7 @@ class _Lowering:
         return [d for d in diagnostics if d.is_error]
 
     def _regroup(self, op: Op, operands: tuple[Value, ...]) -> None:
-        """Puts values together, or takes one out of those that were."""
+        """Groups values, or takes one out of a group."""
         index = next((op.field_value(f) for f in op.layout.attributes if f.name == "index"), None)
         if op.has_trait(traits.Groups):
             group = self.values[op.results[0]] = Value(op.results[0].type)
@@ -443,18 +447,18 @@ class _Lowering:
             self._report(op, error.diagnostics)
             return
         frame.block.append(built)
-        for mine, its in zip(op.results, built.results, strict=True):
-            its.name = mine.name
-            self.values[mine] = its
-        self._name_sizes(op, built)
+        for result, new_result in zip(op.results, built.results, strict=True):
+            new_result.name = result.name
+            self.values[result] = new_result
+        self._name_dims(op, built)
 
     def _state_of(self, op: Operation) -> ml_program.Global | None:
-        """The global that stands for the state that an operation reads or writes."""
+        """Returns the global that replaces the state that an operation reads or writes."""
         touches = isinstance(op, Op) and (op.has_trait(traits.ReadsState) or op.has_trait(traits.WritesState))
         return self.states.get(op.operands[0]) if touches else None
 
     def _access(self, state: ml_program.Global, op: Operation, operands: Sequence[Value], frame: _Frame) -> None:
-        """Reads a state, or replaces what it holds."""
+        """Reads or replaces the contents of a state."""
         if op.results:
             built = load(state)
             frame.block.append(built)
@@ -479,12 +483,12 @@ class _Lowering:
         """Returns the replacements of the values that an operation uses; reports those that have none."""
         for n, v in enumerate(values):
             if v not in self.values and v not in self.missing:
-                self.found.extend([undefined_operand(user, n, v, self.values).located(where=path_of(user))])
+                self.diagnostics.extend([undefined_operand(user, n, v, self.values).located(where=path_of(user))])
         return tuple([self.values[v] for v in values if v in self.values])
 
     def _report(self, op: Operation, diagnostics: Iterable[Diagnostic]) -> None:
         """Reports why the results of an operation have no replacement."""
-        self.found.extend(located_at(d.located(where=path_of(op)), op.location) for d in diagnostics)
+        self.diagnostics.extend(located_at(d.located(where=path_of(op)), op.location) for d in diagnostics)
         self._fail(op)
 
     def _fail(self, op: Operation) -> None:
@@ -494,7 +498,7 @@ class _Lowering:
             self.failed.add(op.parent_op)
 
     def _copy(self, op: Operation, operands: Sequence[Value], frame: _Frame) -> None:
-        """Keeps an operation; its result types follow from those of the new operands."""
+        """Copies an operation, and infers its result types from the new operands."""
         copy = op.clone_shallow(tuple(operands), frame.ready.get(op, ()))
         frame.block.append(copy)
         self.values.update(zip(op.results, copy.results, strict=True))
@@ -511,14 +515,14 @@ class _Lowering:
             return
         for result, type in zip(copy.results, types, strict=False):
             result.retype(type)
-        self._name_sizes(op, copy)
+        self._name_dims(op, copy)
 
     def _may_wait(self, error: DiagnosticError, frame: _Frame) -> bool:
-        """Whether an operation that cannot be stated is left to engines: also one that may never be reached."""
+        """Returns whether an operation that cannot be lowered is left to engines, because it may never be reached."""
         return self.defer is not Deferral.NONE and (frame.block.parent is not None or is_not_known(error))
 
     def _keep(self, op: Op, operands: Sequence[Value], frame: _Frame) -> None:
-        """Leaves an operation to engines, with what is said of its results; nothing when all may be otherwise."""
+        """Leaves an operation to engines, with the result types that hold for all operands."""
         copy = op.clone_shallow(tuple(operands), frame.ready.get(op, ()))
         frame.block.append(copy)
         self.values.update(zip(op.results, copy.results, strict=True))
@@ -533,7 +537,7 @@ class _Lowering:
             else:
                 is_tensor = isinstance(type, TensorType)
                 result.retype(type.with_shape(None) if is_tensor and self.defer is Deferral.ALL else type)
-        self._name_sizes(op, copy)
+        self._name_dims(op, copy)
 
     def _expand(self, op: Op, operands: Sequence[Value], frame: _Frame) -> None:
         regions = _by_field(op, frame.ready.get(op, ()))
@@ -545,30 +549,30 @@ class _Lowering:
             else:
                 self._report(op, error.diagnostics)
             return
-        place = Location(name=op.first_name)
+        location = Location(name=op.first_name)
         before = frame.block.last
-        values = append(frame.block, expansion, place)
+        values = append(frame.block, expansion, location)
         # Optional results need not be asked for.
-        for mine, value in zip(op.results, values, strict=False):
+        for result, value in zip(op.results, values, strict=False):
             if not value.name and isinstance(value.owner, Operation):
-                value.name = mine.name
-            self.values[mine] = value
-        self._name_sizes(op, frame.block.first if before is None else before.next)
+                value.name = result.name
+            self.values[result] = value
+        self._name_dims(op, frame.block.first if before is None else before.next)
 
-    def _name_sizes(self, op: Operation, first: Operation | None) -> None:
-        """Names the data-dependent sizes in what stands for an operation: the last ones of a block."""
+    def _name_dims(self, op: Operation, first: Operation | None) -> None:
+        """Names the data-dependent dims of the operations that replace an operation, the last ones of a block."""
         try:
-            self.sizes.settle(first, op.first_name or "size")
+            self.dim_names.name_results(first, op.first_name or "size")
         except DiagnosticError as error:
             self._report(op, error.diagnostics)
 
 
 def _by_field(op: Op, regions: Sequence[Region]) -> dict[str, Region | tuple[Region, ...]]:
-    """The regions of an operation by the fields that declare them, of which one may take any number."""
-    fields, rest = op.layout.regions, iter(regions)
-    spare = len(regions) - sum(not f.variadic for f in fields)
+    """Returns the regions of an operation by field; one field may have any number of regions."""
+    fields, remaining = op.layout.regions, iter(regions)
+    variadic_count = len(regions) - sum(not f.variadic for f in fields)
     return {
-        f.name: tuple([next(rest) for _ in range(spare)]) if f.variadic else next(rest)
+        f.name: tuple([next(remaining) for _ in range(variadic_count)]) if f.variadic else next(remaining)
         for f in fields
         if f.variadic or regions
     }
@@ -579,7 +583,7 @@ def _port_attributes(ports: Mapping[str, Port], names: Iterable[str]) -> tuple[D
 
 
 class _Frame(Frame):
-    """A block that is being filled from what remains of its source, with what the block is."""
+    """A block that is being filled from the rest of its source; the other fields say why the block is lowered."""
 
     def __init__(
         self,

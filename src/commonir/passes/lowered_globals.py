@@ -1,7 +1,7 @@
-"""Globals as the core has them: tensors that stand directly in the module of the functions that use them.
+"""Lowers globals: each becomes a tensor in the module of the functions that use it.
 
-A scalar becomes a tensor of rank 0, a global of a nested module one with the names of the modules before its own, and a
-constant has the type of what it holds, which may say more than the type of the global.
+A scalar becomes a tensor of rank 0, and a global of a nested module gets the names of the modules as a prefix. A
+constant has the type of its contents, which may be more precise than that of the global.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ class LoweredGlobals:
 
     def __init__(self, module: Module) -> None:
         self._module = module
-        self._made: dict[Global, Global] = {}
-        self._taken = {*module.symbols}
+        self._lowered: dict[Global, Global] = {}
+        self._names = {*module.symbols}
 
-    def of(self, source: Global) -> Global:
+    def get(self, source: Global) -> Global:
         """Returns the lowered global of a global.
 
-        Raises: DiagnosticError (E0601) when it holds what the core cannot.
+        Raises: DiagnosticError (E0601) when its type cannot be lowered to core.
         """
-        if source not in self._made:
-            self._made[source] = _lowered(source, self._name(source))
-        return self._made[source]
+        if source not in self._lowered:
+            self._lowered[source] = _lowered(source, self._name(source))
+        return self._lowered[source]
 
     @property
     def nested(self) -> tuple[Global, ...]:
         """Returns the lowered globals of nested modules that were used so far."""
-        return tuple([built for source, built in self._made.items() if source.parent is not self._module.body])
+        return tuple([built for source, built in self._lowered.items() if source.parent is not self._module.body])
 
     def access(self, op: GlobalUse, value: Value | None) -> GlobalLoad | GlobalLoadConst | GlobalStore:
-        """A load or store, of a value, that stands for another one.
+        """Returns the load or store, if there is a value, of a lowered global that replaces another one.
 
-        Raises: DiagnosticError (E0601) as `of`.
+        Raises: DiagnosticError (E0601) as `get`.
         """
         source = op.target
         if source is None:
             raise InternalError(f"{op.name} uses no global")
-        result = self.of(source)
+        result = self.get(source)
         if value is not None:
             return GlobalStore.to(result, value)
         return GlobalLoad.of(result) if result.is_mutable else GlobalLoadConst.of(result)
@@ -59,15 +59,15 @@ class LoweredGlobals:
         names = [a.symbol_name for a in source.ancestors() if isinstance(a, Module) and a is not self._module]
         expected = name = ".".join([*reversed([n for n in names if n]), source.sym_name])
         number = 1
-        while name in self._taken:
+        while name in self._names:
             number += 1
             name = f"{expected}_{number}"
-        self._taken.add(name)
+        self._names.add(name)
         return name
 
 
 def is_lowered_global(op: Global) -> bool:
-    """Whether a global is as the core has it."""
+    """Returns whether a global has the form of lowered modules."""
     return core_type(op.type) is op.type and (
         op.value is None or op.is_extern or (op.data is not None and (op.is_mutable or op.data.type is op.type))
     )
@@ -89,11 +89,13 @@ def _lowered(source: Global, name: str) -> Global:
 
 
 def _data(value: Attribute) -> Data | None:
-    """The contents that an attribute describes, as a tensor of the core."""
+    """Returns the contents of an attribute as core data."""
     match value:
         case DataAttr(data=data):
-            kind = core_type(data.type)
-            return data if kind is data.type or not isinstance(kind, TensorType) else _reinterpreted(data, kind)
+            tensor_type = core_type(data.type)
+            if tensor_type is data.type or not isinstance(tensor_type, TensorType):
+                return data
+            return _reinterpreted(data, tensor_type)
         case IntegerAttr(value=number, type=type) | FloatAttr(value=number, type=type):
             return _scalar(type, number)
         case BoolAttr(value=flag):
@@ -103,8 +105,8 @@ def _data(value: Attribute) -> Data | None:
 
 
 def _scalar(type: Type | None, value: Scalar) -> Data | None:
-    kind = boolean if type is None else core_element_type(type) if isinstance(type, ElementType) else None
-    return None if kind is None or isinstance(kind, VectorType) else data_of(kind, (), (value,))
+    element = boolean if type is None else core_element_type(type) if isinstance(type, ElementType) else None
+    return None if element is None or isinstance(element, VectorType) else data_of(element, (), (value,))
 
 
 def _reinterpreted(data: Data, type: TensorType) -> Data:

@@ -1,4 +1,4 @@
-"""Values of functions by name, for passes that change what a function receives and returns."""
+"""Finds values of functions by name, and builds function bodies, for passes that change interfaces."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from commonir.ods import Dialects, Op, path_of, traits
 
 
 def named_values(function: Function) -> dict[str, Value]:
-    """The inputs and outputs of a function and what operations of its outermost block define, by name.
+    """Returns the inputs and outputs of a function, and the results of operations of its outermost block, by name.
 
-    Of two values with one name it is the first; an output's name means what is returned under it.
+    Of two values with one name, the first is returned; an output's name stands for the returned value.
     """
     out: dict[str, Value] = {}
     for value in (*function.inputs, *(v for op in function.body.operations for v in op.results)):
@@ -25,24 +25,26 @@ def named_values(function: Function) -> dict[str, Value]:
 
 
 def find_value(function: Function, name: str) -> Value:
-    """The value of a name in the outermost block of a function.
+    """Returns the value of a name in the outermost block of a function.
 
-    Raises: DiagnosticError (E0401 when there is none, E0603 when it lies in a block inside).
+    Raises: DiagnosticError (E0401 when there is none, E0603 when it is in a nested block).
     """
-    known = named_values(function)
-    if name in known:
-        return known[name]
+    values = named_values(function)
+    if name in values:
+        return values[name]
     for op in function.body.operations:
-        for inner in op.walk():
-            if inner is not op and any(r.name == name for r in inner.results):
+        for nested in op.walk():
+            if nested is not op and any(r.name == name for r in nested.results):
                 message = f"'{name}' is computed inside of {op.name} and cannot leave it"
-                raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, where=path_of(inner)))
+                raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, where=path_of(nested)))
     message = f"no input and no operation of '{function.symbol_name}' has a value '{name}'"
-    raise DiagnosticError(Diagnostic(UNDEFINED_VALUE, message, help=did_you_mean(name, known)))
+    raise DiagnosticError(Diagnostic(UNDEFINED_VALUE, message, help=did_you_mean(name, values)))
 
 
 def require_one_body(function: Function) -> None:
-    """Raises: DiagnosticError (E0603) for a function with several blocks, of which one cannot be changed alone."""
+    """Checks that a function has one block, since one of several cannot be changed alone. Raises: DiagnosticError
+    (E0603).
+    """
     labels = [block.label for region in function.regions for block in region.blocks]
     if len(labels) != 1:
         listed = f": {', '.join(labels)}" if any(labels) else ""
@@ -50,14 +52,14 @@ def require_one_body(function: Function) -> None:
         raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, where=path_of(function)))
 
 
-def taken_body(function: Function, kept: Sequence[Value]) -> Block:
-    """The operations of a function in a block of their own, without the end, with some of its arguments: the others
-    have no uses.
+def taken_body(function: Function, arguments: Sequence[Value]) -> Block:
+    """Moves the operations of a function, except its terminator, to a new block with some of its arguments, and returns
+    the block. The other arguments must be unused.
     """
     old = function.body
-    block = Block([a.type for a in kept], [a.name for a in kept], old.label)
-    for mine, its in zip(kept, block.arguments, strict=True):
-        mine.replace_all_uses_with(its)
+    block = Block([a.type for a in arguments], [a.name for a in arguments], old.label)
+    for argument, new_argument in zip(arguments, block.arguments, strict=True):
+        argument.replace_all_uses_with(new_argument)
     for op in old.operations:
         if not (isinstance(op, Op) and op.has_trait(traits.Terminator)):
             op.detach()
@@ -83,27 +85,27 @@ def _definition(name: str, function: Function) -> type[Op] | None:
 
 
 def returnable(function: Function, block: Block, outputs: Sequence[tuple[str, Value]]) -> tuple[tuple[str, Value], ...]:
-    """Outputs that a function of this kind may return, from a block without its end.
+    """Returns outputs that a function of this dialect can return, for a block without terminator.
 
-    Where it returns only what operations compute, inputs, constants and values that are returned already are copied.
-    An output that would have the name of what it copies gets `_out` behind it, as names of such functions are unique.
+    If functions return only results of operations, then inputs, constants and repeated outputs are copied by an
+    identity operation. If the name of such an output is taken, `_out` is appended.
     """
     definition = identity_definition(function)
     if definition is None:
         return tuple(outputs)
-    taken = {v.name for op in block.operations for v in op.results} | {v.name for v in block.arguments}
-    seen: set[Value] = set()
+    used_names = {v.name for op in block.operations for v in op.results} | {v.name for v in block.arguments}
+    returned: set[Value] = set()
     out: list[tuple[str, Value]] = []
     for name, value in outputs:
         owner = value.owner
         computed = isinstance(owner, Operation) and not (isinstance(owner, Op) and owner.has_trait(traits.ConstantLike))
-        if computed and value not in seen:
-            seen.add(value)
+        if computed and value not in returned:
+            returned.add(value)
             out.append((name, value))
         else:
-            while name in taken:
+            while name in used_names:
                 name += _COPY
-            taken.add(name)
+            used_names.add(name)
             out.append((name, block.append(definition(value)).result))
     return tuple(out)
 

@@ -1,7 +1,6 @@
-"""Puts the operations of functions in which data alone decides when something runs in an order that data allow.
+"""Sorts operations topologically in functions in which data alone determine the order.
 
-ONNX demands that nodes are listed in such an order. Tools that append nodes write files in which they are not, and
-onnxruntime runs these; there is one meaning that they can have.
+ONNX demands sorted nodes. Tools that append nodes write files that are not sorted, and onnxruntime runs them.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from commonir.passes.order_subgraphs import data_order, rearrange
 
 
 def order_nodes(module: Module) -> Module:
-    """The module with such operations in order; the module itself when they are, or when they wait for each other."""
+    """Returns the module with sorted operations; the module itself if they are sorted, or form a cycle."""
     if not any(map(_is_disordered, _blocks(module))):
         return module
     result = clone(module)
@@ -37,15 +36,15 @@ def _blocks(module: Module) -> Iterator[Block]:
 
 
 def _is_disordered(block: Block) -> bool:
-    """Whether an operation uses a value, also inside of its regions, that one behind it in a block gives."""
+    """Returns whether an operation uses a value, also in its regions, that a later one in the block defines."""
     last = block.last
     if not isinstance(last, Op) or not last.has_trait(traits.Terminator):
         return False
-    seen: set[object] = set()
+    before: set[object] = set()
     for op in block.operations:
         for v in op.values_used:
             owner = v.owner
-            if owner not in seen and isinstance(owner, Operation) and owner.parent is block:
+            if owner not in before and isinstance(owner, Operation) and owner.parent is block:
                 return True
-        seen.add(op)
+        before.add(op)
     return False

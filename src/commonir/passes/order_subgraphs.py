@@ -1,8 +1,8 @@
-"""Gives the operations of subgraphs an order that data and tokens allow, and makes subgraphs functions that run in it.
+"""Orders the operations of subgraphs by data and tokens, and replaces subgraphs by functions.
 
-In the result no operation waits for a token: accesses to globals happen in program order. An order that does not exist,
-or that decides what a program gives without the program saying so, is reported; nothing is run to find out.
-Source: MLIR ml_program dialect; what orders accesses is a path of data or tokens from one to the other.
+In the result, no operation waits for a token: accesses to globals happen in program order. Cycles are reported, and
+accesses whose order would change the results but that nothing orders. Source: MLIR ml_program dialect: accesses are
+ordered by paths of data or tokens.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from commonir.ir.operation import Block, Operation
 from commonir.ir.types import FunctionType, token
 from commonir.ods import path_of
 
-_SHOWN = 5
+_MAX_LISTED = 5
 """Operations of a cycle that a message names."""
 
 
 def order_subgraphs(module: Module) -> Module:
-    """A module without subgraphs and tokens; the module itself when it has none.
+    """Returns a module without subgraphs and tokens; the module itself if it has none.
 
-    Raises: DiagnosticError (E0405, E0406, and E0601 where a token passes through an operation that knows none).
+    Raises: DiagnosticError (E0405, E0406, and E0601 for a token that passes through an operation that ignores it).
     """
     if not any(is_ordered_by_tokens(op) for op in module.nested()):
         return module
@@ -62,7 +62,7 @@ def order_subgraphs(module: Module) -> Module:
 
 
 def is_ordered_by_tokens(op: Operation) -> bool:
-    """Whether an operation is a subgraph, makes or awaits tokens, or is given them."""
+    """Returns whether an operation is a subgraph, or produces, awaits or receives tokens."""
     if isinstance(op, Func):
         return any(t is token for t in (*op.function_type.inputs, *op.function_type.results))
     return isinstance(op, Subgraph | Token | GlobalLoadGraph | GlobalStoreGraph)
@@ -89,7 +89,7 @@ def check_order(module: Module) -> Diagnostics:
 class Order(NamedTuple):
     """Operations in an order that data and tokens allow, the positions of those that each waits for, and a cycle.
 
-    When there is a cycle, the order lacks what waits for it.
+    If there is a cycle, the order is empty.
     """
 
     operations: list[Operation]
@@ -98,10 +98,10 @@ class Order(NamedTuple):
 
 
 def data_order(block: Block) -> Order:
-    """The operations of a block: those that wait for nothing as they are written."""
+    """Returns the operations of a block in topological order; otherwise they keep the order of the text."""
     operations = list(block.operations)
-    place = {op: n for n, op in enumerate(operations)}
-    waits = [_awaited(op, place) for op in operations]
+    index_of = {op: n for n, op in enumerate(operations)}
+    waits = [_awaited(op, index_of) for op in operations]
     last = block.last
     if last is not None:
         # The end of the block comes last, whatever it returns.
@@ -129,30 +129,30 @@ def data_order(block: Block) -> Order:
     return Order([operations[n] for n in order], [*behind, []], [])
 
 
-def _awaited(op: Operation, place: Mapping[Operation, int]) -> list[int]:
-    """The positions of the operations whose results an operation uses, also inside of its regions."""
+def _awaited(op: Operation, index_of: Mapping[Operation, int]) -> list[int]:
+    """Returns the positions of the operations whose results an operation uses, also in its regions."""
     result: dict[int, None] = {}
     for value in op.values_used:
         owner = value.defining_op
-        if owner is not None and owner in place:
-            result[place[owner]] = None
+        if owner is not None and owner in index_of:
+            result[index_of[owner]] = None
     return list(result)
 
 
-def _cycle(operations: Sequence[Operation], waits: Sequence[Sequence[int]], done: set[int]) -> list[Operation]:
-    """Operations that wait for each other: from any that is not done, always to one that it waits for."""
-    at = next(n for n in range(len(operations) - 1) if n not in done)
+def _cycle(operations: Sequence[Operation], waits: Sequence[Sequence[int]], ordered: set[int]) -> list[Operation]:
+    """Returns operations that wait for each other, by following dependencies from one that is not ordered."""
+    current = next(n for n in range(len(operations) - 1) if n not in ordered)
     seen: dict[int, int] = {}
     path: list[int] = []
-    while at not in seen:
-        seen[at] = len(path)
-        path.append(at)
-        at = next(m for m in waits[at] if m not in done)
-    return [operations[n] for n in reversed(path[seen[at] :])]
+    while current not in seen:
+        seen[current] = len(path)
+        path.append(current)
+        current = next(m for m in waits[current] if m not in ordered)
+    return [operations[n] for n in reversed(path[seen[current] :])]
 
 
 def _cyclic(holder: Subgraph, cycle: Sequence[Operation]) -> Diagnostic:
-    shown = ", ".join(_named(op) for op in cycle[:_SHOWN]) + (", ..." if len(cycle) > _SHOWN else "")
+    shown = ", ".join(_named(op) for op in cycle[:_MAX_LISTED]) + (", ..." if len(cycle) > _MAX_LISTED else "")
     message = f"operations of {holder.name} @{holder.sym_name} wait for each other: {shown}"
     return Diagnostic(CYCLIC_ORDER, message, where=path_of(cycle[0]))
 
@@ -166,13 +166,13 @@ def _named(op: Operation) -> str:
 
 
 class _Effects:
-    """Which globals operations read and replace, also in what they call."""
+    """The globals that operations read and replace, including those of callees."""
 
     def __init__(self) -> None:
         self._of_function: dict[Function, tuple[dict[Global, bool], dict[Function, None]]] = {}
 
     def of(self, op: Operation) -> dict[Global, bool]:
-        """The globals that an operation uses; True for those that it replaces. Constants do not count."""
+        """Returns the globals that an operation uses, with True for those that it replaces. Constants are left out."""
         out: dict[Global, bool] = {}
         called: dict[Function, None] = {}
         self._gather(op, out, called)
@@ -180,9 +180,9 @@ class _Effects:
         while pending:
             function = pending.pop()
             if function not in self._of_function:
-                own: tuple[dict[Global, bool], dict[Function, None]] = {}, {}
-                self._gather(function, *own)
-                self._of_function[function] = own
+                direct: tuple[dict[Global, bool], dict[Function, None]] = {}, {}
+                self._gather(function, *direct)
+                self._of_function[function] = direct
             inside, calls = self._of_function[function]
             _merge(out, inside)
             pending += [f for f in calls if f not in called]
@@ -213,7 +213,7 @@ def _merge(into: dict[Global, bool], more: Mapping[Global, bool]) -> None:
 
 
 def _unordered(order: Order, effects: _Effects) -> Iterator[Diagnostic]:
-    """Accesses to a global, of which one replaces it, that nothing orders."""
+    """Yields a diagnostic for each global that is replaced and whose accesses are not ordered."""
     accesses: dict[Global, list[tuple[int, bool]]] = {}
     for n, op in enumerate(order.operations):
         if isinstance(op, GlobalUse | core.Call | Invocation) or op.regions:
@@ -237,29 +237,30 @@ def _unordered(order: Order, effects: _Effects) -> Iterator[Diagnostic]:
 def _without_order(
     uses: Sequence[tuple[int, bool]], behind: Sequence[Sequence[int]], ahead: Sequence[Sequence[int]]
 ) -> tuple[int, int] | None:
-    """Two accesses that no path connects: each store is compared with what lies between it and its neighbours.
+    """Returns two accesses that no path connects; each store is compared with the accesses up to its neighbouring
+    stores.
 
-    Stores that follow each other by paths are all in one order, so nothing further away needs a look.
+    Stores that are connected one after another are totally ordered, so no other pairs need a check.
     """
     stores = [k for k, (_, is_store) in enumerate(uses) if is_store]
     for number, k in enumerate(stores):
-        at = uses[k][0]
+        position = uses[k][0]
         first = stores[number - 1] if number else 0
         last = stores[number + 1] if number + 1 < len(stores) else len(uses) - 1
         before = [n for n, _ in uses[first:k]]
         after = [n for n, _ in uses[k + 1 : last + 1]]
-        reached = _reached(at, behind, before[0], at) if before else set[int]()
+        reached = _reached(position, behind, before[0], position) if before else set[int]()
         result = next((n for n in before if n not in reached), None)
         if result is None and after:
-            reached = _reached(at, ahead, at, after[-1])
+            reached = _reached(position, ahead, position, after[-1])
             result = next((n for n in after if n not in reached), None)
         if result is not None:
-            return min(result, at), max(result, at)
+            return min(result, position), max(result, position)
     return None
 
 
 def _reached(start: int, edges: Sequence[Sequence[int]], lowest: int, highest: int) -> set[int]:
-    """The positions in a range that paths from one of them lead to."""
+    """Returns the positions in a range that are reachable from one of them."""
     seen = {start}
     pending = [start]
     while pending:
@@ -274,7 +275,7 @@ def _reached(start: int, edges: Sequence[Sequence[int]], lowest: int, highest: i
 
 
 def rearrange(block: Block, order: Iterable[Operation]) -> None:
-    """Puts the operations of a block in another order."""
+    """Reorders the operations of a block."""
     operations = list(order)
     for op in operations:
         op.detach()
@@ -283,7 +284,7 @@ def rearrange(block: Block, order: Iterable[Operation]) -> None:
 
 
 def _without_tokens(op: Operation) -> None:
-    """Puts an access without tokens in the place of one that awaits and makes them."""
+    """Replaces an access that awaits and produces tokens by one without."""
     block = op.parent
     if block is None:
         return
@@ -296,49 +297,49 @@ def _without_tokens(op: Operation) -> None:
     else:
         return
     block.insert_before(op, built)
-    stand_in = block.insert_before(op, Token())
-    op.produce_token.replace_all_uses_with(stand_in.results[0])
+    placeholder = block.insert_before(op, Token())
+    op.produce_token.replace_all_uses_with(placeholder.results[0])
     op.erase()
 
 
 def _as_function(op: Func | Subgraph) -> None:
-    """Puts a function without tokens in its interface in the place of a function."""
+    """Replaces a function or subgraph by a function without tokens in its interface."""
     inputs, results = op.function_type.inputs, op.function_type.results
-    kept_inputs = [n for n, t in enumerate(inputs) if t is not token]
-    kept_results = [n for n, t in enumerate(results) if t is not token]
-    if isinstance(op, Func) and len(kept_inputs) == len(inputs) and len(kept_results) == len(results):
+    input_indices = [n for n, t in enumerate(inputs) if t is not token]
+    result_indices = [n for n, t in enumerate(results) if t is not token]
+    if isinstance(op, Func) and len(input_indices) == len(inputs) and len(result_indices) == len(results):
         return
     body = op.body_region.take()
     if body.blocks:
-        _drop_arguments(body.blocks[0], kept_inputs)
+        _drop_arguments(body.blocks[0], input_indices)
     for block in body.blocks:
         last = block.last
         if isinstance(last, Return | Output):
-            values = tuple([last.operands[n] for n in kept_results])
+            values = tuple([last.operands[n] for n in result_indices])
             built = block.insert_before(last, Return(values))
             built.location = last.location
             last.erase()
-    signature = FunctionType(tuple([inputs[n] for n in kept_inputs]), tuple([results[n] for n in kept_results]))
+    signature = FunctionType(tuple([inputs[n] for n in input_indices]), tuple([results[n] for n in result_indices]))
     replace_function(
         op,
         Func(
             op.sym_name,
             signature,
             body,
-            tuple([op.result_names[n] for n in kept_results]) if op.result_names else (),
+            tuple([op.result_names[n] for n in result_indices]) if op.result_names else (),
             op.sym_visibility,
-            _kept(op.arg_attrs, kept_inputs),
-            _kept(op.res_attrs, kept_results),
+            _selected(op.arg_attrs, input_indices),
+            _selected(op.res_attrs, result_indices),
         ),
     )
 
 
-def _kept(items: tuple[DictionaryAttr, ...] | None, which: Iterable[int]) -> tuple[DictionaryAttr, ...] | None:
-    return None if items is None else tuple([items[n] for n in which])
+def _selected(items: tuple[DictionaryAttr, ...] | None, indices: Iterable[int]) -> tuple[DictionaryAttr, ...] | None:
+    return None if items is None else tuple([items[n] for n in indices])
 
 
-def _drop_arguments(block: Block, kept: Sequence[int]) -> None:
-    dropped = [a for n, a in enumerate(block.arguments) if n not in kept]
+def _drop_arguments(block: Block, remaining: Sequence[int]) -> None:
+    dropped = [a for n, a in enumerate(block.arguments) if n not in remaining]
     for argument in dropped:
         if argument.is_used:
             first = Token()

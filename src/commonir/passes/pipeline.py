@@ -39,28 +39,28 @@ class PlannedPass(NamedTuple):
     options: PassOptions
 
 
-def pipeline_of(passes: str | Sequence[str | Pass], known: Passes) -> list[PlannedPass]:
+def pipeline_of(passes: str | Sequence[str | Pass], available: Passes) -> list[PlannedPass]:
     """Returns the passes of a pipeline, given as text or one by one.
 
     Raises: DiagnosticError (E0901 for wrong syntax and wrong options, E0904 for an unknown pass).
     """
     if isinstance(passes, str):
-        return _PipelineReader(passes, known).pipeline()
+        return _PipelineReader(passes, available).pipeline()
     planned: list[PlannedPass] = []
-    for each in passes:
-        if isinstance(each, Pass):
-            planned.append(PlannedPass(each, each.options_from({})))
+    for item in passes:
+        if isinstance(item, Pass):
+            planned.append(PlannedPass(item, item.options_from({})))
         else:
-            planned += _PipelineReader(each, known).pipeline()
+            planned += _PipelineReader(item, available).pipeline()
     return planned
 
 
 class _PipelineReader:
     """Reads the text of a pipeline."""
 
-    def __init__(self, text: str, known: Passes) -> None:
+    def __init__(self, text: str, passes: Passes) -> None:
         self._text = text
-        self._known = known
+        self._available = passes
         self._at = 0
 
     def pipeline(self) -> list[PlannedPass]:
@@ -93,7 +93,7 @@ class _PipelineReader:
         self._at = match.end()
         if self._peek() == "(":
             raise self._wrong_anchor(match[0])
-        definition = self._known.get(match[0])
+        definition = self._available.get(match[0])
         return PlannedPass(definition, definition.options_from(self._options()))
 
     def _wrong_anchor(self, name: str) -> DiagnosticError:

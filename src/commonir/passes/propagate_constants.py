@@ -1,8 +1,8 @@
-"""Sparse conditional constant propagation: what is the same constant whenever it is computed becomes that constant.
+"""Sparse conditional constant propagation: replaces values that are the same constant in all executions.
 
-Follows branches, regions and calls only where they may be taken, and what blocks, regions and functions receive over
-all ways that are taken. Works on programs of any dialect, in place; branches stay as they are.
-Source: Wegman and Zadeck, Constant Propagation with Conditional Branches, 1991; MLIR, pass `sccp`.
+Branches, regions and calls are followed only if they may be taken; block arguments, regions and functions have the
+values of all paths that may be taken. Works on programs of any dialect, in place; branches stay. Source: Wegman and
+Zadeck, Constant Propagation with Conditional Branches, 1991; MLIR, pass `sccp`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ods import Dialects, Op, traits
 from commonir.ods.branching import Branch, RegionBranch, RegionSuccessor
 from commonir.ods.effects import is_unneeded
-from commonir.passes.fold_to_constants import constant_makers, held
+from commonir.passes.fold_to_constants import build_constant, constant_definitions
 from commonir.passes.folding import Folder
 from commonir.passes.simplify import Evaluate
 from commonir.passes.symbols import Symbols
@@ -41,19 +41,19 @@ class _Constant(NamedTuple):
     origin: type[Op]
 
 
-_Known = _Constant | _Varies
+_LatticeValue = _Constant | _Varies
 
 
 def propagate_constants(root: Module, evaluate: Evaluate, dialects: Dialects) -> int:
-    """Puts constants in the place of values that are always the same; how many values."""
-    return _Replacement(_Analysis(root, Folder(evaluate, dialects)).known, dialects).run(root)
+    """Replaces values that are always the same constant; returns their number."""
+    return _Replacement(_Analysis(root, Folder(evaluate, dialects)).lattice, dialects).run(root)
 
 
 class _Analysis:
     """The lattice of the values of a program. A value without an entry is not computed on any path seen so far."""
 
     def __init__(self, root: Module, folder: Folder) -> None:
-        self.known: dict[Value, _Known] = {}
+        self.lattice: dict[Value, _LatticeValue] = {}
         self._folder = folder
         self._symbols = Symbols(root)
         self._reached: set[Block] = set()
@@ -119,10 +119,10 @@ class _Analysis:
     def _branch(self, op: Operation) -> None:
         numbers: Iterable[int] = range(len(op.successors))
         if isinstance(op, Branch):
-            if any(v not in self.known for v in op.selector_operands()):
+            if any(v not in self.lattice for v in op.selector_operands()):
                 return
-            taken = op.taken_successor(self._data)
-            numbers = numbers if taken is None else (taken,)
+            successor = op.taken_successor(self._data)
+            numbers = numbers if successor is None else (successor,)
         for n in numbers:
             target = op.successors[n]
             self._pass(op.successor_operands(n) if isinstance(op, Branch) else (), target.arguments)
@@ -139,7 +139,7 @@ class _Analysis:
                 self._reach(blocks[0])
 
     def _leave(self, op: Operation) -> None:
-        """The end of a region: what it gives goes to the operation around it."""
+        """Propagates the operands of a terminator to the parent operation of its region."""
         region = None if op.parent is None else op.parent.parent
         holder = None if region is None else region.parent
         if isinstance(holder, RegionBranch):
@@ -170,14 +170,14 @@ class _Analysis:
     # -- what values are
 
     def _data(self, value: Value) -> Data | None:
-        result = self.known.get(value)
+        result = self.lattice.get(value)
         return result.data if isinstance(result, _Constant) else None
 
     def _pass(self, values: Sequence[Value], targets: Sequence[Value]) -> None:
-        """Values become the last of others; those before them vary."""
+        """Propagates values to the last of some targets; the targets before them vary."""
         first = len(targets) - len(values)
         for n, target in enumerate(targets):
-            result = self.known.get(values[n - first]) if n - first >= 0 else _VARIES
+            result = self.lattice.get(values[n - first]) if n - first >= 0 else _VARIES
             if result is not None:
                 self._meet(target, result)
 
@@ -188,40 +188,40 @@ class _Analysis:
             data = op.constant_data()
             result = None if data is None else [_Constant(data, type(op))]
         else:
-            if any(v not in self.known for v in op.operands):
+            if any(v not in self.lattice for v in op.operands):
                 return
             result = self._folded(op)
         for n, v in enumerate(op.results):
             self._meet(v, _VARIES if result is None else result[n])
 
-    def _folded(self, op: Op) -> list[_Known] | None:
+    def _folded(self, op: Op) -> list[_LatticeValue] | None:
         results = self._folder.fold(op, [self._data(v) for v in op.operands])
         if results is None:
             return None
         return [
-            self.known.get(r, _VARIES) if isinstance(r, Value) else _VARIES if r is None else _Constant(r, type(op))
+            self.lattice.get(r, _VARIES) if isinstance(r, Value) else _VARIES if r is None else _Constant(r, type(op))
             for r in results
         ]
 
-    def _meet(self, value: Value, now: _Known) -> None:
-        before = self.known.get(value)
+    def _meet(self, value: Value, now: _LatticeValue) -> None:
+        before = self.lattice.get(value)
         if before is _VARIES or (before is not None and _are_equal(before, now)):
             return
-        self.known[value] = now if before is None else _VARIES
+        self.lattice[value] = now if before is None else _VARIES
         self._changed.append(value)
 
 
 class _Replacement:
-    """Puts constants where values are known."""
+    """Replaces known values by constants."""
 
-    def __init__(self, known: dict[Value, _Known], dialects: Dialects) -> None:
-        self._known = known
+    def __init__(self, lattice: dict[Value, _LatticeValue], dialects: Dialects) -> None:
+        self._lattice = lattice
         self._dialects = dialects
         self._pool = ConstantPool()
         self._replaced = 0
 
     def run(self, root: Operation) -> int:
-        """Goes over everything in an operation; how many values it replaced."""
+        """Replaces values in an operation; returns their number."""
         pending = _blocks_reversed(root.regions)
         while pending:
             block = pending.pop()
@@ -246,14 +246,14 @@ class _Replacement:
         return True
 
     def _constant(self, value: Value) -> Op | None:
-        """A constant that holds what a value is known to be; of a constant, one that says it as the program does."""
+        """Returns a constant operation for a value; a copy if the value is a constant already."""
         owner = value.owner
         if isinstance(owner, Op) and owner.has_trait(traits.ConstantLike) and not (owner.discardable or owner.operands):
             return owner.clone_shallow((), ())
-        found = self._known.get(value)
-        if not isinstance(found, _Constant):
+        constant = self._lattice.get(value)
+        if not isinstance(constant, _Constant):
             return None
-        result = held(constant_makers(found.origin, self._dialects), found.data, value.type)
+        result = build_constant(constant_definitions(constant.origin, self._dialects), constant.data, value.type)
         return result.owner if result is not None and isinstance(result.owner, Op) else None
 
 
@@ -261,7 +261,7 @@ def _blocks_reversed(regions: Iterable[Region]) -> list[Block]:
     return [block for region in regions for block in reversed(region.blocks)]
 
 
-def _are_equal(first: _Known, second: _Known) -> bool:
+def _are_equal(first: _LatticeValue, second: _LatticeValue) -> bool:
     if not isinstance(first, _Constant) or not isinstance(second, _Constant):
         return first is second
     a, b = first.data, second.data

@@ -19,7 +19,7 @@ def ranks_summary(module: Module) -> RanksSummary | None:
 
 
 def _of_ark(module: Module) -> RanksSummary | None:
-    """Uses the first of several ranks with one number; returns None if tensors have no memory."""
+    """Returns uses the first of several ranks with one number; returns None if tensors have no memory."""
     ranks = ranks_by_number(module)
     if not all(rank.is_placed for rank in ranks.values()):
         return None
@@ -41,7 +41,7 @@ def _of_core(module: Module) -> RanksSummary | None:
     if not functions:
         return None
     declared = [core.rank_of(function) or (0, 1) for function in functions]
-    world_size = max(size for _, size in declared)
+    world_size = max(world for _, world in declared)
     numbers = [number for number, _ in declared]
     return RanksSummary(
         world_size,

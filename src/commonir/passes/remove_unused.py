@@ -1,4 +1,4 @@
-"""Removes operations without effect whose results nobody uses."""
+"""Removes unused operations without effect."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from commonir.ods.data_dependent_dims import defined_dims, symbols_mentioned
 
 
 def remove_unused(block: Block, is_needed: Callable[[Op], bool] | None = None) -> int:
-    """Erases operations without effect whose results nobody uses, in a block and below; returns how many.
+    """Erases unused operations without effect in a block and nested blocks; returns their number.
 
-    An operation that defines a dim named in another one's attribute stays, and so does one with other effects.
+    An operation stays if it has effects, or defines a dim that an attribute of another operation mentions.
     """
     erased = 0
     mentioned: set[str] = set()
@@ -27,8 +27,8 @@ def remove_unused(block: Block, is_needed: Callable[[Op], bool] | None = None) -
                 erased += 1
             else:
                 if current is block and (op.regions or (isinstance(op, Op) and op.attribute_values)):
-                    for inner in op.walk():
-                        mentioned.update(symbols_mentioned(inner))
+                    for nested in op.walk():
+                        mentioned.update(symbols_mentioned(nested))
                 # What is nested is looked at later, when what it needs from outside has been decided on.
                 for region in op.regions:
                     pending.extend(region.blocks)
@@ -37,10 +37,10 @@ def remove_unused(block: Block, is_needed: Callable[[Op], bool] | None = None) -
 
 
 def _is_removable(op: Operation, mentioned: set[str]) -> bool:
-    """Whether an operation does nothing but compute what nobody uses; `mentioned` are sizes that attributes mention."""
+    """Returns whether an operation is pure and unused; `mentioned` are symbols that attributes mention."""
     if not isinstance(op, Op) or not op.has_trait(traits.Pure) or op.has_trait(traits.Terminator):
         return False
     for r in op.results:
         if r.is_used:
             return False
-    return not mentioned or not any(size.name in mentioned for size in defined_dims(op))
+    return not mentioned or not any(dim.name in mentioned for dim in defined_dims(op))

@@ -1,4 +1,4 @@
-"""Removes symbols that nothing can refer to: private ones to which no reference leads from what stays.
+"""Removes unused symbols: private ones that nothing refers to, except from other unused symbols.
 
 Works on programs of any dialect, in place. Source: MLIR, pass `symbol-dce`.
 """
@@ -11,10 +11,7 @@ from commonir.passes.symbols import Symbols
 
 
 def remove_unused_symbols(root: Module) -> int:
-    """Removes unused symbols of a module and of those in it; how many went.
-
-    A symbol stays when something outside may refer to it, or something that stays does.
-    """
+    """Removes unused symbols of a module and of nested ones; returns their number."""
     symbols = Symbols(root)
     referred = symbols.references()
     # What is outside of any symbol but the modules around it is looked at with them.
@@ -25,7 +22,7 @@ def remove_unused_symbols(root: Module) -> int:
             if target not in live:
                 live.add(target)
                 pending.append(target)
-    gone = [s for s in symbols if s not in live]
-    for symbol in gone:
+    unused = [s for s in symbols if s not in live]
+    for symbol in unused:
         symbol.detach()
-    return len(gone)
+    return len(unused)

@@ -1,4 +1,4 @@
-"""Rewrite rules out of files, with the dialects that the same files define."""
+"""Loads rewrite rules from files, with the dialects that the same files define."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_FUNCTIONS: Mapping[str, Function] = MappingProxyType({})
 
 
 class Rules(NamedTuple):
-    """Rules that can be given to `optimize`, and dialects that programs they are for can be read with."""
+    """Rules for `optimize`, and the dialects that are needed to read programs for them."""
 
     rewrites: tuple[Rewrite, ...]
     dialects: tuple[Dialect, ...]
@@ -36,21 +36,21 @@ def load_rules(
     dialects: Sequence[Dialect] = (),
     unambiguous: bool = False,
 ) -> Rules:
-    """The rules of a TableGen file, in today's form or in that of the specification.
+    """Returns the rules of a TableGen file, in today's form or in that of the specification.
 
     `functions` are Python functions that rules may call, by the names of the records of calls and constraints, by the
-    text of a call, or by what the text calls. `dialects` are given besides those that are installed; those that the
-    file defines and nobody else knows are added. With `unambiguous`, two rules that match the same operations
-    equally well are refused in today's form too.
+    text of a call, or by the function named in the text. `dialects` are used besides those that are installed; those
+    that only the file defines are added. With `unambiguous`, two rules that match the same operations equally well are
+    refused in today's form too.
 
-    Raises: DiagnosticError with everything that is wrong (E0260 to E0264, E0307, E0604 to E0606, E0608).
+    Raises: DiagnosticError with all errors (E0260 to E0264, E0307, E0604 to E0606, E0608).
     """
-    known = Dialects(dialects)
+    available = Dialects(dialects)
     loaded = load(
-        path, [os.fspath(folder) for folder in include_dirs], dialects=known, directives=frozenset(DIRECTIVES)
+        path, [os.fspath(folder) for folder in include_dirs], dialects=available, directives=frozenset(DIRECTIVES)
     )
     check_formats(loaded)
-    new = [d for d in loaded.dialects if not _is_known(d, known)]
+    new = [d for d in loaded.dialects if not _is_known(d, available)]
     replaced = {d.name for d in new}
     every = (*new, *[d for d in dialects if d.name not in replaced])
     rewrites = rules_of(loaded, Dialects(every), functions, is_unambiguous=unambiguous)
@@ -61,9 +61,9 @@ def load_rules(
     return Rules(tuple(rewrites), every)
 
 
-def _is_known(dialect: Dialect, known: Dialects) -> bool:
-    """Whether all operations of a dialect are defined without it."""
-    return all(known.find(name) is not None for name in dialect.operations)
+def _is_known(dialect: Dialect, available: Dialects) -> bool:
+    """Returns whether other dialects define all operations of a dialect."""
+    return all(available.find(name) is not None for name in dialect.operations)
 
 
 __all__ = ["RuleFunction", "Rules", "load_rules"]

@@ -1,4 +1,4 @@
-"""Leaves one function of a program, with what it needs."""
+"""Reduces a program to one function and its dependencies."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from commonir.ir.module import Function, Module
 
 
 def with_called(function: Function) -> tuple[Function, ...]:
-    """A function of a lowered program, and those that it calls, directly or not."""
+    """Returns a function of a lowered program, and its direct and indirect callees."""
     result: dict[Function, None] = {}
     pending = [function]
     while pending:
-        here = pending.pop()
-        if here not in result:
-            result[here] = None
-            called = [op.function() for op in here.walk() if isinstance(op, core.Call)]
+        current = pending.pop()
+        if current not in result:
+            result[current] = None
+            called = [op.function() for op in current.walk() if isinstance(op, core.Call)]
             pending += [f for f in called if f is not None]
     return tuple(result)
 
 
 def select_function(module: Module, name: str) -> Module:
-    """A lowered program whose entry is a function of the one given, without the functions it does not call.
+    """Returns a lowered program with a function as its entry, without functions that it does not call.
 
     Raises: DiagnosticError (E0706) when there is no function of this name.
     """
-    kept = with_called(module.function(name))
-    names = {op.global_name for f in kept for op in f.walk() if isinstance(op, ml_program.GlobalUse)}
+    included = with_called(module.function(name))
+    names = {op.global_name for f in included for op in f.walk() if isinstance(op, ml_program.GlobalUse)}
     dropped = {
         op
         for op in module.body.operations
-        if (isinstance(op, Function) and op not in kept)
+        if (isinstance(op, Function) and op not in included)
         or (isinstance(op, ml_program.Global) and op.sym_name not in names)
     }
     result = clone(module, keep=lambda op: op not in dropped)

@@ -1,4 +1,4 @@
-"""The steps to simpler forms of operations: what definitions and the rules of their dialects state."""
+"""Collects the rewrite steps that simplify operations, from definitions and the rules of their dialects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from commonir.rewrite.rule_set import RuleSet
 
 
 class SimplerForms:
-    """The steps of definitions: folders before rules, and of rules those before functions."""
+    """The rewrite steps of definitions, computed once each: folders before rules, rules before functions."""
 
     def __init__(self, evaluate: Evaluate, dialects: Dialects) -> None:
         self._evaluate = evaluate
@@ -28,18 +28,18 @@ class SimplerForms:
         self._steps: dict[type[Op], Sequence[RewriteStep]] = {}
 
     def of(self, definition: type[Op]) -> Sequence[RewriteStep]:
-        """All steps for operations of a definition, in the order in which they are tried."""
+        """Returns all steps for operations of a definition, in the order in which they are tried."""
         result = self._steps.get(definition)
         if result is None:
-            result = self._steps[definition] = self._found_for(definition)
+            result = self._steps[definition] = self._steps_for(definition)
         return result
 
-    def _found_for(self, definition: type[Op]) -> Sequence[RewriteStep]:
+    def _steps_for(self, definition: type[Op]) -> Sequence[RewriteStep]:
         if definition.has_trait(traits.ConstantLike):
             return ()
         out: list[RewriteStep] = []
         if definition.constant_dims is not Op.constant_dims:
-            out.append(_folded if issubclass(definition, core.CoreOp) else _folded_to_own_constant)
+            out.append(_folded if issubclass(definition, core.CoreOp) else _folded_to_dialect_constant)
         elif definition.fold is not Op.fold:
             out.append(_equal)
         computing = constant_step(definition, self._evaluate, self._dialects)
@@ -47,17 +47,17 @@ class SimplerForms:
             out.append(computing)
         if definition.has_trait(traits.Commutative):
             out.append(_ConstantsLast())
-        out += self._stated(definition)
+        out += self._rule_steps(definition)
         dialect = self._dialects.get(definition.name.partition(".")[0])
         if dialect is not None:
-            own = dialect.rules.functions
-            functions = [f for base in definition.__mro__ for f in own.get(base, ())]
+            functions_of = dialect.rules.functions
+            functions = [f for base in definition.__mro__ for f in functions_of.get(base, ())]
             out += [function_step(definition.name, f, self._dialects.find) for f in functions]
         if definition.canonicalize is not Op.canonicalize:
             out.append(_canonicalized)
         return out
 
-    def _stated(self, definition: type[Op]) -> Sequence[RewriteStep]:
+    def _rule_steps(self, definition: type[Op]) -> Sequence[RewriteStep]:
         name = definition.name.partition(".")[0]
         if name not in self._rules:
             dialect = self._dialects.get(name)
@@ -66,7 +66,7 @@ class SimplerForms:
 
 
 def simpler(op: Op) -> Rewritten | None:
-    """The step that the definition of an operation states."""
+    """Applies the folder or the canonicalization of an operation's definition."""
     return _folded(op) or _canonicalized(op)
 
 
@@ -83,8 +83,8 @@ def _folded(op: Op) -> Rewritten | None:
     return None if value is None else (op.name, (value,))
 
 
-def _folded_to_own_constant(op: Op) -> Rewritten | None:
-    """As `_folded`, for other dialects than core: known dims become a constant of the function around the operation."""
+def _folded_to_dialect_constant(op: Op) -> Rewritten | None:
+    """Like `_folded`, for dialects other than core: known dims become a constant of the function's dialect."""
     value, function = _folded_value(op), op.parent_op
     while function is not None and not isinstance(function, Function):
         function = function.parent_op
@@ -95,7 +95,7 @@ def _folded_to_own_constant(op: Op) -> Rewritten | None:
 
 
 def _equal(op: Op) -> Rewritten | None:
-    """As `_folded`, for a definition that states no dimensions."""
+    """Like `_folded`, for a definition without known dims."""
     try:
         value = op.fold()
     except NotKnownError:
@@ -112,7 +112,7 @@ def _canonicalized(op: Op) -> Rewritten | None:
 
 
 class _ConstantsLast(SelectiveRewriteStep):
-    """The step for operations whose operands may be exchanged."""
+    """The step that moves constants to the end of commutative operands."""
 
     __slots__ = ()
 

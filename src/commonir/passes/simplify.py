@@ -1,9 +1,8 @@
-"""Removes from a program of any dialect what computes nothing new.
+"""Simplifies a program of any dialect by removing redundant computations.
 
-What depends on constants alone is computed, by the given evaluator. An operation whose reference returns one of its
-operands is replaced by that operand, shape arithmetic that is known by a constant, and what computes the same as an
-operation before it by that operation's results; what nobody uses then goes. All of it follows from definitions: no
-operation is named here. What the program returns keeps its name.
+Operations on constants are evaluated, operations whose reference returns an operand are replaced by it, known shape
+arithmetic by a constant, and common subexpressions by the first one; unused operations are removed. All of it follows
+from definitions: no operation is named here. Outputs keep their names.
 """
 
 from __future__ import annotations
@@ -32,30 +31,30 @@ Evaluate = Callable[[Op, Sequence[Data]], Sequence[Data] | None]
 def simplify(module: Module, evaluate: Evaluate = lambda _op, _operands: None) -> int:
     """Simplifies the functions of a module in place and returns the number of changes.
 
-    `evaluate` computes what depends on constants alone.
+    `evaluate` computes operations on constants.
     """
     changes = 0
     for function in module.defined_functions.values():
-        work = _Simplification(function, evaluate)
-        work.run(work.simplify)
-        changes += work.changes + remove_unused(function.body, work.is_referred)
+        simplification = _Simplification(function, evaluate)
+        simplification.run(simplification.simplify)
+        changes += simplification.changes + remove_unused(function.body, simplification.is_referred)
     return changes
 
 
 def fold_constants(module: Module, evaluate: Evaluate) -> None:
-    """Computes what depends on constants alone in the functions of a module, in place, and changes nothing else."""
+    """Evaluates operations on constants in the functions of a module, in place, and changes nothing else."""
     for function in module.defined_functions.values():
-        work = _Simplification(function, evaluate)
-        work.run(work.fold, takes_ways=False)
-        remove_unused(function.body, work.is_referred)
+        simplification = _Simplification(function, evaluate)
+        simplification.run(simplification.fold, take_branches=False)
+        remove_unused(function.body, simplification.is_referred)
 
 
 def settle(function: Function, constants: Collection[Value], evaluate: Evaluate) -> None:
-    """Computes in a function, in place, what depends on some constants and on no input, and takes the ways that this
-    decides.
+    """Evaluates operations of a function that depend on some constants and on no input, in place, and takes the
+    branches that these decide.
     """
-    work = _Simplification(function, evaluate, constants)
-    work.run(work.settle)
+    simplification = _Simplification(function, evaluate, constants)
+    simplification.run(simplification.settle)
     remove_unused(function.body)
 
 
@@ -85,15 +84,15 @@ class _Simplification:
         self._evaluate = evaluate
         definition = constant_definition(function)
         self._constants = None if definition is None else _Constants(definition)
-        self._ways = TakenBranches(function)
+        self._branches = TakenBranches(function)
         self._decided = set(decided)
         self._referred = function.referred_names
-        self._handed_on: dict[Derived, dict[int, int]] = {}
-        self._kinds: dict[type[Op], _OpFacts] = {}
+        self._forwarded: dict[Derived, dict[int, int]] = {}
+        self._facts: dict[type[Op], _OpFacts] = {}
         self.changes = 0
 
-    def run(self, step: Callable[[Op, dict[object, Op]], object], *, takes_ways: bool = True) -> None:
-        """Takes a step at each operation of which the program returns no result, and ways that constants decide."""
+    def run(self, step: Callable[[Op, dict[object, Op]], object], *, take_branches: bool = True) -> None:
+        """Applies a step to each operation that computes no output, and takes branches that constants decide."""
         # What is visible in a block: operations of it and of those around it, by what they compute.
         pending: list[tuple[Block, dict[object, Op]]] = [(self._function.body, {})]
         while pending:
@@ -103,7 +102,7 @@ class _Simplification:
             while op is not None:
                 following = op.next
                 before = op.previous if op.regions else None
-                if op.regions and takes_ways and self._ways.take(op):
+                if op.regions and take_branches and self._branches.take(op):
                     self.changes += 1
                     following = block.first if before is None else before.next
                     returned = frozenset(block.last.operands) if block.last is not None else returned
@@ -114,20 +113,20 @@ class _Simplification:
                 op = following
 
     def is_referred(self, op: Op) -> bool:
-        """Whether something else than operations refers to what an operation computes, by its name."""
+        """Returns whether something other than an operation refers to a result by its name."""
         return bool(self._referred) and any(r.name in self._referred for r in op.results)
 
     def simplify(self, op: Op, visible: dict[object, Op]) -> None:
-        """Removes an operation if it can be; else remembers it among those that are visible."""
-        kind = self._kind(op)
-        if not kind.is_removable:
+        """Removes an operation if possible; else adds it to the visible ones."""
+        facts = self._facts_of(op)
+        if not facts.is_removable:
             return
-        if not (kind.is_random or kind.is_constant) and (self._made_constant(op) or self._folded(op, kind)):
+        if not (facts.is_random or facts.is_constant) and (self._replace_by_constant(op) or self._fold(op, facts)):
             return
         # A constant takes the name of what it stands for; everything else would lose it.
-        if self.is_referred(op) or (not kind.is_constant and self._passed_over(op, kind)) or kind.is_random:
+        if self.is_referred(op) or (not facts.is_constant and self._replace_by_operands(op, facts)) or facts.is_random:
             return
-        key = _identity(op, kind.is_constant)
+        key = _identity(op, facts.is_constant)
         if key is None:
             return
         try:
@@ -140,31 +139,31 @@ class _Simplification:
             op.erase()
             self.changes += 1
 
-    def _kind(self, op: Op) -> _OpFacts:
-        result = self._kinds.get(type(op))
+    def _facts_of(self, op: Op) -> _OpFacts:
+        result = self._facts.get(type(op))
         if result is None:
-            result = self._kinds[type(op)] = _OpFacts(type(op))
+            result = self._facts[type(op)] = _OpFacts(type(op))
         return result
 
-    def _passed_over(self, op: Op, kind: _OpFacts) -> bool:
+    def _replace_by_operands(self, op: Op, facts: _OpFacts) -> bool:
         """Replaces results by equal operands, and returns whether the operation was removed."""
-        if not kind.is_derived:
+        if not facts.is_derived:
             return False
         try:
             derived = infer(op)
         except (DiagnosticError, NotationError):
             return False
         # Operations of one meaning share what is derived for them.
-        handed_on = self._handed_on.get(derived)
-        if handed_on is None:
-            handed_on = self._handed_on[derived] = _handed_on(derived)
-        if not handed_on:
+        forwarded = self._forwarded.get(derived)
+        if forwarded is None:
+            forwarded = self._forwarded[derived] = _forwarded_operands(derived)
+        if not forwarded:
             return False
         operands = op.grouped_operands()
-        stands = {n: v for n, m in handed_on.items() if m < len(operands) and isinstance(v := operands[m], Value)}
-        if not stands:
+        replacements = {n: v for n, m in forwarded.items() if m < len(operands) and isinstance(v := operands[m], Value)}
+        if not replacements:
             return False
-        result = [stands.get(n) for n in range(len(op.results))]
+        result = [replacements.get(n) for n in range(len(op.results))]
         for r, v in zip(op.results, result, strict=False):
             if v is not None and r.is_used:
                 r.replace_all_uses_with(v)
@@ -174,14 +173,14 @@ class _Simplification:
         op.erase()
         return True
 
-    def _made_constant(self, op: Op) -> bool:
-        """Puts a constant in the place of shape arithmetic of which all numbers are known, if it is that."""
+    def _replace_by_constant(self, op: Op) -> bool:
+        """Replaces shape arithmetic with known integers by a constant; returns whether it did."""
         type = op.results[0].type if len(op.results) == 1 else None
         if self._constants is None or not isinstance(type, TensorType) or not type.element.is_integer:
             return False
-        known = known_dims(op.results[0]) if type.is_static and type.rank in (0, 1) else None
-        numbers = [d for d in known or () if isinstance(d, int)]
-        if known is None or len(numbers) != len(known):
+        dims = known_dims(op.results[0]) if type.is_static and type.rank in (0, 1) else None
+        numbers = [d for d in dims or () if isinstance(d, int)]
+        if dims is None or len(numbers) != len(dims):
             return False
         self._constants.replace(op.results[0], data_of(type.element, type.static_shape, numbers))
         op.erase()
@@ -189,30 +188,30 @@ class _Simplification:
         return True
 
     def fold(self, op: Op, _visible: object) -> None:
-        """Puts constants in the place of results, if they depend on constants alone."""
-        self._folded(op, self._kind(op))
+        """Replaces results by constants if all operands are constants."""
+        self._fold(op, self._facts_of(op))
 
     def settle(self, op: Op, _visible: object) -> None:
-        """Puts constants in the place of results that depend on constants alone, some of them on decided ones."""
+        """Replaces results by constants if all operands are constants, and some of them are decided ones."""
         if self._decided.isdisjoint(op.operands):
             return
         for v in op.operands:
-            maker = v.owner
-            if isinstance(maker, Op) and not maker.operands and constant_data(v) is None:
+            definition = v.owner
+            if isinstance(definition, Op) and not definition.operands and constant_data(v) is None:
                 # A constant that its definition computes, as onnx.Constant.
-                self._folded(maker, self._kind(maker))
-        self._folded(op, self._kind(op))
+                self._fold(definition, self._facts_of(definition))
+        self._fold(op, self._facts_of(op))
 
-    def _folded(self, op: Op, kind: _OpFacts) -> bool:
-        if self._constants is None or not kind.is_computed:
+    def _fold(self, op: Op, facts: _OpFacts) -> bool:
+        if self._constants is None or not facts.is_computed:
             return False
-        known: list[Data] = []
+        contents: list[Data] = []
         for v in op.operands:
             data = constant_data(v)
             if data is None:
                 return False
-            known.append(data)
-        result = self._evaluate(op, known)
+            contents.append(data)
+        result = self._evaluate(op, contents)
         if result is None:
             return False
         for r, data in zip(op.results, result, strict=True):
@@ -222,15 +221,15 @@ class _Simplification:
         return True
 
 
-def _handed_on(derived: Derived) -> dict[int, int]:
-    """The results that are just operands, each with the number of the operand."""
+def _forwarded_operands(derived: Derived) -> dict[int, int]:
+    """Returns the positions of operands that results are equal to, by position of the result."""
     numbers = {v: n for n, v in enumerate(derived.inputs) if isinstance(v, Value)}
-    settled = [_settled(v) for v in derived.outputs]
-    return {n: numbers[v] for n, v in enumerate(settled) if v in numbers}
+    folded = [_fully_folded(v) for v in derived.outputs]
+    return {n: numbers[v] for n, v in enumerate(folded) if v in numbers}
 
 
-def _settled(value: Value) -> Value:
-    """Simplifies a value that a reference returns by the folders of its operations."""
+def _fully_folded(value: Value) -> Value:
+    """Returns a value of a reference, folded by its operations until none folds."""
     result: Value | None = value
     while result is not None:
         value = result
@@ -239,7 +238,7 @@ def _settled(value: Value) -> Value:
 
 
 class _Constants:
-    """Makes constants of one definition."""
+    """Builds constants of one definition."""
 
     def __init__(self, definition: type[Op]) -> None:
         self._definition = definition
@@ -247,29 +246,29 @@ class _Constants:
         self._first: dict[TensorType, tuple[Op, Data]] = {}
 
     def replace(self, value: Value, data: Data) -> Value:
-        """Puts a constant where an operation computes a value, and in the place of the value."""
+        """Replaces a value by a constant, which is inserted before its operation."""
         owner = value.owner
         if not isinstance(owner, Operation) or owner.parent is None:
             raise InternalError("only the result of an operation can become a constant")
-        built = self._made(data)
+        built = self._build(data)
         owner.parent.insert_before(owner, built)
         built.results[0].name = value.name
         value.replace_all_uses_with(built.results[0])
         return built.results[0]
 
-    def _made(self, data: Data) -> Op:
-        first, of_first = self._first.get(data.type, (None, None))
+    def _build(self, data: Data) -> Op:
+        first, first_data = self._first.get(data.type, (None, None))
         if first is None:
             result = self._definition(data)
             if result.attr_types_suffice:
                 self._first[data.type] = result, data
             return result
-        values = tuple([data if v is of_first else v for v in first.attribute_values])
+        values = tuple([data if v is first_data else v for v in first.attribute_values])
         return self._definition.assembled((), first.operand_offsets, values, (), [r.type for r in first.results])
 
 
 def _identity(op: Op, is_constant: bool) -> object:
-    """Returns a key that equal computations share; None where there is none."""
+    """Returns a key that equal computations share; None if there is none."""
     if is_constant:
         data = known_data(op.results[0]) if len(op.results) == 1 else None
         if data is None or isinstance(data, FileData) or data.size_bytes > _COMPARED_BYTES:
@@ -279,6 +278,6 @@ def _identity(op: Op, is_constant: bool) -> object:
     if float in map(type, values):
         values = tuple([repr(v) if isinstance(v, float) else v for v in values])
     extra = op.extra
-    held = tuple(extra.items()) if extra else ()
+    extra_items = tuple(extra.items()) if extra else ()
     types = tuple([r.type for r in op.results]) if op.infers_types else len(op.results)
-    return type(op), op.operands, op.operand_offsets, values, types, held
+    return type(op), op.operands, op.operand_offsets, values, types, extra_items

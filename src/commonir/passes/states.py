@@ -1,7 +1,7 @@
-"""States of functions as globals: an input of a state type becomes a mutable global that starts at zero.
+"""Replaces states by globals: an input of a state type becomes a mutable global that is initially zero.
 
-States of one name and type in several functions are one global, which is how functions share what they keep between
-runs. Operations that read and write states say so by their traits; this module knows none of them.
+States of one name and type in several functions become one global, which they share. Traits mark operations that read
+and write states; this module names none of them.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from commonir.ods import Op, path_of
 
 
 class States:
-    """The globals that stand for the states of a module."""
+    """The globals that replace the states of a module."""
 
     def __init__(self, module: Module, diagnostics: Diagnostics) -> None:
-        self._taken: Container[str] = {*module.symbols}
-        self._by_kind: dict[tuple[str, Type], ml_program.Global] = {}
+        self._used_names: Container[str] = {*module.symbols}
+        self._by_type: dict[tuple[str, Type], ml_program.Global] = {}
         self._by_input: dict[Value, ml_program.Global] = {}
         functions = [op for op in module.nested() if isinstance(op, Function)] if module.modules else None
         for function in functions or module.functions.values():
@@ -36,7 +36,7 @@ class States:
     @property
     def globals(self) -> tuple[ml_program.Global, ...]:
         """All of them, in the order of the functions."""
-        return tuple(self._by_kind.values())
+        return tuple(self._by_type.values())
 
     @property
     def by_input(self) -> Mapping[Value, ml_program.Global]:
@@ -51,17 +51,17 @@ class States:
             diagnostics.add(UNSUPPORTED_CONVERSION, message, where=path_of(function))
             return
         key = (value.name, element_type)
-        if key not in self._by_kind:
-            names = {g.sym_name for g in self._by_kind.values()}
+        if key not in self._by_type:
+            names = {g.sym_name for g in self._by_type.values()}
             name = value.name
-            if name in names or name in self._taken:
+            if name in names or name in self._used_names:
                 # States of one name but different types belong to their functions.
                 name = f"{function.symbol_name}.{name}"
             built = ml_program.Global(
                 name, element_type, DataAttr(_zeros(element_type)), True, ml_program.Visibility.PUBLIC
             )
-            self._by_kind[key] = built
-        self._by_input[value] = self._by_kind[key]
+            self._by_type[key] = built
+        self._by_input[value] = self._by_type[key]
 
 
 def _zeros(type: TensorType) -> Data:
@@ -70,14 +70,14 @@ def _zeros(type: TensorType) -> Data:
 
 
 def load(source: ml_program.Global) -> Op:
-    """An operation that reads a state."""
+    """Returns an operation that reads a state."""
     return ml_program.GlobalLoad.of(source)
 
 
 def store(target: ml_program.Global, value: Value) -> Op:
-    """An operation that replaces what a state holds.
+    """Returns an operation that replaces the contents of a state.
 
-    A value whose sizes are only known when it runs is checked then: the size of a state is fixed.
+    The shape of a state is static; a value with dynamic dims is checked when it is stored.
     """
     if value.type is not target.type and isinstance(target.type, TensorType):
         value = core.reshape(value, target.type.static_shape)

@@ -1,9 +1,8 @@
 """Turns a region of several blocks that branch to each other into one block with `scf.if` and `scf.while`.
 
-Where the blocks are those of conditions and loops, they become these: blocks in sequence are put together, two ways
-that meet again become `scf.if`, a block that leads back to itself, directly or by one other, becomes `scf.while`. What
-is left then, as loops that are entered or left at several places, runs in one loop over the numbers of blocks.
-Source: MLIR cf and scf dialects.
+Blocks in sequence are merged, two branches that meet again become `scf.if`, and a block that leads back to itself,
+directly or through one other, becomes `scf.while`. The remaining blocks, such as those of loops with several entries or
+exits, run in one loop over block numbers. Source: MLIR cf and scf dialects.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ Target = tuple["_Node", tuple[Value, ...]]
 
 
 class _Fork(NamedTuple):
-    """How a block ends: one target, or two and the condition that chooses the first."""
+    """The end of a block: one target, or two and the condition that chooses the first."""
 
     condition: Value | None
     targets: tuple[Target, ...]
@@ -45,9 +44,9 @@ class _Node:
 
 
 def structure_region(region: Region) -> None:
-    """Makes a region one block that does the same.
+    """Reduces a region to one equivalent block.
 
-    Raises: DiagnosticError (E0601) when a terminator is not understood, or no way leads out.
+    Raises: DiagnosticError (E0601) for an unknown terminator, or if no path leaves the region.
     """
     if len(region.blocks) > 1:
         _Structuring(region).run()
@@ -115,18 +114,18 @@ class _Structuring:
         self._set_end(node, end)
 
     def _read_switch(self, last: cf.Switch, node: _Node) -> None:
-        """A switch asks for one case after the other."""
+        """Replaces a switch by comparisons with one case after the other."""
         flag, cases = last.flag, last.cases
         targets = [(self.nodes[b], last.successor_operands(n)) for n, b in enumerate(last.successors)]
         last.erase()
-        at = node
+        current = node
         for n, case in enumerate(cases):
-            number = _append(at.block, _integer(case, flag.type))
-            chosen = _append(at.block, arith.CmpI(arith.CmpIPredicate.EQ, flag, number))
-            rest = targets[0] if n == len(cases) - 1 else (_Node(Block()), ())
-            self._set_end(at, _Fork(chosen, (targets[n + 1], rest)))
-            at = rest[0]
-            self.nodes.setdefault(at.block, at)
+            number = _append(current.block, _integer(case, flag.type))
+            chosen = _append(current.block, arith.CmpI(arith.CmpIPredicate.EQ, flag, number))
+            otherwise = targets[0] if n == len(cases) - 1 else (_Node(Block()), ())
+            self._set_end(current, _Fork(chosen, (targets[n + 1], otherwise)))
+            current = otherwise[0]
+            self.nodes.setdefault(current.block, current)
         if not cases:
             self._set_end(node, _Fork(None, (targets[0],)))
 
@@ -137,14 +136,14 @@ class _Structuring:
         for target, _ in end.targets if end else ():
             target.sources.append(node)
 
-    def _now(self, values: Iterable[Value]) -> tuple[Value, ...]:
+    def _current(self, values: Iterable[Value]) -> tuple[Value, ...]:
         """Returns the current replacements of values."""
         out: list[Value] = []
         for v in values:
-            at = v
-            while at in self.replaced:
-                at = self.replaced[at]
-            out.append(at)
+            current = v
+            while current in self.replaced:
+                current = self.replaced[current]
+            out.append(current)
         return tuple(out)
 
     def _replace(self, old: Sequence[Value], new: Sequence[Value]) -> None:
@@ -162,14 +161,14 @@ class _Structuring:
             waiting.discard(node)
             if node.block not in self.nodes:
                 continue
-            around = list(node.sources)
+            sources = list(node.sources)
             if self._reduce_at(node):
                 targets = node.end.targets if node.end else ()
-                for other in (node, *around, *(t for t, _ in targets)):
-                    for again in (other, *other.sources):
-                        if again not in waiting and again is not self.exit and again.block in self.nodes:
-                            waiting.add(again)
-                            pending.append(again)
+                for neighbour in (node, *sources, *(t for t, _ in targets)):
+                    for candidate in (neighbour, *neighbour.sources):
+                        if candidate not in waiting and candidate is not self.exit and candidate.block in self.nodes:
+                            waiting.add(candidate)
+                            pending.append(candidate)
 
     def _reduce_at(self, node: _Node) -> bool:
         end = node.end
@@ -180,24 +179,26 @@ class _Structuring:
         return self._loop_on_itself(node, end) or self._loop_with_body(node, end) or self._choice(node, end)
 
     def _absorb(self, node: _Node, target: Target) -> bool:
-        """Puts a block to which only one leads at the end of that."""
+        """Merges a block into its only predecessor."""
         other, values = target
         if other in (node, self.exit, self.entry) or other.sources != [node]:
             return False
-        self._replace(other.block.arguments, self._now(values))
+        self._replace(other.block.arguments, self._current(values))
         _move(other.block, node.block)
         self._take_end(node, other)
         return True
 
     def _take_end(self, node: _Node, other: _Node) -> None:
-        """Lets a block end as another one, which is gone."""
+        """Moves the end of a block that was merged to another one."""
         end = other.end
         self._set_end(other, None)
         self._set_end(node, end)
         self.nodes.pop(other.block)
 
     def _way(self, node: _Node, target: Target) -> tuple[_Node | None, Target] | None:
-        """A way from a block that is its own, by another block or by none, and where it leads."""
+        """Returns a branch of a fork: the block that only it runs, or None, and the block to which it leads; None if it
+        is more complex.
+        """
         other, values = target
         if other.sources == [node] and other is not self.exit and other is not node and other is not self.entry:
             if other.end is None or len(other.end.targets) != 1:
@@ -206,28 +207,28 @@ class _Structuring:
         return None, (other, values)
 
     def _choice(self, node: _Node, end: _Fork) -> bool:
-        """Two ways that meet again become a condition."""
-        ways = [self._way(node, t) for t in end.targets]
-        first, second = ways
+        """Replaces two branches that meet again by a condition."""
+        paths = [self._way(node, t) for t in end.targets]
+        first, second = paths
         if first is None or second is None or end.condition is None:
             return False
         join = first[1][0]
         if second[1][0] is not join:
             return False
         regions: list[Region] = []
-        for (own, (_, values)), target in zip((first, second), end.targets, strict=True):
+        for (way, (_, values)), target in zip((first, second), end.targets, strict=True):
             block = Block()
-            if own is not None:
-                self._replace(own.block.arguments, self._now(target[1]))
-                _move(own.block, block)
-            block.append(scf.Yield.build({"results_": self._now(values)}, ()))
+            if way is not None:
+                self._replace(way.block.arguments, self._current(target[1]))
+                _move(way.block, block)
+            block.append(scf.Yield.build({"results_": self._current(values)}, ()))
             regions.append(Region([block]))
-        for own, _ in (first, second):
-            if own is not None:
-                self._set_end(own, None)
-                self.nodes.pop(own.block)
+        for way, _ in (first, second):
+            if way is not None:
+                self._set_end(way, None)
+                self.nodes.pop(way.block)
         types = [a.type for a in join.block.arguments]
-        (condition,) = self._now([end.condition])
+        (condition,) = self._current([end.condition])
         fields = {"condition": condition, "thenRegion": regions[0], "elseRegion": regions[1]}
         built = node.block.append(scf.If.build(fields, types))
         self._set_end(node, _Fork(None, ((join, built.results),)))
@@ -236,40 +237,42 @@ class _Structuring:
     # -- loops
 
     def _loop_on_itself(self, node: _Node, end: _Fork) -> bool:
-        """A block that leads back to itself."""
+        """Replaces a block that branches to itself by a loop; returns whether it did."""
         inside = [t for t in end.targets if t[0] is node]
         if len(inside) != 1 or end.condition is None:
             return False
         (leaves,) = [t for t in end.targets if t[0] is not node]
         before = self._loop_block(node)
         condition = self._condition(before, end, end.targets[0][0] is node)
-        again, out = self._now(inside[0][1]), self._now(leaves[1])
-        passed = self._passed(before, (*again, *out), None)
+        next_values, out = self._current(inside[0][1]), self._current(leaves[1])
+        passed = self._passed(before, (*next_values, *out), None)
         after = Block([v.type for v in passed])
         inner = dict(zip(passed, after.arguments, strict=True))
-        after.append(scf.Yield.build({"results_": tuple([inner.get(v, v) for v in again])}, ()))
+        after.append(scf.Yield.build({"results_": tuple([inner.get(v, v) for v in next_values])}, ()))
         self._close_loop(node, before, after, condition, passed, (leaves[0], out))
         return True
 
     def _loop_with_body(self, node: _Node, end: _Fork) -> bool:
-        """A block that leads to another one, from which only one way leads, back."""
+        """Replaces a block that branches to another one, whose only successor is the first, by a loop; returns whether
+        it did.
+        """
         bodies = [t for t in end.targets if self._is_body(node, t[0])]
         if len(bodies) != 1 or end.condition is None:
             return False
-        body, given = bodies[0][0], bodies[0][1]
+        body, arguments = bodies[0][0], bodies[0][1]
         (leaves,) = [t for t in end.targets if t[0] is not body]
-        again = body.end.targets[0][1] if body.end else ()
+        next_values = body.end.targets[0][1] if body.end else ()
         before = self._loop_block(node)
         condition = self._condition(before, end, end.targets[0][0] is body)
-        self._replace(body.block.arguments, self._now(given))
-        out = self._now(leaves[1])
-        passed = self._passed(before, (*self._now(again), *out), body.block)
+        self._replace(body.block.arguments, self._current(arguments))
+        out = self._current(leaves[1])
+        passed = self._passed(before, (*self._current(next_values), *out), body.block)
         after = Block([v.type for v in passed])
         _move(body.block, after)
         inner = dict(zip(passed, after.arguments, strict=True))
         for old, new in inner.items():
             _replace_inside(old, new, after)
-        after.append(scf.Yield.build({"results_": tuple([inner.get(v, v) for v in self._now(again)])}, ()))
+        after.append(scf.Yield.build({"results_": tuple([inner.get(v, v) for v in self._current(next_values)])}, ()))
         self._set_end(body, None)
         self.nodes.pop(body.block)
         self._close_loop(node, before, after, condition, passed, (leaves[0], out))
@@ -281,30 +284,32 @@ class _Structuring:
         return len(other.end.targets) == 1 and other.end.targets[0][0] is node
 
     def _loop_block(self, node: _Node) -> Block:
-        """The operations of a block on arguments of their own, for the first region of a loop."""
+        """Returns the operations of a block with new arguments, for the first region of a loop."""
         before = Block([a.type for a in node.block.arguments])
         self._replace(node.block.arguments, before.arguments)
         _move(node.block, before)
         return before
 
     def _condition(self, before: Block, end: _Fork, goes_on: bool) -> Value:
-        """The condition of a fork, or its opposite, as one that says whether the loop goes on."""
-        (condition,) = self._now([end.condition] if end.condition is not None else [])
+        """Returns the condition of a fork, or its negation, such that it is true if the loop continues."""
+        (condition,) = self._current([end.condition] if end.condition is not None else [])
         if goes_on:
             return condition
         truth = _append(before, arith.Constant(BoolAttr(True)))
         return _append(before, arith.XOrI(condition, truth))
 
     def _passed(self, before: Block, values: Iterable[Value], body: Block | None) -> list[Value]:
-        """The values of the first region of a loop that are used outside of it: in the second one or after the loop."""
-        own = [*before.arguments, *(r for op in before.operations for r in op.results)]
-        expected = set(values)
+        """Returns the values of the first region of a loop that are used outside of it, in the second region or after
+        the loop.
+        """
+        defined = [*before.arguments, *(r for op in before.operations for r in op.results)]
+        used = set(values)
         # Branches that are not yet operations use values, too.
         for node in self.nodes.values():
             if node.block is not body and node.end is not None:
-                expected.update(v for _, passed in node.end.targets for v in self._now(passed))
-                expected.update(self._now([node.end.condition] if node.end.condition is not None else []))
-        return [v for v in own if v in expected or any(_outermost(user, before) is None for user in v.users)]
+                used.update(v for _, passed in node.end.targets for v in self._current(passed))
+                used.update(self._current([node.end.condition] if node.end.condition is not None else []))
+        return [v for v in defined if v in used or any(_outermost(user, before) is None for user in v.users)]
 
     def _close_loop(
         self, node: _Node, before: Block, after: Block, condition: Value, passed: Sequence[Value], out: Target
@@ -332,8 +337,8 @@ class _Structuring:
         end = node.end
         if end is None:
             return
-        condition = None if end.condition is None else self._now([end.condition])[0]
-        targets = tuple([(t, tuple([new.get(v, v) for v in self._now(passed)])) for t, passed in end.targets])
+        condition = None if end.condition is None else self._current([end.condition])[0]
+        targets = tuple([(t, tuple([new.get(v, v) for v in self._current(passed)])) for t, passed in end.targets])
         node.end = _Fork(None if condition is None else new.get(condition, condition), targets)
 
     # -- the end
@@ -344,42 +349,44 @@ class _Structuring:
         assert end is not None
         assert leaving is not None
         node.block.append(leaving)
-        leaving.operands = self._now(end.targets[0][1])
+        leaving.operands = self._current(end.targets[0][1])
         for block in list(self.region.blocks):
             if block is not node.block:
                 _clear(block)
                 self.region.blocks.remove(block)
 
     def _dispatch(self) -> None:
-        """Runs blocks by their numbers in one loop, which carries all values that more than one of them uses."""
-        rest = [n for n in self.nodes.values() if n is not self.entry]
-        number = {node: n for n, node in enumerate([*rest, self.exit])}
-        shared = self._shared_values(rest)
-        carried = [*(a for node in (*rest, self.exit) for a in node.block.arguments), *shared]
+        """Runs blocks by number in one loop, which carries all values that several blocks use."""
+        nodes = [n for n in self.nodes.values() if n is not self.entry]
+        number = {node: n for n, node in enumerate([*nodes, self.exit])}
+        shared = self._shared_values(nodes)
+        carried = [*(a for node in (*nodes, self.exit) for a in node.block.arguments), *shared]
         head = self.entry.block
         start = self._next_state(self.entry, head, number, carried, dict.fromkeys(carried))
         before = Block([v.type for v in start])
-        over = _append(before, _integer(number[self.exit], index))
-        goes_on = _append(before, arith.CmpI(arith.CmpIPredicate.NE, before.arguments[0], over))
+        exit_number = _append(before, _integer(number[self.exit], index))
+        goes_on = _append(before, arith.CmpI(arith.CmpIPredicate.NE, before.arguments[0], exit_number))
         before.append(scf.Condition.build({"condition": goes_on, "args": before.arguments}, ()))
         after = Block([v.type for v in start])
         cases: list[Region] = []
-        for node in rest:
+        for node in nodes:
             inner = dict(zip(carried, after.arguments[1:], strict=True))
             block = Block()
             _move(node.block, block)
-            own = {r for op in block.operations for r in op.results}
+            defined = {r for op in block.operations for r in op.results}
             for old, new in inner.items():
-                if old not in own:
+                if old not in defined:
                     _replace_inside(old, new, block)
-            state = self._next_state(node, block, number, carried, {v: (v if v in own else inner[v]) for v in carried})
+            state = self._next_state(
+                node, block, number, carried, {v: (v if v in defined else inner[v]) for v in carried}
+            )
             block.append(scf.Yield.build({"results_": state}, ()))
             cases.append(Region([block]))
         default = Block()
         default.append(scf.Yield.build({"results_": after.arguments}, ()))
         fields = {
             "arg": after.arguments[0],
-            "cases": tuple(range(len(rest))),
+            "cases": tuple(range(len(nodes))),
             "defaultRegion": Region([default]),
             "caseRegions": tuple(cases),
         }
@@ -387,23 +394,23 @@ class _Structuring:
         after.append(scf.Yield.build({"results_": chosen.results}, ()))
         regions = {"inits": start, "before": Region([before]), "after": Region([after])}
         loop = head.append(scf.While.build(regions, [v.type for v in start]))
-        at = {v: loop.results[1 + n] for n, v in enumerate(carried)}
-        for node in rest:
+        results = {v: loop.results[1 + n] for n, v in enumerate(carried)}
+        for node in nodes:
             self._set_end(node, None)
             self.nodes.pop(node.block)
-        self._set_end(self.entry, _Fork(None, ((self.exit, tuple([at[a] for a in self.exit.block.arguments])),)))
+        self._set_end(self.entry, _Fork(None, ((self.exit, tuple([results[a] for a in self.exit.block.arguments])),)))
         self._finish(self.entry)
 
-    def _shared_values(self, rest: Sequence[_Node]) -> list[Value]:
-        """Results of operations of blocks that other blocks use."""
+    def _shared_values(self, nodes: Sequence[_Node]) -> list[Value]:
+        """Returns results of operations of blocks that other blocks use."""
         mentioned: dict[Value, set[_Node]] = {}
-        for node in rest:
+        for node in nodes:
             if node.end is not None:
                 conditions = [] if node.end.condition is None else [node.end.condition]
-                for v in self._now([*conditions, *(v for _, passed in node.end.targets for v in passed)]):
+                for v in self._current([*conditions, *(v for _, passed in node.end.targets for v in passed)]):
                     mentioned.setdefault(v, set()).add(node)
         out: list[Value] = []
-        for node in rest:
+        for node in nodes:
             for v in (r for op in node.block.operations for r in op.results):
                 elsewhere = any(other is not node for other in mentioned.get(v, ()))
                 if elsewhere or any(_outermost(user, node.block) is None for user in v.users):
@@ -416,26 +423,26 @@ class _Structuring:
         block: Block,
         number: dict[_Node, int],
         carried: Sequence[Value],
-        held: dict[Value, Value | None],
+        current: dict[Value, Value | None],
     ) -> tuple[Value, ...]:
-        """The number of the next block and the values that are carried to it, as values at the end of a block."""
+        """Returns the number of the next block and the values that are carried to it, at the end of a block."""
         end = node.end
         assert end is not None
 
-        def here(values: Iterable[Value]) -> list[Value]:
-            return [found if (found := held.get(v)) is not None else v for v in self._now(values)]
+        def current_values(values: Iterable[Value]) -> list[Value]:
+            return [value if (value := current.get(v)) is not None else v for v in self._current(values)]
 
         states: list[list[Value]] = []
         for target, passed in end.targets:
-            arguments = dict(zip(target.block.arguments, here(passed), strict=True))
+            arguments = dict(zip(target.block.arguments, current_values(passed), strict=True))
             state = [_append(block, _integer(number[target], index))]
             for v in carried:
-                kept = arguments.get(v) or held[v]
-                state.append(_append(block, _poison(v.type)) if kept is None else kept)
+                value = arguments.get(v) or current[v]
+                state.append(_append(block, _poison(v.type)) if value is None else value)
             states.append(state)
         if len(states) == 1:
             return tuple(states[0])
-        (condition,) = here([end.condition] if end.condition is not None else [])
+        (condition,) = current_values([end.condition] if end.condition is not None else [])
         return tuple(
             [
                 a if a is b else _append(block, arith.Select(condition, a, b))
@@ -448,19 +455,19 @@ _BRANCHES = (cf.Br, cf.CondBr, cf.Switch)
 
 
 def _reachable(region: Region) -> list[Block]:
-    """The blocks that a way from the first leads to, in their order; the others are emptied."""
-    seen = {region.blocks[0]}
+    """Returns the reachable blocks, in their order."""
+    reached = {region.blocks[0]}
     pending = [region.blocks[0]]
     while pending:
         for successor in pending.pop().successors:
-            if successor not in seen:
-                seen.add(successor)
+            if successor not in reached:
+                reached.add(successor)
                 pending.append(successor)
-    return [b for b in region.blocks if b in seen]
+    return [b for b in region.blocks if b in reached]
 
 
 def _clear(block: Block) -> None:
-    """Removes what is left in a block that nothing leads to."""
+    """Removes the operations of an unreachable block."""
     for op in reversed(list(block.operations)):
         for r in op.results:
             r.replace_all_uses_with(Value(r.type))
@@ -468,29 +475,29 @@ def _clear(block: Block) -> None:
 
 
 def _move(source: Block, target: Block) -> None:
-    """Puts the operations of a block at the end of another one."""
+    """Moves the operations of a block to the end of another one."""
     for op in list(source.operations):
         op.detach()
         target.append(op)
 
 
 def _outermost(op: Operation, block: Block) -> Operation | None:
-    """The operation of a block that an operation is, or is nested in; None when it is neither."""
-    at: Operation | None = op
-    while at is not None and at.parent is not block:
-        at = at.parent_op
-    return at
+    """Returns the operation of a block that is an operation or contains it; None if there is none."""
+    current: Operation | None = op
+    while current is not None and current.parent is not block:
+        current = current.parent_op
+    return current
 
 
 def _replace_inside(old: Value, new: Value, block: Block) -> None:
-    """Replaces a value where a block uses it, or what is nested in it."""
+    """Replaces the uses of a value in a block and nested blocks."""
     for user in old.users:
         if _outermost(user, block) is not None:
             user.operands = tuple([new if v is old else v for v in user.operands])
 
 
 def _append(block: Block, op: Op, before: Operation | None = None) -> Value:
-    """Puts an operation at the end of a block, or before one of it, and returns its result."""
+    """Inserts an operation at the end of a block, or before one of its operations, and returns its result."""
     if before is None:
         block.append(op)
     else:
@@ -499,12 +506,12 @@ def _append(block: Block, op: Op, before: Operation | None = None) -> Value:
 
 
 def _integer(value: int, type: Type) -> Op:
-    """A constant of an integer type."""
+    """Returns a constant of an integer type."""
     if type is boolean or not isinstance(type, ElementType):
         return arith.Constant(BoolAttr(bool(value & 1)))
     return arith.Constant(IntegerAttr(value, type))
 
 
 def _poison(type: Type) -> Op:
-    """A value that does not matter."""
+    """Returns a poison value."""
     return ub.Poison.build({}, (type,))

@@ -1,11 +1,9 @@
-"""Brings control flow into the form that lowering knows: functions and regions of one block, with `scf.if`,
-`scf.for` and `scf.while` only, whose conditions are plain.
+"""Transforms control flow into the form that can be lowered: functions and regions of one block with `scf.if`,
+`scf.for` and `scf.while`.
 
-Branches become conditions and loops (`passes/structure_branches.py`), a choice among cases becomes conditions, loops
-whose rounds may run in any order run them one after the other, and a region that runs once takes the place of the
-operation that runs it. A loop that does more than compute before it asks does so at the start of its round.
-The source is not touched.
-Source: MLIR cf and scf dialects.
+Branches become conditions and loops (`passes/structure_branches.py`), a switch becomes conditions, parallel loops
+become sequential ones, and `scf.execute_region` is replaced by its region. If the first region of `scf.while` has
+effects, it moves to the beginning of the loop body. The source does not change. Source: MLIR cf and scf dialects.
 """
 
 from __future__ import annotations
@@ -29,9 +27,9 @@ Bounds = tuple[Value, Value, Value]
 
 
 def structure_control(module: Module) -> Module:
-    """A module whose functions have that form.
+    """Returns a module whose functions have that form.
 
-    Raises: DiagnosticError (E0601) for branches and loops that cannot be brought into it.
+    Raises: DiagnosticError (E0601) for branches and loops that cannot be transformed.
     """
     result = clone(module)
     diagnostics = Diagnostics()
@@ -55,7 +53,7 @@ def _structure_regions(op: Operation) -> None:
 def _structure(op: Operation) -> None:
     match op:
         case scf.ExecuteRegion():
-            _put_in_place(op, op.region.block)
+            _inline_block(op, op.region.block)
         case scf.IndexSwitch():
             _structure_switch(op)
         case scf.Parallel():
@@ -65,13 +63,13 @@ def _structure(op: Operation) -> None:
             bounds = [(_position(a, op), _position(b, op), _position(c, op)) for a, b, c in op.bounds]
             _put_loops(op, bounds, op.outputs, lambda block, at, state: _inserted(op, block, at, state))
         case scf.While() if not all(_only_computes(inner) for inner in op.before.block.operations):
-            _ask_first(op)
+            _move_condition_first(op)
         case _:
             pass
 
 
 def _only_computes(op: Operation) -> bool:
-    """Whether an operation may as well run twice."""
+    """Returns whether an operation may run twice."""
     return isinstance(op, Op) and op.has_trait(Pure) and not op.regions
 
 
@@ -80,7 +78,7 @@ def _position(value: int | Value, before: Operation) -> Value:
 
 
 def _before(anchor: Operation, op: Op) -> Value:
-    """Puts an operation before another one and returns its result."""
+    """Inserts an operation before another one and returns its result."""
     assert anchor.parent is not None
     anchor.parent.insert_before(anchor, op)
     return op.results[0]
@@ -92,8 +90,8 @@ def _replace(op: Operation, values: Sequence[Value]) -> None:
     op.erase()
 
 
-def _put_in_place(op: Operation, block: Block) -> None:
-    """Puts the operations of a block in the place of the operation that runs it."""
+def _inline_block(op: Operation, block: Block) -> None:
+    """Replaces an operation by the operations of the block that it runs."""
     last = block.last
     assert last is not None
     values = last.operands
@@ -106,7 +104,7 @@ def _put_in_place(op: Operation, block: Block) -> None:
 
 
 def _structure_switch(op: scf.IndexSwitch) -> None:
-    """One condition for each case, the next one inside of what runs otherwise."""
+    """Replaces a switch by one condition per case, each in the else branch of the one before."""
     types = [r.type for r in op.results]
     otherwise = op.defaultRegion.take()
     regions = [r.take() for r in op.caseRegions]
@@ -114,8 +112,8 @@ def _structure_switch(op: scf.IndexSwitch) -> None:
     for case, region in reversed(list(zip(op.cases, regions, strict=True))):
         if built is not None:
             block = Block()
-            assert built.parent is None
-            _append_chosen(block, built)
+            for inner in _with_condition(built):
+                block.append(inner)
             block.append(scf.Yield.build({"results_": built.results}, ()))
             otherwise = Region([block])
         number = arith.Constant(IntegerAttr(case, index))
@@ -124,25 +122,21 @@ def _structure_switch(op: scf.IndexSwitch) -> None:
         built = scf.If.build(fields, types)
     if built is None:
         block = otherwise.block
-        _put_in_place(op, block)
+        _inline_block(op, block)
         return
-    place = Block()
-    _append_chosen(place, built)
-    for inner in list(place.operations):
-        inner.detach()
+    for inner in _with_condition(built):
         if op.parent is not None:
             op.parent.insert_before(op, inner)
     _replace(op, built.results)
 
 
-def _append_chosen(block: Block, new_op: scf.If) -> None:
-    """Puts a condition with what asks for the case at the end of a block."""
+def _with_condition(new_op: scf.If) -> tuple[Operation, ...]:
+    """Returns the operations that compute whether the case of a switch is requested, and the conditional itself."""
     requested = new_op.condition.owner
     assert isinstance(requested, arith.CmpI)
     number = requested.rhs.owner
     assert isinstance(number, arith.Constant)
-    for op in (number, requested, new_op):
-        block.append(op)
+    return number, requested, new_op
 
 
 # -- loops
@@ -154,7 +148,7 @@ def _put_loops(
     initial: Sequence[Value],
     fill: Callable[[Block, Sequence[Value], Sequence[Value]], tuple[Value, ...]],
 ) -> None:
-    """Puts loops over all axes in the place of an operation; `fill` makes the innermost block and the next values."""
+    """Replaces an operation by loops over all axes; `fill` fills the innermost block and returns the next values."""
     types = [v.type for v in initial]
     state = tuple(initial)
     loops: list[scf.For] = []
@@ -187,7 +181,9 @@ def _put_loops(
 
 
 def _place_body(source: Block, block: Block, values: Sequence[Value]) -> Operation:
-    """Puts a block but for its terminator at the end of another one, on values for its arguments."""
+    """Moves the operations of a block to the end of another one, with values for its arguments, and returns the
+    terminator.
+    """
     for argument, value in zip(source.arguments, values, strict=True):
         argument.replace_all_uses_with(value)
     last = source.last
@@ -200,7 +196,7 @@ def _place_body(source: Block, block: Block, values: Sequence[Value]) -> Operati
 
 
 def _reduced(op: scf.Parallel, block: Block, at: Sequence[Value], state: Sequence[Value]) -> tuple[Value, ...]:
-    """A round of a parallel loop: what its regions combine."""
+    """Returns the values of an iteration of a parallel loop, combined by its reductions."""
     last = _place_body(op.region.block, block, at)
     if not isinstance(last, scf.Reduce):
         return tuple(state)
@@ -214,7 +210,7 @@ def _reduced(op: scf.Parallel, block: Block, at: Sequence[Value], state: Sequenc
 
 
 def _inserted(op: scf.Forall, block: Block, at: Sequence[Value], state: Sequence[Value]) -> tuple[Value, ...]:
-    """A round of a loop with shared results: its insertions, one after the other."""
+    """Returns the values of an iteration of a loop with shared results, after its insertions."""
     outputs = op.region.block.arguments[len(at) :]
     last = _place_body(op.region.block, block, (*at, *outputs))
     now = dict(zip(outputs, state, strict=True))
@@ -235,10 +231,10 @@ def _inserted(op: scf.Forall, block: Block, at: Sequence[Value], state: Sequence
     return tuple([now[v] for v in outputs])
 
 
-def _ask_first(op: scf.While) -> None:
-    """Puts a loop whose first region is only a condition in the place of one whose first region does more.
+def _move_condition_first(op: scf.While) -> None:
+    """Replaces a loop whose first region has effects by one whose first region is only a condition.
 
-    The loop carries whether it goes on, what the first region receives, and what it passed on last.
+    The loop carries whether it continues, the arguments of the first region, and the values that this passed on last.
     """
     before, after = op.before.block, op.after.block
     inputs, types = [v.type for v in op.inits], [r.type for r in op.results]
@@ -248,19 +244,21 @@ def _ask_first(op: scf.While) -> None:
     assert isinstance(last, scf.Condition)
     goes_on, passed = last.condition, last.args
     last.erase()
-    rest = Block()
-    end = _place_body(after, rest, passed)
-    rest.append(end)
+    body = Block()
+    end = _place_body(after, body, passed)
+    body.append(end)
     otherwise = Block()
     otherwise.append(scf.Yield.build({"results_": block.arguments[1 : 1 + len(inputs)]}, ()))
-    fields = {"condition": goes_on, "thenRegion": Region([rest]), "elseRegion": Region([otherwise])}
+    fields = {"condition": goes_on, "thenRegion": Region([body]), "elseRegion": Region([otherwise])}
     following = block.append(scf.If.build(fields, inputs))
     block.append(scf.Yield.build({"results_": (goes_on, *following.results, *passed)}, ()))
-    ask = Block(carried)
-    ask.append(scf.Condition.build({"condition": ask.arguments[0], "args": ask.arguments}, ()))
+    condition_block = Block(carried)
+    condition_block.append(
+        scf.Condition.build({"condition": condition_block.arguments[0], "args": condition_block.arguments}, ())
+    )
     start = [_before(op, arith.Constant(BoolAttr(True)))]
     start += [*op.inits, *[_before(op, ub.Poison.build({}, (t,))) for t in types]]
-    loop = {"inits": tuple(start), "before": Region([ask]), "after": Region([block])}
+    loop = {"inits": tuple(start), "before": Region([condition_block]), "after": Region([block])}
     assert op.parent is not None
     built = op.parent.insert_before(op, scf.While.build(loop, carried))
     _replace(op, built.results[1 + len(inputs) :])

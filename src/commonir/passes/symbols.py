@@ -1,4 +1,4 @@
-"""The symbols of a program by name, looked up once: for passes that follow many references.
+"""Symbol tables of a program, computed once, for passes that follow many references.
 
 Source: MLIR, symbols and symbol tables.
 """
@@ -26,62 +26,60 @@ class Symbols:
             yield from table.values()
 
     def along(self, user: Operation, path: tuple[str, ...]) -> Iterator[Operation]:
-        """The symbols that a reference leads through, from the nearest module in which its first name is one."""
+        """Yields the symbols of a path, starting in the innermost enclosing module that defines its first name."""
         for holder in user.ancestors():
             if isinstance(holder, Module) and path[0] in self._tables.get(holder, {}):
                 yield from self._from(holder, path)
                 return
 
     def _from(self, holder: Module, path: tuple[str, ...]) -> Iterator[Operation]:
-        at: Operation | None = holder
+        current: Operation | None = holder
         for name in path:
-            at = self._tables.get(at, {}).get(name) if isinstance(at, Module) else None
-            if at is None:
+            current = self._tables.get(current, {}).get(name) if isinstance(current, Module) else None
+            if current is None:
                 return
-            yield at
+            yield current
 
     def references(self) -> Mapping[Operation, Sequence[Operation]]:
-        """For the program and each symbol: those to which references lead from it and what is in it, symbols left out.
+        """Returns the symbols to which the program and each symbol refer, without the references of nested symbols.
 
-        One walk finds them all. To look up one alone takes the longer the deeper it stands.
+        One walk finds all of them. Looking up a single reference takes longer the deeper it is nested.
         """
         result: dict[Operation, list[Operation]] = {}
         # The modules around that hold a name, the innermost last.
-        around: dict[str, list[Module]] = {}
+        visible: dict[str, list[Module]] = {}
         # Each with the symbol that it belongs to; a module once more, with none, when all in it was met.
         pending: list[tuple[Operation, Operation | None]] = [(self.root, self.root)]
         while pending:
             op, symbol = pending.pop()
             if isinstance(op, Module) and symbol is None:
                 for name in self._tables[op]:
-                    around[name].pop()
+                    visible[name].pop()
                 continue
             assert symbol is not None
             for path in references_in(op.attribute_dictionary.values()):
-                if around.get(path[0]):
-                    result.setdefault(symbol, []).extend(self._from(around[path[0]][-1], path))
+                if visible.get(path[0]):
+                    result.setdefault(symbol, []).extend(self._from(visible[path[0]][-1], path))
             if isinstance(op, Module):
                 pending.append((op, None))
                 for name in self._tables[op]:
-                    around.setdefault(name, []).append(op)
+                    visible.setdefault(name, []).append(op)
             inside = [inner for region in op.regions for block in region.blocks for inner in block.operations]
             pending += [(inner, inner if name_of(inner) else symbol) for inner in inside]
         return result
 
     def referred(self, op: Operation) -> Iterator[Operation]:
-        """The symbols to which the attributes of an operation lead, also those on the way."""
+        """Yields the symbols to which the attributes of an operation refer, including those on the path."""
         for path in references_in(op.attribute_dictionary.values()):
             yield from self.along(op, path)
 
     def called(self, op: Invocation) -> Function | None:
-        """The function that an operation runs."""
+        """Returns the function that an operation invokes."""
         return next((f for f in self.referred(op) if isinstance(f, Function)), None)
 
     @staticmethod
     def is_private(symbol: Operation) -> bool:
-        """Whether nothing outside of the program can refer to a symbol: the program is all there is, and public
-        symbols are what others see of it.
-        """
+        """Returns whether only the program itself can refer to a symbol: its visibility is private or nested."""
         return _visibility(symbol) in ("private", "nested")
 
 
@@ -97,7 +95,7 @@ def _visibility(symbol: Operation) -> str:
 
 
 def name_of(op: Operation) -> str:
-    """The name under which an operation can be referred to; "" when it has none."""
+    """Returns the symbol name of an operation; "" if it has none."""
     return op.symbol_name if isinstance(op, Symbol | Module) else ""
 
 
@@ -112,7 +110,7 @@ def _table(module: Module) -> dict[str, Operation]:
 
 
 def references_in(attributes: Iterable[Attribute]) -> Iterator[tuple[str, ...]]:
-    """The references to symbols in attributes, however deep."""
+    """Yields the symbol references in attributes, also nested ones."""
     pending = list(attributes)
     while pending:
         match pending.pop():

@@ -1,7 +1,7 @@
-"""Makes what a function keeps between runs pass through it: mutable globals become inputs and outputs.
+"""Replaces mutable globals of a function by inputs and outputs, for targets without variables.
 
-For targets without variables. Each global that the function reads or replaces becomes one more input and one more
-output, and travels through the branches and loops that replace it. The module given is not touched.
+Each global that the function reads or replaces becomes one more input and output, and is threaded through the branches
+and loops that replace it. The source does not change.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SUFFIX = "_out"
 
 
 class Threaded(NamedTuple):
-    """A global that passes through a function: the names of its input and of its output."""
+    """A global that was replaced, and the names of its input and output."""
 
     variable: ml_program.Global
     input: str
@@ -35,12 +35,13 @@ Contents = dict[ml_program.Global, Value]
 
 
 def thread_globals(module: Module, function: str | None = None) -> tuple[Module, tuple[Threaded, ...]]:
-    """A module in which a function, the main one if none is named, uses no mutable global, and what became of them.
+    """Returns a module in which a function, by default the main one, uses no mutable global, and the replaced globals.
 
-    The module itself when there is nothing to do. Further inputs and outputs stand behind those of the function; an
-    input has the name of its global, an output that name with `_out`.
+    Returns the module itself if there are none. The new inputs and outputs follow those of the function; an input has
+    the name of its global, an output that name with `_out`.
 
-    Raises: DiagnosticError (E0601) for a function that calls another one, or where a condition replaces contents.
+    Raises: DiagnosticError (E0601) for a function that calls another one, or a condition of a loop that replaces
+    contents.
     """
     name = module.function(function).symbol_name
     if not any(True for _ in _used(module.function(name))):
@@ -69,11 +70,11 @@ def _thread(function: ml_program.Func) -> tuple[Threaded, ...]:
 
 
 def _replace_function(function: ml_program.Func, threaded: Sequence[Threaded]) -> None:
-    """Puts a function that states the new inputs and outputs in the place of one whose body has them."""
+    """Replaces a function whose body has more inputs and outputs by one that declares them."""
     block = function.parent
     if block is None:
         raise InternalError("a function outside of a module")
-    own = function.output_names[: len(function.outputs) - len(threaded)]
+    output_names = function.output_names[: len(function.outputs) - len(threaded)]
     signature = FunctionType(tuple([v.type for v in function.inputs]), tuple([v.type for v in function.outputs]))
     nothing = (DictionaryAttr(()),) * len(threaded)
     body = function.body_region
@@ -82,7 +83,7 @@ def _replace_function(function: ml_program.Func, threaded: Sequence[Threaded]) -
         function.sym_name,
         signature,
         body,
-        (*own, *(t.output for t in threaded)),
+        (*output_names, *(t.output for t in threaded)),
         sym_visibility=function.sym_visibility,
         arg_attrs=None if function.arg_attrs is None else (*function.arg_attrs, *nothing),
         res_attrs=None if function.res_attrs is None else (*function.res_attrs, *nothing),
@@ -92,27 +93,27 @@ def _replace_function(function: ml_program.Func, threaded: Sequence[Threaded]) -
 
 
 class _Names:
-    """Names of inputs and outputs, which no two values of a function share."""
+    """Unique names of inputs and outputs."""
 
     def __init__(self, inputs: Iterable[str], outputs: Iterable[str]) -> None:
-        self._taken = {*inputs, *outputs}
+        self._used = {*inputs, *outputs}
 
     def pair(self, name: str) -> tuple[str, str]:
-        """Names for an input and an output."""
+        """Returns unused names for an input and an output."""
         return self._free(name), self._free(name + _SUFFIX)
 
     def _free(self, name: str) -> str:
         number = 1
         free = name
-        while free in self._taken:
+        while free in self._used:
             number += 1
             free = f"{name}_{number}"
-        self._taken.add(free)
+        self._used.add(free)
         return free
 
 
 def _variable(op: Operation) -> ml_program.Global | None:
-    """The mutable global that an operation loads or stores."""
+    """Returns the mutable global that an operation loads or stores."""
     if not isinstance(op, ml_program.GlobalLoad | ml_program.GlobalStore):
         return None
     result = op.target
@@ -120,7 +121,7 @@ def _variable(op: Operation) -> ml_program.Global | None:
 
 
 def _used(op: Operation) -> Iterator[ml_program.Global]:
-    """The mutable globals that are loaded or stored inside of an operation, in order."""
+    """Yields the mutable globals that are loaded or stored in an operation, in order."""
     for inner in op.walk():
         result = _variable(inner)
         if result is not None:
@@ -128,15 +129,17 @@ def _used(op: Operation) -> Iterator[ml_program.Global]:
 
 
 def _stored(regions: Iterable[Region]) -> tuple[ml_program.Global, ...]:
-    """The globals that are replaced inside of regions, in order."""
+    """Returns the globals that are replaced in regions, in order."""
     blocks = [block for region in regions for block in region.blocks]
-    inner = (i for block in blocks for op in block.operations for i in op.walk())
-    stores = [found for op in inner if isinstance(op, ml_program.GlobalStore) and (found := _variable(op)) is not None]
+    nested = (i for block in blocks for op in block.operations for i in op.walk())
+    stores = [
+        variable for op in nested if isinstance(op, ml_program.GlobalStore) and (variable := _variable(op)) is not None
+    ]
     return tuple(dict.fromkeys(stores))
 
 
 def _thread_block(block: Block, contents: Contents) -> None:
-    """Replaces loads by what the globals hold at that place, and follows stores."""
+    """Replaces loads by the current contents of globals, which stores update."""
     for op in list(block.operations):
         variable = _variable(op)
         if variable is not None and op.results:
@@ -185,8 +188,8 @@ def _thread_loop(op: core.While, contents: Contents) -> None:
         _replace(op, core.While(initial=initial, condition=condition, body=body), stored, contents)
 
 
-def _unthreaded(op: Operation, what: str) -> Diagnostic:
-    message = f"{op.name}: {what} replaces what the program keeps between runs"
+def _unthreaded(op: Operation, subject: str) -> Diagnostic:
+    message = f"{op.name}: {subject} replaces what the program keeps between runs"
     return Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op))
 
 
@@ -202,7 +205,7 @@ def _extend_end(block: Block, values: Sequence[Value]) -> None:
 
 
 def _replace(op: Operation, new_op: Operation, stored: Collection[ml_program.Global], contents: Contents) -> None:
-    """Puts an operation with further results in the place of one."""
+    """Replaces an operation by one with further results."""
     block = op.parent
     if block is None:
         raise InternalError(f"{op.name} is in no block")

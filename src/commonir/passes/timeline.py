@@ -1,6 +1,6 @@
-"""Steps of each rank in program order, and which of them wait for steps of other ranks.
+"""The steps of each rank in program order, and their dependencies on steps of other ranks.
 
-A timeline says nothing of time but this: a receive comes after its send, and at a meeting all ranks go on together.
+A timeline has no times: a receive comes after its send, and at a meeting all ranks continue together.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class StepKind(Enum):
 
 
 class RankStep(NamedTuple):
-    """An operation: `title` is what it is, `name` what its file calls it, `detail` what it gives."""
+    """An operation: `title` is its name without dialect, `name` that in the file, `detail` the type of its result."""
 
     kind: StepKind
     title: str
@@ -38,14 +38,14 @@ class RankStep(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A step of a rank, by its number; -1 is some step of a rank that is not there."""
+    """A step of a rank, by its number; -1 is any step of a missing rank."""
 
     rank: int
     step: int
 
 
 class Arrow(NamedTuple):
-    """A message. `target` is None when nobody takes it; `tag` is None for what all ranks exchange."""
+    """A message. `target` is None when it is not received; `tag` is None for messages of all-reduces."""
 
     source: Point
     target: Point | None
@@ -64,7 +64,7 @@ class Lane(NamedTuple):
 
 
 class Timeline(NamedTuple):
-    """The ranks of a program, in order. `meetings` are steps at which all of them go on together, by rank.
+    """The ranks of a program, in order. `meetings` are the steps at which all of them continue together, by rank.
 
     `cycle` are ranks that wait for each other forever, each for the next one and the last for the first.
     """
@@ -77,44 +77,44 @@ class Timeline(NamedTuple):
 
 
 def core_timeline(functions: Sequence[Function]) -> Timeline:
-    """The timeline of a program of the core: `functions` are what its ranks run.
+    """Returns the timeline of a core program: `functions` are those of its ranks.
 
-    What happens inside of loops and conditions is part of the step that they are.
+    Operations in loops and conditions are part of the step of the loop or condition.
     """
     lanes = [_core_lane(function) for function in functions]
     declared = {lane.rank: core.rank_of(f) or (0, 1) for lane, f in zip(lanes, functions, strict=True)}
     sent: defaultdict[tuple[int, int, int], deque[tuple[Point, int | None]]] = defaultdict(deque)
-    taken: list[tuple[tuple[int, int, int], Point]] = []
+    received: list[tuple[tuple[int, int, int], Point]] = []
     meetings: defaultdict[int, dict[int, int]] = defaultdict(dict)
     for function, lane in zip(functions, lanes, strict=True):
-        met = 0
+        count = 0
         for n, op in enumerate(_steps(function)):
             match op:
                 case core.Send(x=x, destination=destination, tag=tag):
                     sent[lane.rank, destination, tag].append((Point(lane.rank, n), size_bytes(x)))
                 case core.Recv(source=source, tag=tag):
-                    taken.append(((source, lane.rank, tag), Point(lane.rank, n)))
+                    received.append(((source, lane.rank, tag), Point(lane.rank, n)))
                 case core.AllReduce() | core.Barrier():
-                    meetings[met][lane.rank] = n
-                    met += 1
+                    meetings[count][lane.rank] = n
+                    count += 1
                 case _:
                     pass
     arrows: list[Arrow] = []
     missing: dict[Point, int] = {}
-    for key, point in taken:
+    for key, point in received:
         if sent[key]:
-            source, size = sent[key].popleft()
-            arrows.append(Arrow(source, point, key[1], key[2], size))
+            source, message_bytes = sent[key].popleft()
+            arrows.append(Arrow(source, point, key[1], key[2], message_bytes))
         elif key[0] in declared:
             missing.setdefault(point, key[0])
     for (_, destination, tag), left in sent.items():
-        arrows += [Arrow(source, None, destination, tag, size) for source, size in left]
+        arrows += [Arrow(source, None, destination, tag, message_bytes) for source, message_bytes in left]
     stopped = [_stopped(lane, missing) for lane in lanes]
-    world_size = max((size for _, size in declared.values()), default=0)
-    return Timeline(world_size, tuple(stopped), tuple(sorted(arrows, key=_place)), tuple(meetings.values()))
+    world_size = max((declared_size for _, declared_size in declared.values()), default=0)
+    return Timeline(world_size, tuple(stopped), tuple(sorted(arrows, key=_arrow_key)), tuple(meetings.values()))
 
 
-def _place(arrow: Arrow) -> tuple[int, int, int]:
+def _arrow_key(arrow: Arrow) -> tuple[int, int, int]:
     return arrow.source.rank, arrow.source.step, arrow.destination
 
 

@@ -1,7 +1,7 @@
-"""Communication of a core program, as the program states it: messages and bytes by pair and tag.
+"""Communication of a core program: messages and bytes by pair and tag.
 
-A message counts as often as it stands there: once for the body of a loop. An all-reduce counts as the messages that
-make it up. Sizes that depend on symbolic dimensions are not known.
+A message in the body of a loop counts once. An all-reduce counts as the messages that it consists of. The bytes of
+dynamic shapes are unknown.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from commonir.reports import TrafficEntry
 
 
 class Key(NamedTuple):
-    """The key of messages; the tag is None for exchanges of all ranks."""
+    """The key of messages; the tag is None for those of all-reduces."""
 
     source: int
     destination: int
@@ -26,7 +26,7 @@ class Key(NamedTuple):
 
 
 def core_traffic(functions: Sequence[Function]) -> tuple[TrafficEntry, ...]:
-    """All messages of the functions that ranks run, by pair and tag."""
+    """Returns all messages of the functions of ranks, by pair and tag."""
     sizes: dict[Key, list[int | None]] = {}
     for function in functions:
         for key, size_bytes in _sent(function):
@@ -36,7 +36,7 @@ def core_traffic(functions: Sequence[Function]) -> tuple[TrafficEntry, ...]:
 
 
 def barriers_of(functions: Sequence[Function]) -> int:
-    """How often all ranks wait for each other."""
+    """Returns the number of barriers."""
     result = [sum(isinstance(op, core.Barrier) for op in _operations(function)) for function in functions]
     return max(result, default=0)
 
@@ -60,14 +60,14 @@ def _operations(function: Function) -> Iterator[Operation]:
 
 
 def size_bytes(value: Value) -> int | None:
-    """How many bytes the elements of a tensor take; None where that depends on symbolic dimensions."""
+    """Returns the bytes of a tensor; None if its shape is dynamic."""
     type = value.type
     if not isinstance(type, TensorType) or type.shape is None:
         return None
-    sizes = [d for d in type.shape if isinstance(d, int)]
-    return type.element.size_bytes(prod(sizes)) if len(sizes) == len(type.shape) else None
+    dims = [d for d in type.shape if isinstance(d, int)]
+    return type.element.size_bytes(prod(dims)) if len(dims) == len(type.shape) else None
 
 
 def _sum(sizes: Sequence[int | None]) -> int | None:
-    known = [size for size in sizes if size is not None]
-    return sum(known) if len(known) == len(sizes) else None
+    known_sizes = [size for size in sizes if size is not None]
+    return sum(known_sizes) if len(known_sizes) == len(sizes) else None

@@ -1,8 +1,7 @@
-"""Copies the functions of a lowered module operation by operation, while what becomes of each may be decided.
+"""Copies the functions of a lowered module operation by operation, with replacements.
 
-The base of passes that turn a program of the core into another one of the core: a subclass says what types the
-arguments of blocks get and what stands for the results of an operation. Types of everything else follow by inference.
-The source is not touched; names and locations are kept.
+It is the base of passes that transform core programs: a subclass defines the types of block arguments and the
+replacements of operations. All other types are inferred. The source does not change; names and locations are preserved.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from commonir.rewrite.legalize import with_known_dims
 
 
 class Transcription:
-    """The copying of one function. `block` is where operations go, `values` what stands for values of the source."""
+    """The copy of one function. `block` receives operations, `values` maps values of the source to the copy."""
 
     def __init__(self, source: ml_program.Func, diagnostics: Diagnostics) -> None:
         self.source = source
-        self.found = diagnostics
+        self.diagnostics = diagnostics
         self.values: dict[Value, Value] = {}
         self.block = Block()
         self._location: Origin | None = None
@@ -33,34 +32,34 @@ class Transcription:
     # -- what a pass decides
 
     def argument_type(self, argument: Value) -> Type:
-        """The type of what stands for an argument of a block."""
+        """Returns the type of the copy of a block argument."""
         return argument.type
 
     def rewritten(self, op: Operation, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Sequence[Value]:
         """Returns the replacements of an operation's results. Their operations need not be in a block yet.
 
-        Raises: DiagnosticError for what cannot be; it is reported with the place.
+        Raises: DiagnosticError for an operation that cannot be copied; it is reported with its path.
         """
         return self.place(copied(op, operands, regions)).results
 
     def prepare(self) -> None:
-        """Puts what comes before everything else into the block; may change what stands for inputs."""
+        """Inserts operations before all others; may replace the copies of inputs."""
 
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
-        """Returns what the function returns in place of some values."""
+        """Returns the values to return instead of some values."""
         return values
 
     # -- what is shared
 
     def place(self, op: Operation) -> Operation:
-        """Puts an operation at the end of the block, after those that it needs and that are in none yet."""
-        for needed in operations_behind(op.operands):
-            self._append(needed)
+        """Appends an operation to the block, after its operands that are not in a block yet."""
+        for dependency in operations_behind(op.operands):
+            self._append(dependency)
         self._append(op)
         return op
 
     def placed(self, value: Value) -> Value:
-        """Puts what computes a value at the end of the block."""
+        """Appends the operations that compute a value to the block, and returns the value."""
         for op in operations_behind((value,)):
             self._append(op)
         return value
@@ -70,7 +69,7 @@ class Transcription:
         self.block.append(op)
 
     def function(self) -> ml_program.Func:
-        """The copy of the function."""
+        """Returns the copy of the function."""
         source = self.source
         top = self._block_like(source.body)
         self.block = top
@@ -118,7 +117,7 @@ class Transcription:
             self.transcribe(op, frame.ready.pop(op, ()))
 
     def transcribe(self, op: Operation, regions: tuple[Region, ...] = ()) -> None:
-        """Finds what stands for the results of an operation, and puts it into the block."""
+        """Copies or replaces an operation, and maps its results."""
         self._location = op.location
         operands = tuple([self.values.get(v, v) for v in op.operands])
         built = [Value(r.type, name=r.name) for r in op.results]
@@ -127,7 +126,7 @@ class Transcription:
             if not any(block in self._unfinished for region in op.regions for block in region.blocks):
                 built = [self.placed(v) for v in self.rewritten(op, operands, regions)]
         except DiagnosticError as error:
-            self.found.extend(d.located(where=path_of(op)) for d in error.diagnostics)
+            self.diagnostics.extend(d.located(where=path_of(op)) for d in error.diagnostics)
             if isinstance(op.parent, Block) and op.parent.last is op:
                 self._unfinished.add(op.parent)
         for old, new in zip(op.results, built, strict=True):
@@ -136,24 +135,24 @@ class Transcription:
 
 
 class Frame:
-    """A block that is being filled from what remains of its source."""
+    """A block that is being filled from the rest of its source."""
 
     def __init__(self, block: Block, source: Block) -> None:
         self.block = block
         self.ready: dict[Operation, tuple[Region, ...]] = {}
-        self._rest = list(reversed(list(source.operations)))
+        self._remaining = list(reversed(list(source.operations)))
 
     def next(self) -> Operation | None:
-        return self._rest.pop() if self._rest else None
+        return self._remaining.pop() if self._remaining else None
 
     def postpone(self, op: Operation) -> None:
-        self._rest.append(op)
+        self._remaining.append(op)
 
 
 def copied(
     op: Operation, operands: tuple[Value, ...], regions: tuple[Region, ...] = (), **changes: object
 ) -> Operation:
-    """The same operation on other operands, with some attributes changed; its result types follow from them.
+    """Returns a copy of an operation on other operands, with some attributes changed; its result types are inferred.
 
     Raises: DiagnosticError when they contradict the definition.
     """
@@ -175,7 +174,7 @@ def copied(
 
 
 def with_functions(module: Module, functions: Sequence[Function], *, drop: Sequence[Operation] = ()) -> Module:
-    """A module like another one with the functions replaced by those of the same names, and some symbols left out."""
+    """Returns a copy of a module with functions replaced by those of the same names, and without some symbols."""
     replacement = {f.symbol_name: f for f in functions}
     result = Module(module.extra, module.entry)
     for op in module.body.operations:

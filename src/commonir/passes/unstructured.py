@@ -9,7 +9,9 @@ from commonir.ods.traits import Unstructured
 
 
 def is_unstructured(op: Operation) -> bool:
-    """Whether an operation is a function of several blocks, or control flow other than plain conditions and loops."""
+    """Returns whether an operation is a function of several blocks, or control flow other than simple conditions and
+    loops.
+    """
     if isinstance(op, Function):
         return any(len(region.blocks) > 1 for region in op.regions)
     return isinstance(op, Op) and op.has_trait(Unstructured)

@@ -1,4 +1,4 @@
-"""Puts globals of ml_program in the place of variables that dialects define in their own ways (`ods/variables.py`)."""
+"""Replaces variables that dialects define in their own ways (`ods/variables.py`) by globals of ml_program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from commonir.ods.variables import VariableDefinition, VariableUse
 
 
 def variables_to_globals(module: Module) -> Module:
-    """A module with globals in place of variables; the module itself when it defines none."""
+    """Returns a module with globals instead of variables; the module itself if it has none."""
     if not any(isinstance(op, VariableDefinition) for op in module.nested()):
         return module
     result = clone(module)

@@ -1,4 +1,4 @@
-"""Leaves out what a program requires of values while it runs, for formats that have no place for that."""
+"""Removes run-time assertions, for formats that have none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from commonir.ir.module import Module
 
 
 def without_requirements(module: Module, lost: Diagnostics | None) -> Module:
-    """Returns a lowered module without requirements, or the module itself if it has none; `lost` reports each."""
+    """Returns a lowered module without assertions, or the module itself if it has none; `lost` reports each."""
     if not any(isinstance(op, core.Require) for op in module.nested()):
         return module
     result = clone(module)

@@ -29,7 +29,7 @@ def test_the_messages_of_an_exchange_are_found_with_their_tags(generation: str) 
     assert [m.put[1:4] == m.take[1:4] for m in found.messages] == [True, True]
     assert (found.found, found.unreceived, dict(found.blocked)) == ((), (), {})
     landings = [m.landing for m in found.messages if m.landing is not None]
-    assert [(n.view.buffer, n.is_stated) for n in landings] == [(4, False), (4, False)]
+    assert [(n.view.buffer, n.is_explicit) for n in landings] == [(4, False), (4, False)]
 
 
 def test_messages_of_one_kind_come_in_the_order_in_which_they_were_sent() -> None:
@@ -108,7 +108,7 @@ def test_a_message_lands_where_its_sender_says_where_that_is_another_view() -> N
         held.update(Strides=[12], Offsets=[8])
     landing = _ranks(sent, received).messages[0].landing
     assert landing is not None
-    assert landing.is_stated
+    assert landing.is_explicit
     assert (landing.view.buffer, landing.view.strides, landing.view.offsets) == (1, (12,), (8,))
 
 

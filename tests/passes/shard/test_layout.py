@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 
 from commonir.ir.data import Data, FileData, InlineData, MappedFile, SplatData, data_of
 from commonir.ir.types import TensorType, f32, i32
-from commonir.passes.shard.layout import Split, part_of, part_type, reshaped
+from commonir.passes.shard.layout import Split, reshaped, shard_of, shard_type
 from commonir.symbolic import symbol
 
 from tests.passes.shard.programs import Array
@@ -95,9 +95,9 @@ def test_half_a_head_cannot_be_carried_by_heads() -> None:
 def test_part_of_a_constant_is_what_the_rank_has(split: Split, rank: int) -> None:
     array = np.arange(24, dtype=np.int32).reshape(4, 6)
     data = data_of(i32, (4, 6), array.ravel().tolist())
-    part = part_of(data, split, rank, 2).array()
+    part = shard_of(data, split, rank, 2).array()
     assert_array_equal(part.ravel(), array[owners((4, 6), split, 2) == rank])
-    assert TensorType(i32, part.shape) is part_type(data.type, split, 2)
+    assert TensorType(i32, part.shape) is shard_type(data.type, split, 2)
 
 
 def test_rows_of_a_constant_in_a_file_stay_in_the_file(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_rows_of_a_constant_in_a_file_stay_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "weights"
     path.write_bytes(b"head" + array.tobytes())
     data: Data = FileData(TensorType(f32, (4, 3)), MappedFile(str(path), 52), 4)
-    part = part_of(data, Split(0, 4), 1, 2)
+    part = shard_of(data, Split(0, 4), 1, 2)
     assert isinstance(part, FileData)
     assert part.offset == 4 + 24
     assert_array_equal(part.array(), array[2:])
@@ -113,12 +113,12 @@ def test_rows_of_a_constant_in_a_file_stay_in_the_file(tmp_path: Path) -> None:
 
 def test_rows_of_a_constant_in_memory_share_it() -> None:
     data = InlineData(TensorType(f32, (4, 3)), np.arange(12, dtype=np.float32).tobytes())
-    part = part_of(data, Split(0, 4), 1, 2)
+    part = shard_of(data, Split(0, 4), 1, 2)
     assert isinstance(part, InlineData)
     assert_array_equal(part.array(), np.arange(6, 12, dtype=np.float32).reshape(2, 3))
 
 
 def test_part_of_a_constant_of_one_number_is_one() -> None:
-    part = part_of(SplatData(TensorType(f32, (4, 6)), np.float32(2).tobytes()), Split(1, 6), 0, 2)
+    part = shard_of(SplatData(TensorType(f32, (4, 6)), np.float32(2).tobytes()), Split(1, 6), 0, 2)
     assert isinstance(part, SplatData)
     assert part.shape == (4, 3)

@@ -53,7 +53,7 @@ class _Imaging(Transcription):
         if len(shape) != 4 or shape[0] != 1 or shape[1] != channels or not type.element.is_float:
             message = f"the input '{argument.name}' of type {type} is not an image in {image.color.value}"
             help = f"an image is a tensor of floats [1, {channels}, height, width]"
-            self.found.add(UNSUPPORTED_CONVERSION, message, help=help)
+            self.diagnostics.add(UNSUPPORTED_CONVERSION, message, help=help)
         return type.with_element(f32)
 
     def function(self) -> ml_program.Func:

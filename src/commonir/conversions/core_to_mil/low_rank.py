@@ -64,14 +64,14 @@ class _Lowering(Transcription):
             return type
         if argument.owner is self.source.body:
             message = f"the input '{argument.name}' has rank {type.rank}, and Core ML has tensors of rank at most 5"
-            self.found.add(UNSUPPORTED_CONVERSION, message)
+            self.diagnostics.add(UNSUPPORTED_CONVERSION, message)
         return type.with_shape((element_count(dims_of(argument)),))
 
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         for name, old in zip(self.source.output_names, self.source.outputs, strict=True):
             if _is_high(old.type):
                 message = f"the output '{name}' has more than 5 axes, and Core ML has tensors of rank at most 5"
-                self.found.add(UNSUPPORTED_CONVERSION, message)
+                self.diagnostics.add(UNSUPPORTED_CONVERSION, message)
         return values
 
     def rewritten(self, op: Operation, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Sequence[Value]:

@@ -1,1 +1,1 @@
-"""Passes over programs of ARK: generations, messages between ranks, memory as values."""
+"""Passes on ARK programs: generations, messages between ranks, and memory as values."""

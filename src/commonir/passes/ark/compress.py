@@ -25,7 +25,7 @@ from commonir.dialects.ark.views import View, overlap
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ods import path_of
-from commonir.passes.ark.contents import hand_on_contents
+from commonir.passes.ark.contents import propagate_contents
 from commonir.passes.ark.copying import copied
 from commonir.passes.ark.views import view_of
 
@@ -33,13 +33,13 @@ _MAX_NODES = 1 << 16
 _MAX_STEPS = 1 << 20
 
 
-def compress(module: Module, found: Diagnostics | None = None) -> int:
-    """Compresses the ranks of a program and returns how many nodes went; `found` receives warnings.
+def compress(module: Module, findings: Diagnostics | None = None) -> int:
+    """Compresses the ranks of a program and returns the number of removed nodes; `findings` receives warnings.
 
     Raises: DiagnosticError (E0276 for edges that are not those of a program, E0302, E0601).
     """
-    gone = 0
-    diagnostics = Diagnostics() if found is None else found
+    removed = 0
+    diagnostics = Diagnostics() if findings is None else findings
     for rank in [op for op in module.body.operations if isinstance(op, ark.Rank)]:
         nodes = _Nodes(rank)
         nodes.remove_virtual()
@@ -48,17 +48,17 @@ def compress(module: Module, found: Diagnostics | None = None) -> int:
         diagnostics.extend(_lost_names(rank))
         diagnostics.extend(_moved_too_far(rank, nodes))
         built = _rebuilt(rank, nodes)
-        hand_on_contents(rank, built)
-        gone += len(rank.producers) - len(built.producers)
+        propagate_contents(rank, built)
+        removed += len(rank.producers) - len(built.producers)
         block = rank.parent
         assert block is not None
         block.insert_before(rank, built)
         rank.erase()
-    return gone
+    return removed
 
 
 class _Nodes:
-    """The nodes of a rank with their operations and edges; those that are gone have no operations."""
+    """The nodes of a rank with their operations and edges; removed nodes have no operations."""
 
     def __init__(self, rank: ark.Rank) -> None:
         self._rank = rank
@@ -92,22 +92,26 @@ class _Nodes:
 
     def _add(self, op: ark.ArkOp) -> None:
         for value in op.operands:
-            giver = value.owner
-            if isinstance(giver, ark.ArkOp) and giver.node != op.node and giver.node not in self._before[op.node]:
-                raise self._broken(f"node {op.node} uses a tensor of node {giver.node} without an edge from there")
+            producer = value.owner
+            if (
+                isinstance(producer, ark.ArkOp)
+                and producer.node != op.node
+                and producer.node not in self._before[op.node]
+            ):
+                raise self._broken(f"node {op.node} uses a tensor of node {producer.node} without an edge from there")
         self.ops[op.node].append(op)
 
     def edges(self, numbers: Mapping[int, int]) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:
-        """The nodes before and after each one that is left, by new numbers."""
+        """Returns the predecessors and successors of each remaining node, by new numbers."""
         before, after = (
             tuple(
                 [
                     tuple([numbers[n] for n in self._listed(ids, node)])
-                    for node, ids in enumerate(held)
+                    for node, ids in enumerate(edges_of)
                     if self.ops[node]
                 ]
             )
-            for held in (self._before, self._after)
+            for edges_of in (self._before, self._after)
         )
         return before, after
 
@@ -117,14 +121,14 @@ class _Nodes:
     # -- virtual operations
 
     def remove_virtual(self) -> None:
-        """Removes virtual operations, and the nodes that have no other ones."""
+        """Removes virtual operations, and nodes that have no others."""
         for node, ops in enumerate(self.ops):
             self.ops[node] = [op for op in ops if not op.is_virtual]
             if ops and not self.ops[node]:
                 self._bridge(node)
 
     def _bridge(self, node: int) -> None:
-        """Takes a node away; what came before it comes before what came after it."""
+        """Removes a node; its predecessors become predecessors of its successors."""
         before, after = self._before[node], self._after[node]
         for other in before:
             del self._after[other][node]
@@ -138,11 +142,11 @@ class _Nodes:
     # -- merging
 
     def merge(self) -> None:
-        """Merges nodes into those that they come after, from the last one to the first."""
+        """Merges nodes into predecessors, from the last node to the first."""
         if len(self.ops) > _MAX_NODES:
             message = f"nodes of a rank of {len(self.ops):,} nodes are not merged, at most {_MAX_NODES:,} are"
             raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, where=self._rank.sym_name))
-        known = self._ancestors()
+        ancestors = self._ancestors()
         follows: dict[int, int] = {}
         for node in reversed(range(len(self.ops))):
             before = self._before[node]
@@ -150,29 +154,29 @@ class _Nodes:
                 continue
             # Of those that it comes after only the last one can come after all others.
             target = max(before)
-            comes_last = all(other == target or known[target] >> other & 1 for other in before)
-            if comes_last and all(other == node or known[other] >> node & 1 for other in self._after[target]):
+            comes_last = all(other == target or ancestors[target] >> other & 1 for other in before)
+            if comes_last and all(other == node or ancestors[other] >> node & 1 for other in self._after[target]):
                 self._merge_edges(target, node)
                 # Nothing else is merged into it: all else that comes after it comes after this node.
                 assert target not in follows
                 follows[target] = node
         merged = {*follows.values()}
         for node, ops in enumerate(self.ops):
-            at = None if node in merged else follows.get(node)
-            while at is not None:
-                ops += self.ops[at]
-                self.ops[at] = []
-                at = follows.get(at)
+            current = None if node in merged else follows.get(node)
+            while current is not None:
+                ops += self.ops[current]
+                self.ops[current] = []
+                current = follows.get(current)
 
     def _ancestors(self) -> list[int]:
-        """For each node those that it comes after, by any way, as bits. Merging changes it for no pair that is left."""
-        known: list[int] = []
+        """Returns the ancestors of each node as bits. Merging does not change them for pairs of remaining nodes."""
+        ancestors: list[int] = []
         for ids in self._before:
             bits = 0
             for other in ids:
-                bits |= known[other] | 1 << other
-            known.append(bits)
-        return known
+                bits |= ancestors[other] | 1 << other
+            ancestors.append(bits)
+        return ancestors
 
     def _merge_edges(self, target: int, node: int) -> None:
         before, after = self._before[node], self._after[node]
@@ -198,18 +202,18 @@ def _lost_names(rank: ark.Rank) -> Iterator[Diagnostic]:
 
 
 def _rebuilt(rank: ark.Rank, nodes: _Nodes) -> ark.Rank:
-    """The rank with the nodes that are left."""
-    kept = [node for node, ops in enumerate(nodes.ops) if ops]
+    """Returns the rank with the remaining nodes."""
+    remaining = [node for node, ops in enumerate(nodes.ops) if ops]
     body = Block()
     values: dict[Value, Value] = {}
-    for number, node in enumerate(kept):
+    for number, node in enumerate(remaining):
         for op in nodes.ops[node]:
             for value in op.operands:
                 if value not in values:
                     body.append(_tensor(value, values))
             body.append(copied(op, values, {"node": number}))
-    producers, consumers = nodes.edges({node: number for number, node in enumerate(kept)})
-    generation = rank.generation if kept else ""
+    producers, consumers = nodes.edges({node: number for number, node in enumerate(remaining)})
+    generation = rank.generation if remaining else ""
     new_op = ark.Rank(rank.sym_name, rank.rank, rank.world_size, generation, producers, consumers, Region([body]))
     new_op.location = rank.location
     return new_op
@@ -231,15 +235,15 @@ _VIEW = (
 
 
 def _tensor(value: Value, values: dict[Value, Value]) -> Operation:
-    """The tensor that a virtual operation gives, or another one that no operation gives, as one that none gives."""
-    giver = value.owner
-    if isinstance(giver, ark.Tensor):
-        return copied(giver, values, {})
-    if not isinstance(giver, ark.VirtualOp):
+    """Returns a tensor without producer that replaces one of a virtual operation, or a copy of one without producer."""
+    producer = value.owner
+    if isinstance(producer, ark.Tensor):
+        return copied(producer, values, {})
+    if not isinstance(producer, ark.VirtualOp):
         message = f"tensor '{value.name}' of {value.type} is used before anything gives it"
         raise DiagnosticError(Diagnostic(ARK_EDGES, message))
-    view = {name: getattr(giver, name) for name in _VIEW}
-    new_op = ark.Tensor.build({"tensor_id": giver.result_id, **view}, [value.type], giver.location)
+    view = {name: getattr(producer, name) for name in _VIEW}
+    new_op = ark.Tensor.build({"tensor_id": producer.result_id, **view}, [value.type], producer.location)
     new_op.results[0].name = value.name
     values[value] = new_op.results[0]
     return new_op
@@ -249,7 +253,7 @@ def _tensor(value: Value, values: dict[Value, Value]) -> Operation:
 
 
 class _Use(NamedTuple):
-    """An operation that uses a part of a buffer: its places before and after merging."""
+    """A use of a part of a buffer by an operation: its positions before and after merging."""
 
     op: ark.ArkOp
     before: int
@@ -259,10 +263,10 @@ class _Use(NamedTuple):
 
 
 def _moved_too_far(rank: ark.Rank, nodes: _Nodes) -> Iterator[Diagnostic]:
-    """Warnings about operations that now run before others of which they use the memory."""
+    """Yields warnings about operations that now run before others that use the same memory."""
     order = [op for ops in nodes.ops for op in ops]
-    places = {op: n for n, op in enumerate(sorted(order, key=lambda op: op.index_in_block))}
-    if [places[op] for op in order] == [*range(len(order))]:
+    positions = {op: n for n, op in enumerate(sorted(order, key=lambda op: op.index_in_block))}
+    if [positions[op] for op in order] == [*range(len(order))]:
         return
     views = rank.views
     by_buffer: dict[int, list[_Use]] = {}
@@ -271,7 +275,7 @@ def _moved_too_far(rank: ark.Rank, nodes: _Nodes) -> Iterator[Diagnostic]:
             for value in values:
                 content = views.get(value)
                 if content is not None and content.is_local(rank.rank):
-                    use = _Use(op, places[op], after, view_of(content.result_), is_written)
+                    use = _Use(op, positions[op], after, view_of(content.result_), is_written)
                     by_buffer.setdefault(content.buffer, []).append(use)
     steps = 0
     for uses in by_buffer.values():
@@ -286,7 +290,7 @@ def _moved_too_far(rank: ark.Rank, nodes: _Nodes) -> Iterator[Diagnostic]:
 
 
 def _overtaken(uses: Sequence[_Use]) -> Iterator[tuple[_Use, _Use]]:
-    """Uses of a buffer that run later than another one now, and ran earlier before; each after that one."""
+    """Yields pairs of uses of a buffer whose order has changed."""
     latest = [*accumulate([use.after for use in uses], max)]
     for n, use in enumerate(uses):
         for at in range(n - 1, -1, -1):
@@ -298,9 +302,11 @@ def _overtaken(uses: Sequence[_Use]) -> Iterator[tuple[_Use, _Use]]:
 
 def _warning(use: _Use, other: _Use) -> Diagnostic:
     does = "reads what it overwrites" if use.is_written and not other.is_written else "writes what it uses"
-    message = f"{_shown(use.op)} is merged into an earlier node and now runs before {_shown(other.op)}, which {does}"
+    message = (
+        f"{_op_text(use.op)} is merged into an earlier node and now runs before {_op_text(other.op)}, which {does}"
+    )
     return Diagnostic(ARK_CLOBBERED, message, where=path_of(use.op))
 
 
-def _shown(op: ark.ArkOp) -> str:
+def _op_text(op: ark.ArkOp) -> str:
     return f"'{op.op_name}'" if op.op_name else op.name

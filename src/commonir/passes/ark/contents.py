@@ -18,27 +18,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def hand_on_contents(before: ark.Rank, after: ark.Rank) -> None:
-    """Gives what tensors of a rank hold at first to those that are read of the same memory in the rank that is made of
-    it, where the tensors themselves are gone.
+def propagate_contents(before: ark.Rank, after: ark.Rank) -> None:
+    """Copies known initial contents of buffers to tensors of another form of the rank that are read from the same
+    memory.
 
     Raises: DiagnosticError (E0601) for a tensor of which only a part has known contents.
     """
-    known: dict[int, list[tuple[View, Data]]] = {}
+    contents: dict[int, list[tuple[View, Data]]] = {}
     for holder in _holders(before):
         if holder.content is not None:
-            known.setdefault(holder.buffer, []).append((holder.view, holder.content))
-    if not known:
+            contents.setdefault(holder.buffer, []).append((holder.view, holder.content))
+    if not contents:
         return
-    for holder in [h for h in _holders(after) if h.content is None and h.buffer in known]:
-        arguments = [(view, content) for view, content in known[holder.buffer] if overlap(view, holder.view)]
-        if not arguments:
+    for holder in [h for h in _holders(after) if h.content is None and h.buffer in contents]:
+        overlapping = [(view, content) for view, content in contents[holder.buffer] if overlap(view, holder.view)]
+        if not overlapping:
             continue
-        whole = [(view, content) for view, content in arguments if contains(view, holder.view)]
-        if not whole:
+        containing = [(view, content) for view, content in overlapping if contains(view, holder.view)]
+        if not containing:
             message = f"'{ark.port_name(holder.result_)}' lies across contents of others, and is not a part of one"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=before.sym_name))
-        _fill(holder, *whole[0])
+        _fill(holder, *containing[0])
 
 
 def _holders(rank: ark.Rank) -> Iterator[ark.Tensor | ark.VirtualOp]:
@@ -63,14 +63,14 @@ def _fill(holder: ark.Tensor | ark.VirtualOp, view: View, content: Data) -> None
 
 
 def _part(array: NDArray[np.generic], view: View, expected: View) -> NDArray[np.generic]:
-    """The elements of a view of a buffer in which an array lies as another view."""
+    """Returns the elements of one view of a buffer from an array that is the content of another view."""
     import numpy as np  # noqa: PLC0415  only where contents are asked for
 
     from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
 
     if not view.is_whole:
         around = np.zeros(view.strides, array.dtype)
-        around[_place(view)] = array
+        around[_slices(view)] = array
         array = around
     content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     dtype = dtype_of(expected.element.name)
@@ -78,8 +78,8 @@ def _part(array: NDArray[np.generic], view: View, expected: View) -> NDArray[np.
     # The array around what is wanted may be larger than what is known, but not what is wanted.
     if content.size < size_bytes:
         content = np.concatenate([content, np.zeros(size_bytes - content.size, np.uint8)])
-    return content[:size_bytes].view(dtype).reshape(expected.strides)[_place(expected)]
+    return content[:size_bytes].view(dtype).reshape(expected.strides)[_slices(expected)]
 
 
-def _place(view: View) -> tuple[slice, ...]:
+def _slices(view: View) -> tuple[slice, ...]:
     return tuple([slice(o, o + n) for o, n in zip(view.offsets, view.shape, strict=True)])

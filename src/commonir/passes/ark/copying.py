@@ -1,4 +1,4 @@
-"""Copies of operations of ARK programs on other values and with other attributes."""
+"""Copies operations of ARK programs with other operands and attributes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from commonir.ir.operation import Operation, Value
 
 
 def copied(op: ark.ArkOp | ark.Tensor, values: dict[Value, Value], changed: Mapping[str, object]) -> Operation:
-    """The operation with other attributes, on the values that take the place of its operands; those of its results are
-    added to `values`.
-    """
+    """Returns the operation with other attributes and with its operands replaced; adds its results to `values`."""
     arguments = {f.name: _mapped(op.field_value(f), values) for f in op.layout.arguments}
     result = type(op).build({**arguments, **changed}, [r.type for r in op.results], op.location)
     for before, after in zip(op.results, result.results, strict=True):

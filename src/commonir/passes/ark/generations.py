@@ -1,8 +1,8 @@
-"""ARK programs in another generation of model files, upward and downward.
+"""Converts ARK programs to another generation of model files, newer or older.
 
-Fields that only one generation has follow from the rest of the program, or must have no effect; otherwise the
-change is refused. Nodes of several operations are divided where a generation has one for each.
-Source: ARK model files, generations v1 to v4.
+Fields that only one generation has must follow from the rest of the program, or have no effect; otherwise the
+conversion is refused. Nodes of several operations are split where a generation has one operation per node. Source: ARK
+model files, generations v1 to v4.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from commonir.passes.ark.copying import copied
 
 
 def in_generation(module: Module, generation: str) -> Module:
-    """The same program for files of a generation; a rank that is of it already stays as it is.
+    """Returns the program for files of a generation; ranks of this generation stay as they are.
 
-    Raises: DiagnosticError (E0601) with everything that files of the generation cannot say.
+    Raises: DiagnosticError (E0601) with everything that files of the generation cannot express.
     """
     if generation not in ark.GENERATIONS:
         help = did_you_mean(generation, ark.GENERATIONS) or f"generations: {', '.join(ark.GENERATIONS)}"
@@ -31,9 +31,9 @@ def in_generation(module: Module, generation: str) -> Module:
     diagnostics: list[Diagnostic] = []
     for op in module.body.operations:
         if isinstance(op, ark.Rank):
-            changed = _Changed(op, generation)
+            changed = _RankConversion(op, generation)
             result.body.append(changed.rank())
-            diagnostics += changed.found
+            diagnostics += changed.diagnostics
         else:
             message = f"a program of ARK has no place for {op.name}"
             diagnostics.append(Diagnostic(UNSUPPORTED_CONVERSION, message))
@@ -42,17 +42,17 @@ def in_generation(module: Module, generation: str) -> Module:
     return result
 
 
-class _Changed:
-    """A copy of a rank in another generation. `found` is what that cannot say."""
+class _RankConversion:
+    """A copy of a rank in another generation. `diagnostics` are the facts that it cannot express."""
 
     def __init__(self, rank: ark.Rank, generation: str) -> None:
-        self.found: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
         self._rank = rank
         self._generation = generation
         self._values: dict[Value, Value] = {}
 
     def rank(self) -> ark.Rank:
-        """The copy."""
+        """Returns the copy."""
         rank, body = self._rank, Block()
         ops = [op for op in rank.body.operations if isinstance(op, ark.ArkOp)]
         producers, consumers = rank.producers, rank.consumers
@@ -114,7 +114,7 @@ class _Changed:
         name = f" '{op.op_name}'" if isinstance(op, ark.ArkOp) and op.op_name else ""
         where = f"{self._rank.sym_name}.{op.name}{name}"
         reason = f"files of generation {self._generation} cannot say this: {message}"
-        self.found.append(Diagnostic(UNSUPPORTED_CONVERSION, reason, where=where))
+        self.diagnostics.append(Diagnostic(UNSUPPORTED_CONVERSION, reason, where=where))
 
 
 def _is_later(first: str, second: str) -> bool:
@@ -125,8 +125,8 @@ Lists = tuple[tuple[int, ...], ...]
 
 
 def _divided(rank: ark.Rank, ops: Sequence[ark.ArkOp]) -> tuple[Lists, Lists]:
-    """The edges of a program with a node for each operation: where a tensor is mentioned that another one gives, and
-    for edges between nodes that do not follow from tensors, from the last operation of one to the first of the other.
+    """Returns the edges of a program with a node for each operation: between producers and users of tensors, and for
+    other edges between nodes, from the last operation of one to the first of the other.
     """
     numbers = {op: n for n, op in enumerate(ops)}
     inside: list[list[int]] = [[] for _ in rank.producers]

@@ -1,10 +1,10 @@
-"""How much memory the ranks of an ARK program take, how long each buffer is needed, and how little would be enough.
+"""Reports the memory of the ranks of an ARK program: bytes and lifetimes of buffers, and how much shared memory would
+suffice.
 
-ARK gives each buffer memory of its own for the whole run. The plan lets buffers share memory that are not needed at
-once, and leaves alone what must stay: what a run finds in memory (inputs, weights, zeros that are read) is there from
-the first step to the last one, for the next run finds it too; outputs stay to the end; other ranks may put data into a
-buffer from the first step on; what is sent stays until `SendDone`.
-Source: ARK model files, memory model and execution rules.
+ARK allocates each buffer for the whole run. The plan lets buffers share memory that are not live at the same time.
+Inputs, weights, and zeros that are read are live from the first step to the last, because the next run reads them too;
+outputs are live until the end; other ranks may write to a buffer from the first step on; a sent buffer is live until
+`SendDone`. Source: ARK model files, memory model and execution rules.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ _ALIGNMENT = max(element.bits // 8 for element in ark.DATA_TYPES.values())
 
 
 def memory_of(rank: ark.Rank, communication: Communication) -> RankSummary:
-    """Returns the bytes and live ranges of the buffers of a rank. Buffers of other ranks count as nothing here."""
+    """Returns the bytes and lifetimes of the buffers of a rank, without buffers of other ranks."""
     uses = _Uses(rank, communication)
-    sizes = buffer_bytes(uses.views)
-    spans = {buffer: uses.lifetime(buffer) for buffer in sorted(sizes)}
-    needed = {buffer: Lifetime(sizes[buffer], *span) for buffer, span in spans.items() if span is not None}
-    offsets = dict(zip(needed, share_memory(list(needed.values()), _ALIGNMENT), strict=True))
-    peak, at = peak_of(list(needed.values()))
+    sizes_bytes = buffer_bytes(uses.views)
+    spans = {buffer: uses.lifetime(buffer) for buffer in sorted(sizes_bytes)}
+    lifetimes = {buffer: Lifetime(sizes_bytes[buffer], *span) for buffer, span in spans.items() if span is not None}
+    offsets = dict(zip(lifetimes, share_memory(list(lifetimes.values()), _ALIGNMENT), strict=True))
+    peak, at = peak_of(list(lifetimes.values()))
     return RankSummary(
         rank=rank.rank,
         name=rank.sym_name,
-        size_bytes=sum(sizes.values()),
+        size_bytes=sum(sizes_bytes.values()),
         peak_bytes=peak,
         peak_operation=uses.labels[at] if uses.labels else "",
-        reused_bytes=max((offsets[buffer] + sizes[buffer] for buffer in needed), default=0),
-        buffers=tuple([uses.entry(b, sizes[b], span, offsets.get(b)) for b, span in spans.items()]),
+        reused_bytes=max((offsets[buffer] + sizes_bytes[buffer] for buffer in lifetimes), default=0),
+        buffers=tuple([uses.entry(b, sizes_bytes[b], span, offsets.get(b)) for b, span in spans.items()]),
     )
 
 
 class _Uses:
-    """Which operations of a rank use which buffers.
+    """The uses of buffers by the operations of a rank.
 
-    `labels` are the names of the operations, in their order; `views` are those of local buffers.
+    `labels` are the names of the operations, in order; `views` are those of local buffers.
     """
 
     def __init__(self, rank: ark.Rank, communication: Communication) -> None:
@@ -53,7 +53,7 @@ class _Uses:
         views = {holder: holder.view for holder in dict.fromkeys(holders.values()) if holder.is_local(rank.rank)}
         self.views = tuple(views.values())
         self._local = {value: views[holder] for value, holder in holders.items() if holder in views}
-        self._taken = communication.taken_by()
+        self._messages_by_receiver = communication.taken_by()
         self._first: dict[int, int] = {}
         self._last: dict[int, int] = {}
         self._names: dict[int, str] = {}
@@ -61,8 +61,8 @@ class _Uses:
         self._receiving: dict[int, set[tuple[int, int]]] = {}
         self._weights: set[int] = set()
         # Buffers of which something is read that nothing has written, and those that are needed to the end.
-        self._is_found: set[int] = set()
-        self._is_kept: set[int] = set()
+        self._read_before_written: set[int] = set()
+        self._live_at_end: set[int] = set()
         # By the buffer of another rank those that are on their way to it.
         self._pending: dict[int, list[int]] = {}
         for op in rank.body.operations:
@@ -93,8 +93,10 @@ class _Uses:
                 continue
             self._use(view.buffer, step)
             if value not in received and not self._parts_of(view.buffer).covers(view):
-                self._is_found.add(view.buffer)
-        landed = [message.landing.view for message in self._taken.get(op, ()) if message.landing is not None]
+                self._read_before_written.add(view.buffer)
+        landed = [
+            message.landing.view for message in self._messages_by_receiver.get(op, ()) if message.landing is not None
+        ]
         for view in [*landed, *[self._local[value] for value in op.written_tensors if value in self._local]]:
             self._use(view.buffer, step)
             self._parts_of(view.buffer).add(view)
@@ -116,20 +118,20 @@ class _Uses:
         return self._written.setdefault(buffer, WrittenParts())
 
     def _keep(self, communication: Communication) -> None:
-        """Finds what is needed to the end, and no operation says so."""
+        """Finds buffers that are live until the end although no operation uses them."""
         for buffers in self._pending.values():
-            self._is_kept.update(buffers)
+            self._live_at_end.update(buffers)
         untaken = {(put.source, put.tag) for put in communication.unreceived if put.destination == self._rank.rank}
-        self._is_kept.update([buffer for buffer, pairs in self._receiving.items() if pairs & untaken])
-        self._is_kept |= self._is_found | self._outputs
+        self._live_at_end.update([buffer for buffer, pairs in self._receiving.items() if pairs & untaken])
+        self._live_at_end |= self._read_before_written | self._outputs
 
     def lifetime(self, buffer: int) -> tuple[int, int] | None:
-        """The steps at which a buffer must exist; None for one that nothing uses."""
+        """Returns the first and the last step at which a buffer is live; None for an unused one."""
         if buffer not in self._first:
             return None
-        is_live_at_start = buffer in self._is_found or buffer in self._receiving
+        is_live_at_start = buffer in self._read_before_written or buffer in self._receiving
         start = 0 if is_live_at_start else self._first[buffer]
-        return start, len(self.labels) - 1 if buffer in self._is_kept else self._last[buffer]
+        return start, len(self.labels) - 1 if buffer in self._live_at_end else self._last[buffer]
 
     def entry(self, buffer: int, size_bytes: int, lives: tuple[int, int] | None, offset: int | None) -> BufferEntry:
         """Returns the report entry of a buffer."""
@@ -138,7 +140,7 @@ class _Uses:
             buffer=buffer,
             name=self._names.get(buffer, ""),
             size_bytes=size_bytes,
-            kinds=tuple(self._kinds(buffer)),
+            kinds=tuple(self._roles(buffer)),
             first=first,
             last=last,
             first_operation="" if first is None else self.labels[first],
@@ -148,7 +150,7 @@ class _Uses:
             offset=offset,
         )
 
-    def _kinds(self, buffer: int) -> Iterator[str]:
+    def _roles(self, buffer: int) -> Iterator[str]:
         if buffer not in self._first:
             yield "unused"
             return
@@ -158,5 +160,5 @@ class _Uses:
             "output": self._outputs,
             "received": self._receiving.keys(),
         }
-        result = [kind for kind, buffers in groups.items() if buffer in buffers]
+        result = [role for role, buffers in groups.items() if buffer in buffers]
         yield from result or ["scratch"]

@@ -1,9 +1,8 @@
-"""Programs of ARK as programs of the core: memory becomes values, in one function for each rank.
+"""Lowers ARK programs to core: memory becomes values, in one function for each rank.
 
-Operations that compute become their reference, on what the views that they read hold; what they write is put into
-memory (`memory.py`). Sends and receives become `core.send` and `core.recv`; what is received is put where the message
-lands. A program of one rank becomes an ordinary one.
-Source: ARK model files, memory model, execution rules.
+Operations become their reference, applied to the contents of the views that they read; their results are written to
+memory (`memory.py`). Sends and receives become `core.send` and `core.recv`; a received tensor is written where the
+message lands. A program of one rank becomes an ordinary one. Source: ARK model files, memory model, execution rules.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ from commonir.passes.ark.messages import Communication, Put, Take, communicate
 from commonir.passes.remove_unused import remove_unused
 from commonir.rewrite.expand import Expansion, append
 
-_OF_ONE = frozenset({"node", "op_name", "result_id", "content"})
+_IGNORED_ATTRIBUTES = frozenset({"node", "op_name", "result_id", "content"})
 """Attributes that say nothing of what an operation computes."""
 
 
 def memory_to_values(module: Module) -> Module:
-    """The program with a function of the core for each rank.
+    """Returns the program with a core function for each rank.
 
-    Raises: DiagnosticError (E0601, those of messages, and what `ods.check_operation` finds), with every finding.
+    Raises: DiagnosticError (E0601, those of messages, and the findings of `ods.check_operation`), with every finding.
     """
     diagnostics = Diagnostics()
     for op in module.body.operations:
@@ -59,9 +58,7 @@ def memory_to_values(module: Module) -> Module:
 
 
 def _misplaced(rank: ark.Rank) -> Iterator[Diagnostic]:
-    """What does not say which part of a buffer it is, and what is not an operation of ARK, in a program that is not a
-    file.
-    """
+    """Yields errors of a program that is not from a file: tensors without buffers, and operations of other dialects."""
     if len(rank.content.blocks) != 1:
         yield Diagnostic(UNSUPPORTED_CONVERSION, f"{rank.name}: there is nothing to run", where=path_of(rank))
         return
@@ -79,15 +76,15 @@ def _misplaced(rank: ark.Rank) -> Iterator[Diagnostic]:
 
 
 class _Meaning:
-    """The computation of operations of one structure: a block on its operands, and what it writes."""
+    """The computation of operations of one structure: a block on its operands, and its result."""
 
-    __slots__ = ("block", "found", "result")
+    __slots__ = ("block", "diagnostics", "result")
 
     def __init__(self, op: ark.ArkOp) -> None:
-        self.found = list(check_operation(op))
+        self.diagnostics = list(check_operation(op))
         self.block = Block([v.type for v in op.operands])
         self.result: Value | None = None
-        if not any(d.is_error for d in self.found):
+        if not any(d.is_error for d in self.diagnostics):
             returned = op.reference(*self.block.arguments)
             assert isinstance(returned, Value)
             (self.result,) = append(self.block, Expansion((returned,), operations_behind((returned,))))
@@ -97,17 +94,17 @@ class _Meanings:
     """The computations of operations, cached by structure."""
 
     def __init__(self) -> None:
-        self._known: dict[object, _Meaning] = {}
+        self._cache: dict[object, _Meaning] = {}
 
-    def of(self, op: ark.ArkOp) -> _Meaning:
+    def get(self, op: ark.ArkOp) -> _Meaning:
         """Returns the computation of an operation. Raises: DiagnosticError when it cannot be expressed."""
-        declared = [op.field_value(f) for f in op.layout.attributes if f.name not in _OF_ONE]
+        declared = [op.field_value(f) for f in op.layout.attributes if f.name not in _IGNORED_ATTRIBUTES]
         # Zeros of both signs are equal, but not the same number.
         attributes = tuple([repr(v) if isinstance(v, float) else v for v in declared])
         key = (type(op), attributes, tuple([v.type for v in op.operands]))
-        result = self._known.get(key)
+        result = self._cache.get(key)
         if result is None:
-            result = self._known[key] = _Meaning(op)
+            result = self._cache[key] = _Meaning(op)
         return result
 
 
@@ -119,7 +116,7 @@ class _Lowering:
     ) -> None:
         self._rank = rank
         self._meanings = meanings
-        self._found = diagnostics
+        self._diagnostics = diagnostics
         self._messages = {(m.take.op, m.take.source): m for m in communication.messages}
         self._exchanged: dict[ark.ArkOp, list[Put | Take]] = {}
         for event in communication.events.get(rank.rank, ()):
@@ -134,33 +131,33 @@ class _Lowering:
         self._casts: dict[tuple[Value, ElementType], Value] = {}
 
     def _sizes_bytes(self) -> Mapping[int, int]:
-        """The bytes of buffers, with those that messages name."""
-        sizes: dict[int, int] = {}
+        """Returns the bytes of buffers, including those that only messages use."""
+        sizes_bytes: dict[int, int] = {}
         for view in self._views.values():
-            sizes[view.buffer] = max(sizes.get(view.buffer, 0), view.array_bytes)
-        declared = dict(sizes)
+            sizes_bytes[view.buffer] = max(sizes_bytes.get(view.buffer, 0), view.array_bytes)
+        declared = dict(sizes_bytes)
         for op, events in self._exchanged.items():
             for message in [self._messages.get((op, e.source)) for e in events if isinstance(e, Take)]:
                 if message is not None and message.landing is not None:
                     view = message.landing.view
                     self._check_landing(op, message.put, view, declared.get(view.buffer, 0))
-                    sizes[view.buffer] = max(sizes.get(view.buffer, 0), view.array_bytes)
-        return sizes
+                    sizes_bytes[view.buffer] = max(sizes_bytes.get(view.buffer, 0), view.array_bytes)
+        return sizes_bytes
 
     def _check_landing(self, op: ark.ArkOp, put: Put, view: View, size_bytes: int) -> None:
         if view.span[1] > size_bytes:
             message = f"{op.name}: what rank {put.source} sends lands beyond the {size_bytes:,} bytes of the buffer"
-            self._found.extend([Diagnostic(UNSUPPORTED_CONVERSION, message).located(where=path_of(op))])
+            self._diagnostics.extend([Diagnostic(UNSUPPORTED_CONVERSION, message).located(where=path_of(op))])
 
     def function(self) -> ml_program.Func:
-        """The function; what is wrong with operations is among the findings."""
+        """Returns the function; adds errors of operations to the diagnostics."""
         rank, block = self._rank, self._block
         self._begin()
         for op in rank.body.operations:
             self._location = Location(name=op.op_name) if isinstance(op, ark.ArkOp) and op.op_name else None
             self._operation(op)
-        left = rank.outputs
-        outputs = tuple([self._memory.read(self._views[v]) for v in left])
+        output_tensors = rank.outputs
+        outputs = tuple([self._memory.read(self._views[v]) for v in output_tensors])
         block.append(ml_program.Return(outputs))
         remove_unused(block)
         signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in outputs]))
@@ -175,11 +172,11 @@ class _Lowering:
         for value, name in self._rank.initial_names.items():
             content = _content_of(value)
             if content is None:
-                held = self._block.add_argument(value.type, name)
+                initial = self._block.add_argument(value.type, name)
             else:
-                held = self._block.append(core.Constant(content)).y
-                held.name = name
-            self._memory.write(self._views[value], held)
+                initial = self._block.append(core.Constant(content)).y
+                initial.name = name
+            self._memory.write(self._views[value], initial)
 
     def _place(self, value: Value) -> None:
         for op in operations_behind((value,)):
@@ -202,30 +199,30 @@ class _Lowering:
                     self._reduce(op)
                 case ark.DeviceSync():
                     self._append(core.Barrier())
-                    self._hand_on(op)
+                    self._forward(op)
                 case ark.ArkOp():
                     self._compute(op)
                 case _:
                     raise InternalError(f"a program of ARK has no place for {op.name}")
         except DiagnosticError as error:
-            self._found.extend([d.located(where=path_of(op)) for d in error.diagnostics])
+            self._diagnostics.extend([d.located(where=path_of(op)) for d in error.diagnostics])
 
     def _compute(self, op: ark.ArkOp) -> None:
-        meaning = self._meanings.of(op)
+        meaning = self._meanings.get(op)
         if meaning.result is None:
-            raise DiagnosticError(*meaning.found)
+            raise DiagnosticError(*meaning.diagnostics)
         written = op.written_tensors
         values = {
-            mine: self._memory.read(self._views[operand])
-            for mine, operand in zip(meaning.block.arguments, op.operands, strict=True)
-            if mine.is_used or mine is meaning.result
+            argument: self._memory.read(self._views[operand])
+            for argument, operand in zip(meaning.block.arguments, op.operands, strict=True)
+            if argument.is_used or argument is meaning.result
         }
-        for inner in meaning.block.operations:
-            self._copy(inner, values)
+        for nested in meaning.block.operations:
+            self._copy(nested, values)
         self._write(written[0], values[meaning.result], op)
 
     def _copy(self, op: Operation, values: dict[Value, Value]) -> None:
-        """Puts a copy of an operation into the function; a tensor is widened or rounded once."""
+        """Appends a copy of an operation; each cast is created once."""
         if not isinstance(op, core.Cast):
             self._append(clone(op, values))
             return
@@ -241,7 +238,7 @@ class _Lowering:
             value.name = op.results[0].name
         self._memory.write(self._views[target], value)
 
-    def _hand_on(self, op: ark.DeviceSync) -> None:
+    def _forward(self, op: ark.DeviceSync) -> None:
         if self._views[op.input] != self._views[op.output]:
             value = self._memory.read(self._views[op.input])
             self._write(op.output, self._as(value, self._views[op.output], op), op)
@@ -273,7 +270,7 @@ class _Lowering:
         return new_op.y
 
     def _as(self, value: Value, view: View, op: ark.ArkOp) -> Value:
-        """A value in the shape of a view. Raises: DiagnosticError when it does not fit."""
+        """Returns a value in the shape of a view. Raises: DiagnosticError when it does not fit."""
         type = core.as_tensor(value.type)
         if type.element is not view.element or prod(type.static_shape) != prod(view.shape):
             message = f"{op.name}: what arrives is {type}, which does not fit {list(view.shape)} of {view.element}"

@@ -1,9 +1,8 @@
-"""Which ranks of an ARK program exchange what, found by letting all ranks run without computing anything.
+"""Finds the messages that ranks of an ARK program exchange, by simulating communication without computing.
 
-A message is known by its source, destination and tag; those of one kind arrive in the order in which they were sent.
-Sending does not wait, receiving waits for its message, `DeviceSync` waits for all ranks. Ranks whose file is not there
-are taken to send what is received from them and to come to every `DeviceSync`.
-Source: ARK model files, execution rules.
+A message is identified by its source, destination and tag; equal ones arrive in the order of sending. A send does not
+wait, a receive waits for its message, `DeviceSync` waits for all ranks. Ranks whose file is missing are assumed to send
+all expected messages and to reach every `DeviceSync`. Source: ARK model files, execution rules.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Key(NamedTuple):
 
 
 class Put(NamedTuple):
-    """A rank gives a tensor to another one; `proxy` stands for the place there."""
+    """A rank sends a tensor to another one; `proxy` is the tensor that represents the destination buffer."""
 
     op: ark.ArkOp
     source: int
@@ -45,7 +44,7 @@ class Put(NamedTuple):
 
 
 class Take(NamedTuple):
-    """A rank waits for a tensor of another one; `output` is where it expects it, None where it is only added."""
+    """A rank waits for a tensor of another one; `output` is where it expects it, None if it is only added."""
 
     op: ark.ArkOp
     source: int
@@ -83,15 +82,15 @@ class Events(NamedTuple):
 
 
 class Landing(NamedTuple):
-    """Where a message is put in the memory of the rank that receives it."""
+    """The view to which a message is written in the memory of the receiver."""
 
     view: View
-    is_stated: bool
+    is_explicit: bool
     """Whether the rank that sends it says so: its view of the buffer is another one than that of what it sends."""
 
 
 class Message(NamedTuple):
-    """A tensor on its way; `landing` is None where it is not put anywhere."""
+    """A sent and received tensor; `landing` is None if it is not written to memory."""
 
     put: Put
     take: Take
@@ -101,9 +100,9 @@ class Message(NamedTuple):
 class Communication(NamedTuple):
     """The messages between the ranks of a program.
 
-    `messages` are in the order in which they are taken. `blocked` is where ranks wait forever, `cycle` the ranks that
-    wait for each other, each for the next one and the last for the first; empty when they wait for one that has ended.
-    `unreceived` is what nobody takes.
+    `messages` are in the order of receiving. `blocked` are the operations at which ranks wait forever, `cycle` the
+    ranks that wait for each other, each for the next one and the last for the first; it is empty when they wait for one
+    that has ended. `unreceived` are the messages that no rank receives.
     """
 
     events: Mapping[int, tuple[Event, ...]]
@@ -114,7 +113,7 @@ class Communication(NamedTuple):
     found: tuple[Wrong, ...]
 
     def taken_by(self) -> dict[Operation, list[Message]]:
-        """The messages that operations take, by operation."""
+        """Returns the messages that operations receive, by operation."""
         out: dict[Operation, list[Message]] = {}
         for message in self.messages:
             out.setdefault(message.take.op, []).append(message)
@@ -134,7 +133,7 @@ class _Reading:
     def __init__(self, rank: ark.Rank) -> None:
         self.found: list[Wrong] = []
         self._rank = rank
-        self._me = rank.rank
+        self._rank_number = rank.rank
 
     def of(self, op: ark.ArkOp) -> Iterator[Event]:
         match op:
@@ -152,16 +151,16 @@ class _Reading:
             case ark.RecvReduceSend() | ark.RecvReduceSendPacket():
                 yield from self._reduce(op)
             case ark.DeviceSync():
-                yield Meet(op, self._me)
+                yield Meet(op, self._rank_number)
             case _:
                 pass
 
     def _reduce(self, op: ark.RecvReduceSend | ark.RecvReduceSendPacket) -> Iterator[Event]:
         # An operation of more peers breaks its own rules; a file may state any number of ranks.
         ranks = range(min(self._rank.world_size, ark.MAX_PEERS + 1))
-        peers = [n for n in ranks if n != self._me]
-        for peer in peers:
-            yield from self._take(op, peer, _tags_for(op.scratch, peer, is_sent=False), None)
+        others = [n for n in ranks if n != self._rank_number]
+        for other in others:
+            yield from self._take(op, other, _tags_for(op.scratch, other, is_sent=False), None)
         for proxy in op.proxies:
             yield from self._put(op, op.output, proxy, self._proxy_tags(proxy))
 
@@ -169,12 +168,12 @@ class _Reading:
         destination = _rank_of(proxy)
         tag = self._only(op, tags, f"sent to rank {destination}")
         if self._is_valid_rank(op, destination) and tag is not None:
-            yield Put(op, self._me, destination, tag, payload, proxy)
+            yield Put(op, self._rank_number, destination, tag, payload, proxy)
 
     def _take(self, op: ark.ArkOp, source: int, tags: Sequence[int], output: Value | None) -> Iterator[Take]:
         tag = self._only(op, tags, f"received from rank {source}")
         if self._is_valid_rank(op, source) and tag is not None:
-            yield Take(op, source, self._me, tag, output)
+            yield Take(op, source, self._rank_number, tag, output)
 
     def _sent_tags(self, payload: Value, proxy: Value) -> Sequence[int]:
         return self._shared(self._proxy_tags(proxy), _tags_for(payload, _rank_of(proxy), is_sent=True))
@@ -183,30 +182,31 @@ class _Reading:
         return self._mine(proxy, is_sent=False)
 
     def _mine(self, proxy: Value, *, is_sent: bool) -> Sequence[int]:
-        """The tags of a proxy for messages of this rank."""
-        return sorted({*_tags_for(proxy, ark.LOCAL, is_sent=is_sent), *_tags_for(proxy, self._me, is_sent=is_sent)})
+        """Returns the tags of a proxy for messages of this rank."""
+        return sorted(
+            {*_tags_for(proxy, ark.LOCAL, is_sent=is_sent), *_tags_for(proxy, self._rank_number, is_sent=is_sent)}
+        )
 
     @staticmethod
     def _shared(first: Sequence[int], second: Sequence[int]) -> Sequence[int]:
         return [tag for tag in first if tag in second]
 
-    def _is_valid_rank(self, op: ark.ArkOp, peer: int) -> bool:
-        if peer in (self._me, ark.LOCAL):
-            message = (
-                f"{op.name}: the proxy must stand for a buffer of another rank, found one of this rank, {self._me}"
-            )
-        elif not 0 <= peer < self._rank.world_size:
-            message = f"{op.name}: rank {peer} does not exist, there are {self._rank.world_size}"
+    def _is_valid_rank(self, op: ark.ArkOp, other: int) -> bool:
+        if other in (self._rank_number, ark.LOCAL):
+            own = self._rank_number
+            message = f"{op.name}: the proxy must stand for a buffer of another rank, found one of this rank, {own}"
+        elif not 0 <= other < self._rank.world_size:
+            message = f"{op.name}: rank {other} does not exist, there are {self._rank.world_size}"
         else:
             return True
         self._add(op, ARK_RANK, message)
         return False
 
-    def _only(self, op: ark.ArkOp, tags: Sequence[int], what: str) -> int | None:
+    def _only(self, op: ark.ArkOp, tags: Sequence[int], description: str) -> int | None:
         if len(tags) == 1:
             return tags[0]
         reason = f"has the tags {', '.join(map(str, tags))}, and one is needed" if tags else "has no tag on both sides"
-        self._add(op, ARK_TAG, f"{op.name}: what is {what} {reason}")
+        self._add(op, ARK_TAG, f"{op.name}: what is {description} {reason}")
         return None
 
     def _add(self, op: ark.ArkOp, code: Code, message: str) -> None:
@@ -219,14 +219,14 @@ def _rank_of(proxy: Value) -> int:
 
 
 def _tags_for(value: Value, rank: int, *, is_sent: bool) -> Sequence[int]:
-    """The tags of the buffer of a tensor for messages to or from a rank."""
+    """Returns the tags of the buffer of a tensor for messages to or from a rank."""
     content = ark.view_of(value)
     pairs = () if content is None else content.send_tags if is_sent else content.recv_tags
     return [tag for other, tag in pairs if other == rank]
 
 
 def ranks_by_number(module: Module) -> dict[int, ark.Rank]:
-    """The ranks of a program; of several of one number the first."""
+    """Returns the ranks of a program; of several with one number, the first."""
     ranks: dict[int, ark.Rank] = {}
     for op in module.body.operations:
         if isinstance(op, ark.Rank):
@@ -240,7 +240,7 @@ def communicate(module: Module) -> Communication:
 
 
 class _Run:
-    """All ranks, as far as they have come."""
+    """A simulation of all ranks."""
 
     def __init__(self, ranks: Mapping[int, ark.Rank]) -> None:
         read = {number: events_of(rank) for number, rank in ranks.items()}
@@ -265,11 +265,11 @@ class _Run:
                 blocked[number] = event
         unreceived = tuple([put for puts in self._sent.values() for put in puts])
         return Communication(
-            self._events, tuple(self._messages), blocked, self._circle(blocked), unreceived, self._found
+            self._events, tuple(self._messages), blocked, self._cycle(blocked), unreceived, self._found
         )
 
     def _advance(self, number: int, ready: deque[int]) -> None:
-        """Lets a rank run until it waits or ends; ranks that can go on because of it become ready."""
+        """Runs a rank until it waits or ends; ranks that can then continue become ready."""
         events = self._events[number]
         while self._at[number] < len(events):
             event = events[self._at[number]]
@@ -288,7 +288,7 @@ class _Run:
                     self._meeting.add(number)
                     if len(self._meeting) < len(self._ranks):
                         return
-                    self._part(number, ready)
+                    self._leave_meeting(number, ready)
                 case Meet():
                     return
             self._at[number] += 1
@@ -301,54 +301,57 @@ class _Run:
         if waiting is not None:
             ready.append(waiting)
 
-    def _part(self, last: int, ready: deque[int]) -> None:
-        """Lets all ranks that have met go on; the one that came last goes on by itself."""
+    def _leave_meeting(self, last: int, ready: deque[int]) -> None:
+        """Lets all ranks that have met continue; the last one continues by itself."""
         for number in sorted(self._meeting - {last}):
             self._at[number] += 1
             ready.append(number)
         self._meeting.clear()
 
     def _landing(self, put: Put, take: Take) -> Landing | None:
-        """Where a message lands: where the receiver expects it, unless the sender says where.
+        """Returns where a message lands: where the receiver expects it, unless the sender specifies it.
 
-        A sender says so where its view of the buffer there is not that of what it sends.
+        A sender specifies it if its view of the destination buffer differs from that of the sent tensor.
         """
         if take.output is None:
             return None
-        own = view_of(take.output)
-        given, there = view_of(put.payload), view_of(put.proxy)
+        output_view = view_of(take.output)
+        payload_view, proxy_view = view_of(put.payload), view_of(put.proxy)
         is_packet = isinstance(put.op, ark.SendPacket | ark.RecvReduceSendPacket) or isinstance(take.op, ark.RecvPacket)
-        is_message = isinstance(put.op, ark.Send) and (given.strides, given.offsets) == (there.strides, there.offsets)
+        is_message = isinstance(put.op, ark.Send) and (payload_view.strides, payload_view.offsets) == (
+            proxy_view.strides,
+            proxy_view.offsets,
+        )
         if is_packet or is_message:
-            return Landing(own, is_stated=False)
+            return Landing(output_view, is_explicit=False)
         content = self._buffers[take.destination].get((take.source, take.tag), ())
-        buffer = own.buffer if own.buffer in content or len(content) != 1 else content[0]
-        return Landing(there._replace(buffer=buffer), is_stated=True)
+        buffer = output_view.buffer if output_view.buffer in content or len(content) != 1 else content[0]
+        return Landing(proxy_view._replace(buffer=buffer), is_explicit=True)
 
-    def _circle(self, blocked: Mapping[int, Take | Meet]) -> tuple[int, ...]:
-        """Ranks that wait for each other."""
+    def _cycle(self, blocked: Mapping[int, Take | Meet]) -> tuple[int, ...]:
+        """Returns ranks that wait for each other."""
         seen: set[int] = set()
         for start in sorted(blocked):
             path: list[int] = []
-            at: int | None = start
-            while at is not None and at not in seen:
-                seen.add(at)
-                path.append(at)
-                at = self._waits_for(blocked[at], blocked)
-            if at in path:
-                return tuple(path[path.index(at) :])
+            current: int | None = start
+            while current is not None and current not in seen:
+                seen.add(current)
+                path.append(current)
+                current = self._waits_for(blocked[current], blocked)
+            if current in path:
+                return tuple(path[path.index(current) :])
         return ()
 
     def _waits_for(self, event: Take | Meet, blocked: Mapping[int, Take | Meet]) -> int | None:
-        """A rank that one waits for and that waits itself."""
+        """Returns a rank that the event waits for and that waits itself; None if there is none."""
         if isinstance(event, Take):
             return event.source if event.source in blocked else None
-        late = [number for number in self._ranks if number not in self._meeting]
-        return next((number for number in late if number in blocked), None)
+        absent = [number for number in self._ranks if number not in self._meeting]
+        return next((number for number in absent if number in blocked), None)
 
 
 def _receiving(rank: ark.Rank) -> dict[tuple[int, int], list[int]]:
-    """The buffers of a rank that receive messages, by source and tag."""
+    """Returns the buffers of a rank that receive messages, by source and tag."""
     out: dict[tuple[int, int], list[int]] = {}
     for op in rank.body.operations:
         if isinstance(op, ark.HoldsView) and op.is_local(rank.rank):

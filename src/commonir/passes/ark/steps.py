@@ -1,7 +1,7 @@
-"""A rank of ARK while it is made: buffers, tensors of files and operations to be, until all of them are known.
+"""A rank of an ARK program while it is built: buffers, tensors, and operations that are created at the end.
 
-Tags of a buffer stand wherever it is mentioned, so that operations are made at the end. Nodes, tensors and buffers are
-counted in the order in which they come; edges go from what gives a tensor to what mentions it.
+The tags of a buffer are repeated wherever it is mentioned, so operations are created when all tags are known. Nodes,
+tensors and buffers are numbered in order of occurrence; edges lead from the producer of a tensor to its users.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DATA_TYPES: Mapping[ElementType, str] = {
 
 
 class View(NamedTuple):
-    """A part of a buffer as ARK states it."""
+    """A part of a buffer, as in ARK files."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -37,12 +37,12 @@ FIRST_TAG = -(1 << 31)
 
 
 def next_tag(used: Collection[int]) -> int:
-    """The first of the tags that ARK picks for an all-reduce, in a program that uses others."""
+    """Returns the first of the tags that ARK chooses for an all-reduce, for a program that uses others."""
     return max(used) + 1 if used else FIRST_TAG
 
 
 class Buffer:
-    """Memory for some elements, on this rank or, as a stand-in, on another one."""
+    """Memory for some elements on this rank or, as a proxy, on another one."""
 
     __slots__ = ("content", "count", "element", "rank", "recv_tags", "send_tags", "written")
 
@@ -59,7 +59,7 @@ class Buffer:
 
 
 class FileTensor:
-    """A tensor as files have it."""
+    """A tensor as in files."""
 
     __slots__ = ("buffer", "maker", "view")
 
@@ -75,7 +75,7 @@ class FileTensor:
 
 
 class TensorStep:
-    """An operation to be."""
+    """An operation that will be created."""
 
     __slots__ = ("arguments", "definition", "is_port", "name", "operands", "result")
 
@@ -98,40 +98,42 @@ class TensorStep:
         """Whether it is there for an input or output, and not for what uses it."""
 
     def mentioned(self) -> list[FileTensor]:
-        """Its operands, in order."""
-        return [t for held in self.operands.values() for t in (held if isinstance(held, tuple) else (held,))]
+        """Returns its operands, in order."""
+        return [
+            t for operand in self.operands.values() for t in (operand if isinstance(operand, tuple) else (operand,))
+        ]
 
 
 class Names:
-    """The names of operations: one that is taken gets a number."""
+    """Unique names of operations: a repeated name gets a number."""
 
-    __slots__ = ("_taken",)
+    __slots__ = ("_numbers",)
 
     def __init__(self) -> None:
-        self._taken: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
 
     def reserve(self, name: str) -> str:
-        """A name that nothing else gets."""
-        number = self._taken.get(name)
-        self._taken[name] = 0 if number is None else number + 1
+        """Returns a unique name."""
+        number = self._numbers.get(name)
+        self._numbers[name] = 0 if number is None else number + 1
         if number is None:
             return name
         free = f"{name}_{number + 1}"
-        return free if free not in self._taken else self.reserve(free)
+        return free if free not in self._numbers else self.reserve(free)
 
 
 def snake_case(name: str) -> str:
-    """The name that ARK gives to an operation of a type."""
+    """Returns the name that ARK gives to an operation of a type."""
     return "".join([f"_{c.lower()}" if c.isupper() else c for c in name]).lstrip("_")
 
 
 def rank_of_steps(steps: Sequence[TensorStep], rank: int, world_size: int) -> ark.Rank:
-    """The rank whose operations are these, in order, each in a node of its own."""
+    """Returns the rank with these operations, in order, each in a node of its own."""
     return _Writer(steps).rank(rank, world_size)
 
 
 class _Writer:
-    """Makes the operations of a rank, and counts nodes, tensors and buffers in the order in which they come."""
+    """Creates the operations of a rank, and numbers nodes, tensors and buffers in order of occurrence."""
 
     def __init__(self, steps: Sequence[TensorStep]) -> None:
         self._steps = steps
@@ -140,7 +142,7 @@ class _Writer:
         self._buffers: dict[Buffer, int] = {}
 
     def rank(self, rank: int, world_size: int) -> ark.Rank:
-        """The rank."""
+        """Returns the rank."""
         numbers = {step: n for n, step in enumerate(self._steps)}
         before: list[list[int]] = []
         after: list[list[int]] = [[] for _ in self._steps]
@@ -154,10 +156,10 @@ class _Writer:
         return ark.Rank(f"rank{rank}", rank, world_size, generation, *edges, Region([self._block]))
 
     def _put(self, step: TensorStep, node: int) -> None:
-        """Makes an operation, with the tensors that it is the first to mention."""
+        """Creates an operation, and the tensors that it is the first to mention."""
         for tensor in step.mentioned():
             if tensor not in self._values:
-                arguments = {"tensor_id": len(self._values), **self._stated(tensor)}
+                arguments = {"tensor_id": len(self._values), **self._view_attributes(tensor)}
                 self._keep(tensor, ark.Tensor.build(arguments, [tensor.type]), f"t{len(self._values)}")
         result, values = step.result, self._values
         number = ark.NO_ID if result is None else len(values)
@@ -175,7 +177,7 @@ class _Writer:
             self._block.append(step.definition.build(arguments, []))
             return
         if step.definition.is_virtual:
-            arguments |= self._stated(result)
+            arguments |= self._view_attributes(result)
         is_named = step.definition.is_virtual and step.name
         self._keep(result, step.definition.build(arguments, [result.type]), step.name if is_named else f"t{number}")
 
@@ -185,7 +187,7 @@ class _Writer:
         value.name = name
         self._values[tensor] = value
 
-    def _stated(self, tensor: FileTensor) -> dict[str, object]:
+    def _view_attributes(self, tensor: FileTensor) -> dict[str, object]:
         buffer, view = tensor.buffer, tensor.view
         return {
             "data_type": DATA_TYPES[buffer.element],

@@ -1,4 +1,4 @@
-"""Steps of the ranks of an ARK program, and their waits. Source: ARK model files, execution rules."""
+"""The steps of the ranks of an ARK program, and their waits. Source: ARK model files, execution rules."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _KINDS: Mapping[type[Operation], StepKind] = {
 
 
 def timeline(module: Module) -> Timeline:
-    """The timeline of a program; of several ranks of one number, that of the first. Virtual operations are not
-    steps.
+    """Returns the timeline of a program, without virtual operations; of several ranks with one number, that of the
+    first.
     """
     ranks = ranks_by_number(module)
     communication = communicate(module)
@@ -64,28 +64,28 @@ def _step(op: ark.ArkOp) -> RankStep:
 
 
 def _arrows(communication: Communication, points: Mapping[Operation, Point]) -> Iterator[Arrow]:
-    """Messages in the order in which they are taken, then those that nobody takes, and those of ranks not there."""
+    """Yields messages in the order of receiving, then unreceived ones, and those of missing ranks."""
     for message in communication.messages:
         put, target = message.put, points[message.take.op]
         yield Arrow(points[put.op], target, put.destination, put.tag, ark.size_bytes(put.payload))
     for put in communication.unreceived:
         yield Arrow(points[put.op], None, put.destination, put.tag, ark.size_bytes(put.payload))
-    there = communication.events
-    for number, events in there.items():
+    present = communication.events
+    for number, events in present.items():
         blocked = communication.blocked.get(number)
         for event in events:
             if event is blocked:
                 break
-            if isinstance(event, Put) and event.destination not in there:
-                away = Point(event.destination, -1)
-                yield Arrow(points[event.op], away, event.destination, event.tag, ark.size_bytes(event.payload))
-            elif isinstance(event, Take) and event.source not in there:
+            if isinstance(event, Put) and event.destination not in present:
+                missing = Point(event.destination, -1)
+                yield Arrow(points[event.op], missing, event.destination, event.tag, ark.size_bytes(event.payload))
+            elif isinstance(event, Take) and event.source not in present:
                 size_bytes = None if event.output is None else ark.size_bytes(event.output)
                 yield Arrow(Point(event.source, -1), points[event.op], number, event.tag, size_bytes)
 
 
 def _meetings(communication: Communication, points: Mapping[Operation, Point]) -> Iterator[Mapping[int, int]]:
-    """The k-th waits of all ranks for each other; a rank that does not come to one is not in it."""
+    """Yields the steps of the k-th barrier of all ranks; a rank that does not reach it is left out."""
     met = [[points[e.op] for e in events if isinstance(e, Meet)] for events in communication.events.values()]
     for together in zip_longest(*met):
         yield {point.rank: point.step for point in together if point is not None}

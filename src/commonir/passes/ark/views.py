@@ -1,4 +1,4 @@
-"""Tensors and buffers of an ARK program as its views show them.
+"""The views of tensors and buffers of an ARK program.
 
 Source: ARK model files, memory model.
 """
@@ -13,7 +13,7 @@ from commonir.ir.operation import Value
 
 
 def view_of(value: Value) -> View:
-    """The part of a buffer that a tensor is. Raises: TypeError for a value that is not a tensor of a file."""
+    """Returns the view of a buffer that a tensor is. Raises: TypeError for a value that is not a tensor of a file."""
     content = ark.view_of(value)
     if content is None:
         raise TypeError(f"expected a tensor of a buffer, found {value.type}")
@@ -21,8 +21,8 @@ def view_of(value: Value) -> View:
 
 
 def buffer_bytes(views: Iterable[View]) -> dict[int, int]:
-    """The bytes of each buffer of which there are views, by number: as many as the largest array in it takes."""
-    sizes: dict[int, int] = {}
+    """Returns the bytes of each buffer by number: those of its largest view."""
+    sizes_bytes: dict[int, int] = {}
     for view in views:
-        sizes[view.buffer] = max(sizes.get(view.buffer, 0), view.array_bytes)
-    return sizes
+        sizes_bytes[view.buffer] = max(sizes_bytes.get(view.buffer, 0), view.array_bytes)
+    return sizes_bytes

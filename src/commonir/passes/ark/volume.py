@@ -1,7 +1,6 @@
-"""Communication volume of an ARK program: messages and bytes by pair and tag, as the program states them.
+"""Communication volume of an ARK program: messages and bytes by pair and tag.
 
-A message has the bytes of the tensor that is sent; flags of packets do not count.
-Source: ARK model files, execution rules.
+A message has the bytes of the sent tensor, without flags of packets. Source: ARK model files, execution rules.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from commonir.reports import TrafficEntry
 
 
 def traffic_of(communication: Communication) -> tuple[TrafficEntry, ...]:
-    """All messages by pair and tag. Of a rank that is not there, what is received from it is taken to be sent."""
+    """Returns all messages by pair and tag. Messages from missing ranks are those that others receive from them."""
     events = [event for each in communication.events.values() for event in each]
     counts: Counter[Key] = Counter()
-    sizes: Counter[Key] = Counter()
+    total_bytes: Counter[Key] = Counter()
     for event in events:
         match event:
             case Put(payload=payload):
@@ -27,12 +26,12 @@ def traffic_of(communication: Communication) -> tuple[TrafficEntry, ...]:
             case _:
                 continue
         counts[event.key] += 1
-        sizes[event.key] += size_bytes
+        total_bytes[event.key] += size_bytes
     unreceived = Counter([put.key for put in communication.unreceived])
-    return tuple([TrafficEntry(*key, counts[key], sizes[key], unreceived[key]) for key in sorted(counts)])
+    return tuple([TrafficEntry(*key, counts[key], total_bytes[key], unreceived[key]) for key in sorted(counts)])
 
 
 def barriers_of(communication: Communication) -> int:
-    """How often all ranks wait for each other."""
+    """Returns the number of barriers."""
     meetings = [sum(isinstance(e, Meet) for e in events) for events in communication.events.values()]
     return max(meetings, default=0)

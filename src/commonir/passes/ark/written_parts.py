@@ -1,6 +1,6 @@
-"""Which part of a buffer is written so far: boxes of arrays in it, joined where they meet, and runs of bytes.
+"""Tracks which parts of a buffer are written: boxes of arrays, merged where they touch, and runs of bytes.
 
-What it says is written is written; of very many parts that no box joins it may forget some.
+It is conservative: of very many parts it may forget some.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ class WrittenParts:
         self._runs: list[tuple[int, int]] = []
 
     def covers(self, view: View) -> bool:
-        """Whether all of a view is written."""
+        """Returns whether all of a view is written."""
         start, stop = view.span
         if any(first <= start and stop <= last for first, last in self._runs):
             return True
         return any(is_box_in(box, view) for box in self._boxes)
 
     def add(self, view: View) -> None:
-        """Adds a view that is written."""
+        """Adds a written view."""
         if self.covers(view):
             return
         joined = view
@@ -45,24 +45,24 @@ class WrittenParts:
         self._runs = [merged, *apart][:_MAX_PARTS]
 
 
-def _is_alike(a: View, b: View) -> bool:
+def _have_same_layout(a: View, b: View) -> bool:
     return a.strides == b.strides and a.element.bits == b.element.bits
 
 
 def _joined(a: View, b: View) -> View | None:
-    """Two views as one, where one holds the other, or they meet along one dimension and agree in all others."""
-    if not _is_alike(a, b):
+    """Returns two views as one, if one contains the other, or they touch along one axis and agree along the others."""
+    if not _have_same_layout(a, b):
         return None
     if is_box_in(a, b) or is_box_in(b, a):
         return a if is_box_in(a, b) else b
     boxes = list(zip(a.offsets, a.shape, b.offsets, b.shape, strict=True))
-    unlike = [n for n, (p, size, q, other) in enumerate(boxes) if (p, size) != (q, other)]
-    if len(unlike) != 1:
+    differing = [n for n, (p, size, q, other_size) in enumerate(boxes) if (p, size) != (q, other_size)]
+    if len(differing) != 1:
         return None
-    axis = unlike[0]
-    p, size, q, other = boxes[axis]
-    if p + size < q or q + other < p:
+    axis = differing[0]
+    p, size, q, other_size = boxes[axis]
+    if p + size < q or q + other_size < p:
         return None
-    start, stop = min(p, q), max(p + size, q + other)
+    start, stop = min(p, q), max(p + size, q + other_size)
     shape = (*a.shape[:axis], stop - start, *a.shape[axis + 1 :])
     return a._replace(shape=shape, offsets=(*a.offsets[:axis], start, *a.offsets[axis + 1 :]))

@@ -1,7 +1,6 @@
-"""A function as elementary operations: kernels, algorithms and constants, with composites written out.
+"""A copy of a function as elementary operations: kernels, algorithms and constants, with composites expanded.
 
-How a program can be divided is asked of what its operations mean. The copy that this makes is only looked at; the
-source is not touched.
+Sharding analyzes this copy, because kernels show how an operation can be sharded. The source does not change.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from commonir.rewrite.expand import Expansion, expand
 
 
 class Node:
-    """An elementary operation, and the operation of the source of which it is a part or a copy.
+    """An elementary operation, and the operation of the source that it belongs to.
 
-    `used` are its operands and what its regions take from outside.
+    `used` are its operands and the values that its regions capture.
     """
 
     __slots__ = ("is_inner", "op", "source", "used")
@@ -32,12 +31,12 @@ class Node:
 
     @property
     def kernel(self) -> Op | None:
-        """The operation when index notation says what it does."""
+        """The operation if its reference is a kernel."""
         return self.op if isinstance(self.op, Op) and self.op.form is Form.KERNEL else None
 
 
 class Elementary:
-    """The elementary operations of a function in order. `values` are what stands for the values of the source."""
+    """The elementary operations of a function in order. `values` maps values of the source to those of the copy."""
 
     def __init__(self, function: Function) -> None:
         self._block = Block()
@@ -67,12 +66,12 @@ class Elementary:
                 self.users.setdefault(v, []).append(node)
             self.makers.update((r, node) for r in node.op.results)
         self.nodes += nodes
-        for mine, its in zip(op.results, results, strict=True):
-            its.name = its.name or mine.name
-            self.values[mine] = its
+        for source, copy in zip(op.results, results, strict=True):
+            copy.name = copy.name or source.name
+            self.values[source] = copy
 
     def _fixed(self) -> set[Value]:
-        """The values that follow from constants alone."""
+        """Returns the values that depend on constants only."""
         result: set[Value] = set()
         for node in self.nodes:
             if (
@@ -87,10 +86,10 @@ class Elementary:
 def written_out(
     op: Operation, operands: Sequence[Value], block: Block
 ) -> tuple[list[Operation], tuple[Value, ...]] | None:
-    """The elementary operations that a composite consists of, on some operands, and the values of its results. They are
-    put into a block: what is in none counts as a part of what is computed from it.
+    """Expands a composite into elementary operations on some operands, appends them to a block, and returns them with
+    its results.
 
-    None for an operation that is elementary, or whose meaning cannot be stated.
+    Returns None for an elementary operation, or one that cannot be expanded.
     """
     if not isinstance(op, Op) or not _is_composite(op):
         return None
@@ -99,26 +98,26 @@ def written_out(
     pending: list[tuple[Op, tuple[Value, ...]]] = [(op, tuple(operands))]
     after: dict[Operation, tuple[Value, ...]] = {}
     while pending:
-        here, arguments = pending.pop()
-        if here in after:
-            values.update(zip(here.results, [_last(v, values) for v in after.pop(here)], strict=True))
+        current, arguments = pending.pop()
+        if current in after:
+            values.update(zip(current.results, [_last(v, values) for v in after.pop(current)], strict=True))
             continue
         arguments = tuple([_last(v, values) for v in arguments])
-        if not _is_composite(here):
-            copy = block.append(here.clone_shallow(arguments, ()))
+        if not _is_composite(current):
+            copy = block.append(current.clone_shallow(arguments, ()))
             result.append(copy)
-            values.update(zip(here.results, copy.results, strict=True))
+            values.update(zip(current.results, copy.results, strict=True))
             continue
         try:
-            expansion = _without_bias(here, arguments) or expand(here, arguments)
+            expansion = _without_bias(current, arguments) or expand(current, arguments)
         except DiagnosticError:
             return None
-        after[here] = expansion.results
-        pending.append((here, arguments))
-        inner: list[Op] = [o for o in expansion.operations if isinstance(o, Op)]
-        if len(inner) < len(expansion.operations) or any(o.regions for o in inner):
+        after[current] = expansion.results
+        pending.append((current, arguments))
+        nested: list[Op] = [o for o in expansion.operations if isinstance(o, Op)]
+        if len(nested) < len(expansion.operations) or any(o.regions for o in nested):
             return None
-        pending.extend([(o, o.operands) for o in reversed(inner)])
+        pending.extend([(o, o.operands) for o in reversed(nested)])
     return result, tuple([_last(v, values) for v in op.results])
 
 
@@ -129,7 +128,7 @@ def _last(value: Value, values: dict[Value, Value]) -> Value:
 
 
 def _without_bias(op: Op, operands: Sequence[Value]) -> Expansion | None:
-    """A product with a bias as a product and an addition: a sum over ranks must come between them."""
+    """Returns a product with a bias as a product and an addition, since a sum over ranks must come between them."""
     match op:
         case core.Linear(bias=Value()):
             product = core.linear(*operands[:2])
@@ -138,8 +137,8 @@ def _without_bias(op: Op, operands: Sequence[Value]) -> Expansion | None:
             product = core.conv(operands[0], operands[1], None, strides, dilations, pads, groups)
             added = core.add(product, core.per_channel(operands[2], product))
         case core.ConvTranspose(bias=Value(), strides=strides, dilations=dilations, pads=pads):
-            rest = (op.output_padding, op.groups)
-            product = core.conv_transpose(operands[0], operands[1], None, strides, dilations, pads, *rest)
+            output_arguments = (op.output_padding, op.groups)
+            product = core.conv_transpose(operands[0], operands[1], None, strides, dilations, pads, *output_arguments)
             added = core.add(product, core.per_channel(operands[2], product))
         case _:
             return None

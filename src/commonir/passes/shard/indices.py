@@ -1,9 +1,9 @@
 """Finds the indices along which an operation can be sharded, from its kernels.
 
-An index can be divided when every axis that is read or written at it is divided alike: then each rank computes, with
-the same operation on its parts, its part of the results, or of a sum over the index its summand. This holds when the
-index is nothing but a place: it is not a number in the computation, no fold other than an outermost sum runs over
-it, and the operation says the same of the parts as of the whole.
+An operation can be sharded along an index if all axes that it reads or writes at the index are sharded in the same way.
+Then the same operation on the shards of a rank computes its shard of the results, or for a summed index, its summand.
+This holds if the index is only used as a position: it is not a value in the computation, no fold other than an
+outermost sum runs over it, and the kernels of the operation on shards have the same form.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from commonir.notation.expressions import Dilated
 from commonir.notation.traversal import children
 from commonir.ods import Derived, Op, infer
 from commonir.ods.inference import operand_names
-from commonir.passes.shard.layout import Split, part_type
+from commonir.passes.shard.layout import Split, shard_type
 from commonir.passes.transcribe import copied
 from commonir.symbolic import Dim, index, names, plain
 
 
 class IndexPlace(NamedTuple):
-    """An axis of an operand or a result that an index runs over, from a position on."""
+    """An axis of an operand or a result that an index runs over, from an offset on."""
 
     is_result: bool
     number: int
@@ -50,18 +50,18 @@ class IndexPlace(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The places that an index runs over; `is_summed` when the results are sums over it."""
+    """The axes that an index runs over; `is_summed` if the results are sums over it."""
 
     name: str
     places: tuple[IndexPlace, ...]
     is_summed: bool
 
     def at(self, is_result: bool, number: int) -> tuple[int, ...]:
-        """The axes of an operand or a result that it runs over."""
+        """Returns the axes of an operand or a result that the index runs over."""
         return tuple(dict.fromkeys(p.axis for p in self.places if (p.is_result, p.number) == (is_result, number)))
 
-    def may_be_divided(self, period: int, ranks: int) -> bool:
-        """Whether blocks of a period fit everywhere, and ranks into blocks."""
+    def fits_blocks(self, period: int, ranks: int) -> bool:
+        """Returns whether all axes consist of blocks of a period, and ranks divide a block."""
         return period > 0 and period % ranks == 0 and not any(p.size % period or p.offset % period for p in self.places)
 
 
@@ -71,10 +71,10 @@ class Indices:
     def __init__(self, ranks: int) -> None:
         self._ranks = ranks
         self._runs: dict[object, tuple[Run, ...]] = {}
-        self._agrees: dict[object, bool] = {}
+        self._may_shard: dict[object, bool] = {}
 
     def runs(self, op: Op) -> tuple[Run, ...]:
-        """The indices that are nothing but places."""
+        """Returns the indices of an operation that are only used as positions."""
         key = _key(op)
         result = self._runs.get(key)
         if result is None:
@@ -82,71 +82,70 @@ class Indices:
         return result
 
     def run_at(self, op: Op, is_result: bool, number: int, axis: int) -> Run | None:
-        """The only index that runs over an axis of an operand or a result."""
+        """Returns the only index that runs over an axis of an operand or a result; None otherwise."""
         results = [r for r in self.runs(op) if axis in r.at(is_result, number)]
         return results[0] if len(results) == 1 else None
 
-    def may_divide(self, op: Op, run: Run, period: int) -> bool:
-        """Whether an operation can be divided along an index in blocks of a period."""
-        if not run.may_be_divided(period, self._ranks):
+    def may_shard(self, op: Op, run: Run, period: int) -> bool:
+        """Returns whether an operation can be sharded along an index in blocks of a period."""
+        if not run.fits_blocks(period, self._ranks):
             return False
         key = (_key(op), run)
-        result = self._agrees.get(key)
+        result = self._may_shard.get(key)
         if result is None:
-            result = self._agrees[key] = self._says_the_same(op, run)
+            result = self._may_shard[key] = self._keeps_meaning(op, run)
         return result
 
-    def _says_the_same(self, op: Op, run: Run) -> bool:
-        kinds = list(zip(_parts(op.operands, run, False, self._ranks), op.operands, strict=True))
-        expected = _parts(op.results, run, True, self._ranks)
-        if None in expected or any(kind is None for kind, _ in kinds):
+    def _keeps_meaning(self, op: Op, run: Run) -> bool:
+        operand_types = list(zip(_shard_types(op.operands, run, False, self._ranks), op.operands, strict=True))
+        expected = _shard_types(op.results, run, True, self._ranks)
+        if None in expected or any(type is None for type, _ in operand_types):
             return False
         splits = [Split(a[0], 0) if (a := run.at(True, n)) else None for n in range(len(op.results))]
-        operands = tuple([Value(kind) for kind, _ in kinds if kind is not None])
+        operands = tuple([Value(type) for type, _ in operand_types if type is not None])
         try:
-            part = on_parts(op, operands, splits, self._ranks)
-            whole, local = infer(op), infer(part)
+            shard = on_shards(op, operands, splits, self._ranks)
+            whole, of_shard = infer(op), infer(shard)
         except (DiagnosticError, NotationError):
             return False
-        return list(local.types) == expected and _alike(whole, local, run, self._ranks)
+        return list(of_shard.types) == expected and _have_same_kernels(whole, of_shard, run, self._ranks)
 
 
-def on_parts(op: Op, operands: Sequence[Value], splits: Sequence[Split | None], ranks: int) -> Op:
-    """Returns an operation on shards of its operands with sharded results: attributes with dims are those of
-    parts.
+def on_shards(op: Op, operands: Sequence[Value], splits: Sequence[Split | None], ranks: int) -> Op:
+    """Returns an operation on shards of its operands, whose attributes have the dims of sharded results.
 
-    Raises: DiagnosticError when it cannot be.
+    Raises: DiagnosticError when that is not possible.
     """
     split = splits[0] if splits else None
-    changes: Mapping[str, object] = {} if split is None else _sizes_of_parts(op, split, ranks)
+    changes: Mapping[str, object] = {} if split is None else _attributes_of_shard(op, split, ranks)
     result = copied(op, tuple(operands), (), **changes)
     assert isinstance(result, Op)
     return result
 
 
-def _sizes_of_parts(op: Op, split: Split, ranks: int) -> Mapping[str, object]:
+def _attributes_of_shard(op: Op, split: Split, ranks: int) -> Mapping[str, object]:
     match op:
         case core.Reshape() | core.BroadcastTo() | core.Iota():
-            type = part_type(op.results[0].type, split, ranks)
+            type = shard_type(op.results[0].type, split, ranks)
             return {"shape": type.shape if isinstance(type, TensorType) else None}
         case core.Split(axis=axis, sizes=sizes) if axis % len(_shape(op.x)) == split.axis:
             return {"sizes": tuple([n // ranks if isinstance(n, int) else n for n in sizes])}
         case core.Slice():
-            return _bounds_of_part(op, split.axis, ranks)
+            return _slice_of_shard(op, split.axis, ranks)
         case _:
             return {}
 
 
-def _bounds_of_part(op: core.Slice, axis: int, ranks: int) -> Mapping[str, object]:
-    size, length = _shape(op.x)[axis], _shape(op.y)[axis]
+def _slice_of_shard(op: core.Slice, axis: int, ranks: int) -> Mapping[str, object]:
+    dim, length = _shape(op.x)[axis], _shape(op.y)[axis]
     start = op.starts[axis]
-    if not (isinstance(size, int) and isinstance(length, int) and isinstance(start, int)):
+    if not (isinstance(dim, int) and isinstance(length, int) and isinstance(start, int)):
         return {}
-    first = max(start + size, 0) if start < 0 else min(start, size)
+    first = max(start + dim, 0) if start < 0 else min(start, dim)
     bounds = {"starts": first // ranks, "stops": (first + length) // ranks}
     return {
-        name: tuple([bounds[name] if n == axis else v for n, v in enumerate(given)])
-        for name, given in (("starts", op.starts), ("stops", op.stops))
+        name: tuple([bounds[name] if n == axis else v for n, v in enumerate(values)])
+        for name, values in (("starts", op.starts), ("stops", op.stops))
     }
 
 
@@ -161,12 +160,12 @@ def _key(op: Op) -> object:
     return type(op), op.decoded_attributes(), op.operand_offsets, tuple([v.type for v in op.operands])
 
 
-def _parts(values: Sequence[Value], run: Run, is_result: bool, ranks: int) -> list[Type | None]:
-    """The types of the parts of values; None for one that would be divided along two axes."""
+def _shard_types(values: Sequence[Value], run: Run, is_result: bool, ranks: int) -> list[Type | None]:
+    """Returns the types of the shards of values; None for one that would be sharded along two axes."""
     out: list[Type | None] = []
     for n, v in enumerate(values):
         axes = run.at(is_result, n)
-        out.append(v.type if not axes else part_type(v.type, Split(axes[0], 0), ranks) if len(axes) == 1 else None)
+        out.append(v.type if not axes else shard_type(v.type, Split(axes[0], 0), ranks) if len(axes) == 1 else None)
     return out
 
 
@@ -180,19 +179,22 @@ def _runs(op: Op) -> Iterable[Run]:
         return
     if derived.is_data_dependent or not derived.kernels:
         return
-    finder = _Places(op, derived)
+    finder = _IndexFinder(op, derived)
     for name, places in finder.places.items():
-        if name not in finder.refused and (name in finder.summed) != (name in finder.kept):
+        if name not in finder.refused and (name in finder.summed) != (name in finder.in_results):
             yield Run(name, tuple(dict.fromkeys(places)), name in finder.summed)
 
 
-class _Places:
-    """Where the indices of an operation occur. `kept` are axes of results; `refused` occur otherwise than as places."""
+class _IndexFinder:
+    """Finds the axes that indices of an operation run over.
+
+    `in_results` are indices of axes of results; `refused` are those that are used other than as positions.
+    """
 
     def __init__(self, op: Op, derived: Derived) -> None:
         self.places: dict[str, list[IndexPlace]] = {}
         self.refused: set[str] = set()
-        self.kept: set[str] = set()
+        self.in_results: set[str] = set()
         self.summed: set[str] = set()
         self._names = operand_names(op)
         for number, (kernel, extents) in enumerate(zip(derived.kernels, derived.extents, strict=True)):
@@ -203,7 +205,7 @@ class _Places:
         for axis, at in enumerate(kernel.axes):
             name = plain(at)
             if name is not None:
-                self.kept.add(name)
+                self.in_results.add(name)
                 self._add(name, True, number, axis, extents[name])
 
     def _of_body(self, kernel: Kernel) -> None:
@@ -243,7 +245,7 @@ class _Places:
 
 
 def _is_untouched(tensor: Tensor, axis: int) -> bool:
-    """Whether views leave an axis of an operand as it is."""
+    """Returns whether views leave an axis of an operand unchanged."""
     for view, _ in tensor.steps:
         match view:
             case Padded(before=before, after=after) if before[axis] == 0 and after[axis] == 0:
@@ -258,13 +260,13 @@ def _is_untouched(tensor: Tensor, axis: int) -> bool:
 # -- whether two kernels say the same
 
 
-def _alike(whole: Derived, part: Derived, run: Run, ranks: int) -> bool:
-    """Whether an operation says the same of parts as of the whole, apart from sizes."""
-    if len(whole.kernels) != len(part.kernels):
+def _have_same_kernels(whole: Derived, shard: Derived, run: Run, ranks: int) -> bool:
+    """Returns whether the kernels of an operation on shards have the form of those on the whole, except for dims."""
+    if len(whole.kernels) != len(shard.kernels):
         return False
-    pairs = [(a.body, b.body) for a, b in zip(whole.kernels, part.kernels, strict=True)]
-    for one, other in zip(whole.kernels, part.kernels, strict=True):
-        if not all(a == b or (b == 1 and plain(a) == run.name) for a, b in zip(one.axes, other.axes, strict=True)):
+    pairs = [(a.body, b.body) for a, b in zip(whole.kernels, shard.kernels, strict=True)]
+    for first, second in zip(whole.kernels, shard.kernels, strict=True):
+        if not all(a == b or (b == 1 and plain(a) == run.name) for a, b in zip(first.axes, second.axes, strict=True)):
             return False
     seen: set[tuple[Expr, Expr]] = set()
     while pairs:
@@ -272,42 +274,42 @@ def _alike(whole: Derived, part: Derived, run: Run, ranks: int) -> bool:
         if pair in seen:
             continue
         seen.add(pair)
-        one, other = pair
-        if not _same_form(one, other, run, ranks) or len(children(one)) != len(children(other)):
+        first, second = pair
+        if not _same_form(first, second, run, ranks) or len(children(first)) != len(children(second)):
             return False
-        pairs += zip(children(one), children(other), strict=True)
+        pairs += zip(children(first), children(second), strict=True)
     return True
 
 
-def _same_form(one: Expr, other: Expr, run: Run, ranks: int) -> bool:
-    match one, other:
+def _same_form(first: Expr, second: Expr, run: Run, ranks: int) -> bool:
+    match first, second:
         case Access(), Access():
-            same = one.tensor.name == other.tensor.name and len(one.at) == len(other.at)
-            views = [[v for v, _ in a.tensor.steps] for a in (one, other)]
-            places = zip(one.at, other.at, strict=True) if same else ()
+            same = first.tensor.name == second.tensor.name and len(first.at) == len(second.at)
+            views = [[v for v, _ in a.tensor.steps] for a in (first, second)]
+            places = zip(first.at, second.at, strict=True) if same else ()
             return same and views[0] == views[1] and all(_same_place(p, q, run, ranks) for p, q in places)
         case Const(), Const():
-            return one is other
+            return first is second
         case Position(), Position():
-            return one is other
+            return first is second
         case Fold(), Fold():
-            return (one.fn, one.over) == (other.fn, other.over)
+            return (first.fn, first.over) == (second.fn, second.over)
         case Join(), Join():
-            return one.along == other.along
+            return first.along == second.along
         case Apply(), Apply():
-            return one.fn == other.fn
+            return first.fn == second.fn
         case Cast(), Cast():
-            return one.dtype is other.dtype
+            return first.dtype is second.dtype
         case _:
             return False
 
 
-def _same_place(one: Dim | Expr, other: Dim | Expr, run: Run, ranks: int) -> bool:
-    if isinstance(one, Expr) or isinstance(other, Expr):
-        return isinstance(one, Expr) and isinstance(other, Expr)
-    if run.name not in names(one):
-        return one == other
+def _same_place(first: Dim | Expr, second: Dim | Expr, run: Run, ranks: int) -> bool:
+    if isinstance(first, Expr) or isinstance(second, Expr):
+        return isinstance(first, Expr) and isinstance(second, Expr)
+    if run.name not in names(first):
+        return first == second
     # An axis of which each rank has one position is read at that position.
-    is_single = run.name not in names(other) and all(p.size == ranks for p in run.places)
-    whole, part = one - index(run.name), other if is_single else other - index(run.name)
-    return isinstance(whole, int) and isinstance(part, int) and whole == part * ranks
+    is_single = run.name not in names(second) and all(p.size == ranks for p in run.places)
+    whole, shard = first - index(run.name), second if is_single else second - index(run.name)
+    return isinstance(whole, int) and isinstance(shard, int) and whole == shard * ranks

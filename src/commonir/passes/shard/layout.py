@@ -1,9 +1,9 @@
-"""How a value lies on ranks: whole on each, divided along an axis, or as a sum of which each has a part.
+"""The layouts of a value on ranks: replicated, sharded along an axis, or partial sums.
 
-An axis is divided in blocks: of every block of `period` positions, each rank in turn has an equal part. One block is
-the axis cut into as many pieces as there are ranks; three blocks are what a product that gives queries, keys and
-values side by side needs. In row-major order a sharding is determined by its period, so it survives a reshape whenever
-an axis of the new shape carries it.
+An axis is sharded in blocks: of every block of `period` positions, each rank in turn has an equal part. With one block,
+the axis is cut into as many pieces as there are ranks; a product that computes queries, keys and values side by side
+needs three blocks. In row-major order a sharding is determined by its period, so it is preserved by a reshape if an
+axis of the new shape can carry it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from commonir.symbolic import Dim, element_count
 
 
 class Split(NamedTuple):
-    """A tensor divided along an axis: of each block of `period` positions, each rank has an equal part, in order."""
+    """A tensor sharded along an axis: of each block of `period` positions, each rank has an equal part, in order."""
 
     axis: int
     period: int
@@ -33,44 +33,46 @@ ShardLayout = Split | Partial | None
 """None is a tensor that is whole on each rank."""
 
 
-def part_type(type: Type, split: Split, ranks: int) -> Type:
-    """The type of the part that a rank has of a tensor whose sizes allow it."""
+def shard_type(type: Type, split: Split, ranks: int) -> Type:
+    """Returns the type of the shard of a rank."""
     if not isinstance(type, TensorType) or type.shape is None:
         return type
-    sizes = list(type.shape)
-    size = sizes[split.axis]
-    sizes[split.axis] = size // ranks if isinstance(size, int) else size
-    return type.with_shape(tuple(sizes))
+    dims = list(type.shape)
+    dim = dims[split.axis]
+    dims[split.axis] = dim // ranks if isinstance(dim, int) else dim
+    return type.with_shape(tuple(dims))
 
 
 def reshaped(split: Split, source: tuple[Dim, ...], target: tuple[Dim, ...], ranks: int) -> Split | None:
-    """The same division of the same elements under another shape; None when no axis of it carries the division."""
+    """Returns the same sharding of the same elements in another shape; None if no axis can carry it."""
     axis, period = split
     if source[: axis + 1] == target[: axis + 1]:
         return split
     # What is the same behind the axis may be of any size.
-    same = 0
-    while axis < len(source) - 1 - same and same < len(target) and source[-1 - same] == target[-1 - same]:
-        same += 1
-    stride = element_count(source[axis + 1 : len(source) - same])
+    trailing = 0
+    while (
+        axis < len(source) - 1 - trailing and trailing < len(target) and source[-1 - trailing] == target[-1 - trailing]
+    ):
+        trailing += 1
+    stride = element_count(source[axis + 1 : len(source) - trailing])
     if not isinstance(stride, int):
         return None
-    whole = period * stride
+    block = period * stride
     inner: Dim = 1
-    for n in range(len(target) - 1 - same, -1, -1):
-        size, outer = target[n], inner * target[n]
-        if not isinstance(inner, int) or whole // ranks < inner:
+    for n in range(len(target) - 1 - trailing, -1, -1):
+        dim, outer = target[n], inner * target[n]
+        if not isinstance(inner, int) or block // ranks < inner:
             return None
-        if isinstance(size, int) and isinstance(outer, int) and outer >= whole:
-            fits = outer % whole == 0 and (whole // ranks) % inner == 0
-            return Split(n, whole // inner) if fits else None
+        if isinstance(dim, int) and isinstance(outer, int) and outer >= block:
+            fits = outer % block == 0 and (block // ranks) % inner == 0
+            return Split(n, block // inner) if fits else None
         inner = outer
     return None
 
 
-def part_of(data: Data, split: Split, rank: int, ranks: int) -> Data:
-    """The part of a constant that a rank has: of one that lies in a file or in memory in one piece, a view of it."""
-    type = part_type(data.type, split, ranks)
+def shard_of(data: Data, split: Split, rank: int, ranks: int) -> Data:
+    """Returns the shard of a constant for a rank; a view if the shard is contiguous in a file or in memory."""
+    type = shard_type(data.type, split, ranks)
     assert isinstance(type, TensorType)
     if isinstance(data, SplatData):
         return SplatData(type, data.element_bytes)

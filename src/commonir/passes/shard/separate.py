@@ -1,7 +1,7 @@
-"""Takes products apart whose result is cut into pieces of different sizes, such as queries and fewer keys and values.
+"""Splits products whose result is cut into pieces of different sizes, such as queries and fewer keys and values.
 
-A division of an axis has blocks of one size, which pieces of one size share. Pieces of different sizes become products
-of their own, on parts of the weights; what they compute is the same.
+A sharding of an axis has blocks of one size. Pieces of different sizes become products of their own, on parts of the
+weights; the results are the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class _Piece(NamedTuple):
 
 
 def separate_products(function: Function) -> int:
-    """Takes products of a function apart, in place; how many."""
+    """Splits products of a function, in place; returns their number."""
     count = 0
     for op in list(function.body.operations):
         for value in op.results:
@@ -41,7 +41,7 @@ def separate_products(function: Function) -> int:
 
 
 def _pieces(value: Value) -> list[_Piece] | None:
-    """Returns the users of a value, when all of them take ranges of the last axis."""
+    """Returns the pieces of a value, if all users take ranges of the last axis; None otherwise."""
     shape = _shape(value)
     results: list[_Piece] = []
     for user in value.users:
@@ -54,30 +54,30 @@ def _pieces(value: Value) -> list[_Piece] | None:
                     results.append(_Piece(result, start, size))
                     start += size
             case core.Slice(starts=starts, y=y):
-                length, first, whole = _shape(y)[-1], starts[-1], shape[-1]
+                length, first, axis_length = _shape(y)[-1], starts[-1], shape[-1]
                 fits = _shape(y)[:-1] == shape[:-1] and all(step == 1 for step in user.steps)
-                if not (fits and isinstance(length, int) and isinstance(first, int) and isinstance(whole, int)):
+                if not (fits and isinstance(length, int) and isinstance(first, int) and isinstance(axis_length, int)):
                     return None
-                results.append(_Piece(y, first + whole if first < 0 else first, length))
+                results.append(_Piece(y, first + axis_length if first < 0 else first, length))
             case _:
                 return None
     return results or None
 
 
 def _chain(value: Value) -> list[Operation] | None:
-    """The operations from a product with a constant to a value, last first; all leave the last axis as it is."""
+    """Returns the operations from a product with a constant to a value, last first; all preserve the last axis."""
     chain: list[Operation] = []
-    here = value
+    current = value
     while True:
-        op = here.owner
-        if not isinstance(op, Operation) or (chain and here.use_count != 1):
+        op = current.owner
+        if not isinstance(op, Operation) or (chain and current.use_count != 1):
             return None
         chain.append(op)
         match op:
-            case core.Reshape(x=x) if _shape(x)[-1:] == _shape(here)[-1:] and isinstance(_shape(here)[-1], int):
-                here = x
-            case core.Add(a=a, b=b) if _is_vector(b, here):
-                here = a
+            case core.Reshape(x=x) if _shape(x)[-1:] == _shape(current)[-1:] and isinstance(_shape(current)[-1], int):
+                current = x
+            case core.Add(a=a, b=b) if _is_vector(b, current):
+                current = a
             case core.MatMul(b=b) if _constant(b) is not None and len(_shape(b)) == 2:
                 return chain
             case core.Linear(weight=weight, bias=bias) if _constant(weight) is not None:
@@ -87,33 +87,33 @@ def _chain(value: Value) -> list[Operation] | None:
 
 
 def _replace(chain: list[Operation], piece: _Piece) -> None:
-    """Computes a piece by a chain of its own."""
-    here: Value | None = None
+    """Computes a piece by a copy of the operations on a part of the weights."""
+    current: Value | None = None
     for op in reversed(chain):
         match op:
-            case core.MatMul(a=a, b=b, transpose_a=turned, transpose_b=other):
-                here = core.matmul(a, _range(b, 0 if other else 1, piece), turned, other)
+            case core.MatMul(a=a, b=b, transpose_a=transpose_a, transpose_b=transpose_b):
+                current = core.matmul(a, _range(b, 0 if transpose_b else 1, piece), transpose_a, transpose_b)
             case core.Linear(x=x, weight=weight, bias=bias):
-                here = core.linear(x, _range(weight, 0, piece), None if bias is None else _range(bias, 0, piece))
-            case core.Add(b=b) if here is not None:
-                here = core.add(here, _range(b, len(_shape(b)) - 1, piece))
-            case core.Reshape(y=y) if here is not None:
-                here = core.reshape(here, (*_shape(y)[:-1], piece.size))
+                current = core.linear(x, _range(weight, 0, piece), None if bias is None else _range(bias, 0, piece))
+            case core.Add(b=b) if current is not None:
+                current = core.add(current, _range(b, len(_shape(b)) - 1, piece))
+            case core.Reshape(y=y) if current is not None:
+                current = core.reshape(current, (*_shape(y)[:-1], piece.size))
             case _:
                 raise AssertionError(op.name)
-    assert here is not None
+    assert current is not None
     last = chain[0]
     block = last.parent
     assert block is not None
-    for built in operations_behind((here,)):
+    for built in operations_behind((current,)):
         built.location = last.location
         block.insert_before(last, built)
-    here.name = piece.result.name
-    piece.result.replace_all_uses_with(here)
+    current.name = piece.result.name
+    piece.result.replace_all_uses_with(current)
 
 
 def _range(value: Value, axis: int, piece: _Piece) -> Value:
-    """A range of an axis of a constant, as a constant."""
+    """Returns a range of an axis of a constant, as a constant."""
     data = _constant(value)
     assert data is not None
     shape = list(data.shape)
@@ -131,11 +131,11 @@ def _constant(value: Value) -> Data | None:
 
 
 def _is_vector(value: Value, like: Value) -> bool:
-    """Whether a value is a constant with the last axis of another one, and no other axis."""
+    """Returns whether a value is a constant with only the last axis of another one."""
     shape = _shape(value)
     return _constant(value) is not None and shape[-1:] == _shape(like)[-1:] and all(n == 1 for n in shape[:-1])
 
 
 def _shape(value: Value) -> tuple[Dim, ...]:
-    known = value.type.shape if isinstance(value.type, TensorType) else None
-    return tuple([d for d in known or () if d is not None])
+    shape = value.type.shape if isinstance(value.type, TensorType) else None
+    return tuple([d for d in shape or () if d is not None])

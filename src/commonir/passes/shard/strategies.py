@@ -16,35 +16,35 @@ from commonir.ods import infer, path_of
 from commonir.passes.shard.elementary import Elementary, Node
 from commonir.passes.shard.indices import Run
 from commonir.passes.shard.layout import Split
-from commonir.passes.shard.plan import Conflict, Plan, Seed, Trial, hand_on_summands
+from commonir.passes.shard.plan import Conflict, Plan, Seed, Trial, forward_summands
 
-_MOST_REFUSED = 20
+_MAX_REPORTED = 20
 """The maximum number of reported operations that mix the batch."""
 
 
 class Parallel(Enum):
-    """The kind of parallelism: sharded weights of products, or a sharded batch."""
+    """The type of parallelism: sharded weights of products, or a sharded batch."""
 
     TENSOR = "tensor"
     DATA = "data"
 
 
 class Layer(NamedTuple):
-    """A product with weights. `how` says along what it is divided: its columns, its rows, or nothing.
+    """A product with weights. `mode` says along what it is sharded: columns, rows, or whole (not at all).
 
-    Units: `weight_bytes` are those of the whole.
+    Units: `weight_bytes` are those of the whole weight.
     """
 
     name: str
     weight: str
     type: str
-    how: str
+    mode: str
     weight_bytes: int
     reason: str = ""
 
 
-class Divided(NamedTuple):
-    """A plan, and what it makes of the layers of a program."""
+class Sharded(NamedTuple):
+    """A plan, and its effect on the layers of a program."""
 
     plan: Plan
     layers: tuple[Layer, ...]
@@ -53,32 +53,36 @@ class Divided(NamedTuple):
 # -- tensor parallelism
 
 
-def divide_products(program: Elementary, ranks: int) -> Divided:
-    """Divides the weights of pairs of products: the first by columns, so that all between them works on a part, and
-    the second by rows, so that one sum over the ranks makes its result whole.
+def shard_products(program: Elementary, ranks: int) -> Sharded:
+    """Shards the weights of pairs of products: the first by columns, so that operations between them work on shards,
+    and the second by rows, so that one sum over the ranks completes its result.
     """
     plan = Plan(program, ranks)
-    products = {node: runs for node in program.nodes if (runs := _summed_with_weights(node, program, plan))}
+    products = {node: runs for node in program.nodes if (runs := _weight_sums(node, program, plan))}
     reasons: dict[Node, str] = {}
-    kept: dict[Node, str] = {}
+    replication_reasons: dict[Node, str] = {}
     for node, runs in products.items():
-        if node in plan.divided:
+        if node in plan.sharded:
             continue
         for run in runs:
-            reason = _divide_from(plan, node, run, products, kept)
+            reason = _shard_from(plan, node, run, products, replication_reasons)
             if not reason:
                 reasons.pop(node, None)
                 break
             reasons.setdefault(node, reason)
-    hand_on_summands(plan)
-    return Divided(plan, tuple([_layer(plan, node, kept.get(node) or reasons.get(node, "")) for node in products]))
+    forward_summands(plan)
+    return Sharded(
+        plan, tuple([_layer(plan, node, replication_reasons.get(node) or reasons.get(node, "")) for node in products])
+    )
 
 
-def _divide_from(
-    plan: Plan, node: Node, run: Run, products: Mapping[Node, tuple[Run, ...]], kept: dict[Node, str]
+def _shard_from(
+    plan: Plan, node: Node, run: Run, products: Mapping[Node, tuple[Run, ...]], replication_reasons: dict[Node, str]
 ) -> str:
-    """Divides what leads to a product that is divided by rows; the reason when that is of no use. `kept` receives why
-    others on the way stay whole.
+    """Shards the operations that lead to a product that is sharded by rows. Returns the reason if that is useless, else
+    "".
+
+    `replication_reasons` receives why other products on the way stay whole.
     """
     size = run.places[0].size
     if size % plan.ranks or size == 0:
@@ -88,18 +92,20 @@ def _divide_from(
         trial.run()
     except Conflict as conflict:
         return conflict.reason
-    columns = [n for n, r in trial.divided.items() if n in products and not r.is_summed]
+    columns = [n for n, r in trial.sharded.items() if n in products and not r.is_summed]
     if not columns:
         reasons = [f": {c.reason}" for c in trial.reasons[:1]]
         return "".join(["no product before it can be divided with it", *reasons])
     plan.adopt(trial)
-    for value, reason in trial.whole.items():
-        kept.update((n, reason) for n in _products_behind(plan.program, value, products) if n not in plan.divided)
+    for value, reason in trial.replicated.items():
+        replication_reasons.update(
+            (n, reason) for n in _products_behind(plan.program, value, products) if n not in plan.sharded
+        )
     return ""
 
 
 def _products_behind(program: Elementary, value: Value, products: Mapping[Node, object]) -> Iterator[Node]:
-    """The last products on the ways to a value."""
+    """Yields the last products on the paths to a value."""
     pending, seen = [value], {value}
     while pending:
         maker = program.makers.get(pending.pop())
@@ -108,13 +114,13 @@ def _products_behind(program: Elementary, value: Value, products: Mapping[Node, 
         if maker in products:
             yield maker
             continue
-        new = [v for v in maker.used if v not in seen and v not in program.fixed]
-        seen.update(new)
-        pending += new
+        unseen = [v for v in maker.used if v not in seen and v not in program.fixed]
+        seen.update(unseen)
+        pending += unseen
 
 
-def _summed_with_weights(node: Node, program: Elementary, plan: Plan) -> tuple[Run, ...]:
-    """The indices over which an operation sums products of weights with what is not a weight."""
+def _weight_sums(node: Node, program: Elementary, plan: Plan) -> tuple[Run, ...]:
+    """Returns the indices over which an operation sums products of weights and other values."""
     op = node.kernel
     if op is None or not any(v in program.fixed for v in op.operands) or all(v in program.fixed for v in op.operands):
         return ()
@@ -131,20 +137,20 @@ def _summed_with_weights(node: Node, program: Elementary, plan: Plan) -> tuple[R
 def _layer(plan: Plan, node: Node, reason: str) -> Layer:
     weights = [v for v in node.op.operands if v in plan.program.fixed]
     weight = max(weights, key=_size_bytes)
-    run = plan.divided.get(node)
-    how = "whole" if run is None else "rows" if run.is_summed else "columns"
+    run = plan.sharded.get(node)
+    mode = "whole" if run is None else "rows" if run.is_summed else "columns"
     name = node.source.first_name or node.op.first_name or node.source.name
-    return Layer(name, _weight_name(plan.program, weight), str(weight.type), how, _size_bytes(weight), reason)
+    return Layer(name, _weight_name(plan.program, weight), str(weight.type), mode, _size_bytes(weight), reason)
 
 
 def _weight_name(program: Elementary, value: Value) -> str:
-    """The name of the constant that a weight is made of."""
+    """Returns the name of the constant from which a weight is computed."""
     pending = [value]
     while pending:
-        here = pending.pop()
-        maker = program.makers.get(here)
-        if here.name and (maker is None or not maker.op.operands):
-            return here.name
+        current = pending.pop()
+        maker = program.makers.get(current)
+        if current.name and (maker is None or not maker.op.operands):
+            return current.name
         pending += maker.op.operands if maker is not None else ()
     return value.name
 
@@ -157,8 +163,8 @@ def _size_bytes(value: Value) -> int:
 # -- data parallelism
 
 
-def divide_batch(program: Elementary, ranks: int) -> Divided:
-    """Divides the first axis of inputs, and everything that follows.
+def shard_batch(program: Elementary, ranks: int) -> Sharded:
+    """Shards the first axis of inputs, and everything that follows.
 
     Raises: DiagnosticError (E0610) with the operations that mix the elements of a batch.
     """
@@ -173,7 +179,7 @@ def divide_batch(program: Elementary, ranks: int) -> Divided:
         with contextlib.suppress(Conflict):
             trial.run()
             plan.adopt(trial)
-    return Divided(plan, ())
+    return Sharded(plan, ())
 
 
 def _followed(plan: Plan, value: Value, size: int) -> Trial:
@@ -186,7 +192,7 @@ def _followed(plan: Plan, value: Value, size: int) -> Trial:
             break
         except Conflict as conflict:
             result = _mixing(conflict)
-            if conflict.node is None or conflict.node.source in barred or len(barred) >= _MOST_REFUSED:
+            if conflict.node is None or conflict.node.source in barred or len(barred) >= _MAX_REPORTED:
                 raise DiagnosticError(*barred.values(), result) from None
             barred[conflict.node.source] = result
     if barred:
@@ -201,20 +207,20 @@ def _mixing(conflict: Conflict) -> Diagnostic:
 
 
 def _batch(program: Elementary, ranks: int) -> list[tuple[Value, int]]:
-    """The inputs whose first axis is the batch, with its size: that of the first input that has axes.
+    """Returns the inputs whose first axis is the batch, with its size: that of the first input with axes.
 
-    Raises: DiagnosticError (E0610) when there is none, or it does not divide.
+    Raises: DiagnosticError (E0610) when there is none, or ranks do not divide it.
     """
     shapes = [(v, v.type.shape) for v in program.inputs if isinstance(v.type, TensorType) and v.type.shape]
     if not shapes:
         message = "there is no batch to divide: no input has axes"
         raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message))
-    size = shapes[0][1][0]
-    if not isinstance(size, int):
-        message = f"the batch of '{shapes[0][0].name}' has the size {size}, which must be known to be divided"
-        help = f"give it a value: `--set-dim {size}=SIZE`"
+    batch = shapes[0][1][0]
+    if not isinstance(batch, int):
+        message = f"the batch of '{shapes[0][0].name}' has the size {batch}, which must be known to be divided"
+        help = f"give it a value: `--set-dim {batch}=SIZE`"
         raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message, help=help))
-    if size % ranks or size == 0:
-        message = f"a batch of {size} ('{shapes[0][0].name}') does not divide by {ranks} ranks"
+    if batch % ranks or batch == 0:
+        message = f"a batch of {batch} ('{shapes[0][0].name}') does not divide by {ranks} ranks"
         raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message))
-    return [(v, size) for v, shape in shapes if shape[0] == size]
+    return [(v, batch) for v, shape in shapes if shape[0] == batch]

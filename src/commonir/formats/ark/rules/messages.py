@@ -61,8 +61,8 @@ def _findings(
     seen = source.view_of(source.holder_of(put.proxy))
     own = destination.view_of(destination.holder_of(_memory(take.op, wanted)))
     # Where it is put: in the buffer that the operation names, at the place that the sender sees.
-    is_placed = landing is None or landing.is_stated or kinds[0]
-    buffer = landing.view.buffer if landing is not None and landing.is_stated else own.buffer
+    is_placed = landing is None or landing.is_explicit or kinds[0]
+    buffer = landing.view.buffer if landing is not None and landing.is_explicit else own.buffer
     size = sizes[take.destination].get(buffer, 0)
     if is_placed and seen.span[1] > size:
         text = f"bytes {seen.span[0]:,} to {seen.span[1]:,} are written to buffer {buffer}, which has {size:,}"
