@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Block
 from commonir.ir.origins import Origin, TextLines, TextLocation
@@ -25,6 +26,16 @@ if TYPE_CHECKING:
 _INTEGERS = re.compile(r"\[(-?\d{1,18}(?:, ?-?\d{1,18})*+)\]")
 
 
+class Meaning(NamedTuple):
+    """What the text of an operation states beside the names of operands: the parts of which it is assembled."""
+
+    operand_types: Sequence[Type | None]
+    result_types: Sequence[Type]
+    offsets: tuple[int, ...] | None
+    attributes: tuple[object, ...]
+    extra: Mapping[str, Attribute]
+
+
 class FormContext:
     """The readers of one text, and what it has defined so far."""
 
@@ -40,8 +51,8 @@ class FormContext:
         """For each open region, the dialect whose operations need no prefix in it."""
         self.deduced: dict[object, DeducedTypes] = {}
         """Types that definitions gave for operations, by what the text says of them."""
-        self.attribute_values: dict[tuple[Field, str], object] = {}
-        """Values of attributes that forms name, by their texts."""
+        self.meanings: dict[object, Meaning] = {}
+        """What operations state beside the names of operands, by their texts."""
         self.dictionaries: dict[tuple[type[Op], bool, str], tuple[dict[Field, Attribute], dict[str, Attribute]]] = {}
         """Attributes that dictionaries of a definition state, declared and others, by their texts."""
 

@@ -8,7 +8,7 @@ when it has been met a few times, as compiling takes as long as reading some ope
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import islice
 
@@ -35,9 +35,10 @@ from commonir.text.assembly import (
     format_of,
 )
 from commonir.text.deduction import Deduction, StatedTypes
-from commonir.text.form_context import FormContext
+from commonir.text.form_context import FormContext, Meaning
 from commonir.text.form_reader import FormReader, plan_of
 from commonir.text.lexer import BLANK, VALUE_NAME
+from commonir.text.operation_builder import offsets_of
 
 FIRST_USES = 8
 """Operations of a definition that are read before its pattern is compiled."""
@@ -48,30 +49,32 @@ _CONSTANT = rf'(?:dense<[^<>"#!/]*+>|-?\d[0-9.eE+-]*+){BLANK}:{BLANK}{_TYPE}|(?:
 _DICTIONARY = r'\{[^{}"#!]*+\}'
 _SEVERAL_NAMES = f"{_NAME}(?:{BLANK},{BLANK}{_NAME})*+"
 _EACH_NAME = re.compile(_NAME, re.ASCII)
+_LONGEST_REMEMBERED = 1000
+"""Characters of the longest statement whose meaning is remembered."""
 
 
 class _Statement:
-    """What the text says of one operation: names of operands for each input, types and attributes by field name."""
+    """The types and attributes that the text of one operation states, by field name."""
 
-    __slots__ = ("arguments", "context", "extra", "start", "types", "uses")
+    __slots__ = ("arguments", "context", "counts", "extra", "start", "types")
 
-    def __init__(self, context: FormContext, start: int, inputs: int) -> None:
+    def __init__(self, context: FormContext, start: int, counts: tuple[int, ...]) -> None:
         self.context = context
         self.start = start
-        self.uses: list[list[str]] = [[]] * inputs
+        self.counts = counts
         self.types: StatedTypes = {}
         self.arguments: dict[str, object] = {}
-        self.extra: dict[str, Attribute] = {}
+        self.extra: Mapping[str, Attribute] = {}
 
 
 class _Part(NamedTuple):
     """An element of a format: its expression, and for each group what takes the text of the group, for which fields.
 
-    What takes a text returns whether the format expects it; it is given the offset, too.
+    What takes a text returns whether the format expects it; it is given the offset, too. It is None for names.
     """
 
     expression: str
-    groups: tuple[tuple[_Take, Group], ...] = ()
+    groups: tuple[tuple[_Take | None, Group], ...] = ()
 
 
 class LinePattern:
@@ -81,9 +84,12 @@ class LinePattern:
         self._definition = definition
         self._uses = 0
         self._pattern: re.Pattern[str] | None = None
-        self._groups: list[tuple[_Take, Group]] = []
+        # Numbers of groups: of all operands or the operands of each field, and of the other texts.
+        self._all_operands = 0
+        self._operands: list[tuple[int, Field]] = []
+        self._groups: list[tuple[int, _Take, Group]] = []
+        self._text_groups: list[int] = []
         self._deduction = Deduction(definition, states_results=format_of(definition).states_results)
-        self._positions = {f: n for n, f in enumerate(definition.layout.inputs)}
         self._input_names = [f.name for f in definition.layout.inputs]
 
     def read(self, context: FormContext, result_name: str, start: int, end: int) -> Op | None:
@@ -95,60 +101,78 @@ class LinePattern:
             self._uses += 1
             if self._uses == FIRST_USES:
                 self._compile()
-        tokens = context.tokens
-        found = None if self._pattern is None else self._pattern.match(tokens.source, end)
+        found = None if self._pattern is None else self._pattern.match(context.tokens.source, end)
         if found is None:
             return None
-        begin, fault_count = tokens.start, len(tokens.diagnostics)
-        try:
-            op = self._read(_Statement(context, start, len(self._positions)), found, bool(result_name))
-        except DiagnosticError:
-            # Token by token, the text may mean something else; if not, the diagnostic is the same.
-            op = None
-        if op is None or len(tokens.diagnostics) > fault_count:
-            tokens.move_to(begin)
-            tokens.diagnostics.truncate(fault_count)
-            return None
-        tokens.move_to(found.end())
-        return op
-
-    def _read(self, statement: _Statement, match: re.Match[str], has_name: bool) -> Op | None:
-        for n, (take, group) in enumerate(self._groups, 1):
-            text = match[n]
-            if text is not None and not take(self, statement, group, text, match.start(n)):
+        counts, names = self._named(found)
+        key = (self._definition, counts, found.group(*self._text_groups) if self._text_groups else "")
+        meaning = context.meanings.get(key)
+        if meaning is None:
+            meaning = self._meaning(_Statement(context, start, counts), found)
+            if meaning is None:
                 return None
-        context, stated = statement.context, statement.types
-        counts = tuple(map(len, statement.uses))
-        types, results = self._deduction.types(counts, stated, context.deduced)
-        if results is None or (has_name and len(results) != 1):
+            if found.end() - end <= _LONGEST_REMEMBERED:
+                context.meanings[key] = meaning
+        if len(names) != len(meaning.operand_types) or (result_name and len(meaning.result_types) != 1):
             return None
         values = context.names.values
         operands: list[Value] = []
-        for name, type in zip([name for names in statement.uses for name in names], types, strict=True):
+        for name, type in zip(names, meaning.operand_types, strict=True):
             value = values.get(name)
             if value is None or (type is not None and value.type is not type):
                 return None
             operands.append(value)
-        op = context.builder.assemble(
-            self._definition, tuple(operands), counts, statement.arguments, results, statement.start
-        )
-        for name, attribute in statement.extra.items():
+        op = self._definition.assembled(tuple(operands), meaning.offsets, meaning.attributes, (), meaning.result_types)
+        for name, attribute in meaning.extra.items():
             op.set_extra(name, attribute)
+        context.tokens.move_to(found.end())
         return op
 
-    # -- what groups state
+    def _named(self, match: re.Match[str]) -> tuple[tuple[int, ...], list[str]]:
+        """Returns how many operands each field has, and the names of all."""
+        if self._all_operands:
+            names = _EACH_NAME.findall(match[self._all_operands] or "")
+            fixed = len(self._input_names) - 1
+            inputs = self._definition.layout.inputs
+            return tuple([max(len(names) - fixed, 0) if f.variadic else 1 for f in inputs]), names
+        counts: list[int] = []
+        names: list[str] = []
+        for number, field in self._operands:
+            text = match[number]
+            group = [] if text is None else _EACH_NAME.findall(text) if field.variadic else [text]
+            counts.append(len(group))
+            names += group
+        return tuple(counts), names
 
-    def name_operands(self, statement: _Statement, group: Group, text: str, at: int) -> bool:
-        del at
-        if isinstance(group, Variable):
-            field = group.field
-            statement.uses[self._positions[field]] = _EACH_NAME.findall(text) if field.variadic else [text]
-            return True
-        names = _EACH_NAME.findall(text)
-        counts = statement.context.builder.group_counts(self._definition, len(names), None, statement.start)
-        rest = iter(names)
-        statement.uses = [[*islice(rest, n)] for n in counts]
-        return True
+    def _meaning(self, statement: _Statement, match: re.Match[str]) -> Meaning | None:
+        """Returns what a match states; None if the format means it in another way."""
+        tokens = statement.context.tokens
+        begin, fault_count = tokens.start, len(tokens.diagnostics)
+        try:
+            result = self._taken(statement, match)
+        except DiagnosticError:
+            # Token by token, the text may mean something else; if not, the diagnostic is the same.
+            result = None
+        if len(tokens.diagnostics) > fault_count:
+            tokens.diagnostics.truncate(fault_count)
+            result = None
+        if tokens.start != begin:
+            tokens.move_to(begin)
+        return result
+
+    def _taken(self, statement: _Statement, match: re.Match[str]) -> Meaning | None:
+        for n, take, group in self._groups:
+            text = match[n]
+            if text is not None and not take(self, statement, group, text, match.start(n)):
+                return None
+        counts, layout = statement.counts, self._definition.layout
+        types, results = self._deduction.types(counts, statement.types, statement.context.deduced)
+        attributes = tuple([statement.arguments.get(f.name, f.default) for f in layout.attributes])
+        if results is None or any(v is MISSING for v in attributes):
+            return None
+        return Meaning(types, results, offsets_of(self._definition, counts), attributes, statement.extra)
+
+    # -- what groups state
 
     def state_types(self, statement: _Statement, group: Group, text: str, at: int) -> bool:
         types = statement.context.types.types_of_text(text, at) if text else ()
@@ -159,24 +183,18 @@ class LinePattern:
             return group.field.variadic or len(types) == 1
         layout, rest = self._definition.layout, iter(types)
         if isinstance(group, Operands):
-            counts = [*map(len, statement.uses)]
-            statement.types |= {n: tuple(islice(rest, c)) for n, c in zip(self._input_names, counts, strict=True)}
-            return sum(counts) == len(types)
+            counts = zip(self._input_names, statement.counts, strict=True)
+            statement.types |= {name: tuple(islice(rest, count)) for name, count in counts}
+            return sum(statement.counts) == len(types)
         statement.types |= {f.name: tuple(islice(rest, 1)) for f in layout.results}
         return len(layout.results) == len(types)
 
     def decode_attribute(self, statement: _Statement, group: Group, text: str, at: int) -> bool:
-        field, context = _field_of(group), statement.context
-        value = context.attribute_values.get((field, text), MISSING)
-        if value is MISSING:
-            context.tokens.move_to(at)
-            reader = FormReader(context, plan_of(self._definition), 0, statement.start)
-            value = self._decoded(statement, field, reader.read_attribute(field))
-            if not context.tokens.is_behind(at + len(text)):
-                return False
-            context.attribute_values[field, text] = value
-        statement.arguments[field.name] = value
-        return self._state_type(statement, field)
+        field, tokens = _field_of(group), statement.context.tokens
+        tokens.move_to(at)
+        reader = FormReader(statement.context, plan_of(self._definition), 0, statement.start)
+        statement.arguments[field.name] = self._decoded(statement, field, reader.read_attribute(field))
+        return tokens.is_behind(at + len(text)) and self._state_type(statement, field)
 
     def decode_integers(self, statement: _Statement, group: Group, text: str, at: int) -> bool:
         del at
@@ -222,18 +240,22 @@ class LinePattern:
             return
         parts = [_part(e) for e in format_of(definition).elements]
         known = [p for p in parts if p is not None]
-        named = {g.field for p in known for _, g in p.groups if isinstance(g, Variable)}
-        names_all = any(
-            isinstance(g, Operands) and take is LinePattern.name_operands for p in known for take, g in p.groups
-        )
-        if len(known) < len(parts) or any(f.optional for f in layout.inputs):
+        groups = [g for p in known for g in p.groups]
+        named = {g.field: n for n, (take, g) in enumerate(groups, 1) if take is None and isinstance(g, Variable)}
+        named_all = next((n for n, (take, g) in enumerate(groups, 1) if take is None and isinstance(g, Operands)), 0)
+        variadic = sum(f.variadic for f in layout.inputs)
+        if len(known) < len(parts) or any(f.optional for f in layout.inputs) or (named_all and variadic > 1):
             return
-        if not names_all and not named.issuperset([f for f in layout.inputs if f.is_required]):
+        if not named_all and len(named) < len(layout.inputs):
             return
-        if named.intersection(layout.attributes):
+        if any(isinstance(g, Variable) and g.field.kind is FieldKind.ATTRIBUTE for _, g in groups):
             # What is read before it must not stand in a dictionary too.
             known = [_NO_DICTIONARY if p is _DICTIONARY_PART else p for p in known]
-        self._groups = [g for p in known for g in p.groups]
+            groups = [g for p in known for g in p.groups]
+        self._all_operands = named_all
+        self._operands = [(named[f], f) for f in layout.inputs] if not named_all else []
+        self._groups = [(n, take, g) for n, (take, g) in enumerate(groups, 1) if take is not None]
+        self._text_groups = [n for n, _, _ in self._groups]
         self._pattern = re.compile("".join([p.expression for p in known]), re.ASCII)
 
 
@@ -267,12 +289,12 @@ def _part(element: Element) -> _Part | None:
         case AttributeDictionary(keyword=keyword):
             return _Part(f"(?!{BLANK}{_word('attributes')})") if keyword else _DICTIONARY_PART
         case Operands():
-            return _Part(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((LinePattern.name_operands, element),))
+            return _Part(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((None, element),))
         case Optional(otherwise=()):
             return _optional(element)
         case Custom(name="DynamicIndexList", arguments=(Variable() as values, Variable() as static)):
             numbers = rf"(?:-?\d{{1,18}}(?:{BLANK},{BLANK}-?\d{{1,18}})*+)?+"
-            nothing = ((LinePattern.name_operands, values), (LinePattern.decode_integers, static))
+            nothing = ((None, values), (LinePattern.decode_integers, static))
             return _Part(rf"{BLANK}\[(){BLANK}({numbers}){BLANK}\]", nothing)
         case _:
             return None
@@ -280,9 +302,9 @@ def _part(element: Element) -> _Part | None:
 
 def _variable(element: Variable, field: Field) -> _Part | None:
     if field.kind is FieldKind.OPERAND and field.is_required and not field.variadic:
-        return _Part(f"{BLANK}({_NAME})", ((LinePattern.name_operands, element),))
+        return _Part(f"{BLANK}({_NAME})", ((None, element),))
     if field.kind is FieldKind.OPERAND and field.variadic:
-        return _Part(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((LinePattern.name_operands, element),))
+        return _Part(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((None, element),))
     if field.kind is not FieldKind.ATTRIBUTE:
         return None
     if field.type is attr_types.any_attribute:

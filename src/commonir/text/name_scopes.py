@@ -85,7 +85,8 @@ class NameScopes:
         """Names a value, and replaces the placeholder of earlier uses by it."""
         if name in self.values:
             self._tokens.report(f"value '{name}' is defined twice", at, DUPLICATE_NAME)
-        value.name = own_name(name) or value.name
+        if not name[1].isdigit():
+            value.name = own_name(name) or value.name
         self.values[name] = value
         scope = self._scopes[-1]
         scope.names.append(name)

@@ -156,9 +156,7 @@ class OperationBuilder:
         """Builds, as `build`, an operation without parameters of flat operands, which `counts` divides by field."""
         layout = definition.layout
         attributes = tuple([arguments.get(f.name, f.default) for f in layout.attributes]) if layout.attributes else ()
-        is_complete = layout.is_plain and len(operands) == len(layout.inputs)
-        offsets = None if is_complete else (0, *accumulate(counts))
-        op = definition.assembled(operands, offsets, attributes, regions, types)
+        op = definition.assembled(operands, offsets_of(definition, counts), attributes, regions, types)
         for value in attributes:
             if value is MISSING:
                 self.report_missing(op, at)
@@ -259,6 +257,12 @@ class OperationBuilder:
             self._tokens.fail(f"{definition.name}: expected {len(fields)} {what}, found {len(members)}", at=start)
         rest = iter(members)
         return {f.name: tuple([next(rest) for _ in range(spare)]) if f.variadic else next(rest) for f in fields}
+
+
+def offsets_of(definition: type[Op], counts: Sequence[int]) -> tuple[int, ...] | None:
+    """Returns `Op.operand_offsets` for the number of operands of each field."""
+    is_complete = definition.layout.is_plain and all(n == 1 for n in counts)
+    return None if is_complete else (0, *accumulate(counts))
 
 
 def _ends_block(op: Operation) -> bool:
