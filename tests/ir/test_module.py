@@ -40,8 +40,8 @@ def test_entry_then_main_then_the_only_function_runs(module: Module, main: str) 
 def test_undecided_function_is_a_finding_that_lists_them(names: tuple[str, ...], listed: str) -> None:
     with pytest.raises(DiagnosticError) as refused:
         _ = _module(*names).main
-    (found,) = refused.value.diagnostics
-    assert (found.code.id, found.notes) == ("E0706", (listed,))
+    (result,) = refused.value.diagnostics
+    assert (result.code.id, result.notes) == ("E0706", (listed,))
 
 
 def test_unknown_function_is_a_finding_with_the_nearest_name() -> None:

@@ -13,7 +13,7 @@ from commonir.symbolic import symbol
 N = symbol("N")
 
 
-def test_elements_are_asked_for_again_when_a_type_that_they_follow_from_changes() -> None:
+def test_known_dims_are_computed_again_when_a_type_changes() -> None:
     x = Value(tensor(f32, N, 3))
     end = core.add(core.neg(core.slice(core.shape_of(x), (0,), (1,), (1,))), core.vector((1,)))
     assert known_dims(end) == (1 - N,)
@@ -21,7 +21,7 @@ def test_elements_are_asked_for_again_when_a_type_that_they_follow_from_changes(
     assert known_dims(end) == (-4,)
 
 
-def test_elements_are_asked_for_again_when_an_operand_is_another() -> None:
+def test_known_dims_are_computed_again_when_an_operand_is_replaced() -> None:
     x, other = Value(tensor(i64, 2)), core.vector((4, 6))
     first = core.vector((1, 2))
     sum = core.add(first, first)
@@ -33,7 +33,7 @@ def test_elements_are_asked_for_again_when_an_operand_is_another() -> None:
     assert known_dims(end) is None
 
 
-def test_type_that_stays_forgets_nothing() -> None:
+def test_retyping_with_the_same_type_keeps_known_dims() -> None:
     x = Value(tensor(f32, N, 3))
     negated = core.neg(core.shape_of(x))
     dims = known_dims(negated)

@@ -1,4 +1,4 @@
-"""What kernels mean, computed one element at a time: written for tests alone, with numpy's own functions for views."""
+"""Computes kernels one element at a time, with numpy's own functions for views: an oracle for tests."""
 
 from __future__ import annotations
 

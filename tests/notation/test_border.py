@@ -152,5 +152,5 @@ def test_transposed_convolution_scatters_the_input(size: int) -> None:
     expected = np.zeros((1, 3, 2 * (size - 1) + 3))
     for f, channel, p, t in np.ndindex(3, 2, size, 3):
         expected[0, f, 2 * p + t] += x[0, channel, p] * w[channel, f, t]
-    made = kernels.conv_transpose((1, 2, size), (2, 3, 3), (2,), ((0, 0),))
-    np.testing.assert_array_equal(run(made, {"x": x, "w": w}), expected)
+    built = kernels.conv_transpose((1, 2, size), (2, 3, 3), (2,), ((0, 0),))
+    np.testing.assert_array_equal(run(built, {"x": x, "w": w}), expected)

@@ -77,7 +77,7 @@ x, h, q, flag = read("x", f32), read("h", f16), read("q", i32), read("flag", boo
 
 
 @pytest.mark.parametrize(
-    ("made", "dtype"),
+    ("built", "dtype"),
     [
         (x + x, f32),
         (x + 1, f32),
@@ -111,8 +111,8 @@ x, h, q, flag = read("x", f32), read("h", f16), read("q", i32), read("flag", boo
         (join(i, [x, 0.0]), f32),
     ],
 )
-def test_the_element_type_follows_from_the_operands(made: Expr, dtype: ElementType) -> None:
-    assert made.dtype is dtype
+def test_the_element_type_follows_from_the_operands(built: Expr, dtype: ElementType) -> None:
+    assert built.dtype is dtype
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,8 @@ def test_operands_that_do_not_agree_are_refused(fn: str, args: tuple[Scalar, ...
 
 
 def test_a_fold_states_its_accumulation_type_by_casts() -> None:
-    made = total(i, h * h, f32)
-    assert made is Cast(Fold("add", ("i",), Cast(h * h, f32)), f16)
+    built = total(i, h * h, f32)
+    assert built is Cast(Fold("add", ("i",), Cast(h * h, f32)), f16)
     assert total(i, x, f32) is Fold("add", ("i",), x)
 
 
@@ -172,9 +172,9 @@ def test_a_fold_over_no_index_is_its_body() -> None:
     ],
 )
 def test_the_value_of_an_empty_fold(fn: str, dtype: ElementType, expected: Number) -> None:
-    found = identity(fn, dtype)
-    assert found == expected
-    assert type(found) is type(expected)
+    actual = identity(fn, dtype)
+    assert actual == expected
+    assert type(actual) is type(expected)
 
 
 def test_a_fold_has_an_element_type_it_is_defined_on() -> None:
@@ -203,9 +203,9 @@ def test_every_row_of_the_table_is_applicable() -> None:
         for kind in row.kinds:
             if kind in samples:
                 args = [samples[kind]] * row.arity
-                made = call(row.name, *([flag, *args[1:]] if row.name == "select" else args))
-                assert made.dtype is (boolean if row.result == "boolean" else samples[kind].dtype)
-                assert math_text(made)
+                built = call(row.name, *([flag, *args[1:]] if row.name == "select" else args))
+                assert built.dtype is (boolean if row.result == "boolean" else samples[kind].dtype)
+                assert math_text(built)
     assert set(FOLDS) <= set(FUNCTIONS)
 
 
@@ -225,8 +225,8 @@ def test_constants_that_differ_are_different_objects() -> None:
         (complex(0.0, -0.0), complex64),
         (0j, complex64),
     ]
-    made = [Const(v, t) for v, t in values]
-    assert len(set(made)) == len(values)
+    built = [Const(v, t) for v, t in values]
+    assert len(set(built)) == len(values)
     assert Const(float("nan"), f32) is Const(-math.nan, f32)
     assert Const(1, f32) is Const(1.0, f32)
 
@@ -304,9 +304,9 @@ def test_broadcasting_reads_axes_of_size_one_at_zero() -> None:
 
 def test_walking_meets_a_shared_node_once() -> None:
     e = call("exp", x)
-    made = (e + e) * e
-    assert [type(n).__name__ for n in walk(made)] == ["Apply", "Apply", "Apply", "Access"]
-    assert children(made) == (e + e, e)
+    built = (e + e) * e
+    assert [type(n).__name__ for n in walk(built)] == ["Apply", "Apply", "Apply", "Access"]
+    assert children(built) == (e + e, e)
 
 
 def test_free_indices_in_order_of_occurrence() -> None:
@@ -318,12 +318,12 @@ def test_free_indices_in_order_of_occurrence() -> None:
 
 def test_putting_replaces_free_indices_only() -> None:
     t = Tensor("t", (N, M), f32)
-    made = total(j, t[i, j])
-    assert put(made, {"i": k + 1, "j": k}) is total(j, t[k + 1, j])
-    assert put(t[i, j] + made, {"j": k}) is t[i, k] + made
+    built = total(j, t[i, j])
+    assert put(built, {"i": k + 1, "j": k}) is total(j, t[k + 1, j])
+    assert put(t[i, j] + built, {"j": k}) is t[i, k] + built
     assert put(lift(i), {"i": 3}) is Const(3, i64)
     with pytest.raises(NotationError, match="index j is bound by a fold inside: rename it first"):
-        put(made, {"i": j})
+        put(built, {"i": j})
 
 
 def test_the_index_of_a_join_can_be_renamed_only() -> None:
@@ -336,10 +336,10 @@ def test_the_index_of_a_join_can_be_renamed_only() -> None:
 def test_rewriting_passes_every_index_expression() -> None:
     t = Tensor("t", (N, M), f32)
     moved = {"i": k, "j": index("j2")}
-    made = rewrite(
+    built = rewrite(
         total(j, t[i, j] * j), lambda p: substitute(p, moved), lambda over: tuple("j2" if n == "j" else n for n in over)
     )
-    assert made is total(index("j2"), t[k, index("j2")] * index("j2"))
+    assert built is total(index("j2"), t[k, index("j2")] * index("j2"))
 
 
 def test_replacing_accesses() -> None:
@@ -351,7 +351,7 @@ def test_replacing_accesses() -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "expected"),
+    ("built", "expected"),
     [
         ((x + 1) * x - (x - x), "(x[i] + 1)·x[i] - (x[i] - x[i])"),
         (x / (x * x), "x[i] / (x[i]·x[i])"),
@@ -367,8 +367,8 @@ def test_replacing_accesses() -> None:
         (join(i, [x, x]), "join_{i}(x[i], x[i])"),
     ],
 )
-def test_text_of_expressions(made: Expr, expected: str) -> None:
-    assert math_text(made) == expected
+def test_text_of_expressions(built: Expr, expected: str) -> None:
+    assert math_text(built) == expected
 
 
 def test_text_of_a_kernel() -> None:
@@ -378,9 +378,9 @@ def test_text_of_a_kernel() -> None:
 
 @pytest.mark.slow
 def test_expressions_that_nobody_uses_are_forgotten() -> None:
-    made = Const(12345.5, f32) + Const(54321.5, f32)
-    assert made is Const(12345.5, f32) + Const(54321.5, f32)
-    gone = weakref.ref(made)
-    del made
+    built = Const(12345.5, f32) + Const(54321.5, f32)
+    assert built is Const(12345.5, f32) + Const(54321.5, f32)
+    gone = weakref.ref(built)
+    del built
     gc.collect()
     assert gone() is None

@@ -75,8 +75,8 @@ def test_indices_of_producers_do_not_capture() -> None:
 
 
 def test_a_reshape_between_parts_disappears() -> None:
-    made = tensor("y", (6, 2))
-    fused = fuse((made[i, j] * 2).by(i, j), {"y": kernels.reshape((3, 4), (6, 2))})
+    built = tensor("y", (6, 2))
+    fused = fuse((built[i, j] * 2).by(i, j), {"y": kernels.reshape((3, 4), (6, 2))})
     assert reads(fused) == {"x"}
     np.testing.assert_array_equal(run(fused, {"x": data(3, 4)}), data(3, 4).reshape(6, 2) * 2)
 

@@ -121,14 +121,14 @@ def test_a_result_axis_of_size_one_is_written_one() -> None:
         tensor("x", (3,))[i].by(i, i)
 
 
-def test_a_range_that_no_access_gives_is_stated() -> None:
+def test_a_range_that_no_access_bounds_is_explicit() -> None:
     iota = lift(i).by(i)
     with pytest.raises(NotationError, match="no access bounds index i; state its extent with where"):
         ranges(iota)
     assert shape(iota.where({i: N})) == (N,)
 
 
-def test_a_stated_range_may_read_less_than_the_axis_but_not_more() -> None:
+def test_an_explicit_range_may_read_less_than_the_axis_but_not_more() -> None:
     x = tensor("x", (10,))
     assert shape(x[i].by(i).where({i: 4})) == (4,)
     with pytest.raises(NotationError, match="index i over axis 0 of x: expected at most 10, found 11"):
@@ -136,7 +136,7 @@ def test_a_stated_range_may_read_less_than_the_axis_but_not_more() -> None:
     assert constraints(x[i].by(i).where({i: N})) == ("N <= 10 (index i over axis 0 of x)",)
 
 
-def test_two_different_stated_ranges_are_refused() -> None:
+def test_two_different_explicit_ranges_are_refused() -> None:
     x = tensor("x", (10,))[i].by(i)
     with pytest.raises(NotationError, match="two explicit extents of index i"):
         ranges((x.where({i: 3}), x.where({i: 4})))
@@ -145,8 +145,8 @@ def test_two_different_stated_ranges_are_refused() -> None:
 def test_several_results_share_their_indices() -> None:
     x = tensor("x", (N, M))
     both = (total(j, x[i, j]).by(i), fold("maximum", j, x[i, j]).by(i))
-    extents, found = ranges(both)
-    assert (extents, found) == ({"i": N, "j": M}, ())
+    extents, actual = ranges(both)
+    assert (extents, actual) == ({"i": N, "j": M}, ())
     assert formula(both, ("total", "top")) == "total[i] = Σ_{j} x[i, j]\ntop[i] = max_{j} x[i, j]"
 
 
@@ -181,7 +181,7 @@ def test_mirrored_padding_needs_enough_elements() -> None:
     )
 
 
-def test_a_join_may_state_the_sizes_of_its_pieces() -> None:
+def test_a_join_may_have_explicit_extents_of_its_pieces() -> None:
     x = tensor("x", (N,))
     body = join(i, [x[i], lift(0.0, f32)], (N, 2))
     assert shape(body.by(i)) == (N + 2,)
@@ -202,14 +202,14 @@ def test_a_piece_may_use_indices_that_are_ranged_elsewhere() -> None:
 
 def test_a_constraint_does_not_bind_what_is_empty() -> None:
     b = symbol("B", 0)
-    (found,) = require(b + 3, "<=", 5, "size", unless_empty=(b,))
-    assert str(found) == "B + 3 <= 5 (size, unless B is 0)"
-    assert found.holds({"B": 0})
-    assert found.holds({"B": 2})
-    assert not found.holds({"B": 3})
-    assert found.bound({"B": 2}) == ()
+    (actual,) = require(b + 3, "<=", 5, "size", unless_empty=(b,))
+    assert str(actual) == "B + 3 <= 5 (size, unless B is 0)"
+    assert actual.holds({"B": 0})
+    assert actual.holds({"B": 2})
+    assert not actual.holds({"B": 3})
+    assert actual.bound({"B": 2}) == ()
     with pytest.raises(NotationError, match=r"size: expected at most 5, found 6"):
-        found.bound({"B": 3})
+        actual.bound({"B": 3})
 
 
 # ---- what fits, against rules of thumb written independently
@@ -221,9 +221,9 @@ sizes = st.integers(1, 6)
 def refused(make: object) -> bool:
     assert callable(make)
     try:
-        made = make()
-        assert isinstance(made, Kernel)
-        ranges(made)
+        built = make()
+        assert isinstance(built, Kernel)
+        ranges(built)
     except NotationError:
         return True
     return False
@@ -234,8 +234,8 @@ def symbolic(prefix: str, shape_: Sequence[int]) -> tuple[list[Dim], dict[str, i
     return [symbol(f"{prefix}{a}") for a in range(len(shape_))], {f"{prefix}{a}": s for a, s in enumerate(shape_)}
 
 
-def violated(found: Sequence[Constraint], values: dict[str, int]) -> bool:
-    return not all(c.holds(values) for c in found)
+def violated(actual: Sequence[Constraint], values: dict[str, int]) -> bool:
+    return not all(c.holds(values) for c in actual)
 
 
 @brief
@@ -261,9 +261,9 @@ def test_matmul_fits_exactly_when_numpy_says_so(a: list[int], b: list[int]) -> N
     both, _ = symbolic("a", a)
     right, _ = symbolic("b", b)
     if len(a) == len(b) == 2:
-        extents, found = ranges(kernels.matmul(both, right))
+        extents, actual = ranges(kernels.matmul(both, right))
         values = {**symbolic("a", a)[1], **symbolic("b", b)[1]}
-        assert not violated(found, values)
+        assert not violated(actual, values)
         assert tuple(evaluate(d, values) for d in shape_of(kernels.matmul(both, right), extents)) == expected
 
 
@@ -300,11 +300,11 @@ def test_convolution_fits_exactly_when_the_rules_say_so(
     # With every size a symbol, the constraints are false exactly when the numbers do not fit.
     xs, weights = symbolic("x", x)[0], symbolic("w", weight)[0]
     values = {**symbolic("x", x)[1], **symbolic("w", weight)[1]}
-    made = kernels.conv(xs, weights, *options)
-    extents, found = ranges(made)
-    assert violated(found, values) == (not fits)
+    built = kernels.conv(xs, weights, *options)
+    extents, actual = ranges(built)
+    assert violated(actual, values) == (not fits)
     if fits:
-        assert tuple(evaluate(d, values) for d in shape_of(made, extents)) == (2, filters, out)
+        assert tuple(evaluate(d, values) for d in shape_of(built, extents)) == (2, filters, out)
 
 
 @brief
@@ -316,26 +316,26 @@ def test_concatenation_fits_exactly_when_numpy_says_so(shapes: list[list[int]], 
         expected = None
     assert refused(lambda: kernels.concat(shapes, axis)) == (expected is None)
     named = [symbolic(f"s{a}_", s) for a, s in enumerate(shapes)]
-    values = {name: v for _, found in named for name, v in found.items()}
-    made = kernels.concat([s for s, _ in named], axis)
-    extents, found = ranges(made)
-    assert violated(found, values) == (expected is None)
+    values = {name: v for _, actual in named for name, v in actual.items()}
+    built = kernels.concat([s for s, _ in named], axis)
+    extents, actual = ranges(built)
+    assert violated(actual, values) == (expected is None)
     if expected is not None:
         assert shape(kernels.concat(shapes, axis)) == expected
-        assert tuple(evaluate(d, values) for d in shape_of(made, extents)) == expected
+        assert tuple(evaluate(d, values) for d in shape_of(built, extents)) == expected
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 6), st.integers(-8, 8), st.integers(-8, 8), st.sampled_from([-3, -2, -1, 1, 2, 3]))
 def test_slices_are_those_of_python(size: int, start: int, stop: int, step: int) -> None:
     expected = np.arange(float(size))[start:stop:step]
-    made = kernels.slice_axis((size,), start, stop, step)
-    assert shape(made) == expected.shape
-    np.testing.assert_array_equal(run(made, {"x": np.arange(float(size))}), expected)
+    built = kernels.slice_axis((size,), start, stop, step)
+    assert shape(built) == expected.shape
+    np.testing.assert_array_equal(run(built, {"x": np.arange(float(size))}), expected)
     free = kernels.slice_axis((symbol("L", 0),), start, stop, step)
-    extents, found = ranges(free)
+    extents, actual = ranges(free)
     assert evaluate(shape_of(free, extents)[0], {"L": size}) == len(expected)
-    assert not violated(found, {"L": size})
+    assert not violated(actual, {"L": size})
 
 
 # ---- reading
@@ -352,28 +352,28 @@ def test_the_solved_range_is_the_largest_that_stays_inside(
     a, b, c, d = at
     assume(a != 0)
     x, w = tensor("x", (size,)), tensor("w", (extent_j,))
-    made = total(j, x[floor_div(a * i + b * j + c, d)] * w[j]).by(i)
+    built = total(j, x[floor_div(a * i + b * j + c, d)] * w[j]).by(i)
 
     def inside(p: int) -> bool:
         return all(0 <= (a * p + b * q + c) // d < size for q in range(extent_j))
 
     largest_range = next(p for p in itertools.count() if not inside(p)) if extent_j else None
     try:
-        extents, found = ranges(made)
+        extents, actual = ranges(built)
     except NotationError:
         # Refused: not even the first position, or its lower end, stays inside, or the range would be negative.
         assert largest_range is None or largest_range == 0
         return
-    assert not found
+    assert not actual
     got = extents["i"]
     assert isinstance(got, int)
     if largest_range is not None:
         assert got == largest_range
         reader = Reader(as_arrays({"x": (size,), "w": (extent_j,)}), {"i": got, "j": extent_j})
         for p in range(got):
-            reader.value(made.body, {"i": p})
+            reader.value(built.body, {"i": p})
         with pytest.raises(ReadOutside):
-            reader.value(made.body, {"i": got})
+            reader.value(built.body, {"i": got})
 
 
 @brief
@@ -405,31 +405,31 @@ def test_resolving_a_view_reads_what_numpy_shows(shape_: list[int], data: st.Dat
     assert len(resolve(x, [0] * x.rank)[0]) == rank
     for at in np.ndindex(*shown.shape):
         position, guards = resolve(x, at)
-        held = (
+        content = (
             0 <= evaluate(g.position, {}) < evaluate(g.bound, {})
             if g.kind == "inside"
             else evaluate(g.position, {}) % evaluate(g.bound, {}) == 0
             for g in guards
         )
-        failed = next((g for g, ok in zip(guards, held, strict=True) if not ok), None)
+        failed = next((g for g, ok in zip(guards, content, strict=True) if not ok), None)
         assert shown[at] == (plain[tuple(evaluate(p, {}) for p in position)] if failed is None else failed.fill)
 
 
 def test_kernels_compute_what_their_names_say() -> None:
     arrays = as_arrays({"x": (2, 4, 7), "w": (6, 2, 3)})
-    made = kernels.conv((2, 4, 7), (6, 2, 3), (2,), (1,), ((1, 1),), groups=2)
+    built = kernels.conv((2, 4, 7), (6, 2, 3), (2,), (1,), ((1, 1),), groups=2)
     x = np.pad(arrays["x"], ((0, 0), (0, 0), (1, 1)))
     expected = np.zeros((2, 6, 4))
     for b, f, o, c, t in np.ndindex(2, 6, 4, 2, 3):
         expected[b, f, o] += x[b, f // 3 * 2 + c, 2 * o + t] * arrays["w"][f, c, t]
-    np.testing.assert_array_equal(run(made, arrays), expected)
+    np.testing.assert_array_equal(run(built, arrays), expected)
 
 
-def test_the_extents_of_pieces_are_found_again() -> None:
-    made = kernels.concat(((2, 3), (2, 4)), 1)
-    extents, _ = ranges(made)
-    assert isinstance(made.body, Join)
-    assert piece_extents(made.body, extents) == (3, 4)
+def test_the_extents_of_pieces_are_returned() -> None:
+    built = kernels.concat(((2, 3), (2, 4)), 1)
+    extents, _ = ranges(built)
+    assert isinstance(built.body, Join)
+    assert piece_extents(built.body, extents) == (3, 4)
 
 
 def test_select_guards_no_access() -> None:
@@ -441,9 +441,9 @@ def test_select_guards_no_access() -> None:
 
 def test_broadcast_shape_of_symbols_has_the_larger_one_and_asks_for_equality() -> None:
     assert broadcast_shape((N, 1), (4,)) == ((N, 4), ())
-    size, found = broadcast_shape((N,), (M,))
+    size, actual = broadcast_shape((N,), (M,))
     assert [str(n) for n in size] == ["max(M, N)"]
-    assert [str(c) for c in found] == ["M == N (broadcast axis -1)"]
+    assert [str(c) for c in actual] == ["M == N (broadcast axis -1)"]
 
 
 def test_index_ranges_of_any_rank_are_tuples() -> None:

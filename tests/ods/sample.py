@@ -153,8 +153,8 @@ class Halves(Op, name="t.halves", traits=(Pure,)):
     T = element_type(f16, f32)
 
     def infer(self) -> tuple[Type, ...]:
-        found = (self.x.type, self.x.type)
-        return (*found, TensorType(i32, ())) if self.counted else found
+        actual = (self.x.type, self.x.type)
+        return (*actual, TensorType(i32, ())) if self.counted else actual
 
 
 class Yield(Op, name="t.yield", traits=(Pure, Terminator)):

@@ -43,14 +43,14 @@ def _parameter(text: str) -> Parameter:
 
 
 def _signature(inputs: str, outputs: str, **attributes: str | tuple[str, Attribute]) -> Signature:
-    made = [
+    built = [
         DeclaredAttribute(n, declared_attr_type(a))
         if isinstance(a, str)
         else DeclaredAttribute(n, declared_attr_type(a[0]), a[1])
         for n, a in attributes.items()
     ]
     given = [tuple([_parameter(p) for p in text.split("; ") if p]) for text in (inputs, outputs)]
-    return Signature(given[0], given[1], tuple(made), {"T": element_type(f32, f64)})
+    return Signature(given[0], given[1], tuple(built), {"T": element_type(f32, f64)})
 
 
 def _defined(*signatures: Signature) -> tuple[type[DeclaredOp], ...]:
@@ -65,7 +65,7 @@ def _values(*types: Type) -> tuple[Value, ...]:
     return tuple(map(Value, types))
 
 
-def _made(definition: Callable[..., DeclaredOp], *args: object, **named: object) -> DeclaredOp:
+def _built(definition: Callable[..., DeclaredOp], *args: object, **named: object) -> DeclaredOp:
     """An operation of a definition of which type checkers know no fields."""
     return definition(*args, **named)
 
@@ -77,32 +77,32 @@ def _messages(error: pytest.ExceptionInfo[DiagnosticError]) -> str:
 def test_operands_results_and_attributes_are_read_by_their_declared_names() -> None:
     (gemm,) = _defined(GEMM)
     a, b = _values(tensor(f32, N, 4), tensor(f32, 4, 5))
-    op = _made(gemm, a, b, alpha=2.0)
+    op = _built(gemm, a, b, alpha=2.0)
     fields = gemm.layout.by_name
     assert [op.field_value(fields[name]) for name in ("A", "alpha", "Y")] == [a, 2.0, op.result]
     assert op.result.type is tensor(f32, N, 5)
-    assert _made(gemm, a, b).stored_attributes == {"alpha": 1.0}
+    assert _built(gemm, a, b).stored_attributes == {"alpha": 1.0}
 
 
 def test_names_that_operations_use_themselves_may_be_declared() -> None:
-    (made,) = _defined(_signature("operands: f32[n]; name: f32[n]", "results: f32[n]", parent="i64[]", class_="i64[]"))
-    op = _made(made, *_values(tensor(f32, 3), tensor(f32, 3)), 7, 8)
-    assert [f.spelling for f in made.layout.inputs] == ["operands", "name"]
-    assert [f.spelling for f in made.layout.attributes] == ["parent", "class_"]
+    (built,) = _defined(_signature("operands: f32[n]; name: f32[n]", "results: f32[n]", parent="i64[]", class_="i64[]"))
+    op = _built(built, *_values(tensor(f32, 3), tensor(f32, 3)), 7, 8)
+    assert [f.spelling for f in built.layout.inputs] == ["operands", "name"]
+    assert [f.spelling for f in built.layout.attributes] == ["parent", "class_"]
     assert "<{class_ = 8 : i64, parent = 7 : i64}>" in str(op) or "<{parent = 7" in str(op)
     assert infer(op).types == (tensor(f32, 3),)
 
 
 def test_sizes_that_must_be_equal_are_a_constraint_of_the_definition() -> None:
     (gemm,) = _defined(GEMM)
-    op = _made(gemm, *_values(tensor(f32, 2, N), tensor(f32, M, 3)))
+    op = _built(gemm, *_values(tensor(f32, 2, N), tensor(f32, M, 3)))
     assert [str(c) for c in infer(op).constraints] == ["M == N (dimension k)"]
 
 
 def test_operands_that_contradict_the_signature_are_reported_all_at_once() -> None:
     (gemm,) = _defined(GEMM)
     with pytest.raises(DiagnosticError) as error:
-        _made(gemm, *_values(tensor(f64, 2, 3), tensor(f32, 3)))
+        _built(gemm, *_values(tensor(f64, 2, 3), tensor(f32, 3)))
     assert "E0503" in _messages(error)
     assert "operand 'A': expected element type f32, found f64" in _messages(error)
     assert "operand 'B': expected rank 2" in _messages(error)
@@ -145,9 +145,9 @@ def test_attributes_choose_among_overloads_too() -> None:
 
 
 def test_argument_counts_give_inputs_to_parameters_from_left_to_right() -> None:
-    (made,) = _defined(_signature("first: list<f32[*]>; second: list<f32[*]>", "y: f32[*]"))
+    (built,) = _defined(_signature("first: list<f32[*]>; second: list<f32[*]>", "y: f32[*]"))
     values = _values(*[tensor(f32, n) for n in range(5)])
-    choice = choose((made,), OperatorUse(values, counts=(2, 3)))
+    choice = choose((built,), OperatorUse(values, counts=(2, 3)))
     assert choice.arguments == {"first": values[:2], "second": values[2:]}
 
 
@@ -161,10 +161,10 @@ def test_argument_counts_give_inputs_to_parameters_from_left_to_right() -> None:
     ],
 )
 def test_argument_counts_that_do_not_fit_are_refused(counts: tuple[int, ...] | None, message: str) -> None:
-    (made,) = _defined(_signature("first: list<f32[*]>; second: list<f32[*]>", "y: f32[*]"))
+    (built,) = _defined(_signature("first: list<f32[*]>; second: list<f32[*]>", "y: f32[*]"))
     values = _values(*[tensor(f32, n) for n in range(5)])
     with pytest.raises(DiagnosticError) as error:
-        choose((made,), OperatorUse(values, counts=counts))
+        choose((built,), OperatorUse(values, counts=counts))
     assert "E0502" in _messages(error)
     assert message in _messages(error)
 
@@ -183,27 +183,27 @@ def test_several_values_for_a_parameter_that_is_no_list_are_refused() -> None:
 
 
 def test_a_list_is_passed_whole_or_value_by_value() -> None:
-    (made,) = _defined(_signature("xs: list<f32[n]>", "y: f32[n]"))
-    whole = made.build({"xs": _values(ListType(tensor(f32, 3)))}, [tensor(f32, 3)])
-    apart = made.build({"xs": _values(tensor(f32, 3), tensor(f32, 3))}, [tensor(f32, 3)])
-    wrong = made.build({"xs": _values(tensor(f32, 3), tensor(f32, 4))}, [tensor(f32, 3)])
+    (built,) = _defined(_signature("xs: list<f32[n]>", "y: f32[n]"))
+    whole = built.build({"xs": _values(ListType(tensor(f32, 3)))}, [tensor(f32, 3)])
+    apart = built.build({"xs": _values(tensor(f32, 3), tensor(f32, 3))}, [tensor(f32, 3)])
+    wrong = built.build({"xs": _values(tensor(f32, 3), tensor(f32, 4))}, [tensor(f32, 3)])
     assert infer(whole).types == infer(apart).types == (tensor(f32, 3),)
     assert [d.message for d in check_operation(wrong)] == [f"{NAME}: operand 'xs'[1]: dimension n: expected 3, found 4"]
 
 
 def test_optional_operands_and_results_may_be_absent() -> None:
-    (made,) = _defined(_signature("x: f32[n]; bias?: f32[n]", "y: f32[n]; mask?: i64[n]"))
+    (built,) = _defined(_signature("x: f32[n]; bias?: f32[n]", "y: f32[n]; mask?: i64[n]"))
     (x,) = _values(tensor(f32, 3))
-    choice = choose((made,), OperatorUse((x,), counts=(1, 0)))
-    short = made.build(choice.arguments, [tensor(f32, 3)])
+    choice = choose((built,), OperatorUse((x,), counts=(1, 0)))
+    short = built.build(choice.arguments, [tensor(f32, 3)])
     assert infer(short).types == (tensor(f32, 3),)
-    full = made.build(choose((made,), OperatorUse((x, x), counts=(1, 1))).arguments, [tensor(f32, 3)] * 2)
+    full = built.build(choose((built,), OperatorUse((x, x), counts=(1, 1))).arguments, [tensor(f32, 3)] * 2)
     assert infer(full).types == (tensor(f32, 3), tensor(i64, 3))
 
 
 def test_repeated_results_are_as_many_as_the_node_names() -> None:
-    (made,) = _defined(_signature("x: f32[n, m]", "ys...: f32[m]"))
-    op = made.build({"x": Value(tensor(f32, 2, 3))}, [tensor(f32, 3)] * 4)
+    (built,) = _defined(_signature("x: f32[n, m]", "ys...: f32[m]"))
+    op = built.build({"x": Value(tensor(f32, 2, 3))}, [tensor(f32, 3)] * 4)
     assert infer(op).types == (tensor(f32, 3),) * 4
 
 
@@ -220,43 +220,43 @@ def test_repeated_results_are_as_many_as_the_node_names() -> None:
     ],
 )
 def test_attributes_must_have_the_declared_type(kind: str, right: Attribute, wrong: Attribute, message: str) -> None:
-    (made,) = _defined(_signature("x: f32[n]", "y: f32[n]", a=kind))
+    (built,) = _defined(_signature("x: f32[n]", "y: f32[n]", a=kind))
     x = _values(tensor(f32, 1))
-    choose((made,), OperatorUse(x, {"a": right}))
+    choose((built,), OperatorUse(x, {"a": right}))
     with pytest.raises(DiagnosticError) as error:
-        choose((made,), OperatorUse(x, {"a": wrong}))
+        choose((built,), OperatorUse(x, {"a": wrong}))
     assert message in _messages(error)
 
 
 def test_attributes_are_known_given_and_within_their_type() -> None:
-    (made,) = _defined(_signature("x: f32[n]", "y: f32[n]", axis="ui8[]"))
+    (built,) = _defined(_signature("x: f32[n]", "y: f32[n]", axis="ui8[]"))
     x = _values(tensor(f32, 1))
     with pytest.raises(DiagnosticError) as error:
-        choose((made,), OperatorUse(x, {"axes": IntegerAttr(1)}))
+        choose((built,), OperatorUse(x, {"axes": IntegerAttr(1)}))
     assert "it has no attribute 'axes'" in _messages(error)
     assert "did you mean 'axis'?" in _messages(error)
     assert "attribute 'axis' is missing" in _messages(error)
     with pytest.raises(DiagnosticError, match="must be between 0 and 255, as ui8 is, found 300"):
-        _made(made, *x, axis=300)
+        _built(built, *x, axis=300)
 
 
 def test_sizes_of_attributes_are_dimension_variables_of_the_signature() -> None:
-    (made,) = _defined(_signature("x: f32[n]", "y: f32[n]", weights="f32[n]"))
-    _made(made, *_values(tensor(f32, 2)), weights=(1.0, 2.0))
+    (built,) = _defined(_signature("x: f32[n]", "y: f32[n]", weights="f32[n]"))
+    _built(built, *_values(tensor(f32, 2)), weights=(1.0, 2.0))
     with pytest.raises(DiagnosticError, match="attribute 'weights': dimension n: expected 2, found 3"):
-        _made(made, *_values(tensor(f32, 2)), weights=(1.0, 2.0, 3.0))
+        _built(built, *_values(tensor(f32, 2)), weights=(1.0, 2.0, 3.0))
 
 
 def test_a_reference_to_an_attribute_of_the_function_around_counts_as_given() -> None:
-    (made,) = _defined(_signature("x: f32[n]", "y: f32[n]", axis="i64[]"))
-    choose((made,), OperatorUse(_values(tensor(f32, 1)), references=frozenset({"axis"})))
+    (built,) = _defined(_signature("x: f32[n]", "y: f32[n]", axis="i64[]"))
+    choose((built,), OperatorUse(_values(tensor(f32, 1)), references=frozenset({"axis"})))
 
 
 def test_type_variables_are_one_choice_for_all_uses() -> None:
-    (made,) = _defined(_signature("a: T[n]; b: T[n]", "y: T[n]"))
-    assert _made(made, *_values(tensor(f64, 2), tensor(f64, 2))).result.type is tensor(f64, 2)
+    (built,) = _defined(_signature("a: T[n]; b: T[n]", "y: T[n]"))
+    assert _built(built, *_values(tensor(f64, 2), tensor(f64, 2))).result.type is tensor(f64, 2)
     with pytest.raises(DiagnosticError, match="expected element type f64 as of the other operands, found f32"):
-        _made(made, *_values(tensor(f64, 2), tensor(f32, 2)))
+        _built(built, *_values(tensor(f64, 2), tensor(f32, 2)))
 
 
 def test_a_name_of_one_and_of_many_dimensions_is_refused() -> None:
@@ -292,8 +292,8 @@ def test_definitions_of_dialects_are_declared_with_their_type_variables() -> Non
 
 @pytest.mark.parametrize("dialect", ["core", "mil", "onnx", "ml_program"])
 def test_every_definition_can_be_declared(dialect: str) -> None:
-    found = Dialects().get(dialect)
-    assert found is not None
-    for name, definitions in found.operations.items():
+    actual = Dialects().get(dialect)
+    assert actual is not None
+    for name, definitions in actual.operations.items():
         declared = declaration_of(definitions[-1])
         assert define(declared, declared.name, f"common_ir.op.{declared.name}", DeclaredOp), name

@@ -31,14 +31,14 @@ UNRANKED = TensorType(f32, None)
 
 def _unified(patterns: str, *types: Type) -> Unification:
     """The patterns are separated by `;` and all of f32."""
-    found = Unification({}, types)
+    result = Unification({}, types)
     for pattern, t in zip(patterns.split(";"), types, strict=True):
-        found.match(declared_type(f"f32{pattern.strip()}"), t)
-    return found
+        result.match(declared_type(f"f32{pattern.strip()}"), t)
+    return result
 
 
 def _result(patterns: str, *types: Type) -> str:
-    """Returns what the pattern after `->` stands for when those before it match the types."""
+    """Returns the type of the pattern after `->` when those before it match the types."""
     inputs, _, output = patterns.partition("->")
     return str(declared_type(f"f32{output.strip()}").resolve(_unified(inputs, *types)))
 
@@ -98,8 +98,8 @@ def test_numbers_and_variables_may_be_mixed() -> None:
 
 
 def test_program_symbols_that_must_be_equal_stay_two_with_a_constraint() -> None:
-    found = _unified("[m*]; [m*]", tensor(f32, N, 4), tensor(f32, M, 4))
-    assert [str(c) for c in found.constraints] == ["M == N (dimension m)"]
+    result = _unified("[m*]; [m*]", tensor(f32, N, 4), tensor(f32, M, 4))
+    assert [str(c) for c in result.constraints] == ["M == N (dimension m)"]
 
 
 def test_an_unknown_dimension_is_what_it_must_be_equal_to() -> None:
@@ -143,9 +143,9 @@ COLLECTIONS: dict[str, Type] = {
 @pytest.mark.parametrize("text", COLLECTIONS)
 def test_collections_match_their_types_and_give_them_back(text: str) -> None:
     declared, type = declared_type(text), COLLECTIONS[text]
-    found = Unification({}, [type])
-    found.match(declared, type)
-    assert declared.resolve(found) is type
+    result = Unification({}, [type])
+    result.match(declared, type)
+    assert declared.resolve(result) is type
     assert declared_type(str(declared)) == declared
 
 
@@ -156,17 +156,17 @@ def test_collections_refuse_other_types(text: str) -> None:
 
 
 def test_names_are_shared_with_what_is_inside_of_collections() -> None:
-    found = Unification({}, [])
-    found.match(declared_type("list<f32[n]>"), ListType(tensor(f32, 3)))
+    result = Unification({}, [])
+    result.match(declared_type("list<f32[n]>"), ListType(tensor(f32, 3)))
     with pytest.raises(NotationError, match="expected 3, found 4"):
-        found.match(declared_type("f32[n]"), tensor(f32, 4))
+        result.match(declared_type("f32[n]"), tensor(f32, 4))
 
 
 def test_a_value_of_unknown_type_matches_and_implies_nothing() -> None:
-    found = Unification({}, [unknown])
-    found.match(declared_type("f32[n]"), unknown)
-    assert found.is_partial
-    assert str(declared_type("f32[n]").resolve(found)) == "tensor<?xf32>"
+    result = Unification({}, [unknown])
+    result.match(declared_type("f32[n]"), unknown)
+    assert result.is_partial
+    assert str(declared_type("f32[n]").resolve(result)) == "tensor<?xf32>"
 
 
 WRONG = {

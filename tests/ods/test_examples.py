@@ -33,8 +33,8 @@ def test_a_written_example_stands_on_its_page(name: str) -> None:
     example = example_of(dialect.operations[name][-1])
     assert example is not None
     assert not [d.message for d in check_operation(example) if "must be constant" not in d.message]
-    _, found, rest = page.partition("## Example\n\n```\n")
-    assert found
+    _, result, rest = page.partition("## Example\n\n```\n")
+    assert result
     shown = rest.partition("\n")[0]
     for field, types in _TYPES.findall(_LINES[name].partition(" -> ")[0]):
         assert f"{field}: {types.replace(' and ', ', ')}" in shown

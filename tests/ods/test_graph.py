@@ -33,15 +33,15 @@ def _chain(length: int) -> tuple[Block, list[Scale]]:
 
 
 def _module(block: Block) -> Module:
-    made = Module()
-    made.body.append(UnregisteredOperation("t.holder", regions=[Region([block])]))
-    return made
+    built = Module()
+    built.body.append(UnregisteredOperation("t.holder", regions=[Region([block])]))
+    return built
 
 
 # -- uses
 
 
-def test_uses_are_kept_per_operation_and_position() -> None:
+def test_uses_are_counted_per_operation_and_position() -> None:
     x = Value(tensor(f32, 4))
     first, second = Sum((x, x)), Sum((x,))
     assert x.users == (first, second)
@@ -80,7 +80,7 @@ def test_operations_are_inserted_around_others() -> None:
     assert (block.first, block.last, len(block)) == (a, after, 5)
 
 
-def test_an_operation_stands_in_one_block_only() -> None:
+def test_an_operation_is_in_one_block_only() -> None:
     block, (a, *_) = _chain(2)
     with pytest.raises(ValueError, match="already in a block"):
         Block().append(a)
@@ -132,7 +132,7 @@ def test_copy_is_equal_and_independent() -> None:
     assert first_difference(original, copy) == "t.holder: 2 operations in a block against 3"
 
 
-def test_copy_uses_what_the_mapping_says_for_values_from_outside() -> None:
+def test_copy_uses_the_mapping_for_values_from_outside() -> None:
     x, other = Value(tensor(f32, 4)), Value(tensor(f32, 4))
     mapping = {x: other}
     op = Scale(x, 3.0)
@@ -165,10 +165,10 @@ def test_interned_objects_cannot_be_changed() -> None:
 
 @pytest.mark.slow
 def test_types_nobody_uses_are_forgotten() -> None:
-    made = tensor(f32, 123457)
+    built = tensor(f32, 123457)
     gc.collect()
     before = len(Interned._table)
-    del made
+    del built
     gc.collect()
     assert len(Interned._table) < before
 
@@ -178,13 +178,13 @@ def test_types_nobody_uses_are_forgotten() -> None:
 
 @cache
 def _deep(depth: int) -> Module:
-    made = Module()
-    block = made.body
+    built = Module()
+    block = built.body
     for _ in range(depth):
         inner = Block()
         block.append(UnregisteredOperation("t.nest", regions=[Region([inner])]))
         block = inner
-    return made
+    return built
 
 
 @cache
@@ -225,13 +225,13 @@ def test_twice_the_operations_in_a_block_take_twice_the_calls(name: str) -> None
 
 
 def test_nested_regions_are_verified_without_recursion() -> None:
-    made = Module()
-    block = made.body
+    built = Module()
+    block = built.body
     for _ in range(10_000):
         inner = Block()
         block.append(Isolated((Region([inner]),)))
         block = inner
-    assert verify(made, DIALECTS) == []
+    assert verify(built, DIALECTS) == []
 
 
 def _grows_linearly(run: Callable[[Module], object], make: Callable[[int], Module], size: int) -> None:

@@ -16,7 +16,7 @@ DIALECTS = Dialects([DIALECT])
 
 
 def _program(*ops: Operation, arguments: tuple[Value, ...] = ()) -> Module:
-    made = Module()
+    built = Module()
     block = Block()
     block.arguments = arguments
     for n, v in enumerate(arguments):
@@ -25,11 +25,11 @@ def _program(*ops: Operation, arguments: tuple[Value, ...] = ()) -> Module:
         block.append(op)
     types = tuple(v.type for v in arguments)
     block.append(Return(()))
-    made.body.append(Func("main", FunctionType(types, ()), Region([block])))
-    return made
+    built.body.append(Func("main", FunctionType(types, ()), Region([block])))
+    return built
 
 
-def _found(program: Module) -> list[tuple[str, str, str]]:
+def _diagnostics(program: Module) -> list[tuple[str, str, str]]:
     return [(d.code.id, d.where, d.message) for d in verify(program, DIALECTS)]
 
 
@@ -37,7 +37,7 @@ def test_a_sound_program_has_no_findings() -> None:
     x = Value(tensor(f32, 2, 8))
     w = Value(tensor(f32, 8, 2))
     scaled = Scale(x)
-    assert _found(_program(scaled, Affine(scaled.y, w), arguments=(x, w))) == []
+    assert _diagnostics(_program(scaled, Affine(scaled.y, w), arguments=(x, w))) == []
 
 
 def test_every_violation_of_every_operation_is_reported_in_order() -> None:
@@ -47,7 +47,7 @@ def test_every_violation_of_every_operation_is_reported_in_order() -> None:
     bad_window.results[0].name = "w"
     bad_scale = Scale.build({"x": x, "factor": -2.0, "mode": "slow"}, [tensor(f32, 9)])
     missing = Affine.build({"x": x}, [tensor(f32, 9)])
-    assert _found(_program(bad_window, bad_scale, missing, arguments=(x,))) == [
+    assert _diagnostics(_program(bad_window, bad_scale, missing, arguments=(x,))) == [
         ("E0504", "main.operations[0] 'w'", "t.window: C1: the window starts inside of x"),
         ("E0504", "main.operations[0] 'w'", "t.window: C2: the window has at least one element"),
         ("E0505", "main.operations[1] t.scale", "t.scale: attribute 'factor' must be positive, found -2.0"),
@@ -62,8 +62,8 @@ def test_every_violation_of_every_operation_is_reported_in_order() -> None:
 
 def test_missing_attribute_is_reported_beside_a_wrong_operand() -> None:
     x = Value(tensor(f32, 2, 8))
-    found = _found(_program(Window.build({"x": x}, [tensor(f32, 2)]), arguments=(x,)))
-    assert [(code, message) for code, _, message in found] == [
+    actual = _diagnostics(_program(Window.build({"x": x}, [tensor(f32, 2)]), arguments=(x,)))
+    assert [(code, message) for code, _, message in actual] == [
         ("E0503", "t.window: operand 'x': expected rank 1 (f32[n]), found rank 2"),
         ("E0505", "t.window: attribute 'size' is missing"),
     ]
@@ -72,20 +72,20 @@ def test_missing_attribute_is_reported_beside_a_wrong_operand() -> None:
 def test_declared_result_type_must_be_the_inferred_one() -> None:
     x = Value(tensor(f32, 4))
     ops = [Scale.build({"x": x}, [t]) for t in (tensor(f32, 5), tensor(f16, 4), tensor(f32, 4, 1))]
-    assert [code for code, _, _ in _found(_program(*ops, arguments=(x,)))] == ["E0506"] * 3
+    assert [code for code, _, _ in _diagnostics(_program(*ops, arguments=(x,)))] == ["E0506"] * 3
 
 
 def test_unknown_dimensions_and_ranks_of_a_declared_type_are_compatible() -> None:
     x = Value(tensor(f32, 4))
     n = symbol("N")
     ops = [Scale.build({"x": x}, [t]) for t in (tensor(f32, None), TensorType(f32, None), tensor(f32, n))]
-    assert _found(_program(*ops, arguments=(x,))) == []
+    assert _diagnostics(_program(*ops, arguments=(x,))) == []
 
 
 def test_wrong_number_of_results_is_reported() -> None:
     x = Value(tensor(f32, 4))
-    found = _found(_program(Scale.build({"x": x}, []), arguments=(x,)))
-    assert found == [("E0506", "main.operations[0] t.scale", "t.scale: expected 1 results, found 0")]
+    actual = _diagnostics(_program(Scale.build({"x": x}, []), arguments=(x,)))
+    assert actual == [("E0506", "main.operations[0] t.scale", "t.scale: expected 1 results, found 0")]
 
 
 def test_use_before_definition_is_reported_with_the_name() -> None:
@@ -93,8 +93,8 @@ def test_use_before_definition_is_reported_with_the_name() -> None:
     late = Scale(x)
     late.y.name = "late"
     early = Scale(late.y)
-    found = _found(_program(early, late, arguments=(x,)))
-    assert found == [("E0401", "main.operations[0] t.scale", "t.scale: operand 0 'late' is used before it is defined")]
+    actual = _diagnostics(_program(early, late, arguments=(x,)))
+    assert actual == [("E0401", "main.operations[0] t.scale", "t.scale: operand 0 'late' is used before it is defined")]
 
 
 def test_value_that_nothing_defines_is_reported_with_the_nearest_name() -> None:
@@ -109,31 +109,31 @@ def test_value_of_a_nested_region_is_not_seen_outside() -> None:
     inner = Block()
     nested = inner.append(Scale(x))
     holder = UnregisteredOperation("ml_program.unknown", regions=[Region([inner])])
-    found = _found(_program(holder, Scale(nested.y), arguments=(x,)))
-    assert [code for code, _, _ in found] == ["E0501", "E0401"]
+    actual = _diagnostics(_program(holder, Scale(nested.y), arguments=(x,)))
+    assert [code for code, _, _ in actual] == ["E0501", "E0401"]
 
 
 def test_unknown_operation_is_reported_with_the_nearest_name() -> None:
-    found = verify(_program(UnregisteredOperation("t.scael")), DIALECTS)
-    assert [d.message for d in found] == ["unknown operation 't.scael'"]
-    assert found[0].help is not None
-    assert "t.scale" in found[0].help
+    actual = verify(_program(UnregisteredOperation("t.scael")), DIALECTS)
+    assert [d.message for d in actual] == ["unknown operation 't.scael'"]
+    assert actual[0].help is not None
+    assert "t.scale" in actual[0].help
 
 
 def test_trait_that_does_not_hold_is_reported_by_name() -> None:
     a, b = Value(tensor(f32, 4)), Value(tensor(f32, 5))
     same = Same.build({"a": a, "b": b}, [a.type])
-    found = _found(_program(same, arguments=(a, b)))
+    actual = _diagnostics(_program(same, arguments=(a, b)))
     message = (
         "t.same: SameOperandsAndResultType: requires the same type for all operands and results, "
         "found tensor<4xf32> and tensor<5xf32>"
     )
-    assert found == [("E0508", "main.operations[0] t.same", message)]
+    assert actual == [("E0508", "main.operations[0] t.same", message)]
 
 
 def test_terminator_must_be_last() -> None:
-    found = _found(_program(Yield(()), Literal(data_of(f32, (), (1.0,)))))
-    assert found == [
+    actual = _diagnostics(_program(Yield(()), Literal(data_of(f32, (), (1.0,)))))
+    assert actual == [
         (
             "E0508",
             "main.operations[0] t.yield",
@@ -146,17 +146,17 @@ def test_isolated_operation_must_not_use_values_from_outside() -> None:
     x = Value(tensor(f32, 4))
     inner = Block()
     inner.append(Scale(x))
-    found = _found(_program(Isolated((Region([inner]),)), arguments=(x,)))
-    assert [code for code, _, _ in found] == ["E0508"]
-    assert "operand 0 of t.scale inside refers to a value from outside" in found[0][2]
+    actual = _diagnostics(_program(Isolated((Region([inner]),)), arguments=(x,)))
+    assert [code for code, _, _ in actual] == ["E0508"]
+    assert "operand 0 of t.scale inside refers to a value from outside" in actual[0][2]
 
 
 def test_regions_are_checked() -> None:
     condition = Value(tensor(boolean))
     op = Choose.build({"condition": condition, "then": Region([Block()])}, [])
     assert op.regions
-    found = _found(_program(op, arguments=(condition,)))
-    assert [code for code, _, _ in found] == ["E0403"]
+    actual = _diagnostics(_program(op, arguments=(condition,)))
+    assert [code for code, _, _ in actual] == ["E0403"]
 
 
 def test_custom_verifier_is_part_of_the_verifier() -> None:
@@ -166,8 +166,8 @@ def test_custom_verifier_is_part_of_the_verifier() -> None:
     second = Block([tensor(f32)])
     second.append(Yield(()))
     op = Choose(condition, Region([first]), Region([second]))
-    found = _found(_program(op, arguments=(condition,)))
-    assert found == [
+    actual = _diagnostics(_program(op, arguments=(condition,)))
+    assert actual == [
         ("E0403", "main.operations[0] t.choose", "t.choose: the second region takes no arguments"),
     ]
 
@@ -175,14 +175,14 @@ def test_custom_verifier_is_part_of_the_verifier() -> None:
 def test_parameter_that_is_computed_is_reported() -> None:
     x, size = Value(tensor(f32, 9)), Value(tensor(i32))
     op = Window.build({"x": x, "size": size}, [tensor(f32, 4)])
-    found = _found(_program(op, arguments=(x, size)))
-    assert [(code, message) for code, _, message in found] == [("E0507", "t.window: 'size' must be constant")]
+    actual = _diagnostics(_program(op, arguments=(x, size)))
+    assert [(code, message) for code, _, message in actual] == [("E0507", "t.window: 'size' must be constant")]
 
 
 def test_two_symbols_of_one_name_are_reported() -> None:
     program = _program()
     program.body.append(Func("main", FunctionType((), ()), Region(), sym_visibility=None))
-    codes = [code for code, _, _ in _found(program)]
+    codes = [code for code, _, _ in _diagnostics(program)]
     assert "E0402" in codes
 
 
@@ -190,15 +190,15 @@ def test_verifying_changes_nothing() -> None:
     x = Value(tensor(f32, 9))
     program = _program(Window.build({"x": x, "start": -1, "size": 0}, [tensor(f32, 0)]), arguments=(x,))
     before = str(program)
-    assert _found(program) == _found(program)
+    assert _diagnostics(program) == _diagnostics(program)
     assert str(program) == before
 
 
 def test_unequal_element_types_of_a_variadic_operand_name_the_position() -> None:
     a, b = Value(tensor(f32, 4)), Value(tensor(f16, 4))
     op = Sum.build({"xs": (a, b)}, [tensor(f32, 4)])
-    found = _found(_program(op, arguments=(a, b)))
-    assert found[0][2].startswith("t.sum: operand 'xs'[1]: expected element type f32")
+    actual = _diagnostics(_program(op, arguments=(a, b)))
+    assert actual[0][2].startswith("t.sum: operand 'xs'[1]: expected element type f32")
 
 
 class Traced(Op, name="t.traced", traits=(Pure,)):
@@ -216,10 +216,10 @@ class Traced(Op, name="t.traced", traits=(Pure,)):
         return (self.x.type,)
 
 
-def test_missing_operand_is_reported_before_anything_is_asked_of_it() -> None:
+def test_missing_operand_is_reported_before_it_is_used() -> None:
     x = Value(tensor(f32, 4))
     missing = Traced.build({"x": x}, [tensor(f32, 4)])
-    assert _found(_program(missing, arguments=(x,))) == [
+    assert _diagnostics(_program(missing, arguments=(x,))) == [
         ("E0502", "main.operations[0] t.traced", "t.traced: operand 'weight' is missing")
     ]
 
@@ -235,7 +235,7 @@ def test_each_of_many_operands_that_must_be_constant_is_checked() -> None:
     x = Value(tensor(f32, 2))
     one = Literal(data_of(f32, (2,), (1.0, 2.0)))
     parts = Parts.build({"xs": (one.results[0], x, x)}, [tensor(f32)])
-    assert [message for _, _, message in _found(_program(one, parts, arguments=(x,)))] == [
+    assert [message for _, _, message in _diagnostics(_program(one, parts, arguments=(x,)))] == [
         "t.parts: 'xs' must be constant",
         "t.parts: 'xs' must be constant",
     ]

@@ -89,28 +89,28 @@ class Scaled(Op, name="v.Scaled", since="set1"):
 DIALECT = Dialect("v", (Shifted, Stated, Scaled, Other), versions=("set1", "set2", "set5", "set9", "ml1", "ml2"))
 
 
-def _found(name: str, version: str) -> type[Op]:
-    found = DIALECT.find(name, version)
-    assert found is not None
-    return found
+def _diagnostics(name: str, version: str) -> type[Op]:
+    actual = DIALECT.find(name, version)
+    assert actual is not None
+    return actual
 
 
 def test_versions_follow_from_types_and_fields() -> None:
     assert Shifted.versions == ("set1", "set5", "set9")
     assert Shifted.since == "set9"
     assert [d.since for d in DIALECT.operations["v.Shifted"]] == ["set1", "set5", "set9"]
-    assert [_found("v.Shifted", v).since for v in ("set1", "set2", "set5", "set9", "")] == [
+    assert [_diagnostics("v.Shifted", v).since for v in ("set1", "set2", "set5", "set9", "")] == [
         "set1", "set1", "set5", "set9", "set9"
     ]  # fmt: skip
     assert Stated.versions == ("set1", "set5")
 
 
 def test_an_older_version_is_a_subclass_without_what_came_later() -> None:
-    oldest = _found("v.Shifted", "set2")
+    oldest = _diagnostics("v.Shifted", "set2")
     assert issubclass(oldest, Shifted)
     assert oldest.__name__ == "Shifted1"
     assert [f.name for f in oldest.layout.arguments] == ["x"]
-    assert [f.name for f in _found("v.Shifted", "set5").layout.arguments] == ["x", "bias"]
+    assert [f.name for f in _diagnostics("v.Shifted", "set5").layout.arguments] == ["x", "bias"]
     op = oldest(Value(tensor(f32, 2)))
     assert isinstance(op, Shifted)
     assert (op.bias, op.scaled) == (None, False)
@@ -143,7 +143,7 @@ def test_older_versions_restrict_fields_and_lack_constraints() -> None:
     assert Scaled.versions == ("set1", "set5", "set9")
     x, factor, number = Value(tensor(f16, 2)), Value(tensor(f32)), Value(tensor(i64))
     assert Scaled(x, number, -1).y.type is x.type
-    oldest = _found("v.Scaled", "set1")
+    oldest = _diagnostics("v.Scaled", "set1")
     assert [f.constant for f in oldest.layout.inputs] == [False, True, False]
     assert not Scaled.layout.by_name["factor"].constant
     with pytest.raises(DiagnosticError, match="expected element type f16 as of the other operands, found f32"):

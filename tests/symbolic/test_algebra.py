@@ -42,8 +42,8 @@ Case = tuple[Dim, Callable[[Values], int]]
 
 
 def leaf(name: str) -> Case:
-    made = index(name) if name in EXTENT else symbol(name, LEAST[name])
-    return made, lambda v: v[name]
+    built = index(name) if name in EXTENT else symbol(name, LEAST[name])
+    return built, lambda v: v[name]
 
 
 def number(n: int) -> Case:
@@ -151,9 +151,9 @@ def test_extremes_enclose_the_values_over_the_ranges(case: Case, v: Values) -> N
     lowest, highest = extreme(case[0], EXTENT, False), extreme(case[0], EXTENT, True)
     assert not names(lowest)
     assert not names(highest)
-    found = [case[1]({**v, "i": i, "j": j}) for i in range(EXTENT["i"]) for j in range(EXTENT["j"])]
-    assert evaluate(lowest, v) <= min(found)
-    assert evaluate(highest, v) >= max(found)
+    result = [case[1]({**v, "i": i, "j": j}) for i in range(EXTENT["i"]) for j in range(EXTENT["j"])]
+    assert evaluate(lowest, v) <= min(result)
+    assert evaluate(highest, v) >= max(result)
 
 
 @many

@@ -20,12 +20,12 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="files, relative to the include folder")
     counts: Counter[Outcome] = Counter()
     ours = theirs = 0.0
-    for found in compare_all(mlir_include(), parser.parse_args().names):
-        counts[found.outcome] += 1
-        ours += found.seconds
-        theirs += found.oracle_seconds
-        if found.outcome not in (Outcome.EQUAL, Outcome.BOTH_REFUSE):
-            print(f"{found.name}: {found.outcome.value}\n  {found.detail}")
+    for result in compare_all(mlir_include(), parser.parse_args().names):
+        counts[result.outcome] += 1
+        ours += result.seconds
+        theirs += result.oracle_seconds
+        if result.outcome not in (Outcome.EQUAL, Outcome.BOTH_REFUSE):
+            print(f"{result.name}: {result.outcome.value}\n  {result.detail}")
     accepted = counts[Outcome.EQUAL] + counts[Outcome.DIFFERENT] + counts[Outcome.REFUSED]
     print(f"{counts[Outcome.EQUAL]} of the {accepted} files that llvm-tblgen accepts have equal records")
     print(", ".join(f"{outcome.value}: {count}" for outcome, count in counts.items()))

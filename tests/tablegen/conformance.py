@@ -16,7 +16,7 @@ from tests.tablegen.oracle import first_difference, oracle_text
 
 
 class Outcome(Enum):
-    """What a comparison found."""
+    """The result of a comparison."""
 
     EQUAL = "equal"
     BOTH_REFUSE = "refused by both"

@@ -34,7 +34,7 @@ def mlir_include() -> Path:
 
 
 def oracle_text(path: str | os.PathLike[str], arguments: Sequence[str] = ()) -> str | None:
-    """Returns what the oracle prints as JSON for a file; None when it refuses it."""
+    """Returns the JSON that the oracle prints for a file; None when it fails."""
     command = [llvm_tblgen(), "--dump-json", *arguments, os.fspath(path)]
     run = subprocess.run(command, capture_output=True, check=False, timeout=60)
     return run.stdout.decode() if run.returncode == 0 else None
@@ -46,9 +46,9 @@ def first_difference(ours: object, theirs: object, path: str = "") -> str | None
         for key in sorted({*ours, *theirs}):
             if key not in ours or key not in theirs:
                 return f"{path}.{key}: only {'the oracle' if key in theirs else 'this reader'} has it"
-            found = first_difference(ours[key], theirs[key], f"{path}.{key}")
-            if found is not None:
-                return found
+            result = first_difference(ours[key], theirs[key], f"{path}.{key}")
+            if result is not None:
+                return result
         return None
     if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
         pairs = enumerate(zip(ours, theirs, strict=True))

@@ -22,5 +22,5 @@ SAMPLE = (
 @pytest.mark.slow_cases("*TosaOps.td", "*LinalgStructuredOps.td", "*OpenMPOps.td", "*SPIRVAtomicOps.td")
 @pytest.mark.parametrize("name", SAMPLE)
 def test_file_of_mlir_gives_the_records_of_llvm_tblgen(name: str) -> None:
-    found = compare(mlir_include(), name)
-    assert found.outcome in (Outcome.EQUAL, Outcome.BOTH_REFUSE), found.detail
+    result = compare(mlir_include(), name)
+    assert result.outcome in (Outcome.EQUAL, Outcome.BOTH_REFUSE), result.detail

@@ -25,20 +25,20 @@ def _refusal(tmp_path: Path, text: str, **files: str) -> Diagnostic:
 
 
 def test_finding_shows_file_line_column_and_caret(tmp_path: Path) -> None:
-    found = _refusal(tmp_path, "class A;\ndef x : A {\n  int y = zz;\n}\n")
-    assert (found.code, found.line, found.column) == (file_codes.TABLEGEN_RULE, 3, 11)
-    assert found.file == str(tmp_path / "main.td")
-    assert found.notes == ("  int y = zz;", "          ^")
+    result = _refusal(tmp_path, "class A;\ndef x : A {\n  int y = zz;\n}\n")
+    assert (result.code, result.line, result.column) == (file_codes.TABLEGEN_RULE, 3, 11)
+    assert result.file == str(tmp_path / "main.td")
+    assert result.notes == ("  int y = zz;", "          ^")
 
 
 def test_finding_in_an_included_file_names_that_file(tmp_path: Path) -> None:
-    found = _refusal(tmp_path, 'include "inner.td"\n', inner="def x {\n  int = 1;\n}\n")
-    assert (found.code, found.line, found.file) == (file_codes.MALFORMED_TABLEGEN, 2, str(tmp_path / "inner.td"))
+    result = _refusal(tmp_path, 'include "inner.td"\n', inner="def x {\n  int = 1;\n}\n")
+    assert (result.code, result.line, result.file) == (file_codes.MALFORMED_TABLEGEN, 2, str(tmp_path / "inner.td"))
 
 
 def test_unknown_class_suggests_the_nearest(tmp_path: Path) -> None:
-    found = _refusal(tmp_path, "class Operation; def x : Operatoin;")
-    assert found.help == "did you mean 'Operation'?"
+    result = _refusal(tmp_path, "class Operation; def x : Operatoin;")
+    assert result.help == "did you mean 'Operation'?"
 
 
 def test_all_fields_that_stay_open_are_reported(tmp_path: Path) -> None:
@@ -46,13 +46,13 @@ def test_all_fields_that_stay_open_are_reported(tmp_path: Path) -> None:
     path.write_text("class A { int a = ?; int b = !add(a, 1); int c = !add(a, 2); } def x : A;")
     with pytest.raises(DiagnosticError) as caught:
         tablegen.load(path)
-    assert [found.code for found in caught.value.diagnostics] == [file_codes.TABLEGEN_RULE] * 2
+    assert [result.code for result in caught.value.diagnostics] == [file_codes.TABLEGEN_RULE] * 2
 
 
 def test_false_assertion_reports_its_message_and_the_record(tmp_path: Path) -> None:
-    found = _refusal(tmp_path, 'class A<int n> { assert !gt(n, 0), "n is " # n; }\ndef x : A<0>;\n')
-    assert (found.code, found.message, found.line) == (file_codes.TABLEGEN_ASSERTION, "assertion failed: n is 0", 1)
-    assert found.help == "it holds for no such record as 'x'"
+    result = _refusal(tmp_path, 'class A<int n> { assert !gt(n, 0), "n is " # n; }\ndef x : A<0>;\n')
+    assert (result.code, result.message, result.line) == (file_codes.TABLEGEN_ASSERTION, "assertion failed: n is 0", 1)
+    assert result.help == "it holds for no such record as 'x'"
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,8 @@ def test_files_made_to_exhaust_the_reader_are_refused(tmp_path: Path, text: str,
 def test_multiclasses_that_double_at_each_step_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "MAX_RECORDS", 1_000)
     steps = [f"multiclass M{n} {{ defm a : M{n - 1}; defm b : M{n - 1}; }}" for n in range(1, 40)]
-    found = _refusal(tmp_path, "\n".join(['multiclass M0 { def "" {} }', *steps, "defm X : M39;"]))
-    assert (found.code, found.message) == (file_codes.TABLEGEN_RULE, "more than 1000 records are made")
+    result = _refusal(tmp_path, "\n".join(['multiclass M0 { def "" {} }', *steps, "defm X : M39;"]))
+    assert (result.code, result.message) == (file_codes.TABLEGEN_RULE, "more than 1000 records are made")
 
 
 def test_broken_text_never_fails_with_anything_but_a_finding(tmp_path: Path) -> None:

@@ -94,29 +94,29 @@ def _is_cpp(definition: type[Op]) -> bool:
 
 
 def load_files(names: Iterable[str] = FILES) -> Iterator[tuple[str, Loaded]]:
-    """Yields what the files of dialects define, with the name of the dialect."""
+    """Yields the records of the files of dialects, with the name of the dialect."""
     root, sources, known = mlir_include(), tablegen.Sources(), Dialects()
     for dialect in names:
         for name in FILES[dialect]:
             records = tablegen.load(root / f"mlir/{name}.td", [str(root)], sources=sources)
-            found = loaded(records, known, frozenset(DIRECTIVES))
-            known = Dialects(dialects=[*found.dialects, *_others(known, found)])
-            yield dialect, found
+            actual = loaded(records, known, frozenset(DIRECTIVES))
+            known = Dialects(dialects=[*actual.dialects, *_others(known, actual)])
+            yield dialect, actual
 
 
-def _others(known: Dialects, found: Loaded) -> list[Dialect]:
-    names = {d.name for d in found.dialects}
+def _others(known: Dialects, actual: Loaded) -> list[Dialect]:
+    names = {d.name for d in actual.dialects}
     return [d for name in FILES if name not in names and (d := known.get(name)) is not None]
 
 
 def program_of(op: Op) -> str:
     """A function with an operation, in the generic form."""
     types = [str(v.type) for v in op.operands]
-    held = ", ".join([f"{k} = {attribute_text(v)}" for k, v in op.properties.items()])
+    content = ", ".join([f"{k} = {attribute_text(v)}" for k, v in op.properties.items()])
     results = f"%r:{len(op.results)} = " if op.results else ""
     uses = ", ".join([f"%a{n}" for n in range(len(types))])
     signature = f"({', '.join(types)}) -> ({', '.join([str(r.type) for r in op.results])})"
-    line = f'  {results}"{op.name}"({uses}){f" <{{{held}}}>" if held else ""} : {signature}'
+    line = f'  {results}"{op.name}"({uses}){f" <{{{content}}}>" if content else ""} : {signature}'
     arguments = ", ".join([f"%a{n}: {t}" for n, t in enumerate(types)])
     return f"func.func @f({arguments}) {{\n{line}\n  return\n}}\n"
 
@@ -126,8 +126,8 @@ def drawn(definitions: Iterable[type[Op]], count: int, seed: int) -> Iterator[st
     for definition in definitions:
         if can_be_sampled(definition) and definition.name.partition(".")[0] not in NAMES:
             random = Random(f"{seed} {definition.name}")
-            made = [candidate(definition, random) for _ in range(count)]
-            yield from [program_of(op) for op in made if op is not None]
+            built = [candidate(definition, random) for _ in range(count)]
+            yield from [program_of(op) for op in built if op is not None]
 
 
 def generated(count: int, seed: int) -> Iterator[str]:
@@ -200,9 +200,9 @@ def compare_all(count: int, seed: int) -> Results:
     """Compares programs with the operations of all dialects."""
     given: dict[str, Dialect] = {}
     definitions: dict[str, type[Op]] = {}
-    for dialect, found in load_files():
-        given |= {d.name: d for d in found.dialects}
-        definitions |= {d.name: d for d in found.definitions.values() if d.name.startswith(f"{dialect}.")}
+    for dialect, actual in load_files():
+        given |= {d.name: d for d in actual.dialects}
+        definitions |= {d.name: d for d in actual.definitions.values() if d.name.startswith(f"{dialect}.")}
     programs = [*written(), *generated(count, seed), *drawn(definitions.values(), 8 * count, seed)]
     return compare(programs, Dialects(dialects=given.values()), definitions)
 

@@ -51,15 +51,15 @@ def from_records(dialect: str) -> dict[str, type[Op]]:
     out: dict[str, type[Op]] = {}
     for name in FILES[dialect]:
         records = tablegen.load(root / f"mlir/{name}.td", [str(root)], sources=sources)
-        found = loaded(records, Dialects(discover=False)).definitions.values()
-        out |= {d.name: d for d in found if d.name.startswith(f"{dialect}.")}
+        result = loaded(records, Dialects(discover=False)).definitions.values()
+        out |= {d.name: d for d in result if d.name.startswith(f"{dialect}.")}
     return out
 
 
-def differences(own: type[Op], stated: type[Op]) -> Iterator[str]:
+def differences(own: type[Op], declared: type[Op]) -> Iterator[str]:
     """In what a definition of ours differs from that of a record: fields, bounds, defaults, sets of types, traits."""
     for kind in (FieldKind.OPERAND, FieldKind.RESULT, FieldKind.REGION, FieldKind.SUCCESSOR):
-        ours, theirs = _of(own, kind), _of(stated, kind)
+        ours, theirs = _of(own, kind), _of(declared, kind)
         shapes = [[(f.variadic, f.optional) for f in fields] for fields in (ours, theirs)]
         if kind is FieldKind.REGION:
             shapes = [[many for many, _ in shape] for shape in shapes]
@@ -68,8 +68,8 @@ def differences(own: type[Op], stated: type[Op]) -> Iterator[str]:
             continue
         for a, b in zip(ours, theirs, strict=True):
             yield from _types_that_differ(a, b)
-    yield from _attributes_that_differ(own, stated)
-    ours, theirs = ({t.name for t in d.traits} & _TRAITS for d in (own, stated))
+    yield from _attributes_that_differ(own, declared)
+    ours, theirs = ({t.name for t in d.traits} & _TRAITS for d in (own, declared))
     if ours != theirs:
         yield f"traits: {sorted(ours - theirs)} here only, {sorted(theirs - ours)} in the record only"
 
@@ -91,22 +91,22 @@ def _shown(fields: Sequence[Field]) -> str:
     return ", ".join([f"{f.spelling}{'...' if f.variadic else '?' if f.optional else ''}" for f in fields]) or "none"
 
 
-def _types_that_differ(own: Field, stated: Field) -> Iterator[str]:
-    if not isinstance(own.pattern, TypeConstraint) or not isinstance(stated.pattern, TypeConstraint):
+def _types_that_differ(own: Field, declared: Field) -> Iterator[str]:
+    if not isinstance(own.pattern, TypeConstraint) or not isinstance(declared.pattern, TypeConstraint):
         return
-    a, b = own.pattern, stated.pattern
+    a, b = own.pattern, declared.pattern
     extra = [str(t) for t in types() if a.admits(t) and not b.admits(t)]
     lacking = [str(t) for t in types() if b.admits(t) and not a.admits(t)]
-    for what, found in (("admits", extra), ("refuses", lacking)):
-        if found:
-            more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-            yield f"'{own.spelling}' {what} {found[0]}{more}, unlike '{b.summary}' of the record"
+    for what, result in (("admits", extra), ("refuses", lacking)):
+        if result:
+            more = f" and {len(result) - 1} more" if len(result) > 1 else ""
+            yield f"'{own.spelling}' {what} {result[0]}{more}, unlike '{b.summary}' of the record"
     if a.builds is not b.builds:
         yield f"'{own.spelling}' builds {a.builds}, that of the record {b.builds}"
 
 
-def _attributes_that_differ(own: type[Op], stated: type[Op]) -> Iterator[str]:
-    ours, theirs = ({f.spelling: f for f in _of(d, FieldKind.ATTRIBUTE)} for d in (own, stated))
+def _attributes_that_differ(own: type[Op], declared: type[Op]) -> Iterator[str]:
+    ours, theirs = ({f.spelling: f for f in _of(d, FieldKind.ATTRIBUTE)} for d in (own, declared))
     for name in sorted({*ours, *theirs}):
         if name not in theirs:
             if ours[name].is_required:
@@ -117,17 +117,17 @@ def _attributes_that_differ(own: type[Op], stated: type[Op]) -> Iterator[str]:
             yield from _attribute_that_differs(ours[name], theirs[name])
 
 
-def _attribute_that_differs(own: Field, stated: Field) -> Iterator[str]:
+def _attribute_that_differs(own: Field, declared: Field) -> Iterator[str]:
     name = own.spelling
-    if own.is_required != stated.is_required:
+    if own.is_required != declared.is_required:
         yield f"attribute '{name}' is {'required' if own.is_required else 'not required'}, unlike in the record"
-    a, b = own.type, stated.type
+    a, b = own.type, declared.type
     if a is None or b is None:
         return
     if a.cases and b.cases and set(a.cases) != set(b.cases):
         yield f"attribute '{name}' is one of {', '.join(a.cases)}, in the record of {', '.join(b.cases)}"
-    if stated.default in (MISSING, None) or own.default in (MISSING, None):
+    if declared.default in (MISSING, None) or own.default in (MISSING, None):
         return
-    ours, theirs = a.to_attribute(own.default), b.to_attribute(stated.default)
+    ours, theirs = a.to_attribute(own.default), b.to_attribute(declared.default)
     if ours is not theirs:
         yield f"attribute '{name}' is {ours} by default, in the record {theirs}"

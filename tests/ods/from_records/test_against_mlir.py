@@ -46,12 +46,12 @@ _OURS_SAY_MORE = {
 @pytest.mark.slow_cases("arith", "math", "linalg", "tosa", "shape")
 @pytest.mark.parametrize("dialect", [name for name in FILES if DIALECTS.get(name) is not None])
 def test_definitions_in_python_state_what_records_state(dialect: str) -> None:
-    stated, own = from_records(dialect), DIALECTS.get(dialect)
+    declared, own = from_records(dialect), DIALECTS.get(dialect)
     assert own is not None
-    found = {
+    result = {
         name: wrong
         for name, versions in own.operations.items()
-        if (wrong := [each for each in differences(versions[-1], stated[name]) if each not in _OURS_SAY_MORE])
+        if (wrong := [each for each in differences(versions[-1], declared[name]) if each not in _OURS_SAY_MORE])
     }
-    assert found == {}
-    assert stated.keys() - own.operations.keys() <= {"builtin.module"}
+    assert result == {}
+    assert declared.keys() - own.operations.keys() <= {"builtin.module"}

@@ -58,7 +58,7 @@ def _dialects() -> Dialects:
 
 
 def _judged(text: str, *options: str) -> str | None:
-    """Returns what mlir-opt prints; None when it refuses."""
+    """Returns the output of mlir-opt; None when it fails."""
     command = [mlir_opt(), "--allow-unregistered-dialect", *options]
     run = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     return None if run.returncode else run.stdout.rstrip()
@@ -81,7 +81,7 @@ def test_what_mlir_opt_refuses_is_refused(text: str) -> None:
 
 def _check(text: str) -> None:
     """Raises: DiagnosticError for anything that is wrong but that operations are of no known dialect."""
-    found = verify(parse_module(text, _dialects()), _dialects())
-    wrong = [d for d in found if d.code != UNKNOWN_OPERATION]
+    result = verify(parse_module(text, _dialects()), _dialects())
+    wrong = [d for d in result if d.code != UNKNOWN_OPERATION]
     if wrong:
         raise DiagnosticError(*wrong)

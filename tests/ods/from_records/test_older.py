@@ -63,49 +63,49 @@ def _loaded(tmp_path: Path, *parts: str) -> Loaded:
 
 
 def test_the_definition_of_the_specification_loads_as_printed(tmp_path: Path) -> None:
-    found = _loaded(tmp_path, _ADD, _PATTERNS)
-    add = found.definitions["TF_AddOp"]
+    actual = _loaded(tmp_path, _ADD, _PATTERNS)
+    add = actual.definitions["TF_AddOp"]
     assert (add.name, [f.spelling for f in add.layout.inputs]) == ("tf.Add", ["lhs", "rhs"])
     assert [t.name for t in add.traits] == ["Pure", "BroadcastableOperandsAndResultType"]
     assert (add.__doc__ or "").startswith("Addition operator.\n\nReturns lhs + rhs element-wise.\n\nThe inputs and")
     assert "result[ivs] = lhs[ivs] + rhs[ivs]" in (add.__doc__ or "")
     assert getattr(add, "unknown", ()) == ("reference: auto ivs = makeBindables(lhsShape.size()); ..",)
-    assert {d.name for d in found.dialects} == {"tf", "tfl"}
+    assert {d.name for d in actual.dialects} == {"tf", "tfl"}
 
 
 def test_operations_that_a_file_only_uses_take_anything(tmp_path: Path) -> None:
-    found = _loaded(tmp_path, _ADD, _PATTERNS)
-    assert found.declared == ("TF_LeakyReluOp", "TFL_LeakyReluOp", "TF_ReluOp", "TF_BiasAddOp")
-    dialects = Dialects(dialects=found.dialects)
+    actual = _loaded(tmp_path, _ADD, _PATTERNS)
+    assert actual.declared == ("TF_LeakyReluOp", "TFL_LeakyReluOp", "TF_ReluOp", "TF_BiasAddOp")
+    dialects = Dialects(dialects=actual.dialects)
     source = """func.func @f(%a: tensor<4xf32>, %b: i32) {
   %0:2 = "tf.LeakyRelu"(%a, %b) {alpha = 1.0 : f32} : (tensor<4xf32>, i32) -> (i1, tensor<?xf32>)
   "tf.BiasAdd"() : () -> ()
   return
 }"""
     assert verify(parse_module(source, dialects), dialects) == []
-    assert name_of(found.records.defs["TFL_LeakyReluOp"]) == "tfl.LeakyRelu"
+    assert name_of(actual.records.defs["TFL_LeakyReluOp"]) == "tfl.LeakyRelu"
 
 
 def test_names_of_the_prelude_are_types_attributes_and_values(tmp_path: Path) -> None:
-    found = _loaded(tmp_path, _ADD, _PATTERNS)
-    defs = found.records.defs
-    singles = found.type_constraint(defs["F32Tensor"])
+    actual = _loaded(tmp_path, _ADD, _PATTERNS)
+    defs = actual.records.defs
+    singles = actual.type_constraint(defs["F32Tensor"])
     assert singles.admits(TensorType(f32, (4, None)))
     assert singles.admits(TensorType(f32, None))
     assert not singles.admits(TensorType(f64, (4,)))
     assert not singles.admits(f32)
-    number = found.attribute_check(defs["F32Attr"])
+    number = actual.attribute_check(defs["F32Attr"])
     assert number.admits(FloatAttr(1.0, f32))
     assert not number.admits(FloatAttr(1.0, f64))
     assert not number.admits(IntegerAttr(1, i32))
-    assert found.attribute_value(defs["TFL_AF_Relu"]) is StringAttr("RELU")
-    assert found.attribute_value(defs["TFL_AF_None"]) is StringAttr("NONE")
-    assert found.attribute_value(defs["F32Attr"]) is None
+    assert actual.attribute_value(defs["TFL_AF_Relu"]) is StringAttr("RELU")
+    assert actual.attribute_value(defs["TFL_AF_None"]) is StringAttr("NONE")
+    assert actual.attribute_value(defs["F32Attr"]) is None
 
 
 def test_the_short_form_is_read_and_printed_as_its_template_says(tmp_path: Path) -> None:
-    found = _loaded(tmp_path, _ADD, _SHORT)
-    dialects = Dialects(dialects=found.dialects)
+    actual = _loaded(tmp_path, _ADD, _SHORT)
+    dialects = Dialects(dialects=actual.dialects)
     line = '%0 = tfl.Add %arg0, %arg1 {fused_activation_function: "RELU" }: tensor<4xf32> {more = 1 : i32}'
     source = f"""module {{
   func.func @f(%arg0: tensor<4xf32>, %arg1: tensor<1xf32>) -> tensor<4xf32> {{
@@ -123,14 +123,14 @@ def test_the_short_form_is_read_and_printed_as_its_template_says(tmp_path: Path)
 
 def test_the_trait_gives_the_result_and_refuses_what_does_not_broadcast(tmp_path: Path) -> None:
     add = _loaded(tmp_path, _ADD).definitions["TF_AddOp"]
-    made = add(Value(TensorType(f32, (4, 1))), Value(TensorType(f32, (3,))))
-    assert made.results[0].type is TensorType(f32, (4, 3))
+    built = add(Value(TensorType(f32, (4, 1))), Value(TensorType(f32, (3,))))
+    assert built.results[0].type is TensorType(f32, (4, 3))
     wrong = add.build(
         {"lhs": Value(TensorType(f32, (4,))), "rhs": Value(TensorType(f32, (3,)))}, [TensorType(f32, (4,))]
     )
-    (found,) = [d.message for d in check_operation(wrong)]
-    assert found.startswith("tf.Add: BroadcastableOperandsAndResultType: ")
-    assert found.endswith("the shapes of operands cannot be broadcast: tensor<4xf32>, tensor<3xf32>")
+    (actual,) = [d.message for d in check_operation(wrong)]
+    assert actual.startswith("tf.Add: BroadcastableOperandsAndResultType: ")
+    assert actual.endswith("the shapes of operands cannot be broadcast: tensor<4xf32>, tensor<3xf32>")
     with pytest.raises(DiagnosticError, match="share one element type"):
         add(Value(TensorType(f32, (4,))), Value(TensorType(f64, (4,))))
 

@@ -76,10 +76,10 @@ def test_both_forms_are_those_of_mlir_opt(custom: str, generic: str) -> None:
 )
 def test_what_mlir_opt_refuses_is_refused(source: str, message: str) -> None:
     try:
-        found = [d.message for d in verify(parse_module(source, _dialects()), _dialects())]
+        result = [d.message for d in verify(parse_module(source, _dialects()), _dialects())]
     except DiagnosticError as error:
-        found = [d.message for d in error.diagnostics]
-    assert any(message in each for each in found), found
+        result = [d.message for d in error.diagnostics]
+    assert any(message in each for each in result), result
 
 
 @pytest.mark.parametrize(

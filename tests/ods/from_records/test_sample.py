@@ -128,15 +128,15 @@ def test_the_generic_form_holds_defaults_segment_sizes_and_properties() -> None:
     ],
 )
 def test_what_a_definition_does_not_allow_is_refused(body: str, message: str) -> None:
-    found = _findings(f"func.func @f(%a: i32, %i: index, %h: !sample.handle) {{\n  {body}\n  return\n}}")
-    assert any(message in each for each in found), found
+    actual = _findings(f"func.func @f(%a: i32, %i: index, %h: !sample.handle) {{\n  {body}\n  return\n}}")
+    assert any(message in each for each in actual), actual
 
 
 def test_operations_are_made_by_constructors_whose_results_follow() -> None:
     add, paint, element = _definition("add"), _definition("paint"), _definition("element")
-    made = add(Value(f32), Value(f32))
-    assert made.results[0].type is f32
-    assert str(made.attribute_dictionary["mode"]) == "#sample.mode<none>"
+    built = add(Value(f32), Value(f32))
+    assert built.results[0].type is f32
+    assert str(built.attribute_dictionary["mode"]) == "#sample.mode<none>"
     painted = paint(Value(_HANDLE), None, (), "red", name_="n", count=2)
     assert painted.results[0].type is _HANDLE
     assert {k: str(v) for k, v in painted.properties.items() if k != "operandSegmentSizes"} == {
@@ -183,8 +183,8 @@ def test_results_divide_as_an_attribute_says() -> None:
     assert op.field_value(fields["third"]) == op.results[1:]
     assert line in print_module(module, generic=True, naming=Naming.MLIR, dialects=dialects)
     other = line.replace("1, 0, 2", "1, 1, 1")
-    found = [d.message for d in verify(parse_module(other, dialects), dialects)]
-    assert found == ["sample.split: result 'second' must be 1-bit signless integer, found i32"]
+    actual = [d.message for d in verify(parse_module(other, dialects), dialects)]
+    assert actual == ["sample.split: result 'second' must be 1-bit signless integer, found i32"]
 
 
 _HEAD = """\
@@ -215,11 +215,11 @@ def test_wrong_records_are_refused_at_their_place_as_by_mlir(tmp_path: Path, rec
     path.write_text(_HEAD + record)
     with pytest.raises(DiagnosticError) as raised:
         load_dialects([path], [str(mlir_include())])
-    found = raised.value.diagnostics[0]
-    assert (found.code.id, found.file) == ("E0264", str(path))
-    assert found.line is not None
-    assert found.line >= 4
-    assert message in found.message
+    actual = raised.value.diagnostics[0]
+    assert (actual.code.id, actual.file) == ("E0264", str(path))
+    assert actual.line is not None
+    assert actual.line >= 4
+    assert message in actual.message
     # Upstream notices two operations of one name only when C++ is compiled.
     assert _refused_by_mlir(path) or "twice" in message
 
@@ -253,11 +253,11 @@ def Arith_XOrIOp : Op<D, "xori", [SameOperandsAndResultType]> {
     source = f"func.func @f(%a: i32) -> i32 {{\n  {body}\n  return %1 : i32\n}}"
     module = parse_module(source, dialects)
     assert verify(module, dialects) == []
-    found = next(op for op in module.walk() if op.name == "arith.xori")
+    actual = next(op for op in module.walk() if op.name == "arith.xori")
     own = Dialects().find("arith.xori")
     assert own is not None
-    assert isinstance(found, own)
+    assert isinstance(actual, own)
     assert "arith.xori %arg0 with %arg0\n" in print_module(module, naming=Naming.MLIR, dialects=dialects)
-    assert found.results[0].type is i32
+    assert actual.results[0].type is i32
     with pytest.raises(DiagnosticError, match="has type i1, but is used as i32"):
         parse_module("func.func @f(%a: i1) {\n  %0 = arith.xori %a with %a\n  return\n}", dialects)
