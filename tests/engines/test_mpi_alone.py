@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -10,6 +12,7 @@ import pytest
 
 import commonir as cir
 from commonir.base.diagnostics import DiagnosticError
+from commonir.cli.main import main
 from commonir.engines.mpi import transport as mpi_transport
 from commonir.engines.mpi.processes import Processes, processes
 from commonir.engines.mpi.transport import MpiTransport
@@ -105,6 +108,17 @@ def test_program_that_is_not_of_ranks_runs_as_without_mpi() -> None:
     module = parsed(all_reduce_program(1))
     (found,) = cir.run(module, {"x": _X[0, [0, 1, 2, 0]]}, engine="mpi").values()
     np.testing.assert_array_equal(found, np.array([0, 1, 2, 0], np.float32), strict=True)
+
+
+@pytest.mark.usefixtures("alone")
+def test_command_prints_the_answer_and_saves_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, saved = tmp_path / "program.mlir", tmp_path / "out.npz"
+    model.write_text(all_reduce_program(1))
+    arguments = ["run", str(model), "x=f32[4]:iota", "--engine", "mpi", "--save", str(saved), "--json"]
+    assert main(arguments) == 0
+    assert [o["name"] for o in json.loads(capsys.readouterr().out)["result"]["outputs"]] == ["y"]
+    with np.load(saved) as found:
+        np.testing.assert_array_equal(found["y"], np.arange(4, dtype=np.float32), strict=True)
 
 
 @pytest.mark.usefixtures("alone")
