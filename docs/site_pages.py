@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 _HEADING = re.compile(r"^(#+ )", re.MULTILINE)
 _FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
-_FILE_OF_A_BLOCK = re.compile(r"^```(mlir|tablegen) file=(\S+)$", re.MULTILINE)
+_FILE_OF_A_BLOCK = re.compile(r"^```(mlir|tablegen|text) file=(\S+)$", re.MULTILINE)
 
 
 def generated_pages() -> Iterator[tuple[str, str]]:
@@ -38,11 +38,16 @@ def generated_pages() -> Iterator[tuple[str, str]]:
         dialect = dialects.get(name)
         if dialect is None or not dialect.operations:
             continue
-        entries.append(f"| [`{name}`]({name}.md) | {len(dialect.operations)} | {dialect.summary} |")
+        entries.append(f"| [`{name}`]({page_of(name)}) | {len(dialect.operations)} | {dialect.summary} |")
         pages = [_nested(operation_page(dialect, op, worked_example)) for op in sorted(dialect.operations)]
-        yield f"reference/{name}.md", "\n\n".join([f"# Dialect `{name}`", dialect.summary, *pages]) + "\n"
+        yield f"reference/{page_of(name)}", "\n\n".join([f"# Dialect `{name}`", dialect.summary, *pages]) + "\n"
     table = ["# Operations", "", "| dialect | operations | summary |", "|-|-|-|", *entries]
-    yield "reference/operations.md", "\n".join(table) + "\n"
+    yield "reference/index.md", "\n".join(table) + "\n"
+
+
+def page_of(dialect: str) -> str:
+    """Returns the name of the page of a dialect; `index.md` is the page of the folder."""
+    return f"{dialect}_dialect.md" if dialect == "index" else f"{dialect}.md"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from commonir.text.parser import parse_module
 from commonir.text.printer import print_module
 
 from tests.command_lines import Cir, command_lines
+from tests.docs.test_console import check_commands
 from tests.plugin.programs import DEMO, PROGRAM
 
 PACKAGE = Path(__file__).parent / "package"
@@ -134,6 +136,20 @@ def test_an_engine_runs_programs(tmp_path: Path) -> None:
     model.write_text("#demo 1\ninput a 2\nt = total a a\noutput t\n")
     found = cir.run(cir.load(model), {"a": np.array([0.3, 0.6], np.float32)}, engine="demo-rounding")
     assert found["t"].tolist() == [1.0, 1.0]
+
+
+def test_tutorial_shows_the_package_and_what_commands_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tutorial = Path(__file__).parents[2] / "docs/tutorials/plugins.md"
+    shown = re.findall(r"^```(?:python|toml)\n(.*?)^```$", tutorial.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    sources = [path.read_text("utf-8") for path in (PACKAGE / "pyproject.toml", PACKAGE / "commonir_demo/programs.py")]
+    parts = [part.strip("\n") for block in shown for part in block.split("\n\n\n")]
+    assert [part for part in parts if not any(part in source for source in sources)] == []
+    folder = tmp_path / "page"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    check_commands(tutorial, folder, capsys)
 
 
 def test_doctor_lists_everything_that_is_added(run: Cir) -> None:

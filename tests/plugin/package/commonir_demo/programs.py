@@ -171,7 +171,7 @@ FORMAT = DemoFormat()
 CONVERSION = Conversion("demo", _convert, format="demo-text")
 DROP_BLENDS = Pass(
     "demo-drop-blends",
-    "blends of one weight are replaced by their first operand",
+    "replaces blends of one weight by their first operand",
     _drop_blends,
     (PassOption("weight", OptionType.STRING, "the weight of the blends that are replaced", "1"),),
 )
