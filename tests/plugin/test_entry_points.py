@@ -43,7 +43,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Cir:
 
 
 def named_as_written(text: str) -> str:
-    """Returns what the format wrote, with the names of `DEMO`."""
+    """Returns a text of the format with the names of `DEMO`."""
     return text.replace("i0", "a").replace("i1", "b").replace("t2", "t").replace("t3", "u")
 
 
