@@ -37,12 +37,12 @@ _BATCH = 16
 
 # Operations of the core that linalg does not say here, with the findings.
 REFUSED = {
-    "core.random_uniform": "not stated in index notation",
-    "core.random_normal": "not stated in index notation",
-    "core.decode_image": "not stated in index notation",
-    "core.dynamic_resize": "not stated in index notation",
-    "core.non_max_suppression": "not stated in index notation",
-    "core.region_max_pool": "not stated in index notation",
+    "core.random_uniform": "not defined in index notation",
+    "core.random_normal": "not defined in index notation",
+    "core.decode_image": "not defined in index notation",
+    "core.dynamic_resize": "not defined in index notation",
+    "core.non_max_suppression": "not defined in index notation",
+    "core.region_max_pool": "not defined in index notation",
 }
 _CONVERTED = sorted(set(_ALL) - set(REFUSED))
 _BATCHES = [_CONVERTED[n : n + _BATCH] for n in range(0, len(_CONVERTED), _BATCH)]

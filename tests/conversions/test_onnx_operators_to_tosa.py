@@ -22,7 +22,7 @@ _OPERATORS = {
 # The operators that have cases tosa cannot say, and why.
 _REFUSED = {
     "CumSum": "tosa has no f64",
-    "QuantizeLinear": "core.narrow_cast is not stated in index notation",
+    "QuantizeLinear": "core.narrow_cast is not defined in index notation",
     "TopK": "tosa computes with no unsigned integers",
 }
 # Of scales that divide no axis into whole elements, onnx reads other positions than the sizes imply.

@@ -544,7 +544,9 @@ class _Legalization:
 
     def _add_placeholders(self, op: Operation) -> None:
         """Adds values for the results of an operation that cannot be expressed, so that the others are tried too."""
-        self.values.update({r: Value(r.type, name=r.name) for r in op.results})
+        placeholders = [Value(r.type, name=r.name) for r in op.results]
+        self.values.update(zip(op.results, placeholders, strict=True))
+        self._define_dims(defined_dims(op), placeholders)
 
 
 def as_attribute(field: Field, value: Value) -> object:

@@ -97,7 +97,7 @@ def of_kernels(op: Op, operands: Sequence[Value | tuple[Value, ...] | None], pos
     if isinstance(op, ELEMENTARY) or op.regions:
         return NO_REASON
     if op.form is not Form.KERNEL:
-        return Mismatch(f"{op.name} is not stated in index notation")
+        return Mismatch(f"{op.name} is not defined in index notation")
     derived = infer(op)
     if not derived.kernels:
         return Mismatch(f"{op.name} on operands of which the ranks are not known")

@@ -39,7 +39,7 @@ def dims(op: core.Dims, context: Context) -> Result:
 def kernel(op: core.CoreOp, context: Context, *operands: Value | tuple[Value, ...] | None) -> Result:
     """A kernel, whatever operation it is of."""
     if op.form is not Form.KERNEL:
-        return Mismatch(f"{op.name} is not stated in index notation")
+        return Mismatch(f"{op.name} is not defined in index notation")
     given = named_operands(op, operands)
     derived = infer(op)
     if not derived.kernels:

@@ -220,7 +220,7 @@ def non_zero(op: core.NonZero, context: Context, x: Value) -> Result:
     """Positions of all elements, sorted so that those of elements that are not zero come first, and cut."""
     shape = numbers_of(dims_of(x))
     if shape is None:
-        return Mismatch("a tensor of which a size is an expression")
+        return Mismatch("a dim of the tensor is an expression")
     count = 1
     for n in shape:
         count *= n
