@@ -105,6 +105,19 @@ def test_failing_run_says_nothing_but_its_finding(capfd: pytest.CaptureFixture[s
     assert "idx=7 must be within the inclusive range [-2,1]" in note
 
 
+def test_operator_without_a_definition_is_run_by_onnxruntime_only() -> None:
+    text = """<ir_version: 9, opset_import: ["": 18, "com.microsoft": 1]>
+g (float[2, 2] x) => (float[2, 2] y) { t = com.microsoft.Inverse(x)
+y = Neg(t) }"""
+    module = cir.loads(text, format="onnxtxt")
+    x = np.array([[2, 0], [0, 4]], np.float32)
+    expected = [[-0.5, 0], [0, -0.25]]
+    np.testing.assert_array_equal(cir.run(module, {"x": x}, engine="onnxruntime")["y"], expected)
+    np.testing.assert_array_equal(cir.prepare(module, engine="onnxruntime").run({"x": x})["y"], expected)
+    with pytest.raises(DiagnosticError, match=r"com\.microsoft\.Inverse cannot be lowered to core"):
+        cir.run(module, {"x": x})
+
+
 def test_wrong_input_is_refused_before_it_reaches_onnxruntime() -> None:
     prepared = ENGINE.prepare(core_module(core.neg, {"x": tensor(f32, 2)}))
     with pytest.raises(DiagnosticError) as caught:

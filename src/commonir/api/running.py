@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 from commonir.api.opening import Path_
 from commonir.api.programs import lower, shard
-from commonir.base.codes import CANNOT_BE_DIVIDED, INTERFACES_DIFFER, UNSUPPORTED_EXECUTION, WRONG_INPUT, WRONG_USAGE
+from commonir.base.codes import (
+    CANNOT_BE_DIVIDED,
+    INTERFACES_DIFFER,
+    UNSUPPORTED_CONVERSION,
+    UNSUPPORTED_EXECUTION,
+    WRONG_INPUT,
+    WRONG_USAGE,
+)
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
@@ -75,8 +82,8 @@ def run(
     """
     from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
 
-    lowered = lower(module, defer=True)
-    all_inputs = random_inputs(lowered, function=function, seed=seed, given=inputs or {})
+    lowered = _lowered_for(module, engine)
+    all_inputs = _drawn_inputs(lowered, function=function, seed=seed, given=inputs or {})
     chosen = DEFAULT_OPTIONS if options is None else options
     options = chosen if chosen.seed is not None else chosen._replace(seed=seed)
     if ranks is not None:
@@ -97,7 +104,20 @@ def prepare(
 
     Raises: DiagnosticError (E07xx) when the function, the engine or the state cannot be used.
     """
-    return _prepared(module, lower(module, defer=True), engine, function, state, options)
+    return _prepared(module, _lowered_for(module, engine), engine, function, state, options)
+
+
+def _lowered_for(module: Module, engine: str | None) -> Module:
+    """Returns a program lowered; as it is, if it cannot be lowered and the engine runs its dialect."""
+    from commonir.runtime.engine import Engines, runs_as_it_is  # noqa: PLC0415
+
+    try:
+        return lower(module, defer=True)
+    except DiagnosticError as error:
+        is_undefined = all(d.code is UNSUPPORTED_CONVERSION for d in error.diagnostics)
+        if engine is not None and is_undefined and runs_as_it_is(Engines().get(engine), module):
+            return module
+        raise
 
 
 def _prepared(
@@ -269,10 +289,10 @@ def run_steps(
     """
     from commonir.runtime.steps import Steps, joined  # noqa: PLC0415
 
-    lowered = lower(module, defer=True)
+    lowered = _lowered_for(module, engine)
     step_inputs = [inputs or {}] if steps is None else _by_step(lowered, function, inputs or {}, steps)
     drawn = [
-        random_inputs(lowered, function=function, seed=seed + n, dims=dims, given=part)
+        _drawn_inputs(lowered, function=function, seed=seed + n, dims=dims, given=part)
         for n, part in enumerate(step_inputs)
     ]
     if ranks is None:
@@ -400,11 +420,21 @@ def random_inputs(
     `dims` sets symbolic dimensions by name; others are small. Inputs of several ranks with the same name and type are
     equal.
     """
+    return _drawn_inputs(lower(module, defer=True), function=function, seed=seed, dims=dims, given=given)
+
+
+def _drawn_inputs(
+    lowered: Module,
+    *,
+    function: str | None,
+    seed: int,
+    dims: Mapping[str, int] | None = None,
+    given: Mapping[str, Array] | None = None,
+) -> dict[str, Array]:
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
     from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
 
-    lowered = lower(module, defer=True)
     ranks = ranks_of(lowered, function)
     if ranks is not None:
         return random_rank_inputs(lowered, ranks, seed=seed, dims=dims or {}, given=given or {})
