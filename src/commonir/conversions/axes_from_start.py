@@ -25,7 +25,7 @@ def count_axes_from_start(module: Module, opset: int) -> None:
 
 
 def _count(op: onnx.OnnxOp) -> None:
-    counted = op.results[0] if isinstance(op, onnx.Unsqueeze1) else op.operands[0]
+    counted = op.results[0] if isinstance(op, onnx.Unsqueeze) else op.operands[0]
     rank = counted.type.rank if isinstance(counted.type, TensorType) else None
     stored = op.stored_attributes
     axis, axes = stored.get("axis"), stored.get("axes")

@@ -8,8 +8,6 @@ Source: ONNX operator reference, versions of the operator sets.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.conversions import axes_by_cases, successors
@@ -21,14 +19,12 @@ from commonir.conversions.core_to_onnx.building import opset_of
 from commonir.conversions.core_to_onnx.legal_types import uses_illegal_types
 from commonir.conversions.operands import element_of
 from commonir.dialects import core, onnx
-from commonir.ir.attributes import DictionaryAttr, IntegerAttr, is_sequence
+from commonir.ir.attributes import DictionaryAttr, IntegerAttr
 from commonir.ir.cloning import clone
-from commonir.ir.data import data_of
 from commonir.ir.module import Module, replace_function
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, boolean, f32, i64
 from commonir.ods import Dialects, Form, Op, check_operation
-from commonir.ods.fields import Field, FieldKind
+from commonir.ods.fields import FieldKind
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.rewrite.equivalence import have_same_meaning
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, Target, as_attribute, legalize, rule
@@ -90,7 +86,7 @@ def counterpart(op: onnx.OnnxOp, context: Context, *operands: Value | tuple[Valu
         return Mismatch(f"{op.name} came with {onnx.DIALECT.operations[op.name][0].since}")
     if onnx.is_deprecated(definition):
         return Mismatch(f"{op.name} is deprecated in {context.target}")
-    given = dict(zip([f.name for f in op.layout.inputs], operands, strict=True))
+    given = dict(zip(op.formal_operands(), operands, strict=True))
     arguments = _arguments(op, definition, given, context)
     if isinstance(arguments, Mismatch):
         return arguments
@@ -101,7 +97,7 @@ def counterpart(op: onnx.OnnxOp, context: Context, *operands: Value | tuple[Valu
     errors = list(check_operation(result))
     if errors:
         return Mismatch("; ".join(d.message for d in errors))
-    if type(op).newest() is not definition.newest() and not _means_the_same(op, result, operands):
+    if type(op).newest() is not definition.newest() and not _means_the_same(op, result, given):
         return Mismatch(f"{op.name} has another meaning in {context.target}")
     is_alike = len(op.layout.inputs) == len(definition.layout.inputs) and len(op.layout.results) == count
     for key, value in op.extra.items():
@@ -127,53 +123,28 @@ def _arguments(
     regions = iter(context.regions)
     out: dict[str, object] = {}
     for f in op.layout.arguments:
-        value: object = next(regions, None) if f.kind is FieldKind.REGION else operand.get(f.name, op.field_value(f))
+        value: object = next(regions, None) if f.kind is FieldKind.REGION else op.field_value(f)
         expected = known.get(f.name.lower())
         if expected is None:
             if value not in (f.default, None, ()):
                 return Mismatch(f"{op.name} has no '{f.spelling}' in {context.target}")
-        elif expected.kind is f.kind:
-            out[expected.name] = value
-        elif value is not None:
-            is_literal = not isinstance(value, Value)
-            result = _as_operand(op, expected, value) if is_literal else as_attribute(expected, value)
-            if result is None:
+            continue
+        if f.name in operand and (expected.kind is FieldKind.OPERAND or f.kind is FieldKind.OPERAND):
+            value = operand[f.name]
+        if value is None and expected.kind is not f.kind:
+            continue
+        if isinstance(value, Value) and expected.kind is FieldKind.ATTRIBUTE:
+            value = as_attribute(expected, value)
+            if value is None:
                 return Mismatch(f"'{f.spelling}' of {op.name} must be known before running in {context.target}")
-            out[expected.name] = result
+        out[expected.name] = value
     missing = next((f.spelling for f in definition.layout.arguments if f.is_required and f.name not in out), None)
     return out if missing is None else Mismatch(f"{op.name} takes '{missing}' in {context.target}")
 
 
-def _as_operand(op: Op, field: Field, value: object) -> Value | None:
-    """A constant operand that holds the value of an attribute."""
-    many = is_sequence(value)
-    values = value if many else (value,)
-    if not all(isinstance(v, int | float) for v in values):
-        return None
-    numbers = [v for v in values if isinstance(v, int | float)]
-    element = _element_of(op, field, numbers)
-    return onnx.Initializer(data_of(element, (len(numbers),) if many or _is_vector(field) else (), numbers)).output
-
-
-def _is_vector(field: Field) -> bool:
-    return field.pattern is not None and field.pattern.dims is not None and len(field.pattern.dims) == 1
-
-
-def _element_of(op: Op, field: Field, values: Sequence[int | float]) -> ElementType:
-    """The element type of an operand that was an attribute: that of other operands where it is the same."""
-    name = "" if field.pattern is None else field.pattern.element
-    for f in op.layout.inputs:
-        v = op.field_value(f)
-        type = v.type if isinstance(v, Value) else None
-        if f.pattern is not None and f.pattern.element == name and isinstance(type, TensorType):
-            return type.element
-    return boolean if isinstance(values[0], bool) else f32 if isinstance(values[0], float) else i64
-
-
-def _means_the_same(op: Op, new_op: Op, operands: Sequence[Value | tuple[Value, ...] | None]) -> bool:
+def _means_the_same(op: Op, new_op: Op, operand: dict[str, Value | tuple[Value, ...] | None]) -> bool:
     """Whether an operator of one version means the same as one of another, on the same operands."""
-    arguments = {f.name: v for f, v in zip(op.layout.inputs, operands, strict=True)}
-    arguments |= {f.name: op.field_value(f) for f in op.layout.attributes}
+    arguments = operand | {f.name: op.field_value(f) for f in op.layout.attributes}
     return have_same_meaning(type(op).build(arguments, [r.type for r in op.results]), new_op)
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from commonir.conversions.core_to_onnx.building import opset_of
 from commonir.dialects import onnx
 from commonir.dialects.onnx.base import known_numbers
-from commonir.dialects.onnx.resize import Resize10, Resize11, ResizingByFactors
-from commonir.dialects.onnx.shape import SplitOp
+from commonir.dialects.onnx.resize import Resize10, ResizingByFactors
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import f32
@@ -29,23 +28,13 @@ def scattered_elements(op: onnx.Scatter, context: Context, data: Value, indices:
     return onnx.ScatterElements(data, indices, updates, axis=op.axis).output
 
 
-@rule(SplitOp)
-def split_into_counted_pieces(op: SplitOp, context: Context, x: Value, split: Value | None = None) -> Result:
+@rule(onnx.Split)
+def split_into_counted_pieces(op: onnx.Split, context: Context, x: Value, split: Value | None) -> Result:
     """Replaces a split into equal pieces: later versions need their number."""
-    declared = op.field_value(op.layout.by_name["split"])
-    counted = isinstance(op, onnx.Split) and op.num_outputs is not None
-    if opset_of(context) < _WITH_COUNTS or split is not None or declared or counted:
+    if opset_of(context) < _WITH_COUNTS or split is not None or op.num_outputs is not None:
         return _STAYS
-    axis = op.field_value(op.layout.by_name["axis"])
-    arguments = {"input": x, "axis": axis, "num_outputs": len(op.results)}
+    arguments = {"input": x, "axis": op.axis, "num_outputs": len(op.results)}
     return onnx.Split.build(arguments, [r.type for r in op.results]).outputs
-
-
-@rule(onnx.Upsample7)
-def upsampled_by_attribute(op: onnx.Upsample7, context: Context, x: Value) -> Result:
-    """Axes times factors that the node states."""
-    scales = onnx.Initializer(data_of(f32, (len(op.scales),), op.scales)).output
-    return _resized(op, context, x, scales, "floor")
 
 
 @rule(onnx.Upsample)
@@ -68,7 +57,7 @@ def resized_by_factors(op: Resize10, context: Context, x: Value, scales: Value) 
     return Mismatch("some axes become longer and others shorter")
 
 
-def _resized(op: onnx.Upsample7 | ResizingByFactors, context: Context, x: Value, scales: Value, nearest: str) -> Result:
+def _resized(op: ResizingByFactors, context: Context, x: Value, scales: Value, nearest: str) -> Result:
     """Axes times factors, with positions that are counted from the first element."""
     opset = opset_of(context)
     if opset < _WITH_RESIZE:
@@ -78,5 +67,6 @@ def _resized(op: onnx.Upsample7 | ResizingByFactors, context: Context, x: Value,
     how = {"mode": op.mode, "coordinate_transformation_mode": "asymmetric", "nearest_mode": nearest}
     if opset < _WITHOUT_REGION:
         region = onnx.Initializer(data_of(f32, (0,), ())).output
-        return Resize11.build({"X": x, "roi": region, "scales": scales, **how}, [op.Y.type]).Y
+        older = onnx.Resize.at("opset11")
+        return older.build({"X": x, "roi": region, "scales": scales, **how}, [op.Y.type]).Y
     return onnx.Resize.build({"X": x, "scales": scales, **how}, [op.Y.type]).Y

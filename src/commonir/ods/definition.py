@@ -13,10 +13,11 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.ir.attributes import Attribute, DenseArrayAttr, attribute_of
+from commonir.ir.attributes import Attribute, DenseArrayAttr, attribute_of, is_sequence
+from commonir.ir.data import Data, data_of, rounded
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.origins import Origin
-from commonir.ir.types import Type, i32
+from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type, boolean, f32, i32, i64
 from commonir.ods.attr_types import AttrType
 from commonir.ods.fields import (
     BOUND,
@@ -35,9 +36,10 @@ from commonir.ods.fields import (
 )
 from commonir.ods.forms import Form, form_of
 from commonir.ods.known import NOT_COMPUTED, DimsCache, known_data
-from commonir.ods.patterns import SameAs, TypeVariable, version_number
+from commonir.ods.patterns import Pattern, SameAs, TypeVariable, version_number
 from commonir.ods.traits import Trait
 from commonir.ods.type_rules import TypeRule
+from commonir.symbolic.constraints import NotKnownError
 
 GROUP_SIZES = "operandSegmentSizes"
 """MLIR's name of the attribute with the segment sizes of operands, where these are ambiguous."""
@@ -299,8 +301,19 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
                 if older is not f:
                     members[f.name] = older
             keywords = {"name": cls.name, "version": version}
-            cls.older[version] = type(cls)(f"{cls.__name__}{version_number(version)}", (cls,), members, **keywords)
+            result = type(cls)(f"{cls.__name__}{version_number(version)}", (cls,), members, **keywords)
+            own = result.layout.by_name
+            if any(f.name in own and own[f.name].kind is _ATTRIBUTE for f in cls.layout.formals):
+                for name in ("reference", "dynamic_reference"):
+                    setattr(result, name, _of_operands(getattr(cls, name)))
+            cls.older[version] = result
         return cls.older[version]
+
+    @classmethod
+    def has_form_of(cls, other: type[Definition]) -> bool:
+        """Returns whether fields of it are operands, attributes ... in another version too, or in a base class."""
+        theirs = other.layout.by_name
+        return cls is other or all(theirs.get(f.name, f).kind is f.kind for f in cls.layout.by_name.values())
 
     @classmethod
     def newest(cls) -> type[Definition]:
@@ -409,6 +422,45 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         if field.variadic:
             return self._operands[first:end]
         return self._operands[first] if end > first else None
+
+    @classmethod
+    def formal_operands(cls) -> list[str]:
+        """Returns the names of the fields of this version that are operands in the newest one."""
+        return [f.name for f in cls.newest().layout.formals if f.name in cls.layout.by_name]
+
+    def as_operand(self, name: str) -> Any:
+        """Returns the value of an operand; a constant where it is an attribute in this version of the operation.
+
+        Raises: NotKnownError for an attribute of a function around.
+        """
+        value, own = getattr(self, name), self.layout.by_name.get(name)
+        if own is None or own.kind is not _ATTRIBUTE or value is None:
+            return value
+        if value is MISSING:
+            raise NotKnownError(f"'{own.spelling}' is not known before running")
+        newest = type(self).newest().layout.by_name[name].pattern
+        values: Sequence[Any] = value if is_sequence(value) else (value,)
+        is_vector = is_sequence(value) or (newest is not None and newest.dims is not None and len(newest.dims) == 1)
+        shape = (len(values),) if is_vector else ()
+        element = self._element_of(newest, values)
+        return self.materialize_constant(data_of(element, shape, [rounded(v, element) for v in values]))
+
+    def _element_of(self, pattern: Pattern | None, values: Sequence[Any]) -> ElementType:
+        """Returns the element type of an operand that is an attribute: that of other operands of its pattern."""
+        element = "" if pattern is None else pattern.element
+        if element in ELEMENT_TYPES:
+            return ELEMENT_TYPES[element]
+        for f in self.layout.inputs:
+            v = self.field_value(f)
+            type = v.type if isinstance(v, Value) else None
+            if f.pattern is not None and f.pattern.element == element and isinstance(type, TensorType):
+                return type.element
+        first = values[0] if values else 0
+        return boolean if isinstance(first, bool) else f32 if isinstance(first, float) else i64
+
+    def materialize_constant(self, data: Data) -> Value:
+        """Returns the result of a constant operation, for references of older versions."""
+        raise NotImplementedError
 
     def _successor(self, field: Field, position: FieldPosition) -> Any:
         if field.variadic:
@@ -584,6 +636,19 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
     def canonicalize(self) -> tuple[Value, ...] | None:
         """Returns values of a simpler equivalent program for the results, or None."""
         return None
+
+
+def _of_operands(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a reference that is called without the operands that are attributes in an older version."""
+
+    def reference(self: Definition, *operands: Any, **indices: Any) -> Any:
+        given, own = iter(operands), self.layout.by_name
+        every = self.newest().layout.formals
+        is_constant = [f.name in own and own[f.name].kind is _ATTRIBUTE for f in every]
+        values = [self.as_operand(f.name) if c else next(given) for f, c in zip(every, is_constant, strict=True)]
+        return method(self, *values, **indices)
+
+    return reference
 
 
 def _stored(attr_type: AttrType[Any], value: object) -> Attribute:

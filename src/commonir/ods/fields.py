@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum, auto
+from functools import partial
 from typing import Any, Generic, Literal, Protocol, TypeVar, overload
 
 from commonir.base.tuples import NamedTuple
@@ -90,11 +91,13 @@ class Field:
     """One declared field. `index` is its position among the fields of its group, set when the class is complete.
 
     `since` is the version of the dialect that added it, if older versions of the operation lack it; in these its value
-    is the default. `relaxed_in` is the version since which it need not be constant and has no check. `elided` is the
-    value that an absent attribute means, which custom forms omit even if it is explicit.
+    is the default. If they have another field in its place, that is `before`. `relaxed_in` is the version since which
+    it need not be constant and has no check. `elided` is the value that an absent attribute means, which custom forms
+    omit even if it is explicit.
     """
 
     __slots__ = (
+        "before",
         "by_value",
         "check",
         "constant",
@@ -142,6 +145,7 @@ class Field:
         self.by_value = by_value
         self.doc = doc
         self.elided: object = MISSING
+        self.before: object = None
         self.name = ""
         self.index = -1
 
@@ -150,6 +154,8 @@ class Field:
 
     def at(self, version: str, same: Mapping[str, str]) -> Field:
         """Returns the field as it is in an older version, where type variables may be the same as others."""
+        if isinstance(self.before, Field) and version_number(version) < version_number(self.since):
+            return self.before.at(version, same)
         is_restricted = version_number(version) < version_number(self.relaxed_in)
         element = "" if self.pattern is None else same.get(self.pattern.element, "")
         if not is_restricted and not element:
@@ -213,7 +219,7 @@ class FieldHolder(Protocol):
 
 
 class SpelledField(Field):
-    """A field of a definition made at run time: its spelling is whatever a file calls it."""
+    """A field whose spelling does not follow from its name, as of definitions made at run time."""
 
     __slots__ = ("_spelling",)
 
@@ -236,7 +242,14 @@ def _pattern(spec: str | Pattern) -> Pattern:
 
 @overload
 def operand(
-    spec: str | Pattern, *, constant: bool = ..., by_value: bool = ..., doc: str = ..., relaxed_in: str = ...
+    spec: str | Pattern,
+    *,
+    constant: bool = ...,
+    by_value: bool = ...,
+    doc: str = ...,
+    since: str = ...,
+    relaxed_in: str = ...,
+    before: object = ...,
 ) -> Value: ...
 @overload
 def operand(
@@ -248,6 +261,7 @@ def operand(
     doc: str = ...,
     since: str = ...,
     relaxed_in: str = ...,
+    before: object = ...,
 ) -> Value | None: ...
 @overload
 def operand(spec: str | Pattern, *, optional: Literal[True], by_value: bool = ..., doc: str = ...) -> Value | None: ...
@@ -266,15 +280,17 @@ def operand(
     doc: str = "",
     since: str = "",
     relaxed_in: str = "",
+    before: object = None,
 ) -> Any:
     """Declares an operand of a type pattern.
 
     `default=None` makes it optional, `optional` too, where required operands follow; `variadic` takes any number.
     `constant`: a constant operation must define it. `by_value`: inference uses its elements if they are known before
     running, as of the shape operand of a reshape. `since` is the version of the dialect that added it, if older
-    versions of the operation lack it; `relaxed_in` is the version since which it need not be constant.
+    versions of the operation lack it, or have the field `before` in its place, which may be an attribute: references
+    then take a constant. `relaxed_in` is the version since which it need not be constant.
     """
-    return Field(
+    result = Field(
         FieldKind.OPERAND,
         pattern=_pattern(spec),
         default=None if optional else default,
@@ -286,6 +302,8 @@ def operand(
         since=since,
         relaxed_in=relaxed_in,
     )
+    result.before = before
+    return result
 
 
 @overload
@@ -339,10 +357,17 @@ def parameter(
 
 
 @overload
-def attribute(attr_type: AttrType[T], *, check: Check | None = ..., doc: str = ...) -> T: ...
+def attribute(attr_type: AttrType[T], *, check: Check | None = ..., doc: str = ..., spelling: str = ...) -> T: ...
 @overload
 def attribute(
-    attr_type: AttrType[T], *, default: T, check: Check | None = ..., doc: str = ..., since: str = ...
+    attr_type: AttrType[T],
+    *,
+    default: T,
+    check: Check | None = ...,
+    doc: str = ...,
+    since: str = ...,
+    before: object = ...,
+    spelling: str = ...,
 ) -> T: ...
 @overload
 def attribute(
@@ -353,6 +378,7 @@ def attribute(
     check: Check | None = ...,
     doc: str = ...,
     since: str = ...,
+    before: object = ...,
 ) -> T | None: ...
 def attribute(
     attr_type: AttrType[Any],
@@ -362,15 +388,15 @@ def attribute(
     check: Check | None = None,
     doc: str = "",
     since: str = "",
+    before: object = None,
+    spelling: str = "",
 ) -> Any:
-    """Declares a compile-time constant. `since` is as of an operand; `elided` is the value that an optional one means
-    if it is absent, which custom forms omit.
+    """Declares a compile-time constant. `since` and `before` are as of an operand; `elided` is the value that an
+    optional one means if it is absent, which custom forms omit; `spelling` is its name in files, if that is another.
     """
-    optional = default is None
-    result = Field(
-        FieldKind.ATTRIBUTE, type=attr_type, default=default, optional=optional, check=check, doc=doc, since=since
-    )
-    result.elided = elided
+    make = partial(SpelledField, spelling) if spelling else Field
+    result = make(FieldKind.ATTRIBUTE, type=attr_type, default=default, optional=default is None, check=check, doc=doc)
+    result.elided, result.since, result.before = elided, since, before
     return result
 
 

@@ -577,14 +577,14 @@ def _named_location(op: Operation) -> Location | None:
 
 
 def _grouped(op: Op, operands: Sequence[Value]) -> list[Value | tuple[Value, ...] | None]:
-    """Returns the new operands of an operation, one entry for each declared one, without parameters."""
+    """Returns the new operands of an operation, one entry for each of `formal_operands`."""
     replacement = dict(zip(op.operands, operands, strict=True))
     out: list[Value | tuple[Value, ...] | None] = []
-    for f in op.layout.inputs:
-        if f.kind is not FieldKind.OPERAND:
-            continue
-        v = op.field_value(f)
-        out.append(tuple([replacement[u] for u in v]) if f.variadic else None if v is None else replacement[v])
+    for name in op.formal_operands():
+        v: Value | tuple[Value, ...] | None = op.as_operand(name)
+        out.append(
+            tuple([replacement[u] for u in v]) if isinstance(v, tuple) else None if v is None else replacement.get(v, v)
+        )
     return out
 
 

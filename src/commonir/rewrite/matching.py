@@ -75,6 +75,10 @@ class Compiled:
         """Returns the definition of the operation at the root of the source."""
         return op_class(self.rewrite.source)
 
+    def takes(self, op_class: type[Operation]) -> bool:
+        """Returns whether the definition at the root is that of a class, in a version with the same kinds of fields."""
+        return issubclass(op_class, self.definition) and op_class.has_form_of(self.definition)
+
     def match(self, op: Op) -> Match | None:
         """Returns the bindings of variables if the rule applies to an operation, else None."""
         for steps in self.alternatives:
@@ -94,7 +98,7 @@ class Compiled:
 
     def mismatch(self, op: Operation) -> str | None:
         """Returns why the rule does not apply to an operation; None when it does."""
-        if not isinstance(op, self.definition):
+        if not isinstance(op, self.definition) or not self.takes(type(op)):
             if op.name != self.definition.name:
                 return f"{op.name} is not {self.definition.name}"
             return f"{op.name} is of another version than {self.definition.since or 'the one'} that the rule is for"

@@ -56,7 +56,7 @@ class RuleSet:
         """Returns the rules whose root is a definition, in the order in which they are tried."""
         result = self._found.get(op_class)
         if result is None:
-            own = [r for base in op_class.__mro__ for r in self._by_definition.get(base, ())]
+            own = [r for base in op_class.__mro__ for r in self._by_definition.get(base, ()) if r.takes(op_class)]
             result = self._found[op_class] = tuple(_in_order(own))
         return result
 

@@ -97,6 +97,8 @@ class Enter(MatchStep):
         value = _operand(match.operations[self.at], self.field, self.index)
         if value is None or not isinstance(value.owner, self.definition) or value.index != self.pick:
             return False
+        if not value.owner.has_form_of(self.definition):
+            return False
         match.operations.append(value.owner)
         if self.label:
             match.bound[self.label] = value.owner.results
@@ -109,6 +111,8 @@ class Enter(MatchStep):
         owner = value.owner
         if not isinstance(owner, Operation):
             return f"{self._where(match)} is an argument, not the result of {self.definition.name}"
+        if isinstance(owner, self.definition) and not owner.has_form_of(self.definition):
+            return f"{self._where(match)} is the result of another version of {owner.name}"
         if isinstance(owner, self.definition):
             return f"{self._where(match)} is result {value.index} of {owner.name}, not {self.pick}"
         return f"{self._where(match)} is the result of {owner.name}, not of {self.definition.name}"

@@ -186,7 +186,7 @@ def _sampled(op: core.GridSample, context: Context, images: Value, places: Value
     padding = _PADDINGS[op.border]
     if opset_of(context) < _RENAMED:
         mode = _OLD_NAMES.get(op.mode.value, op.mode.value)
-        return onnx.GridSample16(images, places, mode=mode, padding_mode=padding, align_corners=aligned).Y
+        return onnx.GridSample.at("opset16")(images, places, mode=mode, padding_mode=padding, align_corners=aligned).Y
     mode = op.mode.value
     return onnx.GridSample(images, places, mode=mode, padding_mode=padding, align_corners=aligned).Y
 

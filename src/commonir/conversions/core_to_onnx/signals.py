@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from commonir.conversions.core_to_core.fourier import dft_by_matrix
 from commonir.conversions.core_to_core.image_regions import region_means
 from commonir.conversions.core_to_onnx.building import cast, constant, opset_of, vector
@@ -40,7 +42,8 @@ def dft(op: core.Dft, context: Context, x: Value) -> Result:
     wide = cast(x, f32) if element_of(x).bits < f32.bits else x
     length = onnx.Squeeze(vector(context, (op.length,))).squeezed
     if opset_of(context) < _AXIS_AS_OPERAND:
-        y = onnx.DFT17(wide, length, axis=axis, inverse=op.inverse, onesided=op.onesided).output
+        position: Any = axis
+        y = onnx.DFT.at("opset17")(wide, length, position, inverse=op.inverse, onesided=op.onesided).output
     else:
         along = constant(context, i64, (), (axis,))
         y = onnx.DFT(wide, length, along, inverse=op.inverse, onesided=op.onesided).output

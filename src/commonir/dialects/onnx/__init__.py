@@ -1,7 +1,7 @@
 """The onnx dialect: the operators of ONNX, and the structure of a model.
 
-A class is an operator with one meaning, in all the versions that differ in element types or lack a field. Where an
-older version has another form, it is a class of its own whose name ends with a number (`Clip6`). Fields have the names
+A class is an operator with one meaning, in all the versions that differ in element types or fields. Where an older
+version has another meaning, it is a class of its own whose name ends with a number (`Softmax1`). Fields have the names
 of the standard. Definitions only.
 """
 
@@ -18,13 +18,13 @@ import_members(
             "Celu Elu Gelu Hardmax Hardmax1 HardSigmoid HardSwish LeakyRelu LogSoftmax LogSoftmax1 Mish PRelu Relu "
             "Selu Shrink Sigmoid Softmax Softmax1 Softplus Softsign SwiGLU Swish ThresholdedRelu"
         ),
-        "arithmetic": ("Add BitShift BitwiseAnd BitwiseOr BitwiseXor Clip Clip6 Div Max Mean Min Mod Mul Pow Sub Sum"),
+        "arithmetic": ("Add BitShift BitwiseAnd BitwiseOr BitwiseXor Clip Div Max Mean Min Mod Mul Pow Sub Sum"),
         "attention": "Attention FlexAttention LinearAttention RotaryEmbedding",
         "base": "ANY OnnxOp is_deprecated",
         "cast": "BitCast Cast CastLike",
         "comparison": "And Equal Greater GreaterOrEqual Less LessOrEqual Or Where Xor",
-        "constants": "Constant Constant1 ConstantOfShape EyeLike Range",
-        "contraction": "Einsum Gemm Gemm6 Gemm9 MatMul",
+        "constants": "Constant ConstantOfShape EyeLike Range",
+        "contraction": "Einsum Gemm Gemm6 MatMul",
         "control": "If Loop Scan Scan8 SequenceMap",
         "convolution": "CausalConvWithState Col2Im Conv ConvTranspose DeformConv",
         "elementwise": (
@@ -37,7 +37,7 @@ import_members(
         "image": "ImageDecoder",
         "indexing": (
             "Compress CumProd CumSum Gather GatherElements GatherND NonZero OneHot ReverseSequence Scatter "
-            "ScatterElements ScatterND TensorScatter TopK TopK1 Trilu Unique"
+            "ScatterElements ScatterND TensorScatter TopK Trilu Unique"
         ),
         "limited_broadcasting": "Add6 And1 Div6 Equal1 Greater1 Less1 Mul6 Or1 Pow1 PRelu6 Sub6 Xor1",
         "losses": "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss",
@@ -64,29 +64,27 @@ import_members(
         "quantization": "DequantizeLinear DynamicQuantizeLinear QuantizeLinear",
         "quantized_products": "ConvInteger MatMulInteger QLinearConv QLinearMatMul",
         "random": (
-            "Bernoulli Dropout Dropout6 Dropout7 Dropout10 Multinomial RandomNormal RandomNormalLike RandomUniform "
-            "RandomUniformLike"
+            "Bernoulli Dropout Dropout6 Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike"
         ),
         "recurrent": "GRU LSTM RNN",
         "reduction": (
-            "ArgMax ArgMin ReduceL1 ReduceL2 ReduceL11 ReduceL21 ReduceLogSum ReduceLogSum1 ReduceLogSumExp "
-            "ReduceLogSumExp1 ReduceMax ReduceMax1 ReduceMean ReduceMean1 ReduceMin ReduceMin1 ReduceProd ReduceProd1 "
-            "ReduceSum ReduceSum1 ReduceSumSquare ReduceSumSquare1"
+            "ArgMax ArgMin ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd "
+            "ReduceSum ReduceSumSquare"
         ),
-        "resize": "Resize Resize10 Resize11",
-        "sampling": "AffineGrid GridSample GridSample16 NonMaxSuppression",
+        "resize": "Resize Resize10",
+        "sampling": "AffineGrid GridSample NonMaxSuppression",
         "sequence": (
-            "ConcatFromSequence Optional OptionalGetElement OptionalHasElement OptionalHasElement15 SequenceAt "
+            "ConcatFromSequence Optional OptionalGetElement OptionalHasElement SequenceAt "
             "SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceLength SplitToSequence"
         ),
         "shape": (
-            "CenterCropPad Concat DepthToSpace Expand Flatten Identity Identity1 Pad Pad2 Reshape Shape Size Slice "
-            "Slice1 SpaceToDepth Split Split2 Squeeze Squeeze1 Tile Transpose Unsqueeze Unsqueeze1"
+            "CenterCropPad Concat DepthToSpace Expand Flatten Identity Pad Reshape Shape Size Slice "
+            "SpaceToDepth Split Squeeze Tile Transpose Unsqueeze"
         ),
-        "signal": "DFT DFT17 STFT BlackmanWindow HammingWindow HannWindow MelWeightMatrix",
+        "signal": "DFT STFT BlackmanWindow HammingWindow HannWindow MelWeightMatrix",
         "strings": "RegexFullMatch StringConcat StringNormalizer StringSplit TfIdfVectorizer",
         "training": "Adagrad Adam Gradient Momentum",
-        "upsample": "Upsample Upsample7",
+        "upsample": "Upsample",
         "vision": "MaxRoiPool RoiAlign RoiAlign10",
     },
 )

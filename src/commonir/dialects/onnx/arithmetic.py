@@ -194,10 +194,16 @@ class Clip(OnnxOp, name="onnx.Clip"):
     """The element limited to a range, either end of which may be open."""
 
     input: Value = operand("T")
-    min: Value | None = operand("T[]", default=None, by_value=True)
-    max: Value | None = operand("T[]", default=None, by_value=True)
+    min: Value | None = operand(
+        "T[]", default=None, by_value=True, since="opset11",
+        before=attribute(attr_types.number, default=-LARGEST_SINGLE),
+    )  # fmt: skip
+    max: Value | None = operand(
+        "T[]", default=None, by_value=True, since="opset11",
+        before=attribute(attr_types.number, default=LARGEST_SINGLE),
+    )  # fmt: skip
     output: Value = result("T")
-    T = by_version(opset11=FLOATS_1, opset12=NUMBERS_1, opset13=NUMBERS)
+    T = by_version(opset6=FLOATS_1, opset11=FLOATS_1, opset12=NUMBERS_1, opset13=NUMBERS)
 
     def reference(self, input: Value, min: Value | None, max: Value | None) -> Value:
         bounds = _known_bound(min), _known_bound(max)
@@ -212,16 +218,3 @@ def _known_bound(bound: Value | None) -> float | None:
     data = None if bound is None or not element_of(bound).is_float else known_data(bound)
     value = None if data is None else data.values()[0]
     return value if isinstance(value, float) and not isnan(value) else None
-
-
-class Clip6(OnnxOp, name="onnx.Clip", since="opset6"):
-    """The element limited to a range."""
-
-    input: Value = operand("T")
-    max: float = attribute(attr_types.number, default=LARGEST_SINGLE)
-    min: float = attribute(attr_types.number, default=-LARGEST_SINGLE)
-    output: Value = result("T")
-    T = FLOATS_1
-
-    def reference(self, input: Value) -> Value:
-        return core.clip(input, self.min, self.max)

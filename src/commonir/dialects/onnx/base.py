@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.tuples import NamedTuple
+from commonir.dialects import core
+from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import (
     ElementType,
@@ -133,6 +135,9 @@ class OnnxOp(Op, traits=(traits.Pure,)):
 
     successor = ""
     """The operator to use instead of one that is deprecated."""
+
+    def materialize_constant(self, data: Data) -> Value:
+        return core.constant(data)
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
         """Returns the dims that the reference computes from the types and known elements of operands."""

@@ -74,19 +74,10 @@ class ConstantOp(OnnxOp):
         return None if data is None else core.whole_numbers(data)
 
 
-class Constant1(ConstantOp, name="onnx.Constant", since="opset1 opset9"):
-    """A tensor known before the program runs."""
-
-    value: Data = attribute(attr_types.data)
-    output: Value = result("T")
-    T = by_version(opset1=FLOATS_1, opset9=ANY_1)
-
-    def data(self) -> Data:
-        return self.value
-
-
 class Constant(
-    ConstantOp, name="onnx.Constant", since="opset11 opset12 opset13 opset19 opset21 opset23 opset24 opset25"
+    ConstantOp,
+    name="onnx.Constant",
+    since="opset1 opset9 opset11 opset12 opset13 opset19 opset21 opset23 opset24 opset25",
 ):
     """A tensor known before the program runs, given by exactly one of the attributes.
 
@@ -100,12 +91,13 @@ class Constant(
     value_float: float | None = attribute(attr_types.number, default=None, since="opset12")
     value_ints: tuple[int, ...] | None = attribute(attr_types.integers, default=None, since="opset12")
     value_int: int | None = attribute(attr_types.integer, default=None, since="opset12")
-    sparse_value: DictionaryAttr | None = attribute(attr_types.dictionary, default=None)
-    value: Data | None = attribute(attr_types.data, default=None)
+    sparse_value: DictionaryAttr | None = attribute(attr_types.dictionary, default=None, since="opset11")
+    value: Data | None = attribute(attr_types.data, default=None, since="opset11", before=attribute(attr_types.data))
     output: Value = result("T")
     T = by_version(
-        opset11=ANY_1, opset13=ANY_13, opset19=ANY_19, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24, opset25=ANY_25
-    )
+        opset1=FLOATS_1, opset9=ANY_1, opset13=ANY_13, opset19=ANY_19, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24,
+        opset25=ANY_25,
+    )  # fmt: skip
 
     def data(self) -> Data:
         value = self.value

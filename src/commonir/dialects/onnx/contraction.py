@@ -62,22 +62,17 @@ class AffineProduct(OnnxOp):
 class Gemm(AffineProduct, name="onnx.Gemm"):
     """General matrix product: alpha A B + beta C, where A and B may be transposed and C is broadcast."""
 
-    T = by_version(opset11=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS)
+    C: Value | None = operand("T", default=None, since="opset11", before=operand("T"))
+    T = by_version(opset7=FLOATS_1, opset9=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS)
 
     def reference(self, A: Value, B: Value, C: Value | None) -> Value:
         return self.product(A, B, C)
 
 
-class Gemm9(Gemm, name="onnx.Gemm"):
+class Gemm6(Gemm, name="onnx.Gemm", since="opset6"):
     """alpha A B + beta C, where A and B may be transposed and C, which must be given, is broadcast."""
 
     C: Value = operand("T")  # pyright: ignore[reportIncompatibleVariableOverride]  # not optional here
-    T = by_version(opset7=FLOATS_1, opset9=WIDE_NUMBERS_1)
-
-
-class Gemm6(Gemm9, name="onnx.Gemm", since="opset6"):
-    """alpha A B + beta C, where A and B may be transposed and C, which must be given, is broadcast."""
-
     broadcast: bool = attribute(attr_types.flag, default=False)
     T = FLOATS_1
 

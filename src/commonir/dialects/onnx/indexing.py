@@ -357,21 +357,6 @@ class CumProd(Cumulative, name="onnx.CumProd", since="opset26"):
     T = WIDE_NUMBERS
 
 
-class TopK1(OnnxOp, name="onnx.TopK", since="opset1"):
-    """The k largest elements along an axis, the largest first, and their positions; of equal ones, the first."""
-
-    X: Value = operand("T")
-    k: int = attribute(attr_types.integer)
-    axis: int = attribute(attr_types.integer, default=-1)
-    Values: Value = result("T")
-    Indices: Value = result("I")
-    T = FLOATS_1
-    I = element_type(i64)  # noqa: E741  the name of the standard
-
-    def reference(self, X: Value) -> tuple[Value, ...]:
-        return core.top_k(X, self.k, self.axis)
-
-
 class TopK(OnnxOp, name="onnx.TopK"):
     """The K extreme elements along an axis, the most extreme first, and their positions; of equal ones, the first.
 
@@ -379,13 +364,13 @@ class TopK(OnnxOp, name="onnx.TopK"):
     """
 
     X: Value = operand("T")
-    K: Value = operand("i64", by_value=True)
+    K: Value = operand("i64", by_value=True, since="opset10", before=attribute(attr_types.integer, spelling="k"))
     sorted: bool = attribute(attr_types.flag, default=True, since="opset11")
     largest: bool = attribute(attr_types.flag, default=True, since="opset11")
     axis: int = attribute(attr_types.integer, default=-1)
     Values: Value = result("T")
     Indices: Value = result("I")
-    T = by_version(opset10=FLOATS_1, opset11=NUMBERS_1, opset24=NUMBERS)
+    T = by_version(opset1=FLOATS_1, opset10=FLOATS_1, opset11=NUMBERS_1, opset24=NUMBERS)
     I = element_type(i64)  # noqa: E741  the name of the standard
 
     def infer_partially(self) -> tuple[Type, ...]:

@@ -26,7 +26,11 @@ from commonir.ir.data import rounded
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean, f32, f64, i32, i64
 from commonir.notation import NotationError
-from commonir.ods import attr_types, attribute, by_version, known_data, operand, positive, result, traits
+from commonir.ods import attr_types, attribute, by_version, known_data, operand, positive, result, same_as, traits
+from commonir.ods.patterns import version_number
+
+_BOOLEAN_MASK = 10
+"""The first version in which the mask of Dropout is of bools."""
 
 
 def _seed(seed: float | None) -> int:
@@ -172,49 +176,28 @@ class Dropout(OnnxOp, name="onnx.Dropout", traits=(traits.Random,)):
     """
 
     data: Value = operand("T")
-    ratio: Value | None = operand("T1", default=None, by_value=True)
-    training_mode: Value | None = operand("T2", default=None, by_value=True)
-    seed: int | None = attribute(attr_types.integer, default=None)
+    ratio: Value | None = operand(
+        "T1", default=None, by_value=True, since="opset12", before=attribute(attr_types.number, default=0.5)
+    )
+    training_mode: Value | None = operand("T2", default=None, by_value=True, since="opset12")
+    seed: int | None = attribute(attr_types.integer, default=None, since="opset12")
     output: Value = result("T")
     mask: Value | None = result("T2", optional=True)
-    T = by_version(opset12=FLOATS_1, opset13=FLOATS, opset22=FLOATS | FLOATS_8)
-    T1 = by_version(opset12=FLOATS_1, opset13=FLOATS_1, opset22=FLOATS | FLOATS_8)
-    T2 = BOOLEAN
+    T = by_version(opset7=FLOATS_1, opset10=FLOATS_1, opset12=FLOATS_1, opset13=FLOATS, opset22=FLOATS | FLOATS_8)
+    T1 = by_version(opset7=FLOATS_1, opset13=FLOATS_1, opset22=FLOATS | FLOATS_8)
+    T2 = by_version(opset7=same_as("T"), opset10=BOOLEAN)
 
     def reference(self, data: Value, ratio: Value | None, training_mode: Value | None) -> tuple[Value, ...]:
         mode = None if training_mode is None else known_data(training_mode)
         if training_mode is None or (mode is not None and not any(mode.values())):
-            return (data, _all_kept(data, boolean))
+            has_own_type = version_number(self.since) < _BOOLEAN_MASK
+            return (data, _all_kept(data, element_of(data) if has_own_type else boolean))
         share = core.scalar(0.5, f64) if ratio is None else core.cast(ratio, f64)
         dropped, kept = _dropped(data, share, core.ANY_SEED if self.seed is None else self.seed)
         if mode is not None:
             return (dropped, kept)
         trains = core.reshape(training_mode, ())
         return (core.select(trains, dropped, data), core.logical_or(kept, core.logical_not(trains)))
-
-
-class Dropout7(OnnxOp, name="onnx.Dropout"):
-    """The tensor itself: nothing is dropped but when training, which these versions leave to others."""
-
-    data: Value = operand("T")
-    ratio: float = attribute(attr_types.number, default=0.5)
-    output: Value = result("T")
-    mask: Value | None = result("T", optional=True)
-    T = by_version(opset7=FLOATS_1)
-
-    def reference(self, data: Value) -> tuple[Value, ...]:
-        return (data, _all_kept(data, element_of(data)))
-
-
-class Dropout10(Dropout7, name="onnx.Dropout", since="opset10"):
-    """The tensor itself: nothing is dropped but when training, which these versions leave to others."""
-
-    mask: Value | None = result("T1", optional=True)
-    T = FLOATS_1
-    T1 = BOOLEAN
-
-    def reference(self, data: Value) -> tuple[Value, ...]:
-        return (data, _all_kept(data, boolean))
 
 
 class Dropout6(OnnxOp, name="onnx.Dropout", traits=(traits.Random,), since="opset6"):

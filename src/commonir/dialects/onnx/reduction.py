@@ -32,11 +32,14 @@ from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, by_version, known_dims, operand, result
 from commonir.symbolic import element_count
 
-ALONG_ATTRIBUTE = by_version(opset1=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS)
-EXTREMES_ALONG_ATTRIBUTE = by_version(
-    opset1=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1, opset12=WIDE_NUMBERS_1 | BYTES, opset13=WIDE_NUMBERS | BYTES
+_NUMBERS = by_version(opset1=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS, opset18=WIDE_NUMBERS)
+_LOGARITHMS = by_version(
+    opset1=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS, opset18=WIDE_NUMBERS, opset28=FLOATS
 )
-EXTREMES = by_version(opset18=WIDE_NUMBERS | BYTES, opset20=WIDE_NUMBERS | BYTES | BOOLEAN)
+_EXTREMES = by_version(
+    opset1=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1, opset12=WIDE_NUMBERS_1 | BYTES, opset13=WIDE_NUMBERS | BYTES,
+    opset18=WIDE_NUMBERS | BYTES, opset20=WIDE_NUMBERS | BYTES | BOOLEAN,
+)  # fmt: skip
 
 Axes = tuple[int, ...] | None
 """The axes that are folded, all of them named; None where nothing is."""
@@ -48,9 +51,11 @@ class Reduction(OnnxOp):
 
     combine: ClassVar[Combine]
     data: Value = operand("T")
-    axes: Value | None = operand("i64", default=None, by_value=True)
+    axes: Value | None = operand(
+        "i64", default=None, by_value=True, since="opset18", before=attribute(attr_types.integers, default=None)
+    )
     keepdims: bool = attribute(attr_types.flag, default=True)
-    noop_with_empty_axes: bool = attribute(attr_types.flag, default=False)
+    noop_with_empty_axes: bool = attribute(attr_types.flag, default=False, since="opset18")
     reduced: Value = result("T")
 
     def infer(self) -> tuple[Type, ...]:
@@ -73,7 +78,7 @@ class Reduction(OnnxOp):
 
     def _named(self, rank: int | None) -> tuple[tuple[int, ...] | None, int | None]:
         """The axes that are named, if known, and how many they are; as many as the rank are all."""
-        given = self.axes
+        given: Value | None = self.as_operand("axes")
         if given is None:
             return (), 0
         elements, count = known_dims(given), (tensor_type(given).shape or (None,))[0]
@@ -90,20 +95,6 @@ class Reduction(OnnxOp):
             named = fixed(axes, "axes")
         is_folded = named or not self.noop_with_empty_axes
         return type(self).combine(data, named or tuple(range(rank)) if is_folded else None, self.keepdims)
-
-
-class ReductionAlongAttribute(OnnxOp):
-    """A function of all elements along some axes; along all of them without `axes`."""
-
-    combine: ClassVar[Combine]
-    data: Value = operand("T")
-    axes: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    keepdims: bool = attribute(attr_types.flag, default=True)
-    reduced: Value = result("T")
-    T = ALONG_ATTRIBUTE
-
-    def reference(self, data: Value) -> Value:
-        return type(self).combine(data, self.axes or tuple(range(rank_of(data))), self.keepdims)
 
 
 def _folded(fold: Callable[[Value, tuple[int, ...], bool], Value]) -> Combine:
@@ -182,137 +173,78 @@ def log_of_exponentials_along(data: Value, axes: Axes, keep: bool) -> Value:
     return core.narrowed(summed if keep else core.squeeze(summed, axes), data)
 
 
-class ReduceSum(Reduction, name="onnx.ReduceSum", since="opset13"):
+class ReduceSum(Reduction, name="onnx.ReduceSum"):
     """The sum over some axes."""
 
     combine = staticmethod(sum_along)
-    T = WIDE_NUMBERS
+    axes: Value | None = operand(
+        "i64", default=None, by_value=True, since="opset13", before=attribute(attr_types.integers, default=None)
+    )
+    noop_with_empty_axes: bool = attribute(attr_types.flag, default=False, since="opset13")
+    T = by_version(opset1=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS)
 
 
-class ReduceSum1(ReductionAlongAttribute, name="onnx.ReduceSum", since="opset1 opset11"):
-    """The sum over some axes."""
-
-    combine = staticmethod(sum_along)
-    T = by_version(opset1=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1)
-
-
-class ReduceMean(Reduction, name="onnx.ReduceMean", since="opset18"):
+class ReduceMean(Reduction, name="onnx.ReduceMean"):
     """The mean over some axes."""
 
     combine = staticmethod(mean_along)
-    T = WIDE_NUMBERS
-
-
-class ReduceMean1(ReductionAlongAttribute, name="onnx.ReduceMean"):
-    """The mean over some axes."""
-
-    combine = staticmethod(mean_along)
+    T = _NUMBERS
 
 
 class ReduceMax(Reduction, name="onnx.ReduceMax"):
     """The largest element over some axes."""
 
     combine = staticmethod(largest_along)
-    T = EXTREMES
-
-
-class ReduceMax1(ReductionAlongAttribute, name="onnx.ReduceMax"):
-    """The largest element over some axes."""
-
-    combine = staticmethod(largest_along)
-    T = EXTREMES_ALONG_ATTRIBUTE
+    T = _EXTREMES
 
 
 class ReduceMin(Reduction, name="onnx.ReduceMin"):
     """The smallest element over some axes."""
 
     combine = staticmethod(smallest_along)
-    T = EXTREMES
+    T = _EXTREMES
 
 
-class ReduceMin1(ReductionAlongAttribute, name="onnx.ReduceMin"):
-    """The smallest element over some axes."""
-
-    combine = staticmethod(smallest_along)
-    T = EXTREMES_ALONG_ATTRIBUTE
-
-
-class ReduceProd(Reduction, name="onnx.ReduceProd", since="opset18"):
+class ReduceProd(Reduction, name="onnx.ReduceProd"):
     """The product over some axes."""
 
     combine = staticmethod(product_along)
-    T = WIDE_NUMBERS
+    T = _NUMBERS
 
 
-class ReduceProd1(ReductionAlongAttribute, name="onnx.ReduceProd"):
-    """The product over some axes."""
-
-    combine = staticmethod(product_along)
-
-
-class ReduceL1(Reduction, name="onnx.ReduceL1", since="opset18"):
+class ReduceL1(Reduction, name="onnx.ReduceL1"):
     """L1 norm: the sum of absolute values over some axes."""
 
     combine = staticmethod(absolute_sum_along)
-    T = WIDE_NUMBERS
+    T = _NUMBERS
 
 
-class ReduceL11(ReductionAlongAttribute, name="onnx.ReduceL1"):
-    """L1 norm: the sum of absolute values over some axes."""
-
-    combine = staticmethod(absolute_sum_along)
-
-
-class ReduceL2(Reduction, name="onnx.ReduceL2", since="opset18"):
+class ReduceL2(Reduction, name="onnx.ReduceL2"):
     """L2 norm: the root of the sum of squares over some axes."""
 
     combine = staticmethod(root_of_squares_along)
-    T = WIDE_NUMBERS
+    T = _NUMBERS
 
 
-class ReduceL21(ReductionAlongAttribute, name="onnx.ReduceL2"):
-    """L2 norm: the root of the sum of squares over some axes."""
-
-    combine = staticmethod(root_of_squares_along)
-
-
-class ReduceSumSquare(Reduction, name="onnx.ReduceSumSquare", since="opset18"):
+class ReduceSumSquare(Reduction, name="onnx.ReduceSumSquare"):
     """The sum of squares over some axes."""
 
     combine = staticmethod(square_sum_along)
-    T = WIDE_NUMBERS
-
-
-class ReduceSumSquare1(ReductionAlongAttribute, name="onnx.ReduceSumSquare"):
-    """The sum of squares over some axes."""
-
-    combine = staticmethod(square_sum_along)
+    T = _NUMBERS
 
 
 class ReduceLogSum(Reduction, name="onnx.ReduceLogSum"):
     """The logarithm of the sum over some axes."""
 
     combine = staticmethod(log_of_sum_along)
-    T = by_version(opset18=WIDE_NUMBERS, opset28=FLOATS)
-
-
-class ReduceLogSum1(ReductionAlongAttribute, name="onnx.ReduceLogSum"):
-    """The logarithm of the sum over some axes."""
-
-    combine = staticmethod(log_of_sum_along)
+    T = _LOGARITHMS
 
 
 class ReduceLogSumExp(Reduction, name="onnx.ReduceLogSumExp"):
     """The logarithm of the sum of exponentials over some axes."""
 
     combine = staticmethod(log_of_exponentials_along)
-    T = by_version(opset18=WIDE_NUMBERS, opset28=FLOATS)
-
-
-class ReduceLogSumExp1(ReductionAlongAttribute, name="onnx.ReduceLogSumExp"):
-    """The logarithm of the sum of exponentials over some axes."""
-
-    combine = staticmethod(log_of_exponentials_along)
+    T = _LOGARITHMS
 
 
 class ArgReduction(OnnxOp):

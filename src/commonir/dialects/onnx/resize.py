@@ -32,7 +32,7 @@ from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, boolean, f32, i64
 from commonir.notation import NotationError, NotKnownError
-from commonir.ods import attr_types, attribute, known_data, known_dims, one_of, operand, result
+from commonir.ods import attr_types, attribute, by_version, known_data, known_dims, one_of, operand, result
 from commonir.symbolic import Dim, at_least, floor_div
 
 _NEAREST = one_of("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
@@ -43,6 +43,7 @@ _COORDINATES = {
     "asymmetric": core.Coordinates.ASYMMETRIC,
     "align_corners": core.Coordinates.ALIGN_CORNERS,
 }
+_CROPPED = "tf_crop_and_resize"
 _ROUNDINGS = {
     "round_prefer_floor": core.Rounding.HALF_DOWN,
     "round_prefer_ceil": core.Rounding.HALF_UP,
@@ -80,7 +81,7 @@ def resized(how: Resizing, x: Value, roi: Value | None, scales: Value | None, si
 
     Raises: NotKnownError when weights depend on data-dependent values.
     """
-    is_cropped = how.coordinates == "tf_crop_and_resize"
+    is_cropped = how.coordinates == _CROPPED
     axes = _axes(how, x, scales, sizes)
     if how.coordinates == "align_corners" and not how.antialias:
         # The sizes say it all: first and last element stay where they are.
@@ -339,33 +340,44 @@ def resized_type(how: Resizing, x: Value, scales: Value | None, sizes: Value | N
     return TensorType(type.element, tuple(shape))
 
 
-class Resize11(OnnxOp, name="onnx.Resize", since="opset11"):
-    """The tensor resampled to other sizes, which are operands or follow from factors."""
+class Resize(OnnxOp, name="onnx.Resize", since="opset11 opset13 opset18 opset19"):
+    """The tensor resampled to other sizes, given as such or as factors.
+
+    `axes` names those that sizes, factors and region are given for; without it they are given for all.
+    """
 
     X: Value = operand("T1")
-    roi: Value = operand("T2", by_value=True)
-    scales: Value = operand("f32", by_value=True)
+    roi: Value | None = operand("T2", default=None, by_value=True, since="opset13", before=operand("T2", by_value=True))
+    scales: Value | None = operand(
+        "f32", default=None, by_value=True, since="opset13", before=operand("f32", by_value=True)
+    )
     sizes: Value | None = operand("i64", default=None, by_value=True)
     extrapolation_value: float = attribute(attr_types.number, default=0.0)
     exclude_outside: bool = attribute(attr_types.flag, default=False)
     nearest_mode: str = attribute(attr_types.string, default="round_prefer_floor", check=_NEAREST)
     coordinate_transformation_mode: str = attribute(
-        attr_types.string,
-        default="half_pixel",
-        check=one_of(*_COORDINATES, "tf_crop_and_resize", "tf_half_pixel_for_nn"),
-    )
+        attr_types.string, default="half_pixel", check=one_of(*_COORDINATES, _CROPPED), since="opset13",
+        before=attribute(
+            attr_types.string, default="half_pixel", check=one_of(*_COORDINATES, _CROPPED, "tf_half_pixel_for_nn")
+        ),
+    )  # fmt: skip
     cubic_coeff_a: float = attribute(attr_types.number, default=-0.75)
     mode: str = attribute(attr_types.string, default="nearest", check=one_of("nearest", "linear", "cubic"))
+    keep_aspect_ratio_policy: str = attribute(
+        attr_types.string, default="stretch", check=one_of("stretch", "not_larger", "not_smaller"), since="opset18"
+    )
+    axes: tuple[int, ...] | None = attribute(attr_types.integers, default=None, since="opset18")
+    antialias: bool = attribute(attr_types.flag, default=False, since="opset18")
     Y: Value = result("T1")
-    T1 = ANY_1
+    T1 = by_version(opset11=ANY_1, opset13=ANY_13)
     T2 = FLOATS_1
 
     @property
     def how(self) -> Resizing:
         """Returns the parameters of the resize."""
         return Resizing(
-            self.mode, self.coordinate_transformation_mode, self.nearest_mode, self.cubic_coeff_a,
-            self.exclude_outside, False, self.extrapolation_value,
+            self.mode, self.coordinate_transformation_mode, self.nearest_mode, self.cubic_coeff_a, self.exclude_outside,
+            self.antialias, self.extrapolation_value, self.keep_aspect_ratio_policy, self.axes,
         )  # fmt: skip
 
     def infer(self) -> tuple[Type, ...]:
@@ -373,30 +385,6 @@ class Resize11(OnnxOp, name="onnx.Resize", since="opset11"):
 
     def reference(self, X: Value, roi: Value | None, scales: Value | None, sizes: Value | None) -> Value:
         return resized(self.how, X, roi, scales, sizes)
-
-
-class Resize(Resize11, name="onnx.Resize", since="opset13 opset18 opset19"):
-    """The tensor resampled to other sizes, given as such or as factors.
-
-    `axes` names those that sizes, factors and region are given for; without it they are given for all.
-    """
-
-    roi: Value | None = operand("T2", default=None, by_value=True)  # pyright: ignore[reportIncompatibleVariableOverride]  # optional from here on
-    scales: Value | None = operand("f32", default=None, by_value=True)  # pyright: ignore[reportIncompatibleVariableOverride]  # as above
-    coordinate_transformation_mode: str = attribute(
-        attr_types.string, default="half_pixel", check=one_of(*_COORDINATES, "tf_crop_and_resize")
-    )
-    keep_aspect_ratio_policy: str = attribute(
-        attr_types.string, default="stretch", check=one_of("stretch", "not_larger", "not_smaller"), since="opset18"
-    )
-    axes: tuple[int, ...] | None = attribute(attr_types.integers, default=None, since="opset18")
-    antialias: bool = attribute(attr_types.flag, default=False, since="opset18")
-    T1 = ANY_13
-
-    @property
-    def how(self) -> Resizing:
-        """Returns the parameters of the resize."""
-        return super().how._replace(antialias=self.antialias, policy=self.keep_aspect_ratio_policy, axes=self.axes)
 
 
 def by_factors(mode: str, nearest: str = "floor") -> Resizing:
@@ -408,13 +396,13 @@ class ResizingByFactors(OnnxOp):
     """The tensor with each axis times a factor; positions are counted from the first element."""
 
     X: Value = operand("T")
-    scales: Value = operand("f32", by_value=True)
+    scales: Value = operand("f32", by_value=True, since="opset9", before=attribute(attr_types.numbers))
     mode: str = attribute(attr_types.string, default="nearest", check=one_of("nearest", "linear"))
     Y: Value = result("T")
     T = ANY_1
 
     def infer(self) -> tuple[Type, ...]:
-        return (resized_type(by_factors(self.mode), self.X, self.scales, None),)
+        return (resized_type(by_factors(self.mode), self.X, self.as_operand("scales"), None),)
 
     def reference(self, X: Value, scales: Value) -> Value:
         return resized(by_factors(self.mode), X, None, scales, None)

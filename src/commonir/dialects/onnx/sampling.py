@@ -34,31 +34,25 @@ def sampled(x: Value, grid: Value, mode: str, padding_mode: str, *, align_corner
     return core.grid_sample(x, grid, core.ResizeMode(mode.removeprefix("bi")), borders[padding_mode], unit)
 
 
-class GridSample16(OnnxOp, name="onnx.GridSample", since="opset16"):
-    """Images read at positions (x, y), of which those within an image lie in [-1, 1]."""
+class GridSample(OnnxOp, name="onnx.GridSample"):
+    """Images read at positions, of which those within an image lie in [-1, 1]; a position counts along the last axis
+    first.
+    """
 
     X: Value = operand("T1")
     grid: Value = operand("T2")
-    mode: str = attribute(attr_types.string, default="bilinear", check=one_of("bilinear", "nearest", "bicubic"))
+    mode: str = attribute(
+        attr_types.string, default="linear", check=one_of("linear", "nearest", "cubic"), since="opset20",
+        before=attribute(attr_types.string, default="bilinear", check=one_of("bilinear", "nearest", "bicubic")),
+    )  # fmt: skip
     padding_mode: str = attribute(attr_types.string, default="zeros", check=one_of("zeros", "border", "reflection"))
     align_corners: bool = attribute(attr_types.flag, default=False)
     Y: Value = result("T1")
-    T1 = ANY_1
-    T2 = FLOATS_1
+    T1 = by_version(opset16=ANY_1, opset20=ANY_1, opset22=ANY_1 | element_type(bf16))
+    T2 = by_version(opset16=FLOATS_1, opset20=FLOATS_1, opset22=FLOATS)
 
     def reference(self, X: Value, grid: Value) -> Value:
         return sampled(X, grid, self.mode, self.padding_mode, align_corners=self.align_corners)
-
-
-class GridSample(GridSample16, name="onnx.GridSample"):
-    """Images of any number of axes read at positions, of which those within an image lie in [-1, 1].
-
-    A position counts along the last axis first.
-    """
-
-    mode: str = attribute(attr_types.string, default="linear", check=one_of("linear", "nearest", "cubic"))
-    T1 = by_version(opset20=ANY_1, opset22=ANY_1 | element_type(bf16))
-    T2 = by_version(opset20=FLOATS_1, opset22=FLOATS)
 
 
 class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):

@@ -179,22 +179,10 @@ class OptionalGetElement(OnnxOp, name="onnx.OptionalGetElement"):
         return core.optional_get(input) if isinstance(input.type, OptionalType) else input
 
 
-class OptionalHasElement15(OnnxOp, name="onnx.OptionalHasElement", since="opset15"):
-    """True when the optional has a value."""
-
-    input: Value = operand("O")
-    output: Value = result("B")
-    O = _OPTIONAL_15  # noqa: E741  the name of the standard
-    B = BOOLEAN
-
-    def reference(self, input: Value) -> Value:
-        return core.optional_has(input)
-
-
-class OptionalHasElement(OnnxOp, name="onnx.OptionalHasElement", since="opset18 opset28"):
+class OptionalHasElement(OnnxOp, name="onnx.OptionalHasElement", since="opset15 opset18 opset28"):
     """True when the operand is present and, where it is optional, has a value."""
 
-    input: Value | None = operand("O", default=None)
+    input: Value | None = operand("O", default=None, since="opset18", before=operand("O"))
     output: Value = result("B")
     O = PERHAPS_HELD  # noqa: E741  the name of the standard
     B = BOOLEAN

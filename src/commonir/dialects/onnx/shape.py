@@ -339,71 +339,49 @@ class Transpose(OnnxOp, name="onnx.Transpose", since="opset1 opset13 opset21 ops
         return core.transpose(data, tuple(reversed(range(rank))) if self.perm is None else self.perm)
 
 
-class Slice1(OnnxOp, name="onnx.Slice", since="opset1"):
-    """A range of some axes, with Python's meaning of negative and too large bounds; without `axes`, of the first."""
-
-    data: Value = operand("T")
-    starts: tuple[int, ...] = attribute(attr_types.integers)
-    ends: tuple[int, ...] = attribute(attr_types.integers)
-    axes: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    output: Value = result("T")
-    T = ANY_1
-
-    def reference(self, data: Value) -> Value:
-        starts, ends = core.vector(self.starts), core.vector(self.ends)
-        return sliced(data, starts, ends, None if self.axes is None else core.vector(self.axes), None)
-
-
-class Slice(OnnxOp, name="onnx.Slice", since="opset10 opset11 opset13"):
+class Slice(OnnxOp, name="onnx.Slice", since="opset1 opset10 opset11 opset13"):
     """Every step-th element of a range of some axes, with Python's meaning of negative and too large bounds."""
 
     data: Value = operand("T")
-    starts: Value = operand("Tind", by_value=True)
-    ends: Value = operand("Tind", by_value=True)
-    axes: Value | None = operand("Tind", default=None, by_value=True)
-    steps: Value | None = operand("Tind", default=None, by_value=True)
+    starts: Value = operand("Tind", by_value=True, since="opset10", before=attribute(attr_types.integers))
+    ends: Value = operand("Tind", by_value=True, since="opset10", before=attribute(attr_types.integers))
+    axes: Value | None = operand(
+        "Tind", default=None, by_value=True, since="opset10", before=attribute(attr_types.integers, default=None)
+    )
+    steps: Value | None = operand("Tind", default=None, by_value=True, since="opset10")
     output: Value = result("T")
     T = MOVED
     Tind = POSITIONS
 
     def infer_partially(self) -> tuple[Type, ...]:
-        count = length_of(self.starts)
-        axes = tuple(range(count)) if self.axes is None and isinstance(count, int) else _known_axes(self.axes)
+        count, axes = length_of(self.as_operand("starts")), self.as_operand("axes")
+        axes = tuple(range(count)) if axes is None and isinstance(count, int) else _known_axes(axes)
         return (with_unknown(tensor_type(self.data), axes),)
 
     def reference(self, data: Value, starts: Value, ends: Value, axes: Value | None, steps: Value | None) -> Value:
         return sliced(data, starts, ends, axes, steps)
 
 
-class Pad2(OnnxOp, name="onnx.Pad", since="opset2"):
-    """The tensor continued on both sides of each axis by a value, its border, or mirrored copies."""
-
-    data: Value = operand("T")
-    pads: tuple[int, ...] = attribute(attr_types.integers)
-    value: float = attribute(attr_types.number, default=0.0)
-    mode: str = attribute(attr_types.string, default="constant", check=one_of("constant", "reflect", "edge"))
-    output: Value = result("T")
-    T = FLOATS_1
-
-    def reference(self, data: Value) -> Value:
-        rank = rank_of(data)
-        return extension(rank, range(rank), self.pads)(data, core.PadMode(self.mode), self.value)
-
-
 class Pad(
     OnnxOp,
     name="onnx.Pad",
-    since="opset11 opset13 opset18 opset19 opset21 opset23 opset24 opset25",
+    since="opset2 opset11 opset13 opset18 opset19 opset21 opset23 opset24 opset25",
 ):
     """The tensor continued on both sides of some axes by a value, its border, or mirrored or periodic copies."""
 
     data: Value = operand("T")
-    pads: Value = operand("i64", by_value=True)
-    constant_value: Value | None = operand("T", default=None, by_value=True)
+    pads: Value = operand("i64", by_value=True, since="opset11", before=attribute(attr_types.integers))
+    constant_value: Value | None = operand(
+        "T", default=None, by_value=True, since="opset11",
+        before=attribute(attr_types.number, default=0.0, spelling="value"),
+    )  # fmt: skip
     axes: Value | None = operand("Tind", default=None, by_value=True, since="opset18")
     mode: str = attribute(attr_types.string, default="constant", check=one_of("constant", "reflect", "edge", "wrap"))
     output: Value = result("T")
-    T = by_version(opset11=NUMBERS_1, opset13=ANY_13, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24, opset25=ANY_25)
+    T = by_version(
+        opset2=FLOATS_1, opset11=NUMBERS_1, opset13=ANY_13, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24,
+        opset25=ANY_25,
+    )  # fmt: skip
     Tind = POSITIONS
 
     def infer_partially(self) -> tuple[Type, ...]:
@@ -476,40 +454,24 @@ class Concat(OnnxOp, name="onnx.Concat", since="opset4 opset11 opset13"):
         return core.concat(inputs, self.axis)
 
 
-class SplitOp(OnnxOp):
-    """A tensor split along an axis: into as many equal pieces as there are results, without explicit lengths."""
+class Split(OnnxOp, name="onnx.Split", since="opset2 opset11 opset13 opset18"):
+    """A tensor cut into pieces along an axis, of given sizes or `num_outputs` of one size, the last perhaps smaller."""
+
+    input: Value = operand("T")
+    split: Value | None = operand(
+        "i64", default=None, by_value=True, since="opset13", before=attribute(attr_types.integers, default=None)
+    )
+    num_outputs: int | None = attribute(attr_types.integer, default=None, since="opset18")
+    axis: int = attribute(attr_types.integer, default=0)
+    outputs: tuple[Value, ...] = result("T", variadic=True)
+    T = MOVED
 
     def trace_key(self) -> object:
         return self.declared_results()
 
     def declared_results(self) -> int:
-        """The number of results, when it does not follow from operands and attributes but is stated."""
+        """Returns the number of results of a split into equal pieces, which the program declares."""
         return len(self.built_results or ())
-
-
-class Split2(SplitOp, name="onnx.Split", since="opset2 opset11"):
-    """A tensor cut into pieces along an axis, of given sizes or of one size."""
-
-    input: Value = operand("T")
-    split: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    axis: int = attribute(attr_types.integer, default=0)
-    outputs: tuple[Value, ...] = result("T", variadic=True)
-    T = ANY_1
-
-    def reference(self, input: Value) -> tuple[Value, ...]:
-        sizes = self.split or equal_pieces(input, self.axis, self.declared_results())
-        return core.split(input, self.axis, sizes)
-
-
-class Split(SplitOp, name="onnx.Split", since="opset13 opset18"):
-    """A tensor cut into pieces along an axis, of given sizes or `num_outputs` of one size, the last perhaps smaller."""
-
-    input: Value = operand("T")
-    split: Value | None = operand("i64", default=None, by_value=True)
-    num_outputs: int | None = attribute(attr_types.integer, default=None, since="opset18")
-    axis: int = attribute(attr_types.integer, default=0)
-    outputs: tuple[Value, ...] = result("T", variadic=True)
-    T = ANY_13
 
     def verify(self) -> Iterator[Diagnostic]:
         count = sum(given is not None for given in (self.split, self.num_outputs))
@@ -522,63 +484,41 @@ class Split(SplitOp, name="onnx.Split", since="opset13 opset18"):
         return (piece,) * self.declared_results() or None
 
     def reference(self, input: Value, split: Value | None) -> tuple[Value, ...]:
-        if split is not None:
-            return core.split(input, self.axis, known(split, "split"))
         count = self.declared_results() if self.num_outputs is None else self.num_outputs
-        return core.split(input, self.axis, equal_pieces(input, self.axis, count))
+        lengths = () if split is None else known(split, "split")
+        return core.split(input, self.axis, lengths or equal_pieces(input, self.axis, count))
 
 
-class Squeeze1(OnnxOp, name="onnx.Squeeze", since="opset1 opset11"):
+class Squeeze(OnnxOp, name="onnx.Squeeze", since="opset1 opset11 opset13 opset21 opset23 opset24 opset25"):
     """The tensor without some axes of size 1; without `axes`, without all of them."""
 
     data: Value = operand("T")
-    axes: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    squeezed: Value = result("T")
-    T = ANY_1
-
-    def reference(self, data: Value) -> Value:
-        return squeezed(data, self.axes)
-
-
-class Squeeze(OnnxOp, name="onnx.Squeeze", since="opset13 opset21 opset23 opset24 opset25"):
-    """The tensor without some axes of size 1; without `axes`, without all of them."""
-
-    data: Value = operand("T")
-    axes: Value | None = operand("i64", default=None, by_value=True)
+    axes: Value | None = operand(
+        "i64", default=None, by_value=True, since="opset13", before=attribute(attr_types.integers, default=None)
+    )
     squeezed: Value = result("T")
     T = MOVED_TO_25
 
     def infer_partially(self) -> tuple[Type, ...]:
         type = tensor_type(self.data)
-        gone = None if self.axes is None else _length(self.axes)
+        axes = self.as_operand("axes")
+        gone = None if axes is None else _length(axes)
         return (type.with_shape(None if gone is None or type.rank is None else (None,) * (type.rank - gone)),)
 
     def reference(self, data: Value, axes: Value | None) -> Value:
         return squeezed(data, None if axes is None else fixed(axes, "axes"))
 
 
-class Unsqueeze1(OnnxOp, name="onnx.Unsqueeze", since="opset1 opset11"):
+class Unsqueeze(OnnxOp, name="onnx.Unsqueeze", since="opset1 opset11 opset13 opset21 opset23 opset24 opset25"):
     """The tensor with new axes of size 1; positions are those in the result."""
 
     data: Value = operand("T")
-    axes: tuple[int, ...] = attribute(attr_types.integers)
-    expanded: Value = result("T")
-    T = ANY_1
-
-    def reference(self, data: Value) -> Value:
-        return core.unsqueeze(data, self.axes)
-
-
-class Unsqueeze(OnnxOp, name="onnx.Unsqueeze", since="opset13 opset21 opset23 opset24 opset25"):
-    """The tensor with new axes of size 1; positions are those in the result."""
-
-    data: Value = operand("T")
-    axes: Value = operand("i64", by_value=True)
+    axes: Value = operand("i64", by_value=True, since="opset13", before=attribute(attr_types.integers))
     expanded: Value = result("T")
     T = MOVED_TO_25
 
     def infer_partially(self) -> tuple[Type, ...]:
-        type, new = tensor_type(self.data), _length(self.axes)
+        type, new = tensor_type(self.data), _length(self.as_operand("axes"))
         return (type.with_shape(None if new is None or type.rank is None else (None,) * (type.rank + new)),)
 
     def reference(self, data: Value, axes: Value) -> Value:
@@ -684,23 +624,16 @@ def _anything(tensors: ElementClass) -> TypeClass:
     return types(tensors, lists(ANY_1), optionals(ANY_1), optionals(lists(ANY_1)))
 
 
-class Identity1(OnnxOp, name="onnx.Identity", since="opset1 opset13"):
-    """The operand, unchanged."""
-
-    input: Value = operand("T")
-    output: Value = result("T")
-    T = MOVED
-
-    def reference(self, input: Value) -> Value:
-        return input
-
-
-class Identity(OnnxOp, name="onnx.Identity", since="opset14 opset16 opset19 opset21 opset23 opset24 opset25"):
+class Identity(
+    OnnxOp, name="onnx.Identity", since="opset1 opset13 opset14 opset16 opset19 opset21 opset23 opset24 opset25"
+):
     """The operand, unchanged."""
 
     input: Value = operand("V")
     output: Value = result("V")
     V = types_by_version(
+        opset1=types(ANY_1),
+        opset13=types(ANY_13),
         opset14=types(ANY_13, lists(ANY_1)),
         opset16=_anything(ANY_13),
         opset19=_anything(ANY_19),

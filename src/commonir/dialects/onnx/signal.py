@@ -49,12 +49,14 @@ def transformed_type(x: Value, length: Value | None, axis: int | None, *, invers
     return some.with_shape((*(some.shape or ())[:-1], 1 if inverse and onesided else 2))
 
 
-class DFT(OnnxOp, name="onnx.DFT", since="opset20"):
+class DFT(OnnxOp, name="onnx.DFT", since="opset17 opset20"):
     """The discrete Fourier transform along an axis, of real numbers or pairs of real and imaginary part."""
 
     input: Value = operand("T1")
     dft_length: Value | None = operand("T2", default=None, by_value=True)
-    axis: Value | None = operand("i64", default=None, by_value=True)
+    axis: Value | None = operand(
+        "i64", default=None, by_value=True, since="opset20", before=attribute(attr_types.integer, default=1)
+    )
     inverse: bool = attribute(attr_types.flag, default=False)
     onesided: bool = attribute(attr_types.flag, default=False)
     output: Value = result("T1")
@@ -66,29 +68,11 @@ class DFT(OnnxOp, name="onnx.DFT", since="opset20"):
         return transformed(input, dft_length, along, inverse=self.inverse, onesided=self.onesided)
 
     def infer_partially(self) -> tuple[Type, ...]:
-        result = None if self.axis is None else known_dims(self.axis)
-        axis = -2 if self.axis is None else result[0] if result else None
+        given = self.as_operand("axis")
+        result = None if given is None else known_dims(given)
+        axis = -2 if given is None else result[0] if result else None
         along = axis if isinstance(axis, int) else None
         return (transformed_type(self.input, self.dft_length, along, inverse=self.inverse, onesided=self.onesided),)
-
-
-class DFT17(OnnxOp, name="onnx.DFT", since="opset17"):
-    """The discrete Fourier transform along an axis, of real numbers or pairs of real and imaginary part."""
-
-    input: Value = operand("T1")
-    dft_length: Value | None = operand("T2", default=None, by_value=True)
-    axis: int = attribute(attr_types.integer, default=1)
-    inverse: bool = attribute(attr_types.flag, default=False)
-    onesided: bool = attribute(attr_types.flag, default=False)
-    output: Value = result("T1")
-    T1 = FLOATS
-    T2 = POSITIONS
-
-    def reference(self, input: Value, dft_length: Value | None) -> Value:
-        return transformed(input, dft_length, self.axis, inverse=self.inverse, onesided=self.onesided)
-
-    def infer_partially(self) -> tuple[Type, ...]:
-        return (transformed_type(self.input, self.dft_length, self.axis, inverse=self.inverse, onesided=self.onesided),)
 
 
 class STFT(OnnxOp, name="onnx.STFT", since="opset17"):
