@@ -6,6 +6,7 @@ import pytest
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
+from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import ListType, OptionalType, Type, f16, f32, i64, tensor
 from commonir.ods import (
@@ -16,6 +17,8 @@ from commonir.ods import (
     by_version,
     constraint,
     element_type,
+    known_data,
+    known_dims,
     lists,
     operand,
     optionals,
@@ -26,6 +29,7 @@ from commonir.ods import (
     types,
 )
 from commonir.ods.version_changes import changes_between
+from commonir.rewrite.expand import expand
 
 
 class Shifted(Op, name="v.Shifted"):
@@ -60,6 +64,35 @@ class Stated(Op, name="v.Stated", since="set1 set5"):
         return (self.x.type,)
 
 
+class Clamped(Op, name="v.Clamped"):
+    """The larger of an element and a bound, which was an attribute with another spelling."""
+
+    x: Value = operand("T")
+    low: Value | None = operand(
+        "T[]",
+        default=None,
+        by_value=True,
+        since="set5",
+        before=attribute(attr_types.number, default=0.5, spelling="min"),
+    )
+    axes: Value | None = operand(
+        "i64", default=None, since="set9", before=operand("i64", since="set5", before=attribute(attr_types.integers))
+    )
+    mode: str = attribute(
+        attr_types.string, default="linear", since="set9", before=attribute(attr_types.string, default="bilinear")
+    )
+    y: Value = result("T")
+    T = by_version(set1=element_type(f32), set5=element_type(f32, f16))
+
+    def materialize_constant(self, data: Data) -> Value:
+        return core.constant(data)
+
+    def reference(self, x: Value, low: Value | None, axes: Value | None) -> Value:
+        y = x if low is None else core.maximum(x, low)
+        at = None if axes is None else known_dims(axes)
+        return y if at is None else core.reduce_sum(y, tuple([a for a in at if isinstance(a, int)]))
+
+
 class Other(Op, name="v.ml.Other", since="ml2"):
     """An operation of another set of operations of the dialect."""
 
@@ -86,7 +119,9 @@ class Scaled(Op, name="v.Scaled", since="set1"):
         return (self.x.type,)
 
 
-DIALECT = Dialect("v", (Shifted, Stated, Scaled, Other), versions=("set1", "set2", "set5", "set9", "ml1", "ml2"))
+DIALECT = Dialect(
+    "v", (Shifted, Stated, Scaled, Clamped, Other), versions=("set1", "set2", "set5", "set9", "ml1", "ml2")
+)
 
 
 def _diagnostics(name: str, version: str) -> type[Op]:
@@ -165,3 +200,35 @@ def test_what_a_version_changed_follows_from_its_fields() -> None:
     assert changes_between(first, second) == "Adds `bias`; `T` may also be f16."
     assert changes_between(second, third) == "Adds `scaled`."
     assert not changes_between(*DIALECT.operations["v.Stated"])
+
+
+def test_a_field_is_an_attribute_in_an_older_version_and_its_reference_takes_a_constant() -> None:
+    x = Value(tensor(f32, 2, 3))
+    oldest, middle, newest = DIALECT.operations["v.Clamped"]
+    assert [[f.name for f in d.layout.inputs] for d in (oldest, middle)] == [["x"], ["x", "low", "axes"]]
+    assert list(oldest.layout.spelled) == ["min", "axes", "mode"]
+    op = oldest(x, low=1.5, axes=(0,))
+    assert (op.low, op.axes, op.mode, op.stored_attributes["low"]) == (1.5, (0,), "bilinear", 1.5)
+    assert op.y.type is tensor(f32, 3)
+    low = op.as_operand("low")
+    data = known_data(low)
+    assert data is not None
+    assert (low.type, list(data.values())) == (tensor(f32), [1.5])
+    expansion = expand(op, (x,))
+    assert [built.name for built in expansion.operations] == ["core.constant", "core.maximum", "core.reduce_sum"]
+    assert newest(x).y.type is x.type
+    with pytest.raises(TypeError, match="missing argument 'axes'"):
+        oldest(x)
+
+
+def test_what_a_version_changed_names_the_fields_that_became_operands() -> None:
+    oldest, middle, newest = DIALECT.operations["v.Clamped"]
+    assert (
+        changes_between(oldest, middle) == "`low` becomes an operand; `axes` becomes an operand; `T` may also be f16."
+    )
+    assert changes_between(middle, newest) == "`axes` is optional."
+
+
+def test_rules_apply_to_versions_with_the_same_kinds_of_fields() -> None:
+    oldest, middle, newest = DIALECT.operations["v.Clamped"]
+    assert (oldest.has_form_of(newest), middle.has_form_of(newest), newest.has_form_of(newest)) == (False, True, True)

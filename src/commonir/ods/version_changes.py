@@ -29,6 +29,8 @@ def _fields(older: type[Op], newer: type[Op]) -> Iterator[str]:
         if was.kind is not f.kind:
             article = "a" if f.kind is FieldKind.PARAMETER else "an"
             yield f"`{f.spelling}` becomes {article} {f.kind.name.lower()}"
+        elif was.is_required and not f.is_required:
+            yield f"`{f.spelling}` is optional"
         if was.constant and not f.constant:
             yield f"`{f.spelling}` need not be constant"
         if was.check is not None and f.check is None:
