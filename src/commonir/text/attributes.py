@@ -74,8 +74,8 @@ class AttributeReader:
 
     def define_alias(self) -> None:
         """Reads `#name = attribute` or `!name = type`."""
-        # What stands in the definition is counted, also where it was read before.
         tokens = self.tokens
+        # All types and attributes of the definition are counted, also those that were read before.
         for known in (self.types.tensors, self._dictionaries, self._constants):
             known.clear()
         kind, name, start = tokens.kind, tokens.text[1:], tokens.start
@@ -119,7 +119,7 @@ class AttributeReader:
                 case _:
                     return tokens.unexpected("an attribute")
 
-    def typed_attribute(self, type: Type | None) -> Attribute:
+    def typed_attribute(self, type: Type | None = None) -> Attribute:
         """Reads an attribute whose type is known, so that its text leaves it out."""
         result = self.attribute()
         if isinstance(result, IntegerAttr) and isinstance(type, ElementType):

@@ -11,24 +11,7 @@ from commonir.ir.operation import Operation
 from commonir.ods import Op
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.text_form import FormTask
-from commonir.text.assembly import (
-    AnyOrder,
-    AttributeDictionary,
-    Custom,
-    Element,
-    FunctionalType,
-    Literal,
-    Operands,
-    Optional,
-    PropertyDictionary,
-    Reference,
-    Regions,
-    Results,
-    Signature,
-    Successors,
-    TypeOf,
-    Variable,
-)
+from commonir.text import assembly
 from commonir.text.directives import DIRECTIVES
 from commonir.text.form_context import FormContext
 from commonir.text.form_reader import FormReader, Reading, plan_of
@@ -70,15 +53,15 @@ def form_of(definition: type[Op]) -> CompiledForm:
     return CompiledForm(definition)
 
 
-def _has_regions(elements: Sequence[Element]) -> bool:
+def _has_regions(elements: Sequence[assembly.Element]) -> bool:
     for e in elements:
         match e:
-            case Regions() | Custom() | AnyOrder():
+            case assembly.Regions() | assembly.Custom() | assembly.AnyOrder():
                 return True
-            case Variable(field=field):
+            case assembly.Variable(field=field):
                 if field.kind is FieldKind.REGION:
                     return True
-            case Optional(elements=inner, otherwise=otherwise):
+            case assembly.Optional(elements=inner, otherwise=otherwise):
                 if _has_regions(inner) or _has_regions(otherwise):
                     return True
             case _:
@@ -86,43 +69,43 @@ def _has_regions(elements: Sequence[Element]) -> bool:
     return False
 
 
-def _compiled(elements: Sequence[Element]) -> tuple[Step, ...]:
+def _compiled(elements: Sequence[assembly.Element]) -> tuple[Step, ...]:
     """Returns the steps that read elements; layout alone needs none."""
-    return tuple([_step(e) for e in elements if not (isinstance(e, Literal) and not e.text.strip())])
+    return tuple([_step(e) for e in elements if not (isinstance(e, assembly.Literal) and not e.text.strip())])
 
 
-def _step(element: Element) -> Step:
+def _step(element: assembly.Element) -> Step:
     """Returns what reads an element."""
     match element:
-        case Literal(text=text):
+        case assembly.Literal(text=text):
             return _literal(text)
-        case Variable(field=field):
+        case assembly.Variable(field=field):
             return _variable(field)
-        case TypeOf(group=group):
+        case assembly.TypeOf(group=group):
             short = element.short
             return lambda reader: reader.read_type_of(group, short)
-        case Operands():
+        case assembly.Operands():
             return FormReader.read_all_operands
-        case AttributeDictionary(keyword=keyword):
+        case assembly.AttributeDictionary(keyword=keyword):
             return lambda reader: reader.read_attributes(keyword=keyword)
-        case FunctionalType(inputs=inputs, results=results):
+        case assembly.FunctionalType(inputs=inputs, results=results):
             return lambda reader: reader.read_functional_type(inputs, results)
-        case Signature():
+        case assembly.Signature():
             return FormReader.read_signature
-        case Successors():
+        case assembly.Successors():
             return FormReader.read_all_successors
-        case PropertyDictionary():
+        case assembly.PropertyDictionary():
             return FormReader.read_properties
-        case Regions():
+        case assembly.Regions():
             return FormReader.read_regions
-        case Custom(name=name, arguments=arguments):
+        case assembly.Custom(name=name, arguments=arguments):
             read = DIRECTIVES[name].read
             return lambda reader: read(reader, arguments)
-        case Optional():
+        case assembly.Optional():
             return _optional(element)
-        case AnyOrder():
+        case assembly.AnyOrder():
             return _any_order(element)
-        case Results() | Reference():
+        case assembly.Results() | assembly.Reference():
             raise AssertionError("only their types are read, and what they refer to")
 
 
@@ -151,8 +134,8 @@ class _Part:
 
     __slots__ = ("flags", "has_regions", "steps")
 
-    def __init__(self, elements: Sequence[Element], silent: Sequence[Element]) -> None:
-        self.flags = [e.field for e in silent if isinstance(e, Variable)]
+    def __init__(self, elements: Sequence[assembly.Element], silent: Sequence[assembly.Element]) -> None:
+        self.flags = [e.field for e in silent if isinstance(e, assembly.Variable)]
         read = [e for e in elements if e not in silent]
         self.steps = _compiled(read)
         self.has_regions = _has_regions(read)
@@ -174,8 +157,8 @@ class _Part:
                 yield from task
 
 
-def _optional(group: Optional) -> Step:
-    first = next((e for e in group.elements if not (isinstance(e, Literal) and not e.text.strip())), None)
+def _optional(group: assembly.Optional) -> Step:
+    first = next((e for e in group.elements if not (isinstance(e, assembly.Literal) and not e.text.strip())), None)
     there = _Part(group.elements, [e for e in group.elements if group.is_silent(e)])
     otherwise = _Part(group.otherwise, [e for e in group.otherwise if group.is_silent(e)])
 
@@ -185,7 +168,7 @@ def _optional(group: Optional) -> Step:
     return read
 
 
-def _any_order(group: AnyOrder) -> Step:
+def _any_order(group: assembly.AnyOrder) -> Step:
     clauses = [(c[0], _Part(c, [e for e in c if group.is_silent(c, e)])) for c in group.clauses]
 
     def read(reader: FormReader) -> Reading:

@@ -23,19 +23,7 @@ from commonir.ods.inference import result_fields
 from commonir.ods.property_types import PropertyType
 from commonir.ods.text_form import Argument, RegionRequest, Use
 from commonir.ods.type_rules import type_of_attribute
-from commonir.text.assembly import (
-    AttributeDictionary,
-    Custom,
-    Element,
-    Group,
-    Literal,
-    Operands,
-    PropertyDictionary,
-    Results,
-    Successors,
-    Variable,
-    format_of,
-)
+from commonir.text import assembly
 from commonir.text.deduction import Deduction, StatedTypes
 from commonir.text.form_context import FormContext
 from commonir.text.python_forms import PythonReader
@@ -74,7 +62,7 @@ class FormPlan:
 
     def __init__(self, definition: type[Op]) -> None:
         self.definition = definition
-        self.form = format_of(definition)
+        self.form = assembly.format_of(definition)
         deduces = bool(definition.type_rules) or issubclass(definition, MlirOp)
         self.deduction = Deduction(definition, states_results=self.form.states_results) if deduces else None
         self.fields = {f.spelling: f for f in definition.layout.attributes}
@@ -118,13 +106,13 @@ class FormReader:
         for f in self.definition.layout.regions:
             yield from self.read_region(f)
 
-    def read_functional_type(self, inputs: Group, results: Group) -> None:
+    def read_functional_type(self, inputs: assembly.Group, results: assembly.Group) -> None:
         """Reads types of operands, an arrow and types of results."""
         of_inputs, of_results = self.context.types.signature()
         self._give(inputs, of_inputs)
         self._give(results, of_results)
 
-    def read_type_of(self, group: Group, short: str) -> None:
+    def read_type_of(self, group: assembly.Group, short: str) -> None:
         """Reads the types of a group, of which that of a dialect may leave out its prefix."""
         if short and self.tokens.at("<"):
             self._give(group, (self._short_type(short),))
@@ -156,23 +144,23 @@ class FormReader:
         while self.tokens.take(","):
             self.blocks.append(self.context.successor())
 
-    def starts(self, element: Element) -> bool:
+    def starts(self, element: assembly.Element) -> bool:
         """Returns whether the current token can begin an element: how an optional group is recognized."""
         tokens = self.tokens
         match element:
-            case Literal(text=text):
+            case assembly.Literal(text=text):
                 return tokens.at(text)
-            case Variable(field=field):
+            case assembly.Variable(field=field):
                 return self._starts_variable(field)
-            case Operands():
+            case assembly.Operands():
                 return tokens.kind == "value"
-            case Successors():
+            case assembly.Successors():
                 return tokens.kind == "block"
-            case AttributeDictionary(keyword=keyword):
+            case assembly.AttributeDictionary(keyword=keyword):
                 return tokens.at("attributes" if keyword else "{")
-            case PropertyDictionary():
+            case assembly.PropertyDictionary():
                 return tokens.at("<")
-            case Custom(name="DynamicIndexList"):
+            case assembly.Custom(name="DynamicIndexList"):
                 return tokens.at("[")
             case _:
                 return False
@@ -326,8 +314,8 @@ class FormReader:
 
     # -- types
 
-    def _types(self, group: Group) -> None:
-        if not isinstance(group, Variable):
+    def _types(self, group: assembly.Group) -> None:
+        if not isinstance(group, assembly.Variable):
             self._give(group, self.context.types.types())
         elif not group.field.is_required and not self.operands.get(group.field) and self._at_no_type():
             self._give(group, ())
@@ -348,13 +336,13 @@ class FormReader:
         """Whether something stands here that no type begins with. mlir-opt does not read what it prints there."""
         return self.tokens.kind in ("mark", "value", "end") and not self.tokens.at("(")
 
-    def _give(self, group: Group, types: Sequence[Type]) -> None:
+    def _give(self, group: assembly.Group, types: Sequence[Type]) -> None:
         match group:
-            case Variable(field=field):
+            case assembly.Variable(field=field):
                 self.types[field] = list(types)
-            case Operands():
+            case assembly.Operands():
                 self.operand_types = list(types)
-            case Results():
+            case assembly.Results():
                 self.result_types = list(types)
 
     def read_signature(self) -> None:

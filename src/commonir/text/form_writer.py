@@ -31,20 +31,7 @@ from commonir.ir.types import DialectType, Type, boolean, f64, i64
 from commonir.ods import MlirOp, Op, attr_types
 from commonir.ods.fields import BOUND, Field, FieldKind
 from commonir.ods.property_types import PropertyType
-from commonir.text.assembly import (
-    Custom,
-    Element,
-    FunctionalType,
-    Group,
-    Literal,
-    Operands,
-    Regions,
-    Results,
-    Successors,
-    TypeOf,
-    Variable,
-    format_of,
-)
+from commonir.text import assembly
 from commonir.text.form_printer import FormPrinter
 from commonir.text.lexer import BARE_ID
 
@@ -60,7 +47,7 @@ class FormPlan:
 
     def __init__(self, definition: type[Op]) -> None:
         layout = definition.layout
-        self.form = format_of(definition)
+        self.form = assembly.format_of(definition)
         self.is_mlir = issubclass(definition, MlirOp)
         self.named = frozenset(f.spelling for f in self.form.named)
         self.fields = {f.spelling: f for f in layout.attributes}
@@ -113,7 +100,7 @@ class Writer:
             return f"<{kind.body}>"
         return self.printer.type(kind)
 
-    def variable(self, element: Variable) -> None:
+    def variable(self, element: assembly.Variable) -> None:
         field = element.field
         match field.kind:
             case FieldKind.OPERAND | FieldKind.PARAMETER:
@@ -161,15 +148,15 @@ class Writer:
             return (found,)
         return tuple([block for block in found if isinstance(block, Block)]) if isinstance(found, tuple) else ()  # pyright: ignore[reportUnknownVariableType]
 
-    def types(self, group: Group) -> list[Type]:
+    def types(self, group: assembly.Group) -> list[Type]:
         """Types of a group of values."""
         match group:
-            case Variable(field=field):
+            case assembly.Variable(field=field):
                 found: object = self.op.field_value(field) if field.kind is not FieldKind.PARAMETER else None
                 return [found.type] if isinstance(found, Value) else [v.type for v in self.values(field)]
-            case Operands():
+            case assembly.Operands():
                 return [v.type for v in self.op.operands]
-            case Results():
+            case assembly.Results():
                 return [r.type for r in self.op.results]
 
     def attribute(self, field: Field) -> Attribute | None:
@@ -179,25 +166,25 @@ class Writer:
             return None
         return field.type.to_attribute(value)
 
-    def is_present(self, element: Element) -> bool:
+    def is_present(self, element: assembly.Element) -> bool:
         """Whether an anchor has something to say."""
         match element:
-            case Variable(field=field):
+            case assembly.Variable(field=field):
                 return self._is_given(field)
-            case TypeOf(group=group):
+            case assembly.TypeOf(group=group):
                 return bool(self.types(group))
-            case Operands():
+            case assembly.Operands():
                 return bool(self.op.operands)
-            case Regions():
+            case assembly.Regions():
                 return bool(self.op.regions)
-            case Successors():
+            case assembly.Successors():
                 return bool(self.op.successors)
-            case Custom(arguments=arguments):
-                return any(self.is_present(a) for a in arguments if isinstance(a, Variable | TypeOf))
-            case FunctionalType(inputs=inputs):
+            case assembly.Custom(arguments=arguments):
+                return any(self.is_present(a) for a in arguments if isinstance(a, assembly.Variable | assembly.TypeOf))
+            case assembly.FunctionalType(inputs=inputs):
                 # As upstream asks it.
                 return bool(self.types(inputs))
-            case Literal():
+            case assembly.Literal():
                 return False
             case _:
                 return True
@@ -276,7 +263,7 @@ class Writer:
         self.put(f"({shown}) -> {self.printer.result_types(results)}")
 
     def signature(self) -> None:
-        operands, results = self.types(Operands()), self.types(Results())
+        operands, results = self.types(assembly.Operands()), self.types(assembly.Results())
         distinct = {*operands, *results}
         if len(distinct) == 1 and len(results) == 1 and (shown := self.printer.type(results[0]))[0] != "(":
             self.put(shown)

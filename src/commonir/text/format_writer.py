@@ -10,25 +10,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.printing import Inexpressible, Piece
 from commonir.ods import Op, infer
 from commonir.ods.fields import FieldKind
-from commonir.text.assembly import (
-    AnyOrder,
-    AttributeDictionary,
-    Custom,
-    Element,
-    FunctionalType,
-    Group,
-    Literal,
-    Operands,
-    Optional,
-    PropertyDictionary,
-    Reference,
-    Regions,
-    Results,
-    Signature,
-    Successors,
-    TypeOf,
-    Variable,
-)
+from commonir.text import assembly
 from commonir.text.directives import DIRECTIVES, Arguments
 from commonir.text.form_printer import FormPrinter
 from commonir.text.form_writer import FormPlan, Writer
@@ -65,42 +47,42 @@ def compiled_format(definition: type[Op]) -> CompiledFormat:
     return CompiledFormat(definition)
 
 
-def _compiled(definition: type[Op], elements: Sequence[Element]) -> tuple[Step, ...]:
+def _compiled(definition: type[Op], elements: Sequence[assembly.Element]) -> tuple[Step, ...]:
     return tuple([_step(definition, e) for e in elements])
 
 
-def _step(definition: type[Op], element: Element) -> Step:
+def _step(definition: type[Op], element: assembly.Element) -> Step:
     """Returns what writes an element."""
     match element:
-        case Literal(text=text):
+        case assembly.Literal(text=text):
             return _literal(text)
-        case Variable(field=field):
+        case assembly.Variable(field=field):
             if field.kind is FieldKind.OPERAND and field.is_required:
                 return _operand(definition.places[field].input, element)
             return lambda writer: writer.variable(element)
-        case TypeOf(group=group):
+        case assembly.TypeOf(group=group):
             return _types_of(definition, group, element.short)
-        case AttributeDictionary(keyword=keyword):
+        case assembly.AttributeDictionary(keyword=keyword):
             return lambda writer: writer.attributes(keyword)
-        case Custom(name=name, arguments=arguments):
+        case assembly.Custom(name=name, arguments=arguments):
             return _directive(name, arguments)
-        case FunctionalType(inputs=inputs, results=results):
+        case assembly.FunctionalType(inputs=inputs, results=results):
             return lambda writer: writer.function_type(writer.types(inputs), writer.types(results))
-        case Optional():
+        case assembly.Optional():
             return _optional(definition, element)
-        case AnyOrder():
+        case assembly.AnyOrder():
             return _any_order(definition, element)
-        case Operands():
+        case assembly.Operands():
             return lambda writer: writer.put(writer.printer.values(writer.op.operands))
-        case Regions():
+        case assembly.Regions():
             return lambda writer: writer.regions(writer.op.regions)
-        case Successors():
+        case assembly.Successors():
             return lambda writer: writer.put(", ".join(map(writer.printer.label, writer.op.successors)))
-        case PropertyDictionary():
+        case assembly.PropertyDictionary():
             return Writer.properties
-        case Signature():
+        case assembly.Signature():
             return Writer.signature
-        case Results() | Reference():
+        case assembly.Results() | assembly.Reference():
             return Writer.refuse
 
 
@@ -121,7 +103,7 @@ def _literal(text: str) -> Step:
     return write
 
 
-def _operand(position: int, element: Variable) -> Step:
+def _operand(position: int, element: assembly.Variable) -> Step:
     """Returns what writes an operand that is always there, at its position among the fields of operands."""
 
     def write(writer: Writer) -> None:
@@ -136,11 +118,11 @@ def _operand(position: int, element: Variable) -> Step:
     return write
 
 
-def _types_of(definition: type[Op], group: Group, short: str) -> Step:
+def _types_of(definition: type[Op], group: assembly.Group, short: str) -> Step:
     """Returns what writes the types of a group of values."""
     results = definition.layout.results
     if (
-        isinstance(group, Variable)
+        isinstance(group, assembly.Variable)
         and not short
         and [group.field] == [*results]
         and not (group.field.variadic or group.field.optional)
@@ -176,7 +158,7 @@ def _directive(name: str, arguments: Arguments) -> Step:
     return write
 
 
-def _optional(definition: type[Op], group: Optional) -> Step:
+def _optional(definition: type[Op], group: assembly.Optional) -> Step:
     """Returns what writes the elements of a group, or those that stand for it."""
     there = _compiled(definition, [e for e in group.elements if not group.is_silent(e)])
     otherwise = _compiled(definition, [e for e in group.otherwise if not group.is_silent(e)])
@@ -189,7 +171,7 @@ def _optional(definition: type[Op], group: Optional) -> Step:
     return write
 
 
-def _any_order(definition: type[Op], group: AnyOrder) -> Step:
+def _any_order(definition: type[Op], group: assembly.AnyOrder) -> Step:
     clauses = [
         (clause, _compiled(definition, [e for e in clause if not group.is_silent(clause, e)]))
         for clause in group.clauses

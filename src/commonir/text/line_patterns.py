@@ -21,19 +21,7 @@ from commonir.ods import MlirOp, Op, attr_types
 from commonir.ods.attr_types import AttrType
 from commonir.ods.fields import MISSING, Field, FieldKind
 from commonir.ods.type_rules import type_of_attribute
-from commonir.text.assembly import (
-    AttributeDictionary,
-    Custom,
-    Element,
-    FunctionalType,
-    Group,
-    Literal,
-    Operands,
-    Optional,
-    TypeOf,
-    Variable,
-    format_of,
-)
+from commonir.text import assembly
 from commonir.text.deduction import Deduction, StatedTypes
 from commonir.text.form_context import FormContext, Meaning
 from commonir.text.form_reader import FormReader, plan_of
@@ -74,7 +62,7 @@ class _Part(NamedTuple):
     """
 
     expression: str
-    groups: tuple[tuple[_Take | None, Group], ...] = ()
+    groups: tuple[tuple[_Take | None, assembly.Group], ...] = ()
 
 
 class LinePattern:
@@ -87,9 +75,9 @@ class LinePattern:
         # Numbers of groups: of all operands or the operands of each field, and of the other texts.
         self._all_operands = 0
         self._operands: list[tuple[int, Field]] = []
-        self._groups: list[tuple[int, _Take, Group]] = []
+        self._groups: list[tuple[int, _Take, assembly.Group]] = []
         self._text_groups: list[int] = []
-        self._deduction = Deduction(definition, states_results=format_of(definition).states_results)
+        self._deduction = Deduction(definition, states_results=assembly.format_of(definition).states_results)
         self._input_names = [f.name for f in definition.layout.inputs]
 
     def read(self, context: FormContext, result_name: str, start: int, end: int) -> Op | None:
@@ -174,35 +162,35 @@ class LinePattern:
 
     # -- what groups state
 
-    def state_types(self, statement: _Statement, group: Group, text: str, at: int) -> bool:
+    def state_types(self, statement: _Statement, group: assembly.Group, text: str, at: int) -> bool:
         types = statement.context.types.types_of_text(text, at) if text else ()
         if types is None:
             return False
-        if isinstance(group, Variable):
+        if isinstance(group, assembly.Variable):
             statement.types[group.field.name] = types
             return group.field.variadic or len(types) == 1
         layout, rest = self._definition.layout, iter(types)
-        if isinstance(group, Operands):
+        if isinstance(group, assembly.Operands):
             counts = zip(self._input_names, statement.counts, strict=True)
             statement.types |= {name: tuple(islice(rest, count)) for name, count in counts}
             return sum(statement.counts) == len(types)
         statement.types |= {f.name: tuple(islice(rest, 1)) for f in layout.results}
         return len(layout.results) == len(types)
 
-    def decode_attribute(self, statement: _Statement, group: Group, text: str, at: int) -> bool:
+    def decode_attribute(self, statement: _Statement, group: assembly.Group, text: str, at: int) -> bool:
         field, tokens = _field_of(group), statement.context.tokens
         tokens.move_to(at)
         reader = FormReader(statement.context, plan_of(self._definition), 0, statement.start)
         statement.arguments[field.name] = self._decoded(statement, field, reader.read_attribute(field))
         return tokens.is_behind(at + len(text)) and self._state_type(statement, field)
 
-    def decode_integers(self, statement: _Statement, group: Group, text: str, at: int) -> bool:
+    def decode_integers(self, statement: _Statement, group: assembly.Group, text: str, at: int) -> bool:
         del at
         field, numbers = _field_of(group), tuple(map(int, text.split(","))) if text else ()
         statement.arguments[field.name] = self._decoded(statement, field, DenseArrayAttr(i64, numbers))
         return True
 
-    def read_constant(self, statement: _Statement, group: Group, text: str, at: int) -> bool:
+    def read_constant(self, statement: _Statement, group: assembly.Group, text: str, at: int) -> bool:
         value = statement.context.attributes.attribute_of_text(text, at)
         if value is None:
             return False
@@ -210,7 +198,7 @@ class LinePattern:
         statement.arguments[field.name] = self._decoded(statement, field, value)
         return self._state_type(statement, field)
 
-    def read_dictionary(self, statement: _Statement, group: Group, text: str, at: int) -> bool:
+    def read_dictionary(self, statement: _Statement, group: assembly.Group, text: str, at: int) -> bool:
         del group, text
         statement.context.tokens.move_to(at)
         reader = FormReader(statement.context, plan_of(self._definition), 0, statement.start)
@@ -238,17 +226,18 @@ class LinePattern:
         is_covered = issubclass(definition, MlirOp) and definition.assembly and definition.custom_form is None
         if not is_covered or layout.regions or layout.successors or layout.parameters:
             return
-        parts = [_part(e) for e in format_of(definition).elements]
+        parts = [_part(e) for e in assembly.format_of(definition).elements]
         known = [p for p in parts if p is not None]
         groups = [g for p in known for g in p.groups]
-        named = {g.field: n for n, (take, g) in enumerate(groups, 1) if take is None and isinstance(g, Variable)}
-        named_all = next((n for n, (take, g) in enumerate(groups, 1) if take is None and isinstance(g, Operands)), 0)
+        names = [(n, g) for n, (take, g) in enumerate(groups, 1) if take is None]
+        named = {g.field: n for n, g in names if isinstance(g, assembly.Variable)}
+        named_all = next((n for n, g in names if isinstance(g, assembly.Operands)), 0)
         variadic = sum(f.variadic for f in layout.inputs)
         if len(known) < len(parts) or any(f.optional for f in layout.inputs) or (named_all and variadic > 1):
             return
         if not named_all and len(named) < len(layout.inputs):
             return
-        if any(isinstance(g, Variable) and g.field.kind is FieldKind.ATTRIBUTE for _, g in groups):
+        if any(isinstance(g, assembly.Variable) and g.field.kind is FieldKind.ATTRIBUTE for _, g in groups):
             # What is read before it must not stand in a dictionary too.
             known = [_NO_DICTIONARY if p is _DICTIONARY_PART else p for p in known]
             groups = [g for p in known for g in p.groups]
@@ -259,8 +248,10 @@ class LinePattern:
         self._pattern = re.compile("".join([p.expression for p in known]), re.ASCII)
 
 
-_Take = Callable[[LinePattern, _Statement, Group, str, int], bool]
-_DICTIONARY_PART = _Part(f"(?:{BLANK}({_DICTIONARY})|(?!{BLANK}[{{]))", ((LinePattern.read_dictionary, Operands()),))
+_Take = Callable[[LinePattern, _Statement, assembly.Group, str, int], bool]
+_DICTIONARY_PART = _Part(
+    f"(?:{BLANK}({_DICTIONARY})|(?!{BLANK}[{{]))", ((LinePattern.read_dictionary, assembly.Operands()),)
+)
 _NO_DICTIONARY = _Part(f"(?!{BLANK}[{{])")
 
 
@@ -270,29 +261,29 @@ def pattern_of(definition: type[Op]) -> LinePattern:
     return LinePattern(definition)
 
 
-def _part(element: Element) -> _Part | None:
+def _part(element: assembly.Element) -> _Part | None:
     """Returns the expression of an element; None where there is none."""
     match element:
-        case Literal(text=text):
+        case assembly.Literal(text=text):
             return _Part(BLANK + _word(text) if text.strip() else "")
-        case Variable(field=field):
+        case assembly.Variable(field=field):
             return _variable(element, field)
-        case TypeOf(group=group) if not element.short:
+        case assembly.TypeOf(group=group) if not element.short:
             several = rf"{_TYPE}(?:{BLANK},{BLANK}{_TYPE})*+"
-            is_single = isinstance(group, Variable) and not group.field.variadic
+            is_single = isinstance(group, assembly.Variable) and not group.field.variadic
             return _Part(f"{BLANK}({_TYPE if is_single else several})", ((LinePattern.state_types, group),))
-        case FunctionalType(inputs=inputs, results=results):
+        case assembly.FunctionalType(inputs=inputs, results=results):
             several = rf"(?:{_TYPE}(?:{BLANK},{BLANK}{_TYPE})*+)?+"
             expression = rf"{BLANK}\({BLANK}({several}){BLANK}\){BLANK}->{BLANK}"
             takes = ((LinePattern.state_types, inputs), *[(LinePattern.state_types, results)] * 2)
             return _Part(rf"{expression}(?:({_TYPE})|\({BLANK}({several}){BLANK}\))", takes)
-        case AttributeDictionary(keyword=keyword):
+        case assembly.AttributeDictionary(keyword=keyword):
             return _Part(f"(?!{BLANK}{_word('attributes')})") if keyword else _DICTIONARY_PART
-        case Operands():
+        case assembly.Operands():
             return _Part(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((None, element),))
-        case Optional(otherwise=()):
+        case assembly.Optional(otherwise=()):
             return _optional(element)
-        case Custom(name="DynamicIndexList", arguments=(Variable() as values, Variable() as static)):
+        case assembly.Custom("DynamicIndexList", (assembly.Variable() as values, assembly.Variable() as static)):
             numbers = rf"(?:-?\d{{1,18}}(?:{BLANK},{BLANK}-?\d{{1,18}})*+)?+"
             nothing = ((None, values), (LinePattern.decode_integers, static))
             return _Part(rf"{BLANK}\[(){BLANK}({numbers}){BLANK}\]", nothing)
@@ -300,7 +291,7 @@ def _part(element: Element) -> _Part | None:
             return None
 
 
-def _variable(element: Variable, field: Field) -> _Part | None:
+def _variable(element: assembly.Variable, field: Field) -> _Part | None:
     if field.kind is FieldKind.OPERAND and field.is_required and not field.variadic:
         return _Part(f"{BLANK}({_NAME})", ((None, element),))
     if field.kind is FieldKind.OPERAND and field.variadic:
@@ -322,25 +313,29 @@ def _variable(element: Variable, field: Field) -> _Part | None:
     return _Part(f"{BLANK}({text})", ((LinePattern.decode_attribute, element),))
 
 
-def _optional(group: Optional) -> _Part | None:
+def _optional(group: assembly.Optional) -> _Part | None:
     """Returns the expression of elements that are present, or of which the first is absent."""
-    elements = [e for e in group.elements if not (isinstance(e, Literal) and not e.text.strip())]
+    elements = [e for e in group.elements if not (isinstance(e, assembly.Literal) and not e.text.strip())]
     first = elements[0] if elements else None
-    if isinstance(first, Literal):
+    if isinstance(first, assembly.Literal):
         absent = f"(?!{BLANK}{_word(first.text)})"
-    elif isinstance(first, Operands) or (isinstance(first, Variable) and first.field.kind is FieldKind.OPERAND):
+    elif isinstance(first, assembly.Operands | assembly.Variable) and _is_operand(first):
         absent = f"(?!{BLANK}%)"
     else:
         return None
-    parts = [None if group.is_silent(e) or isinstance(e, AttributeDictionary) else _part(e) for e in elements]
+    parts = [None if group.is_silent(e) or isinstance(e, assembly.AttributeDictionary) else _part(e) for e in elements]
     known = [p for p in parts if p is not None]
     if len(known) < len(parts):
-        return _Part(absent) if isinstance(first, Literal) else None
+        return _Part(absent) if isinstance(first, assembly.Literal) else None
     return _Part(f"(?:{''.join([p.expression for p in known])}|{absent})", tuple([g for p in known for g in p.groups]))
 
 
-def _field_of(group: Group) -> Field:
-    assert isinstance(group, Variable)
+def _is_operand(group: assembly.Operands | assembly.Variable) -> bool:
+    return isinstance(group, assembly.Operands) or group.field.kind is FieldKind.OPERAND
+
+
+def _field_of(group: assembly.Group) -> Field:
+    assert isinstance(group, assembly.Variable)
     return group.field
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn, TypeVar
 
 from commonir.ir.affine import AffineMapAttr
@@ -28,15 +28,16 @@ class PythonReader:
         self.definition = definition
         self.result_count = result_count
         self.start = start
+        self.at, self.take, self.expect = context.tokens.at, context.tokens.take, context.tokens.expect
+        self.string, self.symbol = context.tokens.string, context.tokens.symbol
+        self.integer, self.separated = context.tokens.integer, context.tokens.separated
+        self.use, self.uses, self.successor = context.use, context.uses, context.successor
+        self.type, self.types, self.results = context.types.type, context.types.types, context.types.results
+        self.function_type, self.attribute = context.types.function_type, context.attributes.typed_attribute
 
     @property
     def position(self) -> int:
         return self.tokens.start
-
-    # -- tokens
-
-    def at(self, mark: str) -> bool:
-        return self.tokens.at(mark)
 
     def at_value(self) -> bool:
         return self.tokens.kind == "value"
@@ -50,37 +51,11 @@ class PythonReader:
     def at_string(self) -> bool:
         return self.tokens.kind == "string"
 
-    def take(self, mark: str) -> bool:
-        return self.tokens.take(mark)
-
-    def expect(self, mark: str) -> None:
-        self.tokens.expect(mark)
-
     def keyword(self) -> str:
         return self.tokens.expect_kind("word", "a keyword")
 
-    def string(self) -> str:
-        return self.tokens.string()
-
-    def symbol(self) -> str:
-        return self.tokens.symbol()
-
-    def integer(self) -> int:
-        return self.tokens.integer()
-
-    def separated(self, item: Callable[[], T], close: str) -> list[T]:
-        return self.tokens.separated(item, close)
-
     def fail(self, message: str, *, at: int | None = None) -> NoReturn:
         self.tokens.fail(f"{self.definition.name}: {message}", at=at)
-
-    # -- values
-
-    def use(self) -> Use:
-        return self.context.use()
-
-    def uses(self) -> list[Use]:
-        return self.context.uses()
 
     def resolve(self, use: Use, type: Type) -> Value:
         return self.context.names.resolve(use, type)
@@ -88,23 +63,6 @@ class PythonReader:
     def resolve_all(self, uses: Sequence[Use], types: Sequence[Type]) -> tuple[Value, ...]:
         at = uses[0].at if uses else self.start
         return self.context.names.resolve_all(uses, types, at, f"{self.definition.name}: ")
-
-    # -- types and attributes
-
-    def type(self) -> Type:
-        return self.context.types.type()
-
-    def types(self) -> tuple[Type, ...]:
-        return self.context.types.types()
-
-    def function_type(self) -> FunctionType:
-        return self.context.types.function_type()
-
-    def results(self) -> tuple[Type, ...]:
-        return self.context.types.results()
-
-    def attribute(self, type: Type | None = None) -> Attribute:
-        return self.context.attributes.typed_attribute(type)
 
     def affine_map(self) -> Attribute:
         return AffineMapAttr(AffineReader(self.tokens).map())
@@ -118,9 +76,6 @@ class PythonReader:
 
     def argument(self) -> Argument:
         return self.context.argument(attributes=True)
-
-    def successor(self) -> Block:
-        return self.context.successor()
 
     def region(self, entry: Sequence[Argument] | None = None) -> RegionRequest:
         return RegionRequest(entry)
