@@ -33,6 +33,17 @@ def test_known_dims_are_computed_again_when_an_operand_is_replaced() -> None:
     assert known_dims(end) is None
 
 
+def test_known_dims_are_computed_again_when_operands_are_set_or_an_operation_is_replaced() -> None:
+    inner = core.neg(core.vector((1, 2)))
+    end = core.neg(inner)
+    assert known_dims(end) == (1, 2)
+    assert inner.defining_op is not None
+    inner.defining_op.operands = (core.vector((5, 7)),)
+    assert known_dims(end) == (5, 7)
+    inner.defining_op.replace_and_erase(core.vector((3, 4)))
+    assert known_dims(end) == (-3, -4)
+
+
 def test_retyping_with_the_same_type_keeps_known_dims() -> None:
     x = Value(tensor(f32, N, 3))
     negated = core.neg(core.shape_of(x))
