@@ -77,7 +77,7 @@ class _Guess(NamedTuple):
 
 
 STATIC = ("numbers", "equal")
-"""What dims may be in examples that run."""
+"""The styles of dims in examples that run."""
 
 
 def _guesses(trials: int, dim_styles: Sequence[str]) -> Iterator[_Guess]:

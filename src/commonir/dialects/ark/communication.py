@@ -29,7 +29,7 @@ def size_bytes(value: Value) -> int:
 
 
 class Send(CommunicationOp, name="ark.Send"):
-    """Sends a tensor to another rank; the result stands for what is on its way.
+    """Sends a tensor to another rank; the result represents the transfer.
 
     C1: the proxy has the data type and as many elements as the tensor.
     """
@@ -48,7 +48,7 @@ def _alike(op: ArkOp, value: Value, taken: Value) -> Iterator[Diagnostic]:
 
 
 class SendDone(CommunicationOp, name="ark.SendDone"):
-    """Waits until what was sent may be overwritten."""
+    """Waits until a sent tensor may be overwritten."""
 
     writes = ()
 
@@ -61,7 +61,7 @@ class SendDone(CommunicationOp, name="ark.SendDone"):
 
 
 class Recv(CommunicationOp, name="ark.Recv"):
-    """Waits for a tensor of another rank."""
+    """Receives a tensor from another rank."""
 
     input: Value = operand(AnyTensor, doc="the proxy on the rank that sends it")
     output: Value = operand(AnyTensor, doc="where it arrives")
@@ -91,7 +91,7 @@ def _packets(op: ArkOp, packets: Value, expected: int) -> Iterator[Diagnostic]:
 
 
 class RecvPacket(CommunicationOp, name="ark.RecvPacket"):
-    """Waits for a tensor of another rank in packets, and takes it out of them.
+    """Receives a tensor from another rank in packets.
 
     C1: the packets are UINT8 and have twice the bytes of the tensor.
     """
@@ -147,11 +147,11 @@ def _peers(op: ArkOp, name: str, count: int, number: int) -> Iterator[Diagnostic
 
 
 class RecvReduceSend(_RecvReduce, name="ark.RecvReduceSend"):
-    """Adds what all other ranks sent to a tensor, in the order of ranks, and sends the sum to all of them."""
+    """All-reduce step: adds the tensors received from all other ranks, in order of ranks, and sends the sum to them."""
 
 
 class RecvReduceSendPacket(_RecvReduce, name="ark.RecvReduceSendPacket"):
-    """Adds what all other ranks sent in packets to a tensor, in the order of ranks, and sends the sum to all of them.
+    """All-reduce step in packets: adds the tensors received from all other ranks in order, and sends the sum to them.
 
     C5: the packets are UINT8 and have twice the bytes of the tensor for each peer.
     """
@@ -166,7 +166,7 @@ class RecvReduceSendPacket(_RecvReduce, name="ark.RecvReduceSendPacket"):
 
 
 class DeviceSync(CommunicationOp, name="ark.DeviceSync"):
-    """Waits until all ranks have come to it; the tensor is handed on.
+    """Synchronizes all ranks, and returns the tensor.
 
     C1: `PeerNum` is the number of other ranks. C3: `Rank` is the rank of the file.
     """

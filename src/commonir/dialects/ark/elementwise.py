@@ -187,7 +187,7 @@ def _itself(x: Value) -> Value:
 
 
 class Relu(_Unary, name="ark.Relu"):
-    """The element, or zero where it is negative or not a number."""
+    """Rectified linear unit (ReLU): the element, or zero if it is negative or NaN."""
 
     fn = staticmethod(_relu)
 

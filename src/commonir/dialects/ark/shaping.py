@@ -66,14 +66,14 @@ class _Reduce(ArkOp):
 
 
 class ReduceSum(_Reduce, name="ark.ReduceSum"):
-    """The sum; of half precision, formed in single precision."""
+    """Reduces an axis to its sum; half precision accumulates in single precision."""
 
     def reduced(self, x: Value) -> Value:
         return core.reduce_sum(x, (self.Axis,), True)
 
 
 class ReduceMax(_Reduce, name="ark.ReduceMax"):
-    """The largest element. What is not a number does not count: of nothing else it is the least of all numbers."""
+    """Reduces an axis to its maximum; NaN counts as minus infinity."""
 
     def reduced(self, x: Value) -> Value:
         if element_of(x).is_float:
@@ -82,7 +82,7 @@ class ReduceMax(_Reduce, name="ark.ReduceMax"):
 
 
 class ReduceMean(_Reduce, name="ark.ReduceMean"):
-    """The mean: the sum, divided by the number of elements."""
+    """Reduces an axis to its mean."""
 
     def reduced(self, x: Value) -> Value:
         return core.div(core.reduce_sum(x, (self.Axis,), True), core.splat(dims_of(x)[self.Axis], x))
@@ -167,7 +167,7 @@ class Embedding(ArkOp, name="ark.Embedding"):
 
 
 class Noop(ArkOp, name="ark.Noop"):
-    """Nothing: it keeps a tensor in the program."""
+    """No operation: keeps a tensor in the program."""
 
     writes = ()
 

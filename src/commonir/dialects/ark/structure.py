@@ -351,7 +351,7 @@ class VirtualTensor(VirtualOp, name="ark.Tensor"):
 
 
 class Placeholder(VirtualOp, name="ark.Placeholder"):
-    """An input whose memory is given from outside."""
+    """An input in external memory."""
 
     first_generation = V4
 

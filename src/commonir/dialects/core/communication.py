@@ -32,7 +32,7 @@ class Send(CoreOp, name="core.send", traits=(traits.Communicates,)):
 
 
 class Recv(CoreOp, name="core.recv", traits=(traits.Communicates,)):
-    """Waits for a tensor of another rank."""
+    """Receives a tensor from another rank."""
 
     source: int = attribute(attr_types.integer, doc="the rank that sends it")
     tag: int = attribute(attr_types.integer, doc="distinguishes messages between the same two ranks")
@@ -46,7 +46,7 @@ class Recv(CoreOp, name="core.recv", traits=(traits.Communicates,)):
 
 
 class AllReduce(CoreOp, name="core.all_reduce", traits=(traits.Communicates,)):
-    """The sum of the tensors that all ranks give. All ranks take part.
+    """Sums the tensors of all ranks, all of which take part.
 
     Rank `r` of `n` adds to its own tensor those of ranks r - 1, r - 2 and so on, modulo n, rounding after each.
     """
@@ -60,7 +60,7 @@ class AllReduce(CoreOp, name="core.all_reduce", traits=(traits.Communicates,)):
 
 
 class Barrier(CoreOp, name="core.barrier", traits=(traits.Communicates,)):
-    """Waits until all ranks have come to it."""
+    """Synchronizes all ranks."""
 
     def infer(self) -> tuple[Type, ...]:
         return ()

@@ -32,7 +32,7 @@ from commonir.symbolic import Dim, DimExpr, plain_symbol, symbols
 
 
 class Yield(CoreOp, name="core.yield", traits=(traits.Pure, traits.Terminator)):
-    """Ends a nested block and hands values to the operation around it."""
+    """Yields values from a region to the enclosing operation."""
 
     values: tuple[Value, ...] = operand(any_type, variadic=True)
 
@@ -64,7 +64,7 @@ def _differences(what: str, found: Iterable[Type], expected: Iterable[Type]) -> 
 
 
 class If(CoreOp, Conditional, name="core.if", traits=(traits.SingleBlock,)):
-    """Runs one of two nested programs and gives what it yields; both yield values of the same element types.
+    """Executes one of two regions and returns what it yields; both yield values of the same element types.
 
     Sizes in which the branches differ are unknown before running.
     """
@@ -88,7 +88,7 @@ class If(CoreOp, Conditional, name="core.if", traits=(traits.SingleBlock,)):
 
 
 class While(CoreOp, name="core.while", traits=(traits.SingleBlock,)):
-    """Runs a nested program again and again on its own results while a condition on them holds.
+    """While loop: runs a region on loop-carried values while a condition on them is true.
 
     `condition` and `body` receive the current values; the condition, which is asked first, yields one bool. What
     the body yields beyond the next values is stacked along a new first axis, a slice for each round; all slices of one
@@ -116,7 +116,7 @@ class While(CoreOp, name="core.while", traits=(traits.SingleBlock,)):
 
 
 class Scan(CoreOp, name="core.scan", traits=(traits.SingleBlock,)):
-    """Runs a nested program once for each slice of some sequences along their first axis, in order or from the last.
+    """Runs a region for each slice of sequences along their first axis, in order or reversed.
 
     The program receives the current states and then a slice of each sequence; it yields the next states and then what
     is stacked along a new first axis, at the position of the slices. Gives the last states and the stacked values.
@@ -253,7 +253,7 @@ def _named_sizes(named: Type, actual: Type) -> Iterable[tuple[str, Dim]]:
 
 
 class Require(CoreOp, name="core.require"):
-    """Ends the run with a message when a condition does not hold."""
+    """Aborts execution with a message if a condition is false."""
 
     condition: Value = operand("i1[]")
     message: str = attribute(attr_types.string)

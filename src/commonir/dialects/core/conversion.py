@@ -109,7 +109,7 @@ def _power_of_two(x: Array, dtype: np.dtype[Any], saturate: bool, toward: Toward
 
 
 class BitCast(CoreOp, name="core.bit_cast", traits=(traits.Pure, traits.Elementwise)):
-    """The bits of each element as those of another type of the same width."""
+    """Reinterprets the bits of each element as another type of the same width."""
 
     x: Value = operand("T[s*]")
     to: ElementType = attribute(attr_types.element)

@@ -225,7 +225,7 @@ class LogicalNot(Unary, name="core.logical_not"):
 
 
 class BitwiseNot(Unary, name="core.bitwise_not"):
-    """Every bit inverted."""
+    """Bitwise not."""
 
     fn = "bitwise_not"
     T = INTEGERS
@@ -403,7 +403,7 @@ class Mod(Binary, name="core.mod"):
 
 
 class Remainder(Binary, name="core.remainder"):
-    """The remainder with the sign of the dividend."""
+    """The remainder of a truncating division; it has the sign of the dividend."""
 
     fn = "truncated_remainder"
     T = REALS
@@ -452,28 +452,28 @@ class LogicalXor(Binary, name="core.logical_xor", traits=(traits.Commutative,)):
 
 
 class BitwiseAnd(Binary, name="core.bitwise_and", traits=(traits.Commutative,)):
-    """The bits that are set in both."""
+    """Bitwise and."""
 
     fn = "bitwise_and"
     T = INTEGERS
 
 
 class BitwiseOr(Binary, name="core.bitwise_or", traits=(traits.Commutative,)):
-    """The bits that are set in either."""
+    """Bitwise or."""
 
     fn = "bitwise_or"
     T = INTEGERS
 
 
 class BitwiseXor(Binary, name="core.bitwise_xor", traits=(traits.Commutative,)):
-    """The bits that are set in exactly one."""
+    """Bitwise exclusive or."""
 
     fn = "bitwise_xor"
     T = INTEGERS
 
 
 class ShiftLeft(Binary, name="core.shift_left"):
-    """The bits moved toward the most significant one; zeros follow.
+    """Left shift; zeros are inserted.
 
     By a negative number, or by as many bits as there are or more, only zeros are left.
     """
@@ -483,7 +483,7 @@ class ShiftLeft(Binary, name="core.shift_left"):
 
 
 class ShiftRight(Binary, name="core.shift_right"):
-    """The bits moved toward the least significant one; the sign, or zeros of an unsigned type, follow.
+    """Right shift: arithmetic for signed types, logical for unsigned ones.
 
     By a negative number, or by as many bits as there are or more, only what follows is left.
     """

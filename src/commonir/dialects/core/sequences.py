@@ -176,7 +176,7 @@ class ListErase(CoreOp, name="core.list_erase", traits=(traits.Pure,)):
 
 
 class ListConcat(CoreOp, name="core.list_concat", traits=(traits.Pure,)):
-    """The tensors of a list one after another along an axis, or along a new one. There must be one when running."""
+    """Concatenates the tensors of a list along an axis, or stacks them along a new one; an error if it is empty."""
 
     x: Value = operand("list<T>")
     axis: int = attribute(attr_types.integer)
@@ -200,7 +200,7 @@ class ListConcat(CoreOp, name="core.list_concat", traits=(traits.Pure,)):
 
 
 class SplitToList(CoreOp, name="core.split_to_list", traits=(traits.Pure,)):
-    """A tensor cut into pieces along an axis.
+    """Splits a tensor along an axis, into a list.
 
     `sizes` are those of the pieces; a single number, a scalar, is the size of all but the last, which may be smaller.
     With `keep_axis` false the pieces, of size 1, are without the axis.
@@ -253,7 +253,7 @@ def _check_pieces(sizes: Sequence[int], whole: int) -> None:
 
 
 class OptionalOf(CoreOp, name="core.optional_of", traits=(traits.Pure,)):
-    """A value that may be absent, and is there."""
+    """An optional with a value."""
 
     x: Value = operand(any_type)
     y: Value = result(any_type)
@@ -266,7 +266,7 @@ class OptionalOf(CoreOp, name="core.optional_of", traits=(traits.Pure,)):
 
 
 class OptionalNone(CoreOp, name="core.optional_none", traits=(traits.Pure,)):
-    """A value that may be absent, and is."""
+    """An absent optional."""
 
     element: Type = attribute(attr_types.type_)
     y: Value = result(any_type)
@@ -294,7 +294,7 @@ class OptionalHas(CoreOp, name="core.optional_has", traits=(traits.Pure,)):
 
 
 class OptionalGet(CoreOp, name="core.optional_get", traits=(traits.Pure,)):
-    """A value that may be absent; an error when running where it is."""
+    """The value of an optional; an error when running if it is absent."""
 
     x: Value = operand(any_type)
     y: Value = result(any_type)

@@ -194,10 +194,7 @@ class Unsqueeze(Movement, name="core.unsqueeze"):
 
 
 class Transpose(Movement, name="core.transpose"):
-    """The tensor with its axes in another order: axis `n` of the result is axis `perm[n]` of the operand.
-
-    C1: perm names every axis once.
-    """
+    """Permutes the axes: axis `n` of the result is axis `perm[n]` of the operand. C1: perm names every axis once."""
 
     perm: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
@@ -231,8 +228,7 @@ class Transpose(Movement, name="core.transpose"):
 
 
 class Slice(Movement, name="core.slice"):
-    """Every `step`-th element of a range of each axis; negative bounds count from the end, and bounds outside are
-    clamped.
+    """Strided slice of each axis; negative bounds count from the end, and bounds out of range are clamped.
 
     With a negative step, a stop before the first element takes that one too.
 
@@ -292,7 +288,7 @@ def slice_range(n: Dim, start: Dim, stop: Dim, step: int) -> tuple[Dim, Dim]:
 
 
 class DynamicSlice(Movement, name="core.dynamic_slice"):
-    """A slice of a tensor between bounds known when running; steps are fixed."""
+    """Slice between bounds computed when running; steps are static."""
 
     starts: Value = operand("P[r]", by_value=True)
     stops: Value = operand("P[r]", by_value=True)
@@ -331,7 +327,7 @@ class DynamicSlice(Movement, name="core.dynamic_slice"):
 
 
 class Reverse(Movement, name="core.reverse"):
-    """The tensor with the order along some axes reversed. C1: no axis is named twice."""
+    """Reverses the order of the elements along some axes. C1: no axis is named twice."""
 
     axes: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
@@ -454,7 +450,7 @@ def _numbers(value: Value) -> tuple[int, ...] | None:
 
 
 class Concat(CoreOp, name="core.concat", traits=(traits.Pure,)):
-    """Tensors one after another along an axis.
+    """Concatenates tensors along an axis.
 
     C1: there is a tensor. C2: the tensors have one rank, and one size along every other axis.
     """
@@ -492,7 +488,7 @@ class Concat(CoreOp, name="core.concat", traits=(traits.Pure,)):
 
 
 class Split(CoreOp, name="core.split", traits=(traits.Pure,)):
-    """A tensor cut into pieces along an axis. C1: the sizes of the pieces add up to the size of the axis."""
+    """Splits a tensor along an axis. C1: the sizes of the pieces add up to the size of the axis."""
 
     x: Value = operand("T[*]")
     axis: int = attribute(attr_types.integer)
@@ -517,7 +513,7 @@ class Split(CoreOp, name="core.split", traits=(traits.Pure,)):
 
 
 class Tile(Movement, name="core.tile"):
-    """The tensor repeated along each axis. C1: repeats has one entry for each axis."""
+    """Repeats a tensor along each axis. C1: repeats has one entry for each axis."""
 
     repeats: tuple[Dim, ...] = attribute(attr_types.dims)
     y: Value = result("T[*]")

@@ -47,7 +47,7 @@ def _differences(what: str, found: Iterable[Value], expected: Iterable[Type]) ->
 
 
 class Cond(MilOp, Conditional, name="mil.cond", traits=(traits.SingleBlock,)):
-    """Runs the first of two blocks when pred is true, else the second, and gives what it returns.
+    """Executes the first block if pred is true, else the second, and returns its results.
 
     The blocks take nothing and return values of the same types.
 
@@ -78,7 +78,7 @@ class Cond(MilOp, Conditional, name="mil.cond", traits=(traits.SingleBlock,)):
 
 
 class WhileLoop(MilOp, name="mil.while_loop", traits=(traits.SingleBlock,)):
-    """Runs a block again and again on its own results, starting from loop_vars, while a condition on them holds.
+    """While loop: runs a block on loop variables while a condition on them is true.
 
     Both blocks take the current values. The first, asked before each round, returns one bool; the second returns
     the next values. A size that a round changes is unknown in the types of the blocks. The bool has rank 0; one
@@ -181,7 +181,7 @@ class Classify(MilOp, Labelling, name="mil.classify", traits=(traits.Pure,)):
 
 
 class ReadState(MilOp, name="mil.read_state", since=CORE_ML_8, traits=(traits.ReadsState,)):
-    """A copy of what a state holds."""
+    """Reads a copy of the contents of a state."""
 
     input: Value = operand("any")
     output: Value = result("any")
@@ -197,7 +197,7 @@ class ReadState(MilOp, name="mil.read_state", since=CORE_ML_8, traits=(traits.Re
 
 
 class WriteState(MilOp, name="mil.write_state", since=CORE_ML_8, traits=(traits.WritesState,)):
-    """Replaces what a state holds; a later read in the same run sees it.
+    """Updates a state; later reads in the same run see the update.
 
     Source: MIL operation reference, read_state (iOS 18); coremltools 9 holds it as coreml_update_state.
     """

@@ -141,7 +141,7 @@ class OpaqueModel(DeclaredResults, MilOp, name="mil.opaque_model"):
 
 
 class PickTop(DeclaredResults, MilOp, name="mil.pick_top"):
-    """The boxes that stay when each, the best first, takes away those that it overlaps by more than iou_threshold.
+    """Non-maximum suppression: keeps the best boxes; each removes those that overlap it by more than iou_threshold.
 
     A row of coordinates is a centre (x, y), a width and a height. The confidence of a box is the greatest of its
     classes; below confidence_threshold it is not a candidate. With per_class a box takes away only those whose best

@@ -230,7 +230,7 @@ class Squeeze(MilOp, name="mil.squeeze", traits=(traits.Pure,)):
 
 
 class Transpose(MilOp, name="mil.transpose", traits=(traits.Pure,)):
-    """The tensor with its axes in another order: axis `n` of the result is axis `perm[n]` of x."""
+    """Permutes the axes: axis `n` of the result is axis `perm[n]` of x."""
 
     x: Value = operand("T[*]")
     perm: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]")
@@ -266,7 +266,7 @@ class Flatten2d(MilOp, name="mil.flatten2d", traits=(traits.Pure,)):
 
 
 class Concat(MilOp, name="mil.concat", traits=(traits.Pure,)):
-    """Tensors one after another along an axis; scalars give a vector.
+    """Concatenates tensors along an axis; scalars give a vector.
 
     With `interleave` element k of the result along the axis comes from operand k mod n, n being their number.
 
@@ -334,7 +334,7 @@ class Stack(MilOp, name="mil.stack", traits=(traits.Pure,)):
 
 
 class Split(MilOp, name="mil.split", traits=(traits.Pure,)):
-    """A tensor cut into pieces along an axis: of the sizes given, or into a number of equal pieces."""
+    """Splits a tensor along an axis, into given sizes or a number of equal parts."""
 
     x: Value = operand("T[*]")
     axis: int = parameter(attr_types.integer, spec="i32[]")
@@ -374,7 +374,7 @@ class Split(MilOp, name="mil.split", traits=(traits.Pure,)):
 
 
 class Tile(MilOp, name="mil.tile", traits=(traits.Pure,)):
-    """The tensor repeated along each axis."""
+    """Repeats a tensor along each axis."""
 
     x: Value = operand("T[*]")
     reps: Value = operand("i32[r]", by_value=True)

@@ -20,7 +20,7 @@ class UnrealizedConversionCast(
     traits=(Pure,),
     assembly="($inputs^ `:` type($inputs))? `to` type($outputs) attr-dict",
 ):
-    """Stands between two parts of a program that disagree about types, until both are converted.
+    """Casts values between types while a program is only partly converted; it must be gone in the end.
 
     C1: it gives something.
     """

@@ -23,7 +23,7 @@ _counts = array_of(i32)
 
 
 class Assert(MlirOp, name="cf.assert", assembly="$arg `,` $msg attr-dict"):
-    """Ends the run with a message when a condition does not hold."""
+    """Aborts execution with a message if a condition is false."""
 
     arg: Value = operand(I1)
     msg: str = attribute(attr_types.string)
@@ -56,7 +56,7 @@ class _BranchOp(MlirOp, Branch, traits=(traits.Pure, traits.Terminator)):
 
 
 class Br(_BranchOp, name="cf.br", assembly="$dest (`(` $destOperands^ `:` type($destOperands) `)`)? attr-dict"):
-    """Continues with a block."""
+    """Branches to a block."""
 
     dest: Block = successor()
     destOperands: tuple[Value, ...] = operand(AnyType, variadic=True)
@@ -80,7 +80,7 @@ class CondBr(
     " $trueDest (`(` $trueDestOperands^ `:` type($trueDestOperands) `)`)? `,`"
     " $falseDest (`(` $falseDestOperands^ `:` type($falseDestOperands) `)`)? attr-dict",
 ):
-    """Continues with the first block when a condition holds, else with the second."""
+    """Branches to the first block if a condition is true, else to the second."""
 
     condition: Value = operand(I1)
     trueDest: Block = successor()
@@ -111,7 +111,7 @@ class Switch(
     " $defaultOperands, type($defaultOperands), $case_values, $caseDestinations, $caseOperands, type($caseOperands))"
     " `]` attr-dict",
 ):
-    """Continues with the block of the case that an integer is, or with the one for all others.
+    """Branches to the block whose case value equals an integer, or else to the default block.
 
     C2: there is a block for each case, and a count of the values passed to it.
     """

@@ -105,13 +105,13 @@ class _ToReal(
 
 
 class Abs(_ToReal, name="complex.abs"):
-    """The absolute value of a complex number."""
+    """Absolute value of a complex number."""
 
     fn = staticmethod(complex_numbers.magnitude)
 
 
 class Angle(_ToReal, name="complex.angle"):
-    """The argument of a complex number."""
+    """Argument (phase angle) of a complex number."""
 
     fn = staticmethod(complex_numbers.angle)
 
@@ -122,7 +122,7 @@ class Re(
     traits=(_part_matches("real"), traits.Elementwise),
     assembly="$complex (`fastmath` `` $fastmath^)? attr-dict `:` type($complex)",
 ):
-    """The real part of a complex number."""
+    """Real part of a complex number."""
 
     complex: Value = operand(FloatComplex)
     fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
@@ -142,7 +142,7 @@ class Im(
     traits=(_part_matches("imaginary"), traits.Elementwise),
     assembly="$complex (`fastmath` `` $fastmath^)? attr-dict `:` type($complex)",
 ):
-    """The imaginary part of a complex number."""
+    """Imaginary part of a complex number."""
 
     complex: Value = operand(FloatComplex)
     fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
@@ -166,7 +166,7 @@ class Create(
     ),
     assembly="$real `,` $imaginary attr-dict `:` type($complex)",
 ):
-    """The number of a real and an imaginary part."""
+    """Creates a complex number from a real and an imaginary part."""
 
     real: Value = operand(AnyFloat)
     imaginary: Value = operand(AnyFloat)
@@ -186,7 +186,7 @@ class Constant(
     traits=(traits.ConstantLike,),
     assembly="$value attr-dict `:` type($complex)",
 ):
-    """A number known before the program runs: an array of its real and its imaginary part.
+    """A compile-time complex constant: an array of its real and imaginary part.
 
     C1: the array has two floating-point numbers or two integers. C2: they have the type of the parts of the result.
     """
@@ -234,7 +234,7 @@ class Constant(
 
 
 class Bitcast(ComplexOp, name="complex.bitcast", assembly="$operand attr-dict `:` type($operand) `to` type($result)"):
-    """The bits of a complex number as those of a real one or an integer of the same width, or the reverse.
+    """Reinterprets the bits of a complex number as a float or an integer of the same width, or the reverse.
 
     C1: one side is complex, the other a float or an integer, unless both are of one type. C2: both have the same width.
     """
@@ -280,7 +280,7 @@ class _Comparison(
 
 
 class Equal(_Comparison, name="complex.eq"):
-    """True where both parts are equal."""
+    """Tests complex numbers for equality: both parts are equal."""
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         same = core.equal(core.imag(lhs), core.imag(rhs))
@@ -288,7 +288,7 @@ class Equal(_Comparison, name="complex.eq"):
 
 
 class NotEqual(_Comparison, name="complex.neq"):
-    """True where either part differs or is NaN."""
+    """Tests complex numbers for inequality: a part differs or is NaN."""
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         differs = core.not_equal(core.imag(lhs), core.imag(rhs))
@@ -296,37 +296,37 @@ class NotEqual(_Comparison, name="complex.neq"):
 
 
 class Add(_Binary, name="complex.add", traits=(traits.Commutative,)):
-    """The sum of two complex numbers."""
+    """Complex addition."""
 
     fn = staticmethod(core.add)
 
 
 class Sub(_Binary, name="complex.sub"):
-    """The difference of two complex numbers."""
+    """Complex subtraction."""
 
     fn = staticmethod(core.sub)
 
 
 class Mul(_Binary, name="complex.mul", traits=(traits.Commutative,)):
-    """The product of two complex numbers."""
+    """Complex multiplication."""
 
     fn = staticmethod(complex_numbers.product)
 
 
 class Div(_Binary, name="complex.div"):
-    """The quotient of two complex numbers."""
+    """Complex division."""
 
     fn = staticmethod(complex_numbers.quotient)
 
 
 class Pow(_Binary, name="complex.pow"):
-    """The first number to the power of the second."""
+    """Raises a complex number to a complex power."""
 
     fn = staticmethod(complex_numbers.power)
 
 
 class Atan2(_Binary, name="complex.atan2"):
-    """-i log((b + i a) / sqrt(a^2 + b^2)) of two numbers a and b."""
+    """Complex arc tangent of two numbers a and b: -i log((b + i a) / sqrt(a^2 + b^2))."""
 
     fn = staticmethod(complex_numbers.arc_tangent_of_two)
 
@@ -337,7 +337,7 @@ class Powi(
     traits=(SameOperandsAndResultShape, all_types_match("lhs", "result_"), traits.Elementwise),
     assembly="$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result) `,` type($rhs)",
 ):
-    """A number to the power of a signed integer."""
+    """Raises a complex number to a signed integer power."""
 
     lhs: Value = operand(FloatComplex)
     rhs: Value = operand(AnySignlessInteger)
@@ -349,7 +349,7 @@ class Powi(
 
 
 class Conj(_Unary, name="complex.conj"):
-    """The number with the other imaginary sign."""
+    """Complex conjugate: negates the imaginary part."""
 
     fn = staticmethod(complex_numbers.conjugate)
 
@@ -359,7 +359,7 @@ class Conj(_Unary, name="complex.conj"):
 
 
 class Neg(_Unary, name="complex.neg"):
-    """The number with the other sign."""
+    """Negates a complex number."""
 
     fn = staticmethod(complex_numbers.negative)
 
@@ -369,67 +369,67 @@ class Neg(_Unary, name="complex.neg"):
 
 
 class Cos(_Unary, name="complex.cos"):
-    """The cosine of a complex number."""
+    """Cosine of a complex number."""
 
     fn = staticmethod(complex_numbers.cosine)
 
 
 class Exp(_Unary, name="complex.exp"):
-    """e to the power of the number."""
+    """Exponential of a complex number."""
 
     fn = staticmethod(complex_numbers.exponential)
 
 
 class Expm1(_Unary, name="complex.expm1"):
-    """e to the power of the number, less one."""
+    """Exponential of a complex number minus one."""
 
     fn = staticmethod(complex_numbers.exponential_less_one)
 
 
 class Log(_Unary, name="complex.log"):
-    """The principal natural logarithm."""
+    """Principal natural logarithm of a complex number."""
 
     fn = staticmethod(complex_numbers.logarithm)
 
 
 class Log1p(_Unary, name="complex.log1p"):
-    """The principal natural logarithm of one plus the number."""
+    """Principal natural logarithm of one plus a complex number."""
 
     fn = staticmethod(complex_numbers.logarithm_of_one_more)
 
 
 class Rsqrt(_Unary, name="complex.rsqrt"):
-    """One divided by the square root."""
+    """Reciprocal square root of a complex number."""
 
     fn = staticmethod(complex_numbers.reciprocal_root)
 
 
 class Sign(_Unary, name="complex.sign"):
-    """The number divided by its absolute value; zero for zero."""
+    """Sign of a complex number: the number divided by its absolute value; zero for zero."""
 
     fn = staticmethod(complex_numbers.direction)
 
 
 class Sin(_Unary, name="complex.sin"):
-    """The sine of a complex number."""
+    """Sine of a complex number."""
 
     fn = staticmethod(complex_numbers.sine)
 
 
 class Sqrt(_Unary, name="complex.sqrt"):
-    """The principal square root."""
+    """Principal square root of a complex number."""
 
     fn = staticmethod(complex_numbers.square_root)
 
 
 class Tan(_Unary, name="complex.tan"):
-    """The tangent of a complex number."""
+    """Tangent of a complex number."""
 
     fn = staticmethod(complex_numbers.tangent)
 
 
 class Tanh(_Unary, name="complex.tanh"):
-    """The hyperbolic tangent."""
+    """Hyperbolic tangent of a complex number."""
 
     fn = staticmethod(complex_numbers.hyperbolic_tangent)
 

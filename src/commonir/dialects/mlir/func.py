@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Func(FunctionOp, name="func.func"):
-    """A function whose operations run in order; without a body, one of which only the name and types are known."""
+    """A function, whose operations run in order; a declaration if it has no body."""
 
     default_dialect = "func"
 
@@ -53,7 +53,7 @@ class Func(FunctionOp, name="func.func"):
 
 
 class Return(ReturnOp, name="func.return", traits=(has_parent("func.func"),)):
-    """Ends a function and returns values."""
+    """Returns values from a function."""
 
     gives = "return"
 
@@ -81,7 +81,7 @@ class Call(
     name="func.call",
     assembly="$callee `(` $operands `)` attr-dict `:` functional-type($operands, results)",
 ):
-    """Runs a function on values and gives what it returns.
+    """Calls a function by its symbol and returns its results.
 
     C1: the name is that of a function. C2: operands and results are as many and of the types that the function states.
     """
@@ -193,7 +193,7 @@ class CallIndirect(
     traits=(CALLEE_TYPES,),
     assembly="$callee `(` $callee_operands `)` attr-dict `:` type($callee)",
 ):
-    """Runs a function that a value is."""
+    """Calls a function value."""
 
     callee: Value = operand(FunctionConstraint)
     callee_operands: tuple[Value, ...] = operand(AnyType, variadic=True)
@@ -208,7 +208,9 @@ class Constant(
     traits=(traits.Pure, traits.ConstantLike),
     assembly="attr-dict $value `:` type(results)",
 ):
-    """A function as a value. C1: the name is that of a function. C2: the result has its type."""
+    """A reference to a function by its symbol, as a value. C1: the name is that of a function. C2: the result has its
+    type.
+    """
 
     result_name = "f"
 

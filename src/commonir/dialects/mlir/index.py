@@ -62,25 +62,25 @@ class _Binary(IndexOp, assembly="$lhs `,` $rhs attr-dict"):
 
 
 class Add(_Binary, name="index.add", traits=(traits.Commutative,)):
-    """The sum of two index values."""
+    """Index addition."""
 
     fn = staticmethod(core.add)
 
 
 class Sub(_Binary, name="index.sub"):
-    """The difference of two index values."""
+    """Index subtraction."""
 
     fn = staticmethod(core.sub)
 
 
 class Mul(_Binary, name="index.mul", traits=(traits.Commutative,)):
-    """The product of two index values."""
+    """Index multiplication."""
 
     fn = staticmethod(core.mul)
 
 
 class DivS(_Binary, name="index.divs"):
-    """The quotient of signed numbers, rounded toward zero."""
+    """Signed index division, truncated toward zero."""
 
     fn = staticmethod(integers.div_signed)
 
@@ -89,7 +89,7 @@ class DivS(_Binary, name="index.divs"):
 
 
 class DivU(_Binary, name="index.divu"):
-    """The quotient of unsigned numbers, rounded down."""
+    """Unsigned index division, truncated."""
 
     sign = False
     fn = staticmethod(integers.div_unsigned)
@@ -99,7 +99,7 @@ class DivU(_Binary, name="index.divu"):
 
 
 class CeilDivS(_Binary, name="index.ceildivs"):
-    """The quotient of signed numbers, rounded up."""
+    """Signed index division, rounded up."""
 
     fn = staticmethod(integers.ceil_div_signed)
 
@@ -108,7 +108,7 @@ class CeilDivS(_Binary, name="index.ceildivs"):
 
 
 class CeilDivU(_Binary, name="index.ceildivu"):
-    """The quotient of unsigned numbers, rounded up."""
+    """Unsigned index division, rounded up."""
 
     sign = False
     fn = staticmethod(integers.ceil_div_unsigned)
@@ -118,7 +118,7 @@ class CeilDivU(_Binary, name="index.ceildivu"):
 
 
 class FloorDivS(_Binary, name="index.floordivs"):
-    """The quotient of signed numbers, rounded down."""
+    """Signed index division, rounded down."""
 
     fn = staticmethod(integers.floor_div_signed)
 
@@ -127,7 +127,7 @@ class FloorDivS(_Binary, name="index.floordivs"):
 
 
 class RemS(_Binary, name="index.rems"):
-    """Remainder of a signed division; it has the sign of the first operand."""
+    """Remainder of a signed index division; it has the sign of the dividend."""
 
     fn = staticmethod(integers.remainder_signed)
 
@@ -136,7 +136,7 @@ class RemS(_Binary, name="index.rems"):
 
 
 class RemU(_Binary, name="index.remu"):
-    """Remainder of an unsigned division."""
+    """Remainder of an unsigned index division."""
 
     sign = False
     fn = staticmethod(integers.remainder_unsigned)
@@ -146,33 +146,33 @@ class RemU(_Binary, name="index.remu"):
 
 
 class MaxS(_Binary, name="index.maxs", traits=(traits.Commutative,)):
-    """The larger of signed numbers."""
+    """Signed index maximum."""
 
     fn = staticmethod(core.maximum)
 
 
 class MaxU(_Binary, name="index.maxu", traits=(traits.Commutative,)):
-    """The larger of unsigned numbers."""
+    """Unsigned index maximum."""
 
     sign = False
     fn = staticmethod(made_of(integers.unsigned, core.maximum))
 
 
 class MinS(_Binary, name="index.mins", traits=(traits.Commutative,)):
-    """The smaller of signed numbers."""
+    """Signed index minimum."""
 
     fn = staticmethod(core.minimum)
 
 
 class MinU(_Binary, name="index.minu", traits=(traits.Commutative,)):
-    """The smaller of unsigned numbers."""
+    """Unsigned index minimum."""
 
     sign = False
     fn = staticmethod(made_of(integers.unsigned, core.minimum))
 
 
 class Shl(_Binary, name="index.shl"):
-    """The bits moved up by an unsigned distance; nothing is specified from the width on."""
+    """Shifts an index left; a shift amount of at least the bit width gives poison."""
 
     fn = staticmethod(integers.shift_left_of)
 
@@ -181,7 +181,7 @@ class Shl(_Binary, name="index.shl"):
 
 
 class ShrS(_Binary, name="index.shrs"):
-    """The bits moved down by an unsigned distance, the sign repeated; nothing is specified from the width on."""
+    """Arithmetic right shift of an index, which copies the sign bit; at least the bit width gives poison."""
 
     fn = staticmethod(integers.shift_right_signed)
 
@@ -190,7 +190,7 @@ class ShrS(_Binary, name="index.shrs"):
 
 
 class ShrU(_Binary, name="index.shru"):
-    """The bits moved down by an unsigned distance, zeros before them; nothing is specified from the width on."""
+    """Logical right shift of an index, which inserts zeros; at least the bit width gives poison."""
 
     sign = False
     fn = staticmethod(integers.shift_right_unsigned)
@@ -200,19 +200,19 @@ class ShrU(_Binary, name="index.shru"):
 
 
 class And(_Binary, name="index.and", traits=(traits.Commutative,)):
-    """The bits that are set in both."""
+    """Bitwise and of indices."""
 
     fn = staticmethod(core.bitwise_and)
 
 
 class Or(_Binary, name="index.or", traits=(traits.Commutative,)):
-    """The bits that are set in either."""
+    """Bitwise or of indices."""
 
     fn = staticmethod(core.bitwise_or)
 
 
 class XOr(_Binary, name="index.xor", traits=(traits.Commutative,)):
-    """The bits that are set in exactly one."""
+    """Bitwise exclusive or of indices."""
 
     fn = staticmethod(core.bitwise_xor)
 
@@ -240,13 +240,13 @@ class _Cast(IndexOp, assembly="$input attr-dict `:` type($input) `to` type($outp
 
 
 class CastS(_Cast, name="index.casts"):
-    """The number in another width, cut off or its sign repeated."""
+    """Converts between index and integer types: truncates, or sign-extends."""
 
     sign = True
 
 
 class CastU(_Cast, name="index.castu"):
-    """The number in another width, cut off or zeros before it."""
+    """Converts between index and integer types: truncates, or zero-extends."""
 
 
 class CmpPredicate(Enum):
@@ -286,7 +286,7 @@ OWN = own_forms(cmp_predicate)
 
 
 class Cmp(IndexOp, name="index.cmp", assembly="`` $pred `(` $lhs `,` $rhs `)` attr-dict"):
-    """Compares two indices by a predicate."""
+    """Compares two indices under a signed or unsigned predicate."""
 
     pred: CmpPredicate = attribute(cmp_predicate)
     lhs: Value = operand(Index)
@@ -301,7 +301,7 @@ class Cmp(IndexOp, name="index.cmp", assembly="`` $pred `(` $lhs `,` $rhs `)` at
 
 
 class SizeOf(IndexOp, name="index.sizeof", assembly="attr-dict"):
-    """The width of positions in bits."""
+    """The bit width of the index type."""
 
     result_: Value = result(Index)
 
@@ -310,7 +310,7 @@ class SizeOf(IndexOp, name="index.sizeof", assembly="attr-dict"):
 
 
 class Constant(IndexOp, FromData, name="index.constant", traits=(traits.ConstantLike,), assembly="attr-dict $value"):
-    """A position known before the program runs."""
+    """A compile-time index constant."""
 
     value: int = attribute(typed_integer(index))
     result_: Value = result(Index)
@@ -332,7 +332,7 @@ class Constant(IndexOp, FromData, name="index.constant", traits=(traits.Constant
 class BoolConstant(
     IndexOp, FromData, name="index.bool.constant", traits=(traits.ConstantLike,), assembly="attr-dict $value"
 ):
-    """A bool known before the program runs."""
+    """A compile-time boolean constant."""
 
     value: bool = attribute(attr_types.flag)
     result_: Value = result(I1)

@@ -102,69 +102,69 @@ class _IntUnary(MathOp, traits=(SameOperandsAndResultType,), assembly="$operand 
 
 
 class AbsF(_FloatUnary, name="math.absf"):
-    """The number without its sign."""
+    """Absolute value of a float."""
 
     folded_for = None
     fn = staticmethod(core.abs)
 
 
 class AbsI(_IntUnary, name="math.absi"):
-    """The signed number without its sign; the least one stays as it is."""
+    """Absolute value of a signed integer; the least integer stays negative."""
 
     fn = staticmethod(integers.absolute)
 
 
 class Acos(_FloatUnary, name="math.acos"):
-    """The angle in radians whose cosine is the number."""
+    """Arc cosine, in radians."""
 
     fn = staticmethod(core.acos)
 
 
 class Acosh(_FloatUnary, name="math.acosh"):
-    """The inverse hyperbolic cosine."""
+    """Inverse hyperbolic cosine."""
 
     fn = staticmethod(core.acosh)
 
 
 class Asin(_FloatUnary, name="math.asin"):
-    """The angle in radians whose sine is the number."""
+    """Arc sine, in radians."""
 
     fn = staticmethod(core.asin)
 
 
 class Asinh(_FloatUnary, name="math.asinh"):
-    """The inverse hyperbolic sine."""
+    """Inverse hyperbolic sine."""
 
     fn = staticmethod(core.asinh)
 
 
 class Atan(_FloatUnary, name="math.atan"):
-    """The angle in radians whose tangent is the number."""
+    """Arc tangent, in radians."""
 
     fn = staticmethod(core.atan)
 
 
 class Atanh(_FloatUnary, name="math.atanh"):
-    """The inverse hyperbolic tangent."""
+    """Inverse hyperbolic tangent."""
 
     fn = staticmethod(core.atanh)
 
 
 class Atan2(_FloatBinary, name="math.atan2"):
-    """The angle in radians of the point whose ordinate is the first number and whose abscissa is the second."""
+    """Arc tangent of lhs / rhs in the quadrant of the point (rhs, lhs), in radians."""
 
     fn = staticmethod(made_of(real_functions.in_single, real_functions.atan2))
 
 
 class Cbrt(_FloatUnary, name="math.cbrt"):
-    """The cube root of each element."""
+    """Cube root."""
 
     folded_for = frozenset[ElementType]()
     fn = staticmethod(made_of(real_functions.in_single, real_functions.cbrt))
 
 
 class Ceil(_FloatUnary, name="math.ceil"):
-    """The least integer that is not below the number."""
+    """Rounds a float up to an integer."""
 
     folded_for = None
     fn = staticmethod(core.ceil)
@@ -176,7 +176,7 @@ class ClampF(
     traits=(SameOperandsAndResultType,),
     assembly="$value `to` ` ` `[` $min `,` $max `]` (`fastmath` `` $fastmath^)? attr-dict `:` type($result)",
 ):
-    """The number, or the end of the range that it lies beyond; NaN when any of them is."""
+    """Clamps a float to a range; NaN if any operand is NaN."""
 
     folded_for = frozenset[ElementType]()
 
@@ -191,74 +191,74 @@ class ClampF(
 
 
 class CopySign(_FloatBinary, name="math.copysign"):
-    """The first number with the sign of the second."""
+    """The magnitude of the first operand with the sign of the second."""
 
     folded_for = None
     fn = staticmethod(real_functions.copy_sign)
 
 
 class Cos(_FloatUnary, name="math.cos"):
-    """The cosine of an angle in radians."""
+    """Cosine of an angle in radians."""
 
     fn = staticmethod(core.cos)
 
 
 class Cosh(_FloatUnary, name="math.cosh"):
-    """The hyperbolic cosine."""
+    """Hyperbolic cosine."""
 
     fn = staticmethod(core.cosh)
 
 
 class CountLeadingZeros(_IntUnary, name="math.ctlz"):
-    """Number of zero bits before the first bit that is set."""
+    """Counts the leading zero bits."""
 
     fn = staticmethod(integers.count_leading_zeros)
 
 
 class CountTrailingZeros(_IntUnary, name="math.cttz"):
-    """Number of zero bits after the last bit that is set."""
+    """Counts the trailing zero bits."""
 
     fn = staticmethod(integers.count_trailing_zeros)
 
 
 class CtPop(_IntUnary, name="math.ctpop"):
-    """Number of bits that are set."""
+    """Counts the bits that are set."""
 
     fn = staticmethod(integers.count_ones)
 
 
 class Erf(_FloatUnary, name="math.erf"):
-    """The error function."""
+    """Error function."""
 
     fn = staticmethod(core.erf)
 
 
 class Erfc(_FloatUnary, name="math.erfc"):
-    """One less the error function."""
+    """Complementary error function: 1 - erf(x)."""
 
     fn = staticmethod(real_functions.erfc)
 
 
 class Exp(_FloatUnary, name="math.exp"):
-    """e to the power of the number."""
+    """Natural exponential."""
 
     fn = staticmethod(core.exp)
 
 
 class Exp2(_FloatUnary, name="math.exp2"):
-    """2 to the power of the number."""
+    """Base-2 exponential."""
 
     fn = staticmethod(core.exp2)
 
 
 class ExpM1(_FloatUnary, name="math.expm1"):
-    """e to the power of the number, less one."""
+    """Natural exponential minus one, accurate near zero."""
 
     fn = staticmethod(made_of(real_functions.in_single, real_functions.expm1))
 
 
 class Floor(_FloatUnary, name="math.floor"):
-    """The largest integer that is not above the number."""
+    """Rounds a float down to an integer."""
 
     folded_for = None
     fn = staticmethod(core.floor)
@@ -270,7 +270,7 @@ class Fma(
     traits=(SameOperandsAndResultType,),
     assembly="$a `,` $b `,` $c (`fastmath` `` $fastmath^)? attr-dict `:` type($result)",
 ):
-    """The product of two numbers and the sum with a third, rounded once."""
+    """Fused multiply-add: a * b + c, rounded once."""
 
     folded_for = frozenset[ElementType]()
 
@@ -290,7 +290,7 @@ class FPowI(
     traits=(SameOperandsAndResultShape, SameNonScalars, all_types_match("lhs", "result_")),
     assembly="$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs) `,` type($rhs)",
 ):
-    """A floating-point number to the power of a signed integer."""
+    """Raises a float to a signed integer power."""
 
     folded_for = frozenset[ElementType]()
 
@@ -309,7 +309,7 @@ class IPowI(
     traits=(SameOperandsAndResultType,),
     assembly="$lhs `,` $rhs attr-dict `:` type($result)",
 ):
-    """A signed integer to the power of another; what a negative power leaves is zero, but for 1 and -1."""
+    """Raises a signed integer to a signed integer power; negative powers truncate to zero, except of 1 and -1."""
 
     folded_for = None
 
@@ -328,85 +328,85 @@ class IPowI(
 
 
 class IsFinite(_Classification, name="math.isfinite"):
-    """True where the number is neither infinite nor NaN."""
+    """Tests for a finite number."""
 
     fn = staticmethod(real_functions.is_finite)
 
 
 class IsInf(_Classification, name="math.isinf"):
-    """True where the number is an infinity of either sign."""
+    """Tests for an infinity of either sign."""
 
     fn = staticmethod(core.is_inf)
 
 
 class IsNaN(_Classification, name="math.isnan"):
-    """True where it is not a number."""
+    """Tests for NaN."""
 
     fn = staticmethod(core.is_nan)
 
 
 class IsNormal(_Classification, name="math.isnormal"):
-    """True where the number is neither zero, subnormal, infinite nor NaN."""
+    """Tests for a normal number: neither zero, subnormal, infinite nor NaN."""
 
     fn = staticmethod(real_functions.is_normal)
 
 
 class Log(_FloatUnary, name="math.log"):
-    """The natural logarithm."""
+    """Natural logarithm."""
 
     folded_from = 0.0
     fn = staticmethod(core.log)
 
 
 class Log10(_FloatUnary, name="math.log10"):
-    """The logarithm to base 10."""
+    """Base-10 logarithm."""
 
     folded_from = 0.0
     fn = staticmethod(real_functions.log10)
 
 
 class Log1p(_FloatUnary, name="math.log1p"):
-    """The natural logarithm of one plus the number."""
+    """Natural logarithm of one plus the operand, accurate near zero."""
 
     folded_from = -1.0
     fn = staticmethod(made_of(real_functions.in_single, real_functions.log1p))
 
 
 class Log2(_FloatUnary, name="math.log2"):
-    """The logarithm to base 2."""
+    """Base-2 logarithm."""
 
     folded_from = 0.0
     fn = staticmethod(real_functions.log2)
 
 
 class PowF(_FloatBinary, name="math.powf"):
-    """The first number to the power of the second."""
+    """Raises a float to a floating-point power."""
 
     fn = staticmethod(core.pow)
 
 
 class Round(_FloatUnary, name="math.round"):
-    """The nearest integer; halves go away from zero."""
+    """Rounds a float to the nearest integer, halves away from zero."""
 
     fn = staticmethod(made_of(real_functions.in_single, real_functions.round_away))
 
 
 class RoundEven(_FloatUnary, name="math.roundeven"):
-    """The nearest integer; halves go to the even one."""
+    """Rounds a float to the nearest integer, halves to even."""
 
     folded_for = None
     fn = staticmethod(core.round)
 
 
 class Rsqrt(_FloatUnary, name="math.rsqrt"):
-    """One divided by the square root."""
+    """Reciprocal square root."""
 
     folded_for = frozenset[ElementType]()
     fn = staticmethod(core.rsqrt)
 
 
 class Sin(_FloatUnary, name="math.sin"):
-    """The sine of an angle in radians."""
+    """Sine of an angle in radians."""
 
     fn = staticmethod(core.sin)
 
@@ -417,7 +417,7 @@ class Sincos(
     traits=(SameOperandsAndResultShape, all_types_match("operand", "sin", "cos")),
     assembly="$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($operand)",
 ):
-    """The sine and the cosine of an angle in radians."""
+    """Sine and cosine of an angle in radians."""
 
     folded_for = frozenset[ElementType]()
 
@@ -431,32 +431,32 @@ class Sincos(
 
 
 class Sinh(_FloatUnary, name="math.sinh"):
-    """The hyperbolic sine."""
+    """Hyperbolic sine."""
 
     fn = staticmethod(core.sinh)
 
 
 class Sqrt(_FloatUnary, name="math.sqrt"):
-    """The square root; NaN below zero."""
+    """Square root; NaN for negative numbers."""
 
     folded_from = 0.0
     fn = staticmethod(core.sqrt)
 
 
 class Tan(_FloatUnary, name="math.tan"):
-    """The tangent of an angle in radians."""
+    """Tangent of an angle in radians."""
 
     fn = staticmethod(core.tan)
 
 
 class Tanh(_FloatUnary, name="math.tanh"):
-    """The hyperbolic tangent."""
+    """Hyperbolic tangent."""
 
     fn = staticmethod(core.tanh)
 
 
 class Trunc(_FloatUnary, name="math.trunc"):
-    """The number without its fraction."""
+    """Rounds a float toward zero to an integer."""
 
     fn = staticmethod(core.truncate)
 

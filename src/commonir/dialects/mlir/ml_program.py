@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class Func(FunctionOp, name="ml_program.func"):
-    """A function whose operations run in order."""
+    """A function, whose operations run in order."""
 
     constants = "core.constant"
 
@@ -66,17 +66,17 @@ class Func(FunctionOp, name="ml_program.func"):
 
 
 class Subgraph(FunctionOp, name="ml_program.subgraph", traits=(GraphRegion, SingleBlock)):
-    """A function whose operations run in any order that data and tokens allow."""
+    """A function, whose operations run in any order that data and tokens permit."""
 
 
 class Return(ReturnOp, name="ml_program.return", traits=(has_parent("ml_program.func"),)):
-    """Ends a function and returns values."""
+    """Returns values from a function."""
 
     gives = "return"
 
 
 class Output(ReturnOp, name="ml_program.output", traits=(has_parent("ml_program.subgraph"),)):
-    """Ends a subgraph and yields values."""
+    """Returns values from a subgraph."""
 
     gives = "output"
 
@@ -249,11 +249,11 @@ class _GlobalLoad(GlobalUse, assembly="$global `:` type($result) attr-dict"):
 
 
 class GlobalLoad(_GlobalLoad, name="ml_program.global_load", traits=(OnlyReads,)):
-    """Reads a global that may be mutable, in program order."""
+    """Loads a global, which may be mutable, in program order."""
 
 
 class GlobalLoadConst(_GlobalLoad, name="ml_program.global_load_const", traits=(Pure,)):
-    """Reads a global that is not mutable."""
+    """Loads an immutable global."""
 
     outward = False
 
@@ -282,7 +282,7 @@ class GlobalLoadGraph(
     traits=(OnlyReads,),
     assembly="$global `` custom<TokenOrdering>($consume_tokens, type($produce_token)) `:` type($result) attr-dict",
 ):
-    """Reads a global in a subgraph, after what its tokens come from."""
+    """Loads a global in a subgraph, ordered by tokens."""
 
     outward = False
 
@@ -366,7 +366,7 @@ def _older_ordering(reader: FormReader) -> tuple[Value, ...] | None:
 
 
 class GlobalStore(_GlobalStore, name="ml_program.global_store"):
-    """Replaces the contents of a mutable global, in program order."""
+    """Stores a value to a mutable global, in program order."""
 
     custom_form: ClassVar[CustomForm | None] = _StoreForm()
 
@@ -382,7 +382,7 @@ class GlobalStoreGraph(
     assembly="$global `=` $value `` custom<TokenOrdering>($consume_tokens, type($produce_token)) `:` type($value)"
     " attr-dict",
 ):
-    """Replaces the contents of a mutable global in a subgraph, after what its tokens come from."""
+    """Stores a value to a mutable global in a subgraph, ordered by tokens."""
 
     outward = False
 
@@ -397,7 +397,7 @@ class GlobalStoreGraph(
 
 
 class Token(MlirOp, name="ml_program.token", traits=(Pure,), assembly="attr-dict"):
-    """A token that waits for nothing."""
+    """Creates a token without dependencies."""
 
     token: Value = result(_Token, doc="the token")
 

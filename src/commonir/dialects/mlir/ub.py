@@ -29,7 +29,7 @@ class Poison(
     traits=(traits.Pure, traits.ConstantLike),
     assembly="attr-dict (`<` $value^ `>`)? `:` type($result)",
 ):
-    """A value that must not matter. Here it is zeros, of size 0 along axes of unknown size.
+    """A poison value, on which nothing may depend; here it is zero, of size 0 along dynamic axes.
 
     C1: what it says of itself is `#ub.poison`.
     """
@@ -51,7 +51,7 @@ class Poison(
 
 
 class Unreachable(MlirOp, name="ub.unreachable", traits=(traits.Terminator,), assembly="attr-dict"):
-    """Ends a block that no execution enters."""
+    """Terminates a block that is never executed."""
 
 
 DIALECT = Dialect(

@@ -108,7 +108,7 @@ class Pow(OnnxOp, name="onnx.Pow"):
 
 
 class BitShift(OnnxOp, name="onnx.BitShift"):
-    """The bits of the first moved by the second, to the left or to the right.
+    """Shifts the bits of the first operand by the second, left or right.
 
     Right, copies of the sign follow, for unsigned types zeros. By a negative number, or by as many bits as there are or
     more, only what follows is left.
@@ -125,21 +125,21 @@ class BitShift(OnnxOp, name="onnx.BitShift"):
 
 
 class BitwiseAnd(Arithmetic, name="onnx.BitwiseAnd", since="opset18"):
-    """The bits that are set in both."""
+    """Bitwise and."""
 
     T = INTEGERS
     fn = core.bitwise_and
 
 
 class BitwiseOr(Arithmetic, name="onnx.BitwiseOr", since="opset18"):
-    """The bits that are set in either."""
+    """Bitwise or."""
 
     T = INTEGERS
     fn = core.bitwise_or
 
 
 class BitwiseXor(Arithmetic, name="onnx.BitwiseXor", since="opset18"):
-    """The bits that are set in exactly one."""
+    """Bitwise exclusive or."""
 
     T = INTEGERS
     fn = core.bitwise_xor

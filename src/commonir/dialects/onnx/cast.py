@@ -100,7 +100,7 @@ class CastLike(OnnxOp, name="onnx.CastLike"):
 
 
 class BitCast(OnnxOp, name="onnx.BitCast", since="opset26"):
-    """The bits of each element as those of another type of the same width."""
+    """Reinterprets the bits of each element as another type of the same width."""
 
     input: Value = operand("T1")
     to: ElementType = attribute(attr_types.element)

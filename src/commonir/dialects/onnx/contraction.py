@@ -26,7 +26,7 @@ from commonir.ods import attr_types, attribute, by_version, operand, result
 
 
 class MatMul(OnnxOp, name="onnx.MatMul"):
-    """Product of matrices, as numpy's."""
+    """Matrix product, as in numpy."""
 
     A: Value = operand("T")
     B: Value = operand("T")

@@ -158,7 +158,7 @@ class If(
     name="onnx.If",
     since="opset1 opset11 opset13 opset16 opset19 opset21 opset23 opset24 opset25",
 ):
-    """Runs one of two graphs and gives its outputs. The graphs take nothing and see the values around them.
+    """Executes one of two graphs and returns its outputs. The graphs have no inputs and capture outer values.
 
     Source: ONNX operator reference, If.
     """
@@ -189,7 +189,7 @@ class Loop(
     name="onnx.Loop",
     since="opset1 opset11 opset13 opset16 opset19 opset21 opset23 opset24 opset25",
 ):
-    """Runs a graph again and again: at most M times, and while it says so; outputs that are not carried are stacked.
+    """Loop over a graph: up to M iterations, while its condition output is true; scan outputs are stacked.
 
     The graph takes the number of the round, the last answer and the carried values; it gives an answer, the next values
     and what is stacked along a new first axis. An answer of the graph ends the loop whether or not `cond` is given, as
@@ -326,7 +326,7 @@ class Scan(
     name="onnx.Scan",
     since="opset9 opset11 opset16 opset19 opset21 opset23 opset24 opset25",
 ):
-    """Runs a graph for each slice of its last operands; outputs after the states are stacked.
+    """Runs a graph for each slice of its scan inputs; scan outputs are stacked after the final states.
 
     The graph takes the states and a slice of each sequence. Directions other than 0 go through a sequence, or stack
     slices, from the last to the first.

@@ -182,14 +182,14 @@ class Erf(UnaryInput, name="onnx.Erf"):
 
 
 class Floor(UnaryX, name="onnx.Floor"):
-    """The largest integer that is not larger."""
+    """Rounds each element down."""
 
     T = FLOATS_6_13
     fn = core.floor
 
 
 class Ceil(UnaryX, name="onnx.Ceil"):
-    """The smallest integer that is not smaller."""
+    """Rounds each element up."""
 
     T = FLOATS_6_13
     fn = core.ceil
@@ -243,7 +243,7 @@ class IsInf(OnnxOp, name="onnx.IsInf"):
 
 
 class BitwiseNot(UnaryX, name="onnx.BitwiseNot", since="opset18"):
-    """Each bit inverted."""
+    """Bitwise not."""
 
     T = INTEGERS
     fn = core.bitwise_not

@@ -104,7 +104,7 @@ class SequenceErase(OnnxOp, name="onnx.SequenceErase", since="opset11"):
 
 
 class ConcatFromSequence(OnnxOp, name="onnx.ConcatFromSequence", since="opset11"):
-    """The tensors of a sequence one after another along an axis, or along a new one."""
+    """Concatenates the tensors of a sequence along an axis, or stacks them along a new one."""
 
     input_sequence: Value = operand("S")
     axis: int = attribute(attr_types.integer)
@@ -118,7 +118,7 @@ class ConcatFromSequence(OnnxOp, name="onnx.ConcatFromSequence", since="opset11"
 
 
 class SplitToSequence(OnnxOp, name="onnx.SplitToSequence"):
-    """A tensor cut into pieces along an axis, of given sizes, or of one size but for the last, perhaps.
+    """Splits a tensor along an axis into a sequence, into given sizes, or one size but for the last.
 
     Without sizes the pieces have size 1, and without `keepdims` they have no such axis.
     """
@@ -151,7 +151,7 @@ PERHAPS_HELD = types_by_version(
 
 
 class Optional(OnnxOp, name="onnx.Optional"):
-    """A value that may be absent: the operand, or absent, of the given type, when there is none."""
+    """Creates an optional with a value, or an absent one of the given type."""
 
     input: Value | None = operand("V", default=None)
     type: Type | None = attribute(attr_types.type_, default=None)

@@ -340,7 +340,7 @@ class Transpose(OnnxOp, name="onnx.Transpose", since="opset1 opset13 opset21 ops
 
 
 class Slice(OnnxOp, name="onnx.Slice", since="opset1 opset10 opset11 opset13"):
-    """Every step-th element of a range of some axes, with Python's meaning of negative and too large bounds."""
+    """Strided slice of some axes; bounds that are negative or out of range behave as in Python."""
 
     data: Value = operand("T")
     starts: Value = operand("Tind", by_value=True, since="opset10", before=attribute(attr_types.integers))
@@ -443,7 +443,7 @@ class CenterCropPad(OnnxOp, name="onnx.CenterCropPad", since="opset18"):
 
 
 class Concat(OnnxOp, name="onnx.Concat", since="opset4 opset11 opset13"):
-    """Tensors one after another along an axis."""
+    """Concatenates tensors along an axis."""
 
     inputs: tuple[Value, ...] = operand("T", variadic=True)
     axis: int = attribute(attr_types.integer)
@@ -455,7 +455,7 @@ class Concat(OnnxOp, name="onnx.Concat", since="opset4 opset11 opset13"):
 
 
 class Split(OnnxOp, name="onnx.Split", since="opset2 opset11 opset13 opset18"):
-    """A tensor cut into pieces along an axis, of given sizes or `num_outputs` of one size, the last perhaps smaller."""
+    """Splits a tensor along an axis, into given sizes or `num_outputs` equal parts, the last perhaps smaller."""
 
     input: Value = operand("T")
     split: Value | None = operand(
@@ -579,7 +579,7 @@ class Size(OnnxOp, name="onnx.Size", since="opset1 opset13 opset19 opset21 opset
 
 
 class Tile(OnnxOp, name="onnx.Tile", since="opset6 opset13"):
-    """The tensor repeated along each axis."""
+    """Repeats a tensor along each axis."""
 
     input: Value = operand("T")
     repeats: Value = operand("T1", by_value=True)

@@ -114,7 +114,7 @@ class CmpI(
     traits=(SameTypeOperands, TRUTH_OF_OPERANDS),
     assembly="$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)",
 ):
-    """Compares two integers by a predicate."""
+    """Compares two integers elementwise under a signed or unsigned predicate."""
 
     predicate: CmpIPredicate = attribute(numbered(CmpIPredicate, i64))
     lhs: Value = operand(SignlessIntegerOrIndexLike)
@@ -130,7 +130,7 @@ class CmpF(
     traits=(SameTypeOperands, TRUTH_OF_OPERANDS),
     assembly="$predicate `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs)",
 ):
-    """Compares two floats by a predicate."""
+    """Compares two floats elementwise under an ordered or unordered predicate."""
 
     predicate: CmpFPredicate = attribute(numbered(CmpFPredicate, i64))
     lhs: Value = operand(FloatLike)
@@ -182,7 +182,7 @@ class Select(
     name="arith.select",
     traits=(all_types_match("true_value", "false_value", "result_"),),
 ):
-    """The first value where the condition holds, else the second. A condition of one bool chooses all of it.
+    """Selects the first value where the condition is true, else the second; a scalar condition selects whole values.
 
     C1: the condition is one bool or has the shape of the values.
     """

@@ -31,7 +31,7 @@ class Constant(
     traits=(traits.Pure, traits.ConstantLike, all_types_match("value", "result_")),
     assembly="attr-dict $value",
 ):
-    """A number, or the contents of a tensor or vector, known before the program runs.
+    """A compile-time constant: an integer, a float, or the elements of a tensor or vector.
 
     C1: the value has a type, which is that of the result. C2: a single integer states no sign. C3: a vector whose
     length depends on the machine has one number in all places.

@@ -103,11 +103,11 @@ class _Extension(_IntegerToInteger):
 
 
 class ExtUI(_Extension, name="arith.extui"):
-    """The number in a wider type, zeros before it."""
+    """Zero-extends an integer to a wider type."""
 
 
 class ExtSI(_Extension, name="arith.extsi"):
-    """The number in a wider type, its sign repeated."""
+    """Sign-extends an integer to a wider type."""
 
     sign = True
 
@@ -117,7 +117,7 @@ class TruncI(
     name="arith.trunci",
     assembly="$in (`overflow` `` $overflowFlags^)? attr-dict `:` type($in) `to` type($out)",
 ):
-    """The low bits of the number."""
+    """Truncates an integer to its low bits, in a narrower type."""
 
     overflowFlags: Overflow = attribute(overflow, default=Overflow.NONE)
 
@@ -129,7 +129,7 @@ class TruncI(
 
 
 class ExtF(Cast, name="arith.extf", assembly="$in (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `to` type($out)"):
-    """The number in a wider type."""
+    """Extends a float to a wider floating-point type, exactly."""
 
     in_: Value = operand(FloatLike)
     fastmath: FastMath | None = attribute(fastmath, default=None)
@@ -147,7 +147,7 @@ class TruncF(
     name="arith.truncf",
     assembly="$in ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `to` type($out)",
 ):
-    """The number in a narrower type, rounded to the nearest, of two to the even one, unless stated otherwise."""
+    """Truncates a float to a narrower floating-point type; rounds to nearest even unless a rounding mode is given."""
 
     in_: Value = operand(FloatLike)
     roundingmode: Rounding | None = attribute(rounding_mode, default=None)
@@ -202,7 +202,7 @@ class ScalingExtF(
     name="arith.scaling_extf",
     assembly="$in `,` $scale (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `,` type($scale) `to` type($out)",
 ):
-    """The number in a wider type, times its scale; the scale is first rounded to a power of two."""
+    """Extends a float to a wider type and multiplies it by a scale, which is first rounded to a power of two."""
 
     fastmath: FastMath | None = attribute(fastmath, default=None)
 
@@ -220,7 +220,7 @@ class ScalingTruncF(
     assembly="$in `,` $scale ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `,` type($scale)"
     " `to` type($out)",
 ):
-    """The number divided by its scale, in a narrower type; the scale is first rounded to a power of two."""
+    """Divides a float by a scale, first rounded to a power of two, and truncates the quotient to a narrower type."""
 
     roundingmode: Rounding | None = attribute(rounding_mode, default=None)
     fastmath: FastMath | None = attribute(fastmath, default=None)
@@ -246,11 +246,11 @@ class _IntegerToFloat(Cast):
 
 
 class UIToFP(_IntegerToFloat, name="arith.uitofp"):
-    """The nearest float of an unsigned number."""
+    """Converts an unsigned integer to the nearest float."""
 
 
 class SIToFP(_IntegerToFloat, name="arith.sitofp"):
-    """The nearest float of a signed number."""
+    """Converts a signed integer to the nearest float."""
 
     sign = True
 
@@ -271,11 +271,11 @@ class _FloatToInteger(Cast):
 
 
 class FPToUI(_FloatToInteger, name="arith.fptoui"):
-    """The unsigned number without its fraction; what does not fit has no specified value."""
+    """Converts a float to an unsigned integer, rounding toward zero; out of range, the result is unspecified."""
 
 
 class FPToSI(_FloatToInteger, name="arith.fptosi"):
-    """The signed number without its fraction; what does not fit has no specified value."""
+    """Converts a float to a signed integer, rounding toward zero; out of range, the result is unspecified."""
 
     sign = True
 
@@ -293,17 +293,17 @@ class _IndexCast(Cast):
 
 
 class IndexCast(_IndexCast, name="arith.index_cast"):
-    """A position as an integer or an integer as a position, cut off or its sign repeated."""
+    """Converts between index and integer types: truncates, or sign-extends."""
 
     sign = True
 
 
 class IndexCastUI(_IndexCast, name="arith.index_castui"):
-    """A position as an integer or an integer as a position, cut off or zeros before it."""
+    """Converts between index and integer types: truncates, or zero-extends."""
 
 
 class Bitcast(Cast, name="arith.bitcast"):
-    """The bits of the number as those of another type of the same width."""
+    """Reinterprets the bits of each element as another type of the same width."""
 
     in_: Value = operand(BitcastTypes)
     out: Value = result(BitcastTypes)

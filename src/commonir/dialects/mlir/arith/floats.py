@@ -17,7 +17,7 @@ from commonir.ods import traits
 
 
 class NegF(FloatUnary, name="arith.negf"):
-    """The number with the other sign."""
+    """Negates a float."""
 
     fn = staticmethod(core.neg)
 
@@ -27,7 +27,7 @@ class NegF(FloatUnary, name="arith.negf"):
 
 
 class AddF(FloatBinary, name="arith.addf", traits=(traits.Commutative,)):
-    """The sum of two floats."""
+    """Floating-point addition."""
 
     fn = staticmethod(core.add)
 
@@ -36,7 +36,7 @@ class AddF(FloatBinary, name="arith.addf", traits=(traits.Commutative,)):
 
 
 class SubF(FloatBinary, name="arith.subf"):
-    """The difference of two floats."""
+    """Floating-point subtraction."""
 
     fn = staticmethod(core.sub)
 
@@ -45,7 +45,7 @@ class SubF(FloatBinary, name="arith.subf"):
 
 
 class MulF(FloatBinary, name="arith.mulf", traits=(traits.Commutative,)):
-    """The product of two floats."""
+    """Floating-point multiplication."""
 
     fn = staticmethod(core.mul)
 
@@ -57,7 +57,7 @@ class MulF(FloatBinary, name="arith.mulf", traits=(traits.Commutative,)):
 
 
 class DivF(FloatBinary, name="arith.divf"):
-    """The quotient of two floats."""
+    """Floating-point division."""
 
     fn = staticmethod(core.div)
 
@@ -66,7 +66,7 @@ class DivF(FloatBinary, name="arith.divf"):
 
 
 class RemF(FloatBinary, name="arith.remf"):
-    """Remainder of a quotient rounded toward zero; it has the sign of the first operand."""
+    """Floating-point remainder of a division truncated toward zero; it has the sign of the dividend."""
 
     fn = staticmethod(core.remainder)
 
@@ -81,26 +81,26 @@ class _Extreme(FloatBinary, traits=(traits.Commutative,)):
 
 
 class MaximumF(_Extreme, name="arith.maximumf"):
-    """The larger; NaN when either is; positive zero is larger than negative zero."""
+    """Floating-point maximum that propagates NaN; +0.0 is larger than -0.0."""
 
     neutral = -math.inf
     fn = staticmethod(real_functions.larger)
 
 
 class MaxNumF(_Extreme, name="arith.maxnumf"):
-    """The larger; the other one when one is NaN."""
+    """Floating-point maximum that ignores NaN: if one operand is NaN, the other."""
 
     fn = staticmethod(real_functions.larger_number)
 
 
 class MinimumF(_Extreme, name="arith.minimumf"):
-    """The smaller; NaN when either is; negative zero is smaller than positive zero."""
+    """Floating-point minimum that propagates NaN; -0.0 is smaller than +0.0."""
 
     neutral = math.inf
     fn = staticmethod(real_functions.smaller)
 
 
 class MinNumF(_Extreme, name="arith.minnumf"):
-    """The smaller; the other one when one is NaN."""
+    """Floating-point minimum that ignores NaN: if one operand is NaN, the other."""
 
     fn = staticmethod(real_functions.smaller_number)

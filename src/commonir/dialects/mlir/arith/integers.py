@@ -45,7 +45,7 @@ def _either(of_numbers: Function2, of_truths: Function2) -> Function2:
 
 
 class AddI(_Wrapping, name="arith.addi", traits=(traits.Commutative,)):
-    """The sum of two integers, modulo their width."""
+    """Integer addition, modulo two to the bit width."""
 
     fn = staticmethod(_either(core.add, core.logical_xor))
 
@@ -54,7 +54,7 @@ class AddI(_Wrapping, name="arith.addi", traits=(traits.Commutative,)):
 
 
 class SubI(_Wrapping, name="arith.subi"):
-    """The difference of two integers, modulo their width."""
+    """Integer subtraction, modulo two to the bit width."""
 
     fn = staticmethod(_either(core.sub, core.logical_xor))
 
@@ -63,7 +63,7 @@ class SubI(_Wrapping, name="arith.subi"):
 
 
 class MulI(_Wrapping, name="arith.muli", traits=(traits.Commutative,)):
-    """The product of two integers, modulo their width."""
+    """Integer multiplication, modulo two to the bit width."""
 
     fn = staticmethod(_either(core.mul, core.logical_and))
 
@@ -77,7 +77,7 @@ class MulI(_Wrapping, name="arith.muli", traits=(traits.Commutative,)):
 
 
 class DivUI(_Exact, name="arith.divui"):
-    """The quotient of unsigned numbers, rounded down."""
+    """Unsigned integer division, truncated."""
 
     fn = staticmethod(integers.div_unsigned)
 
@@ -89,7 +89,7 @@ class DivUI(_Exact, name="arith.divui"):
 
 
 class DivSI(_Exact, name="arith.divsi"):
-    """The quotient of signed numbers, rounded toward zero."""
+    """Signed integer division, truncated toward zero."""
 
     fn = staticmethod(integers.div_signed)
 
@@ -101,7 +101,7 @@ class DivSI(_Exact, name="arith.divsi"):
 
 
 class CeilDivUI(IntBinary, name="arith.ceildivui"):
-    """The quotient of unsigned numbers, rounded up."""
+    """Unsigned integer division, rounded up."""
 
     fn = staticmethod(integers.ceil_div_unsigned)
 
@@ -113,7 +113,7 @@ class CeilDivUI(IntBinary, name="arith.ceildivui"):
 
 
 class CeilDivSI(IntBinary, name="arith.ceildivsi"):
-    """The quotient of signed numbers, rounded up."""
+    """Signed integer division, rounded up."""
 
     fn = staticmethod(integers.ceil_div_signed)
 
@@ -125,7 +125,7 @@ class CeilDivSI(IntBinary, name="arith.ceildivsi"):
 
 
 class FloorDivSI(IntBinary, name="arith.floordivsi"):
-    """The quotient of signed numbers, rounded down."""
+    """Signed integer division, rounded down."""
 
     fn = staticmethod(integers.floor_div_signed)
 
@@ -146,7 +146,7 @@ class RemUI(IntBinary, name="arith.remui"):
 
 
 class RemSI(IntBinary, name="arith.remsi"):
-    """Remainder of a signed division; it has the sign of the first operand."""
+    """Remainder of a signed division; it has the sign of the dividend."""
 
     fn = staticmethod(integers.remainder_signed)
 
@@ -160,7 +160,7 @@ def _same(op: IntBinary) -> Value | None:
 
 
 class AndI(IntBinary, name="arith.andi", traits=(traits.Commutative,)):
-    """The bits that are set in both."""
+    """Bitwise and."""
 
     fn = staticmethod(_either(core.bitwise_and, core.logical_and))
 
@@ -174,7 +174,7 @@ class AndI(IntBinary, name="arith.andi", traits=(traits.Commutative,)):
 
 
 class OrI(IntBinary, name="arith.ori", traits=(traits.Commutative,)):
-    """The bits that are set in either."""
+    """Bitwise or."""
 
     fn = staticmethod(_either(core.bitwise_or, core.logical_or))
 
@@ -188,7 +188,7 @@ class OrI(IntBinary, name="arith.ori", traits=(traits.Commutative,)):
 
 
 class XOrI(IntBinary, name="arith.xori", traits=(traits.Commutative,)):
-    """The bits that are set in exactly one."""
+    """Bitwise exclusive or."""
 
     fn = staticmethod(_either(core.bitwise_xor, core.logical_xor))
 
@@ -197,7 +197,7 @@ class XOrI(IntBinary, name="arith.xori", traits=(traits.Commutative,)):
 
 
 class ShLI(_Wrapping, name="arith.shli"):
-    """The bits moved up by an unsigned distance, zeros after them; nothing is specified from the width on."""
+    """Shifts the bits left; a shift amount of at least the bit width gives poison."""
 
     fn = staticmethod(integers.shift_left_of)
 
@@ -209,7 +209,7 @@ class ShLI(_Wrapping, name="arith.shli"):
 
 
 class ShRUI(_Exact, name="arith.shrui"):
-    """The bits moved down by an unsigned distance, zeros before them; nothing is specified from the width on."""
+    """Logical right shift, which inserts zeros; a shift amount of at least the bit width gives poison."""
 
     fn = staticmethod(integers.shift_right_unsigned)
 
@@ -221,7 +221,7 @@ class ShRUI(_Exact, name="arith.shrui"):
 
 
 class ShRSI(_Exact, name="arith.shrsi"):
-    """The bits moved down by an unsigned distance, the sign repeated; nothing is specified from the width on."""
+    """Arithmetic right shift, which copies the sign bit; a shift amount of at least the bit width gives poison."""
 
     fn = staticmethod(integers.shift_right_signed)
 
@@ -254,28 +254,28 @@ class _Extreme(IntBinary, traits=(traits.Commutative,)):
 
 
 class MaxSI(_Extreme, name="arith.maxsi"):
-    """The larger of signed numbers."""
+    """Signed integer maximum."""
 
     largest = signed = True
     fn = staticmethod(made_of(integers.signed, core.maximum))
 
 
 class MaxUI(_Extreme, name="arith.maxui"):
-    """The larger of unsigned numbers."""
+    """Unsigned integer maximum."""
 
     largest = True
     fn = staticmethod(made_of(integers.unsigned, core.maximum))
 
 
 class MinSI(_Extreme, name="arith.minsi"):
-    """The smaller of signed numbers."""
+    """Signed integer minimum."""
 
     signed = True
     fn = staticmethod(made_of(integers.signed, core.minimum))
 
 
 class MinUI(_Extreme, name="arith.minui"):
-    """The smaller of unsigned numbers."""
+    """Unsigned integer minimum."""
 
     fn = staticmethod(made_of(integers.unsigned, core.minimum))
 
@@ -290,7 +290,7 @@ class AddUIExtended(
     ),
     assembly="$lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)",
 ):
-    """The sum of unsigned numbers, and whether it does not fit."""
+    """Unsigned addition that also returns the carry."""
 
     lhs: Value = operand(SignlessIntegerOrIndexLike)
     rhs: Value = operand(SignlessIntegerOrIndexLike)
@@ -313,14 +313,14 @@ class _Product(
 
 
 class MulSIExtended(_Product, name="arith.mulsi_extended"):
-    """The product of signed numbers in twice the width: its lower and its upper half."""
+    """Signed multiplication to twice the bit width: the low and the high half of the product."""
 
     def reference(self, lhs: Value, rhs: Value) -> tuple[Value, ...]:
         return integers.low_and_high(lhs, rhs, sign=True)
 
 
 class MulUIExtended(_Product, name="arith.mului_extended"):
-    """The product of unsigned numbers in twice the width: its lower and its upper half."""
+    """Unsigned multiplication to twice the bit width: the low and the high half of the product."""
 
     def reference(self, lhs: Value, rhs: Value) -> tuple[Value, ...]:
         return integers.low_and_high(lhs, rhs, sign=False)

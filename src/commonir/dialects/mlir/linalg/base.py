@@ -285,7 +285,7 @@ class Yield(
     traits=(traits.Pure, traits.Terminator),
     assembly="($values^)? attr-dict (`:` type($values)^)?",
 ):
-    """Hands values to the operation around."""
+    """Yields the elements that the enclosing operation writes."""
 
     values: tuple[Value, ...] = operand(AnyType, variadic=True)
 
@@ -311,7 +311,7 @@ class Yield(
 class Index_(  # noqa: N801  `Index` is a type
     LinalgOp, name="linalg.index", traits=(traits.Pure,), assembly="$dim attr-dict `:` type($result)"
 ):
-    """The position along a dimension of the iteration space of the operation around.
+    """The index of the current iteration along a dimension of the enclosing operation.
 
     C1: the dimension is one of that operation.
     """

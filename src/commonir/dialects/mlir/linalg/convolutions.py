@@ -9,29 +9,29 @@ from commonir.dialects.mlir.linalg.windows import ConvolutionOp, PlainWindowOp
 
 
 class Conv1D(PlainWindowOp, name="linalg.conv_1d", indices="I[ow + kw] K[kw] -> O[ow]"):
-    """A convolution of a vector."""
+    """1-D convolution of a vector with a filter."""
 
 
 class Conv2D(PlainWindowOp, name="linalg.conv_2d", indices="I[oh + kh, ow + kw] K[kh, kw] -> O[oh, ow]"):
-    """A convolution of a matrix."""
+    """2-D convolution of a matrix with a filter."""
 
 
 class Conv3D(
     PlainWindowOp, name="linalg.conv_3d", indices="I[od + kd, oh + kh, ow + kw] K[kd, kh, kw] -> O[od, oh, ow]"
 ):
-    """A convolution of a tensor of three axes."""
+    """3-D convolution of a tensor of rank 3 with a filter."""
 
 
 class Conv1DNwcWcf(
     ConvolutionOp, name="linalg.conv_1d_nwc_wcf", indices="I[n, ow*s0 + kw*d0, c] K[kw, c, f] -> O[n, ow, f]"
 ):
-    """A convolution along one axis; channels last, filters last."""
+    """1-D convolution: input NWC, filter WCF."""
 
 
 class Conv1DNcwFcw(
     ConvolutionOp, name="linalg.conv_1d_ncw_fcw", indices="I[n, c, ow*s0 + kw*d0] K[f, c, kw] -> O[n, f, ow]"
 ):
-    """A convolution along one axis; channels first, filters first."""
+    """1-D convolution: input NCW, filter FCW."""
 
 
 class Conv2DNhwcHwcf(
@@ -39,7 +39,7 @@ class Conv2DNhwcHwcf(
     name="linalg.conv_2d_nhwc_hwcf",
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, c] K[kh, kw, c, f] -> O[n, oh, ow, f]",
 ):
-    """A convolution along two axes; channels last, filters last."""
+    """2-D convolution: input NHWC, filter HWCF."""
 
 
 class Conv2DNhwcFhwc(
@@ -47,7 +47,7 @@ class Conv2DNhwcFhwc(
     name="linalg.conv_2d_nhwc_fhwc",
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, c] K[f, kh, kw, c] -> O[n, oh, ow, f]",
 ):
-    """A convolution along two axes; channels last, filters first."""
+    """2-D convolution: input NHWC, filter FHWC."""
 
 
 class Conv2DNchwFchw(
@@ -55,7 +55,7 @@ class Conv2DNchwFchw(
     name="linalg.conv_2d_nchw_fchw",
     indices="I[n, c, oh*s0 + kh*d0, ow*s1 + kw*d1] K[f, c, kh, kw] -> O[n, f, oh, ow]",
 ):
-    """A convolution along two axes; channels first, filters first."""
+    """2-D convolution: input NCHW, filter FCHW."""
 
 
 class Conv2DNgchwFgchw(
@@ -63,7 +63,7 @@ class Conv2DNgchwFgchw(
     name="linalg.conv_2d_ngchw_fgchw",
     indices="I[n, g, c, oh*s0 + kh*d0, ow*s1 + kw*d1] K[fg, g, c, kh, kw] -> O[n, g, fg, oh, ow]",
 ):
-    """A convolution along two axes in groups; filters before groups."""
+    """Grouped 2-D convolution: input NGCHW, filter FGCHW."""
 
 
 class Conv2DNgchwGfchw(
@@ -71,7 +71,7 @@ class Conv2DNgchwGfchw(
     name="linalg.conv_2d_ngchw_gfchw",
     indices="I[n, g, c, oh*s0 + kh*d0, ow*s1 + kw*d1] K[g, fg, c, kh, kw] -> O[n, g, fg, oh, ow]",
 ):
-    """A convolution along two axes in groups; groups before filters."""
+    """Grouped 2-D convolution: input NGCHW, filter GFCHW."""
 
 
 class Conv2DNhwgcGfhwc(
@@ -79,7 +79,7 @@ class Conv2DNhwgcGfhwc(
     name="linalg.conv_2d_nhwgc_gfhwc",
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, g, c] K[g, fg, kh, kw, c] -> O[n, oh, ow, g, fg]",
 ):
-    """A convolution along two axes in groups; channels last."""
+    """Grouped 2-D convolution: input NHWGC, filter GFHWC."""
 
 
 class Conv3DNdhwcDhwcf(
@@ -87,7 +87,7 @@ class Conv3DNdhwcDhwcf(
     name="linalg.conv_3d_ndhwc_dhwcf",
     indices="I[n, od*s0 + kd*d0, oh*s1 + kh*d1, ow*s2 + kw*d2, c] K[kd, kh, kw, c, f] -> O[n, od, oh, ow, f]",
 ):
-    """A convolution along three axes; channels last, filters last."""
+    """3-D convolution: input NDHWC, filter DHWCF."""
 
 
 class Conv3DNcdhwFcdhw(
@@ -95,13 +95,13 @@ class Conv3DNcdhwFcdhw(
     name="linalg.conv_3d_ncdhw_fcdhw",
     indices="I[n, c, od*s0 + kd*d0, oh*s1 + kh*d1, ow*s2 + kw*d2] K[f, c, kd, kh, kw] -> O[n, f, od, oh, ow]",
 ):
-    """A convolution along three axes; channels first, filters first."""
+    """3-D convolution: input NCDHW, filter FCDHW."""
 
 
 class DepthwiseConv1DNwcWc(
     ConvolutionOp, name="linalg.depthwise_conv_1d_nwc_wc", indices="I[n, ow*s0 + kw*d0, ic] K[kw, ic] -> O[n, ow, ic]"
 ):
-    """A convolution along one axis of each channel by itself; channels last."""
+    """Depthwise 1-D convolution: input NWC, filter WC."""
 
 
 class DepthwiseConv1DNcwCw(
@@ -110,7 +110,7 @@ class DepthwiseConv1DNcwCw(
     indices="I[n, ic, ow*s0 + kw*d0] K[ic, kw] -> O[n, ic, ow]",
     order="n ow ic kw",
 ):
-    """A convolution along one axis of each channel by itself; channels first."""
+    """Depthwise 1-D convolution: input NCW, filter CW."""
 
 
 class DepthwiseConv1DNwcWcm(
@@ -118,7 +118,7 @@ class DepthwiseConv1DNwcWcm(
     name="linalg.depthwise_conv_1d_nwc_wcm",
     indices="I[n, ow*s0 + kw*d0, ic] K[kw, ic, cm] -> O[n, ow, ic, cm]",
 ):
-    """Several convolutions along one axis of each channel by itself; channels last."""
+    """Depthwise 1-D convolution with a channel multiplier: input NWC, filter WCM."""
 
 
 class DepthwiseConv2DNhwcHwc(
@@ -126,7 +126,7 @@ class DepthwiseConv2DNhwcHwc(
     name="linalg.depthwise_conv_2d_nhwc_hwc",
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, ic] K[kh, kw, ic] -> O[n, oh, ow, ic]",
 ):
-    """A convolution along two axes of each channel by itself; channels last."""
+    """Depthwise 2-D convolution: input NHWC, filter HWC."""
 
 
 class DepthwiseConv2DNchwChw(
@@ -135,7 +135,7 @@ class DepthwiseConv2DNchwChw(
     indices="I[n, ic, oh*s0 + kh*d0, ow*s1 + kw*d1] K[ic, kh, kw] -> O[n, ic, oh, ow]",
     order="n oh ow ic kh kw",
 ):
-    """A convolution along two axes of each channel by itself; channels first."""
+    """Depthwise 2-D convolution: input NCHW, filter CHW."""
 
 
 class DepthwiseConv2DNhwcHwcm(
@@ -143,7 +143,7 @@ class DepthwiseConv2DNhwcHwcm(
     name="linalg.depthwise_conv_2d_nhwc_hwcm",
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, ic] K[kh, kw, ic, cm] -> O[n, oh, ow, ic, cm]",
 ):
-    """Several convolutions along two axes of each channel by itself; channels last."""
+    """Depthwise 2-D convolution with a channel multiplier: input NHWC, filter HWCM."""
 
 
 class DepthwiseConv3DNdhwcDhwc(
@@ -152,7 +152,7 @@ class DepthwiseConv3DNdhwcDhwc(
     indices="I[n, od*s0 + kd*d0, oh*s1 + kh*d1, ow*s2 + kw*d2, ic] K[kd, kh, kw, ic] -> O[n, od, oh, ow, ic]",
     order="n od oh ow kd kh kw ic",
 ):
-    """A convolution along three axes of each channel by itself; channels last."""
+    """Depthwise 3-D convolution: input NDHWC, filter DHWC."""
 
 
 class DepthwiseConv3DNcdhwCdhw(
@@ -161,7 +161,7 @@ class DepthwiseConv3DNcdhwCdhw(
     indices="I[n, ic, od*s0 + kd*d0, oh*s1 + kh*d1, ow*s2 + kw*d2] K[ic, kd, kh, kw] -> O[n, ic, od, oh, ow]",
     order="n od oh ow kd kh kw ic",
 ):
-    """A convolution along three axes of each channel by itself; channels first."""
+    """Depthwise 3-D convolution: input NCDHW, filter CDHW."""
 
 
 class DepthwiseConv3DNdhwcDhwcm(
@@ -170,4 +170,4 @@ class DepthwiseConv3DNdhwcDhwcm(
     indices="I[n, od*s0 + kd*d0, oh*s1 + kh*d1, ow*s2 + kw*d2, ic] K[kd, kh, kw, ic, cm] -> O[n, od, oh, ow, ic, cm]",
     order="n od oh ow cm kd kh kw ic",
 ):
-    """Several convolutions along three axes of each channel by itself; channels last."""
+    """Depthwise 3-D convolution with a channel multiplier: input NDHWC, filter DHWCM."""

@@ -44,7 +44,7 @@ RankedTensorOrMemRef = any_type_of(AnyMemRef, AnyRankedTensor)
 
 
 class Generic(StructuredOp, name="linalg.generic"):
-    """A scalar program applied at each point of an iteration space to the elements that maps select.
+    """Applies a region at each point of an iteration space, to the elements that indexing maps select.
 
     C1: there is a map for each operand, with a dimension for each iterator and a result for each axis. C2: the axes
     that one dimension indexes have one dim. C3: the body takes an element of each operand and yields one for each
@@ -76,7 +76,7 @@ class Generic(StructuredOp, name="linalg.generic"):
 
 
 class Map(StructuredOp, name="linalg.map"):
-    """A scalar program applied to elements of tensors of one shape. C1: the operands have one shape."""
+    """Applies a region elementwise to tensors of one shape. C1: the operands have one shape."""
 
     custom_form: ClassVar[CustomForm | None] = MapForm()
     result_name = "mapped"
@@ -100,7 +100,7 @@ class Map(StructuredOp, name="linalg.map"):
 
 
 class Reduce(StructuredOp, name="linalg.reduce", traits=(traits.SameVariadicOperandSize,)):
-    """Elements along some axes of tensors combined by a scalar program with what is there before.
+    """Reduces tensors along some dimensions with a region, starting from the init operands.
 
     C1: dimensions are axes of the inputs in increasing order. C2: inputs have one shape, and what is there before is
     without these axes.
@@ -166,7 +166,7 @@ class _Rearranging(StructuredOp):
 
 
 class Transpose(_Rearranging, name="linalg.transpose"):
-    """The tensor with its axes in another order: axis `n` of the result is axis `permutation[n]` of the input.
+    """Permutes the dimensions: dimension `n` of the result is dimension `permutation[n]` of the input.
 
     C1: the permutation names each axis once. C2: sizes agree.
     """
@@ -197,7 +197,7 @@ class Transpose(_Rearranging, name="linalg.transpose"):
 
 
 class Broadcast(_Rearranging, name="linalg.broadcast"):
-    """The tensor repeated along new axes.
+    """Broadcasts the input along new dimensions.
 
     C1: dimensions are axes of the result, and the others are those of the input in order. C2: sizes agree.
     """

@@ -74,23 +74,23 @@ class Contraction(SumOfProducts):
 
 
 class Dot(Contraction, name="linalg.dot", indices="A[m] B[m] -> C"):
-    """The sum of the products of the elements of two vectors."""
+    """Dot product of two vectors, added to the init operand."""
 
 
 class Matvec(Contraction, name="linalg.matvec", indices="A[m, n] y[n] -> x[m]"):
-    """The product of a matrix and a vector."""
+    """Matrix-vector product."""
 
 
 class Vecmat(Contraction, name="linalg.vecmat", indices="y[m] A[m, n] -> x[n]"):
-    """The product of a vector and a matrix."""
+    """Vector-matrix product."""
 
 
 class BatchMatvec(Contraction, name="linalg.batch_matvec", indices="A[b, m, k] B[b, k] -> C[b, m]"):
-    """The products of matrices and vectors."""
+    """Batched matrix-vector product."""
 
 
 class BatchVecmat(Contraction, name="linalg.batch_vecmat", indices="A[b, k] B[b, k, n] -> C[b, n]"):
-    """The products of vectors and matrices."""
+    """Batched vector-matrix product."""
 
 
 class Mmt4D(
@@ -99,7 +99,7 @@ class Mmt4D(
     indices="lhs[m, k, m0, k0] rhs[n, k, n0, k0] -> accum[m, n, m0, n0]",
     order="m n k m0 n0 k0",
 ):
-    """The product of two matrices in tiles, of which the second is transposed."""
+    """Product of a tiled matrix and a transposed tiled matrix."""
 
 
 class BatchMmt4D(
@@ -108,7 +108,7 @@ class BatchMmt4D(
     indices="lhs[b, m, k, m0, k0] rhs[b, n, k, n0, k0] -> accum[b, m, n, m0, n0]",
     order="b m n k m0 n0 k0",
 ):
-    """The products of pairs of matrices in tiles, of which the second of each is transposed."""
+    """Batched product of a tiled matrix and a transposed tiled matrix."""
 
 
 class MappedOp(SumOfProducts):
@@ -181,21 +181,21 @@ class MatmulLike(MappedOp):
 
 
 class Matmul(MatmulLike, name="linalg.matmul", indices="A[m, k] B[k, n] -> C[m, n]"):
-    """The product of two matrices."""
+    """Matrix product, added to the init operand."""
 
 
 class BatchMatmul(MatmulLike, name="linalg.batch_matmul", indices="A[b, m, k] B[b, k, n] -> C[b, m, n]"):
-    """The products of pairs of matrices."""
+    """Batched matrix product."""
 
 
 class BatchReduceMatmul(
     MatmulLike, name="linalg.batch_reduce_matmul", indices="A[b, m, k] B[b, k, n] -> C[m, n]", order="b m n k"
 ):
-    """The sum of the products of pairs of matrices."""
+    """Batched matrix product, reduced over the batch."""
 
 
 class Contract(MappedOp, name="linalg.contract"):
-    """The sum of the products of two tensors, under maps that choose dimensions.
+    """Contraction of two tensors under indexing maps: dimensions that the result lacks are summed.
 
     C2: the maps take each dimension at most once. C3: there are two inputs and one output.
     """
@@ -266,7 +266,7 @@ elementwise_kind = dialect_enumeration(ElementwiseKind, "linalg.elementwise_kind
 
 
 class Elementwise(NamedOp, name="linalg.elementwise"):
-    """A function of elements, under maps that broadcast or transpose inputs; without them, those of one shape.
+    """Applies an elementwise function; indexing maps may broadcast or transpose the inputs.
 
     C1: there are as many inputs as the function takes.
     """

@@ -165,95 +165,95 @@ class PointwiseOp(NamedOp):
 
 
 class Exp(PointwiseOp, name="linalg.exp", function="exp"):
-    """e to the power of each element."""
+    """Elementwise exponential."""
 
 
 class Log(PointwiseOp, name="linalg.log", function="log"):
-    """The natural logarithm of each element."""
+    """Elementwise natural logarithm."""
 
 
 class Abs(PointwiseOp, name="linalg.abs", function="abs"):
-    """The absolute value of each element."""
+    """Elementwise absolute value."""
 
 
 class Ceil(PointwiseOp, name="linalg.ceil", function="ceil"):
-    """The least integer that is not below each element."""
+    """Rounds each element up."""
 
 
 class Floor(PointwiseOp, name="linalg.floor", function="floor"):
-    """The largest integer that is not above each element."""
+    """Rounds each element down."""
 
 
 class NegF(PointwiseOp, name="linalg.negf", function="negf"):
-    """The negative of each element."""
+    """Negates each element."""
 
 
 class Reciprocal(PointwiseOp, name="linalg.reciprocal", function="reciprocal"):
-    """One divided by each element."""
+    """Elementwise reciprocal."""
 
 
 class Round(PointwiseOp, name="linalg.round", function="round"):
-    """The nearest integer of each element; halves go away from zero."""
+    """Rounds each element to the nearest integer, halves away from zero."""
 
 
 class Sqrt(PointwiseOp, name="linalg.sqrt", function="sqrt"):
-    """The square root of each element."""
+    """Elementwise square root."""
 
 
 class Rsqrt(PointwiseOp, name="linalg.rsqrt", function="rsqrt"):
-    """One divided by the square root of each element."""
+    """Elementwise reciprocal square root."""
 
 
 class Square(PointwiseOp, name="linalg.square", function="square"):
-    """Each element times itself."""
+    """Elementwise square."""
 
 
 class Tanh(PointwiseOp, name="linalg.tanh", function="tanh"):
-    """The hyperbolic tangent of each element."""
+    """Elementwise hyperbolic tangent."""
 
 
 class Erf(PointwiseOp, name="linalg.erf", function="erf"):
-    """The error function of each element."""
+    """Elementwise error function."""
 
 
 class Add(PointwiseOp, name="linalg.add", function="add"):
-    """The sum of elements of two tensors."""
+    """Elementwise addition."""
 
 
 class Sub(PointwiseOp, name="linalg.sub", function="sub"):
-    """The difference of elements of two tensors."""
+    """Elementwise subtraction."""
 
 
 class Mul(PointwiseOp, name="linalg.mul", function="mul"):
-    """The product of elements of two tensors."""
+    """Elementwise multiplication."""
 
 
 class Div(PointwiseOp, name="linalg.div", function="div"):
-    """The quotient of elements of two tensors; of integers, rounded toward zero."""
+    """Elementwise division; signed integers are truncated toward zero."""
 
 
 class DivUnsigned(PointwiseOp, name="linalg.div_unsigned", function="div_unsigned"):
-    """The quotient of elements of two tensors as integers without sign."""
+    """Elementwise unsigned integer division."""
 
 
 class Max(PointwiseOp, name="linalg.max", function="max"):
-    """The larger of elements of two tensors."""
+    """Elementwise maximum."""
 
 
 class Min(PointwiseOp, name="linalg.min", function="min"):
-    """The smaller of elements of two tensors."""
+    """Elementwise minimum."""
 
 
 class PowF(PointwiseOp, name="linalg.powf", function="powf"):
-    """Elements of the first tensor to the power of those of the second."""
+    """Elementwise power."""
 
 
 class Select(PointwiseOp, name="linalg.select", function="select"):
-    """Elements of the second tensor where those of the first are true, else of the third."""
+    """Selects elements of the second input where the first is true, else of the third."""
 
 
 class Copy(PointwiseOp, name="linalg.copy"):
-    """The elements of a tensor, converted to another type."""
+    """Copies a tensor, converting its elements if the types differ."""
 
     scalars = staticmethod(converted)
 
@@ -261,7 +261,7 @@ class Copy(PointwiseOp, name="linalg.copy"):
 
 
 class Fill(PointwiseOp, name="linalg.fill"):
-    """One value in place of each element. C1: the value has the type of the elements."""
+    """Fills a tensor with a scalar. C1: the value has the type of the elements."""
 
     def verify(self) -> Iterator[Diagnostic]:
         if len(self.inputs) == len(self.outputs) == 1:
@@ -274,6 +274,6 @@ class Fill(PointwiseOp, name="linalg.fill"):
 
 
 class FillRng2D(NamedOp, name="linalg.fill_rng_2d", indices="least most seed -> O[m, n]"):
-    """Numbers that a generator draws of a seed and of the position, between two limits."""
+    """Fills a matrix with pseudorandom numbers between two limits, which depend on a seed and the position."""
 
     scalars = staticmethod(random_number)

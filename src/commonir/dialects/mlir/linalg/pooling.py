@@ -19,7 +19,7 @@ class PoolingNhwcSum(
     name="linalg.pooling_nhwc_sum",
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, c] K[kh, kw] -> O[n, oh, ow, c]",
 ):
-    """The sum of windows along two axes; channels last."""
+    """2-D sum pooling, NHWC."""
 
 
 class PoolingNhwcMax(
@@ -27,7 +27,7 @@ class PoolingNhwcMax(
     name="linalg.pooling_nhwc_max",
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, c] K[kh, kw] -> O[n, oh, ow, c]",
 ):
-    """The largest element of windows along two axes; channels last."""
+    """2-D max pooling, NHWC."""
 
 
 class PoolingNhwcMaxUnsigned(
@@ -35,7 +35,7 @@ class PoolingNhwcMaxUnsigned(
     name="linalg.pooling_nhwc_max_unsigned",
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, c] K[kh, kw] -> O[n, oh, ow, c]",
 ):
-    """The largest integer without sign of windows along two axes; channels last."""
+    """2-D unsigned max pooling, NHWC."""
 
 
 class PoolingNhwcMin(
@@ -43,7 +43,7 @@ class PoolingNhwcMin(
     name="linalg.pooling_nhwc_min",
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, c] K[kh, kw] -> O[n, oh, ow, c]",
 ):
-    """The smallest element of windows along two axes; channels last."""
+    """2-D min pooling, NHWC."""
 
 
 class PoolingNhwcMinUnsigned(
@@ -51,7 +51,7 @@ class PoolingNhwcMinUnsigned(
     name="linalg.pooling_nhwc_min_unsigned",
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, c] K[kh, kw] -> O[n, oh, ow, c]",
 ):
-    """The smallest integer without sign of windows along two axes; channels last."""
+    """2-D unsigned min pooling, NHWC."""
 
 
 class PoolingNchwSum(
@@ -59,7 +59,7 @@ class PoolingNchwSum(
     name="linalg.pooling_nchw_sum",
     indices="I[n, c, oh*s0 + kh*d0, ow*s1 + kw*d1] K[kh, kw] -> O[n, c, oh, ow]",
 ):
-    """The sum of windows along two axes; channels first."""
+    """2-D sum pooling, NCHW."""
 
 
 class PoolingNchwMax(
@@ -67,39 +67,39 @@ class PoolingNchwMax(
     name="linalg.pooling_nchw_max",
     indices="I[n, c, oh*s0 + kh*d0, ow*s1 + kw*d1] K[kh, kw] -> O[n, c, oh, ow]",
 ):
-    """The largest element of windows along two axes; channels first."""
+    """2-D max pooling, NCHW."""
 
 
 class PoolingNwcSum(SumPoolingOp, name="linalg.pooling_nwc_sum", indices="I[n, ow*s0 + kw*d0, c] K[kw] -> O[n, ow, c]"):
-    """The sum of windows along one axis; channels last."""
+    """1-D sum pooling, NWC."""
 
 
 class PoolingNwcMax(MaxPoolingOp, name="linalg.pooling_nwc_max", indices="I[n, ow*s0 + kw*d0, c] K[kw] -> O[n, ow, c]"):
-    """The largest element of windows along one axis; channels last."""
+    """1-D max pooling, NWC."""
 
 
 class PoolingNwcMaxUnsigned(
     MaxUnsignedPoolingOp, name="linalg.pooling_nwc_max_unsigned", indices="I[n, ow*s0 + kw*d0, c] K[kw] -> O[n, ow, c]"
 ):
-    """The largest integer without sign of windows along one axis; channels last."""
+    """1-D unsigned max pooling, NWC."""
 
 
 class PoolingNwcMin(MinPoolingOp, name="linalg.pooling_nwc_min", indices="I[n, ow*s0 + kw*d0, c] K[kw] -> O[n, ow, c]"):
-    """The smallest element of windows along one axis; channels last."""
+    """1-D min pooling, NWC."""
 
 
 class PoolingNwcMinUnsigned(
     MinUnsignedPoolingOp, name="linalg.pooling_nwc_min_unsigned", indices="I[n, ow*s0 + kw*d0, c] K[kw] -> O[n, ow, c]"
 ):
-    """The smallest integer without sign of windows along one axis; channels last."""
+    """1-D unsigned min pooling, NWC."""
 
 
 class PoolingNcwSum(SumPoolingOp, name="linalg.pooling_ncw_sum", indices="I[n, c, ow*s0 + kw*d0] K[kw] -> O[n, c, ow]"):
-    """The sum of windows along one axis; channels first."""
+    """1-D sum pooling, NCW."""
 
 
 class PoolingNcwMax(MaxPoolingOp, name="linalg.pooling_ncw_max", indices="I[n, c, ow*s0 + kw*d0] K[kw] -> O[n, c, ow]"):
-    """The largest element of windows along one axis; channels first."""
+    """1-D max pooling, NCW."""
 
 
 class PoolingNdhwcSum(
@@ -107,7 +107,7 @@ class PoolingNdhwcSum(
     name="linalg.pooling_ndhwc_sum",
     indices="I[n, od*s0 + kd*d0, oh*s1 + kh*d1, ow*s2 + kw*d2, c] K[kd, kh, kw] -> O[n, od, oh, ow, c]",
 ):
-    """The sum of windows along three axes; channels last."""
+    """3-D sum pooling, NDHWC."""
 
 
 class PoolingNdhwcMax(
@@ -115,7 +115,7 @@ class PoolingNdhwcMax(
     name="linalg.pooling_ndhwc_max",
     indices="I[n, od*s0 + kd*d0, oh*s1 + kh*d1, ow*s2 + kw*d2, c] K[kd, kh, kw] -> O[n, od, oh, ow, c]",
 ):
-    """The largest element of windows along three axes; channels last."""
+    """3-D max pooling, NDHWC."""
 
 
 class PoolingNdhwcMin(
@@ -123,4 +123,4 @@ class PoolingNdhwcMin(
     name="linalg.pooling_ndhwc_min",
     indices="I[n, od*s0 + kd*d0, oh*s1 + kh*d1, ow*s2 + kw*d2, c] K[kd, kh, kw] -> O[n, od, oh, ow, c]",
 ):
-    """The smallest element of windows along three axes; channels last."""
+    """3-D min pooling, NDHWC."""

@@ -15,7 +15,7 @@ class Conv2DNhwcHwcfQ(
     name="linalg.conv_2d_nhwc_hwcf_q",
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, c] K[kh, kw, c, f] IZp KZp -> O[n, oh, ow, f]",
 ):
-    """A convolution along two axes; channels last, filters last; zero points are subtracted first."""
+    """Quantized 2-D convolution with zero points: input NHWC, filter HWCF."""
 
 
 class Conv2DNhwcFhwcQ(
@@ -23,7 +23,7 @@ class Conv2DNhwcFhwcQ(
     name="linalg.conv_2d_nhwc_fhwc_q",
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, c] K[f, kh, kw, c] IZp KZp -> O[n, oh, ow, f]",
 ):
-    """A convolution along two axes; channels last, filters first; zero points are subtracted first."""
+    """Quantized 2-D convolution with zero points: input NHWC, filter FHWC."""
 
 
 class Conv2DNchwFchwQ(
@@ -31,7 +31,7 @@ class Conv2DNchwFchwQ(
     name="linalg.conv_2d_nchw_fchw_q",
     indices="I[n, c, oh*s0 + kh*d0, ow*s1 + kw*d1] K[f, c, kh, kw] IZp KZp -> O[n, f, oh, ow]",
 ):
-    """A convolution along two axes; channels first, filters first; zero points are subtracted first."""
+    """Quantized 2-D convolution with zero points: input NCHW, filter FCHW."""
 
 
 class Conv2DNgchwGfchwQ(
@@ -39,7 +39,7 @@ class Conv2DNgchwGfchwQ(
     name="linalg.conv_2d_ngchw_gfchw_q",
     indices="I[n, g, c, oh*s0 + kh*d0, ow*s1 + kw*d1] K[g, fg, c, kh, kw] IZp KZp -> O[n, g, fg, oh, ow]",
 ):
-    """A convolution along two axes in groups; groups before filters; zero points are subtracted first."""
+    """Quantized grouped 2-D convolution with zero points: input NGCHW, filter GFCHW."""
 
 
 class Conv2DNhwgcGfhwcQ(
@@ -47,7 +47,7 @@ class Conv2DNhwgcGfhwcQ(
     name="linalg.conv_2d_nhwgc_gfhwc_q",
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, g, c] K[g, fg, kh, kw, c] IZp KZp -> O[n, oh, ow, g, fg]",
 ):
-    """A convolution along two axes in groups; channels last; zero points are subtracted first."""
+    """Quantized grouped 2-D convolution with zero points: input NHWGC, filter GFHWC."""
 
 
 class Conv3DNdhwcDhwcfQ(
@@ -55,7 +55,7 @@ class Conv3DNdhwcDhwcfQ(
     name="linalg.conv_3d_ndhwc_dhwcf_q",
     indices="I[n, od*s0 + kd*d0, oh*s1 + kh*d1, ow*s2 + kw*d2, c] K[kd, kh, kw, c, f] IZp KZp -> O[n, od, oh, ow, f]",
 ):
-    """A convolution along three axes; channels last, filters last; zero points are subtracted first."""
+    """Quantized 3-D convolution with zero points: input NDHWC, filter DHWCF."""
 
 
 class DepthwiseConv2DNhwcHwcQ(
@@ -63,7 +63,7 @@ class DepthwiseConv2DNhwcHwcQ(
     name="linalg.depthwise_conv_2d_nhwc_hwc_q",
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, ic] K[kh, kw, ic] IZp KZp -> O[n, oh, ow, ic]",
 ):
-    """A convolution along two axes of each channel by itself; channels last; zero points subtracted."""
+    """Quantized depthwise 2-D convolution with zero points: input NHWC, filter HWC."""
 
 
 class DepthwiseConv2DNhwcHwcmQ(
@@ -71,11 +71,11 @@ class DepthwiseConv2DNhwcHwcmQ(
     name="linalg.depthwise_conv_2d_nhwc_hwcm_q",
     indices="I[n, oh*s0 + kh*d0, ow*s1 + kw*d1, ic] K[kh, kw, ic, cm] IZp KZp -> O[n, oh, ow, ic, cm]",
 ):
-    """Several convolutions along two axes of each channel by itself; channels last; zero points subtracted."""
+    """Quantized depthwise 2-D convolution with zero points and a channel multiplier: filter HWCM."""
 
 
 class QuantizedMatmul(NamedOp, name="linalg.quantized_matmul", indices="A[m, k] B[k, n] AZp BZp -> C[m, n]"):
-    """The product of two matrices."""
+    """Matrix product of quantized operands, from which zero points are subtracted."""
 
     scalars = staticmethod(shifted_multiply_add)
 
@@ -83,6 +83,6 @@ class QuantizedMatmul(NamedOp, name="linalg.quantized_matmul", indices="A[m, k] 
 class QuantizedBatchMatmul(
     NamedOp, name="linalg.quantized_batch_matmul", indices="A[b, m, k] B[b, k, n] AZp BZp -> C[b, m, n]"
 ):
-    """The products of pairs of matrices."""
+    """Batched matrix product of quantized operands, from which zero points are subtracted."""
 
     scalars = staticmethod(shifted_multiply_add)

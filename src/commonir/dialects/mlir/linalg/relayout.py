@@ -88,7 +88,7 @@ class Pack(
     traits=(_OF_DEST, traits.PureOnTensors),
     assembly="$source (`padding_value` `(` $padding_value^ `:` type($padding_value) `)`)? " + _TAIL,
 ):
-    """A tensor in tiles: outer axes, perhaps in another order, then those of a tile.
+    """Packs a tensor into tiles: outer dimensions, in a given order, followed by those of a tile.
 
     C1: tiles are of different axes of the source. C2: the sizes of the result follow from those of source and tiles.
     C3: without a padding value tiles are full.
@@ -168,7 +168,7 @@ def _continued(x: Value, sizes: Sequence[Dim], value: Value | None) -> Value:
 
 
 class Unpack(_Relayout, name="linalg.unpack", traits=(_OF_DEST, traits.PureOnTensors), assembly="$source " + _TAIL):
-    """The tensor whose tiles are given; what tiles have beyond its sizes is left out.
+    """Unpacks a tensor of tiles; elements of tiles beyond the result are dropped.
 
     C1: tiles are of different axes of the result. C2: the sizes of the source follow from those of result and tiles.
     """

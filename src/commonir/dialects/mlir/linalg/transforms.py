@@ -32,7 +32,7 @@ class Softmax(
     assembly="attr-dict `dimension` `(` $dimension `)` `ins` `(` $input `:` type($input) `)`"
     " `outs` `(` $output `:` type($output) `)` (`->` type($results)^)?",
 ):
-    """Powers of e of the elements divided by their sum along an axis.
+    """Softmax along a dimension: exponentials divided by their sum.
 
     C1: the axis is one of the input. C2: input and output have one type.
     """
@@ -182,7 +182,7 @@ class WinogradFilterTransform(
     assembly="attr-dict `fmr` `(` $fmr `)` `ins` `(` $filter `:` type($filter) `)`"
     " `outs` `(` $output `:` type($output) `)` `->` type($result)",
 ):
-    """Filters [f, h, w, c] as matrices [a, b, c, f] for tiles.
+    """Winograd transform of convolution filters [f, h, w, c] to matrices [a, b, c, f].
 
     C1: the filter has the size that is stated, or 1, along each of its axes.
     """
@@ -223,7 +223,7 @@ class WinogradInputTransform(
     assembly="attr-dict `fmr` `(` $fmr `)` `ins` `(` $input `:` type($input) `)`"
     " `outs` `(` $output `:` type($output) `)` `->` type($result)",
 ):
-    """Images [n, h, w, c] as matrices [a, b, i, j, n, c] for tiles (i, j), which overlap.
+    """Winograd transform of images [n, h, w, c] to matrices [a, b, i, j, n, c] of overlapping tiles (i, j).
 
     C1: tiles cover the images.
     """
@@ -276,7 +276,7 @@ class WinogradOutputTransform(
     assembly="attr-dict `fmr` `(` $fmr `)` `ins` `(` $value `:` type($value) `)`"
     " `outs` `(` $output `:` type($output) `)` `->` type($result)",
 ):
-    """Matrices [a, b, i, j, n, f] of tiles (i, j) as images [n, h, w, f], added to what is there.
+    """Inverse Winograd transform of matrices [a, b, i, j, n, f] to images [n, h, w, f], added to the init operand.
 
     C1: tiles cover the images.
     """

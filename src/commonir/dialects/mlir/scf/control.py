@@ -45,7 +45,7 @@ class Yield(
     ),
     assembly="attr-dict ($results^ `:` type($results))?",
 ):
-    """Ends a region and gives values to the operation around it."""
+    """Yields values from a region to the enclosing operation."""
 
     results_: tuple[Value, ...] = operand(AnyType, variadic=True)
 
@@ -59,7 +59,7 @@ class Condition(
     traits=(traits.Pure, traits.Terminator, has_parent("scf.while")),
     assembly="`(` $condition `)` attr-dict ($args^ `:` type($args))?",
 ):
-    """Ends the first region of a loop: whether the second one runs on some values, which the loop gives otherwise."""
+    """Ends the first region of a while loop: continues with the second region if the condition is true."""
 
     condition: Value = operand(I1)
     args: tuple[Value, ...] = operand(AnyType, variadic=True)
@@ -114,7 +114,7 @@ class If(
         ImplicitTerminator("scf.yield"),
     ),
 ):
-    """Runs the first region when a condition holds, else the second, and gives what it yields.
+    """Executes the first region if a condition is true, else the second, and returns what it yields.
 
     C1: the second region is there when there are results. C2: both regions yield values of the types of the results.
     """
@@ -212,7 +212,7 @@ class For(
         ImplicitTerminator("scf.yield"),
     ),
 ):
-    """Runs a region for each number from the lower bound up to the upper one, which is not reached, by a step.
+    """Counted loop from a lower bound to an exclusive upper bound by a step, with loop-carried values.
 
     The region receives the number and the current values, and yields the next values; the loop gives the last ones.
     The step has to be positive: a run ends where it is not and there is a round to do.
@@ -337,7 +337,7 @@ class _WhileForm:
 class While(
     ScfOp, RegionBranch, name="scf.while", traits=(traits.RecursiveEffects, traits.SingleBlock, traits.Unstructured)
 ):
-    """Runs two regions in turn: the first decides on the current values whether the second runs and with what.
+    """While loop: the first region computes a condition and values, on which the second region runs while it is true.
 
     The second yields the next values for the first. When the first decides that it is over, the loop gives what it
     passes on.
@@ -446,7 +446,7 @@ class ExecuteRegion(
         traits.Unstructured,
     ),
 ):
-    """Runs a region once, which may have several blocks, and gives what it yields.
+    """Executes a region, which may have several blocks, exactly once.
 
     C1: the region has a block, which receives nothing. C2: each block that yields gives values of the result types.
     """
@@ -484,7 +484,7 @@ class IndexSwitch(
     assembly="$arg attr-dict (`->` type($results)^)? custom<SwitchCases>($cases, $caseRegions) `\\n` ``"
     " `default` $defaultRegion",
 ):
-    """Runs the region of the case that a position is, or the one for all others, and gives what it yields.
+    """Executes the region whose case equals an index, or else the default region.
 
     C1: there is a region for each case. C2: no case is there twice. C3: each region yields values of the result types.
     """

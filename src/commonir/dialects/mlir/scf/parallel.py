@@ -40,7 +40,7 @@ class Reduce(
     traits=(traits.Terminator, traits.RecursiveEffects, has_parent("scf.parallel")),
     assembly="(`(` $operands^ `:` type($operands) `)`)? $reductions attr-dict",
 ):
-    """Ends a round of a parallel loop: each operand is combined with what the rounds before gave by one region.
+    """Ends an iteration of a parallel loop: reduces each operand with those of other iterations by a region.
 
     C1: there is a region for each operand. C2: it receives two values of the type of the operand and returns one.
     """
@@ -72,7 +72,9 @@ class ReduceReturn(
     traits=(traits.Pure, traits.Terminator, has_parent("scf.reduce")),
     assembly="$result attr-dict `:` type($result)",
 ):
-    """Ends a region that combines two values. C1: the operand has the type of what the region receives."""
+    """Returns the combined value from the region of a reduction. C1: the operand has the type of what the region
+    receives.
+    """
 
     result_: Value = operand(AnyType)
 
@@ -124,7 +126,7 @@ class _ParallelForm:
 class Parallel(
     ScfOp, name="scf.parallel", traits=(traits.RecursiveEffects, ImplicitTerminator("scf.reduce"), traits.Unstructured)
 ):
-    """Runs a region for each position of a grid, in any order, and combines what the rounds give.
+    """Parallel loop over a grid, whose iterations may reduce values.
 
     C1: there is a lower bound, an upper bound and a step for each axis, and a position for each. C2: there is an
     initial value and a combination for each result, of its type.
@@ -182,7 +184,7 @@ class InParallel(
     name="scf.forall.in_parallel",
     traits=(traits.Pure, traits.Terminator, has_parent("scf.forall"), traits.SingleBlock),
 ):
-    """Ends a round of a loop: its operations insert slices into the results that the rounds share."""
+    """Ends an iteration of a parallel loop: inserts slices into the shared results."""
 
     custom_form = _InParallelForm()
     ends_blocks = False
@@ -281,7 +283,7 @@ class Forall(
     name="scf.forall",
     traits=(traits.RecursiveEffects, ImplicitTerminator("scf.forall.in_parallel"), traits.Unstructured),
 ):
-    """Runs a region for each position of a grid, in any order; rounds insert slices into tensors that they share.
+    """Parallel loop over a grid, whose iterations insert slices into shared tensors.
 
     C1: there are a lower bound, an upper bound and a step for each axis, and a position for each. C2: there is a
     result for each shared tensor, of its type, which the region receives. C3: a mapping names as many places as there

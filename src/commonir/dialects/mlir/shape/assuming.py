@@ -30,7 +30,7 @@ class ConstWitness(
     traits=(traits.Pure, traits.ConstantLike),
     assembly="$passing attr-dict",
 ):
-    """A witness known before the program runs."""
+    """A compile-time witness."""
 
     passing: bool = attribute(attr_types.flag)
     result_: Value = result(WitnessType)
@@ -47,7 +47,7 @@ class ConstWitness(
 
 
 class CstrRequire(ShapeOp, name="shape.cstr_require", assembly="$pred `,` $msg attr-dict"):
-    """A witness that a condition holds."""
+    """Witness that a condition is true."""
 
     pred: Value = operand(I1)
     msg: str = attribute(attr_types.string)
@@ -60,7 +60,7 @@ class CstrRequire(ShapeOp, name="shape.cstr_require", assembly="$pred `,` $msg a
 class CstrEq(
     ShapeOp, name="shape.cstr_eq", traits=(traits.Commutative,), assembly="$shapes attr-dict `:` type($shapes)"
 ):
-    """A witness that shapes are the same."""
+    """Witness that shapes are equal."""
 
     shapes: tuple[Value, ...] = operand(ShapeOrExtents, variadic=True)
     result_: Value = result(WitnessType)
@@ -75,7 +75,7 @@ class CstrBroadcastable(
     traits=(traits.Commutative,),
     assembly="$shapes attr-dict `:` type($shapes)",
 ):
-    """A witness that tensors of some shapes can be broadcast against each other. C1: there are at least two shapes."""
+    """Witness that shapes can be broadcast together. C1: there are at least two shapes."""
 
     shapes: tuple[Value, ...] = operand(ShapeOrExtents, variadic=True)
     result_: Value = result(WitnessType)
@@ -91,7 +91,7 @@ class CstrBroadcastable(
 class AssumingAll(
     ShapeOp, name="shape.assuming_all", traits=(traits.Pure, traits.Commutative), assembly="$inputs attr-dict"
 ):
-    """A witness that all of those given hold. C1: there is one at least."""
+    """Combines witnesses: passes if all of them do. C1: there is one at least."""
 
     inputs: tuple[Value, ...] = operand(WitnessType, variadic=True)
     result_: Value = result(WitnessType)
@@ -113,7 +113,7 @@ class AssumingYield(
     traits=(traits.Pure, traits.Terminator, has_parent("shape.assuming")),
     assembly="attr-dict ($operands^ `:` type($operands))?",
 ):
-    """Ends a region that relies on a witness and gives its values."""
+    """Yields values from the region of `shape.assuming`."""
 
     operands_: tuple[Value, ...] = operand(AnyType, variadic=True)
 
@@ -152,7 +152,7 @@ class Assuming(
     name="shape.assuming",
     traits=(traits.RecursiveEffects, ImplicitTerminator("shape.assuming_yield")),
 ):
-    """Runs a region that relies on a witness, and gives what it yields.
+    """Executes a region that relies on a witness.
 
     C1: the region has a block. C2: it yields values of the types of the results.
     """

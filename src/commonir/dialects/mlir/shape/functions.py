@@ -21,7 +21,7 @@ from commonir.ods.type_constraints import AnyType
 
 
 class Func(FunctionOp, name="shape.func"):
-    """A function of shapes; without a body, one of which only the name and types are known."""
+    """A shape function; a declaration if it has no body."""
 
     default_dialect = "shape"
 
@@ -32,7 +32,7 @@ class Return(
     traits=(traits.Pure, traits.Terminator, has_parent("shape.func")),
     assembly="attr-dict ($operands^ `:` type($operands))?",
 ):
-    """Ends a function and returns values."""
+    """Returns values from a shape function."""
 
     operands_: tuple[Value, ...] = operand(AnyType, variadic=True)
 
@@ -66,7 +66,7 @@ class FunctionLibrary(
     name="shape.function_library",
     traits=(traits.IsolatedFromAbove, traits.SymbolTable, traits.SymbolTrait, traits.SingleBlock),
 ):
-    """Shape functions, and the operations whose result shapes they compute.
+    """A library of shape functions, with the operations whose result shapes they compute.
 
     C1: its region has one block, which receives nothing.
     """

@@ -68,7 +68,7 @@ class _ConstShapeForm:
 
 
 class ConstShape(ShapeOp, FromData, name="shape.const_shape", traits=(traits.Pure, traits.ConstantLike)):
-    """A shape known before the program runs.
+    """A compile-time shape.
 
     C1: its sizes are positions. C2: a result that is a vector has as many elements as there are sizes.
     """
@@ -109,7 +109,7 @@ class ConstShape(ShapeOp, FromData, name="shape.const_shape", traits=(traits.Pur
 class FromExtents(
     ShapeOp, name="shape.from_extents", traits=(traits.Pure,), assembly="$extents attr-dict `:` type($extents)"
 ):
-    """A shape of the sizes given."""
+    """Creates a shape from its dims."""
 
     extents: tuple[Value, ...] = operand(SizeOrIndex, variadic=True)
     shape: Value = result(ShapeType)
@@ -126,7 +126,7 @@ class _Same(ShapeOp, traits=(traits.Pure,)):
 
 
 class FromExtentTensor(_Same, name="shape.from_extent_tensor", assembly="$input attr-dict `:` type($input)"):
-    """A shape of the sizes in a vector."""
+    """Creates a shape from a tensor of dims."""
 
     input: Value = operand(ExtentTensor)
     result_: Value = result(ShapeType)
@@ -135,7 +135,7 @@ class FromExtentTensor(_Same, name="shape.from_extent_tensor", assembly="$input 
 class ToExtentTensor(
     _Same, name="shape.to_extent_tensor", assembly="$input attr-dict `:` type($input) `->` type($result)"
 ):
-    """The sizes of a shape as a vector."""
+    """Converts a shape to a tensor of dims."""
 
     input: Value = operand(ShapeOrExtents)
     result_: Value = result(IndexTensor)
@@ -180,7 +180,7 @@ class ValueAsShape(
     traits=(traits.Pure,),
     assembly="$arg attr-dict `:` type($arg) `->` type($result)",
 ):
-    """The elements of a vector as a shape."""
+    """Interprets the elements of a vector as a shape."""
 
     arg: Value = operand(NumbersOrValueShape)
     result_: Value = result(ShapeOrExtents)
@@ -195,7 +195,7 @@ class WithShape(
     traits=(traits.Pure,),
     assembly="operands attr-dict `:` type($operand) `,` type($shape)",
 ):
-    """A pair of a tensor and a shape that is said to be its own."""
+    """A pair of a tensor and the shape that it is declared to have."""
 
     operand_: Value = operand(ShapedOrValueShape)
     shape: Value = operand(ShapeOrExtents)
@@ -208,7 +208,7 @@ class Broadcast(
     traits=(traits.Pure, traits.Commutative),
     assembly="$shapes attr-dict `:` type($shapes) `->` type($result)",
 ):
-    """The shape that tensors of some shapes are broadcast to."""
+    """The shape to which tensors of some shapes are broadcast."""
 
     shapes: tuple[Value, ...] = operand(ShapeOrExtents, variadic=True)
     error: str | None = attribute(attr_types.string, default=None)
@@ -228,7 +228,7 @@ class Broadcast(
 class IsBroadcastable(
     ShapeOp, name="shape.is_broadcastable", traits=(traits.Commutative,), assembly="$shapes attr-dict `:` type($shapes)"
 ):
-    """True when tensors of some shapes can be broadcast against each other."""
+    """Tests whether shapes can be broadcast together."""
 
     shapes: tuple[Value, ...] = operand(ShapeOrExtents, variadic=True)
     result_: Value = result(I1)
@@ -246,7 +246,7 @@ class ShapeEq(
     traits=(traits.Pure, traits.Commutative),
     assembly="$shapes attr-dict `:` type($shapes)",
 ):
-    """True when shapes are the same."""
+    """Tests whether shapes are equal."""
 
     shapes: tuple[Value, ...] = operand(ShapeOrExtents, variadic=True)
     result_: Value = result(I1)
@@ -261,7 +261,7 @@ class Any_(  # noqa: N801  `Any` is a type of Python
     traits=(traits.Pure, traits.Commutative),
     assembly="$inputs attr-dict `:` type($inputs) `->` type($result)",
 ):
-    """Some shape that agrees with all of those given; nothing is specified where they contradict."""
+    """Returns any one of several shapes that are known to agree."""
 
     inputs: tuple[Value, ...] = operand(ShapeOrExtents, variadic=True)
     result_: Value = result(ShapeOrExtents)
@@ -278,7 +278,7 @@ class Concat(
     traits=(traits.Pure,),
     assembly="$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)",
 ):
-    """The sizes of one shape and then those of another."""
+    """Concatenates two shapes."""
 
     lhs: Value = operand(ShapeOrExtents)
     rhs: Value = operand(ShapeOrExtents)
@@ -293,7 +293,7 @@ class Concat(
 
 
 class SplitAt(ShapeOp, name="shape.split_at", traits=(traits.Pure,)):
-    """The sizes of a shape before a position, which may count from the end, and the others."""
+    """Splits a shape at an index, which may count from the end."""
 
     operand_: Value = operand(ShapeOrExtents)
     index: Value = operand(SizeOrIndex)
@@ -309,7 +309,7 @@ class SplitAt(ShapeOp, name="shape.split_at", traits=(traits.Pure,)):
 
 
 class DebugPrint(ShapeOp, name="shape.debug_print"):
-    """Returns its operand; prints it for debugging."""
+    """Prints a shape or dim for debugging, and returns it."""
 
     input: Value = operand(ShapeOrSize)
     output: Value = result(ShapeOrSize)
@@ -327,7 +327,7 @@ class Yield(
     traits=(traits.Pure, traits.Terminator, has_parent("shape.reduce", "shape.function_library")),
     assembly="attr-dict ($operands^ `:` type($operands))?",
 ):
-    """Ends the region of a reduction and gives its values.
+    """Yields values from the region of a reduction.
 
     C1: they are as many as the results of the operation around, of their types.
     """
@@ -384,7 +384,7 @@ class _ReduceForm:
 
 
 class Reduce(ShapeOp, name="shape.reduce", traits=(ImplicitTerminator("shape.yield"),)):
-    """Combines the sizes of a shape from the first to the last.
+    """Reduces the dims of a shape with a region, in order.
 
     The region receives the position of a size, the size and the current values, and yields the next ones.
 

@@ -44,7 +44,7 @@ class ConstSize(
     traits=(traits.Pure, traits.ConstantLike),
     assembly="$value attr-dict",
 ):
-    """A size known before the program runs."""
+    """A compile-time dim."""
 
     value: int = attribute(typed_integer(index))
     result_: Value = result(SizeType)
@@ -87,19 +87,19 @@ class _SizeFunction(ShapeOp, traits=(traits.Pure,), assembly=BINARY):
 
 
 class Add(_SizeFunction, name="shape.add", traits=(traits.Commutative,)):
-    """The sum of two sizes."""
+    """Addition of dims."""
 
     fn = staticmethod(core.add)
 
 
 class Mul(_SizeFunction, name="shape.mul", traits=(traits.Commutative,)):
-    """The product of two sizes."""
+    """Multiplication of dims."""
 
     fn = staticmethod(core.mul)
 
 
 class Div(_SizeFunction, name="shape.div"):
-    """The quotient, rounded down."""
+    """Division of dims, rounded down."""
 
     fn = staticmethod(core.floor_div)
 
@@ -121,13 +121,13 @@ class _Extreme(ShapeOp, traits=(traits.Pure, traits.Commutative), assembly=BINAR
 
 
 class Max(_Extreme, name="shape.max"):
-    """The larger of two shapes or sizes."""
+    """Elementwise maximum of two shapes, or of two dims."""
 
     fn = staticmethod(core.maximum)
 
 
 class Min(_Extreme, name="shape.min"):
-    """The smaller of two shapes or sizes."""
+    """Elementwise minimum of two shapes, or of two dims."""
 
     fn = staticmethod(core.minimum)
 
@@ -138,7 +138,7 @@ class Meet(
     traits=(traits.Commutative,),
     assembly="$arg0 `,` $arg1 (`,` `error` `=` $error^)? attr-dict `:` type($arg0) `,` type($arg1) `->` type($result)",
 ):
-    """The common shape or dim of two: what either knows; unspecified where they contradict each other.
+    """The most specific shape or dim that two agree on; unspecified if they contradict each other.
 
     C1: both are sizes or both are shapes.
     """
@@ -166,7 +166,7 @@ class Meet(
 
 
 class IndexToSize(ShapeOp, name="shape.index_to_size", traits=(traits.Pure,), assembly="$arg attr-dict"):
-    """A position as a size."""
+    """Converts an index to a dim."""
 
     arg: Value = operand(Index)
     result_: Value = result(SizeType)
@@ -176,7 +176,7 @@ class IndexToSize(ShapeOp, name="shape.index_to_size", traits=(traits.Pure,), as
 
 
 class SizeToIndex(ShapeOp, name="shape.size_to_index", traits=(traits.Pure,), assembly="$arg attr-dict `:` type($arg)"):
-    """A size as a position."""
+    """Converts a dim to an index."""
 
     arg: Value = operand(SizeOrIndex)
     result_: Value = result(Index)
@@ -197,7 +197,7 @@ class _SizeOf(ShapeOp, traits=(traits.Pure,)):
 
 
 class Rank(_SizeOf, name="shape.rank", assembly="$shape attr-dict `:` type($shape) `->` type($rank)"):
-    """The number of axes of a shape."""
+    """The rank of a shape."""
 
     shape: Value = operand(ShapeOrExtents)
     rank: Value = result(SizeOrIndex)
@@ -221,7 +221,7 @@ class GetExtent(
     name="shape.get_extent",
     assembly="$shape `,` $dim attr-dict `:` type($shape) `,` type($dim) `->` type($extent)",
 ):
-    """One size of a shape."""
+    """One dim of a shape."""
 
     shape: Value = operand(ShapeOrExtents)
     dim: Value = operand(SizeOrIndex)
@@ -237,7 +237,7 @@ class Dim_(  # noqa: N801  `Dim` is a size
     traits=(traits.Pure,),
     assembly="$value `,` $index attr-dict `:` type($value) `,`type($index) `->` type($extent)",
 ):
-    """The size of an axis of a tensor."""
+    """The dim of a tensor along an axis."""
 
     value: Value = operand(AnyShaped)
     index: Value = operand(SizeOrIndex)

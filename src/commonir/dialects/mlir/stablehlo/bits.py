@@ -36,7 +36,7 @@ from commonir.ods.type_rules import are_compatible_shapes
 
 
 class BitcastConvert(HloOp, name="stablehlo.bitcast_convert", traits=(traits.Pure,)):
-    """The same bits as numbers of another type; when widths differ there is one axis more or less at the end.
+    """Reinterprets the bits as another element type; if widths differ, the last axis is added or removed.
 
     C1: shapes agree, but for an axis at the end that is as long as the wider number has narrower ones.
     """
@@ -109,7 +109,7 @@ def _unsigned(bits: int) -> ElementType:
 class ReducePrecision(
     HloOp, name="stablehlo.reduce_precision", traits=(traits.Elementwise, traits.Pure, CompatibleTypes)
 ):
-    """The number as a float of fewer bits would hold it."""
+    """Rounds each element to a float of fewer exponent and mantissa bits, in the same type."""
 
     custom_form: ClassVar[CustomForm | None] = forms.FormatForm(types=forms.SAME)
 

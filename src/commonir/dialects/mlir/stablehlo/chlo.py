@@ -110,127 +110,127 @@ def _square(x: Value) -> Value:
 
 
 class Acos(_Function, name="chlo.acos"):
-    """The angle whose cosine a number is."""
+    """Arc cosine, in radians."""
 
     fn = core.acos
 
 
 class Acosh(_Function, name="chlo.acosh"):
-    """The inverse of the hyperbolic cosine."""
+    """Inverse hyperbolic cosine."""
 
     fn = core.acosh
 
 
 class Asin(_Function, name="chlo.asin"):
-    """The angle whose sine a number is."""
+    """Arc sine, in radians."""
 
     fn = core.asin
 
 
 class Asinh(_Function, name="chlo.asinh"):
-    """The inverse of the hyperbolic sine."""
+    """Inverse hyperbolic sine."""
 
     fn = core.asinh
 
 
 class Atan(_Function, name="chlo.atan"):
-    """The angle whose tangent a number is."""
+    """Arc tangent, in radians."""
 
     fn = core.atan
 
 
 class Atanh(_Function, name="chlo.atanh"):
-    """The inverse of the hyperbolic tangent."""
+    """Inverse hyperbolic tangent."""
 
     fn = core.atanh
 
 
 class BesselI1e(_Unary, name="chlo.bessel_i1e"):
-    """The modified Bessel function of order 1, scaled by an exponential."""
+    """Exponentially scaled modified Bessel function of the first kind of order 1."""
 
 
 class Conj(_Unary, name="chlo.conj"):
-    """The complex conjugate."""
+    """Complex conjugate."""
 
     def reference(self, operand: Value) -> Value:
         return complex_numbers.conjugate(operand)
 
 
 class Cosh(_Function, name="chlo.cosh"):
-    """The hyperbolic cosine."""
+    """Hyperbolic cosine."""
 
     fn = core.cosh
 
 
 class Digamma(_OfFloats, name="chlo.digamma"):
-    """The derivative of the logarithm of the gamma function."""
+    """Digamma function, the derivative of the logarithm of the gamma function."""
 
 
 class Erf(_OfFloats, name="chlo.erf"):
-    """The error function."""
+    """Error function."""
 
     def reference(self, operand: Value) -> Value:
         return core.erf(operand)
 
 
 class ErfInv(_OfFloats, name="chlo.erf_inv"):
-    """The inverse of the error function."""
+    """Inverse error function."""
 
 
 class Erfc(_OfFloats, name="chlo.erfc"):
-    """One less the error function."""
+    """Complementary error function: 1 - erf(x)."""
 
     def reference(self, operand: Value) -> Value:
         return real_functions.erfc(operand)
 
 
 class Lgamma(_OfFloats, name="chlo.lgamma"):
-    """The logarithm of the magnitude of the gamma function."""
+    """Logarithm of the absolute value of the gamma function."""
 
 
 class Sinh(_Function, name="chlo.sinh"):
-    """The hyperbolic sine."""
+    """Hyperbolic sine."""
 
     fn = core.sinh
 
 
 class Square(_Unary, name="chlo.square"):
-    """The number times itself."""
+    """Square of each element."""
 
     def reference(self, operand: Value) -> Value:
         return _square(operand)
 
 
 class Tan(_Unary, name="chlo.tan"):
-    """The tangent of an angle in radians."""
+    """Tangent of an angle in radians."""
 
     def reference(self, operand: Value) -> Value:
         return by_kind(core.tan, complex_numbers.tangent)(operand)
 
 
 class IsInf(_Question, name="chlo.is_inf"):
-    """True where a number is infinite."""
+    """Tests each element for an infinity of either sign."""
 
     def reference(self, operand: Value) -> Value:
         return core.is_inf(operand)
 
 
 class IsNegInf(_Question, name="chlo.is_neg_inf"):
-    """True where a number is infinite and negative."""
+    """Tests each element for negative infinity."""
 
     def reference(self, operand: Value) -> Value:
         return core.equal(operand, core.splat(-inf, operand))
 
 
 class IsPosInf(_Question, name="chlo.is_pos_inf"):
-    """True where a number is infinite and positive."""
+    """Tests each element for positive infinity."""
 
     def reference(self, operand: Value) -> Value:
         return core.equal(operand, core.splat(inf, operand))
 
 
 class Constant(HloOp, name="chlo.constant", traits=(traits.ConstantLike, traits.Pure), assembly="attr-dict $value"):
-    """The tensor that an attribute holds."""
+    """A compile-time constant tensor."""
 
     value: Data = attribute(attr_types.data)
     output: Value = result(Any)
@@ -246,7 +246,9 @@ class Constant(HloOp, name="chlo.constant", traits=(traits.ConstantLike, traits.
 
 
 class TopK(HloOp, name="chlo.top_k", traits=(traits.Pure,), assembly=TOP_K):
-    """The largest elements along the last axis, in order, and where they are. C1: there are as many along it."""
+    """The k largest elements along the last axis in descending order, and their indices. C1: there are as many along
+    it.
+    """
 
     operand: Value = operand(Any)
     k: int = attribute(axis, check=non_negative)

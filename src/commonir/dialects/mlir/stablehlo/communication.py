@@ -72,7 +72,7 @@ from commonir.ods.type_rules import (
 
 
 class CreateToken(HloOp, name="stablehlo.create_token", traits=(traits.Pure,), assembly="attr-dict `:` type(results)"):
-    """A token that comes after nothing."""
+    """Creates a token without dependencies."""
 
     output: Value = result(Token)
 
@@ -82,7 +82,7 @@ class CreateToken(HloOp, name="stablehlo.create_token", traits=(traits.Pure,), a
 
 
 class AfterAll(HloOp, name="stablehlo.after_all", traits=(traits.Pure,)):
-    """A token that comes after some others."""
+    """Joins tokens: the result is ordered after all of them."""
 
     custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
 
@@ -117,7 +117,7 @@ class _Effect(HloOp):
 
 
 class Infeed(_Effect, name="stablehlo.infeed"):
-    """Values from the outside, and a token.
+    """Reads values from the infeed of the device, and returns a token.
 
     C1: the last result is a token, and the only one. C2: a layout has the order of axes of each tensor.
     """
@@ -152,7 +152,7 @@ def _last_is_token(op: HloOp) -> Iterator[Diagnostic]:
 
 
 class Outfeed(_Effect, name="stablehlo.outfeed"):
-    """Gives values to the outside."""
+    """Writes values to the outfeed of the device."""
 
     inputs: tuple[Value, ...] = operand(AnyQuantizedToo, variadic=True)
     token: Value = operand(Token)
@@ -161,7 +161,7 @@ class Outfeed(_Effect, name="stablehlo.outfeed"):
 
 
 class Send(_Effect, name="stablehlo.send"):
-    """Gives values to another process. C1: the channel is of the kind that the transfer is."""
+    """Sends values to another process. C1: the channel is of the kind that the transfer is."""
 
     inputs: tuple[Value, ...] = operand(AnyQuantizedToo, variadic=True)
     token: Value = operand(Token)
@@ -184,7 +184,7 @@ def _check_channel(op: HloOp, channel: ChannelHandle, kind: int) -> Iterator[Dia
 
 
 class Recv(_Effect, name="stablehlo.recv"):
-    """Values from another process, and a token. C1: the last result is a token, and the only one."""
+    """Receives values from another process, and returns a token. C1: the last result is a token, and the only one."""
 
     token: Value = operand(Token)
     channel_handle: ChannelHandle = attribute(channel_handle)
@@ -212,11 +212,11 @@ class _Number(HloOp, traits=(traits.Pure,), assembly="attr-dict `:` type(results
 
 
 class ReplicaId(_Number, name="stablehlo.replica_id"):
-    """The number of the copy of the program that runs: 0 where there is one."""
+    """The id of the current replica; 0 without replicas."""
 
 
 class PartitionId(_Number, name="stablehlo.partition_id"):
-    """The number of the part of the program that runs: 0 where there is one."""
+    """The id of the current partition; 0 without partitions."""
 
 
 def _check_groups(op: HloOp, groups: Attribute, *, are_alike: bool) -> Iterator[Diagnostic]:
@@ -356,7 +356,7 @@ class AllReduce(_Reducing, name="stablehlo.all_reduce"):
 
 
 class ReduceScatter(_Reducing, name="stablehlo.reduce_scatter"):
-    """The own part along an axis of what all processes of a group have, combined.
+    """Reduces the values of all processes of a group, and scatters the result along an axis.
 
     C1: the program combines values of their types.
     """
@@ -381,9 +381,7 @@ class ReduceScatter(_Reducing, name="stablehlo.reduce_scatter"):
 
 
 class CollectiveReduce(_Reducing, name="stablehlo.collective_reduce"):
-    """Combines the values of all processes of a group for one of them. C1: the program combines values of their
-    types.
-    """
+    """Reduces the values of a group of processes, for one of them. C1: the program combines values of their types."""
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     replica_groups: Attribute = attribute(attr_types.any_attribute)
@@ -400,7 +398,7 @@ class CollectiveReduce(_Reducing, name="stablehlo.collective_reduce"):
 
 
 class AllToAll(_Collective, name="stablehlo.all_to_all"):
-    """Parts along one axis given to the other processes of a group, and theirs one after another along another axis.
+    """Splits the operand along an axis, exchanges the parts in the group, and concatenates those received.
 
     C1: parts are of one size. C2: groups have as many processes as there are parts.
     """
@@ -496,7 +494,7 @@ class CollectivePermute(HloOp, name="stablehlo.collective_permute", traits=(Same
 
 
 class CrossReplicaSum(HloOp, name="stablehlo.cross-replica-sum"):
-    """The sum of what all processes of a group have."""
+    """Sums the values of all processes of a group."""
 
     assembly = ""
 
@@ -509,7 +507,7 @@ class CrossReplicaSum(HloOp, name="stablehlo.cross-replica-sum"):
 
 
 class AsyncStart(HloOp, name="stablehlo.async_start", traits=(RETURNS, traits.IsolatedFromAbove)):
-    """Begins a nested program that runs beside others.
+    """Starts an asynchronous computation.
 
     C1: the program is one exchange among processes, or one slice. C2: it receives values of the types of the operands.
     C3: the result will be what it returns.
@@ -589,7 +587,7 @@ class Rng(
         "$a `,` $b `,` $shape `,` `distribution` `=` $rng_distribution attr-dict `:` functional-type(operands, results)"
     ),
 ):
-    """Random numbers: between two bounds, the second left out, or of a mean and a deviation.
+    """Random numbers, uniform in [a, b) or normal of mean a and standard deviation b.
 
     C1: normal numbers are floats. C2: the result has the shape.
     """
@@ -627,7 +625,7 @@ class RngBitGenerator(
     traits=(traits.Pure,),
     assembly="$initial_state `,` `algorithm` `=` $rng_algorithm attr-dict `:` functional-type(operands, results)",
 ):
-    """Random bits that follow from a state, and the next state. C1: states have one type."""
+    """Generates random bits from a state, and returns the next state. C1: states have one type."""
 
     rng_algorithm: RngAlgorithm = attribute(rng_algorithm)
     initial_state: Value = operand(IntegersOrFloats)
@@ -644,7 +642,7 @@ class RngBitGenerator(
 
 
 class UniformQuantize(HloOp, name="stablehlo.uniform_quantize", traits=(traits.Pure, SameOperandsAndResultShape)):
-    """Numbers as integers that stand for them."""
+    """Quantizes a tensor to a quantized type."""
 
     custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
 
@@ -656,7 +654,7 @@ class UniformQuantize(HloOp, name="stablehlo.uniform_quantize", traits=(traits.P
 
 
 class UniformDequantize(HloOp, name="stablehlo.uniform_dequantize", traits=(traits.Pure, SameOperandsAndResultShape)):
-    """The numbers for which integers stand."""
+    """Dequantizes a tensor of a quantized type."""
 
     custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
 

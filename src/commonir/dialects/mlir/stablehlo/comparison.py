@@ -58,7 +58,7 @@ class Compare(
         "$comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)? attr-dict `:` functional-type(operands, results)"
     ),
 ):
-    """Compares two values in a direction; NaN differs from everything, unless the order is total.
+    """Compares elementwise in a direction; NaN is unordered, unless the comparison is of total order.
 
     C1: the kind of comparison is one that the elements have.
     """
@@ -106,7 +106,7 @@ class Select(
     name="stablehlo.select",
     traits=(traits.Elementwise, traits.Pure),
 ):
-    """The first value where the condition holds, else the second; a condition of rank 0 chooses all of it.
+    """Selects elements of the first value where the condition is true, else of the second.
 
     C1: the condition is of rank 0 or of the shape of the values. C2: the values have one type.
     """
@@ -141,10 +141,7 @@ def _merged(a: Type, b: Type) -> Type:
 
 
 class Clamp(HloOp, name="stablehlo.clamp", traits=(traits.Elementwise, traits.Pure, CompatibleElements)):
-    """The number, or the nearer of two bounds where it lies outside of them.
-
-    C1: bounds are of rank 0 or of the shape of the operand.
-    """
+    """Clamps each element between a minimum and a maximum. C1: bounds are of rank 0 or of the shape of the operand."""
 
     custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
 

@@ -35,7 +35,7 @@ from commonir.symbolic import Dim
 
 
 class Constant(HloOp, name="stablehlo.constant", traits=(traits.ConstantLike, traits.Pure)):
-    """The tensor that an attribute holds."""
+    """A compile-time constant tensor."""
 
     custom_form: ClassVar[CustomForm | None] = forms.ConstantForm()
 
@@ -78,7 +78,7 @@ class Iota(
     traits=(traits.Pure,),
     assembly="`dim` `=` $iota_dimension attr-dict `:` type($output)",
 ):
-    """Numbers from 0 along an axis. C1: the axis is one of the result."""
+    """Fills a tensor with indices along an axis. C1: the axis is one of the result."""
 
     iota_dimension: int = attribute(axis, check=non_negative)
     output: Value = result(StaticIotaTensor)
@@ -99,7 +99,7 @@ class DynamicIota(
     traits=(traits.Pure,),
     assembly="$output_shape `,` `dim` `=` $iota_dimension attr-dict `:` functional-type(operands, results)",
 ):
-    """Numbers from 0 along an axis of a tensor whose sizes are computed. C1: the axis is one of the result."""
+    """Fills a tensor of a computed shape with indices along an axis. C1: the axis is one of the result."""
 
     output_shape: Value = operand(Sizes, by_value=True)
     iota_dimension: int = attribute(axis, check=non_negative)

@@ -102,7 +102,7 @@ def contracted(a: Value, b: Value, dims: DotDims, expected: ElementType) -> Valu
 
 
 class Dot(HloOp, name="stablehlo.dot", traits=(traits.Pure,)):
-    """The product of matrices or vectors. C1: operands have one axis or two. C2: the axes that are summed are alike."""
+    """Product of matrices or vectors. C1: operands have one axis or two. C2: the axes that are summed are alike."""
 
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(forms.PRECISION)
 
@@ -132,7 +132,7 @@ class Dot(HloOp, name="stablehlo.dot", traits=(traits.Pure,)):
 
 
 class DotGeneral(HloOp, name="stablehlo.dot_general", traits=(traits.Pure,)):
-    """The sums of products over some axes of two tensors, for each position along axes that both share.
+    """Contraction over contracting dimensions of two tensors, for each index of their batching dimensions.
 
     C1: there are as many axes of each on both sides. C2: each is named once and there. C3: axes that go together are of
     one size.
@@ -198,7 +198,7 @@ class Einsum(
     traits=(traits.Pure,),
     assembly="$lhs `,` $rhs `,` `config` `=` $einsum_config attr-dict `:` functional-type(operands, results)",
 ):
-    """The sums of products that an equation says."""
+    """Einstein summation of two operands."""
 
     lhs: Value = operand(AnyHlo)
     rhs: Value = operand(AnyHlo)
@@ -215,7 +215,7 @@ class UnaryEinsum(
     traits=(traits.Pure,),
     assembly="$operand `,` `config` `=` $einsum_config attr-dict `:` functional-type(operands, results)",
 ):
-    """The sums that an equation of one operand says."""
+    """Einstein summation of one operand."""
 
     operand: Value = operand(AnyHlo)
     einsum_config: str = attribute(attr_types.string)
@@ -331,7 +331,7 @@ class _Convolution(HloOp, traits=(traits.Pure,)):
 
 
 class Convolution(_Convolution, name="stablehlo.convolution"):
-    """The sums of products of a kernel and each window of an input.
+    """Convolution: sums of products of a kernel with each window of the input.
 
     C1: operands have one rank. C2: each of their axes is named once. C3: there are numbers for each spatial axis. C4:
     groups divide batches and features.
@@ -368,7 +368,7 @@ class Convolution(_Convolution, name="stablehlo.convolution"):
 
 
 class DynamicConv(_Convolution, name="stablehlo.dynamic_conv"):
-    """The sums of products of a kernel and each window of an input, with computed padding.
+    """Convolution with computed padding.
 
     C1: operands have one rank. C2: each of their axes is named once. C3: there are numbers for each spatial axis. C4:
     groups divide batches and features.
@@ -490,7 +490,7 @@ class Fft(
         "attr-dict `:` functional-type(operands, results)"
     ),
 ):
-    """The Fourier transform over the last axes, with explicit lengths.
+    """Fast Fourier transform, or its inverse, over the last axes.
 
     C1: there are one to three lengths, and as many axes. C2: elements are as the kind of transform has them.
     C3: lengths are those of the axes, of the last as the kind says.
@@ -580,7 +580,7 @@ def _joined(pair: Value) -> Value:
 
 
 class Cholesky(HloOp, name="stablehlo.cholesky", traits=(traits.Pure, CompatibleElements)):
-    """The triangular factor of symmetric positive-definite matrices. C1: matrices are square."""
+    """Cholesky decomposition of symmetric positive-definite matrices. C1: matrices are square."""
 
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(forms.flag("lower", "lower"), types=forms.SAME)
 
@@ -638,7 +638,7 @@ def _lower_factor(a: Value, size: int, rank: int) -> Value:
 
 
 class TriangularSolve(HloOp, name="stablehlo.triangular_solve", traits=(traits.Pure, CompatibleElements)):
-    """Solves systems of triangular matrices, which stand on the left or the right side.
+    """Solves systems of linear equations with triangular coefficient matrices.
 
     C1: matrices are square. C2: they fit.
     """

@@ -47,7 +47,7 @@ class Return(
     traits=(traits.Pure, traits.Terminator),
     assembly="$results attr-dict (`:` type($results)^)?",
 ):
-    """Ends a nested program and gives values to the operation around it."""
+    """Returns values from a region to the enclosing operation."""
 
     results_: tuple[Value, ...] = operand(Carried, variadic=True)
 
@@ -71,7 +71,7 @@ def _scalar_problem(op: HloOp, value: Value, what: str) -> Iterator[Diagnostic]:
 
 
 class If(HloOp, Conditional, name="stablehlo.if", traits=(RETURNS,)):
-    """Runs the first nested program when a condition holds, else the second, and gives what it returns.
+    """Executes the first branch if a condition is true, else the second, and returns its results.
 
     C1: the condition is of rank 0. C2: programs receive nothing and return values of the types of the results.
     """
@@ -113,7 +113,7 @@ def _scalar(x: Value) -> Value:
 
 
 class Case(HloOp, RegionBranch, name="stablehlo.case", traits=(RETURNS,)):
-    """Runs the nested program of a number, the last one when there is none of it, and gives what it returns.
+    """Executes the branch of an index, the last one if it is out of range, and returns its results.
 
     C1: there is a program. C2: programs receive nothing and return values of the types of the results.
     """
@@ -170,7 +170,7 @@ def _yielding(values: Sequence[Value]) -> Region:
 
 
 class While(HloOp, name="stablehlo.while", traits=(RETURNS,)):
-    """Runs the second nested program on what it gave before, as long as the first one returns true for that.
+    """While loop: executes the body on loop-carried values while the condition on them is true.
 
     C1: both programs receive the values. C2: the first returns a bool. C3: the second returns values of their
     types.
@@ -210,7 +210,7 @@ class While(HloOp, name="stablehlo.while", traits=(RETURNS,)):
 
 
 class OptimizationBarrier(HloOp, name="stablehlo.optimization_barrier", traits=(traits.Pure,)):
-    """The values, after all that they are computed from."""
+    """Returns its operands, and prevents optimizations across it."""
 
     custom_form: ClassVar[CustomForm | None] = forms.BarrierForm()
 
@@ -228,7 +228,7 @@ class OptimizationBarrier(HloOp, name="stablehlo.optimization_barrier", traits=(
 
 
 class MakeTuple(HloOp, name="stablehlo.tuple", traits=(traits.Pure, traits.Groups)):
-    """Values grouped as one."""
+    """Creates a tuple of values."""
 
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(types=forms.TupleTypes())
 
@@ -245,7 +245,7 @@ class GetTupleElement(
     traits=(traits.Pure, traits.Ungroups),
     assembly="$operand `[` $index `]` attr-dict `:` functional-type(operands, results)",
 ):
-    """One of the values of a group. C1: it has so many."""
+    """Extracts one element of a tuple. C1: it has so many."""
 
     operand: Value = operand(Tuple)
     index: int = attribute(small)
@@ -280,7 +280,7 @@ class Composite(
     name="stablehlo.composite",
     assembly=("$name operands (` ` `(` $composite_regions^ `)`)? attr-dict `:` functional-type(operands, results)"),
 ):
-    """Calls a function under a name that others may recognize.
+    """Calls a decomposition under a name that a backend may implement itself.
 
     C1: the function is there, and of these types. C2: the name is that of a dialect and of something in it.
     """
@@ -336,7 +336,7 @@ class Composite(
 
 
 class CustomCall(HloOp, name="stablehlo.custom_call"):
-    """Calls a function of another library, which is known there."""
+    """Calls an external function by its name."""
 
     custom_form: ClassVar[CustomForm | None] = forms.CustomCallForm()
     implied: ClassVar[Mapping[str, Attribute]] = {

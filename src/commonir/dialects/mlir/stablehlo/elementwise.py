@@ -94,37 +94,37 @@ class _Analytic(_Unary):
 
 
 class Cbrt(_Analytic, name="stablehlo.cbrt"):
-    """The cube root of each element."""
+    """Elementwise cube root."""
 
     fn = by_kind(real_functions.cbrt, lambda x: complex_numbers.power(x, complex_splat(1 / 3, x)))
 
 
 class Cosine(_Analytic, name="stablehlo.cosine"):
-    """The cosine of an angle in radians."""
+    """Elementwise cosine of angles in radians."""
 
     fn = by_kind(core.cos, complex_numbers.cosine)
 
 
 class Exp(_Analytic, name="stablehlo.exponential"):
-    """The exponential function."""
+    """Elementwise exponential."""
 
     fn = by_kind(core.exp, complex_numbers.exponential)
 
 
 class Expm1(_Analytic, name="stablehlo.exponential_minus_one"):
-    """The exponential function less one, exact near zero."""
+    """Elementwise exponential minus one, accurate near zero."""
 
     fn = by_kind(real_functions.expm1, complex_numbers.exponential_less_one)
 
 
 class Log(_Analytic, name="stablehlo.log"):
-    """The natural logarithm."""
+    """Elementwise natural logarithm."""
 
     fn = by_kind(core.log, complex_numbers.logarithm)
 
 
 class Log1p(_Analytic, name="stablehlo.log_plus_one"):
-    """The natural logarithm of the number plus one, exact near zero."""
+    """Elementwise natural logarithm of one plus the operand, accurate near zero."""
 
     fn = by_kind(real_functions.log1p, complex_numbers.logarithm_of_one_more)
 
@@ -141,31 +141,31 @@ class Logistic(_Analytic, name="stablehlo.logistic"):
 
 
 class Rsqrt(_Analytic, name="stablehlo.rsqrt"):
-    """One divided by the square root."""
+    """Elementwise reciprocal square root."""
 
     fn = by_kind(core.rsqrt, complex_numbers.reciprocal_root)
 
 
 class Sine(_Analytic, name="stablehlo.sine"):
-    """The sine of an angle in radians."""
+    """Elementwise sine of angles in radians."""
 
     fn = by_kind(core.sin, complex_numbers.sine)
 
 
 class Sqrt(_Analytic, name="stablehlo.sqrt"):
-    """The square root of each element."""
+    """Elementwise square root."""
 
     fn = by_kind(core.sqrt, complex_numbers.square_root)
 
 
 class Tan(_Analytic, name="stablehlo.tan"):
-    """The tangent of an angle in radians."""
+    """Elementwise tangent of angles in radians."""
 
     fn = by_kind(core.tan, complex_numbers.tangent)
 
 
 class Tanh(_Analytic, name="stablehlo.tanh"):
-    """The hyperbolic tangent."""
+    """Elementwise hyperbolic tangent."""
 
     fn = by_kind(core.tanh, complex_numbers.hyperbolic_tangent)
 
@@ -181,25 +181,25 @@ class _Rounding(_Unary):
 
 
 class Ceil(_Rounding, name="stablehlo.ceil"):
-    """The next integer upward."""
+    """Rounds each element up."""
 
     fn = core.ceil
 
 
 class Floor(_Rounding, name="stablehlo.floor"):
-    """The next integer downward."""
+    """Rounds each element down."""
 
     fn = core.floor
 
 
 class Round(_Rounding, name="stablehlo.round_nearest_afz"):
-    """The nearest integer, halves away from zero."""
+    """Rounds each element to the nearest integer, halves away from zero."""
 
     fn = real_functions.round_away
 
 
 class RoundNearestEven(_Rounding, name="stablehlo.round_nearest_even"):
-    """The nearest integer, halves to the even one."""
+    """Rounds each element to the nearest integer, halves to even."""
 
     fn = core.round
 
@@ -215,19 +215,19 @@ class _OfIntegers(_Unary):
 
 
 class Clz(_OfIntegers, name="stablehlo.count_leading_zeros"):
-    """Number of zero bits before the first bit that is set."""
+    """Counts the leading zero bits of each element."""
 
     fn = integers.count_leading_zeros
 
 
 class PopulationCount(_OfIntegers, name="stablehlo.popcnt"):
-    """Number of bits that are set."""
+    """Counts the bits that are set in each element."""
 
     fn = integers.count_ones
 
 
 class Not(_Unary, name="stablehlo.not"):
-    """Every bit the other one."""
+    """Elementwise logical not of booleans, bitwise not of integers."""
 
     operand: Value = operand(TruthsOrIntegers)
     result_: Value = result(TruthsOrIntegers)
@@ -237,7 +237,7 @@ class Not(_Unary, name="stablehlo.not"):
 
 
 class Neg(_Unary, name="stablehlo.negate"):
-    """The number with the other sign; unsigned ones wrap."""
+    """Negates each element; unsigned integers wrap."""
 
     operand: Value = operand(Numbers)
     result_: Value = result(Numbers)
@@ -247,7 +247,7 @@ class Neg(_Unary, name="stablehlo.negate"):
 
 
 class Sign(_Unary, name="stablehlo.sign"):
-    """1, -1 or 0 as the number is positive, negative or zero; of complex numbers the direction."""
+    """Sign of each element: 1, -1 or 0; of complex numbers x / |x|."""
 
     operand: Value = operand(SignedNumbers)
     result_: Value = result(SignedNumbers)
@@ -280,7 +280,7 @@ class _ToReal(HloOp, traits=(traits.Elementwise, traits.Pure, SameOperandsAndRes
 
 
 class Abs(_ToReal, name="stablehlo.abs"):
-    """The number without its sign; of complex numbers the magnitude."""
+    """Absolute value; the magnitude of complex numbers."""
 
     operand: Value = operand(SignedNumbers)
     result_: Value = result(SignedReals)
@@ -290,7 +290,7 @@ class Abs(_ToReal, name="stablehlo.abs"):
 
 
 class Real(_ToReal, name="stablehlo.real"):
-    """The real part of each complex number."""
+    """Real part of each element."""
 
     operand: Value = operand(FloatsOrComplexes)
     result_: Value = result(Floats)
@@ -300,7 +300,7 @@ class Real(_ToReal, name="stablehlo.real"):
 
 
 class Imag(_ToReal, name="stablehlo.imag"):
-    """The imaginary part of each complex number."""
+    """Imaginary part of each element."""
 
     operand: Value = operand(FloatsOrComplexes)
     result_: Value = result(Floats)
@@ -310,7 +310,7 @@ class Imag(_ToReal, name="stablehlo.imag"):
 
 
 class IsFinite(HloOp, name="stablehlo.is_finite", traits=(traits.Elementwise, traits.Pure, SameOperandsAndResultShape)):
-    """True where a number is neither infinite nor NaN."""
+    """Tests each element for a finite number."""
 
     assembly = "operands attr-dict `:` functional-type(operands, results)"
 
@@ -325,7 +325,7 @@ class IsFinite(HloOp, name="stablehlo.is_finite", traits=(traits.Elementwise, tr
 
 
 class Convert(HloOp, name="stablehlo.convert", traits=(traits.Elementwise, traits.Pure, SameOperandsAndResultShape)):
-    """The number in another type.
+    """Converts each element to another type.
 
     Floats become integers without their fraction; integers that do not fit keep their low bits; what is not zero is
     true; a real number has the imaginary part 0, and of a complex one the real part is taken.
@@ -367,7 +367,7 @@ class _OfAll(_Binary):
 
 
 class Add(_Binary, name="stablehlo.add", traits=(traits.Commutative,)):
-    """The sum; integers wrap, and of bools it is whether one is true."""
+    """Elementwise addition; integers wrap, booleans are combined by logical or."""
 
     lhs: Value = operand(AnyQuantizedToo)
     rhs: Value = operand(AnyQuantizedToo)
@@ -381,7 +381,7 @@ class Add(_Binary, name="stablehlo.add", traits=(traits.Commutative,)):
 
 
 class Max(_OfAll, name="stablehlo.maximum", traits=(traits.Commutative,)):
-    """The larger number, NaN where one is NaN; of complex numbers by the real part, then by the imaginary one."""
+    """Elementwise maximum that propagates NaN; complex numbers compare by real, then by imaginary part."""
 
     def computed(self, lhs: Value, rhs: Value) -> Value:
         if is_truth(lhs):
@@ -390,7 +390,7 @@ class Max(_OfAll, name="stablehlo.maximum", traits=(traits.Commutative,)):
 
 
 class Min(_OfAll, name="stablehlo.minimum", traits=(traits.Commutative,)):
-    """The smaller number, NaN where one is NaN; of complex numbers by the real part, then by the imaginary one."""
+    """Elementwise minimum that propagates NaN; complex numbers compare by real, then by imaginary part."""
 
     def computed(self, lhs: Value, rhs: Value) -> Value:
         if is_truth(lhs):
@@ -399,7 +399,7 @@ class Min(_OfAll, name="stablehlo.minimum", traits=(traits.Commutative,)):
 
 
 class Mul(_OfAll, name="stablehlo.multiply", traits=(traits.Commutative,)):
-    """The product; integers wrap, and of bools it is whether both are true."""
+    """Elementwise multiplication; integers wrap, booleans are combined by logical and."""
 
     def computed(self, lhs: Value, rhs: Value) -> Value:
         if is_truth(lhs):
@@ -423,28 +423,28 @@ class _OfNumbers(_Binary):
 
 
 class Subtract(_OfNumbers, name="stablehlo.subtract"):
-    """The difference; integers wrap."""
+    """Elementwise subtraction; integers wrap."""
 
     def computed(self, lhs: Value, rhs: Value) -> Value:
         return core.sub(lhs, rhs)
 
 
 class Div(_OfNumbers, name="stablehlo.divide"):
-    """The quotient; of integers toward zero."""
+    """Elementwise division; integers are truncated toward zero."""
 
     def computed(self, lhs: Value, rhs: Value) -> Value:
         return complex_numbers.quotient(lhs, rhs) if is_complex_value(lhs) else core.div(lhs, rhs)
 
 
 class Rem(_OfNumbers, name="stablehlo.remainder"):
-    """Remainder of a division toward zero; it has the sign of the first number."""
+    """Elementwise remainder of a truncating division; it has the sign of the dividend."""
 
     def computed(self, lhs: Value, rhs: Value) -> Value:
         return core.remainder(lhs, rhs)
 
 
 class Pow(_OfNumbers, name="stablehlo.power"):
-    """The first number to the power of the second."""
+    """Elementwise power."""
 
     def computed(self, lhs: Value, rhs: Value) -> Value:
         if is_complex_value(lhs):
@@ -453,7 +453,7 @@ class Pow(_OfNumbers, name="stablehlo.power"):
 
 
 class Atan2(_Binary, name="stablehlo.atan2"):
-    """The angle of the point whose second coordinate is the first number."""
+    """Arc tangent of lhs / rhs in the quadrant of the point (rhs, lhs), in radians."""
 
     lhs: Value = operand(Analytic)
     rhs: Value = operand(Analytic)
@@ -478,21 +478,21 @@ class _Bits(_Binary, traits=(traits.Commutative,)):
 
 
 class And(_Bits, name="stablehlo.and"):
-    """Logical and of bools; bitwise and of integers."""
+    """Elementwise logical and of booleans, bitwise and of integers."""
 
     of_truths = core.logical_and
     of_bits = core.bitwise_and
 
 
 class Or(_Bits, name="stablehlo.or"):
-    """Logical or of bools; bitwise or of integers."""
+    """Elementwise logical or of booleans, bitwise or of integers."""
 
     of_truths = core.logical_or
     of_bits = core.bitwise_or
 
 
 class Xor(_Bits, name="stablehlo.xor"):
-    """Logical exclusive or of bools; bitwise exclusive or of integers."""
+    """Elementwise logical exclusive or of booleans, bitwise exclusive or of integers."""
 
     of_truths = core.logical_xor
     of_bits = core.bitwise_xor
@@ -517,14 +517,14 @@ class _Shift(_Binary):
 
 
 class ShiftLeft(_Shift, name="stablehlo.shift_left"):
-    """The bits moved toward the higher ones."""
+    """Elementwise left shift."""
 
     def moved(self, x: Value, distance: Value, inside: Value) -> Value:
         return core.select(inside, integers.shift_left_of(x, distance), zero(x))
 
 
 class ShiftRightArithmetic(_Shift, name="stablehlo.shift_right_arithmetic"):
-    """The bits moved toward the lower ones, the highest repeated."""
+    """Elementwise arithmetic right shift, which copies the sign bit."""
 
     def moved(self, x: Value, distance: Value, inside: Value) -> Value:
         signed = x
@@ -535,7 +535,7 @@ class ShiftRightArithmetic(_Shift, name="stablehlo.shift_right_arithmetic"):
 
 
 class ShiftRightLogical(_Shift, name="stablehlo.shift_right_logical"):
-    """The bits moved toward the lower ones, zeros behind them."""
+    """Elementwise logical right shift, which inserts zeros."""
 
     def moved(self, x: Value, distance: Value, inside: Value) -> Value:
         return core.select(inside, integers.shift_right_unsigned(x, distance), zero(x))
@@ -546,7 +546,7 @@ class Complex(
     name="stablehlo.complex",
     traits=(traits.Elementwise, traits.Pure, SameOperandsElementType, SameOperandsAndResultShape),
 ):
-    """Complex numbers of their two parts."""
+    """Creates complex numbers from real and imaginary parts."""
 
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(types=forms.ComplexTypes())
 

@@ -163,7 +163,7 @@ class _Gather(HloOp, traits=(traits.Pure,)):
 
 
 class Gather(_Gather, name="stablehlo.gather", traits=(all_element_types_match("operand_", "result_"),)):
-    """Slices of a tensor that begin at computed positions, moved so that they lie inside.
+    """Gathers slices at start indices, which are clamped to the operand.
 
     C1: each axis of the operand is one of slices, dropped or shared. C2: positions lie along an axis that may be there.
     C3: a position has a number for each axis that it is of. C4 to C7: lists of axes name none twice, and axes that are
@@ -191,7 +191,7 @@ class Gather(_Gather, name="stablehlo.gather", traits=(all_element_types_match("
 
 
 class DynamicGather(_Gather, name="stablehlo.dynamic_gather"):
-    """Slices of a tensor of computed sizes that begin at computed positions, moved so that they lie inside.
+    """Gathers slices of a computed size at start indices, which are clamped to the operand.
 
     C1 to C7: as of a gather.
     """
@@ -309,7 +309,7 @@ def _arranged(found: Value, dims: GatherDims, batch: int, order: Sequence[int], 
 
 
 class Scatter(HloOp, name="stablehlo.scatter", traits=(traits.Pure, traits.SameVariadicOperandSize)):
-    """Tensors in which elements at computed positions are combined with updates; what lies outside is left out.
+    """Combines slices at scatter indices with updates by a region; updates out of bounds are skipped.
 
     C1: each axis of the inputs is one of windows, added or shared. C2: positions lie along an axis that may be there.
     C3: a position has a number for each axis that it is of. C4: lists of axes name none twice, and axes that are there.
@@ -465,7 +465,7 @@ def _flat(
 
 
 class TorchIndexSelect(HloOp, name="stablehlo.torch_index_select", traits=(traits.Pure,)):
-    """Parts of a tensor along an axis at positions, for each position along the first axes that both share."""
+    """Selects slices along an axis by indices, per batch."""
 
     assembly = ""
 

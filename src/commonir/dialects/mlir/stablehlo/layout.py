@@ -59,7 +59,7 @@ from commonir.symbolic import Dim, element_count
 
 
 class Reshape(HloOp, name="stablehlo.reshape", traits=(traits.Pure, CompatibleElements), assembly=FUNCTIONAL):
-    """The same elements in another shape. C1: there are as many."""
+    """Reshapes a tensor, in row-major order. C1: there are as many."""
 
     operand: Value = operand(AnyQuantizedToo)
     result_: Value = result(BoundedTensor)
@@ -87,7 +87,7 @@ def _count(shape: Shape | None) -> int | None:
 
 
 class DynamicReshape(HloOp, name="stablehlo.dynamic_reshape", traits=(traits.Pure,), assembly=FUNCTIONAL):
-    """The same elements in a computed shape. C1: elements have one type. C2: the shape has a size for each axis."""
+    """Reshapes a tensor to a computed shape. C1: elements have one type. C2: the shape has a size for each axis."""
 
     operand_: Value = operand(AnyQuantizedToo)
     output_shape: Value = operand(Sizes, by_value=True)
@@ -124,7 +124,7 @@ class Broadcast(
     traits=(traits.Pure, SameOperandsAndResultElementType),
     assembly="$operand `,` `sizes` `=` $broadcast_sizes attr-dict `:` functional-type(operands, results)",
 ):
-    """A tensor repeated along new axes at the front."""
+    """Broadcasts a tensor along new leading axes."""
 
     operand: Value = operand(AnyHlo)
     broadcast_sizes: tuple[int, ...] = attribute(axes, check=non_negative)
@@ -174,7 +174,7 @@ class BroadcastInDim(
     traits=(traits.Pure, CompatibleElements),
     assembly="$operand `,` `dims` `=` $broadcast_dimensions attr-dict `:` functional-type(operands, results)",
 ):
-    """A tensor whose axes become some of the result, along the others of which, and those of size 1, it is repeated.
+    """Broadcasts a tensor whose axes are mapped to axes of the result.
 
     C1: there is an axis of the result for each of the operand. C2: they differ. C3: they are there. C4: sizes are 1 or
     those of the result.
@@ -201,7 +201,7 @@ class DynamicBroadcastInDim(
         "functional-type(operands, results)"
     ),
 ):
-    """A tensor repeated along axes of a shape that is computed.
+    """Broadcasts a tensor to a computed shape; its axes are mapped to axes of the result.
 
     C1: there is an axis of the result for each of the operand. C2: they differ. C3: they are there. C4: sizes are 1 or
     those of the result. C5: the shape has a size for each axis. C6: hints are of axes of the operand, and differ.
@@ -254,7 +254,7 @@ class Transpose(
     traits=(traits.Pure, CompatibleElements),
     assembly="$operand `,` `dims` `=` $permutation attr-dict `:` functional-type(operands, results)",
 ):
-    """A tensor with its axes in another order. C1: each axis stands in the order once."""
+    """Permutes the axes of a tensor. C1: each axis stands in the order once."""
 
     operand: Value = operand(AnyQuantizedToo)
     permutation: tuple[int, ...] = attribute(axes)
@@ -278,7 +278,7 @@ class Transpose(
 
 
 class Reverse(HloOp, name="stablehlo.reverse", traits=(traits.Pure, CompatibleTypes)):
-    """A tensor with its elements in the other order along some axes. C1: they differ and are those of the operand."""
+    """Reverses the order of the elements along some axes. C1: they differ and are those of the operand."""
 
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(forms.numbers("dims", "dimensions"), types=forms.SAME)
 
@@ -297,7 +297,7 @@ class Reverse(HloOp, name="stablehlo.reverse", traits=(traits.Pure, CompatibleTy
 
 
 class Concatenate(HloOp, name="stablehlo.concatenate", traits=(traits.Pure, SameOperandsAndResultElementType)):
-    """Tensors one after another along an axis.
+    """Concatenates tensors along an axis.
 
     C1: there is one. C2: the axis is one of theirs. C3: their other sizes are equal.
     """
@@ -348,7 +348,7 @@ class Concatenate(HloOp, name="stablehlo.concatenate", traits=(traits.Pure, Same
 
 
 class Slice(HloOp, name="stablehlo.slice", traits=(traits.Pure, SameOperandsAndResultElementType)):
-    """Every so many elements between two positions along each axis.
+    """Extracts a strided slice between static bounds.
 
     C1: there are positions and a distance for each axis. C2: positions are in the tensor and in order, distances
     positive.
@@ -403,7 +403,7 @@ class RealDynamicSlice(
     ),
     assembly=FUNCTIONAL,
 ):
-    """Every so many elements between two computed positions along each axis."""
+    """Extracts a strided slice between computed bounds."""
 
     operand_: Value = operand(AnyHlo)
     start_indices: Value = operand(Positions, by_value=True)
@@ -426,7 +426,7 @@ def _wide(x: Value) -> Value:
 class DynamicSlice(
     HloOp, name="stablehlo.dynamic_slice", traits=(traits.Pure, all_element_types_match("operand_", "result_"))
 ):
-    """The part of a tensor of some sizes that begins at computed positions, moved so that it lies inside.
+    """Extracts a slice of a static size at computed start indices, which are clamped to the operand.
 
     C1: there is a position for each axis. C2: sizes are not larger than those of the operand.
     """
@@ -493,7 +493,7 @@ class DynamicUpdateSlice(
     traits=(traits.Pure, all_element_types_match("operand_", "update", "result_")),
     assembly=FUNCTIONAL,
 ):
-    """A tensor with a part replaced that begins at computed positions, moved so that it lies inside.
+    """Updates a slice at computed start indices, which are clamped to the operand.
 
     C1: there is a position for each axis, and the update has as many. C2: it is not larger than the operand.
     """
@@ -602,7 +602,7 @@ class Pad(
         "`interior` `=` $interior_padding attr-dict `:` functional-type(operands, results)"
     ),
 ):
-    """A tensor with elements added around it and between its own; negative numbers take some away.
+    """Pads a tensor at its edges and between its elements; negative padding removes elements.
 
     C1: there are numbers for each axis. C2: those between are not negative. C3: no size becomes negative.
     """
@@ -651,7 +651,7 @@ class DynamicPad(
     ),
     assembly=FUNCTIONAL,
 ):
-    """A tensor with elements added around it and between its own, as many as is computed.
+    """Pads a tensor by computed amounts at its edges and between its elements.
 
     C1: there are numbers for each axis. C2: those between elements are not negative.
     """
@@ -700,7 +700,7 @@ class GetDimensionSize(
     traits=(traits.Pure,),
     assembly="$operand `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)",
 ):
-    """The size of an axis. C1: it is one of the operand."""
+    """The dim of the operand along an axis. C1: it is one of the operand."""
 
     operand: Value = operand(AnyQuantizedToo)
     dimension: int = attribute(axis, check=non_negative)
@@ -723,7 +723,7 @@ class SetDimensionSize(
     traits=(traits.Pure,),
     assembly="$operand `,` $size `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)",
 ):
-    """The first elements along an axis, as many as is computed. C1: it is one of the operand."""
+    """Sets the dim along an axis to a computed number: keeps the first elements. C1: it is one of the operand."""
 
     operand_: Value = operand(AnyHlo)
     size: Value = operand(I32Tensor, by_value=True)

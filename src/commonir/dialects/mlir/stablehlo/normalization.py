@@ -83,7 +83,7 @@ class _Norm(HloOp, traits=(traits.Pure, CompatibleElements)):
 
 
 class BatchNormInference(_Norm, name="stablehlo.batch_norm_inference"):
-    """Numbers normalized by a given mean and variance of each feature.
+    """Batch normalization with given mean and variance.
 
     C1: the axis is one of the operand. C2: there is a number for each feature.
     """
@@ -107,7 +107,7 @@ class BatchNormInference(_Norm, name="stablehlo.batch_norm_inference"):
 
 
 class BatchNormTraining(_Norm, name="stablehlo.batch_norm_training"):
-    """Numbers normalized by their own mean and variance of each feature, which are given too.
+    """Batch normalization with the mean and variance of the batch, which it also returns.
 
     C1: the axis is one of the operand. C2: there is a number for each feature.
     """
@@ -127,7 +127,7 @@ class BatchNormTraining(_Norm, name="stablehlo.batch_norm_training"):
 
 
 class BatchNormGrad(_Norm, name="stablehlo.batch_norm_grad"):
-    """Gradients of a batch normalization with respect to its operand, scale and offset.
+    """Gradients of batch normalization with respect to its operand, scale and offset.
 
     C1: the axis is one of the operand. C2: there is a number for each feature.
     """

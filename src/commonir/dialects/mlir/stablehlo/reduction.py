@@ -147,7 +147,7 @@ _NEUTRAL = {"add": 0, "mul": 1, "max": -inf, "min": inf, "and": True, "or": Fals
 
 
 class Reduce(HloOp, name="stablehlo.reduce", traits=(traits.Pure, SameVariadicOperandSize, RETURNS)):
-    """Elements along some axes combined by a program, beginning with initial values.
+    """Reduces tensors along some axes with a region, starting from initial values.
 
     C1: inputs have one shape. C2: axes differ and are there. C3: the program combines values of the types of the
     initial ones.
@@ -255,7 +255,7 @@ def window_sizes(
 
 
 class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, SameVariadicOperandSize, RETURNS)):
-    """Elements of windows combined by a program, beginning with initial values, which are also around the inputs.
+    """Reduces each window of tensors with a region, starting from initial values, which also pad the inputs.
 
     C1: inputs have one shape. C2: there are numbers for each axis, and they are positive. C3: the program combines
     values of the types of the initial ones.
@@ -384,7 +384,7 @@ def _pooled(
 
 
 class SelectAndScatter(HloOp, name="stablehlo.select_and_scatter", traits=(traits.Pure,)):
-    """Each element of a source combined with the initial value at the place of the element that its window selects.
+    """Selects an element of each window by a region, and scatters the source to these by another.
 
     C1: there are numbers for each axis. C2: programs select and combine values of the type of the initial one. C3: the
     source has an element for each window.
@@ -486,7 +486,7 @@ def _offsets(window: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 class Sort(HloOp, name="stablehlo.sort", traits=(traits.Pure, SameOperandsAndResultShape)):
-    """Slices along an axis in the order that a comparison of pairs says; all inputs are moved alike.
+    """Sorts tensors along an axis by a comparison of elements; all of them are permuted alike.
 
     C1: there is an input. C2: the axis is one of theirs. C3: the comparison takes two numbers of each and gives a truth
     value.
@@ -566,7 +566,7 @@ def _ranked(inputs: Sequence[Value], axis: int, comparator: Region, sizes: Seque
 
 
 class Map(HloOp, name="stablehlo.map", traits=(traits.Pure, SameOperandsAndResultShape, RETURNS)):
-    """Applies a scalar program to the elements at each position.
+    """Applies a region elementwise to tensors.
 
     C1: there is an input. C2: axes are all those of the inputs in order. C3: the program takes a number of each input.
     """

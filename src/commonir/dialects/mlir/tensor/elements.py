@@ -31,7 +31,7 @@ AnyNon0RankedOrUnrankedTensor = confined(
 class Empty(
     TensorOp, name="tensor.empty", traits=(traits.Pure,), assembly="`(`$dynamic_sizes`)` attr-dict `:` type($result)"
 ):
-    """A tensor of a shape whose elements are nothing in particular; here they are zeros.
+    """A tensor of a shape with unspecified elements; here they are zeros.
 
     C1: there is one operand for each size that the type leaves open.
     """
@@ -86,7 +86,7 @@ class Splat(
     ),
     assembly="$input (`[` $dynamic_sizes^ `]`)? attr-dict `:` type($aggregate)",
 ):
-    """A tensor of which each element is the operand.
+    """Creates a tensor whose elements all equal a scalar.
 
     C1: there is one operand for each size that the type leaves open.
     """
@@ -116,7 +116,7 @@ class FromElements(
     ),
     assembly="$elements attr-dict `:` type($result)",
 ):
-    """A tensor of the elements given, in row-major order. C1: there is one operand for each element."""
+    """Creates a tensor from its elements, in row-major order. C1: there is one operand for each element."""
 
     result_name = "from_elements"
 
@@ -151,7 +151,7 @@ class FromElements(
 class Dim_(  # noqa: N801  `Dim` is a size
     TensorOp, name="tensor.dim", traits=(traits.Pure,), assembly="attr-dict $source `,` $index `:` type($source)"
 ):
-    """The size of an axis; of one that is not there, anything."""
+    """The dim of a tensor along an axis; unspecified for an axis out of range."""
 
     result_name = "dim"
 
@@ -167,7 +167,7 @@ class Dim_(  # noqa: N801  `Dim` is a size
 
 
 class Rank(TensorOp, name="tensor.rank", traits=(traits.Pure,), assembly="$tensor attr-dict `:` type($tensor)"):
-    """The number of axes of a tensor."""
+    """The rank of a tensor."""
 
     result_name = "rank"
 
@@ -188,7 +188,7 @@ class Extract(
     ),
     assembly="$tensor `[` $indices `]` attr-dict `:` type($tensor)",
 ):
-    """One element of a tensor, at given positions. C1: there is one index for each axis."""
+    """Extracts one element of a tensor at indices. C1: there is one index for each axis."""
 
     result_name = "extracted"
 
@@ -221,7 +221,7 @@ class Insert(
     ),
     assembly="$scalar `into` $dest `[` $indices `]` attr-dict `:` type($dest)",
 ):
-    """A copy of a tensor with one element replaced. C1: there is one index for each axis."""
+    """Inserts an element into a copy of a tensor at indices. C1: there is one index for each axis."""
 
     result_name = "inserted"
 
@@ -246,7 +246,7 @@ class Yield(
     traits=(traits.Pure, traits.Terminator, has_parent("tensor.generate", "tensor.pad")),
     assembly="$value attr-dict `:` type($value)",
 ):
-    """Hands a value to the operation around."""
+    """Yields a value from a region to the enclosing operation."""
 
     value: Value = operand(AnyType)
 
@@ -313,7 +313,7 @@ class Generate(
     traits=(traits.RecursiveEffects, traits.SingleBlock),
     assembly="$dynamic_extents $body attr-dict `:` type($result)",
 ):
-    """A tensor whose elements a region computes from their positions.
+    """Creates a tensor whose elements a region computes from their indices.
 
     C1: there is one operand for each size that the type leaves open.
     """

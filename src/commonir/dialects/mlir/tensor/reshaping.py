@@ -52,7 +52,7 @@ def _cannot_cast(op: TensorOp, source: Type, dest: Type) -> Diagnostic:
 class Cast(
     TensorOp, name="tensor.cast", traits=(traits.Pure,), assembly="$source attr-dict `:` type($source) `to` type($dest)"
 ):
-    """The tensor under a type that knows more or less of its shape.
+    """Casts a tensor to a type with a more or less static shape.
 
     C1: the types have one element type and shapes that may be equal.
     """
@@ -77,7 +77,7 @@ class Bitcast(
     traits=(traits.Pure,),
     assembly="$source attr-dict `:` type($source) `to` type($dest)",
 ):
-    """The bits of each element as those of another type of the same width.
+    """Reinterprets the bits of each element as another type of the same width.
 
     C1: the element types have one width, and the shapes may be equal.
     """
@@ -108,7 +108,7 @@ class Reshape(
     traits=(traits.Pure,),
     assembly="$source `(` $shape `)` attr-dict `:` functional-type(operands, results)",
 ):
-    """The same elements in row-major order under a shape that an operand gives.
+    """Reshapes a tensor, in row-major order, to a shape given by an operand.
 
     C1: source and result have one element type. C2: a ranked result has as many axes as the shape has entries. C3: of
     known sizes, source and result have equally many elements.
@@ -175,7 +175,7 @@ class ExpandShape(
     assembly="$src $reassociation `output_shape` custom<DynamicIndexList>($output_shape, $static_output_shape)"
     " attr-dict `:` type($src) `into` type($result)",
 ):
-    """Each axis divided into several.
+    """Expands each dimension into several.
 
     C1: the groups of axes of the result are in order, one for each axis of the source, and their sizes fit it. C2: the
     sizes stated are those of the result type.
@@ -236,7 +236,7 @@ class CollapseShape(
     traits=(traits.Pure,),
     assembly="$src $reassociation attr-dict `:` type($src) `into` type($result)",
 ):
-    """The tensor with groups of neighbouring axes merged into one.
+    """Collapses groups of adjacent dimensions into one each.
 
     C1: the groups of axes of the source are in order, one for each axis of the result, and their sizes fit it.
     """

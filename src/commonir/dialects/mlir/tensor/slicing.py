@@ -92,7 +92,7 @@ class ExtractSlice(
     " custom<DynamicIndexList>($sizes, $static_sizes) custom<DynamicIndexList>($strides, $static_strides)"
     " attr-dict `:` type($source) `to` type($result)",
 ):
-    """A part of a tensor, perhaps without some of its axes of size 1.
+    """Extracts a strided slice; dimensions of size 1 may be dropped.
 
     C1: there is an offset, a size and a stride for each axis. C2: a static slice lies inside of the tensor. C3: the
     result has the sizes stated.
@@ -200,7 +200,7 @@ class InsertSlice(
     ),
     assembly=_INTO,
 ):
-    """A copy of a tensor with a part replaced by a tensor, which may be without axes of size 1 that the part has.
+    """Inserts a tensor into a strided slice of a copy of another; dimensions of size 1 may be missing.
 
     C1: there is an offset, a size and a stride for each axis. C2: a static slice lies inside of the tensor. C3: the
     source has the sizes stated.
@@ -271,7 +271,7 @@ def _scattered(
 
 
 class ParallelInsertSlice(Inserting, name="tensor.parallel_insert_slice", assembly=_INTO):
-    """Inserts the result of one of several parallel programs into a slice of a shared tensor.
+    """Inserts the result of one iteration of a parallel loop into a slice of a shared tensor.
 
     C1: there is an offset, a size and a stride for each axis. C2: a static slice lies inside of the tensor. C3: the
     source has the sizes stated. C4: it stands in an operation that combines what such programs make.
@@ -292,7 +292,7 @@ class Pad(
     " `high` `` custom<DynamicIndexList>($high, $static_high) $region attr-dict"
     " `:` type($source) `to` type($result)",
 ):
-    """The tensor padded on both sides of each axis with elements that a region computes from their position.
+    """Pads a tensor at both ends of each dimension with elements that a region computes from their indices.
 
     C1: there is an amount for both sides of each axis. C2: the result has the sizes that follow.
     """
@@ -382,7 +382,7 @@ class Concat(
     traits=(traits.Pure,),
     assembly="`dim` `(` $dim `)` $inputs attr-dict `:` functional-type(operands, results)",
 ):
-    """Tensors one after another along an axis.
+    """Concatenates tensors along an axis.
 
     C1: there is a tensor. C2: all have the rank and element type of the result, and the axis is one of theirs. C3:
     sizes agree, and those along the axis add up.
@@ -463,7 +463,7 @@ class Gather(
     assembly="$source `[` $indices `]` `gather_dims` `(` $gather_dims `)` (`unique` $unique^)? attr-dict"
     " `:` functional-type(operands, results)",
 ):
-    """Slices of a tensor at positions, whose axes are those of the positions followed by those of the source.
+    """Gathers slices of a tensor at indices; dimensions of the indices precede those of the slices.
 
     C1: rows of positions have one entry for each of the axes named, which are in order. C2: the axes named have size 1
     in the result, or are not there.
@@ -508,7 +508,7 @@ class Scatter(
     assembly="$source `into` $dest `[` $indices `]` `scatter_dims` `(` $scatter_dims `)` (`unique` $unique^)? attr-dict"
     " `:` functional-type(operands, results)",
 ):
-    """A copy of a tensor with slices replaced at positions, which are different ones.
+    """Scatters slices into a copy of a tensor, at indices that differ.
 
     C1: rows of positions have one entry for each of the axes named, which are in order. C2: the axes named have size 1
     in the source, or are not there. C3: it is said that positions are unique. C4: the result has the type of `dest`.

@@ -37,7 +37,7 @@ from commonir.ods.variables import VariableDefinition, VariableUse
 
 
 class Yield(TosaOp, name="tosa.yield", traits=(Terminator,), assembly="$inputs attr-dict `:` type($inputs)"):
-    """Ends a nested program and gives values to the operation around it."""
+    """Yields values from a region to the enclosing operation."""
 
     inputs: tuple[Value, ...] = operand(AnyTosaTensor, variadic=True)
 
@@ -112,7 +112,7 @@ class _IfForm:
 
 
 class CondIf(MlirOp, Conditional, name="tosa.cond_if", traits=(RecursiveEffects,)):
-    """Runs the first nested program on some values when a condition holds, else the second, and gives what it yields.
+    """Executes the first region if a condition is true, else the second, and returns what it yields.
 
     C1: the condition has one element. C2: both programs receive the values and yield the results.
     """
@@ -201,7 +201,7 @@ class _WhileForm:
 
 
 class WhileLoop(MlirOp, name="tosa.while_loop", traits=(RecursiveEffects,)):
-    """Runs the second nested program on what it gave before, as long as the first one yields true for that.
+    """While loop: runs the second region on loop-carried values while the first yields true for them.
 
     C1: both programs receive the values, and the second yields values of their types, which are those of the results.
     C2: the first yields one bool.
@@ -255,7 +255,7 @@ class Variable(
     traits=(SymbolTrait,),
     assembly="$sym_name attr-dict custom<VariableOpTypeOrInitialValue>($var_shape, $type, $initial_value)",
 ):
-    """A tensor that is kept between runs: of a shape in which -1 stands for a size that is not fixed."""
+    """A variable that persists between runs; a dim of -1 in its shape is dynamic."""
 
     sym_name: str = attribute(attr_types.symbol_name)
     var_shape: Data = attribute(attr_types.data)
@@ -320,7 +320,7 @@ class VariableRead(_VariableUse, name="tosa.variable_read", assembly="$name attr
 
 
 class VariableWrite(_VariableUse, name="tosa.variable_write", assembly="$name attr-dict `,` $input1 `:` type($input1)"):
-    """Replaces what a variable holds. C1: the variable is there, and of the type of the value."""
+    """Writes a variable. C1: the variable is there, and of the type of the value."""
 
     input1: Value = operand(AnyTosaTensor)
 
@@ -330,7 +330,7 @@ class VariableWrite(_VariableUse, name="tosa.variable_write", assembly="$name at
 
 
 class Custom(MlirOp, name="tosa.custom", assembly="operands attr-dict `:` functional-type(operands, results)"):
-    """An operation that only an implementation knows, by the names of a domain and of the operator."""
+    """An implementation-defined operator, identified by its domain and name."""
 
     operator_name: str = attribute(attr_types.string)
     domain_name: str = attribute(attr_types.string)

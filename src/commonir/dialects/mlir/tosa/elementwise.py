@@ -133,61 +133,61 @@ def _broadcast_type(op: TosaOp, element_type: ElementType) -> tuple[Type, ...] |
 
 
 class Abs(_Unary, name="tosa.abs"):
-    """The absolute value; that of the least integer is itself."""
+    """Elementwise absolute value; the least integer stays negative."""
 
     fn = core.abs
 
 
 class BitwiseNot(_Unary, name="tosa.bitwise_not"):
-    """Every bit the other one."""
+    """Elementwise bitwise not."""
 
     fn = core.bitwise_not
 
 
 class Ceil(_Unary, name="tosa.ceil"):
-    """The next integer upward."""
+    """Rounds each element up."""
 
     fn = core.ceil
 
 
 class Clz(_Unary, name="tosa.clz"):
-    """Number of zero bits before the first bit that is set."""
+    """Counts the leading zero bits of each element."""
 
     fn = integers.count_leading_zeros
 
 
 class Cos(_UnaryFloat, name="tosa.cos"):
-    """The cosine of an angle in radians."""
+    """Elementwise cosine of angles in radians."""
 
     fn = core.cos
 
 
 class Erf(_UnaryInput, name="tosa.erf"):
-    """The error function."""
+    """Elementwise error function."""
 
     fn = core.erf
 
 
 class Exp(_Unary, name="tosa.exp"):
-    """The exponential function."""
+    """Elementwise exponential."""
 
     fn = core.exp
 
 
 class Floor(_Unary, name="tosa.floor"):
-    """The next integer downward."""
+    """Rounds each element down."""
 
     fn = core.floor
 
 
 class Log(_Unary, name="tosa.log"):
-    """The natural logarithm."""
+    """Elementwise natural logarithm."""
 
     fn = core.log
 
 
 class LogicalNot(TosaOp, name="tosa.logical_not", traits=_UNARY):
-    """True where the operand is false."""
+    """Elementwise logical not."""
 
     input1: Value = operand(TruthTensor)
     output: Value = result(TruthTensor)
@@ -200,7 +200,7 @@ class LogicalNot(TosaOp, name="tosa.logical_not", traits=_UNARY):
 
 
 class Reciprocal(_Unary, name="tosa.reciprocal"):
-    """One divided by the number."""
+    """Elementwise reciprocal."""
 
     folds_splats = True
 
@@ -208,7 +208,7 @@ class Reciprocal(_Unary, name="tosa.reciprocal"):
 
 
 class Rsqrt(_Unary, name="tosa.rsqrt"):
-    """One divided by the square root."""
+    """Elementwise reciprocal square root."""
 
     fn = core.rsqrt
 
@@ -220,19 +220,19 @@ class Sigmoid(_UnaryInput, name="tosa.sigmoid"):
 
 
 class Sin(_UnaryFloat, name="tosa.sin"):
-    """The sine of an angle in radians."""
+    """Elementwise sine of angles in radians."""
 
     fn = core.sin
 
 
 class Tanh(_UnaryInput, name="tosa.tanh"):
-    """The hyperbolic tangent."""
+    """Elementwise hyperbolic tangent."""
 
     fn = core.tanh
 
 
 class Identity(TosaOp, name="tosa.identity"):
-    """The operand, unchanged."""
+    """Returns its operand."""
 
     input1: Value = operand(AnyTosaTensor)
     output: Value = result(AnyTosaTensor)
@@ -245,7 +245,7 @@ class Identity(TosaOp, name="tosa.identity"):
 
 
 class Cast(TosaOp, name="tosa.cast", traits=(SameOperandsAndResultShape,)):
-    """The number in another type.
+    """Converts each element to another type.
 
     Floats become integers by rounding to the nearest, halves to even, and stay within the range of the type; integers
     that do not fit keep their low bits; what is not zero is true.
@@ -274,7 +274,7 @@ def _like(x: Value, value: int) -> Value:
 
 
 class Clamp(TosaOp, name="tosa.clamp", traits=_UNARY):
-    """The number, or the nearer of two bounds where it lies outside of them.
+    """Clamps each element between a minimum and a maximum.
 
     C1: the lower bound is not above the upper one, and neither is NaN. C2: the bounds are of the element type.
     """
@@ -322,7 +322,7 @@ def _number(attr: Attribute) -> float:
 
 
 class Negate(TosaOp, name="tosa.negate", traits=(traits.Elementwise,)):
-    """The number with the other sign; of quantized numbers, relative to their zero points."""
+    """Negates each element, relative to zero points if it is quantized."""
 
     input1: Value = operand(AnyTosaTensor)
     input1_zp: Value = operand(ZeroPoint)
@@ -356,7 +356,7 @@ def _scalar(x: Value) -> Value:
 
 
 class Add(_Binary, name="tosa.add", traits=(traits.Commutative,)):
-    """The sum; integers wrap."""
+    """Elementwise addition with broadcasting; integers wrap."""
 
     folds_splats = True
 
@@ -364,7 +364,7 @@ class Add(_Binary, name="tosa.add", traits=(traits.Commutative,)):
 
 
 class Sub(_Binary, name="tosa.sub"):
-    """The difference; integers wrap."""
+    """Elementwise subtraction with broadcasting; integers wrap."""
 
     folds_splats = True
 
@@ -372,37 +372,37 @@ class Sub(_Binary, name="tosa.sub"):
 
 
 class BitwiseAnd(_Binary, name="tosa.bitwise_and", traits=(traits.Commutative,)):
-    """The bits that both have."""
+    """Elementwise bitwise and."""
 
     fn = core.bitwise_and
 
 
 class BitwiseOr(_Binary, name="tosa.bitwise_or", traits=(traits.Commutative,)):
-    """The bits that one has."""
+    """Elementwise bitwise or."""
 
     fn = core.bitwise_or
 
 
 class BitwiseXor(_Binary, name="tosa.bitwise_xor", traits=(traits.Commutative,)):
-    """The bits that exactly one has."""
+    """Elementwise bitwise exclusive or."""
 
     fn = core.bitwise_xor
 
 
 class LogicalLeftShift(_Binary, name="tosa.logical_left_shift"):
-    """The bits moved toward the higher ones."""
+    """Elementwise left shift."""
 
     fn = core.shift_left
 
 
 class LogicalRightShift(_Binary, name="tosa.logical_right_shift"):
-    """The bits moved toward the lower ones, zeros behind them."""
+    """Elementwise logical right shift, which inserts zeros."""
 
     fn = integers.shift_right_unsigned
 
 
 class ArithmeticRightShift(_Binary, name="tosa.arithmetic_right_shift"):
-    """The number divided by a power of two, downward; with `round` to the nearest, halves upward."""
+    """Elementwise arithmetic right shift; with `round`, rounded to nearest, halves up."""
 
     round: bool = attribute(attr_types.flag)
 
@@ -417,7 +417,7 @@ class ArithmeticRightShift(_Binary, name="tosa.arithmetic_right_shift"):
 
 
 class Pow(_Binary, name="tosa.pow"):
-    """A number to the power of another."""
+    """Elementwise power."""
 
     fn = core.pow
 
@@ -436,21 +436,21 @@ class _Extreme(_Binary, traits=(traits.Commutative,)):
 
 
 class Maximum(_Extreme, name="tosa.maximum"):
-    """The larger of two numbers; NaN where one is NaN, unless it is ignored."""
+    """Elementwise maximum; `nan_mode` propagates or ignores NaN."""
 
     fn = core.maximum
     number_fn = real_functions.larger_number
 
 
 class Minimum(_Extreme, name="tosa.minimum"):
-    """The smaller of two numbers; NaN where one is NaN, unless it is ignored."""
+    """Elementwise minimum; `nan_mode` propagates or ignores NaN."""
 
     fn = core.minimum
     number_fn = real_functions.smaller_number
 
 
 class IntDiv(TosaOp, name="tosa.intdiv", traits=_BINARY):
-    """The quotient of integers, toward zero."""
+    """Elementwise integer division, truncated toward zero."""
 
     folds_splats = True
 
@@ -482,19 +482,19 @@ class _Logical(TosaOp, traits=(*_BINARY, traits.Commutative)):
 
 
 class LogicalAnd(_Logical, name="tosa.logical_and"):
-    """Logical and: true where both are true."""
+    """Elementwise logical and."""
 
     fn = core.logical_and
 
 
 class LogicalOr(_Logical, name="tosa.logical_or"):
-    """Logical or: true where either is true."""
+    """Elementwise logical or."""
 
     fn = core.logical_or
 
 
 class LogicalXor(_Logical, name="tosa.logical_xor"):
-    """True where exactly one is."""
+    """Elementwise logical exclusive or."""
 
     fn = core.logical_xor
 
@@ -519,7 +519,7 @@ class _Comparison(
 
 
 class Equal(_Comparison, name="tosa.equal", traits=(traits.Commutative,)):
-    """True where both are equal."""
+    """Tests elementwise whether the operands are equal."""
 
     folds_splats = True
 
@@ -527,7 +527,7 @@ class Equal(_Comparison, name="tosa.equal", traits=(traits.Commutative,)):
 
 
 class Greater(_Comparison, name="tosa.greater"):
-    """True where the first is larger."""
+    """Tests elementwise whether the first operand is greater."""
 
     folds_splats = True
 
@@ -535,7 +535,7 @@ class Greater(_Comparison, name="tosa.greater"):
 
 
 class GreaterEqual(_Comparison, name="tosa.greater_equal"):
-    """True where the first is not smaller."""
+    """Tests elementwise whether the first operand is greater or equal."""
 
     folds_splats = True
 
@@ -543,7 +543,7 @@ class GreaterEqual(_Comparison, name="tosa.greater_equal"):
 
 
 class Mul(TosaOp, name="tosa.mul"):
-    """Elementwise product of two tensors.
+    """Elementwise multiplication with broadcasting; products of integers may be shifted right.
 
     Of 32-bit integers it is computed in 64 bits and divided by two to the power of `shift`, to the nearest and halves
     upward. Narrower integers give 32 bits.
@@ -601,7 +601,7 @@ class Mul(TosaOp, name="tosa.mul"):
 class Select(
     TosaOp, name="tosa.select", traits=(SameOperandsAndResultRank, ResultsBroadcastableShape, traits.Elementwise)
 ):
-    """The second operand where the first is true, else the third."""
+    """Selects elements of the second operand where the first is true, else of the third."""
 
     input1: Value = operand(TruthTensor)
     input2: Value = operand(AnyTosaTensor)

@@ -55,7 +55,7 @@ def same_sizes(a: Shape | None, b: Shape | None) -> bool:
 
 
 class Const(TosaOp, FromData, name="tosa.const", traits=(traits.ConstantLike,)):
-    """The tensor that an attribute holds. It has the generic form only. C1: the result has the shape of the tensor."""
+    """A compile-time constant tensor. It has the generic form only. C1: the result has the shape of the tensor."""
 
     assembly = ""
 
@@ -88,7 +88,7 @@ def carried(data: Data) -> Data:
 
 
 class Concat(TosaOp, name="tosa.concat"):
-    """Tensors one after another along an axis. C1: the axis is one of the operands. C2: their other sizes are equal."""
+    """Concatenates tensors along an axis. C1: the axis is one of the operands. C2: their other sizes are equal."""
 
     input1: tuple[Value, ...] = operand(AtLeast1D, variadic=True)
     axis: int = attribute(axis)
@@ -129,7 +129,7 @@ class Concat(TosaOp, name="tosa.concat"):
 
 
 class Pad(TosaOp, name="tosa.pad"):
-    """The tensor with a constant around it: pairs of how often it stands before and after each axis."""
+    """Pads a tensor with a constant by amounts before and after each axis."""
 
     input1: Value = operand(AtLeast1D)
     padding: Value = operand(AnyShape)
@@ -164,7 +164,7 @@ class Pad(TosaOp, name="tosa.pad"):
 
 
 class Reshape(TosaOp, name="tosa.reshape"):
-    """The elements in row-major order under another shape. C1: the shape has as many elements."""
+    """Reshapes a tensor, in row-major order. C1: the shape has as many elements."""
 
     input1: Value = operand(AnyTosaTensor)
     shape: Value = operand(AnyShape)
@@ -197,7 +197,7 @@ def _count(shape: Shape | None) -> int | None:
 
 
 class Reverse(TosaOp, name="tosa.reverse"):
-    """The elements along an axis from the last to the first. C1: the axis is one of the operand."""
+    """Reverses the order of the elements along an axis. C1: the axis is one of the operand."""
 
     input1: Value = operand(AtLeast1D)
     axis: int = attribute(axis)
@@ -214,7 +214,7 @@ class Reverse(TosaOp, name="tosa.reverse"):
 
 
 class Slice(TosaOp, name="tosa.slice"):
-    """A part of a tensor: for each axis where it starts and how long it is."""
+    """Extracts a slice from a start index and a size for each axis."""
 
     input1: Value = operand(AtLeast1D)
     start: Value = operand(AnyShape)
@@ -249,7 +249,7 @@ class Slice(TosaOp, name="tosa.slice"):
 
 
 class Tile(TosaOp, name="tosa.tile"):
-    """The tensor repeated along each axis as often as `multiples` says."""
+    """Repeats a tensor along each axis."""
 
     input1: Value = operand(AtLeast1D)
     multiples: Value = operand(AnyShape)
@@ -279,7 +279,7 @@ class Transpose(
     name="tosa.transpose",
     traits=(all_element_types_match("input1", "output"),),
 ):
-    """The axes in another order: axis n of the result is axis perms[n] of the operand. C1: each axis is named once."""
+    """Permutes the axes: axis n of the result is axis perms[n] of the operand. C1: each axis is named once."""
 
     input1: Value = operand(AtLeast1D)
     perms: tuple[int, ...] = attribute(permutation)
@@ -306,7 +306,7 @@ class Transpose(
 
 
 class Gather(TosaOp, name="tosa.gather"):
-    """Rows of the tensors of a batch, at positions."""
+    """Gathers rows of each batch at indices."""
 
     values: Value = operand(Tensor3D)
     indices: Value = operand(IndexTensor2D)
@@ -337,7 +337,7 @@ def _check_batch(op: TosaOp, values: Sequence[Value], at: int) -> Iterator[Diagn
 
 
 class Scatter(TosaOp, name="tosa.scatter"):
-    """The tensors of a batch with some of their rows replaced. A position is named at most once."""
+    """Scatters rows into a copy of each batch at indices, each of which occurs at most once."""
 
     values_in: Value = operand(Tensor3D)
     indices: Value = operand(IndexTensor2D)

@@ -47,7 +47,7 @@ from commonir.ods.type_rules import SameNonScalars
 
 
 class ApplyScale(TosaOp, name="tosa.apply_scale", traits=(traits.Elementwise, SameNonScalars)):
-    """A number times a multiplier, divided by two to the power of `shift` with rounding; also of scalars."""
+    """Multiplies by a multiplier and divides by two to the power of `shift`, with rounding; scalars are allowed."""
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()
 
@@ -64,7 +64,7 @@ class ApplyScale(TosaOp, name="tosa.apply_scale", traits=(traits.Elementwise, Sa
 
 
 class Rescale(TosaOp, name="tosa.rescale"):
-    """Integers of one scale and zero point as those of another: times a multiplier, divided by a power of two, rounded.
+    """Rescales quantized integers to another scale and zero point by a multiplier and a shift.
 
     With `per_channel` there is a multiplier and a shift for each element of the last axis. Bits of input or output may
     be those of an unsigned number.
@@ -134,7 +134,7 @@ class Rescale(TosaOp, name="tosa.rescale"):
 
 
 class Table(TosaOp, name="tosa.table"):
-    """The entry of a table for each number.
+    """Looks up each element in a table.
 
     8-bit numbers choose one of 256 entries. 16-bit numbers lie between two of 513, by their low 7 bits: the result has
     7 more bits than the entries.
@@ -207,7 +207,7 @@ def _one_shape(op: TosaOp, value: Value, built: Value) -> Iterator[Diagnostic]:
 
 
 class CastFromBlockScaled(TosaOp, name="tosa.cast_from_block_scaled"):
-    """Floats from narrow ones of which each block of the last axis has a scale."""
+    """Converts narrow floats with a scale for each block of the last axis to wider floats."""
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()
 
@@ -233,7 +233,7 @@ def _unscaled(data: Value, scale: Value, size: int) -> Value:
 
 
 class CastToBlockScaled(TosaOp, name="tosa.cast_to_block_scaled"):
-    """Narrow floats from wider ones, and a power of two as the scale of each block of the last axis."""
+    """Converts floats to narrow floats, with a power of two as scale for each block of the last axis."""
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()
 
@@ -252,7 +252,7 @@ class CastToBlockScaled(TosaOp, name="tosa.cast_to_block_scaled"):
 
 
 class MatMulTBlockScaled(TosaOp, name="tosa.matmul_t_block_scaled"):
-    """The product of batches of matrices, the second one transposed, of narrow floats in blocks that share scales."""
+    """Batched matrix product of block-scaled narrow floats; the second matrix is transposed."""
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()
 

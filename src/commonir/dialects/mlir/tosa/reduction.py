@@ -88,7 +88,7 @@ class _TruthReduction(_Reduction):
 
 
 class ReduceAll(_TruthReduction, name="tosa.reduce_all"):
-    """True where all elements are true.
+    """Reduces an axis by logical and.
 
     C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand. C3: the
     elements are bools.
@@ -98,7 +98,7 @@ class ReduceAll(_TruthReduction, name="tosa.reduce_all"):
 
 
 class ReduceAny(_TruthReduction, name="tosa.reduce_any"):
-    """True where one element is true.
+    """Reduces an axis by logical or.
 
     C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand. C3: the
     elements are bools.
@@ -108,7 +108,7 @@ class ReduceAny(_TruthReduction, name="tosa.reduce_any"):
 
 
 class ReduceProduct(_Reduction, name="tosa.reduce_product"):
-    """The product of the elements along an axis.
+    """Reduces an axis to its product.
 
     C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand.
     """
@@ -117,7 +117,7 @@ class ReduceProduct(_Reduction, name="tosa.reduce_product"):
 
 
 class ReduceSum(_Reduction, name="tosa.reduce_sum"):
-    """The sum; integers wrap.
+    """Reduces an axis to its sum; integers wrap.
 
     C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand.
     """
@@ -144,7 +144,7 @@ class _Extreme(_Reduction):
 
 
 class ReduceMax(_Extreme, name="tosa.reduce_max"):
-    """The largest element; NaN where one is NaN, unless it is ignored and one is not.
+    """Reduces an axis to its maximum; `nan_mode` propagates or ignores NaN.
 
     C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand.
     """
@@ -154,7 +154,7 @@ class ReduceMax(_Extreme, name="tosa.reduce_max"):
 
 
 class ReduceMin(_Extreme, name="tosa.reduce_min"):
-    """The smallest element; NaN where one is NaN, unless it is ignored and one is not.
+    """Reduces an axis to its minimum; `nan_mode` propagates or ignores NaN.
 
     C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand.
     """
@@ -164,7 +164,7 @@ class ReduceMin(_Extreme, name="tosa.reduce_min"):
 
 
 class ArgMax(TosaOp, name="tosa.argmax"):
-    """The position of the largest element along an axis, which goes: of equal ones the first.
+    """The index of the largest element along an axis, which is dropped; the first index among equal elements.
 
     A NaN is larger than every number, unless it is ignored: then it is smaller.
 

@@ -61,7 +61,7 @@ def _axis(size: int, parts: int, step: int, offset: int, border: int) -> _Axis:
 
 
 class Resize(TosaOp, name="tosa.resize"):
-    """Images of another size.
+    """Resizes images by nearest-neighbor or bilinear interpolation.
 
     `scale` has numerators and denominators for height and width, `offset` where the first element lies and `border` how
     far the last one is moved, in parts of the numerators. Integers are interpolated without dividing, so that results

@@ -37,7 +37,7 @@ Size2 = Callable[[Dim, Dim], Dim]
 
 
 class ConstShape(TosaOp, name="tosa.const_shape", traits=(traits.ConstantLike,)):
-    """The sizes that an attribute holds. C1: they are a vector of as many positions as the type of the result says."""
+    """A compile-time shape. C1: they are a vector of as many positions as the type of the result says."""
 
     attr_types_suffice = True
 
@@ -159,73 +159,73 @@ def _exp2(size: Dim) -> Dim:
 
 
 class AddShape(_Binary, name="tosa.add_shape"):
-    """The sum of two sizes."""
+    """Elementwise addition of shapes."""
 
     fn = _add
 
 
 class SubShape(_Binary, name="tosa.sub_shape"):
-    """The difference of two sizes."""
+    """Elementwise subtraction of shapes."""
 
     fn = _sub
 
 
 class MulShape(_Binary, name="tosa.mul_shape"):
-    """The product of two sizes."""
+    """Elementwise multiplication of shapes."""
 
     fn = _mul
 
 
 class DivCeilShape(_Binary, name="tosa.div_ceil_shape"):
-    """The quotient of two sizes, upward."""
+    """Elementwise division of shapes, rounded up."""
 
     fn = _checked(ceil_div)
 
 
 class DivFloorShape(_Binary, name="tosa.div_floor_shape"):
-    """The quotient of two sizes, downward."""
+    """Elementwise division of shapes, rounded down."""
 
     fn = _checked(floor_div)
 
 
 class ModShape(_Binary, name="tosa.mod_shape"):
-    """Remainder of a division of two dims."""
+    """Elementwise remainder of a division of shapes."""
 
     fn = _checked(modulo)
 
 
 class MaxShape(_Binary, name="tosa.max_shape"):
-    """The larger of two sizes."""
+    """Elementwise maximum of shapes."""
 
     fn = largest
 
 
 class MinShape(_Binary, name="tosa.min_shape"):
-    """The smaller of two sizes."""
+    """Elementwise minimum of shapes."""
 
     fn = smallest
 
 
 class Exp2Shape(_Unary, name="tosa.exp2_shape"):
-    """Two to the power of each size."""
+    """Two to the power of each element of a shape."""
 
     fn = _exp2
 
 
 class Log2CeilShape(_Unary, name="tosa.log2_ceil_shape"):
-    """The logarithm of each size to the base of two, upward."""
+    """Base-2 logarithm of each element of a shape, rounded up."""
 
     fn = _log2_ceil
 
 
 class Log2FloorShape(_Unary, name="tosa.log2_floor_shape"):
-    """The logarithm of each size to the base of two, downward."""
+    """Base-2 logarithm of each element of a shape, rounded down."""
 
     fn = _log2_floor
 
 
 class ConcatShape(TosaOp, name="tosa.concat_shape"):
-    """Lists of sizes one after another. C1: there is one, and the result is as long as all of them."""
+    """Concatenates shapes. C1: there is one, and the result is as long as all of them."""
 
     input: tuple[Value, ...] = operand(AnyShape, variadic=True)
     output: Value = result(AnyShape)
@@ -247,7 +247,7 @@ class ConcatShape(TosaOp, name="tosa.concat_shape"):
 
 
 class SliceShape(TosaOp, name="tosa.slice_shape"):
-    """A part of a list of sizes."""
+    """Extracts a slice of a shape."""
 
     input: Value = operand(AnyShape)
     start: Value = operand(ScalarInt32)
@@ -274,7 +274,7 @@ class SliceShape(TosaOp, name="tosa.slice_shape"):
 
 
 class DimOp(TosaOp, name="tosa.dim"):
-    """The size of an axis. C1: the axis is one of the operand."""
+    """The dim of the operand along an axis. C1: the axis is one of the operand."""
 
     input1: Value = operand(AtLeast1D)
     axis: int = attribute(axis)

@@ -201,7 +201,7 @@ class _SpatialConvolution(_WindowConvolution):
 
 
 class Conv2D(_SpatialConvolution, name="tosa.conv2d"):
-    """Convolution of images; the weight has the axes filter, height, width, channel.
+    """2-D convolution: input NHWC, weight OHWI.
 
     C1: strides and dilations are positive, paddings not negative. C2: channels of input, weight, bias and output fit.
     C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to.
@@ -211,7 +211,7 @@ class Conv2D(_SpatialConvolution, name="tosa.conv2d"):
 
 
 class Conv3D(_SpatialConvolution, name="tosa.conv3d"):
-    """Convolution of volumes; the weight has the axes filter, depth, height, width, channel.
+    """3-D convolution: input NDHWC, weight ODHWI.
 
     C1: strides and dilations are positive, paddings not negative. C2: channels of input, weight, bias and output fit.
     C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to.
@@ -227,7 +227,7 @@ class Conv3D(_SpatialConvolution, name="tosa.conv3d"):
 
 
 class DepthwiseConv2D(_WindowConvolution, name="tosa.depthwise_conv2d"):
-    """Convolution of each channel with filters of its own; the weight has the axes height, width, channel, filter.
+    """Depthwise 2-D convolution: input NHWC, weight [height, width, channel, multiplier].
 
     C1: strides and dilations are positive, paddings not negative. C2: channels of input, weight, bias and output fit.
     C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to.
@@ -266,7 +266,7 @@ class DepthwiseConv2D(_WindowConvolution, name="tosa.depthwise_conv2d"):
 
 
 class TransposeConv2D(_Convolution, name="tosa.transpose_conv2d"):
-    """Transposed convolution of images; the weight has the axes filter, height, width, channel.
+    """Transposed 2-D convolution: input NHWC, weight OHWI.
 
     `out_pad` is added to the result, or taken from it where negative.
 
@@ -376,7 +376,7 @@ class _Pool(TosaOp):
 
 
 class AvgPool2D(_Pool, name="tosa.avg_pool2d"):
-    """The mean of the elements of each window, padding left out.
+    """2-D average pooling, NHWC; padding is not counted.
 
     C1: kernel and strides are positive, paddings not negative. C2: paddings are smaller than the kernel. C3: the result
     has the sizes that follow. C4: zero points have the element types of what they belong to.
@@ -420,7 +420,7 @@ class AvgPool2D(_Pool, name="tosa.avg_pool2d"):
 
 
 class MaxPool2D(_Pool, name="tosa.max_pool2d"):
-    """The largest element of each window; NaN where one is NaN, unless it is ignored.
+    """2-D max pooling, NHWC; `nan_mode` propagates or ignores NaN.
 
     C1: kernel and strides are positive, paddings not negative. C2: paddings are smaller than the kernel. C3: the result
     has the sizes that follow.
@@ -452,7 +452,7 @@ class MaxPool2D(_Pool, name="tosa.max_pool2d"):
 
 
 class MatMul(TosaOp, name="tosa.matmul"):
-    """The product of two batches of matrices. C1: the summed axes have one size, and so have the batches."""
+    """Batched matrix product. C1: the summed axes have one size, and so have the batches."""
 
     a: Value = operand(Tensor3D)
     b: Value = operand(Tensor3D)
@@ -507,7 +507,7 @@ def _transformed(real: Value, imag: Value, count: int, *, inverse: bool) -> tupl
 
 
 class FFT2d(TosaOp, name="tosa.fft2d", traits=(SameOperandsAndResultElementType, SameOperandsAndResultShape)):
-    """The discrete Fourier transform of matrices of complex numbers, given as two tensors; nothing is divided."""
+    """2-D discrete Fourier transform, or its unnormalized inverse, of real and imaginary parts."""
 
     input_real: Value = operand(Tensor3D)
     input_imag: Value = operand(Tensor3D)
@@ -537,7 +537,7 @@ def _check_powers(op: TosaOp, value: Value, axes: Sequence[int]) -> Iterator[Dia
 
 
 class RFFT2d(TosaOp, name="tosa.rfft2d", traits=(SameOperandsAndResultElementType,)):
-    """The discrete Fourier transform of real matrices: the non-redundant frequencies."""
+    """2-D discrete Fourier transform of real input: the non-redundant frequencies."""
 
     input_real: Value = operand(Tensor3D)
     local_bound: bool | None = attribute(attr_types.flag, default=None, elided=False)
