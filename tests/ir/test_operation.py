@@ -33,7 +33,7 @@ def test_known_dims_are_computed_again_when_an_operand_is_replaced() -> None:
     assert known_dims(end) is None
 
 
-def test_known_dims_are_computed_again_when_operands_are_set_or_an_operation_is_replaced() -> None:
+def test_known_dims_are_computed_again_after_other_changes_of_operands() -> None:
     inner = core.neg(core.vector((1, 2)))
     end = core.neg(inner)
     assert known_dims(end) == (1, 2)
