@@ -21,7 +21,7 @@ def kept_folders(folder: Path, names: Sequence[str]) -> Iterator[Path]:
             yield path
 
 
-def made_folders(size: str, names: Sequence[str], scratch: Path) -> Iterator[Path]:
+def created_folders(size: str, names: Sequence[str], scratch: Path) -> Iterator[Path]:
     """Make the packages one after another, each deleted when the next is asked for: real ones take half a gigabyte."""
     # The one part that needs torch, transformers and coremltools.
     from tests.zoo.families.registry import FAMILIES  # noqa: PLC0415
@@ -65,7 +65,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         scratch = Path(temporary)
         if arguments.kept is None:
-            folders = made_folders(arguments.size, arguments.names, scratch)
+            folders = created_folders(arguments.size, arguments.names, scratch)
         else:
             folders = kept_folders(arguments.kept, arguments.names)
         for folder in folders:

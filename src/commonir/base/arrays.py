@@ -81,40 +81,40 @@ def array_of_bytes(content: memoryview, name: str, bits: int, shape: tuple[int, 
 
 def _group(bits: int) -> tuple[int, int]:
     """Returns the smallest numbers of elements and bytes that have the same size."""
-    size = lcm(bits, 8)
-    return size // bits, size // 8
+    common_bits = lcm(bits, 8)
+    return common_bits // bits, common_bits // 8
 
 
 def _unpacked(packed: NDArray[np.uint8], bits: int, count: int) -> NDArray[np.uint8]:
     """Returns one byte for each code of a few bits, the first in the least significant bits."""
-    elements, size = _group(bits)
+    elements, group_bytes = _group(bits)
     groups = -(-count // elements)
-    if packed.size < groups * size:
-        packed = np.concatenate([packed, np.zeros(groups * size - packed.size, np.uint8)])
-    rows = packed[: groups * size].reshape(groups, size)
+    if packed.size < groups * group_bytes:
+        packed = np.concatenate([packed, np.zeros(groups * group_bytes - packed.size, np.uint8)])
+    rows = packed[: groups * group_bytes].reshape(groups, group_bytes)
     out = np.empty((groups, elements), np.uint8)
     for n in range(elements):
-        at, shift = divmod(n * bits, 8)
-        code = rows[:, at] >> shift
+        byte, shift = divmod(n * bits, 8)
+        code = rows[:, byte] >> shift
         if shift + bits > 8:
-            code |= rows[:, at + 1] << (8 - shift)
+            code |= rows[:, byte + 1] << (8 - shift)
         np.bitwise_and(code, (1 << bits) - 1, out=out[:, n])
     return out.reshape(-1)[:count]
 
 
 def _packed(codes: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
     """Returns the inverse of `_unpacked`; bits beyond the last code are 0."""
-    elements, size = _group(bits)
+    elements, group_bytes = _group(bits)
     groups = -(-codes.size // elements)
     padded = np.zeros(groups * elements, np.uint8)
     np.bitwise_and(codes, (1 << bits) - 1, out=padded[: codes.size])
     rows = padded.reshape(groups, elements)
-    out = np.zeros((groups, size), np.uint8)
+    out = np.zeros((groups, group_bytes), np.uint8)
     for n in range(elements):
-        at, shift = divmod(n * bits, 8)
-        out[:, at] |= rows[:, n] << shift
+        byte, shift = divmod(n * bits, 8)
+        out[:, byte] |= rows[:, n] << shift
         if shift + bits > 8:
-            out[:, at + 1] |= rows[:, n] >> (8 - shift)
+            out[:, byte + 1] |= rows[:, n] >> (8 - shift)
     return out.reshape(-1)[: -(-codes.size * bits // 8)]
 
 

@@ -1,4 +1,4 @@
-"""Delays garbage collection while many long-lived objects are created, and skips it when the process ends."""
+"""Disables garbage collection while many long-lived objects are created, and skips it at exit."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ def no_collection() -> Generator[None]:
 
 
 def search_rarely() -> None:
-    """Makes garbage collection rarer, because nearly all objects of a command live until it ends. For a process of our
-    own only.
+    """Makes garbage collection rarer, because nearly all objects of a command live until it ends. Only for our own
+    process.
     """
     gc.set_threshold(_OBJECTS)
 
 
 def end_without_search() -> None:
-    """Makes the process end without a last garbage collection. For a process of our own only, because objects in cycles
-    are not closed then.
+    """Skips the last garbage collection of the process. Only for our own process, because objects in cycles are not
+    closed then.
     """
     atexit.register(gc.freeze)
 
 
 def end_with_search() -> None:
-    """Restores the usual end of the process, for a library that reports leaked objects at exit."""
+    """Restores the garbage collection at exit, for a library that reports leaked objects."""
     atexit.unregister(gc.freeze)

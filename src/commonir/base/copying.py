@@ -1,4 +1,4 @@
-"""Copying byte ranges of files inside the kernel, where the system can.
+"""Copies byte ranges of files inside the kernel, where the system can.
 
 It never decides what is written, and never follows a name found inside a model.
 """
@@ -32,22 +32,22 @@ def copy_range(src: int, offset: int, length: int, dst: BinaryIO) -> None:
     Units: offset and length are bytes.
     Raises: TRUNCATED_FILE when `src` ends before the range does.
     """
-    done = 0
+    copied = 0
     fd = _descriptor(dst)
     if fd is not None:
         dst.flush()
         start = dst.tell()
         for copy in _kernel_copies():
-            done += _copied_by(copy, fd, src, offset + done, length - done)
-        dst.seek(start + done)
-    while done < length:
-        content = _read_at(src, min(_BUFFER_BYTES, length - done), offset + done)
+            copied += _copied_by(copy, fd, src, offset + copied, length - copied)
+        dst.seek(start + copied)
+    while copied < length:
+        content = _read_at(src, min(_BUFFER_BYTES, length - copied), offset + copied)
         if not content:
-            missing = length - done
+            missing = length - copied
             message = f"the file ends {missing} bytes before the end of a range of {length} bytes at offset {offset}"
             raise DiagnosticError(Diagnostic(file_codes.TRUNCATED_FILE, message))
         dst.write(content)
-        done += len(content)
+        copied += len(content)
 
 
 _Copy = Callable[[int, int, int, int], int]
@@ -65,19 +65,19 @@ def _kernel_copies() -> tuple[_Copy, ...]:
 
 def _copied_by(copy: _Copy, dst: int, src: int, offset: int, length: int) -> int:
     """Copies with one system call, repeated, and returns how many bytes it managed before it refused."""
-    done = 0
-    while done < length:
+    copied = 0
+    while copied < length:
         try:
-            count = copy(dst, src, offset + done, min(_CHUNK_BYTES, length - done))
+            count = copy(dst, src, offset + copied, min(_CHUNK_BYTES, length - copied))
         except OSError as error:
             if error.errno in NO_SPACE:
                 raise
             # Different file systems, special files, old kernels: if it is a real error, the next method raises it too.
-            return done
+            return copied
         if count == 0:
-            return done
-        done += count
-    return done
+            return copied
+        copied += count
+    return copied
 
 
 def _read_at(src: int, count: int, offset: int) -> bytes:

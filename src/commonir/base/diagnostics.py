@@ -1,8 +1,8 @@
-"""Diagnostics about the user's input: what is wrong, where, and what to do about it.
+"""Diagnostics about the user's input: what is wrong, where, and how to correct it.
 
-An error in the input is always a `Diagnostic`; a stage collects all of its diagnostics in a `Diagnostics` list and goes
-on. `DiagnosticError` carries diagnostics out of a call that cannot return a result. An error of this program is an
-`InternalError`.
+An error in the input is always a `Diagnostic`; a stage collects all of its diagnostics in a `Diagnostics` list and
+continues. `DiagnosticError` carries diagnostics out of a call that cannot return a result. An error of this program is
+an `InternalError`.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class Code:
 class Diagnostic:
     """One finding.
 
-    `where` is a path into the program, such as `main.block[CoreML7].operations[12] 'conv_3'.inputs['weight']`.
-    `line` and `column` are places in a text, from 1. `notes` are facts that help to understand it (`found: ...`) and
-    `help` is what the user can do.
+    `where` is a path into the program, such as `main.block[CoreML7].operations[12] 'conv_3'.inputs['weight']`. `line`
+    and `column` are positions in a text, from 1. `notes` are facts that help to understand it (`found: ...`) and `help`
+    is what the user can do.
     """
 
     __slots__ = ("code", "column", "file", "help", "line", "message", "notes", "where")
@@ -113,7 +113,7 @@ class Diagnostic:
         )
 
     def advised(self, help: str) -> Diagnostic:
-        """Returns the diagnostic with another help text."""
+        """Returns the diagnostic with another help text added."""
         result = self.located()
         result.help = help if self.help is None else f"{self.help}; {help}"
         return result
@@ -192,7 +192,7 @@ class Diagnostics:
         return any(d.is_error for d in self._items)
 
     def raise_errors(self) -> None:
-        """Raises all diagnostics when one of them is an error. Raises: DiagnosticError."""
+        """Raises all diagnostics if one of them is an error. Raises: DiagnosticError."""
         if self.has_errors:
             raise DiagnosticError(*self._items)
 

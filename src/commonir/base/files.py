@@ -1,7 +1,7 @@
-"""Writing files so that an old output survives every failure.
+"""Writes files so that an old output survives every failure.
 
-An output is written beside its place under a temporary name, flushed to disk, and renamed over the old one when it is
-complete. Whatever happens before that (a fault, an interrupt, a full disk), the old output is as it was and the
+An output is written under a temporary name in the same folder, flushed to disk, and renamed over the old one when it is
+complete. If anything fails before that (an error, an interrupt, a full disk), the old output is unchanged and the
 temporary is removed; a killed process leaves the temporary, never half an output.
 
 It never decides what is written, and never follows a name found inside a model.
@@ -32,7 +32,7 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 def atomic_file(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
     """Opens a file for writing that replaces `path` when the block ends without an exception.
 
-    A link is followed, so what it points to is replaced. A device or pipe is written directly.
+    A link is followed, and its target replaced. A device or pipe is written directly.
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY. Other exceptions of the block pass through.
     """
@@ -65,9 +65,8 @@ def atomic_file(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
 def atomic_files(*paths: str | os.PathLike[str]) -> Generator[tuple[BinaryIO, ...]]:
     """Opens regular files for writing that together replace `paths` when the block ends without an exception.
 
-    The last one is replaced last: let it be the one that refers to the others. When one cannot be replaced, those
-    before it are put back. A process killed between two renames leaves each old file whole, under its own or a hidden
-    name.
+    They are replaced in order, so the last one should refer to the others. If one cannot be replaced, those before it
+    are restored. A process killed between two renames leaves each old file whole, under its own or a hidden name.
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY. Other exceptions of the block pass through.
     """
@@ -82,11 +81,11 @@ def atomic_files(*paths: str | os.PathLike[str]) -> Generator[tuple[BinaryIO, ..
                 opened.enter_context(_full_disk_reported(path))
             streams: list[BinaryIO] = []
             for path, target, temporary in zip(paths, targets, temporaries, strict=True):
-                streams.append(opened.enter_context(reported(path, lambda made=temporary: made.open("xb"))))
+                streams.append(opened.enter_context(reported(path, lambda opening=temporary: opening.open("xb"))))
                 _keep_mode(target, temporary)
             yield tuple(streams)
             for path, stream in zip(paths, streams, strict=True):
-                reported(path, lambda made=stream: _sync_stream(made))
+                reported(path, lambda opening=stream: _sync_stream(opening))
         reported(paths[-1], lambda: _take_places(temporaries, targets))
     finally:
         for temporary in temporaries:
@@ -98,11 +97,11 @@ def atomic_files(*paths: str | os.PathLike[str]) -> Generator[tuple[BinaryIO, ..
 
 @contextmanager
 def atomic_directory(path: str | os.PathLike[str], *, marker: str) -> Generator[Path]:
-    """Makes an empty folder that takes the place of `path` when the block ends without an exception.
+    """Creates an empty folder that replaces `path` when the block ends without an exception.
 
-    What is there is replaced only when it is an empty folder or one that holds a file named `marker`, so that a wrong
-    output name cannot delete a folder of the user's. Linux swaps the two in one step. Elsewhere two renames replace a
-    folder: a process killed between them leaves the old one whole, under a hidden name beside it.
+    Only an empty folder, or one that contains a file named `marker`, is replaced, so that a wrong output name cannot
+    delete a folder of the user's. Linux swaps the two in one step. Elsewhere two renames replace a folder: a process
+    killed between them leaves the old one whole, under a hidden name beside it.
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY. Other exceptions of the block pass through.
     """
@@ -129,20 +128,20 @@ def atomic_directory(path: str | os.PathLike[str], *, marker: str) -> Generator[
 
 
 @contextmanager
-def made_folders(*paths: str | os.PathLike[str]) -> Generator[None]:
-    """Makes folders, with those around them, that are not there; an exception of the block takes them away again.
+def created_folders(*paths: str | os.PathLike[str]) -> Generator[None]:
+    """Creates missing folders and their parents; if the block raises an exception, they are removed again.
 
     Raises: CANNOT_WRITE, DISK_FULL. Other exceptions of the block pass through.
     """
-    built: list[Path] = []
+    created: list[Path] = []
     try:
         for path in map(Path, paths):
             for missing in reversed([p for p in (path, *path.parents) if not p.is_dir()]):
                 reported(missing, missing.mkdir)
-                built.append(missing)
+                created.append(missing)
         yield
     except BaseException:
-        for folder in reversed(built):
+        for folder in reversed(created):
             with suppress(OSError):
                 folder.rmdir()
         raise
@@ -183,7 +182,7 @@ def _take_place(new: Path, target: Path) -> None:
 
 
 def _exchange(a: Path, b: Path) -> bool:
-    """Swaps two names in one step; False where the system cannot, or one of them is not there."""
+    """Swaps two names in one step; returns False if the system cannot, or one of them does not exist."""
     if sys.platform != "linux":
         return False
     # Only needed to replace a folder.
@@ -243,7 +242,7 @@ def _sync_folder(path: Path) -> None:
 
 @contextmanager
 def _full_disk_reported(path: str | os.PathLike[str]) -> Generator[None]:
-    """Turns a full disk, met anywhere in the block, into a finding about the output."""
+    """Turns a full disk inside the block into a diagnostic about the output."""
     try:
         yield
     except OSError as error:
@@ -253,7 +252,7 @@ def _full_disk_reported(path: str | os.PathLike[str]) -> Generator[None]:
 
 
 def reported(path: str | os.PathLike[str], action: Callable[[], T]) -> T:
-    """Turns a refusal of the operating system into a finding about the output.
+    """Calls a function, and turns an error of the operating system into a diagnostic about the output.
 
     Raises: CANNOT_WRITE, DISK_FULL.
     """

@@ -1,7 +1,7 @@
-"""Image files as arrays and back. The only place that uses Pillow, an optional package (extra `image`).
+"""Reads and writes image files. The only module that uses Pillow, an optional package (extra `image`).
 
 Pixels have eight bits for each channel: arrays are `uint8` of shape [height, width, 3] in the order red, green, blue,
-or [height, width] for grayscale. Images are turned as their orientation tag says, as viewers show them.
+or [height, width] for grayscale. Images are rotated according to their orientation tag, as viewers show them.
 
 Limits: `Limits.max_tensor_bytes` for the pixels of an image.
 """
@@ -88,7 +88,7 @@ def decoded_image(content: bytes, *, grayscale: bool, limits: Limits = DEFAULT_L
 
 
 def _check_size(size: tuple[int, int], limits: Limits, path: str | None = None) -> None:
-    """Raises: DiagnosticError (E0902) when an image of this width and height has too many pixels."""
+    """Checks the number of pixels of an image. Raises: DiagnosticError (E0902)."""
     width, height = size
     if width * height * 3 > limits.max_tensor_bytes:
         message = f"an image of {width}x{height} pixels is larger than {limits.max_tensor_bytes:,} bytes"
@@ -105,7 +105,7 @@ def resized(pixels: Pixels, height: int, width: int) -> Pixels:
 
 
 def write_image(path: str | os.PathLike[str], pixels: Pixels) -> None:
-    """Writes a PNG file, whole or not at all.
+    """Writes a PNG file atomically.
 
     Raises: DiagnosticError (E0705 without Pillow, E0801 to E0803).
     """

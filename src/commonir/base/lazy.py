@@ -1,6 +1,4 @@
-"""Modules that are loaded, and regular expressions that are compiled, on first use: for code that names much and uses
-little.
-"""
+"""Modules that are loaded, and regular expressions that are compiled, on first use."""
 
 from __future__ import annotations
 
@@ -36,28 +34,28 @@ class LazyModule:
 
 
 class _LazyFunction:
-    """A function of a module that was not loaded when it was named."""
+    """A function of a module that was not loaded yet when the function was named."""
 
-    __slots__ = ("_found", "_module", "_name")
+    __slots__ = ("_function", "_module", "_name")
 
     def __init__(self, module: LazyModule, name: str) -> None:
         self._module = module
         self._name = name
-        self._found: object = None
+        self._function: object = None
 
     @property
     def __wrapped__(self) -> Callable[..., object]:
-        if self._found is None:
-            self._found = self._module.loaded(self._name)
-        assert callable(self._found)
-        return self._found
+        if self._function is None:
+            self._function = self._module.loaded(self._name)
+        assert callable(self._function)
+        return self._function
 
     def __call__(self, *args: object, **named: object) -> object:
         return self.__wrapped__(*args, **named)
 
 
 def import_members(namespace: dict[str, object], members: Mapping[str, str]) -> None:
-    """Imports what the modules of a package define into its namespace.
+    """Imports the members that the modules of a package define into its namespace.
 
     `members` are the names, separated by spaces, by module. Type checkers read them from the `__init__.pyi` beside the
     package, which `python -m tests.member_stubs` writes.

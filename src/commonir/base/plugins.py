@@ -1,7 +1,7 @@
-"""Things found by name: ours, those passed in, and those that installed packages offer through entry points.
+"""Objects found by name: ours, those passed in, and those that installed packages offer through entry points.
 
-Ours are listed as references `module:member`, so that finding them imports nothing else and costs no scan of installed
-packages; they are scanned for a name that is not ours, or for all names.
+Ours are listed as references `module:member`, so that finding them imports nothing else and does not scan installed
+packages; these are scanned for a name that is not ours, or for all names.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Plugins(Generic[T]):
     def __init__(
         self, cls: type[T], group: str, ours: Mapping[str, str], extra: Iterable[T] = (), *, discover: bool = True
     ) -> None:
-        self._kind = cls
+        self._class = cls
         self._group = group
         self._loaded = {thing.name: thing for thing in extra}
         self._references = dict(ours) if discover else {}
@@ -64,7 +64,7 @@ class Plugins(Generic[T]):
         yield from self.others()
 
     def own(self) -> Iterator[T]:
-        """Yields ours and those that were passed in, loading each, without looking for other packages."""
+        """Yields ours and those that were passed in, loading each, without a scan of installed packages."""
         yield from self._working(self._own)
 
     def others(self) -> Iterator[T]:
@@ -105,8 +105,8 @@ class Plugins(Generic[T]):
                 raise
             raise self._broken(name, reference, f"{type(error).__name__}: {error}") from error
         # Asking a protocol costs more than everything else here.
-        if not reference.startswith(_OWN) and not isinstance(result, self._kind):
-            raise self._broken(name, reference, f"it is not a {self._kind.__name__}")
+        if not reference.startswith(_OWN) and not isinstance(result, self._class):
+            raise self._broken(name, reference, f"it is not a {self._class.__name__}")
         return result  # pyright: ignore[reportReturnType]  ours are of the kind under which they are listed
 
     def _broken(self, name: str, reference: str, reason: str) -> DiagnosticError:

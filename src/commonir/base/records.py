@@ -1,5 +1,5 @@
-"""Immutable values with named fields, which cost little to declare: what `dataclass` makes of a class it compiles anew
-in each process, and few of the classes of a program are used.
+"""Immutable values with named fields that are cheap to declare: `dataclass` compiles methods for each class in each
+process, although few of the classes are used.
 """
 
 from __future__ import annotations

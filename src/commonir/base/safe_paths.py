@@ -1,10 +1,10 @@
-"""Opening files that a model names, never outside of the folder that they must lie in.
+"""Opens files that a model names, never outside of the model's folder.
 
-A name is a relative path. It is refused when it is absolute, when its `..` lead out of the folder, when a part of it is
-a symbolic link, and when the file has a second name somewhere else, which may be outside. The parts of a path are
-opened one after another, each in the folder opened before, so that exchanging one meanwhile leads nowhere else.
+A name is a relative path. It is refused if it is absolute, if its `..` lead out of the folder, if a part of it is a
+symbolic link, or if the file has a second hard link, which may be outside. The parts of a path are opened one after
+another, each relative to the folder opened before, so that exchanging one meanwhile leads nowhere else.
 
-Where the system has no such opening of parts (Windows), the path is resolved and compared before and after opening.
+Where the system cannot open relative to a folder (Windows), the path is resolved and compared before and after opening.
 """
 
 from __future__ import annotations
@@ -55,32 +55,32 @@ def open_inside(folder: str | os.PathLike[str], name: str) -> BinaryIO:
 
 def _opened_by_parts(folder: str | os.PathLike[str], path: str, name: str) -> BinaryIO:
     *folders, last = path.split("/")
-    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    folder_fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for part in folders:
-            _refuse_link(part, at, name)
-            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
-            os.close(at)
-            at = inner
-        _refuse_link(last, at, name)
+            _refuse_link(part, folder_fd, name)
+            next_fd = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder_fd)
+            os.close(folder_fd)
+            folder_fd = next_fd
+        _refuse_link(last, folder_fd, name)
         # A pipe in the place of a file would wait forever.
-        return os.fdopen(os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at), "rb")
+        return os.fdopen(os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder_fd), "rb")
     finally:
-        os.close(at)
+        os.close(folder_fd)
 
 
 def _refuse_link(part: str, folder: int, name: str) -> None:
-    """Says of a link that it is one; should it become one later, opening it fails."""
+    """Refuses a symbolic link with a message of its own; opening one fails in any case."""
     if stat.S_ISLNK(os.stat(part, dir_fd=folder, follow_symlinks=False).st_mode):
         raise DiagnosticError(_outside(name, "a part of it is a symbolic link"))
 
 
 def _opened_and_compared(folder: str | os.PathLike[str], path: str, name: str) -> BinaryIO:
-    place = Path(folder, path)
-    if Path(os.path.realpath(place)) != Path(os.path.realpath(folder), path):
+    full_path = Path(folder, path)
+    if Path(os.path.realpath(full_path)) != Path(os.path.realpath(folder), path):
         raise DiagnosticError(_outside(name, "a part of it is a symbolic link"))
-    stream = place.open("rb")
-    if not os.path.samestat(os.fstat(stream.fileno()), place.lstat()):
+    stream = full_path.open("rb")
+    if not os.path.samestat(os.fstat(stream.fileno()), full_path.lstat()):
         stream.close()
         raise DiagnosticError(_outside(name, "it was exchanged while it was opened"))
     return stream

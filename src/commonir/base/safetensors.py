@@ -1,7 +1,7 @@
-"""Files of named arrays in the safetensors format: a JSON header and the bytes of the arrays behind it.
+"""Reads and writes named arrays in the safetensors format: a JSON header followed by the bytes of the arrays.
 
-Arrays are mapped, not copied. The header is checked before anything is read by it: every array lies inside the file,
-none overlaps another, and its size is that of its type and shape. Source: safetensors format description.
+Arrays are mapped, not copied. The header is validated before it is used: every array lies inside the file, none
+overlaps another, and its size is that of its type and shape. Source: safetensors format description.
 
 Limits: `Limits.max_text_bytes` for the header.
 """
@@ -87,15 +87,15 @@ def _header(stream: BinaryIO, size_bytes: int, limits: Limits) -> tuple[dict[str
 
 
 def _entry(name: str, entry: object) -> tuple[np.dtype[np.generic], tuple[int, ...], int, int]:
-    """Returns type, shape and offset of an array from its entry in the header."""
+    """Returns the dtype, shape, begin and end of an array from its entry in the header."""
     fields: dict[object, object] = entry if isinstance(entry, dict) else {}  # pyright: ignore[reportUnknownVariableType]  JSON
     element = _TYPES.get(str(fields.get("dtype")))
     if element is None:
         raise ValueError(f"'{name}' has the unknown type '{fields.get('dtype')}'")
-    shape, place = _numbers(fields.get("shape")), _numbers(fields.get("data_offsets"))
-    if shape is None or place is None or len(place) != 2:
+    shape, offsets = _numbers(fields.get("shape")), _numbers(fields.get("data_offsets"))
+    if shape is None or offsets is None or len(offsets) != 2:
         raise ValueError(f"'{name}' has no shape, or no place in the file")
-    return dtype_of(element), shape, place[0], place[1]
+    return dtype_of(element), shape, offsets[0], offsets[1]
 
 
 def _numbers(value: object) -> tuple[int, ...] | None:
@@ -110,13 +110,13 @@ def write_safetensors(stream: BinaryIO, arrays: Mapping[str, Array]) -> None:
     Raises: ValueError for a type that the format does not have.
     """
     header: dict[str, object] = {}
-    at = 0
+    offset = 0
     for name, array in arrays.items():
         element = _NAMES.get(name_of(array.dtype))
         if element is None:
             raise ValueError(f"'{name}' has the type {name_of(array.dtype)}, which safetensors files do not have")
-        header[name] = {"dtype": element, "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
-        at += array.nbytes
+        header[name] = {"dtype": element, "shape": list(array.shape), "data_offsets": [offset, offset + array.nbytes]}
+        offset += array.nbytes
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % _ALIGNMENT)
     stream.write(len(text).to_bytes(_LENGTH_BYTES, "little") + text)

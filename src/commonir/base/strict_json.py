@@ -1,7 +1,7 @@
-"""JSON as its standard has it: what Python's reader lets through besides is refused.
+"""Reads strict JSON: refuses what Python's reader accepts beyond the standard.
 
-A name may occur only once in an object; `NaN`, `Infinity` and numbers beyond double precision are none; texts are
-UTF-8, and have no halves of surrogate pairs. Who reads a format gives faults its own code. Source: RFC 8259.
+A name may occur only once in an object; `NaN`, `Infinity` and numbers beyond double precision are refused; strings are
+UTF-8 without lone surrogates. Readers of formats report errors under codes of their own. Source: RFC 8259.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class JsonNumberError(JsonError):
 
 
 class JsonDepthError(JsonError):
-    """Objects and arrays within each other beyond what is read."""
+    """Objects and arrays nested deeper than the limit."""
 
 
 def parse(content: str | bytes) -> Json:
@@ -57,8 +57,8 @@ def parse(content: str | bytes) -> Json:
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
+        names: set[str] = set()
+        twice = next(name for name, _ in pairs if name in names or names.add(name))
         raise JsonError(f"the name '{escape(twice)}' occurs twice in one object")
     return result
 
@@ -75,19 +75,19 @@ def _finite(digits: str) -> float:
 
 
 def _check_texts(value: Json) -> None:
-    """Raises: JsonError for a text that cannot be written as UTF-8: escapes may say half of a pair."""
+    """Checks that strings can be encoded as UTF-8, since escapes may be lone surrogates. Raises: JsonError."""
     pending: list[Json] = [value]
     while pending:
-        at = pending.pop()
-        match at:
+        current = pending.pop()
+        match current:
             case str():
                 try:
-                    at.encode()
+                    current.encode()
                 except UnicodeEncodeError:
-                    raise JsonError(f"the text {json.dumps(at)[:_SHOWN]} has half of a character") from None
+                    raise JsonError(f"the text {json.dumps(current)[:_SHOWN]} has half of a character") from None
             case list():
-                pending += at
+                pending += current
             case dict():
-                pending += [*at, *at.values()]
+                pending += [*current, *current.values()]
             case _:
                 pass

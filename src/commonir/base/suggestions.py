@@ -1,4 +1,4 @@
-"""Nearest valid names, for messages about a name that does not exist.
+"""Suggests the nearest valid names, for messages about a name that does not exist.
 
 It never changes what is accepted: a near miss is still an error, with a hint.
 """
@@ -27,12 +27,12 @@ def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, 
         return ()
     pool = dict.fromkeys(candidates)
     expected = _folded(name)
-    same = [known for known in pool if expected in (_folded(known), _folded(known.rpartition(".")[2]))]
+    same = [candidate for candidate in pool if expected in (_folded(candidate), _folded(candidate.rpartition(".")[2]))]
     if len(same) < limit:
         # Only a message about a misspelt name pays for this import.
         from difflib import get_close_matches  # noqa: PLC0415
 
-        same += (known for known in get_close_matches(name, pool, limit) if known not in same)
+        same += (candidate for candidate in get_close_matches(name, pool, limit) if candidate not in same)
     return tuple(same[:limit])
 
 

@@ -1,7 +1,7 @@
-"""Text for people: names from files made harmless, quantities made readable.
+"""Formats text for terminals: escapes names from files, and formats and parses quantities.
 
-`escape` is the only guard between a name in a file and a terminal: whatever prints a name that was not written in this
-package passes it through `escape` first.
+`escape` is the only guard between a name in a file and a terminal: every name that was not written in this package is
+passed through `escape` before it is printed.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def format_count(count: int) -> str:
 
 
 def format_bytes(size_bytes: int) -> str:
-    """Returns a size in decimal units, as disks and downloads state them.
+    """Returns a size in decimal units, as for disks and downloads.
 
     Example:
         >>> format_bytes(512), format_bytes(1_480_000)
@@ -85,12 +85,12 @@ def parse_bytes(text: str) -> int:
     if unit not in units:
         raise ValueError(f"'{escape(text)}' is not a size: give bytes, or a unit as in 512M or 2G")
     try:
-        size = float(number.removesuffix(unit)) * 1000 ** units.index(unit)
+        size_bytes = float(number.removesuffix(unit)) * 1000 ** units.index(unit)
     except ValueError:
         raise ValueError(f"'{escape(text)}' is not a size: give bytes, or a unit as in 512M or 2G") from None
-    if not 0 < size < 2**63:
+    if not 0 < size_bytes < 2**63:
         raise ValueError(f"'{escape(text)}' is not a size")
-    return int(size)
+    return int(size_bytes)
 
 
 def _decimals(number: float) -> int:

@@ -1,4 +1,4 @@
-"""`NamedTuple` as of `typing`, but for its checks of annotations, which it compiles one by one in each process."""
+"""`typing.NamedTuple` without its checks of annotations, which it compiles one by one in each process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Integers as protobuf writes them. Source: protobuf encoding, base 128 varints."""
+"""Encodes integers as protobuf does. Source: protobuf encoding, base 128 varints."""
 
 from __future__ import annotations
 

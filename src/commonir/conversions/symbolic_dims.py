@@ -48,7 +48,7 @@ def measuring(context: Context, expected: Symbol) -> Measured:
     result = carrying(context, DimExpr({(expected,): 1}))
     if result is not None:
         return Measured(result)
-    local = context.sizes.get(expected.name)
+    local = context.dims.get(expected.name)
     if local is not None:
         return Measured(Axis(*local))
     for axis, size in _dims_of_arguments(context):

@@ -1,4 +1,4 @@
-"""Builds the results of a rule for a match: detached operations, and values of theirs or others.
+"""Builds the results of a rule for a match: detached operations, and the values that replace results.
 
 If something cannot be built, the operations built before are erased.
 """
@@ -28,7 +28,7 @@ class Refused(Exception):
     """A result cannot be built for a match, with the reason."""
 
 
-class Maker:
+class ResultBuilder:
     """Builds the results of one match. `built` are the operations that it has built, in order."""
 
     def __init__(self, root: Op, bound: dict[str, object]) -> None:
@@ -36,47 +36,47 @@ class Maker:
         self.bound = bound
         self.built: list[Operation] = []
 
-    def make(self, results: Sequence[object], supplements: Sequence[object]) -> tuple[Value, ...]:
+    def build(self, results: Sequence[object], supplements: Sequence[object]) -> tuple[Value, ...]:
         """Returns values for the results of the matched operation. Raises: Refused."""
         try:
-            result = self._made(results, supplements)
+            result = self._build(results, supplements)
         except NotationError as error:
             reason = str(error)
         except DiagnosticError as error:
             if error.diagnostics[0].code is RULE_FUNCTION_FAILED:
-                self.take_back()
+                self.erase_built()
                 raise
             reason = error.diagnostics[0].message
         except (Refused, LookupError) as error:
             reason = str(error)
         else:
             return result
-        self.take_back()
+        self.erase_built()
         raise Refused(reason)
 
-    def _made(self, results: Sequence[object], supplements: Sequence[object]) -> tuple[Value, ...]:
+    def _build(self, results: Sequence[object], supplements: Sequence[object]) -> tuple[Value, ...]:
         types = [r.type for r in self.root.results]
-        found: list[Value] = []
-        for term, own in zip(results, types_by_term(results, types), strict=True):
-            found += self.results_of(term, own)
+        values: list[Value] = []
+        for term, result_types in zip(results, types_by_term(results, types), strict=True):
+            values += self.results_of(term, result_types)
         for term in supplements:
             self._supplement(term)
-        if len(found) < len(types):
-            raise Refused(f"{len(found)} values cannot replace the {len(types)} results of {self.root.name}")
-        values = tuple(found[len(found) - len(types) :])
+        if len(values) < len(types):
+            raise Refused(f"{len(values)} values cannot replace the {len(types)} results of {self.root.name}")
+        replacements = tuple(values[len(values) - len(types) :])
         root = self.root
-        if any(v.owner is root for v in (*values, *(v for op in self.built for v in op.operands))):
+        if any(v.owner is root for v in (*replacements, *(v for op in self.built for v in op.operands))):
             raise Refused(f"what takes the place of {root.name} would use its results")
-        for old, new in zip(root.results, values, strict=True):
+        for old, new in zip(root.results, replacements, strict=True):
             if old.is_used and not self._fits(old.type, new.type):
                 raise Refused(f"a value of type {new.type} cannot replace a result of type {old.type}")
-        return values
+        return replacements
 
     def _fits(self, old: Type, new: Type) -> bool:
         """Returns whether a value may replace a result. A more specific type may if users infer their types again."""
         return old is new or (not isinstance(self.root, MlirOp) and are_compatible(old, new))
 
-    def take_back(self) -> None:
+    def erase_built(self) -> None:
         """Erases the operations built so far."""
         for op in reversed(self.built):
             if op.parent is None:
@@ -124,9 +124,9 @@ class Maker:
 
     def _supplement(self, term: object) -> None:
         if isinstance(term, Computed):
-            found = called(term.name, term.function, [plain(self._argument(a), self.bound) for a in term.arguments])
-            if isinstance(found, Operation | Value) or is_sequence(found):
-                self.built += [op for op in operations_behind(_values(found)) if op not in self.built]
+            result = called(term.name, term.function, [plain(self._argument(a), self.bound) for a in term.arguments])
+            if isinstance(result, Operation | Value) or is_sequence(result):
+                self.built += [op for op in operations_behind(_values(result)) if op not in self.built]
         else:
             self.results_of(term)
 
@@ -136,10 +136,10 @@ class Maker:
         definition = op_class(term)
         arguments = {n: self._field(definition.layout.by_name[n], t) for n, t in term.fields.items()}
         declared = [self._type(t) for t in term.types] if term.types else types
-        place = self.root.location if term.location is None else self._location(term.location)
+        location = self.root.location if term.location is None else self._location(term.location)
         if declared is not None:
             # As the program says it: what is inferred may know less of sizes.
-            result = definition.build(arguments, declared, place)
+            result = definition.build(arguments, declared, location)
             self.built.append(result)
             wrong = check_operation(result)
             if any(d.is_error for d in wrong):
@@ -149,10 +149,10 @@ class Maker:
                 result = definition(**arguments)
             except TypeError as error:
                 raise Refused(str(error)) from None
-            result.location = place
+            result.location = location
             self.built.append(result)
-        for name, given in term.extra.items():
-            value = value_of(given.name, self.bound) if isinstance(given, Variable) else given
+        for name, term_value in term.extra.items():
+            value = value_of(term_value.name, self.bound) if isinstance(term_value, Variable) else term_value
             value = self._computed(value) if isinstance(value, Computed) else value
             result.set_extra(name, value.attribute if isinstance(value, BoundAttribute) else attribute_of(value))
         return result
@@ -201,32 +201,32 @@ class Maker:
             return result
         raise Refused(f"{term!r} says no type")
 
-    def _location(self, place: LocationTerm) -> Origin | None:
-        result = [_origin(value_of(v.name, self.bound)) for v in place.sources]
-        if not place.text and len(result) == 1:
-            return result[0]
-        if not result:
-            return NameLoc(place.text)
-        return fused([_as_attribute(f) for f in result], StringAttr(place.text) if place.text else None)
+    def _location(self, term: LocationTerm) -> Origin | None:
+        origins = [_origin(value_of(v.name, self.bound)) for v in term.sources]
+        if not term.text and len(origins) == 1:
+            return origins[0]
+        if not origins:
+            return NameLoc(term.text)
+        return fused([_as_attribute(f) for f in origins], StringAttr(term.text) if term.text else None)
 
 
 def types_by_term(results: Sequence[object], types: Sequence[Type]) -> list[Sequence[Type] | None]:
-    """Returns for each result term the types of the results that it replaces; None where it replaces none or has its
-    own.
+    """Returns, for each result term, the types of the results that it replaces; None if it replaces none or has its own
+    types.
     """
     out: list[Sequence[Type] | None] = [None] * len(results)
-    left = len(types)
+    remaining = len(types)
     for n in range(len(results) - 1, -1, -1):
         count = value_count(results[n])
         if count is None:
             # How many values it gives is not known: it stands for all that is left, when nothing is before it.
-            count = left if n == 0 else 0
+            count = remaining if n == 0 else 0
         term = results[n]
-        if count == 0 or left < count:
+        if count == 0 or remaining < count:
             break
         if isinstance(term, OperationTerm) and term.pick is None and not term.types:
-            out[n] = types[left - count : left]
-        left -= count
+            out[n] = types[remaining - count : remaining]
+        remaining -= count
     return out
 
 
@@ -272,5 +272,5 @@ def _as_attribute(origin: Origin | None) -> LocationAttr:
         return origin
     if origin is None:
         return UnknownLoc()
-    place = FileLineColLoc(origin.file, origin.line, origin.column) if origin.line else UnknownLoc()
-    return NameLoc(origin.name, place) if origin.name else place
+    location = FileLineColLoc(origin.file, origin.line, origin.column) if origin.line else UnknownLoc()
+    return NameLoc(origin.name, location) if origin.name else location

@@ -16,48 +16,48 @@ _COMPARED_BYTES = 1 << 16
 class ConstantPool:
     """The constants at the beginning of isolated operations, by contents."""
 
-    __slots__ = ("_known", "_owned")
+    __slots__ = ("_constants", "_owned")
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Block, object], Op] = {}
+        self._constants: dict[tuple[Block, object], Op] = {}
         self._owned: set[Operation] = set()
 
     def adopt(self, op: Op) -> Value | None:
         """Moves a constant to its place; returns the value that replaces it if there is an equal one."""
-        home, key = _home(op), identity(op)
-        if home is None or key is None:
+        block, key = _pool_block(op), identity(op)
+        if block is None or key is None:
             return None
-        same = self._known.setdefault((home, key), op)
+        same = self._constants.setdefault((block, key), op)
         if same is not op:
             return same.results[0]
         self._owned.add(op)
-        if home.first is not op and op.previous not in self._owned:
-            _move_to_front(op, home)
+        if block.first is not op and op.previous not in self._owned:
+            _move_to_front(op, block)
         return None
 
     def place(self, op: Op, near: Operation) -> Value:
         """Inserts a new constant in the pool of the function around an operation, and returns it or an equal existing
         one.
         """
-        home, key = _home(near), identity(op)
-        if home is None:
+        block, key = _pool_block(near), identity(op)
+        if block is None:
             raise ValueError(f"{near.name} is in no block")
-        same = None if key is None else self._known.get((home, key))
+        same = None if key is None else self._constants.get((block, key))
         if same is not None and same.parent is not None:
             return same.results[0]
-        _move_to_front(op, home)
+        _move_to_front(op, block)
         self._owned.add(op)
         if key is not None:
-            self._known[home, key] = op
+            self._constants[block, key] = op
         return op.results[0]
 
     def forget(self, op: Operation) -> None:
         """Removes an erased constant from the pool."""
         if op in self._owned and isinstance(op, Op):
             self._owned.discard(op)
-            home, key = _home(op), identity(op)
-            if home is not None and self._known.get((home, key)) is op:
-                del self._known[home, key]
+            block, key = _pool_block(op), identity(op)
+            if block is not None and self._constants.get((block, key)) is op:
+                del self._constants[block, key]
 
 
 def _move_to_front(op: Operation, block: Block) -> None:
@@ -69,7 +69,7 @@ def _move_to_front(op: Operation, block: Block) -> None:
         block.insert_before(block.first, op)
 
 
-def _home(op: Operation) -> Block | None:
+def _pool_block(op: Operation) -> Block | None:
     """Returns the first block of the closest region around an operation whose holder is isolated from above."""
     block = op.parent
     while block is not None and block.parent is not None:

@@ -1,7 +1,4 @@
-"""Expands a composite operation once, by its reference, and folds trivial results.
-
-The expansion is the call of the reference with the actual operands; there is no conversion table.
-"""
+"""Expands a composite operation by one level: calls its reference with the actual operands, and folds the results."""
 
 from __future__ import annotations
 
@@ -75,7 +72,7 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *,
     try:
         returned = op.reference(*grouped, **(regions or {}))
     except NotKnownError as reason:
-        returned = _open_form(op, grouped) if is_final and not regions else None
+        returned = _dynamic_form(op, grouped) if is_final and not regions else None
         if returned is None:
             raise DiagnosticError(not_known(op, reason)) from None
     except NotationError as error:
@@ -84,14 +81,14 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *,
         return Expansion((), [*operations_behind(returned.operands), returned])
     if isinstance(returned, Requiring):
         first = [*operations_behind(returned.required.operands), returned.required]
-        rest = [built for built in operations_behind(returned.results, placed=placed) if built not in first]
-        return Expansion(returned.results, [*first, *rest])
+        others = [built for built in operations_behind(returned.results, placed=placed) if built not in first]
+        return Expansion(returned.results, [*first, *others])
     outputs = results_of(returned)
     return Expansion(outputs, operations_behind(outputs, placed=placed))
 
 
-def _open_form(op: Op, grouped: Sequence[Value | tuple[Value, ...] | None]) -> Any:
-    """Returns the meaning of an operation by operations that take sizes at run time; None when there is none."""
+def _dynamic_form(op: Op, grouped: Sequence[Value | tuple[Value, ...] | None]) -> Any:
+    """Returns the form of an operation that takes dims at run time; None if there is none."""
     try:
         return op.dynamic_reference(*grouped)
     except (NotKnownError, NotationError):
@@ -103,12 +100,12 @@ def _can_reuse_trace(op: Op, operands: Sequence[Value]) -> bool:
     inference.
     """
     read = {v for f in op.layout.inputs if f.by_value and isinstance(v := op.field_value(f), Value)}
-    for own, operand in zip(op.operands, operands, strict=True):
+    for traced, operand in zip(op.operands, operands, strict=True):
         type = operand.type
-        if own.type is not type or not isinstance(type, TensorType) or type.shape is None or None in type.shape:
+        if traced.type is not type or not isinstance(type, TensorType) or type.shape is None or None in type.shape:
             return False
-        if own in read:
-            if own is not operand and known_elements(own) != known_elements(operand):
+        if traced in read:
+            if traced is not operand and known_elements(traced) != known_elements(operand):
                 return False
         elif not (type.is_static and type.count > _LARGE) and is_known(operand):
             # References look at small constants also where they do not say so.
@@ -160,7 +157,7 @@ def _last(value: Value, replaced: dict[Value, Value]) -> Value:
 
 
 def folded(op: Operation) -> Value | None:
-    """Returns a simpler value for the single result: an operand it equals, or a vector of known dimensions."""
+    """Returns a simpler value for the only result: an equal operand, or a vector of known dims; None otherwise."""
     if not isinstance(op, Op) or len(op.results) != 1 or op.has_trait(traits.ConstantLike):
         return None
     simpler = op.fold()
@@ -169,7 +166,7 @@ def folded(op: Operation) -> Value | None:
     type = op.results[0].type
     if not isinstance(type, TensorType) or not type.element.is_integer or type.rank not in (0, 1):
         return None
-    known = op.constant_dims()
-    if known is None:
+    dims = op.constant_dims()
+    if dims is None:
         return None
-    return core.Dims(known, type.element, type.rank == 0).y
+    return core.Dims(dims, type.element, type.rank == 0).y

@@ -10,7 +10,7 @@ from commonir.reports import RuleMismatch, RuleReport
 from commonir.rewrite.matching import Compiled
 from commonir.rewrite.rule_set import RuleSet
 
-_MOST_LISTED = 8
+_MAX_LISTED = 8
 """How many reasons are listed of a rule."""
 
 
@@ -31,9 +31,9 @@ def explained(root: Operation, rules: RuleSet, applied: Mapping[str, int]) -> li
     ]
 
 
-def report_of(name: str, place: str, applied: int, reasons: Mapping[str, list[Operation]]) -> RuleReport:
-    """Returns the report on a rewriting; `reasons` are those for operations that are left."""
+def report_of(name: str, position: str, applied: int, reasons: Mapping[str, list[Operation]]) -> RuleReport:
+    """Returns the report on a rewrite rule; `reasons` maps reasons to operations to which it does not apply."""
     ordered = sorted(reasons.items(), key=lambda entry: -len(entry[1]))
-    listed = [RuleMismatch(reason, len(ops), path_of(ops[0])) for reason, ops in ordered[:_MOST_LISTED]]
-    others = sum(len(ops) for _, ops in ordered[_MOST_LISTED:])
-    return RuleReport(name, place, applied, tuple(listed), others)
+    listed = [RuleMismatch(reason, len(ops), path_of(ops[0])) for reason, ops in ordered[:_MAX_LISTED]]
+    others = sum(len(ops) for _, ops in ordered[_MAX_LISTED:])
+    return RuleReport(name, position, applied, tuple(listed), others)

@@ -1,4 +1,4 @@
-"""Rewrite rules of TableGen files, which become the same objects as rules written in Python.
+"""Reads rewrite rules of TableGen files; the result is the same as for rules written in Python.
 
 `Pattern` and `Pat` are read in both their forms. In today's form, all arguments of operations are given, and of two
 rules that match the same operation the one with the higher benefit is tried first, then the one whose record name comes
@@ -46,7 +46,7 @@ from commonir.tablegen.values import Dag, DefRef, Int, List, String, Unset, Valu
 
 _NUMBERS = re.compile(r"(\d+)")
 _OPERATIONS = ("Op", OLDER)
-_GIVEN = (FieldKind.OPERAND, FieldKind.PARAMETER, FieldKind.ATTRIBUTE)
+_ARGUMENT_FIELDS = (FieldKind.OPERAND, FieldKind.PARAMETER, FieldKind.ATTRIBUTE)
 _NO_FUNCTIONS: Mapping[str, Function] = MappingProxyType({})
 Argument = tuple[Value, str | None]
 
@@ -168,39 +168,41 @@ class _RecordRule:
         if record is None or not is_a(record, *_OPERATIONS):
             raise self._wrong(f"'{_operator(dag)}' is not an operation")
         label, pick = _label(dag.op_name)
-        arguments, types, place = self._directives(dag, in_result=in_result)
+        arguments, types, location = self._directives(dag, in_result=in_result)
         loaded = self.loaded.definitions.get(record.name_text)
         definition = self.dialects.find(name_of(record)) or loaded
         if definition is None:
             raise self._wrong(f"no dialect defines {name_of(record)}")
         if definition is loaded and not states(record, "arguments"):
             operands, extra = self._undeclared(definition, arguments, in_result=in_result)
-            return OperationTerm(definition, operands, label=label, extra=extra, types=types, location=place, pick=pick)
+            return OperationTerm(
+                definition, operands, label=label, extra=extra, types=types, location=location, pick=pick
+            )
         names = self._names(record, definition)
         terms: dict[str, object] = {}
         swaps: list[tuple[str, str]] = []
         fields = self._count_arguments(names, arguments, in_result=in_result)
-        for argument, own in zip(arguments, fields, strict=True):
-            if len(own) > 1:
-                swaps.append((own[0].name, own[1].name))
-                inner = argument[0].args if isinstance(argument[0], Dag) else ()
-                pairs = list(zip(inner, own, strict=True))
+        for argument, fields_of in zip(arguments, fields, strict=True):
+            if len(fields_of) > 1:
+                swaps.append((fields_of[0].name, fields_of[1].name))
+                items = argument[0].args if isinstance(argument[0], Dag) else ()
+                pairs = list(zip(items, fields_of, strict=True))
             else:
-                pairs = [(argument, own[0])]
+                pairs = [(argument, fields_of[0])]
             for item, field in pairs:
                 terms[field.name] = self._argument(item, field, definition, in_result=in_result)
-        return OperationTerm(definition, terms, label=label, swaps=swaps, types=types, location=place, pick=pick)
+        return OperationTerm(definition, terms, label=label, swaps=swaps, types=types, location=location, pick=pick)
 
     def _names(self, record: Record, definition: type[Op]) -> _Names:
-        known = {f.spelling: f for f in definition.layout.arguments}
+        fields = {f.spelling: f for f in definition.layout.arguments}
         if not states(record, "arguments"):
             # The record only says which operation is meant: a dialect defines it.
-            return _Names(definition, [f for f in known.values() if f.kind in _GIVEN])
+            return _Names(definition, [f for f in fields.values() if f.kind in _ARGUMENT_FIELDS])
         listed = [names for _, names in arguments_of(record, "arguments")]
-        missing = [names for names in listed if names not in known]
+        missing = [names for names in listed if names not in fields]
         if missing:
-            raise self._wrong(f"{definition.name} has no '{missing[0]}' here; it is defined with {', '.join(known)}")
-        return _Names(definition, [known[names] for names in listed])
+            raise self._wrong(f"{definition.name} has no '{missing[0]}' here; it is defined with {', '.join(fields)}")
+        return _Names(definition, [fields[names] for names in listed])
 
     def _undeclared(
         self, definition: type[Op], arguments: Sequence[Argument], *, in_result: bool
@@ -233,36 +235,36 @@ class _RecordRule:
         """Returns the arguments of an operation without the trailing directives for types and locations."""
         arguments = list(dag.args)
         types: list[object] = []
-        place: LocationTerm | None = None
+        location: LocationTerm | None = None
         while arguments and isinstance(last := arguments[-1][0], Dag) and _operator(last) in ("returnType", "location"):
             if not in_result:
                 raise self._wrong(f"'{_operator(last)}' says something of a result, not of a source")
             arguments.pop()
             if _operator(last) == "location":
-                place = self._place(last)
+                location = self._location(last)
             else:
                 types = [self._type(value, name) for value, name in last.args]
-        return arguments, types, place
+        return arguments, types, location
 
     def _count_arguments(
         self, names: _Names, arguments: Sequence[Argument], *, in_result: bool
     ) -> list[Sequence[Field]]:
         """Returns the fields for each argument."""
         out: list[Sequence[Field]] = []
-        at = 0
+        position = 0
         for value, _ in arguments:
             count = 1
             if isinstance(value, Dag) and _operator(value) == "either":
                 count = len(value.args)
                 if in_result or count != 2:
                     raise self._wrong("'either' is of two operands of a source")
-            out.append(names.fields[at : at + count])
-            at += count
-        name, known = names.definition.name, len(names.fields)
-        if at > known or (self.is_todays and at != known):
-            raise self._wrong(f"{name} has {known} arguments, {at} are given")
-        if in_result and at < known:
-            missing = ", ".join([f"'{f.spelling}'" for f in names.fields[at:] if f.is_required])
+            out.append(names.fields[position : position + count])
+            position += count
+        name, count_declared = names.definition.name, len(names.fields)
+        if position > count_declared or (self.is_todays and position != count_declared):
+            raise self._wrong(f"{name} has {count_declared} arguments, {position} are given")
+        if in_result and position < count_declared:
+            missing = ", ".join([f"'{f.spelling}'" for f in names.fields[position:] if f.is_required])
             if missing:
                 raise self._wrong(f"{name} is made without {missing}", INCOMPLETE_RULE)
         return out
@@ -277,8 +279,8 @@ class _RecordRule:
             return self._nested(value, name, field, definition, in_result=in_result)
         if isinstance(value, DefRef):
             if in_result:
-                return self._made_of(value.record, name)
-            return self._demanded(value.record, name)
+                return self._result_term(value.record, name)
+            return self._source_constraint(value.record, name)
         raise self._wrong(f"'{field.spelling}' of {definition.name} cannot be {value}")
 
     def _variable(self, name: str | None, *, in_result: bool) -> Variable | Anything:
@@ -298,7 +300,7 @@ class _RecordRule:
             return Group(items, label) if label and not in_result else tuple(items)
         record = dag.op.record if isinstance(dag.op, DefRef) else None
         if record is not None and is_a(record, "NativeCodeCall"):
-            return self._computed(dag, record) if in_result else self._asked(dag, record)
+            return self._computed(dag, record) if in_result else self._source_call(dag, record)
         return self._operation(dag, in_result=in_result)
 
     def _fresh(self, name: str | None) -> str:
@@ -308,7 +310,7 @@ class _RecordRule:
         self._count += 1
         return f"#{self._count}"
 
-    def _demanded(self, record: Record, name: str | None) -> object:
+    def _source_constraint(self, record: Record, name: str | None) -> object:
         """Returns the constraint of a source on an operand or attribute."""
         if is_a(record, "NativeCodeCall"):
             raise self._wrong(f"'{record.name_text}' stands for a value in a result only; in a source it has arguments")
@@ -332,17 +334,17 @@ class _RecordRule:
 
     def _constraint(self, record: Record) -> TypeConstraint | Check:
         """Returns a constraint on a type or an attribute."""
-        unknown = self.loaded.not_understood(record)
-        known = self.calls.offered(record.name_text) if unknown else self.calls.registered(record.name_text)
+        not_understood = self.loaded.not_understood(record)
+        function = self.calls.offered(record.name_text) if not_understood else self.calls.registered(record.name_text)
         is_type = is_a(record, "TypeConstraint") and not is_a(record, "Attr", "AttrConstraint")
         summary = text_of(record, "summary") or record.name_text
-        if known is not None:
-            holds = known
+        if function is not None:
+            holds = function
             if is_type:
                 return TypeConstraint(record.name_text, summary, lambda t: bool(holds(t)))
             return Check(summary, lambda v: bool(holds(v)))
-        if unknown:
-            message = f"the condition \"{unknown[0]}\" of '{record.name_text}' is C++ that is not understood"
+        if not_understood:
+            message = f"the condition \"{not_understood[0]}\" of '{record.name_text}' is C++ that is not understood"
             raise self._wrong(message, UNKNOWN_RULE_FUNCTION, f"register a Python function as '{record.name_text}'")
         if is_type:
             return self.loaded.type_constraint(record)
@@ -353,13 +355,13 @@ class _RecordRule:
 
     # -- calls
 
-    def _asked(self, dag: Dag, record: Record) -> SourceCall:
+    def _source_call(self, dag: Dag, record: Record) -> SourceCall:
         call = self.calls.call(record)
         outputs: list[Variable | Anything] = []
         for value, name in dag.args:
             term = self._variable(name, in_result=False) if isinstance(value, Unset) else None
             if isinstance(value, DefRef):
-                term = self._demanded(value.record, name)
+                term = self._source_constraint(value.record, name)
                 if isinstance(term, Attribute):
                     literal = term
                     term = Variable(self._fresh(None), StorageCheck(str(literal), lambda a, own=literal: a is own))
@@ -371,12 +373,12 @@ class _RecordRule:
     def _computed(self, dag: Dag, record: Record) -> Computed:
         call = self.calls.call(record)
         label, pick = _label(dag.op_name)
-        given, types, place = self._directives(dag, in_result=True)
+        arguments, types, location = self._directives(dag, in_result=True)
         if types:
             raise self._wrong(f"{call.name} says itself of what types its values are")
-        arguments = self._passed(call, [self._passed_argument(value, name) for value, name in given])
+        arguments = self._passed(call, [self._passed_argument(value, name) for value, name in arguments])
         count = number_of(record, "numReturns", 1)
-        return Computed(call.name, call.function, arguments, label=label, pick=pick, count=count, location=place)
+        return Computed(call.name, call.function, arguments, label=label, pick=pick, count=count, location=location)
 
     def _passed(self, call: Call, arguments: Sequence[object]) -> list[object]:
         try:
@@ -393,10 +395,10 @@ class _RecordRule:
                 return self._computed(value, record)
             return self._operation(value, in_result=True)
         if isinstance(value, DefRef):
-            return self._made_of(value.record, name)
+            return self._result_term(value.record, name)
         raise self._wrong(f"a function cannot be given {value}")
 
-    def _made_of(self, record: Record, name: str | None) -> object:
+    def _result_term(self, record: Record, name: str | None) -> object:
         """Returns the result term of a record."""
         if is_a(record, "NativeCodeCall"):
             call = self.calls.call(record)
@@ -429,20 +431,20 @@ class _RecordRule:
         arguments = [self._variable(name, in_result=True) for _, name in dag.args]
         names = ", ".join(map(str, arguments))
         text = f"{text_of(record, 'summary') or record.name_text} holds of {names}"
-        known = self.calls.registered(record.name_text)
-        if known is None and is_a(record, "TypeConstraint", "AttrConstraint"):
+        function = self.calls.registered(record.name_text)
+        if function is None and is_a(record, "TypeConstraint", "AttrConstraint"):
             constraint = self._constraint(record)
             return Restriction(
                 text, lambda *given: all(_holds(constraint, g) for g in given), arguments, is_stored=True
             )
-        if known is None:
+        if function is None:
             try:
                 return Restriction(text, self.calls.condition(record), arguments, is_stored=True)
             except DiagnosticError:
-                known = self.calls.offered(record.name_text)
-                if known is None:
+                function = self.calls.offered(record.name_text)
+                if function is None:
                     raise
-        requested = known
+        requested = function
         return Restriction(text, lambda *given: bool(requested(*given)), arguments)
 
     def _type(self, value: Value, name: str | None) -> object:
@@ -458,7 +460,7 @@ class _RecordRule:
             return self._computed(value, value.op.record)
         raise self._wrong(f"'returnType' cannot be {value}")
 
-    def _place(self, dag: Dag) -> LocationTerm:
+    def _location(self, dag: Dag) -> LocationTerm:
         text = ""
         sources: list[Variable] = []
         for n, (value, name) in enumerate(dag.args):

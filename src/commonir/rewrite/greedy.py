@@ -151,31 +151,31 @@ def rewrite_steps(
     return _Rewriting(root, steps, removes_unused, constants, clean, users_first).run()
 
 
-_Ready = Sequence[tuple[Peephole | None, str, RewriteStep]]
+_NamedSteps = Sequence[tuple[Peephole | None, str, RewriteStep]]
 """Steps with their names; for rules whose result is an existing value also how to find it."""
 _MAX_DEFINERS = 4
 """Steps are selected by the definers of operands, for operations with up to this many of them."""
 
 
 class _DefinitionFacts:
-    """Facts about the operations of a definition.
+    """Facts about the operations of a definition, computed once.
 
-    `may_go`: whether they may be without effect; `is_pure`: whether all of them are. `chosen`: those of `steps` that
+    `may_have_no_effect`: whether some are without effect; `is_pure`: whether all are. `chosen` caches which of `steps`
     may apply to operations with certain definers of operands.
     """
 
-    __slots__ = ("chosen", "is_pure", "may_go", "steps")
+    __slots__ = ("chosen", "is_pure", "may_have_no_effect", "steps")
 
     def __init__(self, definition: type[Operation], steps: Sequence[RewriteStep]) -> None:
-        self.may_go = may_have_no_effect(definition)
-        self.is_pure = self.may_go and issubclass(definition, Op) and definition.has_trait(traits.Pure)
-        self.steps: _Ready = [
+        self.may_have_no_effect = may_have_no_effect(definition)
+        self.is_pure = self.may_have_no_effect and issubclass(definition, Op) and definition.has_trait(traits.Pure)
+        self.steps: _NamedSteps = [
             (step.forward, step.name, step) if isinstance(step, _RuleRewriteStep) else (None, "", step)
             for step in steps
         ]
-        self.chosen: dict[Definers, _Ready] = {}
+        self.chosen: dict[Definers, _NamedSteps] = {}
 
-    def choose(self, definers: Definers) -> _Ready:
+    def choose(self, definers: Definers) -> _NamedSteps:
         """Returns the steps for operations whose operands have these definers."""
         result = self.chosen[definers] = [
             s
@@ -200,14 +200,14 @@ class _Rewriting:
         self.root = root
         self.users_first = users_first
         self.find_steps = steps
-        self.kinds: dict[type[Operation], _DefinitionFacts] = {}
+        self.facts: dict[type[Operation], _DefinitionFacts] = {}
         self.removes_unused = removes_unused
         self.constants = constants
         self.clean = clean
         self.pending: list[Operation] = []
         self.waiting: set[Operation] = set()
         self.limit = 0
-        self.taken: dict[str, int] = {}
+        self.applied: dict[str, int] = {}
         self.count = 0
         self.last: list[str] = []
 
@@ -216,16 +216,16 @@ class _Rewriting:
         is_new = True
         while True:
             before = self.count
-            for operations in self._parts():
+            for operations in self._groups():
                 self._collect(operations, is_new)
-                self._settle()
+                self._run_work_list()
             is_new = self.clean is not None and self.clean(self.root)
             if not is_new and (self.count == before or self.constants is None):
-                return Counter(self.taken)
+                return Counter(self.applied)
 
-    def _parts(self) -> Iterator[list[Operation]]:
-        """Yields all operations in order, in groups that share no values, so that a function is still cached when it is
-        rewritten.
+    def _groups(self) -> Iterator[list[Operation]]:
+        """Yields all operations in order, in groups that share no values, so that a function is still in the
+        processor's cache when it is rewritten.
         """
         children = [op for region in self.root.regions for block in region.blocks for op in block.operations]
         if not all(isinstance(op, Op) and op.has_trait(traits.IsolatedFromAbove) for op in children):
@@ -236,7 +236,7 @@ class _Rewriting:
                 yield child.walk_list()
 
     def _collect(self, operations: list[Operation], is_new: bool) -> None:
-        """Fills the work list for a group, in reverse: with all operations for a new program, else with branches and
+        """Fills the work list for a group, in reverse: for a new program with all operations, else with branches and
         the users of moved constants.
         """
         self.limit = max(self.limit, self.count + _STEPS_PER_OPERATION * (len(operations) + 1))
@@ -250,8 +250,8 @@ class _Rewriting:
             operations.reverse()
         self.pending, self.waiting = operations, set(operations)
 
-    def _settle(self) -> None:
-        pending, waiting, kinds = self.pending, self.waiting, self.kinds
+    def _run_work_list(self) -> None:
+        pending, waiting, facts_by_class = self.pending, self.waiting, self.facts
         removes_unused = self.removes_unused
         while pending:
             op = pending.pop()
@@ -259,17 +259,17 @@ class _Rewriting:
                 waiting.remove(op)
             except KeyError:
                 continue
-            kind = kinds.get(type(op)) or self._kind(type(op))
-            if removes_unused and kind.may_go:
+            facts = facts_by_class.get(type(op)) or self._facts_of(type(op))
+            if removes_unused and facts.may_have_no_effect:
                 for r in op.results:
                     if r._users is not None:
                         break
                 else:
-                    if kind.is_pure or is_unneeded(op):
+                    if facts.is_pure or is_unneeded(op):
                         self._remove(op)
                         self.count += 1
                         continue
-            if not kind.steps:
+            if not facts.steps:
                 continue
             operands = op._operands
             if len(operands) == 2:
@@ -280,8 +280,8 @@ class _Rewriting:
                 definers = (type(operands[0].owner),)
             else:
                 definers = tuple([type(v.owner) for v in operands[: _MAX_DEFINERS + 1]])
-            chosen = kind.chosen.get(definers)
-            for forward, name, step in kind.choose(definers) if chosen is None else chosen:
+            chosen = facts.chosen.get(definers)
+            for forward, name, step in facts.choose(definers) if chosen is None else chosen:
                 if forward is not None:
                     value = forward(op)  # pyright: ignore[reportArgumentType]  only those of definitions have steps
                     if value is None:
@@ -291,12 +291,12 @@ class _Rewriting:
                         break
                 replacement = step(op)  # pyright: ignore[reportArgumentType]
                 if replacement is not None:
-                    self._take(op, *replacement)
+                    self._apply_replacement(op, *replacement)
                     break
 
-    def _kind(self, definition: type[Operation]) -> _DefinitionFacts:
+    def _facts_of(self, definition: type[Operation]) -> _DefinitionFacts:
         steps = self.find_steps(definition) if issubclass(definition, Op) else ()
-        result = self.kinds[definition] = _DefinitionFacts(definition, steps)
+        result = self.facts[definition] = _DefinitionFacts(definition, steps)
         return result
 
     @staticmethod
@@ -304,17 +304,19 @@ class _Rewriting:
         constants: ConstantPool, operations: Iterable[Operation], changed: dict[Operation, None]
     ) -> list[Operation]:
         """Moves constants to their place; returns the other operations."""
-        left: list[Operation] = []
-        kinds: dict[type[Operation], bool] = {}
+        others: list[Operation] = []
+        is_constant_class: dict[type[Operation], bool] = {}
         for op in operations:
-            kind = type(op)
-            is_constant = kinds.get(kind)
+            op_class = type(op)
+            is_constant = is_constant_class.get(op_class)
             if is_constant is None:
-                is_constant = kinds[kind] = issubclass(kind, Op) and kind.has_trait(traits.ConstantLike)
+                is_constant = is_constant_class[op_class] = issubclass(op_class, Op) and op_class.has_trait(
+                    traits.ConstantLike
+                )
             before = op.parent
             same = constants.adopt(op) if is_constant and isinstance(op, Op) else None
             if same is None:
-                left.append(op)
+                others.append(op)
                 if op.parent is not before:
                     # What holds a user may look for what comes from outside of it.
                     users = op.results[0].users
@@ -323,11 +325,11 @@ class _Rewriting:
                 changed |= dict.fromkeys(op.results[0].users)
                 op.results[0].replace_all_uses_with(same)
                 op.erase()
-        return left
+        return others
 
     def _forward(self, op: Operation, name: str, value: Value) -> None:
         """Replaces the only result of an operation by an existing value."""
-        self._note(name)
+        self._count_application(name)
         if op.regions:
             self._replace(op, (value,))
             return
@@ -338,8 +340,8 @@ class _Rewriting:
             self._release(unused)
         self._visit(users)
 
-    def _note(self, name: str) -> None:
-        self.taken[name] = self.taken.get(name, 0) + 1
+    def _count_application(self, name: str) -> None:
+        self.applied[name] = self.applied.get(name, 0) + 1
         self.count += 1
         if self.count > self.limit - _LAST_SHOWN:
             self.last.append(name)
@@ -347,13 +349,13 @@ class _Rewriting:
                 shown = ", ".join(dict.fromkeys(self.last))
                 raise DiagnosticError(Diagnostic(ENDLESS_REWRITING, f"rewriting does not end; applied last: {shown}"))
 
-    def _take(self, op: Operation, name: str, replacement: Values | Editor) -> None:
-        self._note(name)
+    def _apply_replacement(self, op: Operation, name: str, replacement: Values | Editor) -> None:
+        self._count_application(name)
         if isinstance(replacement, Editor):
             self.waiting.difference_update(replacement.erased)
-            gone = set(replacement.erased)
+            erased = set(replacement.erased)
             self._forget(replacement.erased)
-            self._visit([o for o in reversed(replacement.touched) if o not in gone])
+            self._visit([o for o in reversed(replacement.touched) if o not in erased])
         elif replacement is op.results:
             self._visit([*[u for r in op.results for u in r.users], op])
         else:
@@ -380,11 +382,11 @@ class _Rewriting:
 
     def _release(self, unused: list[Operation]) -> None:
         """Removes unused pure operations, and pure operations that only they used; visits the others again."""
-        kinds = self.kinds
+        facts_by_class = self.facts
         while unused:
             op = unused.pop()
-            kind = kinds.get(type(op)) or self._kind(type(op))
-            if not kind.is_pure or op.regions or not self.removes_unused:
+            facts = facts_by_class.get(type(op)) or self._facts_of(type(op))
+            if not facts.is_pure or op.regions or not self.removes_unused:
                 self._visit((op,))
                 continue
             for r in op.results:
@@ -409,8 +411,8 @@ class _Rewriting:
         region = None if block is None else block.parent
         holder = None if region is None else region.parent
         if holder is not None and self.removes_unused:
-            kind = self.kinds.get(type(holder)) or self._kind(type(holder))
-            if kind.may_go:
+            facts = self.facts.get(type(holder)) or self._facts_of(type(holder))
+            if facts.may_have_no_effect:
                 self._visit((holder,))
 
     def _forget(self, ops: Iterable[Operation]) -> None:

@@ -72,7 +72,9 @@ def rule(definition: type[Op]) -> Callable[[Callable[..., Result]], Legalization
 
 
 def direct_counterpart(source: type[Op], definition: Callable[..., Op]) -> LegalizationRule:
-    """Returns the rule from operations to another definition with the same operands, without attributes."""
+    """Returns the rule that replaces operations by those of another definition with the same operands and no
+    attributes.
+    """
 
     def same(op: Op, context: Context, *operands: Value) -> Value:
         del op, context
@@ -82,9 +84,7 @@ def direct_counterpart(source: type[Op], definition: Callable[..., Op]) -> Legal
 
 
 def counterparts_in(*modules: ModuleType) -> dict[type[Op], type[Op]]:
-    """Returns the definitions in modules that name a direct counterpart by `fn`, by that operation: both have the same
-    operands, and no attributes.
-    """
+    """Returns the definitions in modules that name a direct counterpart by `fn`, by that counterpart."""
     result: dict[type[Op], type[Op]] = {}
     for member in [member for module in modules for member in vars(module).values()]:
         function: object = vars(member).get("fn") if isinstance(member, type) and issubclass(member, Op) else None
@@ -98,13 +98,13 @@ def counterparts_in(*modules: ModuleType) -> dict[type[Op], type[Op]]:
 class Rules:
     """Rules by definition: those of the most specific definition first, in the given order for one definition."""
 
-    __slots__ = ("_by_definition", "_found")
+    __slots__ = ("_by_definition", "_cache")
 
     def __init__(self, rules: Iterable[LegalizationRule]) -> None:
         self._by_definition: dict[type[Op], list[LegalizationRule]] = {}
         for r in rules:
             self._by_definition.setdefault(r.definition, []).append(r)
-        self._found: dict[type[Op], tuple[LegalizationRule, ...]] = {}
+        self._cache: dict[type[Op], tuple[LegalizationRule, ...]] = {}
 
     def all(self) -> Iterator[LegalizationRule]:
         """Yields all rules."""
@@ -112,10 +112,10 @@ class Rules:
 
     def for_definition(self, definition: type[Op]) -> tuple[LegalizationRule, ...]:
         """Returns the rules that may apply to the operations of a definition."""
-        result = self._found.get(definition)
+        result = self._cache.get(definition)
         if result is None:
             result = tuple([r for base in definition.__mro__ for r in self._by_definition.get(base, ())])
-            self._found[definition] = result
+            self._cache[definition] = result
         return result
 
     @staticmethod
@@ -142,8 +142,8 @@ class Context:
     """The context of a rule besides its operation.
 
     `regions` are the legalized regions of the operation, and `origin` is the source operation that it comes from.
-    `found` receives diagnostics that are not about single operations. `memo` is a cache of values that rules share
-    within an outermost operation. `sizes` maps the name of a data-dependent dim to a converted value and its axis.
+    `diagnostics` receives those that are not about single operations. `memo` is a cache of values that rules share
+    within an outermost operation. `dims` maps the name of a data-dependent dim to a converted value and its axis.
     """
 
     __slots__ = (
@@ -151,11 +151,11 @@ class Context:
         "_last_hoisted",
         "_prologue",
         "_versioned",
-        "found",
+        "diagnostics",
+        "dims",
         "memo",
         "origin",
         "regions",
-        "sizes",
         "source",
         "target",
     )
@@ -163,12 +163,12 @@ class Context:
     def __init__(self, target: Target, versioned: Callable[[Op], Op | Mismatch], diagnostics: Diagnostics) -> None:
         self.target = target
         self._versioned = versioned
-        self.found = diagnostics
+        self.diagnostics = diagnostics
         self.origin: Operation | None = None
         self.regions: tuple[Region, ...] = ()
         self.memo: dict[object, Value] = {}
         self.source: Operation | None = None
-        self.sizes: dict[str, tuple[Value, int]] = {}
+        self.dims: dict[str, tuple[Value, int]] = {}
         self._prologue: Block | None = None
         self._last_hoisted: Operation | None = None
         self._hoisted: set[Value] = set()
@@ -182,7 +182,7 @@ class Context:
 
     def start(self, source: Operation, block: Block | None) -> None:
         """Starts the conversion of an outermost operation."""
-        self.source, self.memo, self.sizes = source, {}, {}
+        self.source, self.memo, self.dims = source, {}, {}
         self._prologue, self._last_hoisted = block, None
         self._hoisted = set() if block is None else set(block.arguments)
 
@@ -240,7 +240,7 @@ def legalize(
     target: Target,
     *,
     chosen: Callable[[Operation], bool] = lambda _: True,
-    argument_type: Callable[[Type], Type] = lambda kind: kind,
+    argument_type: Callable[[Type], Type] = lambda original: original,
     context: ContextMaker = Context,
 ) -> Module:
     """Returns the module converted to the target dialect, with those of its outermost operations for which `chosen` is
@@ -252,10 +252,10 @@ def legalize(
     """
     diagnostics = Diagnostics()
     result = Module(entry=module.entry)
-    work = _Legalization(rules, dialects, target, diagnostics, argument_type, context)
+    legalization = _Legalization(rules, dialects, target, diagnostics, argument_type, context)
     for op in module.body.operations:
         if chosen(op):
-            work.outermost(op, result.body)
+            legalization.outermost(op, result.body)
     diagnostics.raise_errors()
     return result
 
@@ -310,7 +310,7 @@ class _Legalization:
         self.dialect: Dialect = dialect
         self.target = target
         self._also_legal = target.also_legal
-        self.found = diagnostics
+        self.diagnostics = diagnostics
         self.context = context(target, self._versioned, diagnostics)
         self.values: dict[Value, Value] = {}
         self.regions: dict[Operation, tuple[Region, ...]] = {}
@@ -415,7 +415,7 @@ class _Legalization:
     def _built(
         self, r: LegalizationRule, op: Op, operands: Sequence[Value]
     ) -> tuple[tuple[Value, ...], list[Operation]] | Mismatch:
-        """Returns the values a rule gives and the operations behind them, all of which the target has."""
+        """Returns the values of a rule and the operations that define them, in the requested version of the target."""
         placed = PlacedOperations(self.context.regions)
         try:
             result = r.build(op, self.context, *_grouped(op, operands))
@@ -451,8 +451,8 @@ class _Legalization:
         return tuple([replaced.get(v, v) for v in values]), behind
 
     def _versioned(self, op: Op) -> Op | Mismatch:
-        """Returns an operation by the definition of the version asked for; if that is another, it replaces the given
-        one.
+        """Returns an operation with the definition of the requested version; a different definition replaces the
+        operation.
         """
         definition = self.dialect.find(op.name, self.target.version)
         if definition is type(op) or not self._is_of_dialect(op):
@@ -499,21 +499,21 @@ class _Legalization:
         return next(d.since for d in self.dialect.operations[op.name] if field in d.layout.by_name)
 
     def _place(self, op: Operation, built: tuple[tuple[Value, ...], list[Operation]], frame: _Frame) -> None:
-        """Puts what stands for an operation into the block, after legalizing what is not of the target yet."""
+        """Appends the replacement of an operation to the block, after legalizing operations of other dialects."""
         values, operations = built
         location = op.location or _named_location(op)
-        for origin in operations:
-            origin.location = origin.location or location
+        for new_op in operations:
+            new_op.location = new_op.location or location
         if all(map(self._is_legal, operations)):
-            for origin in operations:
-                frame.block.append(origin)
+            for new_op in operations:
+                frame.block.append(new_op)
             self._finish(op, values)
             return
-        loose = [origin for origin in operations if not self._is_legal(origin)]
+        intermediate = [new_op for new_op in operations if not self._is_legal(new_op)]
 
         def finish() -> None:
             self._finish(op, values)
-            _discard(loose)
+            _discard(intermediate)
 
         if frame.depth == MAX_EXPANSIONS:
             raise InternalError(f"the rules for {op.name} lead back to it")
@@ -521,25 +521,25 @@ class _Legalization:
 
     def _finish(self, op: Operation, values: Sequence[Value]) -> None:
         for old, new in zip(op.results, values, strict=True):
-            stands = self.values.get(new, new)
-            stands.retype(with_known_dims(stands.type, old.type))
-            self.values[old] = stands
-            stands.name = stands.name or old.name
+            replacement = self.values.get(new, new)
+            replacement.retype(with_known_dims(replacement.type, old.type))
+            self.values[old] = replacement
+            replacement.name = replacement.name or old.name
         self.context.finished(op, [self.values[r] for r in op.results])
         self._define_dims(defined_dims(op), [self.values[r] for r in op.results])
 
-    def _define_dims(self, brought: Iterable[DataDependentDim], values: Sequence[Value]) -> None:
-        """Keeps which values have data-dependent sizes."""
-        for size in brought:
-            self.context.sizes[size.name] = values[size.position], size.axis
+    def _define_dims(self, defined: Iterable[DataDependentDim], values: Sequence[Value]) -> None:
+        """Records the values that have data-dependent dims."""
+        for dim in defined:
+            self.context.dims[dim.name] = values[dim.position], dim.axis
 
     def _report(self, op: Operation, reasons: Sequence[str], frame: _Frame) -> None:
         origin = frame.origin or op
         within = "" if origin is op else f" (part of {origin.name})"
         notes = list(dict.fromkeys(reasons)) or [f"no rule takes {op.name}, and it cannot be expanded"]
         message = f"{op.name}{within} cannot be expressed in {self.target}"
-        diagnostics = Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(origin), notes=tuple(notes))
-        self.found.extend([located_at(diagnostics, origin.location)])
+        diagnostic = Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(origin), notes=tuple(notes))
+        self.diagnostics.extend([located_at(diagnostic, origin.location)])
         self._add_placeholders(op)
 
     def _add_placeholders(self, op: Operation) -> None:
@@ -561,7 +561,7 @@ def as_attribute(field: Field, value: Value) -> object:
 
 
 def with_known_dims(type: Type, source: Type) -> Type:
-    """Returns a type with the sizes that another one knows of the same value, where inference has none."""
+    """Returns a type with the dims of another type of the same value, where inference has none."""
     if not isinstance(type, TensorType) or not isinstance(source, TensorType):
         return type
     if type.shape is None:
@@ -589,6 +589,6 @@ def _grouped(op: Op, operands: Sequence[Value]) -> list[Value | tuple[Value, ...
 
 
 def _discard(operations: Sequence[Operation]) -> None:
-    """Forgets operations that are in no block."""
+    """Removes the operands of detached operations, so that they are not users any more."""
     for op in reversed(operations):
         op.operands = ()

@@ -15,13 +15,13 @@ from commonir.ods import Op, operations_behind
 from commonir.ods.fields import Check, Field, FieldKind
 from commonir.ods.patterns import TypeConstraint
 from commonir.ods.terms import Anything, Computed, Constant, Group, OperationTerm, Rewrite, SourceCall, Variable
-from commonir.rewrite.build_results import VALUES, Maker, Refused, op_class, value_count
+from commonir.rewrite.build_results import VALUES, Refused, ResultBuilder, op_class, value_count
 from commonir.rewrite.sample_types import infers_its_types
 from commonir.rewrite.steps import (
-    Ask,
     AttributeStep,
     BindGroup,
     BindOperand,
+    CallFunction,
     CountGroup,
     Enter,
     IsConstant,
@@ -54,12 +54,12 @@ class Compiled:
             diagnostics.raise_errors()
         self.alternatives: list[list[MatchStep]] = []
         faults: dict[str, None] = {}
-        kinds: dict[str, str] = {}
+        roles: dict[str, str] = {}
         for swapped in product((False, True), repeat=len(swapping)):
             source = _Source(rewrite, {s for s, is_on in zip(swapping, swapped, strict=True) if is_on}, faults)
             self.alternatives.append(source.steps)
-            kinds = source.kinds
-        for message, code in (*((f, MALFORMED_RULE) for f in faults), *_faults(rewrite, kinds)):
+            roles = source.roles
+        for message, code in (*((f, MALFORMED_RULE) for f in faults), *_faults(rewrite, roles)):
             diagnostics.add(code, f"rule {rewrite!r}: {message}", where=rewrite.position)
         diagnostics.raise_errors()
         # Then all that is made is behind the values: there need not be looked.
@@ -72,7 +72,7 @@ class Compiled:
 
     @property
     def definition(self) -> type[Op]:
-        """Returns the definition of the operation at the root of the source."""
+        """The definition of the operation at the root of the source."""
         return op_class(self.rewrite.source)
 
     def takes(self, op_class: type[Operation]) -> bool:
@@ -107,12 +107,12 @@ class Compiled:
             match = self._start(op)
             failed = next((step for step in steps if not step.holds(match)), None)
             if failed is None:
-                maker = Maker(op, match.bound)
+                builder = ResultBuilder(op, match.bound)
                 try:
-                    maker.make(self.rewrite.results, self.rewrite.supplements)
+                    builder.build(self.rewrite.results, self.rewrite.supplements)
                 except Refused as refused:
                     return str(refused)
-                maker.take_back()
+                builder.erase_built()
                 return None
             reasons[failed.reason(match)] = None
         return "; ".join(reasons)
@@ -122,13 +122,13 @@ class Compiled:
 
         All operations that were built are in `match.built`.
         """
-        maker = Maker(op, match.bound)
+        builder = ResultBuilder(op, match.bound)
         try:
-            values = maker.make(self.rewrite.results, self.rewrite.supplements)
+            values = builder.build(self.rewrite.results, self.rewrite.supplements)
         except Refused as refused:
             return str(refused)
-        match.built = maker.built
-        match.has_unused = not self._is_whole and not set(maker.built) <= set(operations_behind(values))
+        match.built = builder.built
+        match.has_unused = not self._is_whole and not set(builder.built) <= set(operations_behind(values))
         return values
 
     def __repr__(self) -> str:
@@ -142,25 +142,25 @@ class _Source:
         self.rewrite = rewrite
         self.faults = faults
         self.steps: list[MatchStep] = []
-        self.kinds: dict[str, str] = {}
+        self.roles: dict[str, str] = {}
         self._count = 1
         self._bind(rewrite.source.label, _OPERATION)
         pending = deque([(rewrite.source, 0)])
         while pending:
             term, at = pending.popleft()
             exchanged = {a: b for number, pair in swapped if number == id(term) for a, b in (pair, pair[::-1])}
-            for name, field, given in _given(term, exchanged):
-                pending += self._field(term, at, name, field, given)
+            for name, field, value in _mentioned_fields(term, exchanged):
+                pending += self._field(term, at, name, field, value)
         self.steps += [Restrict(r) for r in rewrite.restrictions]
 
-    def _bind(self, name: str, kind: str) -> None:
-        """Records the meaning of a name. A value or an attribute may have several names, which are then equal."""
+    def _bind(self, name: str, role: str) -> None:
+        """Records the role of a name. A value or an attribute may have several names, which are then equal."""
         if not name:
             return
-        known = self.kinds.setdefault(name, "")
-        self.kinds[name] = kind if known in ("", _ANSWER) else known
-        if known and (known != kind or kind == _OPERATION) and _ANSWER not in (known, kind):
-            self._fault(f"${name} is bound more than once: to {known}, and to {kind}")
+        current = self.roles.setdefault(name, "")
+        self.roles[name] = role if current in ("", _ANSWER) else current
+        if current and (current != role or role == _OPERATION) and _ANSWER not in (current, role):
+            self._fault(f"${name} is bound more than once: to {current}, and to {role}")
 
     def _field(self, term: OperationTerm, at: int, name: str, field: Field | None, value: object) -> Iterator[Any]:
         if isinstance(value, Anything):
@@ -193,7 +193,7 @@ class _Source:
                 self._bind(value.name, _OPERAND)
                 self.steps.append(IsConstant(at, field, index, value))
             case SourceCall():
-                self._asked(Ask(at, field, index, value, is_value=True))
+                self._add_call(CallFunction(at, field, index, value, is_value=True))
             case OperationTerm():
                 self._bind(value.label, _OPERATION)
                 self.steps.append(Enter(at, field, index, op_class(value), value.label, value.pick or 0))
@@ -202,7 +202,7 @@ class _Source:
             case _:
                 self._fault(f"operand '{field.spelling}' cannot be {value!r}")
 
-    def _asked(self, step: Ask) -> None:
+    def _add_call(self, step: CallFunction) -> None:
         self.steps.append(step)
         for output in step.term.outputs:
             if isinstance(output, Variable):
@@ -217,7 +217,7 @@ class _Source:
         extra = name if field is None else ""
         match value:
             case SourceCall():
-                self._asked(Ask(at, field, None, value, is_value=False, extra=extra))
+                self._add_call(CallFunction(at, field, None, value, is_value=False, extra=extra))
             case Variable():
                 if isinstance(value.constraint, TypeConstraint):
                     self._fault(f"'{name}' is an attribute, and ${value.name} says what the type of a value must be")
@@ -243,24 +243,24 @@ def _stored(field: Field | None, value: object) -> Attribute:
     """Returns a required attribute in the storage form of its field. Raises: ValueError when it never has that
     value.
     """
-    kind = None if field is None else field.type
-    if kind is None:
+    attr_type = None if field is None else field.type
+    if attr_type is None:
         return attribute_of(value)
     if not isinstance(value, Attribute):
-        return kind.to_attribute(kind.coerce(value))
-    stored = kind.to_attribute(kind.from_attribute(value))
-    is_typed = kind.elides_type and isinstance(value, IntegerAttr | FloatAttr)
+        return attr_type.to_attribute(attr_type.coerce(value))
+    stored = attr_type.to_attribute(attr_type.from_attribute(value))
+    is_typed = attr_type.elides_type and isinstance(value, IntegerAttr | FloatAttr)
     if is_typed and type(stored) is type(value) and stored is not value:
         raise ValueError(f"it is never {value}")
     return stored
 
 
-def _given(term: OperationTerm, exchanged: Mapping[str, str]) -> Iterator[tuple[str, Field | None, object]]:
-    """Yields the fields that a term mentions with their terms, some exchanged."""
+def _mentioned_fields(term: OperationTerm, exchanged: Mapping[str, str]) -> Iterator[tuple[str, Field | None, object]]:
+    """Yields the fields that a term mentions with their terms, with exchanged operands."""
     fields = term.definition.layout.by_name
     for name, defaults in term.fields.items():
-        other = exchanged.get(name, name)
-        yield other, fields[other], defaults
+        field = exchanged.get(name, name)
+        yield field, fields[field], defaults
     for name, defaults in term.extra.items():
         yield name, None, defaults
 
@@ -306,9 +306,9 @@ def _within(terms: Sequence[object]) -> Iterator[object]:
 
 def _unbound(terms: Sequence[object], bound: Collection[str]) -> Iterator[str]:
     """Yields the unbound variables of terms and locations."""
-    placed = [t for t in _within(terms) if isinstance(t, OperationTerm | Computed)]
-    places = [v for t in placed if t.location is not None for v in t.location.sources]
-    for name in dict.fromkeys([v.name for v in (*_within(terms), *places) if isinstance(v, Variable)]):
+    terms_with_location = [t for t in _within(terms) if isinstance(t, OperationTerm | Computed)]
+    locations = [v for t in terms_with_location if t.location is not None for v in t.location.sources]
+    for name in dict.fromkeys([v.name for v in (*_within(terms), *locations) if isinstance(v, Variable)]):
         if name not in bound and name.partition("__")[0] not in bound:
             yield name
 

@@ -1,4 +1,4 @@
-"""Function calls in TableGen rules, and conditions on the values that a rule binds.
+"""Functions that TableGen rules call, and conditions on the values that a rule binds.
 
 C++ code is never executed. A call is implemented by a registered Python function; a condition too, unless it has one of
 the forms that are understood. Everything else is an error. Source: MLIR, declarative rewrite rules.
@@ -30,7 +30,7 @@ Function = Callable[..., object]
 Test = Callable[..., bool]
 
 _CALL = re.compile(r"(?:::)?(?:\w+(?:<\w*>)?(?:::|\.|->))*(\w+)\s*\(([^()]*)\)")
-_PLACE = re.compile(r"[*&]?\s*\$(\w+)(\.\.\.)?")
+_ARGUMENT = re.compile(r"[*&]?\s*\$(\w+)(\.\.\.)?")
 _EQUALITY = re.compile(r"\$(\d+)(\.getType\(\))?\s*(==|!=)\s*\$(\d+)(\.getType\(\))?")
 _USES = re.compile(r"\$(\d+)(?:\.|->)(use_empty|hasOneUse|getUses\(\)\.empty)\(\)")
 _IGNORED = frozenset({"_builder", "_loc"})
@@ -56,22 +56,22 @@ BUILTIN_FUNCTIONS: Mapping[str, Function] = MappingProxyType({"ConstantLikeMatch
 
 
 class Call(NamedTuple):
-    """A function, and the arguments of a rule that it receives: all when `places` is None."""
+    """A function, and the positions of the arguments that it receives; all arguments if `positions` is None."""
 
     name: str
     function: Function
-    places: tuple[int | str, ...] | None = None
+    positions: tuple[int | str, ...] | None = None
 
     def arguments(self, values: Sequence[object]) -> list[object]:
         """Returns the arguments in its order. Raises: ValueError for a missing one."""
-        if self.places is None:
+        if self.positions is None:
             return list(values)
         out: list[object] = []
-        for place in self.places:
-            number = int(str(place).removesuffix("..."))
+        for position in self.positions:
+            number = int(str(position).removesuffix("..."))
             if number >= len(values):
                 raise ValueError(f"{self.name} needs ${number}, and {len(values)} arguments are given")
-            out += values[number:] if isinstance(place, str) else (values[number],)
+            out += values[number:] if isinstance(position, str) else (values[number],)
         return out
 
 
@@ -89,9 +89,9 @@ class NativeCalls:
 
     def offered(self, name: str) -> Function | None:
         """Returns the function passed in under a name, else the one of an installed package."""
-        known = self._functions.get(name)
-        if known is not None or not name.isidentifier():
-            return known
+        registered = self._functions.get(name)
+        if registered is not None or not name.isidentifier():
+            return registered
         function = self._plugins.get(name)
         return None if function is None else function.function
 
@@ -99,15 +99,15 @@ class NativeCalls:
         """Returns the function for a `NativeCodeCall`. Raises: UNKNOWN_RULE_FUNCTION."""
         text = text_of(record, "expression")
         for name in (record.name_text, text, text.strip()):
-            known = self.offered(name)
-            if known is not None:
-                return Call(name, known)
+            function = self.offered(name)
+            if function is not None:
+                return Call(name, function)
         match = _CALL.fullmatch(text.strip())
-        places = None if match is None else _places(match[2])
-        name = text.strip() if match is None or places is None else match[1]
-        known = self.offered(name)
-        if known is not None:
-            return Call(name, known, places)
+        positions = None if match is None else _positions(match[2])
+        name = text.strip() if match is None or positions is None else match[1]
+        function = self.offered(name)
+        if function is not None:
+            return Call(name, function, positions)
         shown = f"'{record.name_text}', " if not record.is_anonymous else ""
         raise self._unknown(record, f'no function is registered for {shown}"{text.strip()}"', name)
 
@@ -126,14 +126,14 @@ class NativeCalls:
                 raise self._unknown(record, f'the condition "{text}" is not understood', record.name_text)
             return test
         parts = [self._predicate(record, each) for each in records_of(predicate, "children")]
-        kind = record_of(predicate, "kind")
-        match "" if kind is None else kind.name_text:
+        combiner = record_of(predicate, "kind")
+        match "" if combiner is None else combiner.name_text:
             case "PredCombinerAnd":
-                return lambda *given: all(part(*given) for part in parts)
+                return lambda *arguments: all(part(*arguments) for part in parts)
             case "PredCombinerOr":
-                return lambda *given: any(part(*given) for part in parts)
+                return lambda *arguments: any(part(*arguments) for part in parts)
             case "PredCombinerNot":
-                return lambda *given: not parts[0](*given)
+                return lambda *arguments: not parts[0](*arguments)
             case _:
                 shown = text_of(predicate, "predExpr") or predicate.name_text
                 raise self._unknown(record, f'the condition "{shown}" is not understood', record.name_text)
@@ -143,7 +143,7 @@ class NativeCalls:
         text = unwrapped(normal(text.replace("$_self", "$0")))
         if text.startswith("!") and not text.startswith("!="):
             inner = self._leaf(text[1:])
-            return None if inner is None else lambda *given: not inner(*given)
+            return None if inner is None else lambda *arguments: not inner(*arguments)
         return _compared(text) or _used(text) or self._of_one(text)
 
     def _of_one(self, text: str) -> Test | None:
@@ -156,12 +156,12 @@ class NativeCalls:
         test = self._loaded.test(of_type if is_of_type else text.replace(f"${number}", "$_self"))
         if test is None:
             return None
-        place = int(number)
+        position = int(number)
         if f"${number}" not in text:
             return lambda *_: test(None)
 
         def holds(*arguments: object) -> bool:
-            requested = arguments[place] if place < len(arguments) else None
+            requested = arguments[position] if position < len(arguments) else None
             if is_of_type:
                 return all(test(v.type) for v in _values(requested))
             return isinstance(requested, Attribute) and test(requested)
@@ -173,11 +173,11 @@ class NativeCalls:
         return DiagnosticError(record.locations[0].diagnostic(UNKNOWN_RULE_FUNCTION, message, help=help))
 
 
-def _places(text: str) -> tuple[int | str, ...] | None:
-    """Returns the arguments that the text of a call passes: `$1...` are all from number 1 on; None for other text."""
+def _positions(text: str) -> tuple[int | str, ...] | None:
+    """Returns the positions of the arguments in the text of a call: `$1...` are all from 1 on; None for other text."""
     out: list[int | str] = []
     for part in text.split(",") if text.strip() else ():
-        match = _PLACE.fullmatch(part.strip())
+        match = _ARGUMENT.fullmatch(part.strip())
         if match is None:
             return None
         if match[1] in _IGNORED or match[1] == "_self":
@@ -204,8 +204,8 @@ def _types(value: object) -> list[Type]:
 
 def _is_same(a: object, b: object) -> bool:
     """Returns whether two bound objects are identical."""
-    one, two = _values(a), _values(b)
-    return one == two if one or two else a is b
+    first, second = _values(a), _values(b)
+    return first == second if first or second else a is b
 
 
 def _compared(text: str) -> Test | None:
@@ -215,8 +215,8 @@ def _compared(text: str) -> Test | None:
         return None
     a, b, expected = int(match[1]), int(match[4]), match[3] == "=="
     if match[2]:
-        return lambda *given: (_types(given[a]) == _types(given[b])) == expected
-    return lambda *given: _is_same(given[a], given[b]) == expected
+        return lambda *arguments: (_types(arguments[a]) == _types(arguments[b])) == expected
+    return lambda *arguments: _is_same(arguments[a], arguments[b]) == expected
 
 
 def _used(text: str) -> Test | None:
@@ -224,5 +224,5 @@ def _used(text: str) -> Test | None:
     match = _USES.fullmatch(text)
     if match is None:
         return None
-    place, expected = int(match[1]), 1 if match[2] == "hasOneUse" else 0
-    return lambda *given: sum(v.use_count for v in _values(given[place])) == expected
+    position, expected = int(match[1]), 1 if match[2] == "hasOneUse" else 0
+    return lambda *arguments: sum(v.use_count for v in _values(arguments[position])) == expected

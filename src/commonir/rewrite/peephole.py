@@ -38,8 +38,8 @@ def peephole(rule: Compiled) -> Peephole | None:
         return None
     if len(rule.definition.layout.results) != 1 or not rule.definition.layout.results[0].is_required:
         return None
-    built = _Making(rule.definition)
-    if not all(built.takes(step) for step in rule.alternatives[0]) or result.name not in built.values:
+    built = _Checks(rule.definition)
+    if not all(built.add(step) for step in rule.alternatives[0]) or result.name not in built.values:
         return None
     reach = built.values[result.name]
     at = built.positions.get(result.name)
@@ -63,18 +63,18 @@ def guard(rule: Compiled) -> Check | None:
     """Returns a quick check of the definers of operands, which fails for most operations to which a rule does not
     apply.
     """
-    ways: list[list[Check]] = []
+    alternatives: list[list[Check]] = []
     for steps in rule.alternatives:
-        built = _Making(rule.definition)
+        built = _Checks(rule.definition)
         for step in steps:
             if step.at == 0 and isinstance(step, Enter | IsConstant | BindOperand):
-                built.takes_alone(step)
-        ways.append(built.checks)
-    if not all(ways):
+                built.add_definer_check(step)
+        alternatives.append(built.checks)
+    if not all(alternatives):
         return None
-    if len(ways) == 1 and len(ways[0]) == 1:
-        return ways[0][0]
-    return lambda op: any(all(check(op) for check in checks) for checks in ways)
+    if len(alternatives) == 1 and len(alternatives[0]) == 1:
+        return alternatives[0][0]
+    return lambda op: any(all(check(op) for check in checks) for checks in alternatives)
 
 
 def may_match(rule: Compiled, definers: Sequence[type[object]]) -> bool:
@@ -87,7 +87,7 @@ def may_match(rule: Compiled, definers: Sequence[type[object]]) -> bool:
 def _may_hold(definition: type[Op], step: MatchStep, definers: Sequence[type[object]]) -> bool:
     if not isinstance(step, Enter | IsConstant) or step.at or step.index is not None:
         return True
-    at = _place(definition, step)
+    at = _operand_index(definition, step)
     if at is None:
         return True
     if at >= len(definers):
@@ -95,7 +95,7 @@ def _may_hold(definition: type[Op], step: MatchStep, definers: Sequence[type[obj
     return issubclass(definers[at], step.definition) if isinstance(step, Enter) else may_be_known(definers[at])
 
 
-def _place(definition: type[Op], step: MatchStep) -> int | None:
+def _operand_index(definition: type[Op], step: MatchStep) -> int | None:
     """Returns the index of the operand that a step looks at; None if it differs between operations of a definition."""
     field, layout = step.field, definition.layout
     if field is None or field.kind is not FieldKind.OPERAND or len(layout.required) != len(layout.inputs):
@@ -103,8 +103,8 @@ def _place(definition: type[Op], step: MatchStep) -> int | None:
     return definition.places[field].input
 
 
-class _Making:
-    """The checks of a rule while they are built, and how to reach the values of its variables."""
+class _Checks:
+    """The checks of a rule while they are built, and functions that navigate to the values of its variables."""
 
     def __init__(self, definition: type[Op]) -> None:
         self.checks: list[Check] = []
@@ -114,7 +114,7 @@ class _Making:
         self.positions: dict[str, int] = {}
         self._operations: list[tuple[type[Op], Reach | None]] = [(definition, None)]
 
-    def takes(self, step: MatchStep) -> bool:
+    def add(self, step: MatchStep) -> bool:
         """Adds the check of a step; returns whether that is possible."""
         match step:
             case Enter(label="", index=None):
@@ -130,8 +130,8 @@ class _Making:
             case _:
                 return False
 
-    def takes_alone(self, step: Enter | IsConstant | BindOperand) -> None:
-        """Adds what a step requires of the definer of an operand; returns whether that is possible."""
+    def add_definer_check(self, step: Enter | IsConstant | BindOperand) -> None:
+        """Adds a check of the definer of an operand, if possible."""
         at = None if step.index is not None else self._position(step)
         if at is None:
             return
@@ -146,10 +146,10 @@ class _Making:
 
     def _position(self, step: MatchStep) -> int | None:
         """Returns the index of the operand that a step looks at."""
-        return _place(self._operations[step.at][0], step)
+        return _operand_index(self._operations[step.at][0], step)
 
     def _operand(self, step: MatchStep) -> Reach | None:
-        """Returns how to reach the operand that a step looks at."""
+        """Returns a function that navigates to the operand that a step looks at."""
         owner, at = self._operations[step.at][1], self._position(step)
         if at is None:
             return None
@@ -177,11 +177,11 @@ class _Making:
         if step.type is not None:
             self._typed(reach, step.type)
         at = self._position(step)
-        known = self.values.setdefault(step.name, reach)
-        if known is reach and step.at == 0 and at is not None:
+        first = self.values.setdefault(step.name, reach)
+        if first is reach and step.at == 0 and at is not None:
             self.positions[step.name] = at
-        if known is not reach:
-            self.checks.append(lambda op: known(op) is reach(op))
+        if first is not reach:
+            self.checks.append(lambda op: first(op) is reach(op))
         return True
 
     def _typed(self, reach: Reach, constraint: TypeConstraint) -> None:
@@ -213,7 +213,7 @@ class _Making:
         return True
 
     def _literal(self, at: int, field: Field, owner: Reach | None, expected: Attribute | None) -> bool:
-        """Adds the check of an attribute that must be one case of several."""
+        """Adds the check of an attribute that must be one case of an enum."""
         stored = None if expected is None or field.type is None else field.type.from_attribute(expected)
         if not isinstance(stored, Enum):
             return False
@@ -260,9 +260,9 @@ def _is_constant_at(at: int, term: Constant) -> Check:
 
 
 def _answer(term: Constant) -> Callable[[Value], bool]:
-    """Returns whether a value is a constant that a term admits.
+    """Returns a function that tests whether a value is a constant that a term admits.
 
-    The last contents are cached, because programs have the same few again and again.
+    The result for the last contents is cached, because programs repeat a few constants.
     """
     last: Data | None = None
     answer = False

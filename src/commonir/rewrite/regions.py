@@ -42,11 +42,11 @@ def remove_unreachable(region: Region) -> bool:
     if len(region.blocks) < 2:
         return False
     reached = set(reverse_postorder(region))
-    gone = [block for block in region.blocks if block not in reached]
-    if gone:
+    unreachable = [block for block in region.blocks if block not in reached]
+    if unreachable:
         region.blocks[:] = [block for block in region.blocks if block in reached]
-        erase_blocks(gone)
-    return bool(gone)
+        erase_blocks(unreachable)
+    return bool(unreachable)
 
 
 def erase_blocks(blocks: Iterable[Block]) -> None:
@@ -60,9 +60,9 @@ def erase_blocks(blocks: Iterable[Block]) -> None:
 def _erase_together(ops: Sequence[Operation]) -> None:
     """Erases operations that, including their regions, only use each other."""
     for op in ops:
-        for inner in op.walk():
-            inner.operands = ()
-            inner.successors = ()
+        for nested in op.walk():
+            nested.operands = ()
+            nested.successors = ()
     for op in ops:
         op.detach()
 
@@ -79,13 +79,13 @@ def _remove_unneeded(region: Region) -> bool:
         op
         for block in region.blocks
         for op in block.operations
-        if _may_go(op) and not any(r in live for r in op.results)
+        if _has_no_write(op) and not any(r in live for r in op.results)
     ]
     _erase_together(dead)
     return changed or bool(dead)
 
 
-def _may_go(op: Operation) -> bool:
+def _has_no_write(op: Operation) -> bool:
     return may_have_no_effect(type(op)) and effects_of(op) <= Effects.READS
 
 
@@ -97,7 +97,7 @@ class _Liveness:
         self.pending: list[Value] = []
         for block in region.blocks:
             for op in block.operations:
-                if not _may_go(op):
+                if not _has_no_write(op):
                     self._need(self._needed_by(op))
         while self.pending:
             value = self.pending.pop()
@@ -145,9 +145,9 @@ def _drop_arguments(block: Block, remaining: list[int]) -> None:
                 for n, successor in enumerate(last.successors)
             ]
             replace_branch(last, last.with_successor_operands(passed))
-    gone = [a for n, a in enumerate(block.arguments) if n not in remaining]
+    dropped = [a for n, a in enumerate(block.arguments) if n not in remaining]
     block.keep_arguments(remaining)
-    for a in gone:
+    for a in dropped:
         for op in a.users:
             op.operands = tuple([v for v in op.operands if v is not a])
 

@@ -31,7 +31,7 @@ from commonir.rewrite.sample_types import sampled
 class RuleSet:
     """A set of compiled rules. Raises: DiagnosticError with all errors (E0604 to E0606)."""
 
-    __slots__ = ("_by_definition", "_found", "rules")
+    __slots__ = ("_by_definition", "_cache", "rules")
 
     def __init__(self, rewrites: Iterable[Rewrite]) -> None:
         diagnostics = Diagnostics()
@@ -46,7 +46,7 @@ class RuleSet:
             self._by_definition.setdefault(rule.definition, []).append(rule)
         diagnostics.extend(_ambiguities(self._by_definition))
         diagnostics.raise_errors()
-        self._found: dict[type[Operation], tuple[Compiled, ...]] = {}
+        self._cache: dict[type[Operation], tuple[Compiled, ...]] = {}
 
     def for_operation(self, op: Operation) -> tuple[Compiled, ...]:
         """Returns the rules whose root is the definition of an operation, in the order in which they are tried."""
@@ -54,10 +54,10 @@ class RuleSet:
 
     def for_definition(self, op_class: type[Operation]) -> tuple[Compiled, ...]:
         """Returns the rules whose root is a definition, in the order in which they are tried."""
-        result = self._found.get(op_class)
+        result = self._cache.get(op_class)
         if result is None:
-            own = [r for base in op_class.__mro__ for r in self._by_definition.get(base, ()) if r.takes(op_class)]
-            result = self._found[op_class] = tuple(_in_order(own))
+            rules = [r for base in op_class.__mro__ for r in self._by_definition.get(base, ()) if r.takes(op_class)]
+            result = self._cache[op_class] = tuple(_in_order(rules))
         return result
 
     def prefers_users(self) -> bool:
@@ -86,35 +86,35 @@ class RuleSet:
 def specificity(rewrite: Rewrite) -> tuple[int, int]:
     """Returns how discriminating a rule is: operations of its source with its benefit, then constrained terms."""
     operations = constrained = 0
-    seen: set[str] = set()
+    names: set[str] = set()
     pending: list[tuple[object, Field | None]] = [(rewrite.source, None)]
     while pending:
-        at, field = pending.pop()
-        match at:
+        term, field = pending.pop()
+        match term:
             case OperationTerm():
                 operations += 1
-                known = at.definition.layout.by_name
-                pending += [(t, known[name]) for name, t in at.fields.items()]
-                pending += [(t, None) for t in at.extra.values()]
+                fields = term.definition.layout.by_name
+                pending += [(t, fields[name]) for name, t in term.fields.items()]
+                pending += [(t, None) for t in term.extra.values()]
             case Variable():
-                constrained += _restricts(at, field) + (at.name in seen)
-                seen.add(at.name)
+                constrained += _restricts(term, field) + (term.name in names)
+                names.add(term.name)
             case Anything():
                 pass
             case _:
                 constrained += 1
-                pending += [(t, field) for t in _items(at) or ()]
+                pending += [(t, field) for t in _items(term) or ()]
     return operations + rewrite.benefit, constrained + len(rewrite.restrictions)
 
 
 def _restricts(variable: Variable, field: Field | None) -> bool:
     """Returns whether a variable requires more than the definition of its field."""
-    demanded = variable.constraint
-    if demanded is None or field is None:
-        return demanded is not None
-    if isinstance(demanded, TypeConstraint) and isinstance(field.pattern, TypeConstraint):
-        return not sampled(field.pattern) <= sampled(demanded)
-    return demanded is not field.check
+    constraint = variable.constraint
+    if constraint is None or field is None:
+        return constraint is not None
+    if isinstance(constraint, TypeConstraint) and isinstance(field.pattern, TypeConstraint):
+        return not sampled(field.pattern) <= sampled(constraint)
+    return constraint is not field.check
 
 
 def _in_order(rules: Iterable[Compiled]) -> Iterator[Compiled]:
@@ -150,7 +150,7 @@ def _by_implication(rules: list[Compiled]) -> Iterator[Compiled]:
 
 
 def _meeting(rules: Sequence[Compiled]) -> Iterator[tuple[Compiled, Compiled]]:
-    """Yields pairs of rules, except those that require different literals of the field of which most require one."""
+    """Yields pairs of rules, except those that require different literals of one field, the one most often required."""
     sources = [(r, r.rewrite.source) for r in rules]
     demanded = Counter([name for _, s in sources for name in s.fields if _key(s, name) is not None])
     name = next((name for name, _ in demanded.most_common(1)), "")
@@ -166,9 +166,7 @@ def _meeting(rules: Sequence[Compiled]) -> Iterator[tuple[Compiled, Compiled]]:
 
 
 def _key(source: OperationTerm, name: str) -> object:
-    """Returns the literal that a source requires of a field; None if there is none, or if it may be at either of two
-    operands.
-    """
+    """Returns the literal that a source requires of a field; None if there is none, or if the operands commute."""
     term = source.fields.get(name, _FREE)
     is_one = isinstance(term, Hashable) and _is_literal(term) and _items(term) is None
     return term if is_one and not source.swaps else None
@@ -184,13 +182,13 @@ def _ambiguities(by_definition: Mapping[type[Op], Sequence[Compiled]]) -> Iterat
                 groups.setdefault(specificity(rule.rewrite), []).append(rule)
         for a, b in chain.from_iterable(map(_meeting, groups.values())):
             # Two inherited rules are reported where they are defined.
-            if definition in (a.definition, b.definition) and _are_alike(a.rewrite.source, b.rewrite.source):
+            if definition in (a.definition, b.definition) and _are_ambiguous(a.rewrite.source, b.rewrite.source):
                 message = f"rules {a!r} and {b!r} match the same operations and are equally discriminating"
                 where = ", ".join([r.rewrite.position for r in (a, b) if r.rewrite.position])
                 yield Diagnostic(AMBIGUOUS_RULES, message, where=where)
 
 
-def _are_alike(a: OperationTerm, b: OperationTerm) -> bool:
+def _are_ambiguous(a: OperationTerm, b: OperationTerm) -> bool:
     """Returns whether two equally specific sources can match the same operation, and neither implies the other."""
     return _implied(a, b) == 0 and _may_both_match(a, b)
 
@@ -200,25 +198,27 @@ def _pairs(first: OperationTerm, second: OperationTerm) -> Iterator[tuple[object
     pending = [(first, second)]
     while pending:
         a, b = pending.pop()
-        known = a.definition.layout.by_name
+        fields = a.definition.layout.by_name
         for name in {**a.fields, **b.fields}:
-            one, two = a.fields.get(name, _FREE), b.fields.get(name, _FREE)
-            if isinstance(one, OperationTerm) and isinstance(two, OperationTerm):
-                definitions = one.definition, two.definition
+            first_term, second_term = a.fields.get(name, _FREE), b.fields.get(name, _FREE)
+            if isinstance(first_term, OperationTerm) and isinstance(second_term, OperationTerm):
+                definitions = first_term.definition, second_term.definition
                 if issubclass(*definitions) or issubclass(definitions[1], definitions[0]):
-                    pending.append((one, two))
+                    pending.append((first_term, second_term))
                     continue
-            field, own, other = known.get(name), _items(one), _items(two)
-            if own is not None and other is not None and len(own) == len(other):
-                yield from ((_effective(x, field), _effective(y, field)) for x, y in zip(own, other, strict=True))
+            field, first_items, second_items = fields.get(name), _items(first_term), _items(second_term)
+            if first_items is not None and second_items is not None and len(first_items) == len(second_items):
+                yield from (
+                    (_effective(x, field), _effective(y, field)) for x, y in zip(first_items, second_items, strict=True)
+                )
             else:
-                yield _effective(one, field), _effective(two, field)
+                yield _effective(first_term, field), _effective(second_term, field)
         for name in {**a.extra, **b.extra}:
             yield a.extra.get(name, _FREE), b.extra.get(name, _FREE)
 
 
 def _effective(term: object, field: Field | None) -> object:
-    """Returns the term of a field without the requirements of its definition."""
+    """Returns the term of a field; a free one if it requires no more than the definition."""
     return _FREE if isinstance(term, Variable) and not _restricts(term, field) else term
 
 
@@ -254,7 +254,7 @@ def _orders(term: OperationTerm) -> Iterator[OperationTerm]:
 
 
 def _may_agree(a: object, b: object) -> bool:
-    """Returns whether something can match two terms."""
+    """Returns whether one value or attribute can match two terms."""
     if isinstance(a, OperationTerm) and isinstance(b, OperationTerm):
         return False  # of different definitions
     if _items(a) is not None and _items(b) is not None:

@@ -74,7 +74,7 @@ class MatchStep:
         """Returns why the step failed."""
         raise NotImplementedError
 
-    def _where(self, match: Match) -> str:
+    def _subject(self, match: Match) -> str:
         name = match.operations[self.at].name
         return name if self.field is None else f"'{self.field.spelling}' of {name}"
 
@@ -107,15 +107,15 @@ class Enter(MatchStep):
     def reason(self, match: Match) -> str:
         value = _operand(match.operations[self.at], self.field, self.index)
         if value is None:
-            return f"{self._where(match)} is absent"
+            return f"{self._subject(match)} is absent"
         owner = value.owner
         if not isinstance(owner, Operation):
-            return f"{self._where(match)} is an argument, not the result of {self.definition.name}"
+            return f"{self._subject(match)} is an argument, not the result of {self.definition.name}"
         if isinstance(owner, self.definition) and not owner.has_form_of(self.definition):
-            return f"{self._where(match)} is the result of another version of {owner.name}"
+            return f"{self._subject(match)} is the result of another version of {owner.name}"
         if isinstance(owner, self.definition):
-            return f"{self._where(match)} is result {value.index} of {owner.name}, not {self.pick}"
-        return f"{self._where(match)} is the result of {owner.name}, not of {self.definition.name}"
+            return f"{self._subject(match)} is result {value.index} of {owner.name}, not {self.pick}"
+        return f"{self._subject(match)} is the result of {owner.name}, not of {self.definition.name}"
 
 
 class BindOperand(MatchStep):
@@ -144,10 +144,10 @@ class BindOperand(MatchStep):
     def reason(self, match: Match) -> str:
         value = _operand(match.operations[self.at], self.field, self.index)
         if value is None and not self._may_be_absent:
-            return f"{self._where(match)} is absent"
+            return f"{self._subject(match)} is absent"
         if value is not None and self.type is not None and not self.type.admits(value.type):
-            return f"{self._where(match)} must be {self.type.summary}, found {value.type}"
-        return f"{self._where(match)} is not the same value as ${self.name} elsewhere"
+            return f"{self._subject(match)} must be {self.type.summary}, found {value.type}"
+        return f"{self._subject(match)} is not the same value as ${self.name} elsewhere"
 
 
 class BindGroup(MatchStep):
@@ -169,9 +169,9 @@ class BindGroup(MatchStep):
     def reason(self, match: Match) -> str:
         values = _group(match.operations[self.at], self.field)
         if self.name in match.bound and match.bound[self.name] != values:
-            return f"{self._where(match)} are not the same values as ${self.name} elsewhere"
+            return f"{self._subject(match)} are not the same values as ${self.name} elsewhere"
         actual = ", ".join([str(v.type) for v in values])
-        return f"{self._where(match)} must be {'' if self.type is None else self.type.summary}, found {actual}"
+        return f"{self._subject(match)} must be {'' if self.type is None else self.type.summary}, found {actual}"
 
 
 class CountGroup(MatchStep):
@@ -188,7 +188,7 @@ class CountGroup(MatchStep):
 
     def reason(self, match: Match) -> str:
         actual = len(_group(match.operations[self.at], self.field))
-        return f"{self._where(match)} has {actual} values, not {self.count}"
+        return f"{self._subject(match)} has {actual} values, not {self.count}"
 
 
 class IsConstant(MatchStep):
@@ -212,10 +212,10 @@ class IsConstant(MatchStep):
         value = _operand(match.operations[self.at], self.field, self.index)
         data = None if value is None else known_data(value)
         if data is None:
-            return f"{self._where(match)} is not constant"
+            return f"{self._subject(match)} is not constant"
         if self.term.admits(data):
-            return f"{self._where(match)} is not the same value as ${self.term.name} elsewhere"
-        return f"{self._where(match)} is not {self.term.text}"
+            return f"{self._subject(match)} is not the same value as ${self.term.name} elsewhere"
+        return f"{self._subject(match)} is not {self.term.text}"
 
 
 class AttributeStep(MatchStep):
@@ -250,8 +250,8 @@ class AttributeStep(MatchStep):
         # Equal as attributes are: 0.0 is not -0.0, and a NaN is itself.
         if not self.name:
             return self.expected is None or actual.attribute is self.expected
-        known = match.bound.setdefault(self.name, actual)
-        return known is actual or (isinstance(known, BoundAttribute) and known.attribute is actual.attribute)
+        bound = match.bound.setdefault(self.name, actual)
+        return bound is actual or (isinstance(bound, BoundAttribute) and bound.attribute is actual.attribute)
 
     @property
     def _may_be_absent(self) -> bool:
@@ -259,16 +259,18 @@ class AttributeStep(MatchStep):
 
     def reason(self, match: Match) -> str:
         actual = _attribute(match.operations[self.at], self.field, self.extra)
-        where = self._where(match) if self.field is not None else f"'{self.extra}' of {match.operations[self.at].name}"
+        subject = (
+            self._subject(match) if self.field is not None else f"'{self.extra}' of {match.operations[self.at].name}"
+        )
         if actual is None and not self._may_be_absent:
-            return f"{where} is absent"
+            return f"{subject} is absent"
         if actual is not None and self.check is not None and not _passes(self.check, actual):
-            return f"{where} must be {self.check.text}, found {_shown(actual)}"
+            return f"{subject} must be {self.check.text}, found {_shown(actual)}"
         other = f"that of ${self.name} elsewhere" if self.name else self.shown
-        return f"{where} is {_shown(actual)}, not {other}"
+        return f"{subject} is {_shown(actual)}, not {other}"
 
 
-class Ask(MatchStep):
+class CallFunction(MatchStep):
     """A function accepts an operand or an attribute, and binds variables to its outputs."""
 
     __slots__ = ("extra", "index", "is_value", "term")
@@ -282,7 +284,7 @@ class Ask(MatchStep):
         self.is_value = is_value
         self.extra = extra
 
-    def _answer(self, match: Match) -> tuple[object, ...] | None:
+    def _outputs(self, match: Match) -> tuple[object, ...] | None:
         op = match.operations[self.at]
         if self.is_value:
             subject: object = _operand(op, self.field, self.index)
@@ -300,15 +302,15 @@ class Ask(MatchStep):
         return several if len(several) == len(self.term.outputs) else None
 
     def holds(self, match: Match) -> bool:
-        actual = self._answer(match)
+        actual = self._outputs(match)
         if actual is None:
             return False
         return all(_binds(match, term, arguments) for term, arguments in zip(self.term.outputs, actual, strict=True))
 
     def reason(self, match: Match) -> str:
-        if self._answer(match) is None:
-            return f"{self._where(match)} is nothing that {self.term.name} takes"
-        return f"what {self.term.name} says of {self._where(match)} does not fit"
+        if self._outputs(match) is None:
+            return f"{self._subject(match)} is nothing that {self.term.name} takes"
+        return f"what {self.term.name} says of {self._subject(match)} does not fit"
 
 
 def _binds(match: Match, term: Variable | Anything, value: object) -> bool:
@@ -323,8 +325,8 @@ def _binds(match: Match, term: Variable | Anything, value: object) -> bool:
     attribute_ = BoundAttribute(value, None)
     if isinstance(check, Check) and not _passes(check, attribute_):
         return False
-    known = match.bound.setdefault(term.name, attribute_)
-    return known is attribute_ or (isinstance(known, BoundAttribute) and known.attribute is attribute_.attribute)
+    bound = match.bound.setdefault(term.name, attribute_)
+    return bound is attribute_ or (isinstance(bound, BoundAttribute) and bound.attribute is attribute_.attribute)
 
 
 class Restrict(MatchStep):

@@ -91,7 +91,7 @@ class Ranks(ArkContext):
         notes = [d.message for d in error.diagnostics]
         help = "fix sizes with --set-dim NAME=SIZE" if any("not fixed" in n for n in notes) else None
         message = f"{what} cannot be expressed in ark"
-        self.found.add(UNSUPPORTED_CONVERSION, message, where=self._function, notes=notes, help=help)
+        self.diagnostics.add(UNSUPPORTED_CONVERSION, message, where=self._function, notes=notes, help=help)
 
     def output(self, name: str, value: Value) -> None:
         """Returns a value from the rank under a name."""

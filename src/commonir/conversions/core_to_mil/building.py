@@ -143,7 +143,7 @@ class _Sizes:
     def __init__(self, context: Context, dims: Sequence[Dim]) -> None:
         self.context = context
         inputs = set(context.prologue.arguments)
-        values = [context.sizes.get(name) for d in dims for name in symbols(d)]
+        values = [context.dims.get(name) for d in dims for name in symbols(d)]
         self.is_hoisted = all(h is None or h[0] in inputs for h in values)
 
     def put(self, op: Op) -> Value:

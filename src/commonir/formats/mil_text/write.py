@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.files import atomic_file, atomic_files, made_folders
+from commonir.base.files import atomic_file, atomic_files, created_folders
 from commonir.dialects.mil.base import SPECIFICATION_VERSIONS
 from commonir.dialects.mil.description import description_of
 from commonir.dialects.mil.program import Func
@@ -55,7 +55,7 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
             stream.write(text)
         return (target,)
     files = [target.parent / place for place in planned]
-    with made_folders(*dict.fromkeys(f.parent for f in files)), atomic_files(*files, target) as streams:
+    with created_folders(*dict.fromkeys(f.parent for f in files)), atomic_files(*files, target) as streams:
         for file, stream in zip(planned.values(), streams, strict=False):
             file.write(stream)
         streams[-1].write(text)
