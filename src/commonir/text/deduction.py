@@ -1,8 +1,8 @@
-"""The types of operands and results that an assembly format leaves out.
+"""Deduction of the types of operands and results that an assembly format leaves out.
 
-They follow from the types that the text states by the traits of the definition. Where these traits only copy types from
-one field to another, what follows depends on which fields have a type and on how many values they have: it is found
-once for each definition and filled in; otherwise once for the same types in a text.
+They follow from the types in the text and the traits of the definition. Where these traits only copy types from one
+field to another, the result depends only on which fields have a type and on how many values they have: it is computed
+once for each definition. Otherwise it is computed once for each combination of types in a text.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from commonir.ods.mlir_op import single_types
 from commonir.ods.type_rules import Typing, deduce
 
 DeducedTypes: TypeAlias = "tuple[Sequence[Type | None], Sequence[Type] | None]"
-"""Types of operands, one by one, None where unknown; and those of results, None when they are not known."""
+"""Types of operands, None for each that is unknown, and types of results, None when these are unknown."""
 _Origin: TypeAlias = "int | Type | None"
-"""The position of a type among those that the text states, or the only type that a field admits."""
+"""The position of a type among those in the text, or the only type that a field admits."""
 _Filling: TypeAlias = "tuple[list[_Origin], list[int | Type] | None]"
 
 StatedTypes: TypeAlias = "dict[str, tuple[Type, ...]]"
@@ -26,7 +26,7 @@ StatedTypes: TypeAlias = "dict[str, tuple[Type, ...]]"
 
 
 class Deduction:
-    """Finds the types that texts of one definition leave out. `states_results`: its format states those of results."""
+    """Deduces types for one definition. `states_results`: its format has the types of results."""
 
     __slots__ = ("_copies", "_definition", "_evident", "_fillings", "_inputs", "_results", "_states_results")
 
@@ -43,8 +43,8 @@ class Deduction:
     def types(self, counts: tuple[int, ...], stated: StatedTypes, known: dict[object, DeducedTypes]) -> DeducedTypes:
         """Returns the types of operands and results.
 
-        `counts` says how many operands each field has; results are not known where other numbers of types are stated.
-        `known` has what was found for the same types before.
+        `counts` has the number of operands of each field. The types of results are None where the text has another
+        number of types. `known` caches what was deduced from the same types.
         """
         if self._copies:
             return self._filled(counts, stated)
@@ -68,7 +68,7 @@ class Deduction:
         )
 
     def _filling(self, counts: tuple[int, ...], stated: StatedTypes) -> _Filling:
-        """Returns where each type comes from, found with types that stand for those of the text."""
+        """Returns the source of each type, deduced with placeholders for the types of the text."""
         places: dict[Type, int] = {}
         samples: StatedTypes = {}
         for name, types in stated.items():

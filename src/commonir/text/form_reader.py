@@ -1,4 +1,4 @@
-"""Collects what the text of one operation states by the elements of its assembly format, and builds the operation.
+"""Reads the elements of the assembly format of one operation, and builds the operation.
 
 The inverse of `text/form_writer.py`.
 """
@@ -29,9 +29,9 @@ from commonir.text.form_context import FormContext
 from commonir.text.python_forms import PythonReader
 
 Reading: TypeAlias = "Generator[RegionRequest, Region, None]"
-"""Reads elements; requests regions, and is sent them."""
+"""Reads elements; yields requests for regions, and receives the regions."""
 
-# The words that attributes of the syntax itself begin with.
+# The keywords with which builtin attributes begin.
 _ATTRIBUTE_WORDS = frozenset(
     [
         "true",
@@ -51,12 +51,12 @@ _ATTRIBUTE_WORDS = frozenset(
 
 
 def _has_its_type(field: Field) -> bool:
-    """Returns whether a number has its type in a dictionary, though not where a form names the attribute."""
+    """Returns whether a number has its type in a dictionary, but not where a format names the attribute."""
     return field.type is not None and field.type.elides_type
 
 
 class FormPlan:
-    """What follows from a definition for reading its form. `deduction` is None where no types are left out."""
+    """A cache of the data of a definition for reading its form. `deduction` is None where the format has all types."""
 
     __slots__ = ("deduction", "definition", "fields", "form")
 
@@ -70,14 +70,14 @@ class FormPlan:
 
 @cache
 def plan_of(definition: type[Op]) -> FormPlan:
-    """Returns how the form of a definition is read."""
+    """Returns the plan of a definition."""
     return FormPlan(definition)
 
 
 class FormReader:
-    """Collects what the text of one operation says, then builds it.
+    """Reads the elements of one operation, then builds it.
 
-    `operands`, `types` and `regions` are by field; types of all operands or all results, where they are stated
+    `operands`, `types` and `regions` are by field; types of all operands or all results, where the format has them
     together, are in `operand_types` and `result_types`.
     """
 
@@ -113,7 +113,7 @@ class FormReader:
         self._give(results, of_results)
 
     def read_type_of(self, group: assembly.Group, short: str) -> None:
-        """Reads the types of a group, of which that of a dialect may leave out its prefix."""
+        """Reads the types of a group; a type of the dialect may be written without its prefix."""
         if short and self.tokens.at("<"):
             self._give(group, (self._short_type(short),))
         else:
@@ -135,7 +135,7 @@ class FormReader:
         self.all_operands = self._uses()
 
     def read_all_successors(self) -> None:
-        """Reads all successors, perhaps none."""
+        """Reads all successors, zero or more."""
         if self.tokens.kind == "block":
             self._successors()
 
@@ -145,7 +145,7 @@ class FormReader:
             self.blocks.append(self.context.successor())
 
     def starts(self, element: assembly.Element) -> bool:
-        """Returns whether the current token can begin an element: how an optional group is recognized."""
+        """Returns whether the current token can begin an element, which selects an optional group."""
         tokens = self.tokens
         match element:
             case assembly.Literal(text=text):
@@ -207,7 +207,7 @@ class FormReader:
             self.attributes[field] = self.read_attribute(field)
 
     def read_operands(self, field: Field) -> None:
-        """Reads the values of a variadic operand, perhaps none."""
+        """Reads the values of a variadic operand, zero or more."""
         self.operands[field] = self._uses()
 
     def _uses(self) -> list[Use]:
@@ -250,7 +250,7 @@ class FormReader:
             return StringAttr(self.context.bracketed()) if read is None else read(attributes)
         if attr_type is not None and attr_type.elides_type:
             if tokens.kind == "int" or tokens.at("-"):
-                # What follows a colon here is not the type of the number, but the next element of the format.
+                # A colon here begins the next element of the format, not the type of the number.
                 at = tokens.start
                 number = tokens.integer((1 << 64) - 1)
                 typed = attr_type.to_attribute(number)
@@ -325,7 +325,7 @@ class FormReader:
             self._give(group, self.context.types.types() if self.operands.get(group.field, [1]) else ())
 
     def _short_type(self, name: str) -> Type:
-        """A type of a dialect without its prefix."""
+        """Reads a type of a dialect without its prefix."""
         read = self.context.types.readers.get(name)
         if read is not None:
             return read(self.context.types)
@@ -333,7 +333,7 @@ class FormReader:
         return DialectType(dialect, mnemonic, self.context.bracketed()[1:-1])
 
     def _at_no_type(self) -> bool:
-        """Whether something stands here that no type begins with. mlir-opt does not read what it prints there."""
+        """Returns whether the current token cannot begin a type. mlir-opt prints such text but cannot read it."""
         return self.tokens.kind in ("mark", "value", "end") and not self.tokens.at("(")
 
     def _give(self, group: assembly.Group, types: Sequence[Type]) -> None:
@@ -357,7 +357,7 @@ class FormReader:
     # -- building
 
     def build(self) -> Op:
-        """Builds the operation of what was read."""
+        """Builds the operation from the elements that were read."""
         definition, builder = self.definition, self.context.builder
         layout = definition.layout
         arguments: dict[str, object] = {}
@@ -398,7 +398,7 @@ class FormReader:
     def _types_of(
         self, counts: tuple[int, ...], uses: Sequence[Use], arguments: Mapping[str, object]
     ) -> tuple[Sequence[Type | None], Sequence[Type] | None]:
-        """Returns the types of operands, None where unknown, and of results; None when they are to be inferred."""
+        """Returns the types of operands, None where unknown, and of results, None when these are inferred."""
         layout, deduction = self.definition.layout, self.plan.deduction
         stated: StatedTypes = {f.name: tuple(types) for f, types in self.types.items()}
         if self.operand_types is not None:
@@ -443,7 +443,7 @@ class FormReader:
             tokens.fail(str(error), at=self.start, code=WRONG_ATTRIBUTE)
 
     def _divide_results(self) -> None:
-        """Records how results divide among those declared, if an attribute holds it and their types say it."""
+        """Sets the attribute with the number of results of each field, if there is one and the types are known."""
         sizes = self.definition.layout.by_name.get(RESULT_SIZES)
         if sizes is None or sizes not in self.plan.form.named:
             return
@@ -455,7 +455,7 @@ class FormReader:
         self.attributes[sizes] = DenseArrayAttr(i32, tuple(counts))
 
     def _stated_results(self) -> Sequence[Type] | None:
-        """Returns the types of the results as stated; None when they are to be inferred."""
+        """Returns the types of the results from the text; None when they are inferred."""
         if self.result_types is not None or not self.plan.form.states_results:
             return self.result_types
         return [t for f in self.definition.layout.results for t in self.types.get(f, ())]

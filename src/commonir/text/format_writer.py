@@ -20,7 +20,7 @@ Step: TypeAlias = "Callable[[Writer], None]"
 
 
 class CompiledFormat:
-    """The steps that write the format of a definition."""
+    """A compiled format: the functions that write its elements."""
 
     __slots__ = ("_plan", "_steps")
 
@@ -31,7 +31,7 @@ class CompiledFormat:
     def write(self, printer: FormPrinter, op: Op) -> list[Piece]:
         """Returns the text of an operation.
 
-        Raises: Inexpressible when its format cannot say what it is.
+        Raises: Inexpressible when its format cannot express it.
         """
         _check_expressible(op, self._plan)
         writer = Writer(printer, op, self._plan)
@@ -52,7 +52,7 @@ def _compiled(definition: type[Op], elements: Sequence[assembly.Element]) -> tup
 
 
 def _step(definition: type[Op], element: assembly.Element) -> Step:
-    """Returns what writes an element."""
+    """Returns the function that writes an element."""
     match element:
         case assembly.Literal(text=text):
             return _literal(text)
@@ -87,7 +87,7 @@ def _step(definition: type[Op], element: assembly.Element) -> Step:
 
 
 def _literal(text: str) -> Step:
-    """Returns what writes a keyword or punctuation, with the blanks that belong around it."""
+    """Returns the function that writes a keyword or punctuation, with the blanks around it."""
     if not text.strip():
         return lambda writer: writer.blank(text)
     is_mark = len(text) == 1
@@ -104,7 +104,7 @@ def _literal(text: str) -> Step:
 
 
 def _operand(position: int, element: assembly.Variable) -> Step:
-    """Returns what writes an operand that is always there, at its position among the fields of operands."""
+    """Returns the function that writes a required operand, by its position among the operand fields."""
 
     def write(writer: Writer) -> None:
         op = writer.op
@@ -119,7 +119,7 @@ def _operand(position: int, element: assembly.Variable) -> Step:
 
 
 def _types_of(definition: type[Op], group: assembly.Group, short: str) -> Step:
-    """Returns what writes the types of a group of values."""
+    """Returns the function that writes the types of a group of values."""
     results = definition.layout.results
     if (
         isinstance(group, assembly.Variable)
@@ -159,7 +159,7 @@ def _directive(name: str, arguments: Arguments) -> Step:
 
 
 def _optional(definition: type[Op], group: assembly.Optional) -> Step:
-    """Returns what writes the elements of a group, or those that stand for it."""
+    """Returns the function that writes the elements of a group, or its alternative elements."""
     there = _compiled(definition, [e for e in group.elements if not group.is_silent(e)])
     otherwise = _compiled(definition, [e for e in group.otherwise if not group.is_silent(e)])
     anchor, inverted = group.anchor, group.inverted
@@ -187,7 +187,7 @@ def _any_order(definition: type[Op], group: assembly.AnyOrder) -> Step:
 
 
 def _check_expressible(op: Op, plan: FormPlan) -> None:
-    """Raises: Inexpressible when operands or regions are missing, or result types are neither stated nor inferred."""
+    """Raises Inexpressible if operands or regions are missing, or result types neither in the format nor inferred."""
     offsets = op.operand_offsets
     if offsets is not None and any(offsets[n + 1] - offsets[n] != 1 for n in plan.required):
         raise Inexpressible

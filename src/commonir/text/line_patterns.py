@@ -1,8 +1,8 @@
-"""Assembly formats compiled into regular expressions: what most operations look like is read in one match.
+"""Assembly formats compiled into regular expressions: most operations are read in one match.
 
-A pattern covers an operation without regions; all else, and whatever does not match, is read token by token
-(`text/custom_forms.py`), which also reports what is wrong. A definition gets its pattern
-when it has been met a few times, as compiling takes as long as reading some operations.
+A pattern covers an operation without regions. A text that does not match is read token by token
+(`text/custom_forms.py`), which also reports errors. The pattern of a definition is compiled after a few operations,
+as compiling takes as long as reading some.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ class _Statement:
 
 
 class _Part(NamedTuple):
-    """An element of a format: its expression, and for each group what takes the text of the group, for which fields.
+    """An element of a format: its expression, and for each capture group a reader of its text with the fields.
 
-    What takes a text returns whether the format expects it; it is given the offset, too. It is None for names.
+    A reader also gets the offset of the text, and returns whether the format expects the text. It is None for names.
     """
 
     expression: str
@@ -133,13 +133,13 @@ class LinePattern:
         return tuple(counts), names
 
     def _meaning(self, statement: _Statement, match: re.Match[str]) -> Meaning | None:
-        """Returns what a match states; None if the format means it in another way."""
+        """Returns the types and attributes of a match; None if the format reads the text in another way."""
         tokens = statement.context.tokens
         begin, fault_count = tokens.start, len(tokens.diagnostics)
         try:
             result = self._taken(statement, match)
         except DiagnosticError:
-            # Token by token, the text may mean something else; if not, the diagnostic is the same.
+            # Reading token by token may succeed; if not, it reports the same diagnostic.
             result = None
         if len(tokens.diagnostics) > fault_count:
             tokens.diagnostics.truncate(fault_count)
@@ -160,7 +160,7 @@ class LinePattern:
             return None
         return Meaning(types, results, offsets_of(self._definition, counts), attributes, statement.extra)
 
-    # -- what groups state
+    # -- readers of capture groups
 
     def state_types(self, statement: _Statement, group: assembly.Group, text: str, at: int) -> bool:
         types = statement.context.types.types_of_text(text, at) if text else ()
@@ -220,7 +220,7 @@ class LinePattern:
         return statement.context.builder.decoded(self._definition, field, attribute, statement.start)
 
     def _compile(self) -> None:
-        """Compiles the format, if there is a pattern for all that it may say of a plain operation."""
+        """Compiles the format, if a pattern can express each element of it."""
         definition = self._definition
         layout = definition.layout
         is_covered = issubclass(definition, MlirOp) and definition.assembly and definition.custom_form is None
@@ -238,7 +238,7 @@ class LinePattern:
         if not named_all and len(named) < len(layout.inputs):
             return
         if any(isinstance(g, assembly.Variable) and g.field.kind is FieldKind.ATTRIBUTE for _, g in groups):
-            # What is read before it must not stand in a dictionary too.
+            # An attribute that was read before the dictionary must not occur in it again.
             known = [_NO_DICTIONARY if p is _DICTIONARY_PART else p for p in known]
             groups = [g for p in known for g in p.groups]
         self._all_operands = named_all
@@ -314,7 +314,7 @@ def _variable(element: assembly.Variable, field: Field) -> _Part | None:
 
 
 def _optional(group: assembly.Optional) -> _Part | None:
-    """Returns the expression of elements that are present, or of which the first is absent."""
+    """Returns the expression of an optional group: its elements, or the absence of the first one."""
     elements = [e for e in group.elements if not (isinstance(e, assembly.Literal) and not e.text.strip())]
     first = elements[0] if elements else None
     if isinstance(first, assembly.Literal):
@@ -340,5 +340,5 @@ def _field_of(group: assembly.Group) -> Field:
 
 
 def _word(text: str) -> str:
-    """Returns the expression of a keyword, which ends there, or of punctuation."""
+    """Returns the expression of a keyword, up to its end, or of punctuation."""
     return re.escape(text) + (r"(?![A-Za-z0-9_$.])" if text[0].isalpha() else "")

@@ -1,7 +1,7 @@
-"""Operations of definitions, built of what a text states.
+"""Builds operations from their parsed parts.
 
-Operations are built without checks of their definitions, which are done by `ods.verify`. Flat operands, regions and
-successors are divided among those that a definition declares.
+Operations are built without verification, which `ods.verify` does later. Flat operands, regions and successors are
+divided among the fields of the definition.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class OperationBuilder:
-    """Finds definitions and builds operations; faults are reported to the token stream."""
+    """Finds definitions and builds operations; reports errors to the token stream."""
 
     def __init__(self, tokens: TokenStream, names: NameScopes, dialects: Dialects, versions: Mapping[str, str]) -> None:
         self._tokens = tokens
@@ -39,16 +39,16 @@ class OperationBuilder:
         self.dialects = dialects
         self.versions = dict(versions)
         self._definitions: dict[str, type[Op] | None] = {}
-        # By definition and number of operands, where nothing else says how they divide.
+        # By definition and number of operands, where the text has no group sizes.
         self._counts: dict[tuple[type[Op], int], tuple[int, ...]] = {}
 
     def set_version(self, dialect: str, version: str) -> None:
-        """Has operations of a dialect mean those of a version from here on."""
+        """Sets the version of a dialect for the operations that follow."""
         self.versions[dialect] = version
         self._definitions.clear()
 
     def find(self, name: str, since: Attribute | None = None) -> type[Op] | None:
-        """Returns the definition of an operation, of the version that it or the module states."""
+        """Returns the definition of an operation, in the version that the operation or the module requests."""
         if not isinstance(since, StringAttr) and name in self._definitions:
             return self._definitions[name]
         declared = since.value if isinstance(since, StringAttr) else self.versions.get(name.partition(".")[0], "")
@@ -70,7 +70,7 @@ class OperationBuilder:
         start: int,
         successors: tuple[Block, ...] = (),
     ) -> Operation:
-        """Builds an operation of a name, unchecked. `properties` is None where the text does not state any."""
+        """Builds an operation by name, without verification. `properties` is None where the text has none."""
         if name == Module.name:
             if len(regions) != 1:
                 self._tokens.report(f"{name}: requires one region", start, MALFORMED_REGION)
@@ -111,7 +111,7 @@ class OperationBuilder:
         regions: list[Region],
         start: int,
     ) -> Operation:
-        """Builds an operation of an operator that the text itself declares, of the signature that fits its operands."""
+        """Builds an operation of an operator that the text declares, with the overload that fits its operands."""
         from commonir.ods.declared import OperatorUse, choose  # noqa: PLC0415  few texts declare operators
 
         sizes = properties.pop(GROUP_SIZES, None)
@@ -134,7 +134,7 @@ class OperationBuilder:
         extra: Mapping[str, Attribute],
         at: int,
     ) -> Op:
-        """Builds an operation at an offset; reports only attributes that are missing."""
+        """Builds an operation at an offset; reports missing attributes only."""
         op = definition.build(arguments, types)
         if any(v is MISSING for v in op.attribute_values):
             self.report_missing(op, at)
@@ -153,7 +153,7 @@ class OperationBuilder:
         regions: tuple[Region, ...] = (),
         successors: tuple[Block, ...] = (),
     ) -> Op:
-        """Builds, as `build`, an operation without parameters of flat operands, which `counts` divides by field."""
+        """Builds an operation without parameters from flat operands; `counts` has their number by field."""
         layout = definition.layout
         attributes = tuple([arguments.get(f.name, f.default) for f in layout.attributes]) if layout.attributes else ()
         op = definition.assembled(operands, offsets_of(definition, counts), attributes, regions, types)
@@ -166,7 +166,7 @@ class OperationBuilder:
         return op
 
     def report_missing(self, op: Op, at: int) -> None:
-        """Reports the attributes that an operation lacks."""
+        """Reports the missing attributes of an operation."""
         for f, v in zip(op.layout.attributes, op.attribute_values, strict=True):
             if v is MISSING:
                 self._tokens.report(f"{op.name}: requires attribute '{f.spelling}'", at, WRONG_ATTRIBUTE)
@@ -182,7 +182,7 @@ class OperationBuilder:
             return value
 
     def end_region(self, definition: type[Op], region: Region) -> None:
-        """Adds the terminator of a region where the text leaves it out."""
+        """Adds the implicit terminator of a region where the text omits it."""
         name = implicit_terminator(definition)
         if not name:
             return
@@ -198,7 +198,7 @@ class OperationBuilder:
     def operand_arguments(
         self, definition: type[Op], operands: tuple[Value, ...], sizes: Attribute | None, start: int
     ) -> dict[str, object]:
-        """Divides flat operands among the declared ones."""
+        """Divides flat operands among the declared fields."""
         inputs = definition.layout.inputs
         known = self._counts.get((definition, len(operands))) if sizes is None else None
         counts = self.group_counts(definition, len(operands), sizes, start) if known is None else known
@@ -220,7 +220,7 @@ class OperationBuilder:
         return out
 
     def group_counts(self, definition: type[Op], total: int, sizes: Attribute | None, start: int) -> tuple[int, ...]:
-        """Returns how many of the flat operands belong to each declared one."""
+        """Returns the number of flat operands of each declared field."""
         inputs = definition.layout.inputs
         if isinstance(sizes, DenseArrayAttr):
             counts = [int(v) for v in sizes.values]
@@ -241,11 +241,11 @@ class OperationBuilder:
         return tuple(counts)
 
     def successor_arguments(self, definition: type[Op], blocks: Sequence[Block], start: int) -> dict[str, object]:
-        """Divides successors among the declared ones."""
+        """Divides successors among the declared fields."""
         return self._divided(definition, definition.layout.successors, blocks, "successors", start)
 
     def region_arguments(self, definition: type[Op], regions: Sequence[Region], start: int) -> dict[str, object]:
-        """Divides regions among the declared ones."""
+        """Divides regions among the declared fields."""
         return self._divided(definition, definition.layout.regions, regions, "regions", start)
 
     def _divided(

@@ -1,7 +1,7 @@
-"""Programs out of MLIR text: the generic form of every operation, and the custom forms of those that are defined.
+"""Parses MLIR text: the generic form of every operation, and the custom forms of defined operations.
 
-Operations are read by generators that a loop drives, so nested regions cost no recursion. Syntax stops at its first
-fault; faults of names and types are collected and reported together. Definitions are not verified here. Limits:
+Operations are read by generators that a loop drives, so nested regions need no recursion. Parsing stops at the first
+syntax error; errors of names and types are collected and reported together. Definitions are not verified here. Limits:
 `Limits.max_text_bytes`, `max_operations`, and those of `text/attributes.py`. Source: MLIR language reference.
 """
 
@@ -35,7 +35,7 @@ from commonir.text.resources import read_resources
 if TYPE_CHECKING:
     from commonir.text import custom_forms, line_patterns, python_forms
 else:
-    # The generic form has no use for them.
+    # The generic form does not need them.
     custom_forms = LazyModule("commonir.text.custom_forms")
     line_patterns = LazyModule("commonir.text.line_patterns")
     python_forms = LazyModule("commonir.text.python_forms")
@@ -60,7 +60,7 @@ class _Results(NamedTuple):
 
 
 Task = Generator["Task", object, object]
-"""A part of the text being read: yields tasks to be done first, and is sent their results."""
+"""A coroutine of the parser: yields nested tasks, and receives their results."""
 
 
 def parse_module(
@@ -72,10 +72,10 @@ def parse_module(
     versions: Mapping[str, str] | None = None,
     lines_before: int = 0,
 ) -> Module:
-    """Reads the program of a text. A text that is not one module is read as the contents of one.
+    """Reads the program of a text. Operations outside of a module are put into one.
 
-    `versions` are those of dialects that are not the newest. `lines_before` counts the lines of the file that stand
-    before the text.
+    `versions` has the versions of dialects that are not the newest. `lines_before` counts the lines of the file before
+    the text.
 
     Raises: DiagnosticError (E0240, E0241, E0242, E0302, E0303, E0401, E0402, E0501 to E0505).
     """
@@ -101,7 +101,7 @@ class _Parser:
     def module(self) -> Module:
         """Reads the whole text.
 
-        Raises: DiagnosticError with all faults, in the order of the text.
+        Raises: DiagnosticError with all errors, in the order of the text.
         """
         diagnostics = self._tokens.diagnostics
         try:
@@ -135,7 +135,7 @@ class _Parser:
             result = ops[0]
         else:
             result = Module()
-            # No text states this place. Of several programs in a file, one begins where the separator line ends.
+            # The text has no place for it. A program that is not the first of its file begins after the separator.
             before = lines.before
             result.location = Location(tokens.file, before, len(PIECE_SEPARATOR) + 1 if before else 0)
             for op in ops:
@@ -187,7 +187,7 @@ class _Parser:
         return op
 
     def _operation_at_once(self) -> Operation | None:
-        """Reads an operation that a pattern covers or whose line occurred before.
+        """Reads an operation that matches a pattern or whose line occurred before.
 
         Returns None, with nothing read, for any other.
         """
@@ -218,7 +218,7 @@ class _Parser:
             self._tokens.fail(f"more than {self._tokens.limits.max_operations} operations", code=LIMIT_EXCEEDED)
 
     def _locate(self, op: Operation, start: int) -> None:
-        """Sets where an operation comes from: its offset, or a location, perhaps an alias that is defined later."""
+        """Sets the location of an operation: its offset, or a `loc(...)`, whose alias may be defined later."""
         tokens = self._tokens
         if not tokens.at("loc"):
             op.location = TextLocation(self._context.lines, start)
@@ -368,8 +368,8 @@ class _Parser:
     def _region(self, entry: Sequence[Argument] | None, default: str) -> Task:
         """Reads a region.
 
-        `entry` are the arguments of its first block if they stand before the region, which then has a block; if they
-        are (), a label may state them. `default` is the dialect whose operations need no prefix in it.
+        `entry` has the arguments of the first block where they are written before the region, which then has a block;
+        if it is (), a label may state them. `default` is the dialect whose operations need no prefix in the region.
         """
         tokens, names = self._tokens, self._names
         tokens.expect("{")
