@@ -25,6 +25,13 @@ WITHOUT_EXAMPLE = {"stablehlo.async_done", "stablehlo.async_start", "stablehlo.c
 """Operations that programs no longer have."""
 
 
+WITHOUT_VALUES = {
+    "common_ir.library", "mil.composition", "onnx.custom", "onnx.function_instance", "shape.func",
+    "shape.function_library", "stablehlo.all_reduce", "stablehlo.reduce_scatter", *WITHOUT_EXAMPLE,
+}  # fmt: skip
+"""Operations with regions that have no values of their own: declarations, what readers keep, and communication."""
+
+
 def _written() -> dict[str, tuple[list[str], str]]:
     """Returns the written programs with the operations that they show, by file and first operation."""
     out: dict[str, tuple[list[str], str]] = {}
@@ -80,6 +87,16 @@ def test_every_operation_of_an_mlir_dialect_has_an_example(name: str) -> None:
         assert "return type(self)" not in page, operation
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DIALECTS.names())
+def test_operations_with_regions_have_an_example_with_values(name: str) -> None:
+    dialect = DIALECTS.get(name)
+    assert dialect is not None
+    for operation, versions in dialect.operations.items():
+        if any(not f.optional for f in versions[-1].layout.regions) and operation not in WITHOUT_VALUES:
+            assert _worked(operation).values, operation
+
+
 @pytest.mark.parametrize(
     ("name", "values"),
     [
@@ -90,6 +107,9 @@ def test_every_operation_of_an_mlir_dialect_has_an_example(name: str) -> None:
         ("scf.for", ("x = 1.5", "result = 12")),
         ("stablehlo.scatter", ("input = [[1.5, -0.5], [0.25, 3], [-2, 1.5]]", "updates = [[2, 0.25], [-1, 4]]",
                                "result = [[0.5, 3.5], [0.25, 3], [0, 1.75]]")),
+        ("onnx.Loop", ("x = [1.5, -0.5]", "last = [12, -4]", "all = [[3, -1], [6, -2], [12, -4]]")),
+        ("core.while", ("x = 1.5", "y = 192")),
+        ("mil.while_loop", ("x = [1.5, -0.5]", "y = [24, -8]")),
         ("math.isinf", ("result = [false, true, true, false]",)),
     ],
 )  # fmt: skip

@@ -97,7 +97,7 @@ def example_of(
     """Returns an operation of the definition: that of `examples.txt`, else a guess, if possible with all optional
     operands; None when there is none.
     """
-    if definition.layout.regions:
+    if any(not f.optional for f in definition.layout.regions):
         return None
     declared, results = _declared(definition)
     for guess in _guesses(_trials(definition), dim_styles):
@@ -111,7 +111,7 @@ def example_of(
 
 def general_example_of(definition: type[Op]) -> Op | None:
     """Returns an operation of the definition, if possible with symbolic dims, for its general meaning."""
-    if not definition.layout.regions:
+    if all(f.optional for f in definition.layout.regions):
         for guess in _guesses(_trials(definition), ("names",)):
             try:
                 return definition(**_arguments(definition, guess, {}))
