@@ -87,13 +87,13 @@ class Mul(_Binary, name="ark.Mul"):
 
 
 class Div(_Binary, name="ark.Div"):
-    """The quotient; of integers, rounded toward zero."""
+    """Elementwise quotient of two tensors; of integers, rounded toward zero."""
 
     fn = staticmethod(core.div)
 
 
 class Rope(_Binary, name="ark.Rope"):
-    """Rotary position embedding: neighbours along the last axis are complex numbers, which are multiplied.
+    """Rotary position embedding: multiplies pairs of neighbors along the last axis as complex numbers.
 
     C3: the last axis has an even size.
     """
@@ -199,13 +199,13 @@ class Sigmoid(_OfFloats, name="ark.Sigmoid"):
 
 
 class Gelu(_OfFloats, name="ark.Gelu"):
-    """0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))."""
+    """Gaussian error linear unit (GELU), approximated: 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))."""
 
     fn = staticmethod(_gelu)
 
 
 class Copy(_Unary, name="ark.Copy"):
-    """A copy of each element."""
+    """Copies a tensor."""
 
     fn = staticmethod(_itself)
 
@@ -214,7 +214,7 @@ class Copy(_Unary, name="ark.Copy"):
 
 
 class Cast(_Unary, name="ark.Cast"):
-    """The element converted to the data type of what is written.
+    """Converts each element to the data type of the output.
 
     From single precision to integers the fraction is dropped; FP16 and BF16 are rounded to the nearest integer, of two
     to the even one, for INT32 and UINT32. What lies beyond the range of an integer type is its nearest number, and NaN
@@ -260,14 +260,14 @@ def _converted(number: float, element: ElementType) -> tuple[float, ElementType]
 
 
 class ScalarAdd(_WithFactor, name="ark.ScalarAdd"):
-    """The sum of the element and a number."""
+    """Adds a number to each element."""
 
     fn = staticmethod(_itself)
     by = staticmethod(core.add)
 
 
 class ScalarMul(_WithFactor, name="ark.ScalarMul"):
-    """The product of the element and a number."""
+    """Multiplies each element by a number."""
 
     fn = staticmethod(_itself)
     by = staticmethod(core.mul)

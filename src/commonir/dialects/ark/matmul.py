@@ -19,8 +19,8 @@ _V1 = frozenset({"InputDimNC", "OtherDimNC", "ShapeMNK", "StridesACDB"})
 
 
 class Matmul(ArkOp, name="ark.Matmul"):
-    """The product of matrices: of the last two axes, the others are broadcast. A vector on the left is a row, one on
-    the right a column.
+    """Matrix product over the last two axes; the others are broadcast. A vector on the left is a row, one on the right
+    a column.
 
     C1: all tensors have one data type. C2: the columns of the left are as many as the rows of the right, after they are
     transposed. C3: what is written has the shape of the product. C4: arguments of generation v1 say the same as the

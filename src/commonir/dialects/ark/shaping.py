@@ -89,7 +89,7 @@ class ReduceMean(_Reduce, name="ark.ReduceMean"):
 
 
 class Transpose(ArkOp, name="ark.Transpose"):
-    """The tensor with its axes in another order: axis `n` of what is written is axis `Permutation[n]` of what is read.
+    """Permutes the axes: axis `n` of the result is axis `Permutation[n]` of the operand.
 
     Where only the inverse of the permutation fits the shapes, that is meant: the description of the format says so, and
     ARK's own files do not.
@@ -136,7 +136,7 @@ class Transpose(ArkOp, name="ark.Transpose"):
 
 
 class Embedding(ArkOp, name="ark.Embedding"):
-    """Rows of a matrix by number; a negative number counts from the last.
+    """Looks up rows of a matrix by index; a negative index counts from the end.
 
     C1: numbers are INT32, of at most three axes. C2: the matrix has two axes and the data type of what is written. C3:
     what is written has the axes of the numbers, made three by axes of size 1 in front, and the length of a row.

@@ -315,8 +315,8 @@ class _Numbered(MlirOp):
 
 
 class Tensor(HoldsView, _Numbered, name="ark.tensor", traits=(traits.Pure,)):
-    """A tensor that no operation gives: an input, what is written first, a stand-in for a buffer of another rank, or
-    another view of a buffer. What it holds is what its buffer holds there.
+    """A tensor that no operation computes: an input, a destination, a buffer of another rank, or another view of a
+    buffer. Its elements are those of its buffer at that point.
     """
 
     def verify(self) -> Iterator[Diagnostic]:

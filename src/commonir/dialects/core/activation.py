@@ -59,7 +59,7 @@ class Reciprocal(Activation, name="core.reciprocal"):
 
 
 class Clip(CoreOp, name="core.clip", traits=(traits.Pure, traits.Elementwise)):
-    """The element limited to a range; NaN stays NaN, and the upper bound wins where it is below the lower one.
+    """Clamps each element to a range; NaN stays NaN, and the upper bound wins if it is below the lower one.
 
     An infinite bound is none. Of an integer, fractions of bounds are dropped toward the inside of the range.
     C1: no bound is NaN.
@@ -155,7 +155,7 @@ class Sigmoid(Activation, name="core.sigmoid"):
 
 
 class HardSigmoid(Activation, name="core.hard_sigmoid"):
-    """alpha * x + beta, limited to [0, 1]."""
+    """Hard sigmoid: alpha * x + beta, limited to [0, 1]."""
 
     alpha: float = attribute(attr_types.number, default=0.2)
     beta: float = attribute(attr_types.number, default=0.5)

@@ -20,7 +20,7 @@ _RANK, _WORLD_SIZE = "core.rank", "core.world_size"
 
 
 class Send(CoreOp, name="core.send", traits=(traits.Communicates,)):
-    """Sends a tensor to another rank. The tensor is taken as it is; nothing waits for its arrival."""
+    """Sends a copy of a tensor to another rank; nothing waits for its arrival."""
 
     x: Value = operand("T[*]")
     destination: int = attribute(attr_types.integer, doc="the rank that receives it")

@@ -117,7 +117,7 @@ def _of_block(
 
 
 class Dequantize(Decoded, name="core.dequantize"):
-    """Linear dequantization: scale * (x - zero_point), with those of the block of each element; without zero_point
+    """Linear dequantization: scale * (x - zero_point), with a scale and a zero point for each block; without zero_point
     nothing is subtracted.
 
     C1: scale and zero_point are scalars, or have the rank of x and sizes that divide its sizes.
@@ -180,7 +180,7 @@ class Quantize(CoreOp, name="core.quantize", traits=(traits.Pure,)):
 
 
 class TableLookup(Decoded, name="core.table_lookup"):
-    """The entry of a table at the position that each element gives; blocks of elements have tables of their own.
+    """Looks up each element as an index in a table; blocks of elements have tables of their own.
 
     tables has the axes [g.., n, v]: for each axis of positions the number of blocks along it, then the entries and
     their size. Entries of several elements lie along vector_axis, which becomes v times as long.
@@ -232,7 +232,7 @@ def _vector_axis(axis: int | None, tables: tuple[Dim | None, ...], rank: int) ->
 
 
 class SparseToDense(Decoded, name="core.sparse_to_dense"):
-    """The elements of values in order where mask is 1, and zeros elsewhere.
+    """Expands sparse values: the values in order where mask is 1, and zeros elsewhere.
 
     There are as many values as ones, which is checked when they are read.
     """
@@ -256,7 +256,7 @@ class SparseToDense(Decoded, name="core.sparse_to_dense"):
 
 
 class SparseTableLookup(Decoded, name="core.sparse_table_lookup"):
-    """The entries of tables at positions given only where mask is 1, in the order in which their elements lie.
+    """Looks up table entries for the elements where mask is 1, in the order of these elements.
 
     Blocks and vector_axis are as those of `core.table_lookup`, with the axes of mask.
     """
@@ -303,7 +303,9 @@ class SparseTableLookup(Decoded, name="core.sparse_table_lookup"):
 
 
 class SparseDequantize(Decoded, name="core.sparse_dequantize"):
-    """scale * (value - zero_point) of values given only where mask is 1, with those of the block of each."""
+    """Dequantizes the values of a sparse tensor: scale * (value - zero_point), with a scale and a zero point for each
+    block.
+    """
 
     mask: Value = operand("M[s*]")
     values: Value = operand("Q[n]")

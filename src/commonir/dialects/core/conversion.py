@@ -54,7 +54,7 @@ class Toward(Enum):
 
 
 class NarrowCast(CoreOp, name="core.narrow_cast", traits=(traits.Pure, traits.Elementwise)):
-    """The element rounded to a narrow type, to the nearest number and of two to the even one.
+    """Rounds each element to a narrow type: to the nearest number, ties to even.
 
     Beyond the range of a floating-point type is its largest number of that sign, infinities too. Without `saturate` it
     is what the type has for infinity: infinity, NaN, or, in a type with neither, the largest number. The numbers of
@@ -142,7 +142,7 @@ class BitCast(CoreOp, name="core.bit_cast", traits=(traits.Pure, traits.Elementw
 
 
 class ParseNumbers(CoreOp, name="core.parse_numbers", traits=(traits.Pure, traits.Elementwise)):
-    """The number that each text writes, in decimal or scientific notation; `INF` and `NaN` in any case.
+    """Parses each string as a number in decimal or scientific notation; `INF` and `NaN` in any case.
 
     To integers the fraction is dropped and bits that do not fit are cut off; to bools, whether the number is
     not zero, and `true` and `false` in any case. A text that is not a number is an error when running.
@@ -184,7 +184,7 @@ def _truth(text: str) -> bool:
 
 
 class FormatNumbers(CoreOp, name="core.format_numbers", traits=(traits.Pure, traits.Elementwise)):
-    """The text of each number: of a float the shortest from which it can be read back."""
+    """Formats each number as a string; of a float, the shortest that reads back as the same float."""
 
     x: Value = operand("T[s*]")
     y: Value = result("!builtin.string[s*]")

@@ -202,7 +202,7 @@ class Ceil(Unary, name="core.ceil"):
 
 
 class Round(Unary, name="core.round"):
-    """The nearest integer; halves go to the even one."""
+    """Rounds each element to the nearest integer, ties to even."""
 
     fn = "round"
 
@@ -579,7 +579,7 @@ class Select(CoreOp, name="core.select", traits=(traits.Pure, traits.Elementwise
 
 
 class Cast(CoreOp, name="core.cast", traits=(traits.Pure, traits.Elementwise)):
-    """The element converted to another type.
+    """Converts each element to another type.
 
     Float to integer drops the fraction; what does not fit has no specified value. A bool becomes 0 or 1, and a
     number becomes true when it is not zero.

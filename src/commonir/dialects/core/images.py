@@ -32,7 +32,7 @@ class PixelFormat(Enum):
 
 
 class DecodeImage(CoreOp, name="core.decode_image", traits=(traits.Pure,)):
-    """The pixels [height, width, channel] of an image given as the bytes of its file; empty when it is none.
+    """Decodes an image file, given as bytes, to pixels [height, width, channel]; empty if it is not an image.
 
     Formats are BMP, JPEG, JPEG 2000, TIFF, PNG, WebP and those of Netpbm. Transparency is left out, and an image is
     not turned. Shades of gray are the luminance of ITU-R BT.601.

@@ -63,7 +63,7 @@ def from_start(position: Expr, size: Dim) -> Expr:
 
 
 class CheckedPositions(CoreOp, name="core.checked_positions", traits=(traits.Pure,)):
-    """The positions given; one that is negative, or not below its limit, is an error when running.
+    """Returns positions after checking them: a negative one, or one not below its limit, is a runtime error.
 
     There is one limit for all positions, or one for each along the last axis.
     """
@@ -124,7 +124,8 @@ class Gather(CoreOp, name="core.gather", traits=(traits.Pure,)):
 
 
 class GatherElements(CoreOp, name="core.gather_elements", traits=(traits.Pure,), same_rank="s i"):
-    """For each element of `positions`, the element of x at that position along an axis and the same place otherwise.
+    """Gathers for each element of `positions` the element of x at that position along an axis, and at the same indices
+    along the others.
 
     C1: the other axes of positions are not longer than those of x.
     """
@@ -338,7 +339,7 @@ class OneHot(CoreOp, name="core.one_hot", traits=(traits.Pure,)):
 
 
 class BandPart(CoreOp, name="core.band_part", traits=(traits.Pure,)):
-    """The matrices of the last two axes with zeros outside of a band.
+    """Keeps a diagonal band of the matrices of the last two axes; the other elements become zero.
 
     Kept are elements at most `lower` below and `upper` above the diagonal; a negative number means no limit.
     """
@@ -399,7 +400,7 @@ class ArgReduce(CoreOp, traits=(traits.Pure,)):
 
 
 class ArgMax(ArgReduce, name="core.arg_max"):
-    """The position of the largest element along an axis; of equal ones, the first, and no specified one where NaN is.
+    """The position of the largest element along an axis; the first among equal ones, unspecified if there is a NaN.
 
     C1: the axis has an element.
     """
@@ -409,7 +410,7 @@ class ArgMax(ArgReduce, name="core.arg_max"):
 
 
 class ArgMin(ArgReduce, name="core.arg_min"):
-    """The position of the smallest element along an axis; of equal ones, the first, and no specified one where NaN is.
+    """The position of the smallest element along an axis; the first among equal ones, unspecified if there is a NaN.
 
     C1: the axis has an element.
     """
@@ -488,7 +489,7 @@ class ArgSort(CoreOp, name="core.argsort", traits=(traits.Pure,)):
 
 
 class Unique(CoreOp, name="core.unique", traits=(traits.Pure,)):
-    """The different slices along an axis, or the different elements when there is none.
+    """The distinct slices along an axis, or the distinct elements if no axis is given.
 
     They are in ascending order, of slices by their first element that differs, or in that of their first occurrence.
     With them come the position of the first occurrence of each, for every slice of x the position of its like among

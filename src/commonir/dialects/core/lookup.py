@@ -19,7 +19,7 @@ KEYS = ANYTHING | element_type(string)
 
 
 class Lookup(CoreOp, name="core.lookup", traits=(traits.Pure,)):
-    """The value of each element as a key of a table, or `otherwise` where the table lacks it.
+    """Looks up each element as a key of a table; `otherwise` for keys that the table lacks.
 
     Of equal keys the last one counts. NaN is a key like others.
     """

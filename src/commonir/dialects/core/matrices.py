@@ -39,7 +39,8 @@ class Det(CoreOp, name="core.det", traits=(traits.Pure,)):
 
 
 class PairwiseCoupling(CoreOp, name="core.pairwise_coupling", traits=(traits.Pure,)):
-    """Probabilities of classes that agree best with the given ones of each class against each later one, in order.
+    """Class probabilities that agree best with the pairwise probabilities of each class against each later one, in
+    order.
 
     x has one column for each two classes: the probability of the earlier one, above 0 and below 1. The result is that
     of the second method of Wu, Lin and Weng (2004), by its iteration, until no class is off by 0.005 over their number.

@@ -72,21 +72,21 @@ class ReduceProd(Reduce, name="core.reduce_prod"):
 
 
 class ReduceMax(Reduce, name="core.reduce_max"):
-    """Largest element over some axes; NaN when there is one. C1: no axis is named twice."""
+    """Largest element over some axes; NaN if any is NaN."""
 
     fn = "maximum"
     T = REALS
 
 
 class ReduceMin(Reduce, name="core.reduce_min"):
-    """Smallest element over some axes; NaN when there is one. C1: no axis is named twice."""
+    """Smallest element over some axes; NaN if any is NaN."""
 
     fn = "minimum"
     T = REALS
 
 
 class ReduceMean(Reduce, name="core.reduce_mean"):
-    """Mean over some axes, which is NaN of no elements. C1: no axis is named twice."""
+    """Mean over some axes; NaN if there are no elements."""
 
     fn = "add"
     T = FLOATS

@@ -177,7 +177,7 @@ def _clipped(position: Expr, low: Expr, high: Expr) -> Expr:
 
 
 class NonMaxSuppression(CoreOp, name="core.non_max_suppression", traits=(traits.Pure,)):
-    """Non-maximum suppression: selects boxes: each, the best score first, suppresses those that it overlaps too much.
+    """Non-maximum suppression: selects boxes by score; each removes those that overlap it too much.
 
     A box is given by its least and its greatest coordinates, two of each. Overlap is the area of the intersection as a
     part of that of the union, in single precision; it is too much above the threshold, and of boxes without area there

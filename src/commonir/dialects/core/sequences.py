@@ -91,7 +91,7 @@ class ListEmpty(CoreOp, name="core.list_empty", traits=(traits.Pure,)):
 
 
 class ListLength(CoreOp, name="core.list_length", traits=(traits.Pure,)):
-    """The number of elements, as a scalar."""
+    """The number of elements of a list, as a scalar."""
 
     x: Value = operand(any_type)
     y: Value = result("i64[]")
@@ -111,7 +111,9 @@ class ListLength(CoreOp, name="core.list_length", traits=(traits.Pure,)):
 
 
 class ListAt(CoreOp, name="core.list_at", traits=(traits.Pure,)):
-    """The element at a position; a negative one counts from the end. One outside is an error when running."""
+    """Returns the element of a list at a position; a negative position counts from the end, and one out of range is a
+    runtime error.
+    """
 
     x: Value = operand(any_type)
     position: Value = operand("P[*]", by_value=True)
@@ -134,7 +136,7 @@ def _inside(position: Array, count: int, end: int) -> int:
 
 
 class ListInsert(CoreOp, name="core.list_insert", traits=(traits.Pure,)):
-    """The list with a tensor before the element at a position, or at the end when there is none.
+    """A copy of a list with a tensor inserted before a position, or at the end if no position is given.
 
     A negative position counts from the end. One outside is an error when running.
     """
@@ -155,7 +157,7 @@ class ListInsert(CoreOp, name="core.list_insert", traits=(traits.Pure,)):
 
 
 class ListErase(CoreOp, name="core.list_erase", traits=(traits.Pure,)):
-    """The list without the element at a position, or without the last one when there is none.
+    """A copy of a list without the element at a position, or without the last one if no position is given.
 
     A negative position counts from the end. One outside is an error when running.
     """

@@ -158,7 +158,7 @@ def is_known(value: Value) -> bool:
 
 
 class Squeeze(Movement, name="core.squeeze"):
-    """The tensor without some axes of size 1. C1: the axes have size 1. C2: no axis is named twice."""
+    """Removes axes of size 1."""
 
     axes: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
@@ -177,7 +177,7 @@ class Squeeze(Movement, name="core.squeeze"):
 
 
 class Unsqueeze(Movement, name="core.unsqueeze"):
-    """The tensor with new axes of size 1; positions are those in the result. C1: no axis is named twice."""
+    """Inserts axes of size 1; positions are those in the result."""
 
     axes: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
@@ -349,7 +349,7 @@ class PadMode(Enum):
 
 
 class Pad(Movement, name="core.pad"):
-    """The tensor continued on both sides of each axis; negative amounts cut.
+    """Pads each axis on both sides; negative amounts remove elements.
 
     `reflect` mirrors about the border element, which is not repeated; `wrap` repeats the tensor. The value is converted
     to the element type.
@@ -401,7 +401,7 @@ class Pad(Movement, name="core.pad"):
 
 
 class DynamicPad(Movement, name="core.dynamic_pad"):
-    """The tensor padded by amounts known when running."""
+    """Pads a tensor by amounts computed when running."""
 
     before: Value = operand("P[r]", by_value=True)
     after: Value = operand("P[r]", by_value=True)
@@ -539,7 +539,7 @@ class BlockOrder(Enum):
 
 
 class DepthToSpace(CoreOp, name="core.depth_to_space", traits=(traits.Pure,)):
-    """Blocks of channels laid out as blocks of rows and columns.
+    """Rearranges blocks of channels into blocks of rows and columns.
 
     C1: the number of channels is a multiple of the square of block.
     """
@@ -561,7 +561,7 @@ class DepthToSpace(CoreOp, name="core.depth_to_space", traits=(traits.Pure,)):
 
 
 class SpaceToDepth(CoreOp, name="core.space_to_depth", traits=(traits.Pure,)):
-    """Blocks of rows and columns laid out as blocks of channels: the inverse of `depth_to_space`.
+    """Rearranges blocks of rows and columns into blocks of channels: the inverse of `depth_to_space`.
 
     C1: height and width are multiples of block.
     """

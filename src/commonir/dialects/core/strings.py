@@ -58,7 +58,7 @@ def _joined_shape(a: Shape | None, b: Shape | None) -> Shape | None:
 
 
 class StringConcat(CoreOp, name="core.string_concat", traits=(traits.Pure, traits.Broadcastable)):
-    """The text of the first followed by that of the second; both are broadcast as in numpy."""
+    """Concatenates strings elementwise; the operands are broadcast as in numpy."""
 
     a: Value = operand("T[*]")
     b: Value = operand("T[*]")
@@ -74,7 +74,7 @@ class StringConcat(CoreOp, name="core.string_concat", traits=(traits.Pure, trait
 
 
 class StringSplit(CoreOp, name="core.string_split", traits=(traits.Pure,)):
-    """The parts of each text between delimiters, along a new last axis, and their number; short rows end in "".
+    """Splits each string at delimiters: the parts along a new last axis, and their number; short rows end in "".
 
     Without a delimiter, parts are what stands between white space, and there are none of the empty text. `limit` is
     the greatest number of splits, counted from the front.
@@ -110,7 +110,7 @@ class Case(Enum):
 
 
 class StringNormalize(CoreOp, name="core.string_normalize", traits=(traits.Pure,)):
-    """The texts that are not stop words, in lower or upper case; one empty text when none is left.
+    """Removes stop words, and converts the other strings to lower or upper case; one empty string if none is left.
 
     Letters have the case of Unicode, whatever the place. Whether a text is a stop word is decided with or without
     regard to case.
@@ -147,8 +147,8 @@ class StringNormalize(CoreOp, name="core.string_normalize", traits=(traits.Pure,
 
 
 class RegexFullMatch(CoreOp, name="core.regex_full_match", traits=(traits.Pure, traits.Elementwise)):
-    """True where the pattern, in the syntax of RE2, matches the whole string. The time grows with the product of the
-    lengths of pattern and string.
+    """Tests whether a pattern in RE2 syntax matches the whole string. The time grows with the product of the lengths of
+    pattern and string.
     """
 
     x: Value = operand("T[s*]")

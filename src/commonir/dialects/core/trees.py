@@ -44,7 +44,7 @@ class Aggregate(Enum):
 
 
 class TreeEnsemble(CoreOp, name="core.tree_ensemble", traits=(traits.Pure,)):
-    """For each row of x and each target, the aggregate of the weights of the leaves that the trees come to.
+    """Evaluates an ensemble of decision trees: for each row of x and each target, aggregates the weights of the leaves.
 
     `tests` are numbers of `NodeTest`. For MEMBER, `values` is the position of a set among `set_starts`, whose elements
     are the entries of `set_members` from there up to the next start. A missing feature (NaN) goes to the first child

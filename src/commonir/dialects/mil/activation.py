@@ -137,7 +137,7 @@ class Relu6(Unary, name="mil.relu6"):
 
 
 class ScaledTanh(AlphaBeta, name="mil.scaled_tanh"):
-    """alpha * tanh(beta * x)."""
+    """Scaled hyperbolic tangent: alpha * tanh(beta * x)."""
 
     def reference(self, x: Value) -> Value:
         return core.mul(core.tanh(core.mul(x, core.splat(self.beta, like=x))), core.splat(self.alpha, like=x))
@@ -150,7 +150,7 @@ class Sigmoid(Unary, name="mil.sigmoid"):
 
 
 class SigmoidHard(AlphaBeta, name="mil.sigmoid_hard"):
-    """alpha * x + beta, limited to [0, 1].
+    """Hard sigmoid: alpha * x + beta, limited to [0, 1].
 
     Source: MIL operation reference, sigmoid_hard (iOS 15). Its documentation names defaults, but there are none.
     """
@@ -189,7 +189,7 @@ class Softplus(Unary, name="mil.softplus"):
 
 
 class SoftplusParametric(MilOp, name="mil.softplus_parametric", traits=(traits.Pure,)):
-    """alpha * log(1 + exp(beta * x)), with an alpha and a beta for each channel (axis 1).
+    """Parametric softplus: alpha * log(1 + exp(beta * x)), with an alpha and a beta for each channel (axis 1).
 
     Source: MIL operation reference, softplus_parametric (iOS 15). coremltools 9 folds it in a form that overflows.
     """

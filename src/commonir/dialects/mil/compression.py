@@ -78,7 +78,9 @@ def _integers(data: Data) -> tuple[int, ...]:
 
 
 class ConstexprAffineDequantize(Compressed, name="mil.constexpr_affine_dequantize", since=CORE_ML_6):
-    """scale * (quantized_data - zero_point); scale and zero_point are scalars, or vectors along axis."""
+    """Linear dequantization of a constant: scale * (quantized_data - zero_point); both are scalars, or vectors along
+    axis.
+    """
 
     quantized_data: Data = attribute(attr_types.data)
     zero_point: Data = attribute(attr_types.data)
@@ -126,7 +128,7 @@ class ConstexprCast(Compressed, name="mil.constexpr_cast", since=CORE_ML_6):
 
 
 class ConstexprCastCoreML8(Compressed, name="mil.constexpr_cast", since=CORE_ML_8):
-    """A constant in half precision converted to single precision."""
+    """Converts a constant in half precision to single precision."""
 
     source_val: Value = operand("f16[*]", constant=True)
     output_dtype: str = parameter(attr_types.string, spec=STRING)
@@ -174,7 +176,7 @@ class ConstexprLutToDense(Compressed, name="mil.constexpr_lut_to_dense", since=C
 
 
 class ConstexprLutToDenseCoreML8(Compressed, name="mil.constexpr_lut_to_dense", since=CORE_ML_8):
-    """Elements given by their positions in tables, one for each block of elements; a position may stand for a vector.
+    """Looks up the elements of a constant in tables, one for each block of elements; an index may stand for a vector.
 
     With n bits for a position, lut has the axes [g.., 2^n, v]: for each axis the number g of blocks along it, then the
     entries and their size. Vectors of more than one element lie along vector_axis, which becomes v times as long.
@@ -260,7 +262,7 @@ class ConstexprSparseToDense(Compressed, name="mil.constexpr_sparse_to_dense", s
 
 
 class ConstexprSparseToDenseCoreML8(Compressed, name="mil.constexpr_sparse_to_dense", since=CORE_ML_8):
-    """Elements that are zero where mask is 0, and elsewhere the next of nonzero_data.
+    """Expands a sparse constant: zeros where mask is 0, and nonzero_data in order elsewhere.
 
     C1: there are as many elements as bits that are set.
     """
@@ -277,8 +279,8 @@ class ConstexprSparseToDenseCoreML8(Compressed, name="mil.constexpr_sparse_to_de
 
 
 class ConstexprBlockwiseShiftScale(Compressed, name="mil.constexpr_blockwise_shift_scale", since=CORE_ML_8):
-    """scale * (data - offset), with a scale and an offset for each block of elements; without offset nothing is
-    subtracted.
+    """Blockwise dequantization of a constant: scale * (data - offset), with a scale and an offset for each block;
+    without offset nothing is subtracted.
     """
 
     data: Value = operand("Q[*]", constant=True)
@@ -339,7 +341,7 @@ def _count_differs(what: str, mask: Value, values: Value) -> Iterator[Diagnostic
 
 
 class ConstexprLutToSparse(Constexpr, name="mil.constexpr_lut_to_sparse", since=CORE_ML_8):
-    """Elements given by their positions in tables where a mask is 1: the mask of the result, and its elements in order.
+    """Looks up the elements of a sparse constant in tables: returns its mask, and its elements in order.
 
     Tables are as those of `constexpr_lut_to_dense`. With vectors, the mask is repeated along vector_axis.
 
@@ -382,7 +384,8 @@ class ConstexprLutToSparse(Constexpr, name="mil.constexpr_lut_to_sparse", since=
 
 
 class ConstexprSparseBlockwiseShiftScale(Constexpr, name="mil.constexpr_sparse_blockwise_shift_scale", since=CORE_ML_8):
-    """scale * (value - offset) of values where a mask is 1: the mask, and the results in order.
+    """Blockwise dequantization of a sparse constant, scale * (value - offset): returns its mask, and its elements in
+    order.
 
     Scales and offsets belong to the blocks of the elements that the mask selects.
 

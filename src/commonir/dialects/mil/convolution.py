@@ -114,7 +114,7 @@ class QuantizationType(Enum):
 
 
 class ConvQuantized(Conv, name="mil.conv_quantized"):
-    """A convolution whose weight is weight * quant_scale + quant_bias. The bias is taken as the numbers that it holds.
+    """Convolution with a quantized weight: weight * quant_scale + quant_bias. The bias is not quantized.
 
     Source: MIL operation reference, conv_quantized (iOS 15, experimental).
     """

@@ -52,8 +52,7 @@ class NonMaximumSuppression(MilOp, name="mil.non_maximum_suppression", traits=(t
 
 
 class NonMaximumSuppressionCoreML7(MilOp, name="mil.non_maximum_suppression", traits=(traits.Pure,), since=CORE_ML_7):
-    """Non-maximum suppression: the best boxes, after each has taken away those that it overlaps by more than
-    iou_threshold.
+    """Non-maximum suppression: selects the best boxes; each removes those that overlap it by more than iou_threshold.
 
     As in iOS 15, but without a threshold of scores, with boxes along the last axis, and without their number.
     """

@@ -144,7 +144,7 @@ class LogicalNot(Unary, name="mil.logical_not"):
 
 
 class Round(Unary, name="mil.round"):
-    """The nearest integer; halves go to the even one."""
+    """Rounds each element to the nearest integer, ties to even."""
 
     fn = core.round
 
@@ -185,7 +185,7 @@ class Sqrt(Unary, name="mil.sqrt"):
 
 
 class Square(Unary, name="mil.square"):
-    """The element times itself."""
+    """The square of each element."""
 
     T = NUMBERS
 
@@ -206,7 +206,7 @@ class Tanh(Unary, name="mil.tanh"):
 
 
 class Threshold(Unary, name="mil.threshold"):
-    """The larger of the element and alpha."""
+    """Elementwise maximum of x and alpha."""
 
     alpha: float = parameter(attr_types.number, spec="T[]")
     T = NUMBERS
@@ -216,7 +216,7 @@ class Threshold(Unary, name="mil.threshold"):
 
 
 class Clip(Unary, name="mil.clip"):
-    """The element brought into the range from alpha to beta: min(max(x, alpha), beta)."""
+    """Clamps each element to the range from alpha to beta: min(max(x, alpha), beta)."""
 
     alpha: float = parameter(attr_types.number, spec="T[]")
     beta: float = parameter(attr_types.number, spec="T[]")
@@ -231,7 +231,7 @@ class Clip(Unary, name="mil.clip"):
 
 
 class Cast(MilOp, name="mil.cast", traits=(traits.Pure, traits.Elementwise)):
-    """The element converted to another type.
+    """Converts each element to another type.
 
     Float to integer drops the fraction; what does not fit has no specified value. A number becomes true when it is not
     zero, and a bool becomes 0 or 1.
@@ -314,13 +314,13 @@ class Pow(Binary, name="mil.pow"):
 
 
 class Maximum(Binary, name="mil.maximum", traits=(traits.Commutative,)):
-    """The larger; which one of a number and NaN is not specified, and NaN here."""
+    """Elementwise maximum with broadcasting; of a number and NaN, unspecified in MIL and NaN here."""
 
     fn = core.maximum
 
 
 class Minimum(Binary, name="mil.minimum", traits=(traits.Commutative,)):
-    """The smaller; which one of a number and NaN is not specified, and NaN here."""
+    """Elementwise minimum with broadcasting; of a number and NaN, unspecified in MIL and NaN here."""
 
     fn = core.minimum
 

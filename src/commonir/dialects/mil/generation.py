@@ -146,7 +146,7 @@ class OneHot(MilOp, name="mil.one_hot", traits=(traits.Pure,)):
 
 
 class BandPart(MilOp, name="mil.band_part", traits=(traits.Pure,)):
-    """The matrices of the last two axes with zeros outside of a band.
+    """Keeps a diagonal band of the matrices of the last two axes; the other elements become zero.
 
     Kept are elements at most `lower` below and `upper` above the diagonal; a negative number means no limit.
     """

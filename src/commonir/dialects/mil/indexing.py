@@ -205,7 +205,7 @@ SCATTER_MODE = attr_types.enumeration(ScatterMode)
 
 
 class Scatter(MilOp, name="mil.scatter", traits=(traits.Pure,)):
-    """A copy of data with slices of updates combined in along an axis; in which order, is not specified.
+    """A copy of data with slices of updates combined in along an axis, in an unspecified order.
 
     Source: MIL operation reference, scatter (iOS 15). Its documentation gives update as the default mode; it is add.
     """

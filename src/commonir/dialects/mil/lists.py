@@ -36,7 +36,7 @@ _HELD = one_of(DataType.BOOL, DataType.FP16, DataType.FP32, DataType.INT32)
 
 
 class MakeList(MilOp, name="mil.make_list", traits=(traits.Pure,)):
-    """A list of init_length elements of zeros, one when none is given; its length may change with dynamic_length.
+    """Creates a list of init_length zero elements, one by default; its length may change with dynamic_length.
 
     A size of the elements is a number, or a name for a size that is known when the first element is written.
     """
@@ -164,7 +164,7 @@ class ListLength(OfList, name="mil.list_length", traits=(traits.Pure,)):
 
 
 class ListWrite(OfList, name="mil.list_write", traits=(traits.Pure,)):
-    """A list with one element replaced; one whose length may change grows by zeros to have it."""
+    """A copy of a list with one element replaced; a list of dynamic length grows by zeros if it is too short."""
 
     index: Value = operand("i32[*]")
     value: Value = operand("T[*]")
@@ -187,7 +187,7 @@ class ListWrite(OfList, name="mil.list_write", traits=(traits.Pure,)):
 
 
 class ListRead(OfList, name="mil.list_read", traits=(traits.Pure,)):
-    """One element of a list."""
+    """Reads one element of a list."""
 
     index: Value = operand("i32[*]")
     output: Value = result("any")
@@ -200,7 +200,7 @@ class ListRead(OfList, name="mil.list_read", traits=(traits.Pure,)):
 
 
 class ListGather(OfList, name="mil.list_gather", traits=(traits.Pure,)):
-    """Some elements of a list as one tensor."""
+    """Gathers elements of a list into one tensor."""
 
     indices: Value = operand("i32[k]")
     output: Value = result("any")
@@ -213,7 +213,7 @@ class ListGather(OfList, name="mil.list_gather", traits=(traits.Pure,)):
 
 
 class ListScatter(OfList, name="mil.list_scatter", traits=(traits.Pure,)):
-    """A list with some elements replaced; one whose length may change grows by zeros to have them."""
+    """A copy of a list with some elements replaced; a list of dynamic length grows by zeros if it is too short."""
 
     indices: Value = operand("i32[k]")
     value: Value = operand("T[*]")

@@ -36,7 +36,7 @@ from commonir.ods.traits import IsolatedFromAbove, SingleBlock, SymbolTrait
 class Composition(
     MilOp, DescribedFunction, name="mil.composition", traits=(IsolatedFromAbove, SymbolTrait, SingleBlock)
 ):
-    """The function of a model that is not a program: what its description says, in terms of operations of this dialect.
+    """The function of a model that is not an ML Program: its description as operations of this dialect.
 
     `defaults` are numbers that fill inputs which are not given.
 
@@ -106,7 +106,7 @@ class RunModel(DeclaredResults, MilOp, Invocation, name="mil.run_model"):
 
 
 class HandOver(DeclaredResults, MilOp, name="mil.hand_over"):
-    """A value as the next model of a pipeline receives it, in another element type or as an image.
+    """Passes a value to the next model of a pipeline, in another element type or as an image.
 
     An image between two models has eight bits for each channel: values are rounded, halves to even, and limited to 0
     and 255. Core ML does not say how it rounds.
@@ -128,7 +128,7 @@ class HandOver(DeclaredResults, MilOp, name="mil.hand_over"):
 
 
 class OpaqueModel(DeclaredResults, MilOp, name="mil.opaque_model"):
-    """A model of a kind that is kept as it is, but cannot be run or converted, such as a `neuralNetwork`."""
+    """A model of a type that cannot be run or converted, such as a `neuralNetwork`; it is preserved unchanged."""
 
     kind: str = attribute(attr_types.string)
     inputs: tuple[Value, ...] = operand("any", variadic=True)

@@ -312,7 +312,7 @@ class Const(Constant, name="mil.const"):
 
 
 class Literal(Constant, name="mil.literal", traits=(Inline,)):
-    """A constant tensor that an operation of the file has in place of the name of a value.
+    """A constant tensor that an operation of the file contains instead of the name of a value.
 
     Source: MIL specification, Argument, Binding.
     """
@@ -344,7 +344,7 @@ class CompoundConstant(MilOp, name="mil.compound", traits=(Pure, ConstantLike)):
 
 
 class CompoundLiteral(CompoundConstant, name="mil.compound_literal", traits=(Inline,)):
-    """A list, tuple or dictionary that an operation of the file has in place of the name of a value.
+    """A list, tuple or dictionary that an operation of the file contains instead of the name of a value.
 
     Source: MIL specification, Argument, Binding.
     """

@@ -22,7 +22,9 @@ class Rearrangement(MilOp, traits=(traits.Pure,)):
 
 
 class DepthToSpace(Rearrangement, name="mil.depth_to_space"):
-    """Channels laid out as blocks of rows and columns; the leading part of the channel numbers the place in a block."""
+    """Rearranges channels into blocks of rows and columns; the leading part of the channel numbers the place in a
+    block.
+    """
 
     block_size: int = parameter(attr_types.integer, spec="i32[]", check=positive)
 
@@ -36,7 +38,7 @@ class DepthToSpace(Rearrangement, name="mil.depth_to_space"):
 
 
 class SpaceToDepth(Rearrangement, name="mil.space_to_depth"):
-    """Blocks of rows and columns laid out as channels: the inverse of depth_to_space."""
+    """Rearranges blocks of rows and columns into channels: the inverse of depth_to_space."""
 
     block_size: int = parameter(attr_types.integer, spec="i32[]", check=positive)
 
@@ -50,7 +52,7 @@ class SpaceToDepth(Rearrangement, name="mil.space_to_depth"):
 
 
 class PixelShuffle(Rearrangement, name="mil.pixel_shuffle"):
-    """Channels laid out as blocks of rows and columns; the trailing part of the channel numbers the place in a
+    """Rearranges channels into blocks of rows and columns; the trailing part of the channel numbers the place in a
     block.
     """
 
@@ -66,7 +68,7 @@ class PixelShuffle(Rearrangement, name="mil.pixel_shuffle"):
 
 
 class PixelUnshuffle(Rearrangement, name="mil.pixel_unshuffle", since=CORE_ML_6):
-    """Blocks of rows and columns laid out as channels: the inverse of pixel_shuffle."""
+    """Rearranges blocks of rows and columns into channels: the inverse of pixel_shuffle."""
 
     downscale_factor: int = parameter(attr_types.integer, spec="ui32[]", check=positive)
 
@@ -80,7 +82,8 @@ class PixelUnshuffle(Rearrangement, name="mil.pixel_unshuffle", since=CORE_ML_6)
 
 
 class SpaceToBatch(Rearrangement, name="mil.space_to_batch"):
-    """Each place in a block of rows and columns becomes a batch of its own, after padding with zeros.
+    """Rearranges blocks of rows and columns into batches, after padding with zeros: one batch for each place in a
+    block.
 
     Batch (i * block_width + j) * n + k of the result has the elements at place i, j of the blocks of batch k.
     """
@@ -112,9 +115,7 @@ class SpaceToBatch(Rearrangement, name="mil.space_to_batch"):
 
 
 class BatchToSpace(Rearrangement, name="mil.batch_to_space"):
-    """Groups of batches laid out as blocks of rows and columns, which are then cropped: the inverse of
-    space_to_batch.
-    """
+    """Rearranges batches into blocks of rows and columns, which are then cropped: the inverse of space_to_batch."""
 
     block_shape: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", check=positive)
     crops: tuple[tuple[int, int], ...] = parameter(PAIRS, spec="i32[*]")

@@ -114,7 +114,7 @@ class Resample(MilOp, name="mil.resample", traits=(traits.Pure,)):
 
 
 class Affine(MilOp, name="mil.affine", traits=(traits.Pure,)):
-    """Images under a linear transformation: the element at (x, y) is read at (a0 x + a1 y + a2, b0 x + b1 y + b2).
+    """Affine transformation of images: the element at (x, y) is read at (a0 x + a1 y + a2, b0 x + b1 y + b2).
 
     x counts columns and y rows, both from -1 at the centre of the first element to 1 at that of the last; of a single
     one, 0. A matrix holds a0, a1, a2, b0, b1, b2, for each image or for all. Neighbours outside of x count as 0.
@@ -333,7 +333,7 @@ class CropResizeCoreML6(CropResize, name="mil.crop_resize", since=CORE_ML_6):
 
 
 class CropResizeCoreML7(MilOp, name="mil.crop_resize", traits=(traits.Pure,), since=CORE_ML_7):
-    """Boxes cut each out of one image; a sample outside of its image has the value pad_value.
+    """Crops boxes out of images, and resizes them to one size; a sample outside of its image has the value pad_value.
 
     Without box_indices, box i is one of image i.
     """

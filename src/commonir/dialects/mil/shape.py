@@ -56,7 +56,7 @@ class Shape(MilOp, name="mil.shape", traits=(traits.Pure,)):
 
 
 class Identity(MilOp, name="mil.identity", traits=(traits.Pure,)):
-    """The operand, which may be a tensor, a list or a dictionary."""
+    """Returns its operand, which may be a tensor, a list or a dictionary."""
 
     x: Value = operand("any")
     output: Value = result("any")
@@ -137,7 +137,7 @@ class Reshape(MilOp, name="mil.reshape", traits=(traits.Pure,)):
 
 
 class ReshapeLike(MilOp, name="mil.reshape_like", traits=(traits.Pure,), since="CoreML6 CoreML7"):
-    """The elements of x under a shape put together from parts of the shapes of other tensors.
+    """Reshapes x to a shape that is assembled from parts of the shapes of other tensors.
 
     Part k is the sizes from begins[k] up to ends[k] of ref_tensors[k], or to the last one where end_masks[k] is true.
 
@@ -187,7 +187,7 @@ def _scalar(value: Value) -> int:
 
 
 class ExpandDims(MilOp, name="mil.expand_dims", traits=(traits.Pure,)):
-    """The tensor with new axes of size 1; positions are those in the result."""
+    """Inserts axes of size 1; positions are those in the result."""
 
     x: Value = operand("T[*]")
     axes: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]")
@@ -204,7 +204,7 @@ class ExpandDims(MilOp, name="mil.expand_dims", traits=(traits.Pure,)):
 
 
 class Squeeze(MilOp, name="mil.squeeze", traits=(traits.Pure,)):
-    """The tensor without axes of size 1: those listed, or all of them.
+    """Removes axes of size 1: those listed, or all of them.
 
     A listed axis of another size, or of one that is not known, stays.
     """
@@ -247,7 +247,7 @@ class Transpose(MilOp, name="mil.transpose", traits=(traits.Pure,)):
 
 
 class Flatten2d(MilOp, name="mil.flatten2d", traits=(traits.Pure,)):
-    """A matrix: the axes before `axis` become its rows, the others its columns."""
+    """Flattens to a matrix: the axes before `axis` become its rows, the others its columns."""
 
     x: Value = operand("T[*]")
     axis: int = parameter(attr_types.integer, spec="i32[]", default=1)
@@ -312,7 +312,7 @@ def _are_equal(values: tuple[Value, ...]) -> Condition:
 
 
 class Stack(MilOp, name="mil.stack", traits=(traits.Pure,)):
-    """Tensors of one shape along a new axis."""
+    """Stacks tensors of one shape along a new axis."""
 
     values: tuple[Value, ...] = operand("T[*]", variadic=True)
     axis: int = parameter(attr_types.integer, spec="i32[]")

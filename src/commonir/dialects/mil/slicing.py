@@ -311,7 +311,7 @@ _PAD_MODES = {
 
 
 class Pad(MilOp, name="mil.pad", traits=(traits.Pure,)):
-    """The tensor continued on both sides of its last axes: `pad` has begin and end of each, the outermost first."""
+    """Pads the last axes: `pad` has the amounts before and after each, the outermost axis first."""
 
     x: Value = operand("T[*]")
     pad: Value = operand("i32[p]", by_value=True)
@@ -380,7 +380,7 @@ class Pad(MilOp, name="mil.pad", traits=(traits.Pure,)):
 
 
 class Crop(MilOp, name="mil.crop", traits=(traits.Pure,)):
-    """The tensor without some elements at the begin and the end of its last two axes."""
+    """Crops the last two axes: removes elements at their beginning and end."""
 
     x: Value = operand("T[*]")
     crop_height: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", check=non_negative)
@@ -407,7 +407,7 @@ class Crop(MilOp, name="mil.crop", traits=(traits.Pure,)):
 
 
 class Reverse(MilOp, name="mil.reverse", traits=(traits.Pure,)):
-    """The tensor with the order along some axes reversed; along all axes when none are given."""
+    """Reverses the order of the elements along some axes, along all if none are given."""
 
     x: Value = operand("T[s*]")
     axes: tuple[int, ...] | None = parameter(attr_types.integers, spec="i32[*]", default=None)

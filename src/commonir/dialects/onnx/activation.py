@@ -113,7 +113,7 @@ class Sigmoid(UnaryX, name="onnx.Sigmoid"):
 
 
 class HardSigmoid(UnaryX, name="onnx.HardSigmoid"):
-    """alpha * x + beta, limited to [0, 1]."""
+    """Hard sigmoid: alpha * x + beta, limited to [0, 1]."""
 
     beta: float = attribute(attr_types.number, default=0.5)
     alpha: float = attribute(attr_types.number, default=0.2)
@@ -146,7 +146,7 @@ def swish(x: Value, alpha: float) -> Value:
 
 
 class SwiGLU(OnnxOp, name="onnx.SwiGLU", since="opset28"):
-    """B times A times the sigmoid of alpha * A."""
+    """Swish-gated linear unit (SwiGLU): B times A times the sigmoid of alpha * A."""
 
     A: Value = operand("T[s*]")
     B: Value = operand("T[s*]")

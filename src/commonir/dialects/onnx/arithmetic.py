@@ -191,7 +191,7 @@ class Mean(OnnxOp, name="onnx.Mean"):
 
 
 class Clip(OnnxOp, name="onnx.Clip"):
-    """The element limited to a range, either end of which may be open."""
+    """Clamps each element to a range; either bound may be absent."""
 
     input: Value = operand("T")
     min: Value | None = operand(

@@ -167,7 +167,7 @@ def usual_scale(size: Dim) -> float:
 
 
 class Attention(OnnxOp, name="onnx.Attention", since="opset23"):
-    """Scaled dot-product attention: softmax(Q K^T * scale + mask) V for each head; a query that is kept from every key
+    """Scaled dot-product attention: softmax(Q K^T * scale + mask) V for each head; a query whose keys are all masked
     gives 0.
 
     Heads are an axis of their own, or lie one after another in the last one. Keys and values may have fewer heads, each
@@ -270,7 +270,7 @@ def _number(size: Dim) -> Value:
 
 
 class RotaryEmbedding(OnnxOp, name="onnx.RotaryEmbedding", since="opset23"):
-    """Rotary position embedding: pairs of elements of each head turned by an angle that depends on the position.
+    """Rotary position embedding: rotates pairs of elements of each head by an angle that depends on the position.
 
     A pair is an element of the first half and the same one of the second, or, interleaved, an element and the next one.
     With positions the caches hold a row for each position, else for each element of the sequence.

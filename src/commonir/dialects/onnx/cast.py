@@ -62,7 +62,7 @@ def cast_to(x: Value, to: ElementType, *, saturate: bool | None, round_mode: str
 
 
 class Cast(OnnxOp, name="onnx.Cast"):
-    """The element converted to another type.
+    """Converts each element to another type.
 
     Floating point to integer drops the fraction; an integer keeps the bits that fit; numbers become texts and are read
     from them. Beyond the range of a floating-point type of 8 bits or fewer is its largest number, or without `saturate`
@@ -85,7 +85,7 @@ class Cast(OnnxOp, name="onnx.Cast"):
 
 
 class CastLike(OnnxOp, name="onnx.CastLike"):
-    """The element converted to the type of another tensor, as by `Cast`."""
+    """Converts each element to the type of another tensor, as `Cast` does."""
 
     input: Value = operand("T1", by_value=True)
     target_type: Value = operand("T2")

@@ -140,7 +140,7 @@ class DeformConv(OnnxOp, name="onnx.DeformConv"):
 
 
 class Col2Im(OnnxOp, name="onnx.Col2Im", since="opset18"):
-    """Blocks added up where they lie in an image: each column holds the elements of one block."""
+    """Combines columns, each of which holds one block, into images; elements of overlapping blocks are added."""
 
     input: Value = operand("T")
     image_shape: Value = operand("i64", by_value=True)

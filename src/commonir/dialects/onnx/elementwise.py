@@ -172,7 +172,7 @@ class Atanh(UnaryInput, name="onnx.Atanh"):
 
 
 class Erf(UnaryInput, name="onnx.Erf"):
-    """The error function; of integers, without the fraction of its value."""
+    """The error function; of integers, truncated."""
 
     T = by_version(opset9=NUMBERS_1, opset13=FLOATS)
 
@@ -196,7 +196,7 @@ class Ceil(UnaryX, name="onnx.Ceil"):
 
 
 class Round(UnaryX, name="onnx.Round"):
-    """The nearest integer, of two the even one."""
+    """Rounds each element to the nearest integer, ties to even."""
 
     T = by_version(opset11=FLOATS_1, opset22=FLOATS)
     fn = core.round

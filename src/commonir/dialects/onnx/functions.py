@@ -182,7 +182,7 @@ class Call(DeclaredResults, Invocation, name="onnx.call"):
 class FunctionInstance(
     GraphFunction, name="onnx.function_instance", traits=(traits.IsolatedFromAbove, traits.SingleBlock)
 ):
-    """A function where it is called: with types of operands and values for its attributes. In no program."""
+    """A function with the operand types and attribute values of one call; it occurs in no program."""
 
     sym_name: str = attribute(attr_types.symbol_name)
     content: Region = region()

@@ -13,7 +13,7 @@ from commonir.ods import attr_types, attribute, element_type, one_of, operand, r
 
 
 class ImageDecoder(OnnxOp, name="onnx.ImageDecoder", since="opset20"):
-    """The pixels [height, width, channel] of an image given as the bytes of its file; empty when it is none."""
+    """Decodes an image file, given as bytes, to pixels [height, width, channel]; empty if it is not an image."""
 
     encoded_stream: Value = operand("T1")
     pixel_format: str = attribute(attr_types.string, default="RGB", check=one_of("RGB", "BGR", "Grayscale"))

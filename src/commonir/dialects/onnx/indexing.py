@@ -125,7 +125,7 @@ def _check_rows(indices: Value) -> None:
 
 
 class Compress(OnnxOp, name="onnx.Compress", since="opset9 opset11 opset28"):
-    """The slices along an axis, or the elements when there is none, where a condition holds.
+    """Selects slices along an axis, or elements if no axis is given, where a condition is true.
 
     What lies beyond the end of the condition is left out.
     """
@@ -228,8 +228,8 @@ class Scatter(OnnxOp, name="onnx.Scatter", since="opset9 opset11"):
 
 
 class TensorScatter(OnnxOp, name="onnx.TensorScatter", since="opset24"):
-    """A cache with an update written along an axis, in each batch from a position on; without positions, from the
-    start. In mode `circular` what leaves the end goes on at the start.
+    """Writes an update into a copy of a cache along an axis, in each batch from a position on, by default from the
+    start. In mode `circular` what exceeds the end continues at the start.
     """
 
     past_cache: Value = operand("T")
@@ -306,7 +306,7 @@ class NonZero(OnnxOp, name="onnx.NonZero"):
 
 
 class Unique(OnnxOp, name="onnx.Unique"):
-    """The different elements, or slices along an axis, in ascending order or in that of their first occurrence.
+    """The distinct elements, or slices along an axis, in ascending order or in that of their first occurrence.
 
     With them come where each occurs first, for each element of the operand the place of its like among them, and how
     often each occurs.

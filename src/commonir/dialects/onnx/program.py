@@ -204,7 +204,7 @@ class Initializer(Op, name="onnx.initializer", traits=(traits.Pure, traits.Const
 
 
 class SparseInitializer(Op, name="onnx.sparse_initializer", traits=(traits.Pure, traits.ConstantLike)):
-    """A constant that the graph holds as its elements that are not zero, with their places; its value is dense.
+    """A sparse constant of the graph: its nonzero elements and their positions; its value is dense.
 
     `indices` are positions in row-major order, or one row of positions along the axes for each of the `values`.
     """
@@ -383,7 +383,7 @@ def check_graph(graph: Region) -> Iterable[Diagnostic]:
 
 
 class Custom(DeclaredResults, name="onnx.custom"):
-    """An operator of which no definition is known: of another domain, or not defined here.
+    """An operator without a definition: of another domain, or not defined here.
 
     Its results have the types that the file states. `absent` are the positions of inputs that are not given.
     """

@@ -135,9 +135,7 @@ def _quantized_type(x: Value, zero_point: Value | None, element: ElementType) ->
 
 
 class QuantizeLinear(OnnxOp, name="onnx.QuantizeLinear"):
-    """Linear quantization: the element divided by a scale, rounded to the nearest number (half to even), shifted,
-    limited to the type.
-    """
+    """Linear quantization: x / y_scale, rounded (half to even), plus y_zero_point, limited to the type."""
 
     x: Value = operand("T1")
     y_scale: Value = operand("T2")
@@ -173,7 +171,7 @@ class QuantizeLinear(OnnxOp, name="onnx.QuantizeLinear"):
 
 
 class DequantizeLinear(OnnxOp, name="onnx.DequantizeLinear"):
-    """Linear dequantization: the element less the zero point, times a scale."""
+    """Linear dequantization: (x - x_zero_point) * x_scale."""
 
     x: Value = operand("T1")
     x_scale: Value = operand("T2")
@@ -198,9 +196,7 @@ class DequantizeLinear(OnnxOp, name="onnx.DequantizeLinear"):
 
 
 class DynamicQuantizeLinear(OnnxOp, name="onnx.DynamicQuantizeLinear", since="opset11"):
-    """Dynamic quantization: the tensor quantized to bytes by the scale and zero point that its range calls for, and
-    these two.
-    """
+    """Dynamic quantization to bytes by the range of the tensor; also returns scale and zero point."""
 
     x: Value = operand("T1")
     y: Value = result("T2")

@@ -54,7 +54,7 @@ def result_scale(a: Value, b: Value, y: Value) -> Value:
 
 
 class MatMulInteger(OnnxOp, name="onnx.MatMulInteger", since="opset10"):
-    """Product of matrices of bytes less their zero points: of A one for each row, of B one for each column, or one."""
+    """Integer matrix product of bytes minus their zero points; A may have one for each row, B one for each column."""
 
     A: Value = operand("T1")
     B: Value = operand("T2")
@@ -71,7 +71,7 @@ class MatMulInteger(OnnxOp, name="onnx.MatMulInteger", since="opset10"):
 
 
 class QLinearMatMul(OnnxOp, name="onnx.QLinearMatMul"):
-    """Product of quantized matrices, quantized again."""
+    """Matrix product of quantized tensors, with a quantized result."""
 
     a: Value = operand("T1")
     a_scale: Value = operand("TS")
@@ -105,7 +105,9 @@ class QLinearMatMul(OnnxOp, name="onnx.QLinearMatMul"):
 
 
 class ConvInteger(OnnxOp, name="onnx.ConvInteger", since="opset10"):
-    """Convolution of bytes less their zero points, zeros being the padding; of w one for each filter, or one."""
+    """Integer convolution of bytes minus their zero points, with zeros as padding; w has one zero point, or one for
+    each filter.
+    """
 
     x: Value = operand("T1")
     w: Value = operand("T2")
@@ -173,4 +175,4 @@ class QuantizedConvolution(OnnxOp):
 
 
 class QLinearConv(QuantizedConvolution, name="onnx.QLinearConv", since="opset10"):
-    """Convolution of quantized numbers, quantized again; the bias is in quanta of the products."""
+    """Convolution of quantized tensors, with a quantized result; the scale of the bias is that of the products."""

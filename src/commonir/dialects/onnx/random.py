@@ -113,7 +113,7 @@ class RandomNormalLike(OnnxOp, name="onnx.RandomNormalLike", traits=(traits.Rand
 
 
 class Bernoulli(OnnxOp, name="onnx.Bernoulli", traits=(traits.Random,)):
-    """Random numbers of the Bernoulli distribution: 1 with the probability that the element is, else 0."""
+    """Random numbers of the Bernoulli distribution: 1 with the probability given by the element, else 0."""
 
     input: Value = operand("T1")
     dtype: ElementType | None = attribute(attr_types.element, default=None)

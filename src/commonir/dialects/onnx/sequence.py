@@ -27,7 +27,7 @@ SEQUENCES = types(lists(ANY_1))
 
 
 class SequenceConstruct(OnnxOp, name="onnx.SequenceConstruct", since="opset11"):
-    """A sequence of tensors."""
+    """Creates a sequence of tensors."""
 
     inputs: tuple[Value, ...] = operand("T", variadic=True)
     output_sequence: Value = result("S")
@@ -50,7 +50,7 @@ class SequenceEmpty(OnnxOp, name="onnx.SequenceEmpty", since="opset11"):
 
 
 class SequenceLength(OnnxOp, name="onnx.SequenceLength", since="opset11"):
-    """The number of tensors, as a scalar."""
+    """The number of tensors of a sequence, as a scalar."""
 
     input_sequence: Value = operand("S")
     length: Value = result("I")
@@ -62,7 +62,7 @@ class SequenceLength(OnnxOp, name="onnx.SequenceLength", since="opset11"):
 
 
 class SequenceAt(OnnxOp, name="onnx.SequenceAt", since="opset11"):
-    """The tensor at a position; a negative one counts from the end."""
+    """Returns the tensor of a sequence at a position; a negative position counts from the end."""
 
     input_sequence: Value = operand("S")
     position: Value = operand("I", by_value=True)
@@ -76,7 +76,7 @@ class SequenceAt(OnnxOp, name="onnx.SequenceAt", since="opset11"):
 
 
 class SequenceInsert(OnnxOp, name="onnx.SequenceInsert", since="opset11"):
-    """The sequence with a tensor before the one at a position, or at the end when there is none."""
+    """A copy of a sequence with a tensor inserted before a position, or at the end if no position is given."""
 
     input_sequence: Value = operand("S")
     tensor: Value = operand("T")
@@ -91,7 +91,7 @@ class SequenceInsert(OnnxOp, name="onnx.SequenceInsert", since="opset11"):
 
 
 class SequenceErase(OnnxOp, name="onnx.SequenceErase", since="opset11"):
-    """The sequence without the tensor at a position, or without the last one when there is none."""
+    """A copy of a sequence without the tensor at a position, or without the last one if no position is given."""
 
     input_sequence: Value = operand("S")
     position: Value | None = operand("I", default=None, by_value=True)
@@ -118,7 +118,8 @@ class ConcatFromSequence(OnnxOp, name="onnx.ConcatFromSequence", since="opset11"
 
 
 class SplitToSequence(OnnxOp, name="onnx.SplitToSequence"):
-    """Splits a tensor along an axis into a sequence, into given sizes, or one size but for the last.
+    """Splits a tensor along an axis into a sequence, into given sizes, or into one size of which the last may be
+    smaller.
 
     Without sizes the pieces have size 1, and without `keepdims` they have no such axis.
     """

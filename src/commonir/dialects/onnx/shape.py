@@ -311,7 +311,7 @@ class Reshape(OnnxOp, name="onnx.Reshape", since="opset5 opset13 opset14 opset19
 
 
 class Flatten(OnnxOp, name="onnx.Flatten", since="opset1 opset9 opset11 opset13 opset21 opset23 opset24 opset25"):
-    """The elements as a matrix: the axes before one are its rows, the others its columns."""
+    """Flattens to a matrix: the axes before `axis` become its rows, the others its columns."""
 
     input: Value = operand("T")
     axis: int = attribute(attr_types.integer, default=1)
@@ -327,7 +327,7 @@ class Flatten(OnnxOp, name="onnx.Flatten", since="opset1 opset9 opset11 opset13 
 
 
 class Transpose(OnnxOp, name="onnx.Transpose", since="opset1 opset13 opset21 opset23 opset24 opset25"):
-    """The tensor with its axes in another order; without `perm`, reversed."""
+    """Permutes the axes; without `perm`, reverses their order."""
 
     data: Value = operand("T")
     perm: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
@@ -367,7 +367,7 @@ class Pad(
     name="onnx.Pad",
     since="opset2 opset11 opset13 opset18 opset19 opset21 opset23 opset24 opset25",
 ):
-    """The tensor continued on both sides of some axes by a value, its border, or mirrored or periodic copies."""
+    """Pads some axes on both sides with a value, the border, or mirrored or periodic copies."""
 
     data: Value = operand("T")
     pads: Value = operand("i64", by_value=True, since="opset11", before=attribute(attr_types.integers))
@@ -394,7 +394,7 @@ class Pad(
 
 
 class CenterCropPad(OnnxOp, name="onnx.CenterCropPad", since="opset18"):
-    """The middle of a tensor under other sizes; where these are larger, the tensor in the middle of zeros.
+    """Crops a tensor to the middle, or pads it with zeros on both sides, to reach other sizes.
 
     What cannot be halved is left out at the end, and added there.
     """
@@ -490,7 +490,7 @@ class Split(OnnxOp, name="onnx.Split", since="opset2 opset11 opset13 opset18"):
 
 
 class Squeeze(OnnxOp, name="onnx.Squeeze", since="opset1 opset11 opset13 opset21 opset23 opset24 opset25"):
-    """The tensor without some axes of size 1; without `axes`, without all of them."""
+    """Removes axes of size 1: those of `axes`, or all of them."""
 
     data: Value = operand("T")
     axes: Value | None = operand(
@@ -510,7 +510,7 @@ class Squeeze(OnnxOp, name="onnx.Squeeze", since="opset1 opset11 opset13 opset21
 
 
 class Unsqueeze(OnnxOp, name="onnx.Unsqueeze", since="opset1 opset11 opset13 opset21 opset23 opset24 opset25"):
-    """The tensor with new axes of size 1; positions are those in the result."""
+    """Inserts axes of size 1; positions are those in the result."""
 
     data: Value = operand("T")
     axes: Value = operand("i64", by_value=True, since="opset13", before=attribute(attr_types.integers))
@@ -526,7 +526,7 @@ class Unsqueeze(OnnxOp, name="onnx.Unsqueeze", since="opset1 opset11 opset13 ops
 
 
 class Expand(OnnxOp, name="onnx.Expand", since="opset8 opset13"):
-    """The tensor broadcast with a shape, in both directions."""
+    """Broadcasts a tensor and a shape with each other."""
 
     input: Value = operand("T")
     shape: Value = operand("i64", by_value=True)
@@ -595,7 +595,7 @@ class Tile(OnnxOp, name="onnx.Tile", since="opset6 opset13"):
 
 
 class DepthToSpace(OnnxOp, name="onnx.DepthToSpace", since="opset1 opset11 opset13 opset28"):
-    """Blocks of channels laid out as blocks of rows and columns."""
+    """Rearranges blocks of channels into blocks of rows and columns."""
 
     input: Value = operand("T")
     blocksize: int = attribute(attr_types.integer)
@@ -608,7 +608,7 @@ class DepthToSpace(OnnxOp, name="onnx.DepthToSpace", since="opset1 opset11 opset
 
 
 class SpaceToDepth(OnnxOp, name="onnx.SpaceToDepth", since="opset1 opset13 opset28"):
-    """Blocks of rows and columns laid out as blocks of channels."""
+    """Rearranges blocks of rows and columns into blocks of channels."""
 
     input: Value = operand("T")
     blocksize: int = attribute(attr_types.integer)
@@ -627,7 +627,7 @@ def _anything(tensors: ElementClass) -> TypeClass:
 class Identity(
     OnnxOp, name="onnx.Identity", since="opset1 opset13 opset14 opset16 opset19 opset21 opset23 opset24 opset25"
 ):
-    """The operand, unchanged."""
+    """Returns its operand."""
 
     input: Value = operand("V")
     output: Value = result("V")

@@ -140,25 +140,25 @@ class WindowOp(OnnxOp):
 
 
 class HannWindow(WindowOp, name="onnx.HannWindow", since="opset17"):
-    """The window 1/2 - 1/2 cos(2 pi n / N)."""
+    """Hann window: 1/2 - 1/2 cos(2 pi n / N)."""
 
     weights = (0.5, -0.5)
 
 
 class HammingWindow(WindowOp, name="onnx.HammingWindow", since="opset17"):
-    """The window 25/46 - 21/46 cos(2 pi n / N)."""
+    """Hamming window: 25/46 - 21/46 cos(2 pi n / N)."""
 
     weights = (25 / 46, -21 / 46)
 
 
 class BlackmanWindow(WindowOp, name="onnx.BlackmanWindow", since="opset17"):
-    """The window 0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N)."""
+    """Blackman window: 0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N)."""
 
     weights = (0.42, -0.5, 0.08)
 
 
 class MelWeightMatrix(OnnxOp, name="onnx.MelWeightMatrix", since="opset17"):
-    """The weights [frequency, bin] that gather the frequencies of a transform in bins as wide as they are heard.
+    """Weights [frequency, bin] that map the frequencies of a Fourier transform to bins of the mel scale.
 
     Each bin is a triangle between the frequencies of its neighbours; they are equally far apart in mel,
     2595 log10(1 + f / 700).

@@ -15,7 +15,7 @@ from commonir.ods import attr_types, attribute, element_type, one_of, operand, r
 
 
 class StringConcat(OnnxOp, name="onnx.StringConcat", since="opset20"):
-    """The texts of the first followed by those of the second, broadcast as in numpy."""
+    """Concatenates strings elementwise; the operands are broadcast as in numpy."""
 
     X: Value = operand("T")
     Y: Value = operand("T")
@@ -27,7 +27,7 @@ class StringConcat(OnnxOp, name="onnx.StringConcat", since="opset20"):
 
 
 class StringSplit(OnnxOp, name="onnx.StringSplit", since="opset20"):
-    """The parts of each text between delimiters, along a new last axis, and their number; short rows end in "".
+    """Splits each string at delimiters: the parts along a new last axis, and their number; short rows end in "".
 
     Without a delimiter, parts are what stands between white space.
     """
@@ -47,7 +47,7 @@ class StringSplit(OnnxOp, name="onnx.StringSplit", since="opset20"):
 
 
 class StringNormalizer(OnnxOp, name="onnx.StringNormalizer", since="opset10"):
-    """The texts that are not stop words, in lower or upper case; one empty text when none is left.
+    """Removes stop words, and converts the other strings to lower or upper case; one empty string if none is left.
 
     Letters have the case of Unicode whatever the `locale`.
     """
@@ -65,7 +65,7 @@ class StringNormalizer(OnnxOp, name="onnx.StringNormalizer", since="opset10"):
 
 
 class RegexFullMatch(OnnxOp, name="onnx.RegexFullMatch", since="opset20"):
-    """True where a pattern, in the syntax of RE2, matches the whole string."""
+    """Tests whether a pattern in RE2 syntax matches the whole string."""
 
     X: Value = operand("T1")
     pattern: str | None = attribute(attr_types.string, default=None)

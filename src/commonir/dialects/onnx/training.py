@@ -49,7 +49,7 @@ class Optimizer(OnnxOp):
 
 
 class Adagrad(Optimizer, name="onnx.preview.training.Adagrad", since="training1"):
-    """x - r g / (root of h + epsilon), where h is the sum of squares of all gradients g so far."""
+    """Adagrad step: x - r g / (root of h + epsilon), where h is the sum of squares of all gradients g so far."""
 
     norm_coefficient: float = attribute(attr_types.number, default=0.0)
     decay_factor: float = attribute(attr_types.number, default=0.0)
@@ -69,7 +69,7 @@ class Adagrad(Optimizer, name="onnx.preview.training.Adagrad", since="training1"
 
 
 class Adam(Optimizer, name="onnx.preview.training.Adam", since="training1"):
-    """x - r v / (root of h + epsilon), where v is the running mean of gradients and h that of their squares.
+    """Adam step: x - r v / (root of h + epsilon), where v is the running mean of gradients and h that of their squares.
 
     After the first step the learning rate makes up for the means having begun at zero.
     """
@@ -104,7 +104,7 @@ class Adam(Optimizer, name="onnx.preview.training.Adam", since="training1"):
 
 
 class Momentum(Optimizer, name="onnx.preview.training.Momentum", since="training1"):
-    """x - r v, where v sums gradients of which earlier ones count ever less; `nesterov` looks one step ahead."""
+    """Momentum step: x - r v, where v is a decaying sum of gradients; `nesterov` uses the gradient one step ahead."""
 
     norm_coefficient: float = attribute(attr_types.number)
     beta: float = attribute(attr_types.number)

@@ -290,7 +290,7 @@ class MultiHeadAttention(OnnxOp, name="onnx.microsoft.MultiHeadAttention", since
 
 
 class RotaryEmbedding(OnnxOp, name="onnx.microsoft.RotaryEmbedding", since="microsoft1"):
-    """Rotary position embedding: pairs of elements of each head turned by an angle that depends on the position.
+    """Rotary position embedding: rotates pairs of elements of each head by an angle that depends on the position.
 
     Positions are one for each element, or the first one alone.
     """
@@ -330,8 +330,8 @@ class RotaryEmbedding(OnnxOp, name="onnx.microsoft.RotaryEmbedding", since="micr
 
 
 class GroupQueryAttention(OnnxOp, name="onnx.microsoft.GroupQueryAttention", since="microsoft1"):
-    """Grouped-query attention: attention of a decoder: each query to the keys up to its own, of which each head serves
-    several of queries.
+    """Grouped-query attention of a decoder: each query attends to the keys up to its own; several query heads share one
+    head of keys and values.
 
     The state has room for at least `total_sequence_length` positions; of each text `seqlens_k` + 1 are in use after
     the new ones, which come behind those of before. Gives the result, and the state with the new positions.

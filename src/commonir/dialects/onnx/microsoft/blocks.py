@@ -53,7 +53,8 @@ def _middle(bits: int) -> Value:
 
 
 class MatMulNBits(OnnxOp, name="onnx.microsoft.MatMulNBits", since="microsoft1"):
-    """Product with a transposed matrix of 2, 4 or 8 bits, of which blocks of each row have a scale, plus a bias.
+    """Product with a transposed matrix that is quantized to 2, 4 or 8 bits, with a scale for each block of a row, plus
+    a bias.
 
     `accuracy_level` is what an implementation may lose of A, and changes nothing here.
     """
@@ -112,7 +113,7 @@ def _packed(x: Value, bits: int) -> tuple[Dim, ...]:
 
 
 class GatherBlockQuantized(OnnxOp, name="onnx.microsoft.GatherBlockQuantized", since="microsoft1"):
-    """Slices of a table of few bits at positions along an axis, as the numbers that they stand for.
+    """Gathers slices of a table that is quantized in blocks, along an axis, and dequantizes them.
 
     Blocks along another axis have a scale each. Bytes hold numbers of some `bits` along the last axis. A position
     outside of the table gives zeros.

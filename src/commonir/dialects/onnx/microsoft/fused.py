@@ -38,7 +38,7 @@ def _activated(op: OnnxOp, x: Value, name: str | None, parameters: tuple[float, 
 
 
 class FusedConv(OnnxOp, name="onnx.microsoft.FusedConv", since="microsoft1"):
-    """A convolution, to which Z is added, put through a function."""
+    """Convolution, to which Z is added, followed by an activation function."""
 
     X: Value = operand("T")
     W: Value = operand("T")
@@ -62,7 +62,7 @@ class FusedConv(OnnxOp, name="onnx.microsoft.FusedConv", since="microsoft1"):
 
 
 class FusedGemm(AffineProduct, name="onnx.microsoft.FusedGemm", since="microsoft1"):
-    """alpha A B + beta C, where A and B may be transposed and C is broadcast, put through a function."""
+    """General matrix product alpha A B + beta C, followed by an activation function; A and B may be transposed."""
 
     activation: str | None = attribute(attr_types.string, default=None)
     activation_alpha: float | None = attribute(attr_types.number, default=None)
@@ -99,7 +99,7 @@ class TransposeMatMul(ScaledProduct, name="onnx.microsoft.TransposeMatMul", sinc
 
 
 class FusedMatMul(ScaledProduct, name="onnx.microsoft.FusedMatMul", since="microsoft1"):
-    """alpha times the product of matrices, which may be transposed first; vectors never are.
+    """alpha times a matrix product, whose operands may be transposed first; vectors never are.
 
     With `transBatchA` the first axis of A is put before its last one, and counts as rows; so for B.
     """
@@ -121,7 +121,7 @@ def _first_axis_moved(x: Value) -> Value:
 
 
 class CDist(OnnxOp, name="onnx.microsoft.CDist", since="microsoft1"):
-    """The distance of each row of A from each row of B, or the square of it.
+    """Pairwise distances, or their squares, between the rows of A and the rows of B.
 
     It is computed from squares and a product of matrices, as onnxruntime does, which loses digits of small distances
     between large numbers.
@@ -153,7 +153,7 @@ class Gelu(OnnxOp, name="onnx.microsoft.Gelu", since="microsoft1"):
 
 
 class BiasGelu(OnnxOp, name="onnx.microsoft.BiasGelu", since="microsoft1"):
-    """A plus B, which lies along the last axis, times the probability that a standard normal variable is below it."""
+    """Gaussian error linear unit (GELU) of A plus a bias B along the last axis."""
 
     A: Value = operand("T")
     B: Value = operand("T")
@@ -165,7 +165,7 @@ class BiasGelu(OnnxOp, name="onnx.microsoft.BiasGelu", since="microsoft1"):
 
 
 class BiasSplitGelu(OnnxOp, name="onnx.microsoft.BiasSplitGelu", since="microsoft1"):
-    """X plus a bias along its last axis, of which the first half is multiplied by `Gelu` of the second.
+    """Adds a bias along the last axis, and multiplies the first half of the sum by the `Gelu` of the second.
 
     Source: onnxruntime, contrib operator reference, version 1.
     """
@@ -186,7 +186,7 @@ class BiasSplitGelu(OnnxOp, name="onnx.microsoft.BiasSplitGelu", since="microsof
 
 
 class FastGelu(OnnxOp, name="onnx.microsoft.FastGelu", since="microsoft1"):
-    """x plus a bias, times the probability that a standard normal variable is below it, by a hyperbolic tangent."""
+    """Gaussian error linear unit (GELU) of x plus a bias, approximated by a hyperbolic tangent."""
 
     X: Value = operand("T")
     bias: Value | None = operand("T", default=None)

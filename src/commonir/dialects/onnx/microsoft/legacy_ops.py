@@ -30,7 +30,7 @@ from commonir.ods import attr_types, attribute, element_type, one_of, operand, r
 
 
 class ExpandDims(OnnxOp, name="onnx.microsoft.ExpandDims", since="microsoft1"):
-    """The tensor with an axis of size 1 more."""
+    """Inserts an axis of size 1."""
 
     X: Value = operand("T")
     axis: Value = operand("i32", by_value=True)
@@ -71,7 +71,7 @@ class GridSample(OnnxOp, name="onnx.microsoft.GridSample", since="microsoft1"):
 
 
 class Pad(OnnxOp, name="onnx.microsoft.Pad", since="microsoft1"):
-    """The tensor continued on both sides of its axes by a value, its border, or mirrored copies."""
+    """Pads the axes on both sides with a value, the border, or mirrored copies."""
 
     data: Value = operand("T")
     pads: Value = operand("i64", by_value=True)
@@ -117,8 +117,8 @@ class Trilu(OnnxOp, name="onnx.microsoft.Trilu", since="microsoft1"):
 
 
 class Unique(OnnxOp, name="onnx.microsoft.Unique", since="microsoft1"):
-    """The different elements of a vector in the order of their first occurrence, the place of each element among them,
-    and how often each occurs.
+    """The distinct elements of a vector in the order of their first occurrence, the position of each element among
+    them, and how often each occurs.
     """
 
     x: Value = operand("T")

@@ -146,8 +146,8 @@ class SkipSimplifiedLayerNormalization(
 
 
 class EmbedLayerNormalization(OnnxOp, name="onnx.microsoft.EmbedLayerNormalization", since="microsoft1"):
-    """The sum of rows of tables for words, positions and segments, with mean 0 and variance 1 over the last axis, then
-    scaled and shifted; how many words of each text the mask keeps; and the sum itself.
+    """Layer normalization of the sum of embeddings of words, positions and segments; also returns how many words of
+    each sequence the mask keeps, and the sum.
     """
 
     input_ids: Value = operand("T1")

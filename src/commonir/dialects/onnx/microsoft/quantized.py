@@ -51,9 +51,7 @@ def channels_last(x: Value) -> Value:
 
 
 class QuantizeLinear(OnnxOp, name="onnx.microsoft.QuantizeLinear", since="microsoft1"):
-    """Linear quantization: the element divided by a scale, rounded half to even, shifted, limited to the type of the
-    zero point.
-    """
+    """Linear quantization: x / y_scale, rounded half to even, plus y_zero_point, limited to its type."""
 
     x: Value = operand("T1")
     y_scale: Value = operand("T1")
@@ -74,7 +72,7 @@ class QuantizeLinear(OnnxOp, name="onnx.microsoft.QuantizeLinear", since="micros
 
 
 class DequantizeLinear(OnnxOp, name="onnx.microsoft.DequantizeLinear", since="microsoft1"):
-    """Linear dequantization: the element less the zero point, times a scale."""
+    """Linear dequantization: (x - x_zero_point) * x_scale."""
 
     x: Value = operand("T1")
     x_scale: Value = operand("T2")
@@ -122,14 +120,14 @@ class QuantizedPair(OnnxOp):
 
 
 class QLinearAdd(QuantizedPair, name="onnx.microsoft.QLinearAdd", since="microsoft1"):
-    """The sum of two quantized tensors, quantized again."""
+    """Sum of two quantized tensors, with a quantized result."""
 
     def of(self, a: Value, b: Value) -> Value:
         return core.add(a, b)
 
 
 class QLinearMul(QuantizedPair, name="onnx.microsoft.QLinearMul", since="microsoft1"):
-    """The product of two quantized tensors, quantized again."""
+    """Product of two quantized tensors, with a quantized result."""
 
     def of(self, a: Value, b: Value) -> Value:
         return core.mul(a, b)
@@ -162,14 +160,14 @@ class QuantizedElements(OnnxOp):
 
 
 class QLinearSigmoid(QuantizedElements, name="onnx.microsoft.QLinearSigmoid", since="microsoft1"):
-    """1 / (1 + exp(-x)) of a quantized tensor, quantized again."""
+    """Logistic sigmoid, 1 / (1 + exp(-x)), of a quantized tensor, with a quantized result."""
 
     def of(self, x: Value) -> Value:
         return core.sigmoid(x)
 
 
 class QLinearLeakyRelu(QuantizedElements, name="onnx.microsoft.QLinearLeakyRelu", since="microsoft1"):
-    """The element of a quantized tensor, or alpha times it where it is negative, quantized again."""
+    """Leaky ReLU of a quantized tensor, with a quantized result."""
 
     alpha: float = attribute(attr_types.number, default=0.01)
 
@@ -178,7 +176,7 @@ class QLinearLeakyRelu(QuantizedElements, name="onnx.microsoft.QLinearLeakyRelu"
 
 
 class QLinearSoftmax(OnnxOp, name="onnx.microsoft.QLinearSoftmax", since="microsoft1"):
-    """The softmax of a quantized tensor, quantized again; `opset` is the version of the operator it stands for.
+    """Softmax of a quantized tensor, with a quantized result; `opset` is the version of the operator it stands for.
 
     onnxruntime reads the exponentials from a table, and may be a quantum away.
     """
@@ -203,7 +201,7 @@ class QLinearSoftmax(OnnxOp, name="onnx.microsoft.QLinearSoftmax", since="micros
 
 
 class QLinearWhere(OnnxOp, name="onnx.microsoft.QLinearWhere", since="microsoft1"):
-    """The element of one quantized tensor where a condition holds, else of another, quantized again."""
+    """Selects elements of two quantized tensors by a condition, with a quantized result."""
 
     condition: Value = operand("B")
     X: Value = operand("T")
@@ -236,7 +234,7 @@ class QLinearWhere(OnnxOp, name="onnx.microsoft.QLinearWhere", since="microsoft1
 
 
 class QLinearConcat(OnnxOp, name="onnx.microsoft.QLinearConcat", since="microsoft1"):
-    """Quantized tensors one after another along an axis, quantized again.
+    """Concatenates quantized tensors along an axis, with a quantized result.
 
     Each is given as itself, its scale and its zero point.
 
@@ -260,7 +258,7 @@ class QLinearConcat(OnnxOp, name="onnx.microsoft.QLinearConcat", since="microsof
 
 
 class QLinearGlobalAveragePool(OnnxOp, name="onnx.microsoft.QLinearGlobalAveragePool", since="microsoft1"):
-    """The mean of a quantized tensor over all spatial axes, which keep size 1, quantized again."""
+    """Global average pooling of a quantized tensor over all spatial axes, which keep size 1; the result is quantized."""
 
     X: Value = operand("T")
     x_scale: Value = operand("f32")
@@ -279,7 +277,7 @@ class QLinearGlobalAveragePool(OnnxOp, name="onnx.microsoft.QLinearGlobalAverage
 
 
 class QLinearAveragePool(OnnxOp, name="onnx.microsoft.QLinearAveragePool", since="microsoft1"):
-    """The mean of each window of a quantized tensor, quantized again; padding stands for zeros if it counts."""
+    """Average pooling of a quantized tensor, with a quantized result; padding stands for zeros if it counts."""
 
     X: Value = operand("T")
     x_scale: Value = operand("f32")
@@ -313,7 +311,7 @@ class QLinearAveragePool(OnnxOp, name="onnx.microsoft.QLinearAveragePool", since
 
 
 class NhwcMaxPool(OnnxOp, name="onnx.microsoft.NhwcMaxPool", since="microsoft1"):
-    """The largest element of each window of bytes whose last axis is that of channels."""
+    """Max pooling of bytes whose last axis is that of channels: the largest element of each window."""
 
     x: Value = operand("T")
     kernel_shape: tuple[int, ...] = attribute(attr_types.integers, check=positive)

@@ -58,7 +58,7 @@ class DynamicQuantizeMatMul(OnnxOp, name="onnx.microsoft.DynamicQuantizeMatMul",
 
 
 class MatMulIntegerToFloat(OnnxOp, name="onnx.microsoft.MatMulIntegerToFloat", since="microsoft1"):
-    """Product of quantized matrices as the numbers that it stands for; each column of B may have a scale."""
+    """Product of quantized matrices, dequantized; each column of B may have a scale."""
 
     A: Value = operand("T1")
     B: Value = operand("T2")
@@ -90,7 +90,8 @@ class MatMulIntegerToFloat(OnnxOp, name="onnx.microsoft.MatMulIntegerToFloat", s
 
 
 class QGemm(OnnxOp, name="onnx.microsoft.QGemm", since="microsoft1"):
-    """alpha A B + C of quantized matrices, which may be transposed: quantized again if a scale of the result is given.
+    """General matrix product alpha A B + C of quantized matrices, which may be transposed; the result is quantized if
+    it has a scale.
 
     C is in quanta of the products, and each column of B may have a scale.
     """
@@ -143,7 +144,7 @@ def _turned(matrix: Value, zero_point: Value, *, turn: bool) -> Value:
 
 
 class QLinearConv(QuantizedConvolution, name="onnx.microsoft.QLinearConv", since="microsoft1"):
-    """Convolution of quantized numbers, quantized again, where the channels may be the last axis of x and y."""
+    """Convolution of quantized tensors, with a quantized result; the channels may be the last axis of x and y."""
 
     channels_last: bool = attribute(attr_types.flag, default=False)
 

@@ -38,7 +38,7 @@ class _Weight(NamedTuple):
 
 
 class DynamicQuantizeLSTM(OnnxOp, name="onnx.microsoft.DynamicQuantizeLSTM", since="microsoft1"):
-    """c = f c + i z and h = o k(c) for each step of a sequence, with weights of bytes.
+    """Long short-term memory (LSTM) with quantized weights: c = f c + i z and h = o k(c) for each step of a sequence.
 
     Weights have their gates in columns. The whole sequence is quantized to bytes by its range before it is multiplied,
     and so is h of all batches in each step.

@@ -38,7 +38,9 @@ def _products(x: Value, coefficients: Value, intercepts: Sequence[float] | None)
 
 
 class LinearRegressor(OnnxOp, name="onnx.ml.LinearRegressor", since="ml1"):
-    """The features of each row times the coefficients of each target, plus its intercept; then transformed."""
+    """Linear regression: the features of each row times the coefficients of each target, plus its intercept; then
+    transformed.
+    """
 
     X: Value = operand("T")
     coefficients: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
@@ -55,7 +57,8 @@ class LinearRegressor(OnnxOp, name="onnx.ml.LinearRegressor", since="ml1"):
 
 
 class LinearClassifier(OnnxOp, name="onnx.ml.LinearClassifier", since="ml1"):
-    """The label of the largest score of each row, and the scores: features times coefficients, plus intercepts.
+    """Linear classifier: the label of the largest score of each row, and the scores: features times coefficients, plus
+    intercepts.
 
     With one score the second label, or 1, is that of a positive one; of two labels the first has what it lacks to 1.
     """
@@ -116,7 +119,9 @@ class Svm(OnnxOp):
 
 
 class SVMRegressor(Svm, name="onnx.ml.SVMRegressor", since="ml1"):
-    """The sum of kernels with support vectors times their coefficients, plus rho; for one class, its sign."""
+    """Support vector regression: the sum of kernels with support vectors times their coefficients, plus rho; for one
+    class, its sign.
+    """
 
     n_supports: int = attribute(attr_types.integer, default=0)
     one_class: bool = attribute(attr_types.flag, default=False)
@@ -168,7 +173,8 @@ class Pairs:
 
 
 class SVMClassifier(Svm, name="onnx.ml.SVMClassifier", since="ml1"):
-    """The label of each row, and its scores: probabilities where there are parameters for them, else decisions.
+    """Support vector classifier: the label of each row, and its scores: probabilities where there are parameters for
+    them, else decisions.
 
     Classes vote by the decisions between each two of them. Without support vectors, each class has a linear score.
     """

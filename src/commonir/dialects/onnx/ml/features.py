@@ -52,7 +52,7 @@ class Binarizer(OnnxOp, name="onnx.ml.Binarizer", since="ml1"):
 
 
 class FeatureVectorizer(OnnxOp, name="onnx.ml.FeatureVectorizer", since="ml1"):
-    """The columns of all inputs one after another, each cut or filled up with zeros to its number of columns."""
+    """Concatenates the columns of all inputs, each cut or padded with zeros to its number of columns."""
 
     X: tuple[Value, ...] = operand("T1", variadic=True)
     inputdimensions: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
@@ -84,7 +84,7 @@ def _columns(x: Value, width: int | None) -> Value:
 
 
 class Imputer(OnnxOp, name="onnx.ml.Imputer", since="ml1"):
-    """The elements that equal a value replaced by another one, which may differ by column; NaN equals NaN."""
+    """Replaces the elements that equal a value by another one, which may differ by column; NaN equals NaN."""
 
     X: Value = operand("T")
     replaced_value_int64: int = attribute(attr_types.integer, default=0)
@@ -131,7 +131,7 @@ class Normalizer(OnnxOp, name="onnx.ml.Normalizer", since="ml1"):
 
 
 class Scaler(OnnxOp, name="onnx.ml.Scaler", since="ml1"):
-    """(x - offset) * scale, each of them one number or one for each column."""
+    """Scales features: (x - offset) * scale, each of them one number or one for each column."""
 
     X: Value = operand("T")
     scale: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
@@ -170,7 +170,7 @@ class OneHotEncoder(OnnxOp, name="onnx.ml.OneHotEncoder", since="ml1"):
 
 
 class CategoryMapper(OnnxOp, name="onnx.ml.CategoryMapper", since="ml1"):
-    """The number of a text, or the text of a number."""
+    """Maps strings to integers, or integers to strings."""
 
     X: Value = operand("T1")
     default_int64: int = attribute(attr_types.integer, default=-1)
@@ -208,7 +208,7 @@ class LabelEncoder1(OnnxOp, name="onnx.ml.LabelEncoder", since="ml1"):
 
 
 class LabelEncoder(OnnxOp, name="onnx.ml.LabelEncoder"):
-    """The value of each element as a key, or a default where the keys lack it; the last of equal keys counts."""
+    """Maps each element as a key to a value, or to a default if it is not a key; the last of equal keys counts."""
 
     X: Value = operand("T1")
     default_int64: int = attribute(attr_types.integer, default=-1)

@@ -27,7 +27,7 @@ def _converted(values: Value, element: ElementType) -> Value:
 
 
 class CastMap(OnnxOp, name="onnx.ml.CastMap", since="ml1"):
-    """The values of a map as one row: in order of their keys, or each at the position that is its key."""
+    """Converts a map to one row of its values: in order of their keys, or each at the position that is its key."""
 
     X: Value = operand("T1")
     max_map: int = attribute(attr_types.integer, default=1, check=positive)
@@ -48,7 +48,9 @@ class CastMap(OnnxOp, name="onnx.ml.CastMap", since="ml1"):
 
 
 class DictVectorizer(OnnxOp, name="onnx.ml.DictVectorizer", since="ml1"):
-    """The value of each word of a vocabulary in a map, as one row; zero, or the empty text, where it has none."""
+    """Converts a map to one row: the value of each word of a vocabulary; zero, or the empty string, for words that it
+    lacks.
+    """
 
     X: Value = operand("T1")
     int64_vocabulary: tuple[int, ...] | None = attribute(attr_types.integers, default=None)

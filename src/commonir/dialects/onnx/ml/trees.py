@@ -40,7 +40,7 @@ def _rows(x: Value) -> Dim | None:
 
 
 class TreeEnsemble(NumberedNodes, name="onnx.ml.TreeEnsemble", since="ml5"):
-    """For each row and target, what the leaves that it comes to in all trees add up to; then transformed."""
+    """Ensemble of decision trees: the sum of the leaves for each row and target; then transformed."""
 
     n_targets: int | None = attribute(attr_types.integer, default=None)
     aggregate_function: int = attribute(attr_types.integer, default=1, check=one_of(*range(len(AGGREGATES))))
@@ -64,7 +64,7 @@ class TreeEnsemble(NumberedNodes, name="onnx.ml.TreeEnsemble", since="ml5"):
 
 
 class TreeEnsembleRegressor(NamedNodes, name="onnx.ml.TreeEnsembleRegressor", since="ml1 ml3 ml5"):
-    """For each row and target, what the leaves that it comes to in all trees add up to; then transformed."""
+    """Regression by decision trees: the sum of the leaves for each row and target; then transformed."""
 
     deprecated_since = "ml5"
     successor = "TreeEnsemble"
@@ -104,7 +104,7 @@ class TreeEnsembleRegressor(NamedNodes, name="onnx.ml.TreeEnsembleRegressor", si
 
 
 class TreeEnsembleClassifier(NamedNodes, name="onnx.ml.TreeEnsembleClassifier", since="ml1 ml3 ml5"):
-    """The label of the largest score of each row, and the scores: what the leaves that it comes to add up to.
+    """Classifier of decision trees: the label of the largest score of each row, and the scores: the sums of the leaves.
 
     Where the weights of two classes are all of one, they are a score of the second: a probability when no weight is
     negative, else positive for it. Those of the first class stand for the scores of both.
