@@ -258,7 +258,7 @@ class QLinearConcat(OnnxOp, name="onnx.microsoft.QLinearConcat", since="microsof
 
 
 class QLinearGlobalAveragePool(OnnxOp, name="onnx.microsoft.QLinearGlobalAveragePool", since="microsoft1"):
-    """Global average pooling of a quantized tensor over all spatial axes, which keep size 1; the result is quantized."""
+    """Global average pooling of a quantized tensor: the mean over all spatial axes, which keep size 1, quantized."""
 
     X: Value = operand("T")
     x_scale: Value = operand("f32")
