@@ -6,10 +6,13 @@ A stub `__init__.pyi` says the same names to type checkers and editors, one impo
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent / "src" / "commonir"
 PACKAGES = (
+    "",
+    "api",
     *(f"dialects/{name}" for name in ("ark", "common_ir", "core", "onnx", "onnx/microsoft")),
     *(f"dialects/mlir/{name}" for name in ("arith", "scf", "shape", "stablehlo", "tensor", "tosa")),
     "ir",
@@ -19,17 +22,41 @@ PACKAGES = (
 )
 
 
-def members_of(tree: ast.Module) -> dict[str, str]:
-    """Returns the names that the table of a package states, separated by spaces, by module."""
-    tables = [
-        node.args[1]
+def package_of(name: str) -> str:
+    """Returns the full name of a package; "" is `commonir` itself."""
+    return ".".join(["commonir", *filter(None, name.split("/"))])
+
+
+def members_of(name: str) -> dict[str, str]:
+    """Returns the names that the tables of a package state, separated by spaces, by full name of the module."""
+    tree = _parsed(name)
+    calls = [
+        node
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id in {"import_members", "LazyDefinitions"}
     ]
+    tables = [(package_of(name), call.args[1]) for call in calls if not isinstance(call.args[1], ast.Name)]
+    if name in ("", "api"):
+        # What is public is stated in `commonir` itself, for the API too.
+        tables.append(("commonir", _public()))
+    result: dict[str, str] = {}
+    for package, table in tables:
+        for module, names in dict(ast.literal_eval(table)).items():
+            full = f"{package}.{module}"
+            result[full] = f"{result.get(full, '')} {names}".strip()
+    return result
+
+
+def _parsed(name: str) -> ast.Module:
+    return ast.parse((ROOT / name / "__init__.py").read_text())
+
+
+def _public() -> ast.expr:
+    tables = [node.value for node in _parsed("").body if isinstance(node, ast.AnnAssign) and node.value is not None]
     (table,) = tables
-    return dict(ast.literal_eval(table))
+    return table
 
 
 def _own(statement: ast.stmt, package: str) -> list[str]:
@@ -50,14 +77,19 @@ def _own(statement: ast.stmt, package: str) -> list[str]:
             return []
 
 
+def _statements(name: str) -> Iterator[ast.stmt]:
+    """Yields the statements of a package, with those for type checkers alone."""
+    for statement in _parsed(name).body:
+        yield from statement.body if isinstance(statement, ast.If) else [statement]
+
+
 def stub_of(name: str) -> str:
     """Returns the text of the stub of a package."""
-    package = f"commonir.{name.replace('/', '.')}"
-    tree = ast.parse((ROOT / name / "__init__.py").read_text())
-    own = [line for statement in tree.body for line in _own(statement, package)]
+    package = package_of(name)
+    own = [line for statement in _statements(name) for line in _own(statement, package)]
     imports = [line for line in own if line.startswith("from ")]
-    for module, names in members_of(tree).items():
-        imports += [f"from {package}.{module} import {member} as {member}" for member in names.split()]
+    for module, names in members_of(name).items():
+        imports += [f"from {module} import {member} as {member}" for member in names.split()]
     if any("Dialect" in line for line in own if line not in imports):
         imports.append("from commonir.ods import Dialect")
     lines = [

@@ -6,68 +6,38 @@ Example:
     >>> outputs = cir.run(program, {"image": image})  # doctest: +SKIP
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from importlib import import_module
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.base.version import __version__
 
-if TYPE_CHECKING:
-    # The names of `__all__` below, which is the one list of public names.
-    from commonir.api import *
+PUBLIC: dict[str, str] = {
+    "api.opening": "check dumps load load_dialects loads save verify",
+    "api.programs": "calling convert edit extract infer load_rules lower optimize shapes shard",
+    "api.reference": "diff operations reference_page show summarize view",
+    "api.running": (
+        "compare compare_outputs engine_options prepare profile random_inputs read_image run run_steps "
+        "with_externs write_image"
+    ),
+    "ir.module": "Module",
+    "runtime.state": "State",
+}
+"""The public names besides those imported above, by module. Type checkers read them from `__init__.pyi`, which
+`python -m tests.member_stubs` writes.
+"""
 
-__all__ = [
-    "Diagnostic",
-    "DiagnosticError",
-    "InternalError",
-    "Module",
-    "State",
-    "__version__",
-    "calling",
-    "check",
-    "compare",
-    "compare_outputs",
-    "convert",
-    "diff",
-    "dumps",
-    "edit",
-    "engine_options",
-    "extract",
-    "infer",
-    "load",
-    "load_dialects",
-    "load_rules",
-    "loads",
-    "lower",
-    "operations",
-    "optimize",
-    "prepare",
-    "profile",
-    "random_inputs",
-    "read_image",
-    "reference_page",
-    "run",
-    "run_steps",
-    "save",
-    "shapes",
-    "shard",
-    "show",
-    "summarize",
-    "verify",
-    "view",
-    "with_externs",
-    "write_image",
-]
+_MODULES = {name: module for module, names in PUBLIC.items() for name in names.split()}
+
+__all__ = ["Diagnostic", "DiagnosticError", "InternalError", "__version__"]
+__all__ += list(_MODULES)  # pyright: ignore[reportUnsupportedDunderAll]  the stub has the names
 
 
 def __getattr__(name: str) -> object:
-    """Loads the surface when something of it is first used: the command line's help needs none of it."""
-    if name not in __all__:
+    """Loads the module of a public name on first use: the help of the command line needs none."""
+    module = _MODULES.get(name)
+    if module is None:
         raise AttributeError(f"module 'commonir' has no attribute '{name}'")
-    from commonir import api  # noqa: PLC0415
-
-    result = globals()[name] = getattr(api, name)  # the next time it is found without asking
+    result = globals()[name] = getattr(import_module(f"commonir.{module}"), name)
     return result
 
 

@@ -65,7 +65,7 @@ def _parsed(path: Path) -> ast.Module:
 @cache
 def _names() -> dict[str, str]:
     """Returns the module that each name of the API comes from. All is read: loading it takes longer than a test may."""
-    imports = [node for node in _parsed(_API / "__init__.py").body if isinstance(node, ast.ImportFrom)]
+    imports = [node for node in _parsed(_API / "__init__.pyi").body if isinstance(node, ast.ImportFrom)]
     return {alias.name: node.module for node in imports if node.module for alias in node.names}
 
 

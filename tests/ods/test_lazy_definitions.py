@@ -13,7 +13,7 @@ import pytest
 from commonir.ods import Dialects
 from commonir.ods.dialect import LazyDefinitions
 
-from tests.member_stubs import PACKAGES, ROOT, members_of, stub_of
+from tests.member_stubs import PACKAGES, ROOT, members_of, package_of, stub_of
 
 LATE = ("arith", "tensor", "tosa")
 LOADED = """
@@ -99,9 +99,8 @@ def test_stubs_are_those_of_the_tables_of_members(package: str) -> None:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_packages_have_the_members_of_their_tables(package: str) -> None:
-    loaded = import_module(f"commonir.{package.replace('/', '.')}")
-    table = members_of(ast.parse((ROOT / package / "__init__.py").read_text()))
-    for module, names in table.items():
-        source = import_module(f"{loaded.__name__}.{module}")
+    loaded = import_module(package_of(package))
+    for module, names in members_of(package).items():
+        source = import_module(module)
         for name in names.split():
             assert getattr(loaded, name) is getattr(source, name)

@@ -54,14 +54,14 @@ class _LazyFunction:
         return self.__wrapped__(*args, **named)
 
 
-def import_members(namespace: dict[str, object], members: Mapping[str, str]) -> None:
-    """Imports the members that the modules of a package define into its namespace.
+def import_members(namespace: dict[str, object], members: Mapping[str, str], package: str = "") -> None:
+    """Imports the members that the modules of a package define into a namespace; its own package by default.
 
     `members` are the names, separated by spaces, by module. Type checkers read them from the `__init__.pyi` beside the
     package, which `python -m tests.member_stubs` writes.
     """
     for module, names in members.items():
-        loaded = import_module(f"{namespace['__name__']}.{module}")
+        loaded = import_module(f"{package or namespace['__name__']}.{module}")
         namespace.update({name: getattr(loaded, name) for name in names.split()})
 
 

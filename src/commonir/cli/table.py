@@ -1,4 +1,7 @@
-"""The table of verbs: the module and the summary of each, so that the overview imports none of them."""
+"""The table of verbs with one line for the overview, which imports none of them.
+
+The module of a verb in `commands` has its name, and holds it as `command`.
+"""
 
 from __future__ import annotations
 
@@ -11,38 +14,29 @@ from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
-from commonir.base.tuples import NamedTuple
 from commonir.base.version import __version__
 
-
-class Entry(NamedTuple):
-    """A verb: the module that holds it as `command`, and one line for the overview."""
-
-    module: str
-    summary: str
-
-
 VERBS = {
-    "info": Entry("info", "Summarize a program: interface, operations, weights."),
-    "show": Entry("show", "Print a program as MLIR text."),
-    "check": Entry("check", "Report everything that is wrong with programs."),
-    "run": Entry("run", "Run a program on given or random inputs."),
-    "convert": Entry("convert", "Convert a program to another format."),
-    "opt": Entry("opt", "Simplify a program: fold constants, remove redundant operations."),
-    "edit": Entry("edit", "Rename values, fix dims, set metadata, add or remove outputs."),
-    "extract": Entry("extract", "Write the part between named values as a model."),
-    "compare": Entry("compare", "Compare two programs, or two engines, value by value."),
-    "diff": Entry("diff", "Show structural differences of two programs, without running them."),
-    "shapes": Entry("shapes", "Infer the shapes of all values, with symbolic dims."),
-    "profile": Entry("profile", "Time a program and each of its operations."),
-    "view": Entry("view", "Draw a program as a graph, ranks as lanes, or two programs side by side."),
-    "ops": Entry("ops", "Show the reference page of an operation or dialect."),
-    "bundle": Entry("bundle", "Copy imported libraries into a Common IR file."),
-    "library": Entry("library", "Write a dialect as a Common IR library."),
-    "tblgen": Entry("tblgen", "Print the records of a TableGen file as JSON."),
-    "explain": Entry("explain", "Explain a diagnostic code."),
-    "doctor": Entry("doctor", "Show installed versions, engines, formats and plugins."),
-    "completion": Entry("completion", "Print a script for shell completion."),
+    "info": "Summarize a program: interface, operations, weights.",
+    "show": "Print a program as MLIR text.",
+    "check": "Report everything that is wrong with programs.",
+    "run": "Run a program on given or random inputs.",
+    "convert": "Convert a program to another format.",
+    "opt": "Simplify a program: fold constants, remove redundant operations.",
+    "edit": "Rename values, fix dims, set metadata, add or remove outputs.",
+    "extract": "Write the part between named values as a model.",
+    "compare": "Compare two programs, or two engines, value by value.",
+    "diff": "Show structural differences of two programs, without running them.",
+    "shapes": "Infer the shapes of all values, with symbolic dims.",
+    "profile": "Time a program and each of its operations.",
+    "view": "Draw a program as a graph, ranks as lanes, or two programs side by side.",
+    "ops": "Show the reference page of an operation or dialect.",
+    "bundle": "Copy imported libraries into a Common IR file.",
+    "library": "Write a dialect as a Common IR library.",
+    "tblgen": "Print the records of a TableGen file as JSON.",
+    "explain": "Explain a diagnostic code.",
+    "doctor": "Show installed versions, engines, formats and plugins.",
+    "completion": "Print a script for shell completion.",
 }
 
 
@@ -55,17 +49,16 @@ class VerbGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  (as above)
         """Imports the verb's module, which defines nothing else."""
-        entry = VERBS.get(cmd_name)
-        if entry is None:
+        if cmd_name not in VERBS:
             return None
-        result = import_module(f"commonir.cli.commands.{entry.module}").command
+        result = import_module(f"commonir.cli.commands.{cmd_name}").command
         assert isinstance(result, click.Command)
         return result
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (as above)
         """Writes the overview from the table alone."""
         with formatter.section("Verbs"):
-            formatter.write_dl([(name, entry.summary) for name, entry in VERBS.items()])
+            formatter.write_dl(list(VERBS.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
