@@ -1,7 +1,7 @@
 """Adds generated pages to the documentation site; `mkdocs.yml` names this module as a hook.
 
 The pages are built in memory and are not committed: one page per dialect with all of its operations, a list of
-dialects, the Python API, and the README and the changelog. Source: the definitions and `commonir.__all__`.
+dialects, the Python API, and the README and the changelog. Source: the definitions, and the public names in `commonir`.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _nested(page: str) -> str:
 def python_page() -> str:
     """Returns the page of the Python API: a directive of mkdocstrings for each public name."""
     lines = ["# Python API", "", "`import commonir as cir`. Names are loaded on first use."]
-    for name in sorted(commonir.__all__):
+    for name in sorted(dir(commonir)):
         member: object = getattr(commonir, name)
         module = getattr(member, "__module__", None)
         qualified = getattr(member, "__qualname__", None)
