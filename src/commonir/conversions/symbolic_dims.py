@@ -1,8 +1,9 @@
-"""Finds where a program computes symbolic dims, for conversions whose programs compute them while running."""
+"""Symbolic dims as values, for conversions whose programs compute them while running."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 
 from commonir.base.tuples import NamedTuple
 from commonir.conversions.operands import refused
@@ -11,7 +12,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context
-from commonir.symbolic import Dim, DimExpr, Symbol, terms_of
+from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, terms_of
 from commonir.symbolic.dims import Atom, symbols_in
 
 
@@ -33,6 +34,11 @@ class Measured(NamedTuple):
 def early(context: Context, op: Op) -> Value:
     """The result of an operation, which is hoisted when what it needs is there early enough."""
     return context.hoist(op) if all(map(context.is_hoisted, op.operands)) else op.results[0]
+
+
+def set_dim(context: Context, dim: Dim, value: Value) -> None:
+    """Records the value of a dim that an operation computes."""
+    context.memo["dimension", dim] = value
 
 
 def carrying(context: Context, dim: Dim) -> Axis | None:
@@ -66,6 +72,94 @@ def _dims_of_arguments(context: Context) -> Iterator[tuple[Axis, Dim | None]]:
         type = argument.type
         for axis, size in enumerate((type.shape or ()) if isinstance(type, TensorType) else ()):
             yield Axis(argument, axis), size
+
+
+class ComputedDims(ABC):
+    """Builds the operations of a target that compute dims, from axes of arguments and data-dependent axes.
+
+    A dim is computed once for a function if what it needs is available at its beginning.
+    """
+
+    add: Callable[[Value, Value], Op]
+    subtract: Callable[[Value, Value], Op]
+    multiply: Callable[[Value, Value], Op]
+    divide: Callable[[Value, Value], Op]
+    """Quotients without remainder."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    @abstractmethod
+    def number(self, number: int) -> Value:
+        """Returns a number in the form of a dim."""
+
+    @abstractmethod
+    def axis(self, value: Value, axis: int) -> Value:
+        """Returns the dim of an axis."""
+
+    @abstractmethod
+    def quotient(self, num: Dim, dividend: Value, divisor: Value) -> Value:
+        """Returns the quotient of `num` and a positive divisor, rounded downward."""
+
+    @abstractmethod
+    def remainder(self, num: Dim, dividend: Value, divisor: Value) -> Value:
+        """Returns `num` modulo a positive divisor."""
+
+    @abstractmethod
+    def largest(self, values: Sequence[Value]) -> Value:
+        """Returns the maximum."""
+
+    def put(self, op: Op) -> Value:
+        """Inserts an operation and returns its result."""
+        return early(self.context, op)
+
+    def shared(self, key: object, build: Callable[[], Value]) -> Value:
+        """Returns a value that is built once per key if it can be hoisted."""
+        memo = self.context.memo
+        if key in memo:
+            return memo[key]
+        result = build()
+        if self.context.is_hoisted(result):
+            memo[key] = result
+        return result
+
+    def value(self, dim: Dim) -> Value:
+        """Returns a dim. Raises: DiagnosticError (E0601) if the program cannot compute it."""
+        return (
+            self.number(dim) if isinstance(dim, int) else self.shared(("dimension", dim), lambda: self._computed(dim))
+        )
+
+    def _computed(self, dim: DimExpr) -> Value:
+        axis = carrying(self.context, dim)
+        return self.sum(dim) if axis is None else self.axis(*axis)
+
+    def sum(self, dim: DimExpr) -> Value:
+        """Returns an expression, computed from its atoms."""
+        return sum_of_products(dim, self.atom, self.number, self.product, lambda a, b: self.put(self.add(a, b)))
+
+    def product(self, a: Value, b: Value) -> Value:
+        """Returns a product."""
+        return self.put(self.multiply(a, b))
+
+    def atom(self, atom: Atom) -> Value:
+        """Returns an atom of an expression."""
+        match atom:
+            case Symbol():
+                return self.symbol(atom)
+            case Floor(num=num, den=den):
+                return self.quotient(num, self.value(num), self.value(den))
+            case Mod(num=num, den=den):
+                return self.remainder(num, self.value(num), self.value(den))
+            case Max(args=args):
+                return self.largest([self.value(a) for a in args])
+
+    def symbol(self, expected: Symbol) -> Value:
+        """Returns a symbol, from an axis that has it or a linear expression of it as its dim."""
+        axis, factor, offset = measuring(self.context, expected)
+        result = self.axis(*axis)
+        if offset:
+            result = self.put(self.subtract(result, self.number(offset)))
+        return result if factor == 1 else self.put(self.divide(result, self.number(factor)))
 
 
 def sum_of_products(

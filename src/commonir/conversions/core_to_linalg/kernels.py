@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from commonir.conversions.core_to_linalg.scalars import Scalars, scalar_constant
 from commonir.conversions.core_to_linalg.tensors import dilated, empty, filled_with, generic, padded, part
 from commonir.conversions.operands import refused
-from commonir.conversions.to_mlir.dims import number, size
+from commonir.conversions.to_mlir.dims import IndexDims, size
 from commonir.conversions.to_mlir.finish import signless
 from commonir.dialects.mlir import arith, tensor
 from commonir.dialects.mlir.arith import CmpIPredicate
@@ -47,6 +47,7 @@ from commonir.notation import (
     walk,
     with_children,
 )
+from commonir.ods import Op
 from commonir.rewrite.legalize import Context
 from commonir.symbolic import Dim, Symbol, at_least, atom_dim, largest, plain, terms_of
 
@@ -237,6 +238,23 @@ class _Reads:
         return {access: arguments[n] for access, n in self._places.items()}
 
 
+class _Positions(IndexDims):
+    """Positions in terms of the indices of a scalar program, inside of which they are computed."""
+
+    def __init__(self, body: _Body) -> None:
+        super().__init__(body.kernel.context)
+        self._body = body
+
+    def put(self, op: Op) -> Value:
+        return self._body.scalars.make(op)
+
+    def symbol(self, expected: Symbol) -> Value:
+        return self._body.symbol(expected)
+
+    def value(self, dim: Dim) -> Value:
+        return self.number(dim) if isinstance(dim, int) else self.sum(dim)
+
+
 class _Body:
     """The scalar program of one structured operation."""
 
@@ -277,10 +295,11 @@ class _Body:
     def number(self, dim: Dim) -> Value:
         """A position as a value."""
         if dim not in self.numbers:
-            self.numbers[dim] = number(dim, self._symbol, self.scalars.make, self.kernel.context)
+            self.numbers[dim] = _Positions(self).value(dim)
         return self.numbers[dim]
 
-    def _symbol(self, symbol: Symbol) -> Value:
+    def symbol(self, symbol: Symbol) -> Value:
+        """A symbol or index as a value."""
         if not symbol.is_index:
             return size(self.kernel.context, atom_dim(symbol))
         if symbol.name not in self.positions:

@@ -13,6 +13,7 @@ from commonir.conversions.core_to_core.all_pairs import AllPairs, comes_first, t
 from commonir.conversions.core_to_linalg.rounds import COUNTED, computed, cumulated, in_rounds
 from commonir.conversions.core_to_linalg.runtime_dims import Loose
 from commonir.conversions.operands import dims_of
+from commonir.conversions.symbolic_dims import set_dim
 from commonir.dialects import core
 from commonir.dialects.core.base import accumulator, axis_of, tensor_type
 from commonir.ir.operation import Value
@@ -139,14 +140,14 @@ def non_zero(op: core.NonZero, context: Context, x: Value) -> Result:
         flags = computed(context, select(is_set(i), one, zero).by(i).where({i: whole}), {"x": x})
         counts = cumulated(context, flags, 0, "add")
         last = computed(context, traced("counts", counts)[(whole - 1,)].by(), {"counts": counts})
-        context.memo["size", size] = Loose(context).position(last)
+        set_dim(context, size, Loose(context).position(last))
         places = _first_beyond(context, counts, whole, size)
     else:
         count = computed(context, total(i, select(is_set(i), one, zero)).by().where({i: whole}), {"x": x})
         before = is_set(j) & call("less", lift(j, i64), lift(i, i64))
         number = select(is_set(i), total(j, select(before, one, zero)), lift(-1, i64))
         numbers = computed(context, number.by(i).where({i: whole, j: whole}), {"x": x})
-        context.memo["size", size] = Loose(context).position(count)
+        set_dim(context, size, Loose(context).position(count))
         is_here = call("equal", traced("numbers", numbers)[(i,)], lift(k, i64))
         result = total(i, select(is_here, lift(i, i64), zero)).by(k).where({k: size, i: whole})
         places = computed(context, result, {"numbers": numbers})

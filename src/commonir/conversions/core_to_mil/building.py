@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from commonir.conversions.operands import element_of, refused, runs_of, shape_of
-from commonir.conversions.symbolic_dims import carrying, measuring, sum_of_products
+from commonir.conversions.symbolic_dims import ComputedDims
 from commonir.dialects.mil import elementwise, shape, slicing
 from commonir.dialects.mil.operands import DataType
 from commonir.dialects.mil.program import Const, Constant
@@ -20,8 +21,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f16, f32, i32, string
 from commonir.ods import Op, known_data
 from commonir.rewrite.legalize import Context
-from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, symbols
-from commonir.symbolic.dims import Atom
+from commonir.symbolic import Dim, symbols
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,11 +137,13 @@ def without_truth(value: Value) -> Value:
 # -- dimensions
 
 
-class _Sizes:
-    """Builds what computes sizes: at the beginning of the function, or in place where they are data-dependent."""
+class _Dims(ComputedDims):
+    """Dims as vectors of one element, computed at the beginning of the function unless one is data-dependent."""
+
+    add, subtract, multiply, divide = elementwise.Add, elementwise.Sub, elementwise.Mul, elementwise.FloorDiv
 
     def __init__(self, context: Context, dims: Sequence[Dim]) -> None:
-        self.context = context
+        super().__init__(context)
         inputs = set(context.prologue.arguments)
         values = [context.dims.get(name) for d in dims for name in symbols(d)]
         self.is_hoisted = all(h is None or h[0] in inputs for h in values)
@@ -150,61 +152,28 @@ class _Sizes:
         return self.context.hoist(op) if self.is_hoisted else op.result
 
     def shared(self, key: object, build: Callable[[], Value]) -> Value:
-        """Builds a value at the beginning of the function once per key."""
-        if not self.is_hoisted:
-            return build()
-        memo = self.context.memo
-        if key not in memo:
-            memo[key] = build()
-        return memo[key]
+        return super().shared(key, build) if self.is_hoisted else build()
+
+    def number(self, number: int) -> Value:
+        return integers(self.context, (number,))
 
     def vector(self, dims: Sequence[Dim]) -> Value:
-        parts = [integers(self.context, r) if isinstance(r, tuple) else self.dimension(r) for r in runs_of(dims)]
+        parts = [integers(self.context, r) if isinstance(r, tuple) else self.value(r) for r in runs_of(dims)]
         return parts[0] if len(parts) == 1 else self.put(shape.Concat(tuple(parts), 0))
 
-    def dimension(self, dim: Dim) -> Value:
-        if isinstance(dim, int):
-            return integers(self.context, (dim,))
-        return self.shared(("dimension", dim), lambda: self._computed(dim))
-
-    def _computed(self, dim: DimExpr) -> Value:
-        carried = carrying(self.context, dim)
-        if carried is not None:
-            return self._axis(*carried)
-        return sum_of_products(
-            dim,
-            self._atom,
-            lambda number: integers(self.context, (number,)),
-            lambda a, b: self.put(elementwise.Mul(a, b)),
-            lambda a, b: self.put(elementwise.Add(a, b)),
-        )
-
-    def _axis(self, x: Value, axis: int) -> Value:
-        whole = self.shared(("shape", x), lambda: self.put(shape.Shape(x)))
+    def axis(self, value: Value, axis: int) -> Value:
+        whole = self.shared(("shape", value), lambda: self.put(shape.Shape(value)))
         begin, end = integers(self.context, (axis,)), integers(self.context, (axis + 1,))
         return self.put(slicing.SliceByIndex(whole, begin, end))
 
-    def _atom(self, atom: Atom) -> Value:
-        match atom:
-            case Symbol():
-                return self._symbol(atom)
-            case Floor(num=num, den=den):
-                return self.put(elementwise.FloorDiv(self.dimension(num), self.dimension(den)))
-            case Mod(num=num, den=den):
-                return self.put(elementwise.Mod(self.dimension(num), self.dimension(den)))
-            case Max(args=args):
-                largest = self.dimension(args[0])
-                for other in args[1:]:
-                    largest = self.put(elementwise.Maximum(largest, self.dimension(other)))
-                return largest
+    def quotient(self, num: Dim, dividend: Value, divisor: Value) -> Value:  # noqa: ARG002  of any sign
+        return self.put(elementwise.FloorDiv(dividend, divisor))
 
-    def _symbol(self, expected: Symbol) -> Value:
-        """A symbol, from an axis that has it or a linear expression of it as its size."""
-        axis, factor, offset = measuring(self.context, expected)
-        value = self._axis(*axis)
-        if offset:
-            value = self.put(elementwise.Sub(value, integers(self.context, (offset,))))
-        return value if factor == 1 else self.put(elementwise.FloorDiv(value, integers(self.context, (factor,))))
+    def remainder(self, num: Dim, dividend: Value, divisor: Value) -> Value:  # noqa: ARG002  of any sign
+        return self.put(elementwise.Mod(dividend, divisor))
+
+    def largest(self, values: Sequence[Value]) -> Value:
+        return reduce(lambda a, b: self.put(elementwise.Maximum(a, b)), values)
 
 
 def vector(context: Context, dims: Sequence[Dim]) -> Value:
@@ -215,7 +184,7 @@ def vector(context: Context, dims: Sequence[Dim]) -> Value:
     numbers = [d for d in dims if isinstance(d, int)]
     if len(numbers) == len(dims):
         return integers(context, numbers)
-    sizes = _Sizes(context, dims)
+    sizes = _Dims(context, dims)
     return sizes.shared(("vector", tuple(dims)), lambda: sizes.vector(dims))
 
 
@@ -224,7 +193,7 @@ def dimension(context: Context, dim: Dim) -> Value:
 
     Raises: DiagnosticError (E0601) when nothing has a symbol of it.
     """
-    return _Sizes(context, (dim,)).dimension(dim)
+    return _Dims(context, (dim,)).value(dim)
 
 
 def size_along(context: Context, x: Value, axis: int) -> Value:

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.conversions.operands import element_of, runs_of
-from commonir.conversions.symbolic_dims import carrying, early, measuring, sum_of_products
+from commonir.conversions.symbolic_dims import ComputedDims, early
 from commonir.dialects import onnx
 from commonir.ir.data import Scalar, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, i64
 from commonir.rewrite.legalize import Context
-from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, bounds
-from commonir.symbolic.dims import Atom
+from commonir.symbolic import Dim, bounds
 
 
 def constant(context: Context, element: ElementType, shape: tuple[int, ...], values: Sequence[Scalar]) -> Value:
@@ -52,11 +51,13 @@ def vector(context: Context, dims: Sequence[Dim]) -> Value:
     numbers = [d for d in dims if isinstance(d, int)]
     if len(numbers) == len(dims):
         return integers(context, numbers)
-    key = ("vector", tuple(dims))
-    if key not in context.memo:
-        parts = [integers(context, r) if isinstance(r, tuple) else dimension(context, r) for r in runs_of(dims)]
-        return _shared(context, key, parts[0] if len(parts) == 1 else early(context, onnx.Concat(tuple(parts), axis=0)))
-    return context.memo[key]
+    sizes = _Dims(context)
+
+    def concatenated() -> Value:
+        parts = [integers(context, r) if isinstance(r, tuple) else sizes.value(r) for r in runs_of(dims)]
+        return parts[0] if len(parts) == 1 else early(context, onnx.Concat(tuple(parts), axis=0))
+
+    return sizes.shared(("vector", tuple(dims)), concatenated)
 
 
 def dimension(context: Context, dim: Dim) -> Value:
@@ -64,30 +65,31 @@ def dimension(context: Context, dim: Dim) -> Value:
 
     Raises: DiagnosticError (E0601) when no input has a symbol of it.
     """
-    if isinstance(dim, int):
-        return integers(context, (dim,))
-    key = ("dimension", dim)
-    return context.memo[key] if key in context.memo else _shared(context, key, _computed(context, dim))
+    return _Dims(context).value(dim)
 
 
-def _shared(context: Context, key: object, value: Value) -> Value:
-    """Keeps a value for all rules when it is there early enough for all."""
-    if context.is_hoisted(value):
-        context.memo[key] = value
-    return value
+class _Dims(ComputedDims):
+    """Dims as vectors of one element."""
 
+    add, subtract, multiply, divide = onnx.Add, onnx.Sub, onnx.Mul, onnx.Div
 
-def _computed(context: Context, dim: DimExpr) -> Value:
-    carried = carrying(context, dim)
-    if carried is not None:
-        return size_at(context, *carried)
-    return sum_of_products(
-        dim,
-        lambda atom: _atom(context, atom),
-        lambda number: integers(context, (number,)),
-        lambda a, b: early(context, onnx.Mul(a, b)),
-        lambda a, b: early(context, onnx.Add(a, b)),
-    )
+    def number(self, number: int) -> Value:
+        return integers(self.context, (number,))
+
+    def axis(self, value: Value, axis: int) -> Value:
+        return size_at(self.context, value, axis)
+
+    def quotient(self, num: Dim, dividend: Value, divisor: Value) -> Value:
+        if bounds(num)[0] < 0:
+            # Division of integers drops the fraction: without the rest, which is not negative, there is none.
+            dividend = self.put(onnx.Sub(dividend, self.remainder(num, dividend, divisor)))
+        return self.put(onnx.Div(dividend, divisor))
+
+    def remainder(self, num: Dim, dividend: Value, divisor: Value) -> Value:  # noqa: ARG002  of any sign
+        return self.put(onnx.Mod(dividend, divisor))
+
+    def largest(self, values: Sequence[Value]) -> Value:
+        return self.put(onnx.Max(tuple(values)))
 
 
 # The first opset in which a part of a shape can be asked for.
@@ -105,33 +107,3 @@ def size_at(context: Context, value: Value, axis: int) -> Value:
 def opset_of(context: Context) -> int:
     """The version of the default operator set that is made."""
     return int(context.target.version.removeprefix("opset"))
-
-
-def _atom(context: Context, atom: Atom) -> Value:
-    match atom:
-        case Symbol():
-            return _symbol(context, atom)
-        case Floor(num=num, den=den):
-            return _quotient(context, num, den)
-        case Mod(num=num, den=den):
-            return early(context, onnx.Mod(dimension(context, num), dimension(context, den)))
-        case Max(args=args):
-            return early(context, onnx.Max(tuple([dimension(context, a) for a in args])))
-
-
-def _quotient(context: Context, num: Dim, den: Dim) -> Value:
-    dividend, divisor = dimension(context, num), dimension(context, den)
-    if bounds(num)[0] < 0:
-        # Division of integers drops the fraction: without the rest, which is not negative, there is none.
-        rest = early(context, onnx.Mod(dividend, divisor))
-        dividend = early(context, onnx.Sub(dividend, rest))
-    return early(context, onnx.Div(dividend, divisor))
-
-
-def _symbol(context: Context, expected: Symbol) -> Value:
-    """A symbol, from an axis that has it or a linear expression of it as its size."""
-    axis, factor, offset = measuring(context, expected)
-    value = size_at(context, *axis)
-    if offset:
-        value = early(context, onnx.Sub(value, integers(context, (offset,))))
-    return early(context, onnx.Div(value, integers(context, (factor,)))) if factor != 1 else value

@@ -7,10 +7,11 @@ arguments, and go into the operations that take them as operands.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from math import inf
 
 from commonir.conversions.operands import dims_of, element_of
-from commonir.conversions.symbolic_dims import carrying, early, measuring, sum_of_products
+from commonir.conversions.symbolic_dims import ComputedDims, early
 from commonir.dialects.mlir import stablehlo as hlo
 from commonir.dialects.mlir.stablehlo.base import ComparisonDirection
 from commonir.ir.data import Data, DeferredData, Scalar, SplatData, computed_data, data_of
@@ -18,8 +19,7 @@ from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import ElementType, TensorType, boolean, i64, integer_type, signedness_of
 from commonir.ods import Op, operations_behind
 from commonir.rewrite.legalize import Context
-from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol
-from commonir.symbolic.dims import Atom
+from commonir.symbolic import Dim
 
 # -- constants
 
@@ -81,27 +81,18 @@ def vector(context: Context, dims: Sequence[Dim]) -> Value:
     known = numbers_of(dims)
     if known is not None:
         return integers(context, known)
-    key = ("vector", tuple(dims))
-    if key not in context.memo:
-        parts = [size(context, d) for d in dims]
-        result = parts[0] if len(parts) == 1 else early(context, hlo.Concatenate(tuple(parts), 0))
-        if not context.is_hoisted(result):
-            return result
-        context.memo[key] = result
-    return context.memo[key]
+    sizes = _Dims(context)
+
+    def concatenated() -> Value:
+        parts = [sizes.value(d) for d in dims]
+        return parts[0] if len(parts) == 1 else early(context, hlo.Concatenate(tuple(parts), 0))
+
+    return sizes.shared(("vector", tuple(dims)), concatenated)
 
 
 def size(context: Context, dim: Dim) -> Value:
     """Returns a dim as a vector of one element. Raises: DiagnosticError (E0601) if the program cannot compute it."""
-    if isinstance(dim, int):
-        return integers(context, (dim,))
-    key = ("size", dim)
-    if key in context.memo:
-        return context.memo[key]
-    result = _computed(context, dim)
-    if context.is_hoisted(result):
-        context.memo[key] = result
-    return result
+    return _Dims(context).value(dim)
 
 
 def axis_size(context: Context, x: Value, axis: int) -> Value:
@@ -111,51 +102,29 @@ def axis_size(context: Context, x: Value, axis: int) -> Value:
     return early(context, hlo.Reshape.build({"operand": wide}, [TensorType(i64, (1,))]))
 
 
-def _computed(context: Context, dim: DimExpr) -> Value:
-    carried = carrying(context, dim)
-    if carried is not None:
-        return axis_size(context, *carried)
-    return sum_of_products(
-        dim,
-        lambda atom: _atom(context, atom),
-        lambda number: integers(context, (number,)),
-        lambda a, b: early(context, hlo.Mul(a, b)),
-        lambda a, b: early(context, hlo.Add(a, b)),
-    )
+class _Dims(ComputedDims):
+    """Dims as vectors of one element."""
 
+    add, subtract, multiply, divide = hlo.Add, hlo.Subtract, hlo.Mul, hlo.Div
 
-def _atom(context: Context, atom: Atom) -> Value:
-    match atom:
-        case Symbol():
-            return _symbol(context, atom)
-        case Floor(num=num, den=den):
-            return _floor(context, size(context, num), size(context, den))
-        case Mod(num=num, den=den):
-            dividend, divisor = size(context, num), size(context, den)
-            whole = _floor(context, dividend, divisor)
-            return early(context, hlo.Subtract(dividend, early(context, hlo.Mul(whole, divisor))))
-        case Max(args=args):
-            first, *rest = [size(context, a) for a in args]
-            for other in rest:
-                first = early(context, hlo.Max(first, other))
-            return first
+    def number(self, number: int) -> Value:
+        return integers(self.context, (number,))
 
+    def axis(self, value: Value, axis: int) -> Value:
+        return axis_size(self.context, value, axis)
 
-def _floor(context: Context, a: Value, b: Value) -> Value:
-    """The quotient rounded downward, by a positive number."""
-    whole, rest = early(context, hlo.Div(a, b)), early(context, hlo.Rem(a, b))
-    nothing, one = integers(context, (0,)), integers(context, (1,))
-    is_below = early(context, hlo.Compare(rest, nothing, ComparisonDirection.LT))
-    return early(context, hlo.Select(is_below, early(context, hlo.Subtract(whole, one)), whole))
+    def quotient(self, num: Dim, dividend: Value, divisor: Value) -> Value:  # noqa: ARG002  of any sign
+        whole, rest = self.put(hlo.Div(dividend, divisor)), self.put(hlo.Rem(dividend, divisor))
+        zero, one = self.number(0), self.number(1)
+        is_below = self.put(hlo.Compare(rest, zero, ComparisonDirection.LT))
+        return self.put(hlo.Select(is_below, self.put(hlo.Subtract(whole, one)), whole))
 
+    def remainder(self, num: Dim, dividend: Value, divisor: Value) -> Value:
+        whole = self.quotient(num, dividend, divisor)
+        return self.put(hlo.Subtract(dividend, self.put(hlo.Mul(whole, divisor))))
 
-def _symbol(context: Context, expected: Symbol) -> Value:
-    """A symbol, from an axis that has it or a linear expression of it as its size."""
-    axis, factor, offset = measuring(context, expected)
-    value = axis_size(context, *axis)
-    if offset:
-        value = early(context, hlo.Subtract(value, integers(context, (offset,))))
-    return early(context, hlo.Div(value, integers(context, (factor,)))) if factor != 1 else value
+    def largest(self, values: Sequence[Value]) -> Value:
+        return reduce(lambda a, b: self.put(hlo.Max(a, b)), values)
 
 
 # -- moves

@@ -20,6 +20,7 @@ from commonir.conversions.core_to_stablehlo.building import (
     vector,
 )
 from commonir.conversions.operands import dims_of, element_of, rank_of
+from commonir.conversions.symbolic_dims import set_dim
 from commonir.dialects import core
 from commonir.dialects.core.base import axis_of, tensor_type
 from commonir.dialects.mlir import stablehlo as hlo
@@ -276,7 +277,7 @@ def range_(op: core.Range, context: Context, start: Value, limit: Value, step: V
     count = hlo.Max(steps, none).result_
     declared = (tensor_type(op.y).shape or (None,))[0]
     size: Dim = symbol(f"length of {op.name} {id(op)}", 0) if declared is None else declared
-    context.memo["size", size] = count
+    set_dim(context, size, count)
     arguments = {"output_shape": count, "iota_dimension": 0}
     counted = converted(hlo.DynamicIota.build(arguments, [TensorType(i64, (size,))]).results[0], wide)
     factor, offset = [placed(context, v, (0,), (size,)) for v in (by, first)]
