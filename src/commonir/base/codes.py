@@ -42,17 +42,17 @@ UNKNOWN_SYMBOL = Code(
 )
 CYCLIC_ORDER = Code(
     "E0405",
-    "operations that wait for each other",
-    "The operations of a subgraph run in any order that data and tokens allow, and these wait for each other in a "
-    "cycle, so that none can be the first. Follow the names in the message: one of the tokens or values must come "
-    "from elsewhere.",
+    "operations depend on each other in a cycle",
+    "The operations of a subgraph run in any order that data and tokens allow. These depend on each other in a cycle, "
+    "so that none can be the first. Follow the names in the message: one of the tokens or values must come from "
+    "elsewhere.",
 )
 UNORDERED_ACCESSES = Code(
     "E0406",
-    "accesses to a global that nothing orders",
-    "In a subgraph only data and tokens say what runs first. One operation replaces what a global holds, another one "
-    "reads or replaces it, and no path of values or tokens leads from one to the other, so that the program does not "
-    "say what it gives. Let the later one consume a token that the earlier one produces.",
+    "unordered accesses to a global",
+    "In a subgraph only data and tokens determine what runs first. One operation writes a global, another one reads or "
+    "writes it, and no path of values or tokens leads from one to the other, so that the result is not determined. "
+    "Let the later one consume a token that the earlier one produces.",
 )
 
 # -- E05xx: an operation contradicts its definition
@@ -160,14 +160,14 @@ LOSSY_CONVERSION = Code(
 LOST_IN_CONVERSION = Code(
     "W0601",
     "a conversion loses something",
-    "The target has no place for something that the program says, and the message names it. What is converted means "
-    "the same as before. `--strict` refuses such a conversion.",
+    "The target cannot represent something in the program; the message names it. The converted program computes the "
+    "same. `--strict` refuses such a conversion.",
     severity=Severity.WARNING,
 )
 
 CHANGED_IN_CONVERSION = Code(
     "N0601",
-    "a conversion says something in another way",
+    "a conversion expresses something differently",
     "The new program computes the same, but is used in another way: the message says how. A state, which ONNX does not "
     "have, becomes one more input and one more output: give zeros first, then the output of the run before.",
     severity=Severity.NOTE,
@@ -176,8 +176,7 @@ IMPOSSIBLE_EDIT = Code(
     "E0603",
     "a program cannot be changed in this way",
     "The change would leave a program that is not valid, or that its format cannot hold: a name that is taken or not "
-    "allowed, a size outside of the range of an input, no output. Nothing is written; the message says what stands "
-    "against it.",
+    "allowed, a dim outside of the range of an input, no output. Nothing is written; the message has the reason.",
 )
 INPUTS_KEPT = Code(
     "N0602",
@@ -233,25 +232,25 @@ RULE_FUNCTION_FAILED = Code(
 
 CANNOT_BE_DIVIDED = Code(
     "E0610",
-    "a program cannot be divided among ranks",
+    "a program cannot be sharded among ranks",
     "With `--parallel data` every operation must work on each element of the batch by itself, and the message names "
-    "one that does not, or says what is wrong with the batch. `--parallel tensor` divides weights instead.",
+    "one that does not, or says what is wrong with the batch. `--parallel tensor` shards weights instead.",
     status=_UNSUPPORTED,
 )
 NOTHING_DIVIDED = Code(
     "W0602",
     "ranks do the same work",
-    "No weights could be divided among the ranks, so that each of them holds and computes the whole program. Weights "
-    "are divided in pairs of products, the first by columns and the second by rows, when nothing between them mixes "
-    "what is divided, and when sizes, such as the number of heads, divide by the number of ranks. The notes say what "
-    "stood against it.",
+    "No weights could be sharded among the ranks, so that each of them holds and computes the whole program. Weights "
+    "are sharded in pairs of matrix products, the first by columns and the second by rows, when nothing between them "
+    "mixes the shards, and when dims, such as the number of heads, are multiples of the number of ranks. The notes "
+    "have the reasons.",
     severity=Severity.WARNING,
 )
 DIVIDED = Code(
     "N0603",
-    "how a program is divided among ranks",
-    "The notes list what each rank has a part of, and what it has the whole of. The results are those of the undivided "
-    "program up to rounding: sums are formed in another order.",
+    "how a program is sharded among ranks",
+    "The notes list which weights are sharded, and which are replicated on each rank. The results are those of the "
+    "unsharded program up to rounding: sums are formed in another order.",
     severity=Severity.NOTE,
 )
 

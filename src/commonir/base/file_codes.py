@@ -284,7 +284,7 @@ MALFORMED_HISTORIC = Code(
     "E0251",
     "a historic Common IR file cannot be read",
     "The file has the encoding of an early draft of Common IR and something in it has no meaning there or here: an "
-    "attribute without a value, a type that is none, arguments that do not match. The message names the place.",
+    "attribute without a value, an invalid type, arguments that do not match. The message names the place.",
     status=_UNREADABLE,
 )
 UNRESOLVED_IMPORT = Code(
@@ -336,7 +336,7 @@ COMMON_IR_ADVICE = Code(
 MALFORMED_TABLEGEN = Code(
     "E0260",
     "the text is not TableGen",
-    "The text breaks off the grammar of TableGen at the place shown. The message says what may stand there; "
+    "The text does not follow the grammar of TableGen at the place shown. The message says what may stand there; "
     "`docs/tablegen.md` describes what is read.",
     status=_UNREADABLE,
 )
@@ -487,7 +487,7 @@ ARK_TAG_ORDER = Code(
 )
 ARK_UNRECEIVED = Code(
     "E0282",
-    "nobody receives an ARK message",
+    "an ARK message is never received",
     "A tensor is sent to a rank that never waits for it. What it would find in its memory is not defined: add an "
     "operation that receives it, or remove the one that sends.",
 )
@@ -541,7 +541,7 @@ LIMIT_EXCEEDED = Code(
 )
 CODE_REFUSED = Code(
     "E0304",
-    "data that could run code",
+    "the data could run code",
     "Python pickles, also inside .npy and .pt files, run code while they are read. They are never read here. Save "
     "arrays without objects (`numpy.save(..., allow_pickle=False)`), and export models to ONNX or Core ML.",
     status=_REFUSED,
