@@ -1,4 +1,4 @@
-"""The aliases that a text has defined, and how much text they stand for.
+"""The aliases that a text has defined, and the sizes of their expansions.
 
 Source: MLIR language reference, type and attribute aliases. Limits: `Limits.max_alias_parts`, `max_nesting_depth`.
 """
@@ -16,17 +16,17 @@ _SMALL = 32
 
 
 class Extent(NamedTuple):
-    """The size of an alias with those within it written out: parts between commas, and the depth of nesting."""
+    """The size of an expanded alias: the number of parts between commas, and the depth of nesting."""
 
     parts: int
     depth: int
 
 
 class AliasTable:
-    """Types and attributes by the names of aliases, without their signs.
+    """Types and attributes by the names of aliases, without `!` or `#`.
 
-    `extents` are by names with signs; aliases of locations have none, as they are not written out. `parts` counts the
-    parts that aliases stood for: within the definition of an alias (`is_defining`) all, otherwise those of large ones.
+    `extents` are by names with `!` or `#`; aliases of locations have none, as they are not expanded. `parts` counts the
+    parts of expanded aliases: in the definition of an alias (`is_defining`) of all, otherwise of large ones.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class AliasTable:
         self.is_defining = False
 
     def use(self, tokens: TokenStream) -> None:
-        """Counts what the alias at the current token stands for, and moves over it.
+        """Counts the parts of the alias at the current token, and moves over it.
 
         Raises: NESTING_TOO_DEEP, LIMIT_EXCEEDED.
         """

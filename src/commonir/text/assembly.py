@@ -1,10 +1,10 @@
-"""Declarative assembly formats: the text of an operation after its name, said once for printer and parser.
+"""Declarative assembly formats: the text of an operation after its name, for printer and parser alike.
 
-A definition states its format in MLIR's notation (`assembly="$x attr-dict `:` type($x)"`); for one that states none,
-`default_format` writes one. Elements: literals in backquotes, `$field`, `type($field)`, `type(operands)`,
+A definition has its format in MLIR's notation (`assembly="$x attr-dict `:` type($x)"`); for one without,
+`default_format` returns one. Elements: literals in backquotes, `$field`, `type($field)`, `type(operands)`,
 `type(results)`, `operands`, `results`, `regions`, `successors`, `attr-dict`, `attr-dict-with-keyword`, `prop-dict`,
-`functional-type(a, b)`, `custom<Name>(...)` with `ref(...)` for what is read already, `qualified(...)`,
-`oilist(...)`, and optional groups `( ... )?` with an anchor `^` and an alternative `:( ... )?`. One is ours:
+`functional-type(a, b)`, `custom<Name>(...)` with `ref(...)` for elements of other directives, `qualified(...)`,
+`oilist(...)`, and optional groups `( ... )?` with an anchor `^` and an alternative `:( ... )?`. One is added here:
 `signature` is a function type, or one type when all operands and results have it.
 Source: MLIR operation definitions, declarative assembly format.
 """
@@ -25,7 +25,7 @@ from commonir.ods.property_types import unit
 
 
 class Literal(NamedTuple):
-    """A keyword or punctuation; a blank or nothing where only layout is meant."""
+    """A keyword or punctuation; a blank or nothing only changes the layout."""
 
     text: str
 
@@ -49,7 +49,7 @@ class TypeOf(NamedTuple):
 
     @property
     def short(self) -> str:
-        """The type, `dialect.mnemonic`, of which only what stands in brackets is written; "" for any other."""
+        """Returns the type, `dialect.mnemonic`, of which only the parameters are written; "" for any other."""
         field = self.group.field if isinstance(self.group, Variable) else None
         if field is None or self.qualified or field.variadic or not field.is_required:
             return ""
@@ -61,7 +61,7 @@ class Operands(NamedTuple):
 
 
 class Results(NamedTuple):
-    """All results; only their types have a text."""
+    """All results, of which only the types are written."""
 
 
 class Regions(NamedTuple):
@@ -73,7 +73,7 @@ class Successors(NamedTuple):
 
 
 class AttributeDictionary(NamedTuple):
-    """Attributes that the format does not name; with `keyword`, the word `attributes` stands before them."""
+    """Attributes that the format does not name; with `keyword`, after the word `attributes`."""
 
     keyword: bool
 
@@ -94,7 +94,7 @@ class Signature(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """What a directive is told of, which is written and read elsewhere."""
+    """`ref(x)`: an element that another directive prints."""
 
     element: Variable | TypeOf
 
@@ -107,9 +107,9 @@ class Custom(NamedTuple):
 
 
 class Optional(NamedTuple):
-    """Elements that are there when the one at `anchor` has something to say; `otherwise` when it has not.
+    """An optional group: `elements` if the element at `anchor` is present, else the elements `otherwise`.
 
-    `inverted`: the anchor is among the others, which are there when it has something to say.
+    `inverted`: the anchor is one of `otherwise`, which are written if it is present.
     """
 
     elements: tuple[Element, ...]
@@ -117,8 +117,8 @@ class Optional(NamedTuple):
     otherwise: tuple[Element, ...] = ()
     inverted: bool = False
 
-    def is_silent(self, element: Element) -> bool:
-        """Whether an element is a flag that the group itself says, by being there."""
+    def is_implied(self, element: Element) -> bool:
+        """Returns whether an element is a flag that the presence of the group implies."""
         if element is not self.anchor or not _is_flag(element):
             return False
         return element is not self.elements[0] and (not self.otherwise or element is not self.otherwise[0])
@@ -129,17 +129,17 @@ def _is_flag(element: Element) -> bool:
 
 
 class AnyOrder(NamedTuple):
-    """Clauses that may come in any order, each at most once and known by the word it starts with."""
+    """Clauses that may come in any order, each at most once and recognized by its first word."""
 
     clauses: tuple[tuple[Element, ...], ...]
 
-    def is_silent(self, clause: Sequence[Element], element: Element) -> bool:
-        """Whether an element is a flag that a clause itself says, by being there: a word and nothing else."""
+    def is_implied(self, clause: Sequence[Element], element: Element) -> bool:
+        """Returns whether an element is a flag that the presence of its clause implies: a word and nothing else."""
         return len(clause) == len(("word", "flag")) and element is clause[1] and _is_flag(element)
 
 
 Group = Variable | Operands | Results
-"""What stands for any number of values."""
+"""An element with any number of values."""
 
 Element = (
     Literal
@@ -163,9 +163,9 @@ Element = (
 class Format(NamedTuple):
     """A parsed format.
 
-    `named`: attributes it names, which the attribute dictionary leaves out. `states_results`: whether it says the
+    `named`: attributes it names, which the attribute dictionary leaves out. `states_results`: whether it has the
     types of all results. `has_signature`: whether a directive prints the arguments of the first block of the region.
-    `has_properties`: whether declared attributes stand apart.
+    `has_properties`: whether declared attributes have a dictionary of their own.
     """
 
     elements: tuple[Element, ...]
@@ -180,20 +180,20 @@ _TOKEN = lazy_pattern(r'\s*(?:`([^`]*)`|\$([A-Za-z_]\w*)|([a-z][a-z-]*)|(\)\s*\?
 _LITERAL = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_$.]*|->|::|\.\.\.|[,:=<>(){}\[\]?*+|/-]")
 
 
-# Attributes that directives say though they are not their arguments.
-_SAID = {"SwitchOpCases": ("case_operand_segments",)}
+# Attributes that directives print though they are not their arguments.
+_IMPLIED_ATTRIBUTES = {"SwitchOpCases": ("case_operand_segments",)}
 
 
 @cache
 def format_of(definition: type[Op]) -> Format:
-    """The assembly format of a definition, its own or the default."""
+    """Returns the assembly format of a definition, its own or the default."""
     elements = _Reader(definition, definition.assembly or default_format(definition)).read()
-    inside = list(_every(elements))
+    inside = list(_walk(elements))
     named = [e.field for e in inside if isinstance(e, Variable) and e.field.kind is FieldKind.ATTRIBUTE]
-    said = [name for e in inside if isinstance(e, Custom) for name in _SAID.get(e.name, ())]
-    if _states_groups(definition, inside):
-        said.append(RESULT_SIZES)
-    named += [f for f in definition.layout.attributes if f.spelling in said]
+    implied = [name for e in inside if isinstance(e, Custom) for name in _IMPLIED_ATTRIBUTES.get(e.name, ())]
+    if _has_types_by_group(definition, inside):
+        implied.append(RESULT_SIZES)
+    named += [f for f in definition.layout.attributes if f.spelling in implied]
     properties = any(isinstance(e, PropertyDictionary) for e in inside)
     signature = any(isinstance(e, Custom) and e.name == "FunctionSignature" for e in inside)
     return Format(elements, frozenset(named), _states_results(definition, inside), signature, properties)
@@ -202,26 +202,28 @@ def format_of(definition: type[Op]) -> Format:
 def _states_results(definition: type[Op], inside: list[Element]) -> bool:
     if any(isinstance(e, Signature) for e in inside):
         return True
-    return any(isinstance(g, Results) for g in _typed(inside)) or _stated(inside).issuperset(definition.layout.results)
+    return any(isinstance(g, Results) for g in _groups_with_types(inside)) or _fields_with_types(inside).issuperset(
+        definition.layout.results
+    )
 
 
-def _states_groups(definition: type[Op], inside: list[Element]) -> bool:
-    """Whether the types of each group of results, of which there may be any number, stand apart."""
-    return _stated(inside).issuperset([f for f in definition.layout.results if f.variadic or f.optional])
+def _has_types_by_group(definition: type[Op], inside: list[Element]) -> bool:
+    """Returns whether the format has a list of types for each variadic or optional result."""
+    return _fields_with_types(inside).issuperset([f for f in definition.layout.results if f.variadic or f.optional])
 
 
-def _typed(inside: list[Element]) -> list[Group]:
-    """What types are said of, of operands or results; both sides of an arrow may be either."""
+def _groups_with_types(inside: list[Element]) -> list[Group]:
+    """Returns the groups whose types the format prints."""
     alone = [e.group for e in inside if isinstance(e, TypeOf)]
     return [*alone, *[g for e in inside if isinstance(e, FunctionalType) for g in (e.inputs, e.results)]]
 
 
-def _stated(inside: list[Element]) -> set[Field]:
-    return {g.field for g in _typed(inside) if isinstance(g, Variable)}
+def _fields_with_types(inside: list[Element]) -> set[Field]:
+    return {g.field for g in _groups_with_types(inside) if isinstance(g, Variable)}
 
 
 def default_format(definition: type[Op]) -> str:
-    """The format of a definition that states none.
+    """Returns the format of a definition that has none.
 
     `%y = core.conv %x, %weight bias(%b) {strides = [2, 2]} : (...) -> ...`: required operands, then each optional one
     and each parameter that is bound to a value in a group under its name, other attributes, types, regions under their
@@ -247,16 +249,16 @@ def default_format(definition: type[Op]) -> str:
     return " ".join(filter(None, parts))
 
 
-def _every(elements: tuple[Element, ...]) -> Iterator[Element]:
-    """All elements, also those inside of others."""
+def _walk(elements: tuple[Element, ...]) -> Iterator[Element]:
+    """Yields all elements, also nested ones."""
     for e in elements:
         yield e
         match e:
             case Optional(elements=inner, otherwise=otherwise):
-                yield from _every((*inner, *otherwise))
+                yield from _walk((*inner, *otherwise))
             case AnyOrder(clauses=clauses):
                 for clause in clauses:
-                    yield from _every(clause)
+                    yield from _walk(clause)
             case Custom(arguments=arguments):
                 yield from arguments
             case _:
@@ -264,7 +266,7 @@ def _every(elements: tuple[Element, ...]) -> Iterator[Element]:
 
 
 class _Reader:
-    """Reads one format. A fault is one of the definition, so it is an internal error."""
+    """Reads one format. An error is one of the definition, so it is an internal error."""
 
     def __init__(self, definition: type[Op], source: str) -> None:
         self.definition = definition
@@ -278,17 +280,17 @@ class _Reader:
         return InternalError(f"{self.definition.name}: assembly format: {message} in '{self.source}'")
 
     def advance(self) -> tuple[str, str]:
-        """Moves on and returns the token that was current."""
+        """Moves to the next token and returns the one that was current."""
         current = self.token
-        found = _TOKEN.match(self.source, self.at)
-        if found is None:
+        match = _TOKEN.match(self.source, self.at)
+        if match is None:
             if self.source[self.at :].strip():
                 raise self.fault(f"unexpected character at {self.at}")
             self.token = ("end", "")
             return current
-        self.at = found.end()
-        kind = ("literal", "variable", "word", "mark", "string")[(found.lastindex or 1) - 1]
-        text = found.group(found.lastindex or 1)
+        self.at = match.end()
+        kind = ("literal", "variable", "word", "mark", "string")[(match.lastindex or 1) - 1]
+        text = match.group(match.lastindex or 1)
         self.token = (kind, ")?" if kind == "mark" and text.endswith("?") else text)
         return current
 

@@ -17,11 +17,11 @@ from commonir.text.form_context import FormContext
 from commonir.text.form_reader import FormReader, Reading, plan_of
 
 Step: TypeAlias = "Callable[[FormReader], Reading | None]"
-"""Reads an element of a form, or returns a generator that does, where it may have regions."""
+"""Reads an element of a form, or returns a generator that reads it, if it may have regions."""
 
 
 class CompiledForm:
-    """The steps that read the form of a definition. `has_regions`: whether they may request regions."""
+    """A compiled form: the functions that read its elements. `has_regions`: they may request regions."""
 
     __slots__ = ("_plan", "_steps", "has_regions")
 
@@ -70,12 +70,12 @@ def _has_regions(elements: Sequence[assembly.Element]) -> bool:
 
 
 def _compiled(elements: Sequence[assembly.Element]) -> tuple[Step, ...]:
-    """Returns the steps that read elements; layout alone needs none."""
+    """Returns the functions that read elements; layout is not read."""
     return tuple([_step(e) for e in elements if not (isinstance(e, assembly.Literal) and not e.text.strip())])
 
 
 def _step(element: assembly.Element) -> Step:
-    """Returns what reads an element."""
+    """Returns the function that reads an element."""
     match element:
         case assembly.Literal(text=text):
             return _literal(text)
@@ -129,14 +129,14 @@ def _variable(field: Field) -> Step:
     return lambda reader: reader.read_variable(field)
 
 
-class _Part:
-    """Elements that are read together, if they are there; flags that nothing else says are thereby set."""
+class _ElementGroup:
+    """Elements that are read together; reading them sets the flags that they imply."""
 
     __slots__ = ("flags", "has_regions", "steps")
 
-    def __init__(self, elements: Sequence[assembly.Element], silent: Sequence[assembly.Element]) -> None:
-        self.flags = [e.field for e in silent if isinstance(e, assembly.Variable)]
-        read = [e for e in elements if e not in silent]
+    def __init__(self, elements: Sequence[assembly.Element], implied: Sequence[assembly.Element]) -> None:
+        self.flags = [e.field for e in implied if isinstance(e, assembly.Variable)]
+        read = [e for e in elements if e not in implied]
         self.steps = _compiled(read)
         self.has_regions = _has_regions(read)
 
@@ -159,8 +159,8 @@ class _Part:
 
 def _optional(group: assembly.Optional) -> Step:
     first = next((e for e in group.elements if not (isinstance(e, assembly.Literal) and not e.text.strip())), None)
-    there = _Part(group.elements, [e for e in group.elements if group.is_silent(e)])
-    otherwise = _Part(group.otherwise, [e for e in group.otherwise if group.is_silent(e)])
+    there = _ElementGroup(group.elements, [e for e in group.elements if group.is_implied(e)])
+    otherwise = _ElementGroup(group.otherwise, [e for e in group.otherwise if group.is_implied(e)])
 
     def read(reader: FormReader) -> Reading | None:
         return (otherwise if first is None or not reader.starts(first) else there).read(reader)
@@ -169,18 +169,18 @@ def _optional(group: assembly.Optional) -> Step:
 
 
 def _any_order(group: assembly.AnyOrder) -> Step:
-    clauses = [(c[0], _Part(c, [e for e in c if group.is_silent(c, e)])) for c in group.clauses]
+    clauses = [(c[0], _ElementGroup(c, [e for e in c if group.is_implied(c, e)])) for c in group.clauses]
 
     def read(reader: FormReader) -> Reading:
         left = list(clauses)
         while True:
-            found = next((c for c in left if reader.starts(c[0])), None)
-            if found is None:
+            clause = next((c for c in left if reader.starts(c[0])), None)
+            if clause is None:
                 if any(reader.starts(c[0]) for c in clauses if c not in left):
                     reader.tokens.fail(f"'{reader.tokens.text}' stands twice, but may stand once")
                 return
-            left.remove(found)
-            task = found[1].read(reader)
+            left.remove(clause)
+            task = clause[1].read(reader)
             if task is not None:
                 yield from task
 

@@ -1,4 +1,4 @@
-"""What reader and writer of texts ask of definitions: whether they have a form, and what is evident in one."""
+"""Properties of definitions for the reader and the writer of text: custom forms and implicit terminators."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from commonir.ods.text_form import TextForm
 
 
 def has_format(definition: type[Op]) -> bool:
-    """Whether a definition has a custom form. Those of MLIR's dialects that state none have the generic form only."""
+    """Returns whether a definition has a custom form. An `MlirOp` without a format has the generic form only."""
     return bool(definition.assembly) or not issubclass(definition, MlirOp)
 
 
-def default_dialect(holder: Operation | None) -> str:
-    """The dialect whose operations need no prefix directly inside of an operation, or outside of all."""
-    if holder is None or isinstance(holder, Module):
+def default_dialect(parent: Operation | None) -> str:
+    """Returns the dialect whose operations need no prefix directly inside of an operation, or at the top."""
+    if parent is None or isinstance(parent, Module):
         return "builtin"
-    return holder.default_dialect if isinstance(holder, TextForm) else ""
+    return parent.default_dialect if isinstance(parent, TextForm) else ""
 
 
 def implicit_terminator(definition: type[Op]) -> str:
-    """The name of the operation that ends the regions of a definition without being written; "" when there is none."""
+    """Returns the name of the terminator that the text of the regions of a definition omits; "" if there is none."""
     for trait in definition.traits:
         result: object = getattr(trait, "terminator", "")
         if isinstance(result, str) and result:
@@ -30,9 +30,9 @@ def implicit_terminator(definition: type[Op]) -> str:
     return ""
 
 
-def place_evident(holder: Operation, origin: Origin) -> None:
-    """Gives a place to the operations at the end of the regions of one that the text does not write."""
-    for region in holder.regions:
+def locate_implicit_terminators(parent: Operation, origin: Origin) -> None:
+    """Sets the location of the terminators of an operation's regions that the text omits."""
+    for region in parent.regions:
         for block in region.blocks:
             op = block.last
             while op is not None and op.location is None:

@@ -1,4 +1,4 @@
-"""What forms of operations are read with: tokens, types, attributes, names and definitions of one text."""
+"""The context of reading forms: tokens, types, attributes, names and definitions of one text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _INTEGERS = re.compile(r"\[(-?\d{1,18}(?:, ?-?\d{1,18})*+)\]")
 
 
 class Meaning(NamedTuple):
-    """What the text of an operation states beside the names of operands: the parts of which it is assembled."""
+    """The parts of an operation except its operands, by which it is assembled."""
 
     operand_types: Sequence[Type | None]
     result_types: Sequence[Type]
@@ -37,7 +37,7 @@ class Meaning(NamedTuple):
 
 
 class FormContext:
-    """The readers of one text, and what it has defined so far."""
+    """The readers of one text, and its definitions so far."""
 
     def __init__(self, tokens: TokenStream, dialects: Dialects, versions: Mapping[str, str]) -> None:
         self.tokens = tokens
@@ -50,15 +50,15 @@ class FormContext:
         self.default_dialects = ["builtin"]
         """For each open region, the dialect whose operations need no prefix in it."""
         self.deduced: dict[object, DeducedTypes] = {}
-        """Types that definitions gave for operations, by what the text says of them."""
+        """Deduced types, by the types in the text."""
         self.meanings: dict[object, Meaning] = {}
-        """What operations state beside the names of operands, by their texts."""
+        """The parts of operations except their operands, by their texts."""
         self.dictionaries: dict[tuple[type[Op], bool, str], tuple[dict[Field, Attribute], dict[str, Attribute]]] = {}
-        """Attributes that dictionaries of a definition state, declared and others, by their texts."""
+        """The declared and other attributes of dictionaries, by definition and text."""
 
     @property
     def default_dialect(self) -> str:
-        """The dialect whose operations need no prefix here."""
+        """Returns the dialect whose operations need no prefix in the current region."""
         return self.default_dialects[-1]
 
     def use(self) -> Use:
@@ -71,7 +71,7 @@ class FormContext:
         return Use(name, at)
 
     def uses(self) -> list[Use]:
-        """Reads values separated by commas, perhaps none."""
+        """Reads zero or more values separated by commas."""
         if self.tokens.kind != "value":
             return []
         out = [self.use()]
@@ -80,14 +80,14 @@ class FormContext:
         return out
 
     def argument(self, *, attributes: bool = False) -> Argument:
-        """Reads `%name: type`, perhaps with attributes where they may stand, and its location."""
+        """Reads `%name: type`, its location, and its attributes if they are allowed."""
         tokens, at = self.tokens, self.tokens.start
         name = tokens.expect_kind("value", "a value '%name'")
         tokens.expect(":")
         type = self.types.type()
-        stated = self.attributes.entries() if attributes and tokens.at("{") else {}
+        dictionary = self.attributes.entries() if attributes and tokens.at("{") else {}
         origin = self.location_suffix() if tokens.at("loc") else TextLocation(self.lines, at)
-        return Argument(name, at, type, stated, origin)
+        return Argument(name, at, type, dictionary, origin)
 
     def location_suffix(self) -> Origin:
         """Reads `loc(...)`; the current token is `loc`."""
@@ -104,7 +104,7 @@ class FormContext:
         return self.names.block(self.tokens.expect_kind("block", "a block '^name'"), at)
 
     def successor_and_uses(self) -> tuple[Block, list[Use], list[Type]]:
-        """Reads `^name`, perhaps with `(%a, %b : T, U)`."""
+        """Reads `^name` or `^name(%a, %b : T, U)`."""
         tokens = self.tokens
         block = self.successor()
         if not tokens.take("("):
@@ -116,16 +116,16 @@ class FormContext:
         return block, uses, types
 
     def plain_integers(self) -> list[int] | None:
-        """Reads `[1, -2]` in one step; None, and nothing is read, where something else stands."""
+        """Reads `[1, -2]` in one step; returns None, with nothing read, for any other text."""
         tokens = self.tokens
-        found = _INTEGERS.match(tokens.source, tokens.start)
-        if found is None:
+        match = _INTEGERS.match(tokens.source, tokens.start)
+        if match is None:
             return None
-        tokens.move_to(found.end())
-        return [*map(int, found[1].split(","))]
+        tokens.move_to(match.end())
+        return [*map(int, match[1].split(","))]
 
     def bracketed(self) -> str:
-        """Reads a text in balanced angle brackets, and returns it with them."""
+        """Reads a text in balanced angle brackets, which it returns with the text."""
         tokens = self.tokens
         if not tokens.at("<"):
             tokens.unexpected("'<'")

@@ -1,4 +1,4 @@
-"""Printers of MLIR text without the forms of operations: the generic form, names, aliases, and what forms print with.
+"""Printers of MLIR text without the forms of operations: the generic form, names and aliases.
 
 Source: behaviour of mlir-opt 22, checked in `tests/text/test_mlir_opt.py`.
 """
@@ -23,17 +23,17 @@ from commonir.ods import Dialects, Op
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import BOUND
 from commonir.ods.traits import Terminator
-from commonir.text.aliases import Aliases, silent
+from commonir.text.alias_printing import DEFERRED_MARK, Aliases, definition_only
 from commonir.text.definitions import default_dialect, implicit_terminator
 from commonir.text.lexer import SINCE
 from commonir.text.resources import resource_lines
 from commonir.text.upstream_names import UpstreamNames
 
-_LATE = lazy_pattern("\1(\\d+)\1")
+_DEFERRED = lazy_pattern(f"{DEFERRED_MARK}(\\d+){DEFERRED_MARK}")
 
 
 class VersionedPrinter(Printer):
-    """Prints the generic form; an operation of an old definition says so. Knows the aliases of mlir-opt's text."""
+    """Prints the generic form, with the versions of old definitions, and the aliases of mlir-opt."""
 
     def __init__(
         self,
@@ -58,15 +58,16 @@ class VersionedPrinter(Printer):
         self._default = default_dialect(None)
         self._aliases = Aliases()
         self._in_location = False
-        self._late: list[str] = []
+        self._deferred: list[str] = []
         self._aliased = True
 
     def upstream_lines(self, root: Operation) -> Iterator[str]:
-        """The lines as mlir-opt has them: aliases before and after the program, and an empty line at the end."""
+        """Yields the lines of mlir-opt: aliases before and after the program, and an empty line at the end."""
         lines = list(self.lines(root))
-        if self._late:
+        if self._deferred:
             lines = [
-                _LATE.sub(lambda found: self._late[int(found[1])], line) if "\1" in line else line for line in lines
+                _DEFERRED.sub(lambda match: self._deferred[int(match[1])], line) if DEFERRED_MARK in line else line
+                for line in lines
             ]
         if self._aliases:
             self._aliases.number()
@@ -82,13 +83,13 @@ class VersionedPrinter(Printer):
         return self._generic_with_regions(op) if self.upstream and op.regions else super().generic(op)
 
     def _generic_with_regions(self, op: Operation) -> Iterator[Piece]:
-        """As `generic`. mlir-opt numbers the aliases inside of an operation before those of its own attributes, which
-        are therefore made when its regions are printed; a mark stands in their place until then.
+        """Yields the pieces of `generic`. mlir-opt numbers the aliases inside of an operation before those of its own
+        attributes, which are therefore printed after its regions; a placeholder holds their place until then.
         """
-        number = len(self._late)
-        self._late.append("")
+        number = len(self._deferred)
+        self._deferred.append("")
         blocks = f"[{', '.join([self.label(block) for block in op.successors])}]" if op.successors else ""
-        yield f"{quoted(op.name)}({self.values(op.operands)}){blocks}\1{number}\1 ("
+        yield f"{quoted(op.name)}({self.values(op.operands)}){blocks}{DEFERRED_MARK}{number}{DEFERRED_MARK} ("
         for n, region in enumerate(op.regions):
             if n:
                 yield ", "
@@ -100,13 +101,13 @@ class VersionedPrinter(Printer):
             for _, held in sorted({**properties, **extra}.items()):
                 self.attribute(held)
         if properties or op.has_properties:
-            self._late[number] = f" <{self.properties_text(op, properties)}>"
+            self._deferred[number] = f" <{self.properties_text(op, properties)}>"
         yield f"){f' {self.dictionary(extra)}' if extra else ''} : {signature}"
 
     def properties_text(self, op: Operation, properties: Mapping[str, Attribute]) -> str:
         if not self.upstream or isinstance(op, Op | Module):
             return self.dictionary(properties)
-        # mlir-opt makes no aliases for what an operation that it does not know calls properties.
+        # mlir-opt prints no aliases in the properties of an unregistered operation.
         known, self._known, self._aliased = self._known, {}, False
         try:
             return self.dictionary(properties)
@@ -127,9 +128,9 @@ class VersionedPrinter(Printer):
 
     def _location_mark(self, location: Constant) -> str:
         if isinstance(location, FileLineColLoc):
-            # As nearly all are, which are made of no others.
+            # The usual location, without nested locations.
             return self._mark_of(location)
-        # Those that it is made of come first, however deep: their texts are asked for by its own.
+        # Nested locations come first, at any depth: the text of a location needs theirs.
         pending = [location]
         while True:
             parts = pending[-1].parts if isinstance(pending[-1], LocationAttr) else ()
@@ -161,23 +162,23 @@ class VersionedPrinter(Printer):
         return super().argument(value) + self.argument_location(value)
 
     def argument_location(self, value: Value) -> str:
-        """Where an argument of a block comes from, when that is printed."""
+        """Returns the location of a block argument as text; "" if locations are not printed."""
         if not (self.upstream and self.locations) or not isinstance(value.owner, Block):
             return ""
-        held = as_attribute(value.owner.origin_of(value))
+        location = as_attribute(value.owner.origin_of(value))
         # mlir-opt defines an alias for it, which it does not use here.
-        defined = silent(self._location_mark(held))
-        return f"{defined} loc({held.location_text(self)})"
+        defined = definition_only(self._location_mark(location))
+        return f"{defined} loc({location.location_text(self)})"
 
     def is_expected(self, op: Operation) -> bool:
-        """Whether an operation has the definition that a reader of the text takes for it."""
-        kind = type(op)
-        result = self._expected.get(kind)
+        """Returns whether an operation has the definition that the parser would choose."""
+        definition = type(op)
+        result = self._expected.get(definition)
         if result is None:
             prefix = op.name.partition(".")[0]
             dialect = self._dialects.get(prefix) if isinstance(op, Op) and op.since else None
-            result = dialect is None or dialect.find(op.name, self.versions.get(prefix, "")) is kind
-            self._expected[kind] = result
+            result = dialect is None or dialect.find(op.name, self.versions.get(prefix, "")) is definition
+            self._expected[definition] = result
         return result
 
     def discardable(self, op: Operation) -> Mapping[str, Attribute]:
@@ -187,10 +188,10 @@ class VersionedPrinter(Printer):
 
 
 class FormPrinter(VersionedPrinter):
-    """What forms of operations are printed with."""
+    """The printer that forms of operations use."""
 
     def name(self, op: Operation) -> str:
-        """The name of an operation, without the dialect that is meant where it stands."""
+        """Returns the name of an operation, without the default dialect of the region around it."""
         if op.parent is not self._block:
             self._block, self._default = op.parent, default_dialect(op.parent_op)
         result = self._names.get((op.name, self._default))
@@ -201,7 +202,7 @@ class FormPrinter(VersionedPrinter):
         return result
 
     def shown_attributes(self, op: Op, named: frozenset[str]) -> Mapping[str, Attribute]:
-        """Attributes that a dictionary of the custom form shows: not those that are named, nor what is evident."""
+        """Returns the attributes in the dictionary of a custom form: those without a name in it or a default value."""
         out: dict[str, Attribute] = {}
         for f, v in zip(op.layout.attributes, op.attribute_values, strict=True):
             if f.spelling in named or v is None or v is BOUND or f.type is None or (v is False and f.default is False):
@@ -212,7 +213,7 @@ class FormPrinter(VersionedPrinter):
         return out
 
     def shows_terminator(self, op: Op, region: Region) -> bool:
-        """Whether the last operation of a region is shown: not when it is evident and says nothing."""
+        """Returns whether the terminator of a region is printed; an implicit one without contents is not."""
         implied = implicit_terminator(type(op))
         last = region.blocks[0].last if region.blocks else None
         if not implied or last is None:
@@ -223,11 +224,11 @@ class FormPrinter(VersionedPrinter):
         return isinstance(op, Op) and Terminator in op.traits
 
     def symbol(self, name: str) -> str:
-        """The name of a symbol."""
+        """Returns `@name` of a symbol."""
         return symbol_text(name)
 
     def successor(self, block: Block, values: Sequence[Value]) -> str:
-        """A block with what is handed to it."""
+        """Returns the text of a successor with its operands."""
         if not values:
             return self.label(block)
         types = ", ".join([self.type(v.type) for v in values])
@@ -235,7 +236,7 @@ class FormPrinter(VersionedPrinter):
 
 
 def alias_of(constant: Constant) -> str:
-    """The stem of the alias that mlir-opt makes for an attribute; "" for nearly all."""
+    """Returns the name of the alias that mlir-opt prints for an attribute, without number; "" for most."""
     match constant:
         case DialectAttr(dialect="ml_program", mnemonic="extern"):
             return "extern"
@@ -252,7 +253,7 @@ def alias_of(constant: Constant) -> str:
 
 
 def as_attribute(origin: Origin | None) -> LocationAttr:
-    """A location as an attribute."""
+    """Returns a location as an attribute."""
     if origin is None or isinstance(origin, LocationAttr):
         return UnknownLoc() if origin is None else origin
     if isinstance(origin, TextLocation):

@@ -1,6 +1,6 @@
-"""Writes what one operation states by the elements of its assembly format: the inverse of `text/form_reader.py`.
+"""Writes the elements of the assembly format of one operation: the inverse of `text/form_reader.py`.
 
-Blanks stand where mlir-opt puts them, which depends on the format alone: two flags say what came before.
+Blanks are those of mlir-opt, which depend on the format alone: two flags record the preceding element.
 Source: MLIR operation definitions, declarative assembly format; spacing as of mlir-opt 22.
 """
 
@@ -37,10 +37,10 @@ from commonir.text.lexer import BARE_ID
 
 
 class FormPlan:
-    """What follows from a definition for writing its form.
+    """A cache of the data of a definition for writing its form.
 
     `named` and `unnamed`: the attributes that the form names, by their spelling, and whether there are others.
-    `required`: positions of operands that must be there, among all inputs.
+    `required`: positions of the required operands among all inputs.
     """
 
     __slots__ = ("fields", "form", "is_mlir", "named", "region_count", "required", "unnamed")
@@ -72,15 +72,15 @@ class Writer:
         self.punctuation = False
 
     def refuse(self) -> NoReturn:
-        """Gives up: the format cannot say what this operation is."""
+        """Raises Inexpressible: the format cannot express the operation."""
         raise Inexpressible
 
     def put(self, text: str) -> None:
-        """Appends anything that is not a literal, with a blank before it where one belongs."""
+        """Appends anything that is not a literal, after a blank where needed."""
         if text:
             self.text += f" {text}" if self.space or not self.punctuation else text
         elif self.printer.upstream and (self.space or not self.punctuation):
-            # A group without values leaves its blank behind.
+            # A group without values still has its blank.
             self.text += " "
         elif not self.printer.upstream:
             return
@@ -95,7 +95,7 @@ class Writer:
             self.punctuation, self.space = not text, False
 
     def type(self, kind: Type, short: str) -> str:
-        """A type, without the prefix of the one that forms write short."""
+        """Returns the text of a type, without its prefix if it is the one that forms abbreviate."""
         if isinstance(kind, DialectType) and f"{kind.dialect}.{kind.mnemonic}" == short:
             return f"<{kind.body}>"
         return self.printer.type(kind)
@@ -106,8 +106,8 @@ class Writer:
             case FieldKind.OPERAND | FieldKind.PARAMETER:
                 self.put(self.printer.values(self.values(field)))
             case FieldKind.REGION:
-                held = self.op.field_value(field)
-                self.regions(held if field.variadic else (held,))
+                regions = self.op.field_value(field)
+                self.regions(regions if field.variadic else (regions,))
             case FieldKind.SUCCESSOR:
                 self.put(", ".join(map(self.printer.label, self.blocks(field))))
             case _:
@@ -117,7 +117,7 @@ class Writer:
                 self.put(self.shown(field, value, qualified=element.qualified))
 
     def shown(self, field: Field, value: Attribute, *, qualified: bool = False) -> str:
-        """The value of an attribute that the format names."""
+        """Returns the text of an attribute that the format names."""
         kind = field.type
         if kind is attr_types.symbol_name and isinstance(value, StringAttr):
             return symbol_text(value.value)
@@ -132,7 +132,7 @@ class Writer:
         return self.printer.attribute(value)
 
     def values(self, field: Field) -> tuple[Value, ...]:
-        """The values of an operand, parameter or result, as many as there are."""
+        """Returns the values of an operand, parameter or result."""
         if field.kind is FieldKind.PARAMETER:
             bound = self.op.bound_value(field)
             return () if bound is None else (bound,)
@@ -142,14 +142,14 @@ class Writer:
         return tuple([v for v in found or () if isinstance(v, Value)])
 
     def blocks(self, field: Field) -> tuple[Block, ...]:
-        """The blocks of a successor."""
+        """Returns the blocks of a successor."""
         found: object = self.op.field_value(field)
         if isinstance(found, Block):
             return (found,)
         return tuple([block for block in found if isinstance(block, Block)]) if isinstance(found, tuple) else ()  # pyright: ignore[reportUnknownVariableType]
 
     def types(self, group: assembly.Group) -> list[Type]:
-        """Types of a group of values."""
+        """Returns the types of a group of values."""
         match group:
             case assembly.Variable(field=field):
                 found: object = self.op.field_value(field) if field.kind is not FieldKind.PARAMETER else None
@@ -160,17 +160,17 @@ class Writer:
                 return [r.type for r in self.op.results]
 
     def attribute(self, field: Field) -> Attribute | None:
-        """The storage form of an attribute; None when it has no value."""
+        """Returns the storage form of an attribute; None if it has no value."""
         value = self.op.attribute_values[self.op.places[field].attribute]
         if value is None or field.type is None or value is BOUND:
             return None
         return field.type.to_attribute(value)
 
     def is_present(self, element: assembly.Element) -> bool:
-        """Whether an anchor has something to say."""
+        """Returns whether an anchor is present."""
         match element:
             case assembly.Variable(field=field):
-                return self._is_given(field)
+                return self._has_value(field)
             case assembly.TypeOf(group=group):
                 return bool(self.types(group))
             case assembly.Operands():
@@ -182,19 +182,19 @@ class Writer:
             case assembly.Custom(arguments=arguments):
                 return any(self.is_present(a) for a in arguments if isinstance(a, assembly.Variable | assembly.TypeOf))
             case assembly.FunctionalType(inputs=inputs):
-                # As upstream asks it.
+                # As in mlir-opt.
                 return bool(self.types(inputs))
             case assembly.Literal():
                 return False
             case _:
                 return True
 
-    def _is_given(self, field: Field) -> bool:
+    def _has_value(self, field: Field) -> bool:
         if field.kind in (FieldKind.OPERAND, FieldKind.PARAMETER, FieldKind.RESULT):
             return bool(self.values(field))
         if field.kind is FieldKind.REGION:
-            given = self.op.field_value(field)
-            return bool(given.blocks if isinstance(given, Region) else given)
+            regions = self.op.field_value(field)
+            return bool(regions.blocks if isinstance(regions, Region) else regions)
         if field.kind is FieldKind.SUCCESSOR:
             return bool(self.blocks(field))
         if isinstance(self.op, MlirOp):
@@ -203,7 +203,7 @@ class Writer:
 
     def regions(self, regions: Sequence[Region]) -> None:
         if not regions and self.printer.upstream and (self.space or not self.punctuation):
-            # A group without regions leaves its blank behind.
+            # A group without regions still has its blank.
             self.text += " "
         for n, region in enumerate(regions):
             if n:
@@ -216,7 +216,7 @@ class Writer:
             self.text, self.space, self.punctuation = "", True, False
 
     def attributes(self, keyword: bool) -> None:
-        """Writes what the format does not name."""
+        """Writes the attributes that the format does not name."""
         if self.plan.is_mlir:
             held: Mapping[str, Attribute] = self.op.discardable
             if not self.form.has_properties and (held or self.plan.unnamed):
@@ -248,7 +248,7 @@ class Writer:
         self.punctuation = False
 
     def declared_entries(self) -> Iterator[str]:
-        """Attributes of the definition that are not their defaults and not named in the format."""
+        """Yields the declared attributes that are not defaults and not named in the format."""
         fields = self.plan.fields
         for name, value in self.op.properties.items():
             field = fields.get(name)
@@ -272,7 +272,7 @@ class Writer:
 
 
 def is_stated(op: Op, field: Field) -> bool:
-    """Whether an attribute has a value that is not its default."""
+    """Returns whether an attribute has a value that is not its default."""
     value = op.attribute_values[op.places[field].attribute]
     if field.type is attr_types.unit:
         return value is True
@@ -283,7 +283,7 @@ _RAW = (attr_types.any_attribute, attr_types.dictionary, attr_types.dictionaries
 
 
 def field_text(field: Field, value: Attribute, printer: ConstantPrinter) -> str:
-    """A declared attribute, without what its kind already says: the type of numbers, the element type of lists."""
+    """Returns the text of a declared attribute, without the type of numbers or the element type of lists."""
     if field.type is attr_types.symbol_name and isinstance(value, StringAttr):
         return symbol_text(value.value)
     if isinstance(value, EnumAttr) and BARE_ID.fullmatch(value.keyword):
@@ -292,7 +292,7 @@ def field_text(field: Field, value: Attribute, printer: ConstantPrinter) -> str:
 
 
 def short_text(value: Attribute, printer: ConstantPrinter) -> str:
-    """An attribute as it is written where the kind of the value is known."""
+    """Returns the text of an attribute where its type is known."""
     match value:
         case IntegerAttr(value=number, type=type) if type is i64:
             return str(number)
@@ -308,5 +308,5 @@ def short_text(value: Attribute, printer: ConstantPrinter) -> str:
             return printer.attribute(value)
 
 
-# What a number without a type is read as, and bools.
+# The types of numbers that are written without a type, and bools.
 _PLAIN = (i64, f64, boolean)

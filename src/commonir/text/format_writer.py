@@ -160,8 +160,8 @@ def _directive(name: str, arguments: Arguments) -> Step:
 
 def _optional(definition: type[Op], group: assembly.Optional) -> Step:
     """Returns the function that writes the elements of a group, or its alternative elements."""
-    there = _compiled(definition, [e for e in group.elements if not group.is_silent(e)])
-    otherwise = _compiled(definition, [e for e in group.otherwise if not group.is_silent(e)])
+    there = _compiled(definition, [e for e in group.elements if not group.is_implied(e)])
+    otherwise = _compiled(definition, [e for e in group.otherwise if not group.is_implied(e)])
     anchor, inverted = group.anchor, group.inverted
 
     def write(writer: Writer) -> None:
@@ -173,7 +173,7 @@ def _optional(definition: type[Op], group: assembly.Optional) -> Step:
 
 def _any_order(definition: type[Op], group: assembly.AnyOrder) -> Step:
     clauses = [
-        (clause, _compiled(definition, [e for e in clause if not group.is_silent(clause, e)]))
+        (clause, _compiled(definition, [e for e in clause if not group.is_implied(clause, e)]))
         for clause in group.clauses
     ]
 

@@ -1,6 +1,6 @@
-"""Tokens of MLIR text, and where they are.
+"""The token stream of MLIR text.
 
-No token objects are made: the stream has the kind, text and offset of the current token. Lines and columns are counted
+There are no token objects: the stream has the kind, text and offset of the current token. Lines and columns are counted
 when a diagnostic needs them. Limits: `Limits.max_nesting_depth`. Source: MLIR language reference, lexical structure.
 """
 
@@ -21,13 +21,13 @@ from commonir.ir.origins import starts_of_lines
 T = TypeVar("T")
 
 VERSIONS = "commonir.versions"
-"""The attribute of a module that says for dialects which of their versions is meant, when not the newest."""
+"""The attribute of a module with the versions of dialects that are not the newest."""
 SINCE = "commonir.since"
-"""The attribute of an operation whose definition is that of another version."""
+"""The attribute of an operation with the version of its definition, if it differs from the module's."""
 
 BARE_ID = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_$.]*", re.ASCII)
 
-# Possessive: what separates tokens is never divided in another way, which would take exponential time.
+# Possessive: backtracking into the blanks between tokens would take exponential time.
 BLANK = r"(?:[ \t\r\n\0]++|//[^\n]*+)*+"
 """White space and comments between tokens, as a regular expression."""
 VALUE_NAME = r"%(?:\d++|[A-Za-z$._-][A-Za-z0-9$._-]*+)"
@@ -71,7 +71,7 @@ class _Level:
 class TokenStream:
     """The tokens of one text. `kind`, `text` and `start` are those of the current token; `end` is where it ends.
 
-    A subclass for another language states its tokens, what may stand between them, and the code of its diagnostics.
+    A subclass for another language defines its tokens, the blanks between them, and the code of its diagnostics.
     """
 
     tokens: ClassVar[re.Pattern[str]] = _TOKEN
@@ -85,7 +85,7 @@ class TokenStream:
         self.limits = limits
         self.depth = 0
         self.deepest = 0
-        """The largest depth since this was set to 0, aliases written out."""
+        """The largest depth since this was set to 0, with aliases expanded."""
         self._level = _Level(self)
         self.lines_before = lines_before
         """Lines of the file before the text."""
@@ -95,7 +95,7 @@ class TokenStream:
         self.start: int = 0
         self.end: int = 0
         self.diagnostics = Diagnostics()
-        """Faults that were reported, after which reading went on."""
+        """Errors that were reported without stopping."""
         self._lines: Sequence[int] = ()
         self._match = self.tokens.match
         self.advance()
@@ -114,7 +114,7 @@ class TokenStream:
         return before
 
     def move_to(self, offset: int) -> None:
-        """Continues at a place that was found without tokens."""
+        """Moves to the token at or after an offset."""
         self.end = offset
         self.advance()
 
@@ -132,11 +132,11 @@ class TokenStream:
     # -- expectations
 
     def at(self, mark: str) -> bool:
-        """Whether the current token is this punctuation or keyword."""
+        """Returns whether the current token is this punctuation or keyword."""
         return self.text == mark and self.kind in ("mark", "word")
 
     def take(self, mark: str) -> bool:
-        """Moves on when the current token is this punctuation or keyword, and says whether it was."""
+        """Moves over this punctuation or keyword, and returns whether it was the current token."""
         if self.text == mark and self.kind in ("mark", "word"):
             self.advance()
             return True
@@ -145,7 +145,7 @@ class TokenStream:
     def expect(self, mark: str) -> None:
         """Moves over this punctuation or keyword.
 
-        Raises: MALFORMED_TEXT when it is not there.
+        Raises: MALFORMED_TEXT if it is not the current token.
         """
         if not self.take(mark):
             self.unexpected(f"'{mark}'", at=self.start if mark[0].isalpha() else None)
@@ -153,20 +153,20 @@ class TokenStream:
     def expect_kind(self, kind: str, what: str) -> str:
         """Moves over a token of this kind and returns its text.
 
-        Raises: MALFORMED_TEXT when it is another.
+        Raises: MALFORMED_TEXT if the current token is of another kind.
         """
         if self.kind != kind:
             self.unexpected(what)
         return self.advance()
 
     def unexpected(self, expected: str, *, at: int | None = None) -> NoReturn:
-        """Reports what was expected here, and what is here: at an offset, or where it is missing."""
+        """Raises a diagnostic with the expected and the current token, at an offset or where the former is missing."""
         found = "the end of the text" if self.kind == "end" else f"'{_shortened(self.text)}'"
         self.fail(f"expected {expected}, found {found}", at=self.place_missing() if at is None else at)
 
     def place_missing(self) -> int:
-        """Returns where something is missing before the current token."""
-        # Behind what stands before, which may end lines above: as mlir-opt does, which takes `//` there for a comment.
+        """Returns the offset at which a token before the current one is missing."""
+        # After the previous token, perhaps lines above, as mlir-opt does; `//` in these lines begins a comment.
         source = self.source
         end = at = max(self.start - (self.kind == "end"), 0)
         while True:
@@ -184,7 +184,7 @@ class TokenStream:
     # -- strings
 
     def string(self) -> str:
-        """Moves over a string literal and returns its content, bytes that are not UTF-8 as lone surrogates."""
+        """Moves over a string literal and returns its content, bytes that are not UTF-8 as surrogates."""
         return unquoted(self.expect_kind("string", "a string"))
 
     def symbol(self) -> str:
@@ -203,7 +203,7 @@ class TokenStream:
         return int(digits, 16) if digits.startswith("0x") else int(digits)
 
     def integer(self, most: int = (1 << 63) - 1) -> int:
-        """Reads an integer, perhaps negative, which 64 bits hold."""
+        """Reads an integer of 64 bits, which may be negative."""
         start = self.start
         sign = -1 if self.take("-") else 1
         at = self.start
@@ -215,7 +215,7 @@ class TokenStream:
     # -- lists and nesting
 
     def nested(self) -> _Level:
-        """One level deeper.
+        """Returns a context manager for one level of nesting.
 
         Raises: NESTING_TOO_DEEP.
         """
@@ -231,7 +231,7 @@ class TokenStream:
         self.deepest = max(depth, self.deepest)
 
     def separated(self, item: Callable[[], T], close: str) -> list[T]:
-        """Reads items separated by commas up to a closing mark, which is moved over."""
+        """Reads items separated by commas and the closing mark after them."""
         out: list[T] = []
         if self.take(close):
             return out
@@ -243,7 +243,7 @@ class TokenStream:
                 self.unexpected(f"',' or '{close}'")
 
     def body(self) -> str | None:
-        """The text between balanced angle brackets after the current token, moved over; None without brackets."""
+        """Reads balanced angle brackets after the current token; returns the text in them, None without brackets."""
         if not self.source.startswith("<", self.end):
             self.advance()
             return None
@@ -272,10 +272,10 @@ class TokenStream:
         self.move_to(at)
         return body
 
-    # -- findings
+    # -- diagnostics
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset, from 1; columns count bytes."""
+        """Returns the line and column of an offset, from 1; columns count bytes."""
         if not self._lines:
             self._lines = starts_of_lines(self.source)
         line = bisect_right(self._lines, offset)
@@ -290,17 +290,18 @@ class TokenStream:
         offset = self.start if at is None else at
         line, column = self.place(offset)
         notes = caret_notes(self.source, offset, line)
-        kind = code or self.malformed
-        return Diagnostic(kind, message, file=self.file, line=line, column=column, notes=notes, help=help)
+        return Diagnostic(
+            code or self.malformed, message, file=self.file, line=line, column=column, notes=notes, help=help
+        )
 
-    def located(self, found: Diagnostic, offset: int) -> Diagnostic:
-        """Returns a diagnostic with the place of an offset."""
-        result = self.finding(found.message, at=offset, code=found.code, help=found.help)
-        result.notes = (*found.notes, *result.notes)
+    def located(self, diagnostic: Diagnostic, offset: int) -> Diagnostic:
+        """Returns a diagnostic with the location of an offset."""
+        result = self.finding(diagnostic.message, at=offset, code=diagnostic.code, help=diagnostic.help)
+        result.notes = (*diagnostic.notes, *result.notes)
         return result
 
     def report(self, message: str, at: int, code: Code, help: str | None = None) -> None:
-        """Records a fault and goes on."""
+        """Records a diagnostic and continues."""
         self.diagnostics.extend([self.finding(message, at=at, code=code, help=help)])
 
     def fail(
@@ -315,9 +316,9 @@ _LEFT_OUT = "..."
 
 
 def caret_notes(source: str, offset: int, line: int) -> tuple[str, ...]:
-    """The line of a text that holds an offset, with a mark below the place; of a long line what stands around it.
+    """Returns the line of a text at an offset, and a caret below the offset; a long line is cut around it.
 
-    `line` is its number. Nothing for a line with characters that do not print.
+    `line` is its number. Returns () for a line with characters that do not print.
     """
     first = source.rfind("\n", 0, offset) + 1
     last = source.find("\n", offset)
@@ -345,7 +346,7 @@ def is_balanced(body: str) -> bool:
 
 
 def unquoted(literal: str) -> str:
-    """The content of a string literal with its quotes."""
+    """Returns the content of a string literal with its quotes."""
     content = literal[1:-1]
     if "\\" not in content:
         return content
@@ -353,8 +354,8 @@ def unquoted(literal: str) -> str:
     return result.decode("utf-8", "surrogateescape")
 
 
-def _unescape(found: re.Match[bytes]) -> bytes:
-    named, digits = found.groups()
+def _unescape(match: re.Match[bytes]) -> bytes:
+    named, digits = match.groups()
     return _NAMED[named] if named is not None else bytes.fromhex(digits.decode())
 
 

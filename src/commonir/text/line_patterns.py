@@ -55,7 +55,7 @@ class _Statement:
         self.extra: Mapping[str, Attribute] = {}
 
 
-class _Part(NamedTuple):
+class _PatternPart(NamedTuple):
     """An element of a format: its expression, and for each capture group a reader of its text with the fields.
 
     A reader also gets the offset of the text, and returns whether the format expects the text. It is None for names.
@@ -249,10 +249,10 @@ class LinePattern:
 
 
 _Take = Callable[[LinePattern, _Statement, assembly.Group, str, int], bool]
-_DICTIONARY_PART = _Part(
+_DICTIONARY_PART = _PatternPart(
     f"(?:{BLANK}({_DICTIONARY})|(?!{BLANK}[{{]))", ((LinePattern.read_dictionary, assembly.Operands()),)
 )
-_NO_DICTIONARY = _Part(f"(?!{BLANK}[{{])")
+_NO_DICTIONARY = _PatternPart(f"(?!{BLANK}[{{])")
 
 
 @cache
@@ -261,45 +261,45 @@ def pattern_of(definition: type[Op]) -> LinePattern:
     return LinePattern(definition)
 
 
-def _part(element: assembly.Element) -> _Part | None:
+def _part(element: assembly.Element) -> _PatternPart | None:
     """Returns the expression of an element; None where there is none."""
     match element:
         case assembly.Literal(text=text):
-            return _Part(BLANK + _word(text) if text.strip() else "")
+            return _PatternPart(BLANK + _word(text) if text.strip() else "")
         case assembly.Variable(field=field):
             return _variable(element, field)
         case assembly.TypeOf(group=group) if not element.short:
             several = rf"{_TYPE}(?:{BLANK},{BLANK}{_TYPE})*+"
             is_single = isinstance(group, assembly.Variable) and not group.field.variadic
-            return _Part(f"{BLANK}({_TYPE if is_single else several})", ((LinePattern.state_types, group),))
+            return _PatternPart(f"{BLANK}({_TYPE if is_single else several})", ((LinePattern.state_types, group),))
         case assembly.FunctionalType(inputs=inputs, results=results):
             several = rf"(?:{_TYPE}(?:{BLANK},{BLANK}{_TYPE})*+)?+"
             expression = rf"{BLANK}\({BLANK}({several}){BLANK}\){BLANK}->{BLANK}"
             takes = ((LinePattern.state_types, inputs), *[(LinePattern.state_types, results)] * 2)
-            return _Part(rf"{expression}(?:({_TYPE})|\({BLANK}({several}){BLANK}\))", takes)
+            return _PatternPart(rf"{expression}(?:({_TYPE})|\({BLANK}({several}){BLANK}\))", takes)
         case assembly.AttributeDictionary(keyword=keyword):
-            return _Part(f"(?!{BLANK}{_word('attributes')})") if keyword else _DICTIONARY_PART
+            return _PatternPart(f"(?!{BLANK}{_word('attributes')})") if keyword else _DICTIONARY_PART
         case assembly.Operands():
-            return _Part(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((None, element),))
+            return _PatternPart(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((None, element),))
         case assembly.Optional(otherwise=()):
             return _optional(element)
         case assembly.Custom("DynamicIndexList", (assembly.Variable() as values, assembly.Variable() as static)):
             numbers = rf"(?:-?\d{{1,18}}(?:{BLANK},{BLANK}-?\d{{1,18}})*+)?+"
             nothing = ((None, values), (LinePattern.decode_integers, static))
-            return _Part(rf"{BLANK}\[(){BLANK}({numbers}){BLANK}\]", nothing)
+            return _PatternPart(rf"{BLANK}\[(){BLANK}({numbers}){BLANK}\]", nothing)
         case _:
             return None
 
 
-def _variable(element: assembly.Variable, field: Field) -> _Part | None:
+def _variable(element: assembly.Variable, field: Field) -> _PatternPart | None:
     if field.kind is FieldKind.OPERAND and field.is_required and not field.variadic:
-        return _Part(f"{BLANK}({_NAME})", ((None, element),))
+        return _PatternPart(f"{BLANK}({_NAME})", ((None, element),))
     if field.kind is FieldKind.OPERAND and field.variadic:
-        return _Part(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((None, element),))
+        return _PatternPart(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((None, element),))
     if field.kind is not FieldKind.ATTRIBUTE:
         return None
     if field.type is attr_types.any_attribute:
-        return _Part(f"{BLANK}({_CONSTANT})", ((LinePattern.read_constant, element),))
+        return _PatternPart(f"{BLANK}({_CONSTANT})", ((LinePattern.read_constant, element),))
     if not isinstance(field.type, AttrType):
         return None
     if field.type.cases:
@@ -310,10 +310,10 @@ def _variable(element: assembly.Variable, field: Field) -> _Part | None:
         text = r"-?\d{1,18}(?![A-Za-z0-9_.])|\[[-0-9, ]*+\]"
     else:
         text = "<[A-Za-z0-9_, ]*+>"
-    return _Part(f"{BLANK}({text})", ((LinePattern.decode_attribute, element),))
+    return _PatternPart(f"{BLANK}({text})", ((LinePattern.decode_attribute, element),))
 
 
-def _optional(group: assembly.Optional) -> _Part | None:
+def _optional(group: assembly.Optional) -> _PatternPart | None:
     """Returns the expression of an optional group: its elements, or the absence of the first one."""
     elements = [e for e in group.elements if not (isinstance(e, assembly.Literal) and not e.text.strip())]
     first = elements[0] if elements else None
@@ -323,11 +323,13 @@ def _optional(group: assembly.Optional) -> _Part | None:
         absent = f"(?!{BLANK}%)"
     else:
         return None
-    parts = [None if group.is_silent(e) or isinstance(e, assembly.AttributeDictionary) else _part(e) for e in elements]
+    parts = [None if group.is_implied(e) or isinstance(e, assembly.AttributeDictionary) else _part(e) for e in elements]
     known = [p for p in parts if p is not None]
     if len(known) < len(parts):
-        return _Part(absent) if isinstance(first, assembly.Literal) else None
-    return _Part(f"(?:{''.join([p.expression for p in known])}|{absent})", tuple([g for p in known for g in p.groups]))
+        return _PatternPart(absent) if isinstance(first, assembly.Literal) else None
+    return _PatternPart(
+        f"(?:{''.join([p.expression for p in known])}|{absent})", tuple([g for p in known for g in p.groups])
+    )
 
 
 def _is_operand(group: assembly.Operands | assembly.Variable) -> bool:

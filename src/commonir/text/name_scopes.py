@@ -1,7 +1,7 @@
 """Names in an MLIR text: values, blocks and declared operators, and the regions in which they are defined.
 
-A value may be used before its definition, also inside of regions. Source: MLIR language reference; scoping as mlir-opt
-has it.
+A value may be used before its definition, also inside of regions. Source: MLIR language reference; scoping as in
+mlir-opt.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class _NameScope:
 
 
 class NameScopes:
-    """Defines and resolves names; faults are reported to the token stream."""
+    """Defines and resolves names; reports errors to the token stream."""
 
     def __init__(self, tokens: TokenStream) -> None:
         self._tokens = tokens
         self._scopes: list[_NameScope] = []
         self._suggestions = 0
-        # Of scopes that use names which they do not define.
+        # Names of closed scopes that had unresolved uses.
         self._closed_names: list[str] = []
         self.values: dict[str, Value] = {}
         """The visible values by name."""
@@ -56,11 +56,11 @@ class NameScopes:
         """The operators that the text declares, where they are visible."""
 
     def open(self) -> None:
-        """Begins the scope of a region."""
+        """Opens the scope of a region."""
         self._scopes.append(_NameScope())
 
     def close(self) -> None:
-        """Ends a scope: its names are forgotten, and what it has not resolved may be defined in the scope around it."""
+        """Closes the scope of a region: removes its names, and moves its unresolved uses to the scope around it."""
         scope = self._scopes.pop()
         for name, at in scope.undefined_blocks.items():
             self._tokens.report(f"reference to an undefined block '{name}'", at, UNDEFINED_VALUE)
@@ -82,7 +82,7 @@ class NameScopes:
     # -- values
 
     def define(self, name: str, value: Value, at: int) -> None:
-        """Names a value, and replaces the placeholder of earlier uses by it."""
+        """Defines the name of a value, and replaces the placeholder of earlier uses by it."""
         if name in self.values:
             self._tokens.report(f"value '{name}' is defined twice", at, DUPLICATE_NAME)
         if not name[1].isdigit():
@@ -98,7 +98,7 @@ class NameScopes:
             placeholder.replace_all_uses_with(value)
 
     def define_group(self, name: str, values: Sequence[Value], at: int) -> None:
-        """Names several results: `%name` is the first, `%name#n` each."""
+        """Defines the names of several results: `%name` is the first, `%name#n` each."""
         for n, value in enumerate(values):
             self.define(f"{name}#{n}", value, at)
             if n == 0:
@@ -106,7 +106,7 @@ class NameScopes:
                 self._scopes[-1].names.append(name)
 
     def resolve(self, use: Use, type: Type | None) -> Value:
-        """Returns the value of a name. `type` is stated by the use; a use before the definition needs it."""
+        """Returns the value of a name. A use before the definition needs `type`."""
         name, at = use
         result = self.values.get(name)
         if result is None and name.endswith("#0"):
@@ -128,14 +128,14 @@ class NameScopes:
         return result
 
     def resolve_all(self, uses: Sequence[Use], types: Sequence[Type], at: int, holder: str = "") -> tuple[Value, ...]:
-        """Returns the values of names whose types are stated. `at` and `holder` are for a wrong number of types."""
+        """Returns the values of names with their types. `at` and `holder` are for a wrong number of types."""
         if len(uses) != len(types):
             message = f"{holder}{len(uses)} operands have {len(types)} types"
             self._tokens.fail(message, at=at, code=WRONG_OPERAND_COUNT)
         return tuple([self.resolve(u, t) for u, t in zip(uses, types, strict=True)])
 
     def _nearest(self, name: str) -> str | None:
-        # Compares with all visible names, so only the first suggestions are made.
+        # A suggestion compares with all visible names, so their number is limited.
         self._suggestions += 1
         return (
             did_you_mean(name, [*self.values, *self._closed_names]) if self._suggestions <= _MAX_SUGGESTIONS else None
@@ -165,7 +165,7 @@ class NameScopes:
     # -- operators
 
     def declare(self, operators: Mapping[str, tuple[type[DeclaredOp], ...]]) -> None:
-        """Makes operators visible until the current region ends."""
+        """Declares operators, which are visible until the current region ends."""
         for name, definitions in operators.items():
             self._scopes[-1].hidden.setdefault(name, self.operators.get(name, ()))
             self.operators[name] = definitions

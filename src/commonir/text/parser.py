@@ -26,7 +26,7 @@ from commonir.ir.origins import Location, TextLocation
 from commonir.ods import Dialects, Op
 from commonir.ods.declares import Declares
 from commonir.ods.text_form import Argument, FormTask
-from commonir.text.definitions import has_format, place_evident
+from commonir.text.definitions import has_format, locate_implicit_terminators
 from commonir.text.form_context import FormContext
 from commonir.text.lexer import BLANK, VALUE_NAME, VERSIONS, TokenStream
 from commonir.text.recurring_lines import RecurringLines
@@ -127,7 +127,7 @@ class _Parser:
                 assert isinstance(op, Operation)
                 ops.append(op)
         self._names.close()
-        for name, at in self._context.unresolved_locations.settle(aliases.attributes):
+        for name, at in self._context.unresolved_locations.resolve(aliases.attributes):
             message = f"operation location alias was never defined: '#{name}'"
             tokens.report(message, at, UNDEFINED_VALUE, did_you_mean(name, aliases.attributes))
         lines.set_text(tokens.source, is_retained=False)
@@ -171,7 +171,7 @@ class _Parser:
         elif tokens.kind == "word":
             op = yield from self._custom(sum([r.number for r in named]))
             if op.regions:
-                place_evident(op, TextLocation(self._context.lines, start))
+                locate_implicit_terminators(op, TextLocation(self._context.lines, start))
         else:
             tokens.unexpected("an operation")
         name = named[0].name if len(named) == len(op.results) == 1 and named[0].number == 1 else None
@@ -226,7 +226,7 @@ class _Parser:
         tokens.advance()
         tokens.expect("(")
         if tokens.kind == "attribute" and tokens.text[1:] not in self._attributes.aliases.attributes:
-            self._context.unresolved_locations.await_alias(op, tokens.text[1:], tokens.start)
+            self._context.unresolved_locations.add_alias_use(op, tokens.text[1:], tokens.start)
             tokens.advance()
         else:
             op.location = self._attributes.location()

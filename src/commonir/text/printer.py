@@ -1,9 +1,9 @@
-"""Programs as MLIR text.
+"""Printer of programs as MLIR text.
 
 An operation with a definition is printed by its form: code, or an assembly format (`text/assembly.py`); one without a
-definition, or one that its form cannot express because it breaks its definition, in the generic form. What is printed
-reads back with `text/parser.py`, except constants that were left out. A program that comes from MLIR is printed as
-mlir-opt prints it, letter by letter; programs of other formats keep the names they have. The form is described in
+definition, or one that its form cannot express because it breaks its definition, in the generic form. Printed text
+parses with `text/parser.py`, except constants that were left out. A program that comes from MLIR is printed as
+mlir-opt prints it, byte for byte; programs of other formats keep the names they have. The form is described in
 `docs/text.md`.
 """
 
@@ -30,24 +30,24 @@ from commonir.text.lexer import VERSIONS
 if TYPE_CHECKING:
     from commonir.text import format_writer, python_forms
 else:
-    # The generic form has no use for either.
+    # The generic form needs neither.
     format_writer = LazyModule("commonir.text.format_writer")
     python_forms = LazyModule("commonir.text.python_forms")
 
 
 class Naming(Enum):
-    """What values and blocks are called, and whether the text is mlir-opt's letter by letter."""
+    """The names of values and blocks: those of the program, or those of mlir-opt with its exact text."""
 
     OWN = "own"
     MLIR = "mlir"
 
 
 def naming_of(root: Operation, dialects: Dialects | None = None) -> Naming:
-    """Its own naming for a program with an operation of a dialect that keeps names, otherwise mlir-opt's."""
+    """Returns OWN for a program with an operation of a dialect that keeps names, otherwise MLIR."""
     known = Dialects() if dialects is None else dialects
-    prefixes = {kind.name.partition(".")[0] for kind in {type(op) for op in root.walk()} if issubclass(kind, Op)}
-    found = [known.get(prefix) for prefix in prefixes]
-    return Naming.OWN if any(d is not None and d.keeps_names for d in found) else Naming.MLIR
+    prefixes = {d.name.partition(".")[0] for d in {type(op) for op in root.walk()} if issubclass(d, Op)}
+    dialects_used = [known.get(prefix) for prefix in prefixes]
+    return Naming.OWN if any(d is not None and d.keeps_names for d in dialects_used) else Naming.MLIR
 
 
 def print_module(
@@ -61,12 +61,12 @@ def print_module(
     dialects: Dialects | None = None,
     naming: Naming = Naming.OWN,
 ) -> str:
-    """A program, or any operation, as text.
+    """Returns the text of a program, or of any operation.
 
-    `elide`: constants of more elements than this are left out, and not read from their files; None prints all, and only
-    then the text reads back. `locations` prints where operations come from, `names` only what they are called. `around`
-    prints only what is near some operations. `dialects` are those of the reader, to which the text says where a
-    definition is not the newest; all that are installed when not given.
+    `elide`: constants with more elements are neither printed nor read from their files. With None all are printed, and
+    only then the text can be parsed. `locations` prints the locations of operations, `names` only their names. `around`
+    prints only the neighbourhood of some operations. `dialects` are those of the parser (default: all installed ones);
+    the text states the version of a definition that is not the newest of them.
     """
     lines = print_lines(
         root,
@@ -92,11 +92,11 @@ def print_lines(
     dialects: Dialects | None = None,
     naming: Naming = Naming.OWN,
 ) -> Iterator[str]:
-    """The lines of `print_module`, made as they are asked for."""
+    """Yields the lines of `print_module`."""
     known = Dialects() if dialects is None else dialects
-    kind, versions = (VersionedPrinter, {}) if generic else (CustomPrinter, versions_of(root, known))
+    printer_class, versions = (VersionedPrinter, {}) if generic else (CustomPrinter, versions_of(root, known))
     upstream = naming is Naming.MLIR
-    printer = kind(
+    printer = printer_class(
         known,
         versions,
         elide=elide,
@@ -110,7 +110,7 @@ def print_lines(
 
 
 def versions_of(root: Operation, dialects: Dialects) -> dict[str, str]:
-    """For each dialect with versions, the newest under which most operations have the definition they use."""
+    """Returns the version of each dialect whose definitions fit most operations, if it is not the newest."""
     used = Counter(type(op) for op in root.walk() if isinstance(op, Op) and op.since)
     out: dict[str, str] = {}
     for prefix in {d.name.partition(".")[0] for d in used}:
@@ -135,16 +135,16 @@ class CustomPrinter(FormPrinter):
     def pieces(self, op: Operation) -> Iterable[Piece]:
         if not self.upstream or not op.regions:
             return self._formed(op)
-        self._aliases.is_ahead = True
+        self._aliases.is_out_of_order = True
         try:
             return self._in_turn(self._formed(op))
         finally:
-            self._aliases.is_ahead = False
+            self._aliases.is_out_of_order = False
 
     def _in_turn(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         for piece in pieces:
             if isinstance(piece, str):
-                self._aliases.met(piece)
+                self._aliases.mark_used(piece)
             yield piece
 
     def _formed(self, op: Operation) -> Iterable[Piece]:
@@ -160,7 +160,7 @@ class CustomPrinter(FormPrinter):
         """Returns the function that writes operations of the definition of one."""
         if isinstance(op, Module):
             return self._module
-        # The types of its operands choose the signature of a declared operator, so the text states them.
+        # The types of its operands select the overload of a declared operator, so the text has them.
         if not isinstance(op, Op) or op.is_declared or not self.is_expected(op):
             return self.generic
         if op.custom_form is not None:

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class PythonReader:
-    """The reader of a form; see `ods.text_form.FormReader`."""
+    """The reader that a form uses; see `ods.text_form.FormReader`."""
 
     def __init__(self, context: FormContext, definition: type[Op], result_count: int, start: int) -> None:
         self.context = context
@@ -118,7 +118,7 @@ class PythonReader:
         return op
 
     def place_body(self, op: Operation) -> None:
-        self.context.unresolved_locations.follow_operands(op)
+        self.context.unresolved_locations.copy_locations_from_operands(op)
 
 
 def written(printer: FormPrinter, form: CustomForm, op: Op) -> list[Piece]:
@@ -132,7 +132,7 @@ def written(printer: FormPrinter, form: CustomForm, op: Op) -> list[Piece]:
 
 
 class PythonWriter:
-    """The writer of a form; see `ods.text_form.FormWriter`."""
+    """The writer that a form uses; see `ods.text_form.FormWriter`."""
 
     def __init__(self, printer: FormPrinter, op: Op) -> None:
         self.printer = printer
@@ -142,7 +142,7 @@ class PythonWriter:
 
     @property
     def pieces(self) -> list[Piece]:
-        """The written text."""
+        """Returns the text and regions that were written."""
         return [*self._done, self._text]
 
     @property

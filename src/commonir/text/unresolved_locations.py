@@ -1,7 +1,7 @@
-"""Places of operations and of arguments that are known when a text has been read to its end.
+"""Locations that refer to aliases defined later in the text.
 
-A location may be an alias that the text defines later, and the arguments of a body that a form leaves out come from
-where the operands of its operation do, which may be such a place. Source: MLIR text, deferred locations.
+Arguments of a body that a form does not write have the locations of the operands of its operation, which may be such
+locations too. Source: MLIR text, deferred locations.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from commonir.ir.origins import Origin
 
 
 class UnresolvedLocations:
-    """What awaits a place: operations by the alias that tells theirs, and bodies that lie where operands do."""
+    """The operations with unresolved aliases, and the bodies whose arguments have the locations of operands."""
 
     def __init__(self) -> None:
-        self._named: list[tuple[Operation, str, int]] = []
+        self._alias_uses: list[tuple[Operation, str, int]] = []
         self._bodies: list[Operation] = []
 
-    def await_alias(self, op: Operation, name: str, at: int) -> None:
-        """Has an operation lie where an alias says, which is used at an offset."""
-        self._named.append((op, name, at))
+    def add_alias_use(self, op: Operation, name: str, at: int) -> None:
+        """Adds an operation whose location is an alias, used at an offset of the text."""
+        self._alias_uses.append((op, name, at))
 
-    def follow_operands(self, op: Operation) -> None:
-        """Has the arguments of the body of an operation lie where its operands do, one by one."""
+    def copy_locations_from_operands(self, op: Operation) -> None:
+        """Adds an operation whose body arguments have the locations of its operands, one by one."""
         self._bodies.append(op)
 
-    def settle(self, aliases: Mapping[str, Attribute]) -> Iterator[tuple[str, int]]:
-        """Gives everything its place; returns the aliases that were not defined, and where they are used."""
-        for op, name, at in self._named:
-            found = aliases.get(name)
-            if isinstance(found, LocationAttr):
-                op.location = found
+    def resolve(self, aliases: Mapping[str, Attribute]) -> Iterator[tuple[str, int]]:
+        """Sets all locations; yields the undefined aliases and the offsets of their uses."""
+        for op, name, at in self._alias_uses:
+            location = aliases.get(name)
+            if isinstance(location, LocationAttr):
+                op.location = location
             else:
                 yield name, at
         for op in self._bodies:
@@ -42,6 +42,6 @@ class UnresolvedLocations:
 
 
 def _origin(value: Value) -> Origin | None:
-    """Where a value comes from."""
+    """Returns the location of a value."""
     owner = value.owner
     return owner.origin_of(value) if isinstance(owner, Block) else owner.location if owner is not None else None
