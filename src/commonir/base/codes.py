@@ -318,7 +318,7 @@ UNSUPPORTED_EXECUTION = Code(
 )
 OTHER_ENGINE = Code(
     "W0701",
-    "a check by another engine than the usual one",
+    "a check ran on another engine",
     "`cir convert --check` runs ONNX files with onnxruntime. Where that does not take a file, as one of a newer "
     "operator set than it knows, an engine of commonir reads the file and runs it: what is checked then is the file, "
     "but by the same implementation that wrote it. Write an older operator set with `--opset`, or run the file with "
@@ -343,13 +343,13 @@ RUN_LIMIT_EXCEEDED = Code(
 UNKNOWN_DIMENSION = Code(
     "E0712",
     "a size is given for a dimension that does not exist",
-    "No input of the function has a dynamic dimension of this name; the message lists those that there are. A "
+    "No input of the function has a dynamic dimension of this name; the message lists the existing ones. A "
     "dimension that the file gives no name is called after its input and axis, such as `image_0`.",
     status=_USAGE,
 )
 INTERFACES_DIFFER = Code(
     "E0713",
-    "two programs have other inputs",
+    "two programs have different inputs",
     "Values of two programs are compared on the same inputs, which are matched by name. An input of one program has no "
     "counterpart in the other: rename it with `cir edit --rename`, or give values for the inputs of both programs.",
 )
@@ -370,7 +370,7 @@ BROKEN_PLUGIN = Code(
 FAILED_ASSERTION = Code(
     "E0716",
     "a condition that the program states does not hold",
-    "The program says of values that it computes what must hold of them, as `cf.assert` of MLIR does, and it does not "
+    "The program asserts a condition on values that it computes, as `cf.assert` of MLIR does, and it does not hold "
     "on these inputs. The message is the one of the program. Nothing is returned, and what the program keeps between "
     "runs is as it was before.",
 )
@@ -393,7 +393,7 @@ RANK_ENDED = Code(
 CANNOT_WRITE = Code(
     "E0801",
     "the output cannot be written",
-    "The operating system refused to create or replace the output; the message gives its reason. An output that was "
+    "The operating system refused to create or replace the output; the message has its reason. An output that was "
     "there before is unchanged. Check that the folder exists and may be written.",
     status=_UNWRITABLE,
 )
@@ -428,7 +428,7 @@ OUTPUT_TOO_LARGE = Code(
 )
 NOT_IN_FORMAT = Code(
     "E0806",
-    "the program is not one of the output's format",
+    "the program is not in the dialect of the output format",
     "Writers never convert: the program must be in the dialect of the format, with its types and its structure. `cir "
     "convert` and `commonir.convert` make it so.",
     status=_UNSUPPORTED,

@@ -52,8 +52,7 @@ WEB_PAGE = Code(
 ARCHIVE = Code(
     "E0106",
     "the file is an archive",
-    "Models are not read out of archives, because their weights are mapped from disk. Unpack the archive and pass what "
-    "is in it.",
+    "Models in archives are not read, because weights are memory-mapped. Unpack the archive and pass its contents.",
     status=_UNREADABLE,
 )
 TRUNCATED_FILE = Code(
@@ -94,9 +93,9 @@ MISSING_PART = Code(
 )
 WRONG_FORMAT = Code(
     "E0112",
-    "the file is not of the format that was asked for",
-    "A format was named on the command line or in the call, and the content is of another. Leave the format out to "
-    "have it found.",
+    "the file has another format than the one named",
+    "The content is of another format than the one named on the command line or in the call. Without a format it is "
+    "detected.",
     status=_UNREADABLE,
 )
 
@@ -125,7 +124,7 @@ NEWER_FORMAT = Code(
 )
 NO_PROGRAM = Code(
     "E0204",
-    "the model holds no ML Program",
+    "the model contains no ML Program",
     "A Core ML model is one of many types: ML Program, pipeline, neural network, tree ensemble and so on. Only ML "
     "Programs consist of operations that can be shown, run and converted. A pipeline holds models that may be ML "
     "Programs. coremltools converts a network from its source to an ML Program with `convert_to='mlprogram'`.",
@@ -193,8 +192,8 @@ RISKY_PROGRAM = Code(
 
 UNCHECKED_OPERATOR = Code(
     "W0204",
-    "an operator of which no definition is known",
-    "The operator belongs to a domain that is not one of the format, such as that of a runtime's own operators. It is "
+    "an operator without a known definition",
+    "The operator belongs to a domain outside of the format, such as that of a runtime's own operators. It is "
     "kept as it is; nothing about its inputs and attributes can be checked, and it cannot be run or converted. A "
     "plugin may define it, or a local function of the model.",
     severity=Severity.WARNING,
@@ -211,7 +210,7 @@ QUESTIONABLE_MODEL = Code(
 MALFORMED_TEXT = Code(
     "E0240",
     "the text is not MLIR",
-    "The text breaks off the grammar at the place shown. The message says what may stand there. `docs/text.md` "
+    "The text does not follow the grammar at the place shown. The message says what may stand there. `docs/text.md` "
     "describes the grammar.",
     status=_UNREADABLE,
 )
@@ -232,8 +231,8 @@ ELIDED_CONSTANT = Code(
 )
 EXPECTATION_NOT_MET = Code(
     "E0247",
-    "a finding that the text announces is missing",
-    "A comment `// expected-error {{..}}` says what will be found wrong on a line, and that was not found there. "
+    "an expected finding is missing",
+    "A comment `// expected-error {{..}}` expects a finding on a line, and there was none. "
     "Correct the comment or the program; `docs/text.md` describes the comments.",
 )
 MALFORMED_EXPECTATION = Code(
@@ -245,14 +244,14 @@ MALFORMED_EXPECTATION = Code(
 MALFORMED_ONNX_TEXT = Code(
     "E0246",
     "the text is not an ONNX model in text form",
-    "The text breaks off the grammar of the textual syntax of ONNX at the line shown; the message says what may stand "
-    "there. Elements of types narrower than 32 bits are written as the numbers that a file holds for them.",
+    "The text does not follow the grammar of the textual syntax of ONNX at the line shown; the message says what may "
+    "stand there. Elements of types narrower than 32 bits are written as the numbers that a file holds for them.",
     status=_UNREADABLE,
 )
 MALFORMED_MIL_TEXT = Code(
     "E0243",
     "the text is not MIL",
-    "The text breaks off the grammar of MIL text at the place shown. The message says what may stand there. "
+    "The text does not follow the grammar of MIL text at the place shown. The message says what may stand there. "
     "`docs/mil_text.md` describes the grammar.",
     status=_UNREADABLE,
 )
@@ -267,7 +266,7 @@ NO_DESCRIPTION = Code(
     "W0202",
     "the description of a model is missing",
     "The folder of a compiled model has no `coremldata.bin` from which the description of inputs and outputs could be "
-    "read. It is made of the types of the program and of `metadata.json`, as far as they have it. Copy the folder as a "
+    "read. It is derived from the types of the program and from `metadata.json` where possible. Copy the folder as a "
     "whole.",
     severity=Severity.WARNING,
 )
@@ -377,8 +376,8 @@ NOT_EVALUABLE = Code(
 MALFORMED_ARK_JSON = Code(
     "E0270",
     "an ARK file is not JSON",
-    "A model file of ARK is one JSON object in UTF-8. The text breaks off the grammar of JSON at the line shown, has "
-    "one name twice in an object, or a number that is not finite: JSON has neither NaN nor infinities.",
+    "A model file of ARK is one JSON object in UTF-8. The text does not follow the grammar of JSON at the line "
+    "shown, has one name twice in an object, or a number that is not finite: JSON has neither NaN nor infinities.",
     status=_UNREADABLE,
 )
 MALFORMED_ARK_SCHEMA = Code(
