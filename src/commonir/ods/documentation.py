@@ -222,7 +222,7 @@ def reference_text(definition: type[Op]) -> str:
     """Returns the reference as a formula or as operations; as Python if there is no example and the code suffices."""
     if definition.form not in _WITH_TEXT:
         return ""
-    example = general_example_of(definition)
+    example = general_example_of(definition) if definition.form is Form.KERNEL else example_of(definition)
     try:
         derived = None if example is None else infer(example)
     except DiagnosticError:

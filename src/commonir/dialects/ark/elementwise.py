@@ -156,7 +156,7 @@ class _OfFloats(_Unary):
 
 
 class Exp(_OfFloats, name="ark.Exp"):
-    """e to the power of the element."""
+    """Natural exponential of each element."""
 
     fn = staticmethod(core.exp)
 

@@ -88,7 +88,7 @@ class Sign(Unary, name="core.sign"):
 
 
 class Exp(Unary, name="core.exp"):
-    """e to the power of the element."""
+    """Natural exponential of each element."""
 
     fn = "exp"
 

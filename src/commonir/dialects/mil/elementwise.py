@@ -96,7 +96,7 @@ class Erf(Unary, name="mil.erf"):
 
 
 class Exp(Unary, name="mil.exp"):
-    """e to the power of the element."""
+    """Natural exponential of each element."""
 
     fn = core.exp
 

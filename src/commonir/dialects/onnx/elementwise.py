@@ -60,7 +60,7 @@ class Neg(UnaryX, name="onnx.Neg"):
 
 
 class Exp(UnaryInput, name="onnx.Exp"):
-    """e to the power of the element."""
+    """Natural exponential of each element."""
 
     T = FLOATS_6_13
     fn = core.exp
