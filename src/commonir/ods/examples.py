@@ -287,36 +287,22 @@ def _plain(rank: int) -> Sequence[object]:
 
 def _values(attr_type: AttrType[Any], rank: int) -> Sequence[object]:
     """Returns a few values of a type of attributes."""
-    match attr_type.name:
-        case _ if attr_type.cases:
-            return attr_type.cases
-        case attr_types.integer.name:
-            return (1, 0, 2)
-        case attr_types.number.name:
-            return (0.5, 1.0)
-        case attr_types.flag.name | attr_types.unit.name:
-            return (False, True)
-        case attr_types.string.name | attr_types.symbol.name:
-            return ("name",)
-        case attr_types.strings.name:
-            return (("name",),)
-        case attr_types.element.name:
-            return (f32, i32)
-        case attr_types.type_.name:
-            return (TensorType(f32, (2, 3)),)
-        case attr_types.data.name:
-            return (data_of(f32, (2,), (1.0, 2.0)), data_of(f32, (), (1.0,)))
-        case attr_types.dim.name:
-            return (symbol("n"), 2)
-        case attr_types.integers.name:
-            return ((1,) * rank, tuple(range(rank)), (0,), (1,), (0, 1), (1, 0), (1, 1), ())
-        case attr_types.pairs.name:
-            return (((1, 1),) * rank, ((0, 0),), ((0, 1), (0, 1)), ())
-        case attr_types.dims.name:
-            return (tuple([symbol(f"n{k}") for k in range(rank)]), (2, 3), (1,), ())
-        case attr_types.numbers.name:
-            return ((1.0,) * rank, (0.5,), (1.0, 2.0), ())
-        case attr_types.flags.name:
-            return ((False,) * rank, (True,), ())
-        case _:
-            return ()
+    values: Mapping[str, Sequence[object]] = {
+        attr_types.integer.name: (1, 0, 2),
+        attr_types.number.name: (0.5, 1.0),
+        attr_types.flag.name: (False, True),
+        attr_types.unit.name: (False, True),
+        attr_types.string.name: ("name",),
+        attr_types.symbol.name: ("name",),
+        attr_types.strings.name: (("name",),),
+        attr_types.element.name: (f32, i32),
+        attr_types.type_.name: (TensorType(f32, (2, 3)),),
+        attr_types.data.name: (data_of(f32, (2,), (1.0, 2.0)), data_of(f32, (), (1.0,))),
+        attr_types.dim.name: (symbol("n"), 2),
+        attr_types.integers.name: ((1,) * rank, tuple(range(rank)), (0,), (1,), (0, 1), (1, 0), (1, 1), ()),
+        attr_types.pairs.name: (((1, 1),) * rank, ((0, 0),), ((0, 1), (0, 1)), ()),
+        attr_types.dims.name: (tuple([symbol(f"n{k}") for k in range(rank)]), (2, 3), (1,), ()),
+        attr_types.numbers.name: ((1.0,) * rank, (0.5,), (1.0, 2.0), ()),
+        attr_types.flags.name: ((False,) * rank, (True,), ()),
+    }
+    return attr_type.cases or values.get(attr_type.name, ())

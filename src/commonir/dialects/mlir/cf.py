@@ -34,9 +34,8 @@ class Assert(MlirOp, name="cf.assert", assembly="$arg `,` $msg attr-dict"):
 
 
 class _BranchOp(MlirOp, Branch, traits=(traits.Pure, traits.Terminator)):
-    """Base of the terminators that lead to blocks.
-
-    C1: what is passed to a block are as many values as it has arguments, of their types.
+    """Base of the terminators that lead to blocks. C1: what is passed to a block are as many values as it has
+    arguments, of their types.
     """
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -111,9 +110,8 @@ class Switch(
     " $defaultOperands, type($defaultOperands), $case_values, $caseDestinations, $caseOperands, type($caseOperands))"
     " `]` attr-dict",
 ):
-    """Branches to the block whose case value equals an integer, or else to the default block.
-
-    C2: there is a block for each case, and a count of the values passed to it.
+    """Branches to the block whose case value equals an integer, or else to the default block. C2: there is a block for
+    each case, and a count of the values passed to it.
     """
 
     flag: Value = operand(AnyInteger)

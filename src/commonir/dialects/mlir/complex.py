@@ -186,9 +186,8 @@ class Constant(
     traits=(traits.ConstantLike,),
     assembly="$value attr-dict `:` type($complex)",
 ):
-    """A compile-time complex constant: an array of its real and imaginary part.
-
-    C1: the array has two floating-point numbers or two integers. C2: they have the type of the parts of the result.
+    """A compile-time complex constant: an array of its real and imaginary part. C1: the array has two floating-point
+    numbers or two integers. C2: they have the type of the parts of the result.
     """
 
     result_name = "cst"
@@ -234,9 +233,8 @@ class Constant(
 
 
 class Bitcast(ComplexOp, name="complex.bitcast", assembly="$operand attr-dict `:` type($operand) `to` type($result)"):
-    """Reinterprets the bits of a complex number as a float or an integer of the same width, or the reverse.
-
-    C1: one side is complex, the other a float or an integer, unless both are of one type. C2: both have the same width.
+    """Reinterprets the bits of a complex number as a float or an integer of the same width, or the reverse. C1: one
+    side is complex, the other a float or an integer, unless both are of one type. C2: both have the same width.
     """
 
     operand: Value = operand(AnyType)

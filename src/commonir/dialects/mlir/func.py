@@ -81,9 +81,8 @@ class Call(
     name="func.call",
     assembly="$callee `(` $operands `)` attr-dict `:` functional-type($operands, results)",
 ):
-    """Calls a function by its symbol and returns its results.
-
-    C1: the name is that of a function. C2: operands and results are as many and of the types that the function states.
+    """Calls a function by its symbol and returns its results. C1: the name is that of a function. C2: operands and
+    results are as many and of the types that the function states.
     """
 
     callee_: str = attribute(attr_types.symbol, doc="the function")

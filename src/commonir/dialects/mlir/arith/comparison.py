@@ -183,7 +183,6 @@ class Select(
     traits=(all_types_match("true_value", "false_value", "result_"),),
 ):
     """Selects the first value where the condition is true, else the second; a scalar condition selects whole values.
-
     C1: the condition is one bool or has the shape of the values.
     """
 

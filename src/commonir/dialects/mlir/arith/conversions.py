@@ -52,9 +52,8 @@ class Cast(
     traits=(SameOperandsAndResultShape,),
     assembly="$in attr-dict `:` type($in) `to` type($out)",
 ):
-    """A conversion of each element.
-
-    C1: the operand and the result have the same dimensions, whose number is known. C2: the types can be converted.
+    """A conversion of each element. C1: the operand and the result have the same dimensions, whose number is known. C2:
+    the types can be converted.
     """
 
     in_: Value
@@ -166,9 +165,8 @@ class TruncF(
 
 
 class _Scaling(ArithOp, traits=(SameNonScalars,)):
-    """A conversion of elements that share scales, which are powers of two.
-
-    C1: the operands and the result have the same dimensions. C2: the types can be converted.
+    """A conversion of elements that share scales, which are powers of two. C1: the operands and the result have the
+    same dimensions. C2: the types can be converted.
     """
 
     in_: Value = operand(FloatLike)

@@ -100,10 +100,8 @@ class Map(StructuredOp, name="linalg.map"):
 
 
 class Reduce(StructuredOp, name="linalg.reduce", traits=(traits.SameVariadicOperandSize,)):
-    """Reduces tensors along some dimensions with a region, starting from the init operands.
-
-    C1: dimensions are axes of the inputs in increasing order. C2: inputs have one shape, and what is there before is
-    without these axes.
+    """Reduces tensors along some dimensions with a region, starting from the init operands. C1: dimensions are axes of
+    the inputs in increasing order. C2: inputs have one shape, and what is there before is without these axes.
     """
 
     custom_form: ClassVar[CustomForm | None] = ReduceForm()
@@ -166,9 +164,8 @@ class _Rearranging(StructuredOp):
 
 
 class Transpose(_Rearranging, name="linalg.transpose"):
-    """Permutes the dimensions: dimension `n` of the result is dimension `permutation[n]` of the input.
-
-    C1: the permutation names each axis once. C2: sizes agree.
+    """Permutes the dimensions: dimension `n` of the result is dimension `permutation[n]` of the input. C1: the
+    permutation names each axis once. C2: sizes agree.
     """
 
     custom_form: ClassVar[CustomForm | None] = RearrangingForm("permutation")
@@ -197,9 +194,8 @@ class Transpose(_Rearranging, name="linalg.transpose"):
 
 
 class Broadcast(_Rearranging, name="linalg.broadcast"):
-    """Broadcasts the input along new dimensions.
-
-    C1: dimensions are axes of the result, and the others are those of the input in order. C2: sizes agree.
+    """Broadcasts the input along new dimensions. C1: dimensions are axes of the result, and the others are those of the
+    input in order. C2: sizes agree.
     """
 
     custom_form: ClassVar[CustomForm | None] = RearrangingForm("dimensions")

@@ -30,10 +30,8 @@ _PRODUCTS_AND_SUMS = (
 
 
 class SumOfProducts(NamedOp):
-    """Base of sums of products.
-
-    C3: the body adds the product of its first two arguments to the third; operations of one operand, as conversions,
-    may stand anywhere.
+    """Base of sums of products. C3: the body adds the product of its first two arguments to the third; operations of
+    one operand, as conversions, may stand anywhere.
     """
 
     scalars = staticmethod(multiply_add)
@@ -112,9 +110,8 @@ class BatchMmt4D(
 
 
 class MappedOp(SumOfProducts):
-    """Base of operations that state their maps.
-
-    C1: iterators follow from the maps: what the result does not mention is reduced.
+    """Base of operations that state their maps. C1: iterators follow from the maps: what the result does not mention is
+    reduced.
     """
 
     memoizes = False
@@ -131,7 +128,6 @@ class MappedOp(SumOfProducts):
 
 class MatmulLike(MappedOp):
     """Base of products of matrices under maps that broadcast or transpose operands; without them, those of the name.
-
     C2: maps have the dimensions of those of the name, and differ from them by leaving out or exchanging dimensions.
     """
 
@@ -195,9 +191,8 @@ class BatchReduceMatmul(
 
 
 class Contract(MappedOp, name="linalg.contract"):
-    """Contraction of two tensors under indexing maps: dimensions that the result lacks are summed.
-
-    C2: the maps take each dimension at most once. C3: there are two inputs and one output.
+    """Contraction of two tensors under indexing maps: dimensions that the result lacks are summed. C2: the maps take
+    each dimension at most once. C3: there are two inputs and one output.
     """
 
     indexing_maps: tuple[AffineMap, ...] = attribute(affine_maps)
@@ -266,9 +261,8 @@ elementwise_kind = dialect_enumeration(ElementwiseKind, "linalg.elementwise_kind
 
 
 class Elementwise(NamedOp, name="linalg.elementwise"):
-    """Applies an elementwise function; indexing maps may broadcast or transpose the inputs.
-
-    C1: there are as many inputs as the function takes.
+    """Applies an elementwise function; indexing maps may broadcast or transpose the inputs. C1: there are as many
+    inputs as the function takes.
     """
 
     memoizes = False

@@ -168,9 +168,8 @@ def _continued(x: Value, sizes: Sequence[Dim], value: Value | None) -> Value:
 
 
 class Unpack(_Relayout, name="linalg.unpack", traits=(_OF_DEST, traits.PureOnTensors), assembly="$source " + _TAIL):
-    """Unpacks a tensor of tiles; elements of tiles beyond the result are dropped.
-
-    C1: tiles are of different axes of the result. C2: the sizes of the source follow from those of result and tiles.
+    """Unpacks a tensor of tiles; elements of tiles beyond the result are dropped. C1: tiles are of different axes of
+    the result. C2: the sizes of the source follow from those of result and tiles.
     """
 
     result_name = "unpack"

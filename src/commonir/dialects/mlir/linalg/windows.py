@@ -58,9 +58,8 @@ class PlainWindowOp(NamedOp):
 
 
 class WindowOp(NamedOp):
-    """Base of operations with strides and dilations, of which there is one for each axis; none stand for ones.
-
-    C1: there are as many as axes.
+    """Base of operations with strides and dilations, of which there is one for each axis; none stand for ones. C1:
+    there are as many as axes.
     """
 
     strides: tuple[int, ...] | None = attribute(steps, default=None)

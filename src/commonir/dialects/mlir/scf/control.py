@@ -114,9 +114,8 @@ class If(
         ImplicitTerminator("scf.yield"),
     ),
 ):
-    """Executes the first region if a condition is true, else the second, and returns what it yields.
-
-    C1: the second region is there when there are results. C2: both regions yield values of the types of the results.
+    """Executes the first region if a condition is true, else the second, and returns what it yields. C1: the second
+    region is there when there are results. C2: both regions yield values of the types of the results.
     """
 
     custom_form = _IfForm()
@@ -446,9 +445,8 @@ class ExecuteRegion(
         traits.Unstructured,
     ),
 ):
-    """Executes a region, which may have several blocks, exactly once.
-
-    C1: the region has a block, which receives nothing. C2: each block that yields gives values of the result types.
+    """Executes a region, which may have several blocks, exactly once. C1: the region has a block, which receives
+    nothing. C2: each block that yields gives values of the result types.
     """
 
     custom_form = _ExecuteForm()
@@ -484,9 +482,8 @@ class IndexSwitch(
     assembly="$arg attr-dict (`->` type($results)^)? custom<SwitchCases>($cases, $caseRegions) `\\n` ``"
     " `default` $defaultRegion",
 ):
-    """Executes the region whose case equals an index, or else the default region.
-
-    C1: there is a region for each case. C2: no case is there twice. C3: each region yields values of the result types.
+    """Executes the region whose case equals an index, or else the default region. C1: there is a region for each case.
+    C2: no case is there twice. C3: each region yields values of the result types.
     """
 
     arg: Value = operand(Index)

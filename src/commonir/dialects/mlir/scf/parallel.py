@@ -40,9 +40,8 @@ class Reduce(
     traits=(traits.Terminator, traits.RecursiveEffects, has_parent("scf.parallel")),
     assembly="(`(` $operands^ `:` type($operands) `)`)? $reductions attr-dict",
 ):
-    """Ends an iteration of a parallel loop: reduces each operand with those of other iterations by a region.
-
-    C1: there is a region for each operand. C2: it receives two values of the type of the operand and returns one.
+    """Ends an iteration of a parallel loop: reduces each operand with those of other iterations by a region. C1: there
+    is a region for each operand. C2: it receives two values of the type of the operand and returns one.
     """
 
     operands_: tuple[Value, ...] = operand(AnyType, variadic=True)

@@ -152,9 +152,8 @@ class Assuming(
     name="shape.assuming",
     traits=(traits.RecursiveEffects, ImplicitTerminator("shape.assuming_yield")),
 ):
-    """Executes a region that relies on a witness.
-
-    C1: the region has a block. C2: it yields values of the types of the results.
+    """Executes a region that relies on a witness. C1: the region has a block. C2: it yields values of the types of the
+    results.
     """
 
     custom_form = _AssumingForm()

@@ -66,9 +66,8 @@ class FunctionLibrary(
     name="shape.function_library",
     traits=(traits.IsolatedFromAbove, traits.SymbolTable, traits.SymbolTrait, traits.SingleBlock),
 ):
-    """A library of shape functions, with the operations whose result shapes they compute.
-
-    C1: its region has one block, which receives nothing.
+    """A library of shape functions, with the operations whose result shapes they compute. C1: its region has one block,
+    which receives nothing.
     """
 
     custom_form = _LibraryForm()

@@ -68,9 +68,8 @@ class _ConstShapeForm:
 
 
 class ConstShape(ShapeOp, FromData, name="shape.const_shape", traits=(traits.Pure, traits.ConstantLike)):
-    """A compile-time shape.
-
-    C1: its sizes are positions. C2: a result that is a vector has as many elements as there are sizes.
+    """A compile-time shape. C1: its sizes are positions. C2: a result that is a vector has as many elements as there
+    are sizes.
     """
 
     custom_form = _ConstShapeForm()
@@ -327,9 +326,8 @@ class Yield(
     traits=(traits.Pure, traits.Terminator, has_parent("shape.reduce", "shape.function_library")),
     assembly="attr-dict ($operands^ `:` type($operands))?",
 ):
-    """Yields values from the region of a reduction.
-
-    C1: they are as many as the results of the operation around, of their types.
+    """Yields values from the region of a reduction. C1: they are as many as the results of the operation around, of
+    their types.
     """
 
     operands_: tuple[Value, ...] = operand(AnyType, variadic=True)

@@ -117,9 +117,8 @@ class _Effect(HloOp):
 
 
 class Infeed(_Effect, name="stablehlo.infeed"):
-    """Reads values from the infeed of the device, and returns a token.
-
-    C1: the last result is a token, and the only one. C2: a layout has the order of axes of each tensor.
+    """Reads values from the infeed of the device, and returns a token. C1: the last result is a token, and the only
+    one. C2: a layout has the order of axes of each tensor.
     """
 
     token: Value = operand(Token)
@@ -356,9 +355,8 @@ class AllReduce(_Reducing, name="stablehlo.all_reduce"):
 
 
 class ReduceScatter(_Reducing, name="stablehlo.reduce_scatter"):
-    """Reduces the values of all processes of a group, and scatters the result along an axis.
-
-    C1: the program combines values of their types.
+    """Reduces the values of all processes of a group, and scatters the result along an axis. C1: the program combines
+    values of their types.
     """
 
     operand: Value = operand(AnyHlo)
@@ -398,9 +396,8 @@ class CollectiveReduce(_Reducing, name="stablehlo.collective_reduce"):
 
 
 class AllToAll(_Collective, name="stablehlo.all_to_all"):
-    """Splits the operand along an axis, exchanges the parts in the group, and concatenates those received.
-
-    C1: parts are of one size. C2: groups have as many processes as there are parts.
+    """Splits the operand along an axis, exchanges the parts in the group, and concatenates those received. C1: parts
+    are of one size. C2: groups have as many processes as there are parts.
     """
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
@@ -445,9 +442,8 @@ class AllToAll(_Collective, name="stablehlo.all_to_all"):
 
 
 class CollectiveBroadcast(_Collective, name="stablehlo.collective_broadcast"):
-    """Sends the value of the first process of a group, or of the computed root, to all.
-
-    C1: there are operands, the last of which has the process of each, where that is computed.
+    """Sends the value of the first process of a group, or of the computed root, to all. C1: there are operands, the
+    last of which has the process of each, where that is computed.
     """
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
@@ -507,10 +503,8 @@ class CrossReplicaSum(HloOp, name="stablehlo.cross-replica-sum"):
 
 
 class AsyncStart(HloOp, name="stablehlo.async_start", traits=(RETURNS, traits.IsolatedFromAbove)):
-    """Starts an asynchronous computation.
-
-    C1: the program is one exchange among processes, or one slice. C2: it receives values of the types of the operands.
-    C3: the result will be what it returns.
+    """Starts an asynchronous computation. C1: the program is one exchange among processes, or one slice. C2: it
+    receives values of the types of the operands. C3: the result will be what it returns.
     """
 
     assembly = ""
@@ -587,9 +581,8 @@ class Rng(
         "$a `,` $b `,` $shape `,` `distribution` `=` $rng_distribution attr-dict `:` functional-type(operands, results)"
     ),
 ):
-    """Random numbers, uniform in [a, b) or normal of mean a and standard deviation b.
-
-    C1: normal numbers are floats. C2: the result has the shape.
+    """Random numbers, uniform in [a, b) or normal of mean a and standard deviation b. C1: normal numbers are floats.
+    C2: the result has the shape.
     """
 
     a: Value = operand(ScalarPredIntOrFloat)

@@ -58,9 +58,8 @@ class Compare(
         "$comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)? attr-dict `:` functional-type(operands, results)"
     ),
 ):
-    """Compares elementwise in a direction; NaN is unordered, unless the comparison is of total order.
-
-    C1: the kind of comparison is one that the elements have.
+    """Compares elementwise in a direction; NaN is unordered, unless the comparison is of total order. C1: the kind of
+    comparison is one that the elements have.
     """
 
     lhs: Value = operand(AnyHlo)
@@ -106,9 +105,8 @@ class Select(
     name="stablehlo.select",
     traits=(traits.Elementwise, traits.Pure),
 ):
-    """Selects elements of the first value where the condition is true, else of the second.
-
-    C1: the condition is of rank 0 or of the shape of the values. C2: the values have one type.
+    """Selects elements of the first value where the condition is true, else of the second. C1: the condition is of rank
+    0 or of the shape of the values. C2: the values have one type.
     """
 
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(types=forms.SelectTypes())

@@ -132,10 +132,8 @@ class Dot(HloOp, name="stablehlo.dot", traits=(traits.Pure,)):
 
 
 class DotGeneral(HloOp, name="stablehlo.dot_general", traits=(traits.Pure,)):
-    """Contraction over contracting dimensions of two tensors, for each index of their batching dimensions.
-
-    C1: there are as many axes of each on both sides. C2: each is named once and there. C3: axes that go together are of
-    one size.
+    """Contraction over contracting dimensions of two tensors, for each index of their batching dimensions. C1: there
+    are as many axes of each on both sides. C2: each is named once and there. C3: axes that go together are of one size.
     """
 
     custom_form: ClassVar[CustomForm | None] = forms.DotForm()
@@ -331,10 +329,8 @@ class _Convolution(HloOp, traits=(traits.Pure,)):
 
 
 class Convolution(_Convolution, name="stablehlo.convolution"):
-    """Convolution: sums of products of a kernel with each window of the input.
-
-    C1: operands have one rank. C2: each of their axes is named once. C3: there are numbers for each spatial axis. C4:
-    groups divide batches and features.
+    """Convolution: sums of products of a kernel with each window of the input. C1: operands have one rank. C2: each of
+    their axes is named once. C3: there are numbers for each spatial axis. C4: groups divide batches and features.
     """
 
     custom_form: ClassVar[CustomForm | None] = forms.ConvolutionForm()
@@ -368,10 +364,8 @@ class Convolution(_Convolution, name="stablehlo.convolution"):
 
 
 class DynamicConv(_Convolution, name="stablehlo.dynamic_conv"):
-    """Convolution with computed padding.
-
-    C1: operands have one rank. C2: each of their axes is named once. C3: there are numbers for each spatial axis. C4:
-    groups divide batches and features.
+    """Convolution with computed padding. C1: operands have one rank. C2: each of their axes is named once. C3: there
+    are numbers for each spatial axis. C4: groups divide batches and features.
     """
 
     assembly = ""
@@ -490,10 +484,8 @@ class Fft(
         "attr-dict `:` functional-type(operands, results)"
     ),
 ):
-    """Fast Fourier transform, or its inverse, over the last axes.
-
-    C1: there are one to three lengths, and as many axes. C2: elements are as the kind of transform has them.
-    C3: lengths are those of the axes, of the last as the kind says.
+    """Fast Fourier transform, or its inverse, over the last axes. C1: there are one to three lengths, and as many axes.
+    C2: elements are as the kind of transform has them. C3: lengths are those of the axes, of the last as the kind says.
     """
 
     operand: Value = operand(FloatsOrComplexes)
@@ -638,10 +630,7 @@ def _lower_factor(a: Value, size: int, rank: int) -> Value:
 
 
 class TriangularSolve(HloOp, name="stablehlo.triangular_solve", traits=(traits.Pure, CompatibleElements)):
-    """Solves systems of linear equations with triangular coefficient matrices.
-
-    C1: matrices are square. C2: they fit.
-    """
+    """Solves linear systems with triangular coefficient matrices. C1: matrices are square. C2: they fit."""
 
     assembly = ""
 

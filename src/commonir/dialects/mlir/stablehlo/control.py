@@ -71,9 +71,8 @@ def _scalar_problem(op: HloOp, value: Value, what: str) -> Iterator[Diagnostic]:
 
 
 class If(HloOp, Conditional, name="stablehlo.if", traits=(RETURNS,)):
-    """Executes the first branch if a condition is true, else the second, and returns its results.
-
-    C1: the condition is of rank 0. C2: programs receive nothing and return values of the types of the results.
+    """Executes the first branch if a condition is true, else the second, and returns its results. C1: the condition is
+    of rank 0. C2: programs receive nothing and return values of the types of the results.
     """
 
     assembly = ""
@@ -113,9 +112,8 @@ def _scalar(x: Value) -> Value:
 
 
 class Case(HloOp, RegionBranch, name="stablehlo.case", traits=(RETURNS,)):
-    """Executes the branch of an index, the last one if it is out of range, and returns its results.
-
-    C1: there is a program. C2: programs receive nothing and return values of the types of the results.
+    """Executes the branch of an index, the last one if it is out of range, and returns its results. C1: there is a
+    program. C2: programs receive nothing and return values of the types of the results.
     """
 
     assembly = ""
@@ -170,10 +168,8 @@ def _yielding(values: Sequence[Value]) -> Region:
 
 
 class While(HloOp, name="stablehlo.while", traits=(RETURNS,)):
-    """While loop: executes the body on loop-carried values while the condition on them is true.
-
-    C1: both programs receive the values. C2: the first returns a bool. C3: the second returns values of their
-    types.
+    """While loop: executes the body on loop-carried values while the condition on them is true. C1: both programs
+    receive the values. C2: the first returns a bool. C3: the second returns values of their types.
     """
 
     custom_form: ClassVar[CustomForm | None] = forms.WhileForm()
@@ -280,9 +276,8 @@ class Composite(
     name="stablehlo.composite",
     assembly=("$name operands (` ` `(` $composite_regions^ `)`)? attr-dict `:` functional-type(operands, results)"),
 ):
-    """Calls a decomposition under a name that a backend may implement itself.
-
-    C1: the function is there, and of these types. C2: the name is that of a dialect and of something in it.
+    """Calls a decomposition under a name that a backend may implement itself. C1: the function is there, and of these
+    types. C2: the name is that of a dialect and of something in it.
     """
 
     inputs: tuple[Value, ...] = operand(TensorTokenOrTuple, variadic=True)

@@ -193,7 +193,7 @@ class Gather(_Gather, name="stablehlo.gather", traits=(all_element_types_match("
 class DynamicGather(_Gather, name="stablehlo.dynamic_gather"):
     """Gathers slices of a computed size at start indices, which are clamped to the operand.
 
-    C1 to C7: as of a gather.
+    Constraints C1 to C7 are those of a gather.
     """
 
     assembly = ""

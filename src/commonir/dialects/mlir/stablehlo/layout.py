@@ -174,10 +174,8 @@ class BroadcastInDim(
     traits=(traits.Pure, CompatibleElements),
     assembly="$operand `,` `dims` `=` $broadcast_dimensions attr-dict `:` functional-type(operands, results)",
 ):
-    """Broadcasts a tensor whose axes are mapped to axes of the result.
-
-    C1: there is an axis of the result for each of the operand. C2: they differ. C3: they are there. C4: sizes are 1 or
-    those of the result.
+    """Broadcasts a tensor whose axes are mapped to axes of the result. C1: there is an axis of the result for each of
+    the operand. C2: they differ. C3: they are there. C4: sizes are 1 or those of the result.
     """
 
     operand: Value = operand(AnyQuantizedToo)
@@ -297,9 +295,8 @@ class Reverse(HloOp, name="stablehlo.reverse", traits=(traits.Pure, CompatibleTy
 
 
 class Concatenate(HloOp, name="stablehlo.concatenate", traits=(traits.Pure, SameOperandsAndResultElementType)):
-    """Concatenates tensors along an axis.
-
-    C1: there is one. C2: the axis is one of theirs. C3: their other sizes are equal.
+    """Concatenates tensors along an axis. C1: there is one. C2: the axis is one of theirs. C3: their other sizes are
+    equal.
     """
 
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(forms.number("dim", "dimension"))
@@ -348,10 +345,8 @@ class Concatenate(HloOp, name="stablehlo.concatenate", traits=(traits.Pure, Same
 
 
 class Slice(HloOp, name="stablehlo.slice", traits=(traits.Pure, SameOperandsAndResultElementType)):
-    """Extracts a strided slice between static bounds.
-
-    C1: there are positions and a distance for each axis. C2: positions are in the tensor and in order, distances
-    positive.
+    """Extracts a strided slice between static bounds. C1: there are positions and a distance for each axis. C2:
+    positions are in the tensor and in order, distances positive.
     """
 
     custom_form: ClassVar[CustomForm | None] = forms.SliceForm()
@@ -426,9 +421,8 @@ def _wide(x: Value) -> Value:
 class DynamicSlice(
     HloOp, name="stablehlo.dynamic_slice", traits=(traits.Pure, all_element_types_match("operand_", "result_"))
 ):
-    """Extracts a slice of a static size at computed start indices, which are clamped to the operand.
-
-    C1: there is a position for each axis. C2: sizes are not larger than those of the operand.
+    """Extracts a slice of a static size at computed start indices, which are clamped to the operand. C1: there is a
+    position for each axis. C2: sizes are not larger than those of the operand.
     """
 
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(forms.numbers("sizes", "slice_sizes"))
@@ -493,9 +487,8 @@ class DynamicUpdateSlice(
     traits=(traits.Pure, all_element_types_match("operand_", "update", "result_")),
     assembly=FUNCTIONAL,
 ):
-    """Updates a slice at computed start indices, which are clamped to the operand.
-
-    C1: there is a position for each axis, and the update has as many. C2: it is not larger than the operand.
+    """Updates a slice at computed start indices, which are clamped to the operand. C1: there is a position for each
+    axis, and the update has as many. C2: it is not larger than the operand.
     """
 
     operand_: Value = operand(AnyHlo)
@@ -602,9 +595,8 @@ class Pad(
         "`interior` `=` $interior_padding attr-dict `:` functional-type(operands, results)"
     ),
 ):
-    """Pads a tensor at its edges and between its elements; negative padding removes elements.
-
-    C1: there are numbers for each axis. C2: those between are not negative. C3: no size becomes negative.
+    """Pads a tensor at its edges and between its elements; negative padding removes elements. C1: there are numbers for
+    each axis. C2: those between are not negative. C3: no size becomes negative.
     """
 
     operand_: Value = operand(AnyHlo)
@@ -651,9 +643,8 @@ class DynamicPad(
     ),
     assembly=FUNCTIONAL,
 ):
-    """Pads a tensor by computed amounts at its edges and between its elements.
-
-    C1: there are numbers for each axis. C2: those between elements are not negative.
+    """Pads a tensor by computed amounts at its edges and between its elements. C1: there are numbers for each axis. C2:
+    those between elements are not negative.
     """
 
     operand_: Value = operand(AnyHlo)

@@ -147,10 +147,8 @@ _NEUTRAL = {"add": 0, "mul": 1, "max": -inf, "min": inf, "and": True, "or": Fals
 
 
 class Reduce(HloOp, name="stablehlo.reduce", traits=(traits.Pure, SameVariadicOperandSize, RETURNS)):
-    """Reduces tensors along some axes with a region, starting from initial values.
-
-    C1: inputs have one shape. C2: axes differ and are there. C3: the program combines values of the types of the
-    initial ones.
+    """Reduces tensors along some axes with a region, starting from initial values. C1: inputs have one shape. C2: axes
+    differ and are there. C3: the program combines values of the types of the initial ones.
     """
 
     custom_form: ClassVar[CustomForm | None] = forms.ReduceForm()
@@ -486,10 +484,8 @@ def _offsets(window: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 class Sort(HloOp, name="stablehlo.sort", traits=(traits.Pure, SameOperandsAndResultShape)):
-    """Sorts tensors along an axis by a comparison of elements; all of them are permuted alike.
-
-    C1: there is an input. C2: the axis is one of theirs. C3: the comparison takes two numbers of each and gives a truth
-    value.
+    """Sorts tensors along an axis by a comparison of elements; all of them are permuted alike. C1: there is an input.
+    C2: the axis is one of theirs. C3: the comparison takes two numbers of each and gives a truth value.
     """
 
     assembly = ""
@@ -566,9 +562,8 @@ def _ranked(inputs: Sequence[Value], axis: int, comparator: Region, sizes: Seque
 
 
 class Map(HloOp, name="stablehlo.map", traits=(traits.Pure, SameOperandsAndResultShape, RETURNS)):
-    """Applies a region elementwise to tensors.
-
-    C1: there is an input. C2: axes are all those of the inputs in order. C3: the program takes a number of each input.
+    """Applies a region elementwise to tensors. C1: there is an input. C2: axes are all those of the inputs in order.
+    C3: the program takes a number of each input.
     """
 
     assembly = ""

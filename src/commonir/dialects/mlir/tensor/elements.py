@@ -31,9 +31,8 @@ AnyNon0RankedOrUnrankedTensor = confined(
 class Empty(
     TensorOp, name="tensor.empty", traits=(traits.Pure,), assembly="`(`$dynamic_sizes`)` attr-dict `:` type($result)"
 ):
-    """A tensor of a shape with unspecified elements; here they are zeros.
-
-    C1: there is one operand for each size that the type leaves open.
+    """A tensor of a shape with unspecified elements; here they are zeros. C1: there is one operand for each size that
+    the type leaves open.
     """
 
     dynamic_sizes: tuple[Value, ...] = operand(Index, variadic=True)
@@ -86,9 +85,8 @@ class Splat(
     ),
     assembly="$input (`[` $dynamic_sizes^ `]`)? attr-dict `:` type($aggregate)",
 ):
-    """Creates a tensor whose elements all equal a scalar.
-
-    C1: there is one operand for each size that the type leaves open.
+    """Creates a tensor whose elements all equal a scalar. C1: there is one operand for each size that the type leaves
+    open.
     """
 
     result_name = "splat"
@@ -313,9 +311,8 @@ class Generate(
     traits=(traits.RecursiveEffects, traits.SingleBlock),
     assembly="$dynamic_extents $body attr-dict `:` type($result)",
 ):
-    """Creates a tensor whose elements a region computes from their indices.
-
-    C1: there is one operand for each size that the type leaves open.
+    """Creates a tensor whose elements a region computes from their indices. C1: there is one operand for each size that
+    the type leaves open.
     """
 
     result_name = "generated"

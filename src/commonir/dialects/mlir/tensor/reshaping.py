@@ -52,9 +52,8 @@ def _cannot_cast(op: TensorOp, source: Type, dest: Type) -> Diagnostic:
 class Cast(
     TensorOp, name="tensor.cast", traits=(traits.Pure,), assembly="$source attr-dict `:` type($source) `to` type($dest)"
 ):
-    """Casts a tensor to a type with a more or less static shape.
-
-    C1: the types have one element type and shapes that may be equal.
+    """Casts a tensor to a type with a more or less static shape. C1: the types have one element type and shapes that
+    may be equal.
     """
 
     result_name = "cast"
@@ -77,9 +76,8 @@ class Bitcast(
     traits=(traits.Pure,),
     assembly="$source attr-dict `:` type($source) `to` type($dest)",
 ):
-    """Reinterprets the bits of each element as another type of the same width.
-
-    C1: the element types have one width, and the shapes may be equal.
+    """Reinterprets the bits of each element as another type of the same width. C1: the element types have one width,
+    and the shapes may be equal.
     """
 
     source: Value = operand(_NUMBERS)
@@ -175,10 +173,8 @@ class ExpandShape(
     assembly="$src $reassociation `output_shape` custom<DynamicIndexList>($output_shape, $static_output_shape)"
     " attr-dict `:` type($src) `into` type($result)",
 ):
-    """Expands each dimension into several.
-
-    C1: the groups of axes of the result are in order, one for each axis of the source, and their sizes fit it. C2: the
-    sizes stated are those of the result type.
+    """Expands each dimension into several. C1: the groups of axes of the result are in order, one for each axis of the
+    source, and their sizes fit it. C2: the sizes stated are those of the result type.
     """
 
     result_name = "expanded"
@@ -236,9 +232,8 @@ class CollapseShape(
     traits=(traits.Pure,),
     assembly="$src $reassociation attr-dict `:` type($src) `into` type($result)",
 ):
-    """Collapses groups of adjacent dimensions into one each.
-
-    C1: the groups of axes of the source are in order, one for each axis of the result, and their sizes fit it.
+    """Collapses groups of adjacent dimensions into one each. C1: the groups of axes of the source are in order, one for
+    each axis of the result, and their sizes fit it.
     """
 
     result_name = "collapsed"

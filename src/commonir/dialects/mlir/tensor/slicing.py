@@ -92,10 +92,8 @@ class ExtractSlice(
     " custom<DynamicIndexList>($sizes, $static_sizes) custom<DynamicIndexList>($strides, $static_strides)"
     " attr-dict `:` type($source) `to` type($result)",
 ):
-    """Extracts a strided slice; dimensions of size 1 may be dropped.
-
-    C1: there is an offset, a size and a stride for each axis. C2: a static slice lies inside of the tensor. C3: the
-    result has the sizes stated.
+    """Extracts a strided slice; dimensions of size 1 may be dropped. C1: there is an offset, a size and a stride for
+    each axis. C2: a static slice lies inside of the tensor. C3: the result has the sizes stated.
     """
 
     result_name = "extracted_slice"
@@ -292,9 +290,8 @@ class Pad(
     " `high` `` custom<DynamicIndexList>($high, $static_high) $region attr-dict"
     " `:` type($source) `to` type($result)",
 ):
-    """Pads a tensor at both ends of each dimension with elements that a region computes from their indices.
-
-    C1: there is an amount for both sides of each axis. C2: the result has the sizes that follow.
+    """Pads a tensor at both ends of each dimension with elements that a region computes from their indices. C1: there
+    is an amount for both sides of each axis. C2: the result has the sizes that follow.
     """
 
     result_name = "padded"
@@ -382,10 +379,8 @@ class Concat(
     traits=(traits.Pure,),
     assembly="`dim` `(` $dim `)` $inputs attr-dict `:` functional-type(operands, results)",
 ):
-    """Concatenates tensors along an axis.
-
-    C1: there is a tensor. C2: all have the rank and element type of the result, and the axis is one of theirs. C3:
-    sizes agree, and those along the axis add up.
+    """Concatenates tensors along an axis. C1: there is a tensor. C2: all have the rank and element type of the result,
+    and the axis is one of theirs. C3: sizes agree, and those along the axis add up.
     """
 
     result_name = "concat"

@@ -112,9 +112,8 @@ class _IfForm:
 
 
 class CondIf(MlirOp, Conditional, name="tosa.cond_if", traits=(RecursiveEffects,)):
-    """Executes the first region if a condition is true, else the second, and returns what it yields.
-
-    C1: the condition has one element. C2: both programs receive the values and yield the results.
+    """Executes the first region if a condition is true, else the second, and returns what it yields. C1: the condition
+    has one element. C2: both programs receive the values and yield the results.
     """
 
     custom_form: ClassVar[CustomForm | None] = _IfForm()

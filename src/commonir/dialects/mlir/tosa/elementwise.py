@@ -274,9 +274,8 @@ def _like(x: Value, value: int) -> Value:
 
 
 class Clamp(TosaOp, name="tosa.clamp", traits=_UNARY):
-    """Clamps each element between a minimum and a maximum.
-
-    C1: the lower bound is not above the upper one, and neither is NaN. C2: the bounds are of the element type.
+    """Clamps each element between a minimum and a maximum. C1: the lower bound is not above the upper one, and neither
+    is NaN. C2: the bounds are of the element type.
     """
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()

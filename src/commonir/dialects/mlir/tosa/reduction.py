@@ -38,9 +38,8 @@ def check_axis(op: TosaOp, axis: int, shape: Shape | None) -> Iterator[Diagnosti
 
 
 class _Reduction(TosaOp):
-    """One value of the elements along an axis.
-
-    C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand.
+    """One value of the elements along an axis. C1: the axis is one of the operand. C2: the result has size 1 there, and
+    the other sizes of the operand.
     """
 
     fn: ClassVar[Reduction]
@@ -88,38 +87,32 @@ class _TruthReduction(_Reduction):
 
 
 class ReduceAll(_TruthReduction, name="tosa.reduce_all"):
-    """Reduces an axis by logical and.
-
-    C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand. C3: the
-    elements are bools.
+    """Reduces an axis by logical and. C1: the axis is one of the operand. C2: the result has size 1 there, and the
+    other sizes of the operand. C3: the elements are bools.
     """
 
     fn = _all
 
 
 class ReduceAny(_TruthReduction, name="tosa.reduce_any"):
-    """Reduces an axis by logical or.
-
-    C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand. C3: the
-    elements are bools.
+    """Reduces an axis by logical or. C1: the axis is one of the operand. C2: the result has size 1 there, and the other
+    sizes of the operand. C3: the elements are bools.
     """
 
     fn = _any
 
 
 class ReduceProduct(_Reduction, name="tosa.reduce_product"):
-    """Reduces an axis to its product.
-
-    C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand.
+    """Reduces an axis to its product. C1: the axis is one of the operand. C2: the result has size 1 there, and the
+    other sizes of the operand.
     """
 
     fn = core.reduce_prod
 
 
 class ReduceSum(_Reduction, name="tosa.reduce_sum"):
-    """Reduces an axis to its sum; integers wrap.
-
-    C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand.
+    """Reduces an axis to its sum; integers wrap. C1: the axis is one of the operand. C2: the result has size 1 there,
+    and the other sizes of the operand.
     """
 
     fn = core.reduce_sum
@@ -144,9 +137,8 @@ class _Extreme(_Reduction):
 
 
 class ReduceMax(_Extreme, name="tosa.reduce_max"):
-    """Reduces an axis to its maximum; `nan_mode` propagates or ignores NaN.
-
-    C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand.
+    """Reduces an axis to its maximum; `nan_mode` propagates or ignores NaN. C1: the axis is one of the operand. C2: the
+    result has size 1 there, and the other sizes of the operand.
     """
 
     fn = core.reduce_max
@@ -154,9 +146,8 @@ class ReduceMax(_Extreme, name="tosa.reduce_max"):
 
 
 class ReduceMin(_Extreme, name="tosa.reduce_min"):
-    """Reduces an axis to its minimum; `nan_mode` propagates or ignores NaN.
-
-    C1: the axis is one of the operand. C2: the result has size 1 there, and the other sizes of the operand.
+    """Reduces an axis to its minimum; `nan_mode` propagates or ignores NaN. C1: the axis is one of the operand. C2: the
+    result has size 1 there, and the other sizes of the operand.
     """
 
     fn = core.reduce_min

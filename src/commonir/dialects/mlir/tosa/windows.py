@@ -332,10 +332,8 @@ def _spread(x: Value, axis: int, stride: int) -> Value:
 
 
 class _Pool(TosaOp):
-    """Base class of poolings.
-
-    C1: kernel and strides are positive, paddings not negative. C2: paddings are smaller than the kernel. C3: the result
-    has the sizes that follow.
+    """Base class of poolings. C1: kernel and strides are positive, paddings not negative. C2: paddings are smaller than
+    the kernel. C3: the result has the sizes that follow.
     """
 
     input: Value = operand(Tensor4D)
@@ -420,10 +418,8 @@ class AvgPool2D(_Pool, name="tosa.avg_pool2d"):
 
 
 class MaxPool2D(_Pool, name="tosa.max_pool2d"):
-    """2-D max pooling, NHWC; `nan_mode` propagates or ignores NaN.
-
-    C1: kernel and strides are positive, paddings not negative. C2: paddings are smaller than the kernel. C3: the result
-    has the sizes that follow.
+    """2-D max pooling, NHWC; `nan_mode` propagates or ignores NaN. C1: kernel and strides are positive, paddings not
+    negative. C2: paddings are smaller than the kernel. C3: the result has the sizes that follow.
     """
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()
