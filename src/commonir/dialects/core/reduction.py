@@ -72,21 +72,21 @@ class ReduceProd(Reduce, name="core.reduce_prod"):
 
 
 class ReduceMax(Reduce, name="core.reduce_max"):
-    """Largest element over some axes; NaN if any is NaN."""
+    """Largest element over some axes; NaN if any is NaN. C1: no axis is named twice."""
 
     fn = "maximum"
     T = REALS
 
 
 class ReduceMin(Reduce, name="core.reduce_min"):
-    """Smallest element over some axes; NaN if any is NaN."""
+    """Smallest element over some axes; NaN if any is NaN. C1: no axis is named twice."""
 
     fn = "minimum"
     T = REALS
 
 
 class ReduceMean(Reduce, name="core.reduce_mean"):
-    """Mean over some axes; NaN if there are no elements."""
+    """Mean over some axes; NaN if there are no elements. C1: no axis is named twice."""
 
     fn = "add"
     T = FLOATS

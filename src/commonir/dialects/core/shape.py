@@ -158,7 +158,7 @@ def is_known(value: Value) -> bool:
 
 
 class Squeeze(Movement, name="core.squeeze"):
-    """Removes axes of size 1."""
+    """Removes axes of size 1. C1: the axes have size 1. C2: no axis is named twice."""
 
     axes: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
@@ -177,7 +177,7 @@ class Squeeze(Movement, name="core.squeeze"):
 
 
 class Unsqueeze(Movement, name="core.unsqueeze"):
-    """Inserts axes of size 1; positions are those in the result."""
+    """Inserts axes of size 1; positions are those in the result. C1: no axis is named twice."""
 
     axes: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
