@@ -6,6 +6,7 @@ a signless one where the core has no other. Shapes of TOSA and of the shape dial
 
 from __future__ import annotations
 
+from commonir.ir.data import Data, DeferredData, InlineData
 from commonir.ir.types import (
     ELEMENT_TYPES,
     DialectType,
@@ -51,3 +52,11 @@ def core_type(type: Type) -> Type:
             return TensorType(core_element_type(type), ())
         case _:
             return type
+
+
+def core_data(data: Data) -> Data:
+    """Returns contents of a core type."""
+    type = core_type(data.type)
+    if type is data.type or not isinstance(type, TensorType):
+        return data
+    return DeferredData(type, lambda: InlineData(type, data.buffer()))

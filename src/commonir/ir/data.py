@@ -360,6 +360,14 @@ def computed_data(type: TensorType, compute: Callable[[], NDArray[np.generic]]) 
     return DeferredData(type, lambda: ArrayData(type, compute()))
 
 
+def copy_data(data: Data, stream: BinaryIO) -> None:
+    """Appends the bytes of data to a stream."""
+    if isinstance(data, FileData):
+        data.file.copy_to(stream, data.offset, data.size_bytes)
+    else:
+        stream.write(data.buffer())
+
+
 def data_of(element: ElementType, shape: tuple[int, ...], values: Sequence[Scalar]) -> Data:
     """Returns data of a few elements, from Python values.
 

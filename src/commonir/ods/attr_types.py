@@ -311,8 +311,8 @@ raw: AttrType[bytes] = AttrType(
 )
 
 
-def enumeration(cases: type[E]) -> AttrType[E]:
-    """Returns the attribute type of an enumeration whose values are the keywords in texts and files."""
+def case_of(cases: type[E]) -> Callable[[object], E]:
+    """Returns a function that returns the case of a case or its keyword. It raises: ValueError for anything else."""
     by_keyword = {str(case.value): case for case in cases}
 
     def coerce(value: object) -> E:
@@ -323,11 +323,18 @@ def enumeration(cases: type[E]) -> AttrType[E]:
             raise ValueError(f"expected one of {', '.join(by_keyword)}, found {value!r}")
         return result
 
+    return coerce
+
+
+def enumeration(cases: type[E]) -> AttrType[E]:
+    """Returns the attribute type of an enumeration whose values are the keywords in texts and files."""
+    coerce = case_of(cases)
+
     return AttrType(
         cases.__name__,
         coerce,
         lambda v: EnumAttr(str(v.value)),
         lambda a: coerce(_number(a)),
         _one(coerce),
-        tuple(by_keyword),
+        tuple([str(case.value) for case in cases]),
     )

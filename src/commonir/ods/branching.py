@@ -60,8 +60,9 @@ class RegionBranch:
         raise NotImplementedError
 
     def region_successors(self, number: int, last: Operation, known: KnownData) -> Iterable[RegionSuccessor]:
-        """Returns the edges by which control may leave a region, by its index and terminator."""
-        raise NotImplementedError
+        """Returns the edges by which control may leave a region, by its index and terminator: by default to the end."""
+        del number, known
+        return (RegionSuccessor(None, last.operands),)
 
 
 class Conditional(RegionBranch, Op):
@@ -84,10 +85,6 @@ class Conditional(RegionBranch, Op):
                 continue
             has_blocks = chosen is not None and chosen.blocks
             yield RegionSuccessor(self.regions.index(chosen), tuple(passed)) if has_blocks else RegionSuccessor(None)
-
-    def region_successors(self, number: int, last: Operation, known: KnownData) -> Iterator[RegionSuccessor]:
-        del number, known
-        yield RegionSuccessor(None, last.operands)
 
 
 class SinglePath(NamedTuple):

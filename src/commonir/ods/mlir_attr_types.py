@@ -5,7 +5,7 @@ Source: MLIR operation definitions, attribute constraints and enumeration attrib
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import Enum, Flag
 from typing import TypeVar
 
@@ -20,7 +20,7 @@ from commonir.ir.attributes import (
     StringAttr,
 )
 from commonir.ir.types import ElementType
-from commonir.ods.attr_types import AttrType, WordsForm, sequence_of, to_integer, to_number
+from commonir.ods.attr_types import AttrType, WordsForm, case_of, sequence_of, to_integer, to_number
 
 E = TypeVar("E", bound=Enum)
 F = TypeVar("F", bound=Flag)
@@ -100,20 +100,6 @@ def _keyword(attr: Attribute) -> object:
             return None
 
 
-def _case(cases: type[E]) -> Callable[[object], E]:
-    by_keyword: Mapping[str, E] = {str(case.value): case for case in cases}
-
-    def coerce(value: object) -> E:
-        if isinstance(value, cases):
-            return value
-        result = by_keyword.get(value) if isinstance(value, str) else None
-        if result is None:
-            raise ValueError(f"expected one of {', '.join(by_keyword)}, found {value!r}")
-        return result
-
-    return coerce
-
-
 def numbered(cases: type[E], type: ElementType, numbers: Mapping[E, int] | None = None) -> AttrType[E]:
     """Returns the type of an enumeration stored as an integer; custom forms have its keyword, the value of the case.
 
@@ -121,7 +107,7 @@ def numbered(cases: type[E], type: ElementType, numbers: Mapping[E, int] | None 
     """
     known = numbers or {case: n for n, case in enumerate(cases)}
     by_number = {n: case for case, n in known.items()}
-    coerce = _case(cases)
+    coerce = case_of(cases)
 
     def decode(attr: Attribute) -> E:
         if isinstance(attr, IntegerAttr):
@@ -145,7 +131,7 @@ def dialect_enumeration(cases: type[E], name: str, *, mnemonic: str = "") -> Att
 
     Custom forms have its keyword. With a `mnemonic`, `name` is the dialect and the text is `#index<cmp_predicate slt>`.
     """
-    coerce = _case(cases)
+    coerce = case_of(cases)
     words = tuple([str(c.value) for c in cases])
     dialect, _, own = name.partition(".")
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Self
 
+from commonir.base.codes import MALFORMED_REGION, VIOLATED_CONSTRAINT
+from commonir.base.diagnostics import Diagnostic
 from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, FloatAttr, IntegerAttr
 from commonir.ir.data import Data, InlineData
 from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean, index
@@ -32,6 +34,14 @@ class MlirOp(Op):
     infers_types = True
     ends_blocks: ClassVar[bool] = True
     """Whether each of its blocks must end with a terminator."""
+
+    def violated(self, message: str) -> Diagnostic:
+        """Returns an error: the operation contradicts its definition."""
+        return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: {message}")
+
+    def malformed(self, message: str) -> Diagnostic:
+        """Returns an error about a region."""
+        return Diagnostic(MALFORMED_REGION, f"{self.name}: {message}")
 
     def infer_results(self) -> tuple[Type, ...] | None:
         """Returns the types of all results, if traits do not determine them; None when they are unknown."""

@@ -14,11 +14,12 @@ from commonir.dialects import core
 from commonir.dialects.mil import compression as mil
 from commonir.dialects.mil import quantization
 from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, CORE_ML_7
+from commonir.dialects.mil.compression import viewed
 from commonir.dialects.mil.operands import DataType
 from commonir.dialects.mil.program import Constant, Literal
-from commonir.ir.data import Data, DeferredData, InlineData, data_of
+from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, f32, i8, i32, u8, u32
+from commonir.ir.types import f32, i8, i32, u8, u32
 from commonir.passes.convert_elements import converted_data
 from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, rule
 
@@ -30,18 +31,12 @@ def _has_attributes(context: Context) -> bool:
     return context.target.version in (CORE_ML_6, CORE_ML_7)
 
 
-def _under(data: Data, shape: tuple[int, ...], element: ElementType | None = None) -> Data:
-    """The same bytes as elements of another shape, and perhaps of another type."""
-    type = TensorType(element or data.element, shape)
-    return DeferredData(type, lambda: InlineData(type, data.buffer()[: type.element.size_bytes(type.count)]))
-
-
 def _literal(value: Value, shape: tuple[int, ...] | None = None) -> Value:
     """A constant as a literal; what another compression gives as it is."""
     if not isinstance(value.owner, Constant):
         return value
     data = value.owner.val
-    return Literal(data if shape is None or shape == data.shape else _under(data, shape)).output
+    return Literal(data if shape is None or shape == data.shape else viewed(data, shape)).output
 
 
 def _plain(value: Value | None) -> Data | None:
@@ -78,7 +73,7 @@ def affine_weight(op: core.Dequantize, context: Context, x: Value, scale: Value,
 
 def _vector(data: Data) -> Data:
     """Values along one axis as a vector, one value as a scalar."""
-    return _under(data, () if data.count == 1 else (data.count,))
+    return viewed(data, () if data.count == 1 else (data.count,))
 
 
 @rule(core.Dequantize)
@@ -116,8 +111,8 @@ def table_of_attributes(op: core.TableLookup, context: Context, positions: Value
         return _NO_FORM
     if indices.element.kind != "uint" or 1 << indices.element.bits != entries:
         return _NO_FORM
-    packed = _under(indices, (indices.size_bytes,), u8)
-    return mil.ConstexprLutToDense(packed, _under(table, (entries,)), _sizes(indices)).output
+    packed = viewed(indices, (indices.size_bytes,), u8)
+    return mil.ConstexprLutToDense(packed, viewed(table, (entries,)), _sizes(indices)).output
 
 
 @rule(core.TableLookup)
@@ -132,7 +127,7 @@ def sparse_of_attributes(op: core.SparseToDense, context: Context, mask: Value, 
     bits, data = _plain(mask), _plain(values)
     if not _has_attributes(context) or bits is None or data is None:
         return _NO_FORM
-    return mil.ConstexprSparseToDense(data, _under(bits, (bits.size_bytes,), u8), _sizes(bits)).output
+    return mil.ConstexprSparseToDense(data, viewed(bits, (bits.size_bytes,), u8), _sizes(bits)).output
 
 
 @rule(core.SparseToDense)
@@ -206,9 +201,9 @@ def _along(scale: Value, shape: tuple[object, ...]) -> tuple[Value, int | None] 
     if data is None:
         return None
     if data.count == 1:
-        return const(_under(data, ())), None
+        return const(viewed(data, ())), None
     axis = _axis_of(data, tuple([d if isinstance(d, int) else -1 for d in shape]))
-    return None if axis is None else (const(_under(data, (data.count,))), axis)
+    return None if axis is None else (const(viewed(data, (data.count,))), axis)
 
 
 @rule(core.Quantize)

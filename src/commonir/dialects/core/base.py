@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import update_wrapper
-from typing import ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, boolean, f32, string, unknown
 from commonir.notation import NotationError, NotKnownError
 from commonir.ods import Op, all_integers, all_numbers, element_type, floats, signed_integers
+
+if TYPE_CHECKING:
+    import numpy as np
 
 P = ParamSpec("P")
 
@@ -51,6 +54,13 @@ def function_of_several(definition: Callable[P, Op]) -> Callable[P, tuple[Value,
 
     build.__doc__ = definition.__doc__
     return build
+
+
+def numpy_type(element: ElementType) -> np.dtype[Any]:
+    """Returns the dtype of arrays of an element type."""
+    from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
+
+    return dtype_of(element.name)
 
 
 def axis_of(axis: int, rank: int) -> int:

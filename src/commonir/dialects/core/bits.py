@@ -38,17 +38,17 @@ def _bits_of_one_width(x: Value, expected: ElementType) -> Value:
 
 def _narrower(x: Value, expected: ElementType) -> Value:
     source = tensor_type(x).element
-    unsigned = _unsigned(source.bits)
+    unsigned = unsigned_type(source.bits)
     whole = unsqueeze(_bits_of_one_width(x, unsigned), (rank_of(x),))
     shifts = vector(tuple(range(0, source.bits, expected.bits)), unsigned)
     mask = scalar((1 << expected.bits) - 1, unsigned)
-    parts = cast(bitwise_and(shift_right(whole, shifts), mask), _unsigned(expected.bits))
+    parts = cast(bitwise_and(shift_right(whole, shifts), mask), unsigned_type(expected.bits))
     return _bits_of_one_width(parts, expected)
 
 
 def _wider(x: Value, expected: ElementType) -> Value:
-    source, unsigned = tensor_type(x).element, _unsigned(expected.bits)
-    parts = cast(_bits_of_one_width(x, _unsigned(source.bits)), unsigned)
+    source, unsigned = tensor_type(x).element, unsigned_type(expected.bits)
+    parts = cast(_bits_of_one_width(x, unsigned_type(source.bits)), unsigned)
     moved = shift_left(parts, vector(tuple(range(0, expected.bits, source.bits)), unsigned))
     rank = rank_of(moved)
     sizes = known_dims_of(moved)
@@ -60,7 +60,8 @@ def _wider(x: Value, expected: ElementType) -> Value:
     return _bits_of_one_width(squeeze(out, (rank - 1,)), expected)
 
 
-def _unsigned(bits: int) -> ElementType:
+def unsigned_type(bits: int) -> ElementType:
+    """Returns the unsigned integer type of a width."""
     result = element_named(f"ui{bits}")
     assert result is not None
     return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonir.dialects.core.base import NUMBERS, REALS, CoreOp, as_tensor, axis_of, function, tensor_type
+from commonir.dialects.core.base import NUMBERS, REALS, CoreOp, as_tensor, axis_of, function, numpy_type, tensor_type
 from commonir.ir.data import Data, Scalar, data_of, rounded
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, are_known, i64
@@ -103,7 +103,7 @@ class Dimension(CoreOp, name="core.dim", traits=(traits.Pure,)):
 
     def reference(self, x: Array) -> Array:
         xp = x.__array_namespace__()
-        return xp.asarray(x.shape[self.axis], dtype=_numpy_type(self.element))
+        return xp.asarray(x.shape[self.axis], dtype=numpy_type(self.element))
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
         shape = tensor_type(self.x).shape
@@ -124,17 +124,11 @@ class ShapeOf(CoreOp, name="core.shape_of", traits=(traits.Pure,)):
 
     def reference(self, x: Array) -> Array:
         xp = x.__array_namespace__()
-        return xp.asarray(x.shape, dtype=_numpy_type(self.element))
+        return xp.asarray(x.shape, dtype=numpy_type(self.element))
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
         shape = tensor_type(self.x).shape
         return shape if are_known(shape) else None
-
-
-def _numpy_type(element: ElementType) -> np.dtype[np.generic]:
-    from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
-
-    return dtype_of(element.name)
 
 
 class Iota(CoreOp, name="core.iota", traits=(traits.Pure,)):

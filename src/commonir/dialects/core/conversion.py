@@ -8,7 +8,7 @@ from enum import Enum
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from commonir.dialects.core.base import ANYTHING, REALS, CoreOp, function, tensor_type
+from commonir.dialects.core.base import ANYTHING, REALS, CoreOp, function, numpy_type, tensor_type
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Type, boolean, f8e8m0fnu, f32, f64, string
 from commonir.notation import limits
@@ -37,12 +37,6 @@ NARROW = element_type(
 )
 """Floating-point types of at most eight bits, and integer types of fewer."""
 WRITTEN = element_type(floats, all_integers, boolean)
-
-
-def _dtype(element: ElementType) -> np.dtype[Any]:
-    from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
-
-    return dtype_of(element.name)
 
 
 class Toward(Enum):
@@ -76,7 +70,7 @@ class NarrowCast(CoreOp, name="core.narrow_cast", traits=(traits.Pure, traits.El
 
     def reference(self, x: Array) -> Array:
         xp: Any = x.__array_namespace__()
-        source, dtype = tensor_type(self.x).element, _dtype(self.to)
+        source, dtype = tensor_type(self.x).element, numpy_type(self.to)
         # Types that numpy does not have of itself convert to few others.
         wide = x if source in (f32, f64) else x.astype(xp.float32 if source.is_float else xp.int64)
         if self.to.is_integer:
@@ -137,7 +131,7 @@ class BitCast(CoreOp, name="core.bit_cast", traits=(traits.Pure, traits.Elementw
         from commonir.base.arrays import array_of_bytes, bytes_of_array  # noqa: PLC0415  loads numpy
 
         source = tensor_type(self.x).element
-        packed = memoryview(bytes_of_array(x.astype(_dtype(source), copy=False), source.bits))
+        packed = memoryview(bytes_of_array(x.astype(numpy_type(source), copy=False), source.bits))
         return array_of_bytes(packed, self.to.name, self.to.bits, x.shape)
 
 
@@ -160,7 +154,7 @@ class ParseNumbers(CoreOp, name="core.parse_numbers", traits=(traits.Pure, trait
     def reference(self, x: Array) -> Array:
         xp: Any = x.__array_namespace__()
         texts = [str(v).strip() for v in x.reshape(-1)]
-        dtype = _dtype(self.to)
+        dtype = numpy_type(self.to)
         if self.to.is_integer:
             low, high = limits(self.to)
             span = int(high) - int(low) + 1
@@ -196,7 +190,7 @@ class FormatNumbers(CoreOp, name="core.format_numbers", traits=(traits.Pure, tra
     def reference(self, x: Array) -> Array:
         xp: Any = x.__array_namespace__()
         source = tensor_type(self.x).element
-        exact = x.astype(_dtype(source), copy=False)
+        exact = x.astype(numpy_type(source), copy=False)
         if source is not boolean and exact.dtype.type.__module__ != "numpy":
             # numpy writes no numbers of types that are not its own.
             exact = exact.astype(xp.float32 if source.is_float else xp.int64)

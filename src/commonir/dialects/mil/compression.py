@@ -67,7 +67,7 @@ class Compressed(Constexpr):
         return result[0] if result else None
 
 
-def _reshaped(data: Data, shape: tuple[int, ...], element: ElementType | None = None) -> Data:
+def viewed(data: Data, shape: tuple[int, ...], element: ElementType | None = None) -> Data:
     """The same bytes as elements of another shape, and perhaps of another type."""
     type = TensorType(element or data.element, shape)
     return DeferredData(type, lambda: InlineData(type, data.buffer()[: type.element.size_bytes(type.count)]))
@@ -107,7 +107,7 @@ class ConstexprAffineDequantize(Compressed, name="mil.constexpr_affine_dequantiz
         def along(given: Data) -> Value:
             sizes = shape if given.count == 1 else [*shape]
             sizes[self.axis] = given.count
-            return core.constant(_reshaped(given, tuple(sizes)))
+            return core.constant(viewed(given, tuple(sizes)))
 
         return core.dequantize(data, along(self.scale), along(self.zero_point))
 
@@ -170,8 +170,8 @@ class ConstexprLutToDense(Compressed, name="mil.constexpr_lut_to_dense", since=C
 
     def reference(self) -> Value:
         shape, count = _integers(self.shape), self.lut.count
-        positions = _reshaped(self.indices, shape, _INDICES[count.bit_length() - 1])
-        tables = _reshaped(self.lut, (*(1,) * len(shape), count, 1))
+        positions = viewed(self.indices, shape, _INDICES[count.bit_length() - 1])
+        tables = viewed(self.lut, (*(1,) * len(shape), count, 1))
         return core.table_lookup(core.constant(positions), core.constant(tables))
 
 
@@ -257,7 +257,7 @@ class ConstexprSparseToDense(Compressed, name="mil.constexpr_sparse_to_dense", s
             yield Diagnostic(VIOLATED_CONSTRAINT, message)
 
     def reference(self) -> Value:
-        mask = _reshaped(self.mask, _integers(self.shape), u1)
+        mask = viewed(self.mask, _integers(self.shape), u1)
         return core.sparse_to_dense(core.constant(mask), core.constant(self.nonzero_data))
 
 

@@ -14,6 +14,7 @@ from commonir.dialects.mil.operands import (
     NUMBERS_OR_SHORT,
     POSITIONS,
     STRING,
+    AlongAxis,
     Condition,
     DataType,
     converted,
@@ -183,7 +184,7 @@ class Cumsum(MilOp, name="mil.cumsum", traits=(traits.Pure,)):
         return core.cumsum(x, self.axis, self.exclusive, self.reverse)
 
 
-class Argsort(MilOp, name="mil.argsort", traits=(traits.Pure,)):
+class Argsort(AlongAxis, name="mil.argsort", traits=(traits.Pure,)):
     """Positions that sort the elements along an axis, the largest first; of equal ones, the first (MIL does not say
     which).
     """
@@ -194,16 +195,11 @@ class Argsort(MilOp, name="mil.argsort", traits=(traits.Pure,)):
     output: Value = result("i32[s*]")
     T = NUMBERS
 
-    @constraint("C1")
-    def _is_axis_of_x(self) -> bool:
-        """axis is one of the axes of x."""
-        return is_axis(self.axis, rank_of(self.x))
-
     def reference(self, x: Value) -> Value:
         return core.cast(core.argsort(x, self.axis, not self.ascending), i32)
 
 
-class Topk(MilOp, name="mil.topk", traits=(traits.Pure,)):
+class Topk(AlongAxis, name="mil.topk", traits=(traits.Pure,)):
     """The k largest elements along an axis in descending order and their positions; with `ascending`, the k smallest.
 
     All elements when k is -1. Of equal elements, the first (MIL does not say which). When `sort` is false, the order of
@@ -225,11 +221,6 @@ class Topk(MilOp, name="mil.topk", traits=(traits.Pure,)):
     T = NUMBERS_OR_SHORT
     K = POSITIONS
     P = by_version(CoreML5=element_type(i32), CoreML7=element_type(i32, u16))
-
-    @constraint("C1")
-    def _is_axis_of_x(self) -> bool:
-        """axis is one of the axes of x."""
-        return is_axis(self.axis, rank_of(self.x))
 
     @constraint("C2")
     def _fits(self) -> Condition:

@@ -17,6 +17,7 @@ from commonir.dialects.mil.operands import (
     NUMBERS,
     NUMBERS_OR_SHORT,
     STRING,
+    AlongAxis,
     Condition,
     dims_of,
     is_axis,
@@ -68,7 +69,7 @@ def _checked_rows(op: Validating, indices: Value, x: Value, batch_dims: int = 0)
     return core.checked_positions(indices, core.dims(limits))
 
 
-class Gather(MilOp, name="mil.gather", traits=(traits.Pure,)):
+class Gather(AlongAxis, name="mil.gather", traits=(traits.Pure,)):
     """Slices of x along an axis at the positions given; a scalar position drops the axis.
 
     Positions may differ between the first batch_dims axes: the result has the axes of x before `axis`, those of indices
@@ -84,11 +85,6 @@ class Gather(MilOp, name="mil.gather", traits=(traits.Pure,)):
     output: Value = result("T[*]")
     T = NUMBERS_OR_SHORT
     P = INDICES
-
-    @constraint("C1")
-    def _is_axis_of_x(self) -> bool:
-        """axis is one of the axes of x."""
-        return is_axis(self.axis, rank_of(self.x))
 
     @constraint("C2", since=CORE_ML_6)
     def _shares_batches(self) -> Condition:
@@ -117,7 +113,7 @@ class Gather(MilOp, name="mil.gather", traits=(traits.Pure,)):
         return core.transpose(taken, (*order, *range(len(order), rank_of(taken))))
 
 
-class GatherAlongAxis(MilOp, name="mil.gather_along_axis", traits=(traits.Pure,), same_rank="s i"):
+class GatherAlongAxis(AlongAxis, name="mil.gather_along_axis", traits=(traits.Pure,), same_rank="s i"):
     """For each position, the element of x there along an axis, and at the place of the position along the others.
 
     A position outside of the axis gives an unspecified value; with validate_indices it is an error when running.
@@ -130,11 +126,6 @@ class GatherAlongAxis(MilOp, name="mil.gather_along_axis", traits=(traits.Pure,)
     output: Value = result("T[i*]")
     T = NUMBERS_OR_SHORT
     P = INDICES
-
-    @constraint("C1")
-    def _is_axis_of_x(self) -> bool:
-        """axis is one of the axes of x."""
-        return is_axis(self.axis, rank_of(self.x))
 
     @constraint("C2")
     def _fit(self) -> Condition:

@@ -12,6 +12,7 @@ from commonir.dialects.mil.operands import (
     FLOATS,
     OWN_FLOATS,
     Condition,
+    OverAxes,
     all_hold,
     are_axes,
     converted,
@@ -98,7 +99,7 @@ class L2Norm(MilOp, name="mil.l2_norm", traits=(traits.Pure,)):
         return core.l2_norm(x, (-3, -2, -1), self.epsilon)
 
 
-class LayerNorm(MilOp, name="mil.layer_norm", traits=(traits.Pure,)):
+class LayerNorm(OverAxes, name="mil.layer_norm", traits=(traits.Pure,)):
     """Layer normalization: the tensor with mean 0 and variance 1 over some axes, all when none are given, then scaled
     and shifted.
 
@@ -113,11 +114,6 @@ class LayerNorm(MilOp, name="mil.layer_norm", traits=(traits.Pure,)):
     output: Value = result("T[s*]")
     T = FLOATS
     U = OWN_FLOATS
-
-    @constraint("C1")
-    def _are_axes(self) -> bool:
-        """axes are different axes of x."""
-        return self.axes is None or are_axes(self.axes, rank_of(self.x))
 
     @constraint("C2")
     def _fit_axes(self) -> Condition:

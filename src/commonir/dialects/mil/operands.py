@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
+from typing import Protocol
 
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
+from commonir.dialects.mil.base import MilOp
 from commonir.ir.data import Scalar
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean, f16, f32, i8, i16, i32, u8, u16
 from commonir.notation import Constraint, NotationError, require
-from commonir.ods import all_numbers, attr_types, by_version, element_type, same_as
+from commonir.ods import all_numbers, attr_types, by_version, constraint, element_type, same_as
 from commonir.symbolic import Dim
 
 FLOATS = element_type(f16, f32)
@@ -174,3 +176,31 @@ def are_axes(axes: tuple[int, ...], rank: int) -> bool:
 def every_axis(axes: tuple[int, ...] | None, rank: int) -> tuple[int, ...]:
     """Axes counted from the front, in ascending order; all of them when none are given."""
     return tuple(range(rank)) if axes is None else tuple(sorted(a % rank for a in axes))
+
+
+class _WithAxis(Protocol):
+    x: Value
+    axis: int
+
+
+class AlongAxis(MilOp):
+    """Base of operations along an axis of x."""
+
+    @constraint("C1")
+    def _is_axis_of_x(self: _WithAxis) -> bool:
+        """axis is one of the axes of x."""
+        return is_axis(self.axis, rank_of(self.x))
+
+
+class _WithAxes(Protocol):
+    x: Value
+    axes: tuple[int, ...] | None
+
+
+class OverAxes(MilOp):
+    """Base of operations over axes of x, all of them if none are named."""
+
+    @constraint("C1")
+    def _are_axes(self: _WithAxes) -> bool:
+        """axes are different axes of x."""
+        return self.axes is None or are_axes(self.axes, rank_of(self.x))

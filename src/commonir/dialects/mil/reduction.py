@@ -10,27 +10,27 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from commonir.dialects import core
-from commonir.dialects.mil.base import CORE_ML_7, MilOp
+from commonir.dialects.mil.base import CORE_ML_7
 from commonir.dialects.mil.elementwise import DATA_TYPE
 from commonir.dialects.mil.operands import (
     NUMBERS,
     STRING,
+    AlongAxis,
     DataType,
-    are_axes,
+    OverAxes,
     converted,
     element_of,
     every_axis,
-    is_axis,
     rank_of,
     shape_of,
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i32, u16
-from commonir.ods import attr_types, by_version, constraint, element_type, one_of, operand, parameter, result, traits
+from commonir.ods import attr_types, by_version, element_type, one_of, operand, parameter, result, traits
 from commonir.symbolic import element_count
 
 
-class Reduction(MilOp, traits=(traits.Pure,)):
+class Reduction(OverAxes, traits=(traits.Pure,)):
     """Elements along axes combined into one; along all axes when none are given."""
 
     x: Value = operand("T[*]")
@@ -38,11 +38,6 @@ class Reduction(MilOp, traits=(traits.Pure,)):
     keep_dims: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     output: Value = result("T[*]")
     T = NUMBERS
-
-    @constraint("C1")
-    def _are_axes(self) -> bool:
-        """axes are different axes of x."""
-        return self.axes is None or are_axes(self.axes, rank_of(self.x))
 
     @abstractmethod
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
@@ -141,7 +136,7 @@ class ReduceSumSquare(Reduction, name="mil.reduce_sum_square"):
         return core.reduce_sum(core.mul(x, x), axes, keep_dims)
 
 
-class ArgReduction(MilOp, traits=(traits.Pure,)):
+class ArgReduction(AlongAxis, traits=(traits.Pure,)):
     """The position of an extreme element along an axis; of equal ones, the first (MIL does not say which)."""
 
     x: Value = operand("T[*]")
@@ -157,11 +152,6 @@ class ArgReduction(MilOp, traits=(traits.Pure,)):
     output: Value = result("P[*]")
     T = NUMBERS
     P = by_version(CoreML5=element_type(i32), CoreML7=element_type(i32, u16))
-
-    @constraint("C1")
-    def _is_axis_of_x(self) -> bool:
-        """axis is one of the axes of x."""
-        return is_axis(self.axis, rank_of(self.x))
 
 
 class ReduceArgmax(ArgReduction, name="mil.reduce_argmax"):

@@ -13,6 +13,7 @@ from commonir.dialects.mil.operands import (
     BASIC,
     BASIC_OR_ALL,
     POSITIONS,
+    AlongAxis,
     Condition,
     all_hold,
     are_axes,
@@ -246,18 +247,13 @@ class Transpose(MilOp, name="mil.transpose", traits=(traits.Pure,)):
         return core.transpose(x, self.perm)
 
 
-class Flatten2d(MilOp, name="mil.flatten2d", traits=(traits.Pure,)):
+class Flatten2d(AlongAxis, name="mil.flatten2d", traits=(traits.Pure,)):
     """Flattens to a matrix: the axes before `axis` become its rows, the others its columns."""
 
     x: Value = operand("T[*]")
     axis: int = parameter(attr_types.integer, spec="i32[]", default=1)
     output: Value = result("T[rows, columns]")
     T = BASIC
-
-    @constraint("C1")
-    def _is_axis_of_x(self) -> bool:
-        """axis is one of the axes of x."""
-        return is_axis(self.axis, rank_of(self.x))
 
     def reference(self, x: Value) -> Value:
         sizes = shape_of(x)
@@ -333,7 +329,7 @@ class Stack(MilOp, name="mil.stack", traits=(traits.Pure,)):
         return core.stack(values, self.axis)
 
 
-class Split(MilOp, name="mil.split", traits=(traits.Pure,)):
+class Split(AlongAxis, name="mil.split", traits=(traits.Pure,)):
     """Splits a tensor along an axis, into given sizes or a number of equal parts."""
 
     x: Value = operand("T[*]")
@@ -344,11 +340,6 @@ class Split(MilOp, name="mil.split", traits=(traits.Pure,)):
     )
     outputs: tuple[Value, ...] = result("T[*]", variadic=True)
     T = BASIC
-
-    @constraint("C1")
-    def _is_axis_of_x(self) -> bool:
-        """axis is one of the axes of x."""
-        return is_axis(self.axis, rank_of(self.x))
 
     @constraint("C2")
     def _states_pieces(self) -> bool:

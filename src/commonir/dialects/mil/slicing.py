@@ -7,6 +7,7 @@ Source: MIL operation reference, tensor_operation and tensor_transformation.
 from __future__ import annotations
 
 from enum import Enum
+from typing import Protocol
 
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
@@ -19,8 +20,8 @@ from commonir.dialects.mil.operands import (
     POSITIONS,
     STRING,
     Condition,
+    OverAxes,
     all_hold,
-    are_axes,
     converted,
     dims_of,
     every_axis,
@@ -139,7 +140,34 @@ def _flags(values: tuple[bool, ...]) -> Value:
     return core.constant(data_of(boolean, (len(values),), values))
 
 
-class SliceByIndex(MilOp, name="mil.slice_by_index", traits=(traits.Pure,)):
+class _WithPart(Protocol):
+    x: Value
+    begin: Value
+    stride: tuple[int, ...] | None
+    begin_mask: tuple[bool, ...] | None
+    end_mask: tuple[bool, ...] | None
+    squeeze_mask: tuple[bool, ...] | None
+
+
+def _part(op: _WithPart) -> Part:
+    return Part(op.stride, op.begin_mask, op.end_mask, op.squeeze_mask)
+
+
+class _OfSlice(MilOp):
+    """Base of operations on a slice of x."""
+
+    @constraint("C1")
+    def _has_one_per_axis(self: _WithPart) -> Condition:
+        """begin, end, stride and the masks have an entry for each axis of x."""
+        return _part(self).fits(self.x, self.begin)
+
+    @constraint("C2")
+    def _moves(self: _WithPart) -> bool:
+        """no stride is 0, except where squeeze_mask is true."""
+        return _part(self).moves()
+
+
+class SliceByIndex(_OfSlice, name="mil.slice_by_index", traits=(traits.Pure,)):
     """A part of a tensor: for each axis a Python slice begin:end:stride.
 
     Where begin_mask or end_mask is true, that bound is left out. Where squeeze_mask is true, the axis is dropped and
@@ -157,25 +185,11 @@ class SliceByIndex(MilOp, name="mil.slice_by_index", traits=(traits.Pure,)):
     T = BASIC_OR_ALL
     U = POSITIONS
 
-    @property
-    def _part(self) -> Part:
-        return Part(self.stride, self.begin_mask, self.end_mask, self.squeeze_mask)
-
-    @constraint("C1")
-    def _has_one_per_axis(self) -> Condition:
-        """begin, end, stride and the masks have an entry for each axis of x."""
-        return self._part.fits(self.x, self.begin)
-
-    @constraint("C2")
-    def _moves(self) -> bool:
-        """no stride is 0, except where squeeze_mask is true."""
-        return self._part.moves()
-
     def reference(self, x: Value, begin: Value, end: Value) -> Value:
-        return self._part.of(x, begin, end)
+        return _part(self).of(x, begin, end)
 
 
-class SliceUpdate(MilOp, name="mil.slice_update", traits=(traits.Pure,), since=CORE_ML_8):
+class SliceUpdate(_OfSlice, name="mil.slice_update", traits=(traits.Pure,), since=CORE_ML_8):
     """A copy of x in which the slice of begin, end, stride and masks, as in slice_by_index, is replaced by
     update.
     """
@@ -192,20 +206,6 @@ class SliceUpdate(MilOp, name="mil.slice_update", traits=(traits.Pure,), since=C
     T = ALL
     U = POSITIONS
 
-    @property
-    def _part(self) -> Part:
-        return Part(self.stride, self.begin_mask, self.end_mask, self.squeeze_mask)
-
-    @constraint("C1")
-    def _has_one_per_axis(self) -> Condition:
-        """begin, end, stride and the masks have an entry for each axis of x."""
-        return self._part.fits(self.x, self.begin)
-
-    @constraint("C2")
-    def _moves(self) -> bool:
-        """no stride is 0, except where squeeze_mask is true."""
-        return self._part.moves()
-
     @constraint("C3")
     def _fits(self) -> bool:
         """update has the shape of the part, and x has rank 1 or more."""
@@ -216,7 +216,7 @@ class SliceUpdate(MilOp, name="mil.slice_update", traits=(traits.Pure,), since=C
         sizes = shape_of(x)
         flat = core.reshape(x, (-1,))
         every = core.reshape(core.iota(shape_of(flat), 0, i32), sizes)
-        positions = self._part.of(every, begin, end)
+        positions = _part(self).of(every, begin, end)
         for n, (a, b) in enumerate(zip(dims_of(positions), dims_of(update), strict=True)):
             if a is not None and b is not None:
                 require(a, "==", b, f"axis {n} of update", label="C3")
@@ -406,18 +406,13 @@ class Crop(MilOp, name="mil.crop", traits=(traits.Pure,)):
         return core.slice(x, starts, stops, (1,) * len(sizes))
 
 
-class Reverse(MilOp, name="mil.reverse", traits=(traits.Pure,)):
+class Reverse(OverAxes, name="mil.reverse", traits=(traits.Pure,)):
     """Reverses the order of the elements along some axes, along all if none are given."""
 
     x: Value = operand("T[s*]")
     axes: tuple[int, ...] | None = parameter(attr_types.integers, spec="i32[*]", default=None)
     output: Value = result("T[s*]")
     T = BASIC_OR_ALL
-
-    @constraint("C1")
-    def _are_axes(self) -> bool:
-        """axes are different axes of x."""
-        return self.axes is None or are_axes(self.axes, rank_of(self.x))
 
     def reference(self, x: Value) -> Value:
         return core.reverse(x, every_axis(self.axes, rank_of(x)))

@@ -7,13 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from commonir.base.codes import WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core, integers, made_of
-from commonir.dialects.mlir.number_rules import has_quotient, is_distance
+from commonir.dialects.mlir.number_rules import (
+    HAS_SIGNED_QUOTIENT,
+    HAS_UNSIGNED_QUOTIENT,
+    Specified,
+    always_specified,
+    is_distance,
+)
 from commonir.ir.core_types import core_type
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
@@ -57,6 +63,11 @@ class _Binary(IndexOp, assembly="$lhs `,` $rhs attr-dict"):
     rhs: Value = operand(Index)
     result_: Value = result(Index)
 
+    is_specified: ClassVar[Specified] = staticmethod(always_specified)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return type(self).is_specified(operands)
+
     def reference(self, lhs: Value, rhs: Value) -> Value:
         return type(self).fn(lhs, rhs)
 
@@ -83,9 +94,7 @@ class DivS(_Binary, name="index.divs"):
     """Signed index division, truncated toward zero."""
 
     fn = staticmethod(integers.div_signed)
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return has_quotient(operands, signed=True)
+    is_specified = HAS_SIGNED_QUOTIENT
 
 
 class DivU(_Binary, name="index.divu"):
@@ -93,18 +102,14 @@ class DivU(_Binary, name="index.divu"):
 
     sign = False
     fn = staticmethod(integers.div_unsigned)
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return has_quotient(operands, signed=False)
+    is_specified = HAS_UNSIGNED_QUOTIENT
 
 
 class CeilDivS(_Binary, name="index.ceildivs"):
     """Signed index division, rounded up."""
 
     fn = staticmethod(integers.ceil_div_signed)
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return has_quotient(operands, signed=True)
+    is_specified = HAS_SIGNED_QUOTIENT
 
 
 class CeilDivU(_Binary, name="index.ceildivu"):
@@ -112,27 +117,21 @@ class CeilDivU(_Binary, name="index.ceildivu"):
 
     sign = False
     fn = staticmethod(integers.ceil_div_unsigned)
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return has_quotient(operands, signed=False)
+    is_specified = HAS_UNSIGNED_QUOTIENT
 
 
 class FloorDivS(_Binary, name="index.floordivs"):
     """Signed index division, rounded down."""
 
     fn = staticmethod(integers.floor_div_signed)
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return has_quotient(operands, signed=True)
+    is_specified = HAS_SIGNED_QUOTIENT
 
 
 class RemS(_Binary, name="index.rems"):
     """Remainder of a signed index division; it has the sign of the dividend."""
 
     fn = staticmethod(integers.remainder_signed)
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return has_quotient(operands, signed=False)
+    is_specified = HAS_UNSIGNED_QUOTIENT
 
 
 class RemU(_Binary, name="index.remu"):
@@ -140,9 +139,7 @@ class RemU(_Binary, name="index.remu"):
 
     sign = False
     fn = staticmethod(integers.remainder_unsigned)
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return has_quotient(operands, signed=False)
+    is_specified = HAS_UNSIGNED_QUOTIENT
 
 
 class MaxS(_Binary, name="index.maxs", traits=(traits.Commutative,)):
@@ -175,18 +172,14 @@ class Shl(_Binary, name="index.shl"):
     """Shifts an index left; a shift amount of at least the bit width gives poison."""
 
     fn = staticmethod(integers.shift_left_of)
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return is_distance(operands, 32)
+    is_specified = staticmethod(partial(is_distance, width=32))
 
 
 class ShrS(_Binary, name="index.shrs"):
     """Arithmetic right shift of an index, which copies the sign bit; at least the bit width gives poison."""
 
     fn = staticmethod(integers.shift_right_signed)
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return is_distance(operands, 32)
+    is_specified = staticmethod(partial(is_distance, width=32))
 
 
 class ShrU(_Binary, name="index.shru"):
@@ -194,9 +187,7 @@ class ShrU(_Binary, name="index.shru"):
 
     sign = False
     fn = staticmethod(integers.shift_right_unsigned)
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return is_distance(operands, 32)
+    is_specified = staticmethod(partial(is_distance, width=32))
 
 
 class And(_Binary, name="index.and", traits=(traits.Commutative,)):

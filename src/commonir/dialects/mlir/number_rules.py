@@ -6,7 +6,8 @@ Constants are meant whole: a tensor is zero when all of its elements are.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from commonir.ir.core_types import core_type
 from commonir.ir.data import Data, data_of
@@ -65,6 +66,17 @@ def is_distance(operands: Sequence[Data], width: int = 0) -> bool:
     """
     bits = width or (1 if operands[0].element is boolean else operands[0].element.bits)
     return all(0 <= int(v) < bits for v in operands[1].values())
+
+
+def always_specified(operands: Sequence[Data]) -> bool:  # noqa: ARG001
+    """Returns True."""
+    return True
+
+
+Specified = Callable[[Sequence[Data]], bool]
+"""Returns whether the result for two constants is specified, so that it may be folded."""
+HAS_SIGNED_QUOTIENT: Specified = staticmethod(partial(has_quotient, signed=True))
+HAS_UNSIGNED_QUOTIENT: Specified = staticmethod(partial(has_quotient, signed=False))
 
 
 def filled(maker: type[FromData], type: Type, number: Number) -> Value | None:

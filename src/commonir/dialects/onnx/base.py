@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
+from commonir.dialects.core.base import axis_of as axis_from_start
+from commonir.dialects.core.base import rank_of
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import (
@@ -200,14 +202,6 @@ def element_of(value: Value) -> ElementType:
     return tensor_type(value).element
 
 
-def rank_of(value: Value) -> int:
-    """The number of axes of a tensor. Raises: NotKnownError when it is unknown."""
-    shape = tensor_type(value).shape
-    if shape is None:
-        raise NotKnownError("the rank of an operand is not known before running")
-    return len(shape)
-
-
 def shape_of(value: Value) -> tuple[Dim, ...]:
     """The sizes of a tensor. Raises: NotKnownError when one is unknown."""
     shape = tensor_type(value).shape
@@ -288,13 +282,6 @@ def with_unknown(type: TensorType, axes: Iterable[int] | None) -> TensorType:
     rank = len(type.shape)
     open_axes = set(range(rank)) if axes is None else {axis_from_start(a, rank) for a in axes}
     return type.with_shape(tuple([None if a in open_axes else n for a, n in enumerate(type.shape)]))
-
-
-def axis_from_start(axis: int, rank: int) -> int:
-    """An axis counted from the front. Raises: NotationError when it is not in [-rank, rank)."""
-    if not -rank <= axis < rank:
-        raise NotationError(f"axis {axis} of a tensor of rank {rank}")
-    return axis + rank if axis < 0 else axis
 
 
 def trailing_axes(x: Value, first: int) -> tuple[int, ...]:

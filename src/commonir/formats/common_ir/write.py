@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterable
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import BinaryIO
 
 from commonir.base.codes import NOT_IN_FORMAT, OUTPUT_IN_THE_WAY
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -26,10 +25,11 @@ from commonir.formats.common_ir.sidecar import SUFFIX, Sidecar, graph_of, plan
 from commonir.formats.format import DEFAULT_WRITE_OPTIONS, WriteOptions
 from commonir.formats.onnx.declaring import Message
 from commonir.formats.onnx.encode import Encoded
-from commonir.formats.onnx.messages import GraphProto, LibraryProto, ModelProto, TensorProto, create, field_number
+from commonir.formats.onnx.messages import GraphProto, LibraryProto, ModelProto, create, field_number
 from commonir.formats.onnx.tensors import write_contents, write_typed
+from commonir.formats.onnx.write import refer_to_file
 from commonir.formats.protobuf.wire import length_delimited
-from commonir.ir.data import Data, FileData
+from commonir.ir.data import copy_data
 from commonir.ir.module import Module
 
 INLINE_BYTES = 1024
@@ -64,7 +64,7 @@ def write(
     sidecar = _placed(encoded.graph, outside, beside.name, _target_of(path).name)
     content = _model_bytes(encoded.graph, is_json=is_json)
     with atomic_files(beside, path) as (data_stream, stream):
-        sidecar.write(data_stream, _copy)
+        sidecar.write(data_stream, copy_data)
         stream.write(content)
     return (Path(path), beside)
 
@@ -165,7 +165,7 @@ def _placed(encoded: Encoded, outside: Iterable[int], location: str, graph: str)
     chosen = [encoded.weights[n] for n in outside]
     sidecar = plan([(w.header.name, w.data) for w in chosen if w.data is not None], graph)
     for weight, placed in zip(chosen, sidecar.weights, strict=True):
-        _refer(weight.header, location, placed.offset, placed.data.size_bytes)
+        refer_to_file(weight.header, location, placed.offset, placed.data.size_bytes)
     return sidecar
 
 
@@ -180,21 +180,6 @@ def _model_bytes(encoded: Encoded, *, is_json: bool) -> bytes:
     whole = create(ModelProto)
     whole.ParseFromString(content)
     return _bytes(whole, ModelProto, is_json=True)
-
-
-def _copy(data: Data, stream: BinaryIO) -> None:
-    """Appends the bytes of a weight to a stream."""
-    if isinstance(data, FileData):
-        data.file.copy_to(stream, data.offset, data.size_bytes)
-    else:
-        stream.write(data.buffer())
-
-
-def _refer(header: TensorProto, location: str, offset: int, length: int) -> None:
-    header.data_location = _EXTERNAL
-    for key, value in (("location", location), ("offset", str(offset)), ("length", str(length))):
-        entry = header.external_data.add()
-        entry.key, entry.value = key, value
 
 
 def _bytes(message: ModelProto | LibraryProto, declared: type[Message], *, is_json: bool) -> bytes:

@@ -27,7 +27,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.dialects.mil.description import FILES_ATTRIBUTE, MANIFEST_ATTRIBUTE
 from commonir.formats.coreml.package import DATA, MANIFEST, NEWEST_FORMAT, Manifest, is_inside, read_manifest
 from commonir.ir.attributes import DataAttr, DictionaryAttr, StringAttr
-from commonir.ir.data import Data, FileData, MappedFile
+from commonir.ir.data import Data, FileData, MappedFile, copy_data
 from commonir.ir.module import Module
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
         for planned in encoded.weights:
             output.put(package / folder / planned.path, planned.write, planned.unchanged)
         for place, data in others.items():
-            output.put(package / place, lambda stream, data=data: _copy(data, stream), _whole_file(data))
+            output.put(package / place, lambda stream, data=data: copy_data(data, stream), _whole_file(data))
         output.put(package / DATA / model_path, lambda stream: stream.write(encoded.content))
         output.put(package / MANIFEST, lambda stream: stream.write(text.encode()))
         for item in read_manifest(text, MANIFEST).items.values():
@@ -260,10 +260,3 @@ def _whole_file(data: Data) -> MappedFile | None:
     if isinstance(data, FileData) and data.offset == 0 and data.size_bytes == data.file.size_bytes:
         return data.file
     return None
-
-
-def _copy(data: Data, stream: BinaryIO) -> None:
-    if isinstance(data, FileData):
-        data.file.copy_to(stream, data.offset, data.size_bytes)
-    else:
-        stream.write(data.buffer())

@@ -25,7 +25,7 @@ from commonir.formats.onnx.encode import Encoded, encode
 from commonir.formats.onnx.graph_writing import Weight
 from commonir.formats.onnx.messages import GraphProto, Message, ModelProto, TensorProto, create, field_number
 from commonir.formats.onnx.tensors import is_fixed, typed_field, write_typed
-from commonir.ir.data import Data, FileData
+from commonir.ir.data import Data, copy_data
 from commonir.ir.module import Module
 
 # Protobuf runtimes refuse messages of 2 GiB and more.
@@ -62,7 +62,7 @@ def write(
         header, data, _ = encoded.weights[n]
         size = 0 if data is None else data.size_bytes
         offset = _aligned(offset, size)
-        _refer(header, location, offset, size)
+        refer_to_file(header, location, offset, size)
         offset += size
     layout = _ExternalLayout(encoded, frozenset(external))
     beside = Path(os.path.realpath(path)).with_name(location)
@@ -72,7 +72,7 @@ def write(
             if data is None:
                 continue
             data_stream.write(b"\0" * (_aligned(data_stream.tell(), data.size_bytes) - data_stream.tell()))
-            _copy(data, data_stream)
+            copy_data(data, data_stream)
         layout.write(stream)
     return (Path(path), beside)
 
@@ -113,19 +113,12 @@ def _aligned(offset: int, size_bytes: int) -> int:
     return -(-offset // unit) * unit
 
 
-def _refer(header: TensorProto, location: str, offset: int, length: int) -> None:
+def refer_to_file(header: TensorProto, location: str, offset: int, length: int) -> None:
+    """Has a tensor refer to bytes of a file."""
     header.data_location = _EXTERNAL
     for key, value in (("location", location), ("offset", str(offset)), ("length", str(length))):
         entry = header.external_data.add()
         entry.key, entry.value = key, value
-
-
-def _copy(data: Data, dst: BinaryIO) -> None:
-    """Appends the bytes of a tensor to a stream."""
-    if isinstance(data, FileData):
-        data.file.copy_to(dst, data.offset, data.size_bytes)
-    else:
-        dst.write(data.buffer())
 
 
 class _ExternalLayout:
@@ -171,7 +164,7 @@ class _ExternalLayout:
         for head, data in self._pieces:
             stream.write(head)
             if data is not None:
-                _copy(data, stream)
+                copy_data(data, stream)
 
 
 def _start_of(declared: type[Message], field: str, length: int) -> bytes:

@@ -6,13 +6,15 @@ Source: MLIR arith dialect.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from commonir.base.codes import WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
+from commonir.dialects.mlir.number_rules import Specified, always_specified
 from commonir.ir.core_types import core_type
+from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Type, boolean
 from commonir.ods import MlirOp, known_data, operand, result, traits
@@ -71,6 +73,16 @@ class IntBinary(
     lhs: Value = operand(SignlessIntegerOrIndexLike)
     rhs: Value = operand(SignlessIntegerOrIndexLike)
     result_: Value = result(SignlessIntegerOrIndexLike)
+
+    neutral: ClassVar[int | None] = None
+    """The second operand that leaves the first as it is."""
+    is_specified: ClassVar[Specified] = staticmethod(always_specified)
+
+    def fold(self) -> Value | None:
+        return self.lhs if self.neutral is not None and is_constant(self.rhs, self.neutral) else None
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return type(self).is_specified(operands)
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         return type(self).fn(lhs, rhs)

@@ -5,14 +5,12 @@ Source: MLIR arith dialect.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from commonir.dialects.lazy_core import core, integers, made_of
 from commonir.dialects.mlir.arith.base import ArithOp, IntBinary, bits_of, is_constant
 from commonir.dialects.mlir.number_attributes import Overflow, overflow
-from commonir.dialects.mlir.number_rules import has_quotient, is_distance
-from commonir.ir.data import Data
+from commonir.dialects.mlir.number_rules import HAS_SIGNED_QUOTIENT, HAS_UNSIGNED_QUOTIENT, is_distance
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean
 from commonir.ods import attr_types, attribute, known_data, operand, result, traits
@@ -48,18 +46,14 @@ class AddI(_Wrapping, name="arith.addi", traits=(traits.Commutative,)):
     """Integer addition, modulo two to the bit width."""
 
     fn = staticmethod(_either(core.add, core.logical_xor))
-
-    def fold(self) -> Value | None:
-        return self.lhs if is_constant(self.rhs, 0) else None
+    neutral = 0
 
 
 class SubI(_Wrapping, name="arith.subi"):
     """Integer subtraction, modulo two to the bit width."""
 
     fn = staticmethod(_either(core.sub, core.logical_xor))
-
-    def fold(self) -> Value | None:
-        return self.lhs if is_constant(self.rhs, 0) else None
+    neutral = 0
 
 
 class MulI(_Wrapping, name="arith.muli", traits=(traits.Commutative,)):
@@ -80,78 +74,54 @@ class DivUI(_Exact, name="arith.divui"):
     """Unsigned integer division, truncated."""
 
     fn = staticmethod(integers.div_unsigned)
-
-    def fold(self) -> Value | None:
-        return self.lhs if is_constant(self.rhs, 1) else None
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return has_quotient(operands, signed=False)
+    neutral = 1
+    is_specified = HAS_UNSIGNED_QUOTIENT
 
 
 class DivSI(_Exact, name="arith.divsi"):
     """Signed integer division, truncated toward zero."""
 
     fn = staticmethod(integers.div_signed)
-
-    def fold(self) -> Value | None:
-        return self.lhs if is_constant(self.rhs, 1) else None
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return has_quotient(operands, signed=True)
+    neutral = 1
+    is_specified = HAS_SIGNED_QUOTIENT
 
 
 class CeilDivUI(IntBinary, name="arith.ceildivui"):
     """Unsigned integer division, rounded up."""
 
     fn = staticmethod(integers.ceil_div_unsigned)
-
-    def fold(self) -> Value | None:
-        return self.lhs if is_constant(self.rhs, 1) else None
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return has_quotient(operands, signed=False)
+    neutral = 1
+    is_specified = HAS_UNSIGNED_QUOTIENT
 
 
 class CeilDivSI(IntBinary, name="arith.ceildivsi"):
     """Signed integer division, rounded up."""
 
     fn = staticmethod(integers.ceil_div_signed)
-
-    def fold(self) -> Value | None:
-        return self.lhs if is_constant(self.rhs, 1) else None
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return has_quotient(operands, signed=True)
+    neutral = 1
+    is_specified = HAS_SIGNED_QUOTIENT
 
 
 class FloorDivSI(IntBinary, name="arith.floordivsi"):
     """Signed integer division, rounded down."""
 
     fn = staticmethod(integers.floor_div_signed)
-
-    def fold(self) -> Value | None:
-        return self.lhs if is_constant(self.rhs, 1) else None
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return has_quotient(operands, signed=True)
+    neutral = 1
+    is_specified = HAS_SIGNED_QUOTIENT
 
 
 class RemUI(IntBinary, name="arith.remui"):
     """Remainder of an unsigned division."""
 
     fn = staticmethod(integers.remainder_unsigned)
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return has_quotient(operands, signed=False)
+    is_specified = HAS_UNSIGNED_QUOTIENT
 
 
 class RemSI(IntBinary, name="arith.remsi"):
     """Remainder of a signed division; it has the sign of the dividend."""
 
     fn = staticmethod(integers.remainder_signed)
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return has_quotient(operands, signed=False)
+    is_specified = HAS_UNSIGNED_QUOTIENT
 
 
 def _same(op: IntBinary) -> Value | None:
@@ -191,45 +161,31 @@ class XOrI(IntBinary, name="arith.xori", traits=(traits.Commutative,)):
     """Bitwise exclusive or."""
 
     fn = staticmethod(_either(core.bitwise_xor, core.logical_xor))
-
-    def fold(self) -> Value | None:
-        return self.lhs if is_constant(self.rhs, 0) else None
+    neutral = 0
 
 
 class ShLI(_Wrapping, name="arith.shli"):
     """Shifts the bits left; a shift amount of at least the bit width gives poison."""
 
     fn = staticmethod(integers.shift_left_of)
-
-    def fold(self) -> Value | None:
-        return self.lhs if is_constant(self.rhs, 0) else None
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return is_distance(operands)
+    neutral = 0
+    is_specified = staticmethod(is_distance)
 
 
 class ShRUI(_Exact, name="arith.shrui"):
     """Logical right shift, which inserts zeros; a shift amount of at least the bit width gives poison."""
 
     fn = staticmethod(integers.shift_right_unsigned)
-
-    def fold(self) -> Value | None:
-        return self.lhs if is_constant(self.rhs, 0) else None
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return is_distance(operands)
+    neutral = 0
+    is_specified = staticmethod(is_distance)
 
 
 class ShRSI(_Exact, name="arith.shrsi"):
     """Arithmetic right shift, which copies the sign bit; a shift amount of at least the bit width gives poison."""
 
     fn = staticmethod(integers.shift_right_signed)
-
-    def fold(self) -> Value | None:
-        return self.lhs if is_constant(self.rhs, 0) else None
-
-    def folds(self, operands: Sequence[Data]) -> bool:
-        return is_distance(operands)
+    neutral = 0
+    is_specified = staticmethod(is_distance)
 
 
 class _Extreme(IntBinary, traits=(traits.Commutative,)):

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import ClassVar
 
-from commonir.base.codes import MALFORMED_REGION, VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core, lifting
 from commonir.dialects.mlir.linalg.access import plain_dim
@@ -100,14 +99,6 @@ type_function = dialect_enumeration(TypeFn, "linalg.type_fn")
 
 class LinalgOp(MlirOp):
     """Base of the operations of the linalg dialect."""
-
-    def violated(self, message: str) -> Diagnostic:
-        """A finding that the operation contradicts its definition."""
-        return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: {message}")
-
-    def malformed(self, message: str) -> Diagnostic:
-        """A finding that a region is not as it should be."""
-        return Diagnostic(MALFORMED_REGION, f"{self.name}: {message}")
 
 
 class StructuredOp(LinalgOp, traits=(traits.PureOnTensors,)):

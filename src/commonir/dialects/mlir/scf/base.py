@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -19,10 +18,6 @@ from commonir.symbolic.constraints import NotationError
 
 class ScfOp(MlirOp):
     """Base of the operations of the scf dialect."""
-
-    def malformed(self, message: str) -> Diagnostic:
-        """A finding that a region is not as it should be."""
-        return Diagnostic(MALFORMED_REGION, f"{self.name}: {message}")
 
 
 def last_of(region: Region) -> Operation | None:

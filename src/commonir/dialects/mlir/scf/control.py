@@ -459,10 +459,6 @@ class ExecuteRegion(
         del known
         yield RegionSuccessor(0)
 
-    def region_successors(self, number: int, last: Operation, known: KnownData) -> Iterator[RegionSuccessor]:
-        del number, known
-        yield RegionSuccessor(None, last.operands)
-
     def verify(self) -> Iterator[Diagnostic]:
         if not self.region.blocks:
             yield self.malformed("C1: region needs to have at least one block")
@@ -499,10 +495,6 @@ class IndexSwitch(
             return
         arg = data.values()[0]
         yield RegionSuccessor(next((n + 1 for n, case in enumerate(self.cases) if case == arg), 0))
-
-    def region_successors(self, number: int, last: Operation, known: KnownData) -> Iterator[RegionSuccessor]:
-        del number, known
-        yield RegionSuccessor(None, last.operands)
 
     def verify(self) -> Iterator[Diagnostic]:
         if len(self.cases) != len(self.caseRegions):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Self
 
-from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
 from commonir.dialects.mlir.shape.base import ShapeOp, ShapeOrExtents, WitnessType, all_equal, broadcasts, witness
@@ -171,19 +170,16 @@ class Assuming(
 
     def verify(self) -> Iterator[Diagnostic]:
         if not self.doRegion.blocks:
-            yield self._malformed("C1: region #0 ('doRegion') failed to verify constraint: region with 1 blocks")
+            yield self.malformed("C1: region #0 ('doRegion') failed to verify constraint: region with 1 blocks")
             return
         given, expected = [v.type for v in self._yielded()], [r.type for r in self.results]
         if len(given) != len(expected):
             message = f"C2: region branch point has {len(given)} operands, but region successor needs {len(expected)}"
-            yield self._malformed(f"{message} inputs")
+            yield self.malformed(f"{message} inputs")
         for n, (t, e) in enumerate(zip(given, expected, strict=False)):
             if t is not e:
                 message = f"C2: successor operand type #{n} '{t}' should match successor input type #{n} '{e}'"
-                yield self._malformed(message)
-
-    def _malformed(self, message: str) -> Diagnostic:
-        return Diagnostic(MALFORMED_REGION, f"{self.name}: {message}")
+                yield self.malformed(message)
 
     def reference(self, witness: Value, *, doRegion: Region) -> tuple[Value, ...]:
         del witness

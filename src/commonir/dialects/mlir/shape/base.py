@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
 from commonir.ir.operation import Value
@@ -48,10 +47,6 @@ NumbersOrValueShape = any_type_of(tensor_rank_of([any_type_of(AnyInteger, Index)
 
 class ShapeOp(MlirOp):
     """Base of the operations of the shape dialect."""
-
-    def violated(self, message: str) -> Diagnostic:
-        """A finding that the operation contradicts its definition."""
-        return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: {message}")
 
     def lets_errors_vanish(self) -> bool:
         """Returns whether an operand may be an error and the result cannot."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Self
 
-from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
 from commonir.dialects.mlir.shape.base import (
@@ -401,27 +400,24 @@ class Reduce(ShapeOp, name="shape.reduce", traits=(ImplicitTerminator("shape.yie
 
     def verify(self) -> Iterator[Diagnostic]:
         if not self.region.blocks:
-            yield self._malformed("region #0 ('region') failed to verify constraint: region with 1 blocks")
+            yield self.malformed("region #0 ('region') failed to verify constraint: region with 1 blocks")
             return
         given = [a.type for a in self.region.blocks[0].arguments]
         expected = len(self.initVals) + 2
         if len(given) != expected:
-            yield self._malformed(f"C1: ReduceOp body is expected to have {expected} arguments, found {len(given)}")
+            yield self.malformed(f"C1: ReduceOp body is expected to have {expected} arguments, found {len(given)}")
             return
         element = size if self.shape.type is shape else index
         if given[0] is not index:
-            yield self._malformed("C1: argument 0 of ReduceOp body is expected to be of IndexType")
+            yield self.malformed("C1: argument 0 of ReduceOp body is expected to be of IndexType")
         if given[1] is not element:
             what = "SizeType" if element is size else "IndexType"
-            yield self._malformed(f"C1: argument 1 of ReduceOp body is expected to be of {what}")
+            yield self.malformed(f"C1: argument 1 of ReduceOp body is expected to be of {what}")
         for n, (t, v) in enumerate(zip(given[2:], self.initVals, strict=True)):
             if t is not v.type:
-                yield self._malformed(
+                yield self.malformed(
                     f"C1: type mismatch between argument {n + 2} of ReduceOp body and initial value {n}"
                 )
-
-    def _malformed(self, message: str) -> Diagnostic:
-        return Diagnostic(MALFORMED_REGION, f"{self.name}: {message}")
 
     def reference(self, shape: Value, initVals: tuple[Value, ...], *, region: Region) -> tuple[Value, ...]:
         count = len(initVals)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import TypeVar
 
-from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
 from commonir.dialects.mlir.stablehlo.quantization import fits
@@ -467,10 +466,6 @@ NO_SHAPE: Shape = ()
 
 class HloOp(MlirOp):
     """Base of the operations of the stablehlo dialect."""
-
-    def violated(self, message: str) -> Diagnostic:
-        """A finding that the operation contradicts its definition."""
-        return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: {message}")
 
     def check_result(self, expected: Shape | None, number: int = 0) -> Iterator[Diagnostic]:
         """Yields diagnostics of what contradicts the shape of a result."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from commonir.base.diagnostics import Diagnostic
+from commonir.dialects.core.bits import unsigned_type
 from commonir.dialects.lazy_core import core
 from commonir.dialects.mlir.stablehlo import forms
 from commonir.dialects.mlir.stablehlo.base import (
@@ -28,7 +29,7 @@ from commonir.dialects.mlir.stablehlo.base import (
     stated_shape,
 )
 from commonir.ir.operation import Value
-from commonir.ir.types import ComplexType, ElementType, Type, boolean, element_named, f32, f64
+from commonir.ir.types import ComplexType, ElementType, Type, boolean, f32, f64
 from commonir.notation import NotationError
 from commonir.ods import attribute, operand, result, traits
 from commonir.ods.text_form import CustomForm
@@ -99,12 +100,6 @@ def as_type(x: Value, expected: ElementType) -> Value:
     return x if kind_of(x) is expected else core.bit_cast(x, expected)
 
 
-def _unsigned(bits: int) -> ElementType:
-    result = element_named(f"ui{bits}")
-    assert result is not None
-    return result
-
-
 class ReducePrecision(
     HloOp, name="stablehlo.reduce_precision", traits=(traits.Elementwise, traits.Pure, CompatibleTypes)
 ):
@@ -126,7 +121,7 @@ def reduced_precision(x: Value, exponent_bits: int, mantissa_bits: int) -> Value
     element_type = kind_of(x)
     wide = x if element_type in (f32, f64) else core.cast(x, f32)
     mantissa, exponent, width = (52, 11, 64) if element_type is f64 else (23, 8, 32)
-    bits_type = _unsigned(width)
+    bits_type = unsigned_type(width)
     bits = core.bit_cast(wide, bits_type)
     sign = core.bitwise_and(bits, core.splat(1 << (width - 1), bits))
     if mantissa_bits < mantissa:

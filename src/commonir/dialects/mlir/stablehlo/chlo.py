@@ -26,9 +26,9 @@ from commonir.dialects.mlir.stablehlo.base import (
     stated_shape,
 )
 from commonir.dialects.mlir.stablehlo.comparison import total_order
-from commonir.dialects.mlir.stablehlo.constants import carried
 from commonir.dialects.mlir.stablehlo.layout import broadcast_in
 from commonir.dialects.mlir.stablehlo.number_types import by_kind, is_complex_value
+from commonir.ir.core_types import core_data
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, boolean, i32
@@ -239,10 +239,10 @@ class Constant(HloOp, name="chlo.constant", traits=(traits.ConstantLike, traits.
         return (self.value.type,)
 
     def constant_data(self) -> Data | None:
-        return carried(self.value)
+        return core_data(self.value)
 
     def reference(self) -> Value:
-        return core.constant(carried(self.value))
+        return core.constant(core_data(self.value))
 
 
 class TopK(HloOp, name="chlo.top_k", traits=(traits.Pure,), assembly=TOP_K):

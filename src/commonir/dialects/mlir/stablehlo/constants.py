@@ -24,10 +24,10 @@ from commonir.dialects.mlir.stablehlo.base import (
     rank_of,
 )
 from commonir.dialects.mlir.stablehlo.number_types import number_as
-from commonir.ir.core_types import core_type
-from commonir.ir.data import Data, DeferredData, InlineData
+from commonir.ir.core_types import core_data
+from commonir.ir.data import Data
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, i64
+from commonir.ir.types import ElementType, Type, i64
 from commonir.ods import attr_types, attribute, known_dims, operand, result, traits
 from commonir.ods.operand_shapes import static_dims
 from commonir.ods.text_form import CustomForm
@@ -53,18 +53,10 @@ class Constant(HloOp, name="stablehlo.constant", traits=(traits.ConstantLike, tr
         return (self.value.type,)
 
     def constant_data(self) -> Data | None:
-        return carried(self.value)
+        return core_data(self.value)
 
     def reference(self) -> Value:
-        return core.constant(carried(self.value))
-
-
-def carried(data: Data) -> Data:
-    """Contents as the core holds them."""
-    type = core_type(data.type)
-    if type is data.type or not isinstance(type, TensorType):
-        return data
-    return DeferredData(type, lambda: InlineData(type, data.buffer()))
+        return core.constant(core_data(self.value))
 
 
 def _counted(shape: Sequence[Dim], axis: int, element_type: ElementType) -> Value:

@@ -33,7 +33,7 @@ from commonir.dialects.mlir.stablehlo.foreign_calls import alias_faults, layout_
 from commonir.dialects.mlir.stablehlo.reduction import RETURNS, arguments_of, malformed, returned
 from commonir.ir.attributes import ArrayAttr, Attribute, BoolAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Function, Invocation, Module
-from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import TensorType, TupleType, Type, boolean, i32
 from commonir.ods import attr_types, attribute, operand, operations_behind, region, result, traits
 from commonir.ods.branching import Conditional, KnownData, RegionBranch, RegionSuccessor
@@ -132,10 +132,6 @@ class Case(HloOp, RegionBranch, name="stablehlo.case", traits=(RETURNS,)):
             return
         number = data.values()[0]
         yield RegionSuccessor(number if isinstance(number, int) and 0 <= number < last else last)
-
-    def region_successors(self, number: int, last: Operation, known: KnownData) -> Iterator[RegionSuccessor]:
-        del number, known
-        yield RegionSuccessor(None, last.operands)
 
     def verify(self) -> Iterator[Diagnostic]:
         if not self.branches:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from commonir.base.codes import VIOLATED_CONSTRAINT
-from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
 from commonir.ir.attributes import ArrayAttr, Attribute, IntegerAttr
 from commonir.ir.data import Data
@@ -34,10 +32,6 @@ class TensorOp(MlirOp):
         # Large tensors are not made before running, but for those that definitions and rules name.
         del operands
         return False
-
-    def violated(self, message: str) -> Diagnostic:
-        """A finding that the operation contradicts its definition."""
-        return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: {message}")
 
 
 def _group(attr: Attribute) -> tuple[int, ...]:

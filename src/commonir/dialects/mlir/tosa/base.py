@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from typing import ClassVar
 
-from commonir.base.codes import VIOLATED_CONSTRAINT
-from commonir.base.diagnostics import Diagnostic
 from commonir.ir.attributes import Attribute, BoolAttr, EnumAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import Data
 from commonir.ir.operation import Operation, Value
@@ -309,10 +307,6 @@ class TosaOp(MlirOp, traits=(Pure, ResolvableShapeOperands), assembly=FUNCTIONAL
 
     def folds(self, operands: Sequence[Data]) -> bool:
         return self.folds_splats and all(d.splat() is not None for d in operands)
-
-    def violated(self, message: str) -> Diagnostic:
-        """A finding that the operation contradicts its definition."""
-        return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: {message}")
 
 
 def stated_shape(value: Value) -> Shape | None:

@@ -31,10 +31,10 @@ from commonir.dialects.mlir.tosa.base import (
 )
 from commonir.dialects.mlir.tosa.reduction import check_axis
 from commonir.ir.attributes import DataAttr
-from commonir.ir.core_types import core_type
-from commonir.ir.data import Data, DeferredData, InlineData
+from commonir.ir.core_types import core_data
+from commonir.ir.data import Data
 from commonir.ir.operation import Value
-from commonir.ir.types import Shape, TensorType, Type, i64
+from commonir.ir.types import Shape, Type, i64
 from commonir.ods import attr_types, attribute, operand, result, traits
 from commonir.ods.mlir_op import FromData, attribute_from_data
 from commonir.ods.operand_shapes import known_dims_of
@@ -73,18 +73,10 @@ class Const(TosaOp, FromData, name="tosa.const", traits=(traits.ConstantLike,)):
         return (self.values.type,)
 
     def constant_data(self) -> Data | None:
-        return carried(self.values)
+        return core_data(self.values)
 
     def reference(self) -> Value:
-        return core.constant(carried(self.values))
-
-
-def carried(data: Data) -> Data:
-    """Contents as the core holds them."""
-    type = core_type(data.type)
-    if type is data.type or not isinstance(type, TensorType):
-        return data
-    return DeferredData(type, lambda: InlineData(type, data.buffer()))
+        return core.constant(core_data(self.values))
 
 
 class Concat(TosaOp, name="tosa.concat"):

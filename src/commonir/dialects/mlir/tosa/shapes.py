@@ -22,8 +22,8 @@ from commonir.dialects.mlir.tosa.base import (
     shape_type,
     stated_shape,
 )
-from commonir.dialects.mlir.tosa.layout import carried
 from commonir.dialects.mlir.tosa.reduction import check_axis
+from commonir.ir.core_types import core_data
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, i64, index
@@ -58,13 +58,13 @@ class ConstShape(TosaOp, name="tosa.const_shape", traits=(traits.ConstantLike,))
             yield self.violated(f"{message} to the rank ({rank}) for the result shape type")
 
     def constant_data(self) -> Data | None:
-        return carried(self.values)
+        return core_data(self.values)
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
         return tuple([int(v) for v in self.values.values() if isinstance(v, int)])
 
     def reference(self) -> Value:
-        return core.constant(carried(self.values))
+        return core.constant(core_data(self.values))
 
 
 def _sizes(values: tuple[Dim, ...]) -> Value:

@@ -8,16 +8,12 @@ from __future__ import annotations
 from commonir.dialects import core
 from commonir.dialects.onnx.base import BYTES, OnnxOp, element_of
 from commonir.dialects.onnx.microsoft.quantized import HALF_OR_SINGLE, SINGLE, channels_first, channels_last, one
-from commonir.dialects.onnx.quantization import WHOLE, dynamically_quantized
+from commonir.dialects.onnx.quantization import WHOLE, as_element, dynamically_quantized
 from commonir.dialects.onnx.quantized_products import QuantizedConvolution, of_rows, requantized, shifted
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, f32, i16, i32, u16, u32
+from commonir.ir.types import f32, i16, i32, u16, u32
 from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, element_type, operand, result
-
-
-def _as(value: Value, element: ElementType) -> Value:
-    return value if element_of(value) is element else core.cast(value, element)
 
 
 def _plus(y: Value, bias: Value | None) -> Value:
@@ -84,9 +80,9 @@ class MatMulIntegerToFloat(OnnxOp, name="onnx.microsoft.MatMulIntegerToFloat", s
     ) -> Value:
         rows = None if a_zero_point is None else of_rows(a_zero_point)
         summed = core.matmul(shifted(A, rows, i32), shifted(B, b_zero_point, i32))
-        factor = core.mul(_as(of_rows(a_scale), f32), _as(b_scale, f32))
+        factor = core.mul(as_element(of_rows(a_scale), f32), as_element(b_scale, f32))
         y = core.mul(core.cast(summed, f32), factor)
-        return _as(_plus(y, None if bias is None else _as(bias, f32)), element_of(a_scale))
+        return as_element(_plus(y, None if bias is None else as_element(bias, f32)), element_of(a_scale))
 
 
 class QGemm(OnnxOp, name="onnx.microsoft.QGemm", since="microsoft1"):
