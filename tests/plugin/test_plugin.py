@@ -170,7 +170,7 @@ def test_a_pass_of_a_plugin_takes_its_place_in_a_pipeline(installed: Path, tmp_p
         f"{blend.format('x', 'a', '1.0')}\n{blend.format('y', 'x', '0.25')}\n"
         "ml_program.return %y : tensor<3xf32>\n}\n"
     )
-    assert "demo-drop-blends: blends of one weight are replaced" in cir(installed, "opt", "--list-passes")
+    assert "demo-drop-blends: replaces blends of one weight" in cir(installed, "opt", "--list-passes")
     for options, weight in (("", "0.25"), ("{weight=0.25}", "1.0")):
         passes = f"cse,demo-drop-blends{options}"
         out = cir(installed, "opt", str(program), "--passes", passes, "--no-check", "-o", "-")
