@@ -117,6 +117,11 @@ def test_an_example_shows_operands_and_results(name: str, values: tuple[str, ...
     assert _worked(name).values == values
 
 
+def test_the_page_of_a_named_operation_of_linalg_shows_its_shapes() -> None:
+    page = reference_page("linalg.conv_2d_nhwc_hwcf")
+    assert "Shapes:\n\n```\nI[n, oh*s0 + kh*d0, ow*s1 + kw*d1, c] K[kh, kw, c, f] -> O[n, oh, ow, f]\n```\n" in page
+
+
 def test_the_meaning_is_that_of_the_example() -> None:
     page = reference_page("arith.addf")
     assert page.endswith(

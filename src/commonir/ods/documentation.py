@@ -313,6 +313,8 @@ def operation_page(dialect: Dialect, name: str, work: Callable[[type[Op]], Worke
     lines += ["```python", _signature(definition), "```", ""]
     if definition.assembly:
         lines += ["Text form:", "", "```", f"{name} {definition.assembly}", "```", ""]
+    if definition.index_formula:
+        lines += ["Shapes:", "", "```", definition.index_formula, "```", ""]
     lines += _operands(definition)
     lines += _attributes(definition)
     lines += _table("Regions", ("name", "meaning"), [(f"`{f.spelling}`", f.doc) for f in definition.layout.regions])

@@ -52,7 +52,7 @@ class NamedOp(StructuredOp):
     def __init_subclass__(cls, *, indices: str = "", order: str = "", **named: object) -> None:
         super().__init_subclass__(**named)  # pyright: ignore[reportArgumentType]  # what `Definition` takes
         if indices:
-            cls.formula = Formula(indices, order)
+            cls.formula, cls.index_formula = Formula(indices, order), indices
 
     def indexing(self) -> tuple[AffineMap, ...]:
         formula = self.formula
