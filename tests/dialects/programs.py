@@ -48,7 +48,7 @@ def arrays_of(types: Sequence[str], random: Random, unknown: int = 3) -> list[Ar
 
 
 def run(source: str, *arrays: Array) -> list[Array]:
-    """Returns what the first function of a program returns."""
+    """Returns the results of the first function of a program."""
     module = parse_module(source, Dialects())
     assert [str(d) for d in verify(module, Dialects())] == []
     function = next(iter(module.functions.values()))
@@ -67,10 +67,10 @@ class Case(NamedTuple):
     tolerance: float = 0.0
 
 
-def assert_alike(case: Case, found: Sequence[Array], expected: Sequence[Array]) -> None:
+def assert_alike(case: Case, actual: Sequence[Array], expected: Sequence[Array]) -> None:
     """Results are those of an oracle: integers the same, floats as near as the case says."""
-    assert len(found) == len(expected)
-    for mine, its in zip([np.asarray(x) for x in found], expected, strict=True):
+    assert len(actual) == len(expected)
+    for mine, its in zip([np.asarray(x) for x in actual], expected, strict=True):
         assert mine.shape == its.shape, (case.name, mine.shape, its.shape)
         if its.dtype.kind in "iub":
             assert np.array_equal(mine, its), (case.name, mine.tolist(), its.tolist())

@@ -17,7 +17,7 @@ GENERIC = "--mlir-print-op-generic"
 
 
 def upstream(source: str, *options: str) -> subprocess.CompletedProcess[str]:
-    """Returns what mlir-opt makes of a program."""
+    """Returns the output of mlir-opt for a program."""
     return subprocess.run([mlir_opt(), *options], input=source, capture_output=True, text=True, check=False)
 
 

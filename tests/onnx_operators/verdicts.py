@@ -145,7 +145,7 @@ def run_with_onnxruntime(model: ModelProto, inputs: Mapping[str, Array]) -> Outp
 
 
 def difference(ours: Outputs, theirs: Outputs, rtol: float) -> str | None:
-    """Returns what differs first."""
+    """Returns the first difference."""
     for number, (a, b) in enumerate(zip(ours, theirs, strict=True)):
         magnitude = np.abs(np.asarray(b, "f8")) if np.asarray(b).dtype.kind in "fiu" else np.zeros(1)
         scale = float(np.max(magnitude, where=np.isfinite(magnitude), initial=0.0))

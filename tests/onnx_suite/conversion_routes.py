@@ -206,7 +206,7 @@ def _in_onnxruntime(model: Path) -> Run:
 
 
 def _unless_refused(theirs: Run, ours: Run) -> Run:
-    """Returns what onnxruntime gives; what we give where it cannot take the values."""
+    """Returns the outputs of onnxruntime; ours where it cannot take the values."""
 
     def run(inputs: Mapping[str, Value]) -> Sequence[Value]:
         try:

@@ -76,24 +76,24 @@ def inferred(cases: Iterable[Case]) -> Iterator[Inferred]:
         )
 
 
-def verdict(stated: Sequence[Known], found: Sequence[Known]) -> Verdict:
+def verdict(stated: Sequence[Known], actual: Sequence[Known]) -> Verdict:
     """The verdict on the types of a case: that on the worst of its outputs."""
     order = list(Verdict)
-    return max((_verdict(s, f) for s, f in zip(stated, found, strict=True)), key=order.index)
+    return max((_verdict(s, f) for s, f in zip(stated, actual, strict=True)), key=order.index)
 
 
-def _verdict(stated: Known, found: Known) -> Verdict:
-    if not found.kind:
+def _verdict(stated: Known, actual: Known) -> Verdict:
+    if not actual.kind:
         return Verdict.NO_TYPE
-    if found.kind != stated.kind:
+    if actual.kind != stated.kind:
         return Verdict.WRONG
     if stated.sizes is None:
         return Verdict.EXACT
-    if found.sizes is None:
+    if actual.sizes is None:
         return Verdict.UNKNOWN_RANK
-    if len(found.sizes) != len(stated.sizes):
+    if len(actual.sizes) != len(stated.sizes):
         return Verdict.WRONG
-    pairs = [(s, f) for s, f in zip(stated.sizes, found.sizes, strict=True) if s is not None]
+    pairs = [(s, f) for s, f in zip(stated.sizes, actual.sizes, strict=True) if s is not None]
     if any(f not in (None, s) for s, f in pairs):
         return Verdict.WRONG
     return Verdict.UNKNOWN_SIZES if any(f is None for _, f in pairs) else Verdict.EXACT

@@ -65,7 +65,7 @@ class _Worker:
         self.connection.send(case)
 
     def outcome(self, limit_seconds: float, *, is_ready: bool) -> Outcome | None:
-        """Returns what the case gave; None when it goes on."""
+        """Returns the outcome of the case; None when it goes on."""
         assert self.case is not None
         case, reason = self.case, ""
         if is_ready:

@@ -64,7 +64,7 @@ def total_line(name: str, outcomes: Sequence[Outcome]) -> str:
 
 
 def note_lines(outcomes: Sequence[Outcome]) -> list[str]:
-    """Returns what had to be done to models so that they passed, with how often."""
+    """Returns the changes of models that let them pass, with their counts."""
     notes = Counter(
         outcome.reason.partition(":")[0] for outcome in outcomes if outcome.verdict is Verdict.PASS and outcome.reason
     )

@@ -44,7 +44,7 @@ def cases_of(part: int | None = None, kinds: Sequence[str] | None = None) -> lis
 
 
 def outcomes_of(cases: Sequence[Case], route: str, *, processes: int = 1) -> list[Outcome]:
-    """Returns what cases give in a process of their own; with 0 processes in this one."""
+    """Returns the outcomes of cases in a process of their own; with 0 processes in this one."""
     from tests.onnx_suite.pool import judge_all  # noqa: PLC0415  needs the oracle
     from tests.onnx_suite.routes import judging  # noqa: PLC0415
 

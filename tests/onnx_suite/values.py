@@ -26,7 +26,7 @@ class Disagreement(Exception):
 
 
 def compare_all(
-    found: Sequence[Value],
+    actual: Sequence[Value],
     expected: Sequence[Value],
     rtol: float,
     atol: float,
@@ -38,30 +38,30 @@ def compare_all(
 
     Raises: Disagreement, for the first that differs.
     """
-    if len(found) != len(expected):
-        raise Disagreement(f"{len(found)} outputs instead of {len(expected)}")
-    for number, (one, other) in enumerate(zip(found, expected, strict=True)):
+    if len(actual) != len(expected):
+        raise Disagreement(f"{len(actual)} outputs instead of {len(expected)}")
+    for number, (one, other) in enumerate(zip(actual, expected, strict=True)):
         allowed = atol + error * _scale(np.asarray(other)) if error and not isinstance(other, list) else atol
         compare(one, other, rtol, allowed, f"output {number}", is_random=is_random)
 
 
 def compare(
-    found: Value, expected: Value, rtol: float, atol: float, where: str = "value", *, is_random: bool = False
+    actual: Value, expected: Value, rtol: float, atol: float, where: str = "value", *, is_random: bool = False
 ) -> None:
     """Compares one value with what is expected. Raises: Disagreement."""
-    if expected is None or found is None:
-        if found is not expected:
-            raise Disagreement(f"{where} is {_kind(found)} instead of {_kind(expected)}")
+    if expected is None or actual is None:
+        if actual is not expected:
+            raise Disagreement(f"{where} is {_kind(actual)} instead of {_kind(expected)}")
         return
     if isinstance(expected, list | tuple):
-        if not isinstance(found, list | tuple):
-            raise Disagreement(f"{where} is {_kind(found)} instead of {_kind(expected)}")
-        if len(found) != len(expected):
-            raise Disagreement(f"{where} has {len(found)} elements instead of {len(expected)}")
-        for number, (one, other) in enumerate(zip(found, expected, strict=True)):
+        if not isinstance(actual, list | tuple):
+            raise Disagreement(f"{where} is {_kind(actual)} instead of {_kind(expected)}")
+        if len(actual) != len(expected):
+            raise Disagreement(f"{where} has {len(actual)} elements instead of {len(expected)}")
+        for number, (one, other) in enumerate(zip(actual, expected, strict=True)):
             compare(one, other, rtol, atol, f"{where}[{number}]", is_random=is_random)
         return
-    one, other = np.asarray(found), np.asarray(expected)
+    one, other = np.asarray(actual), np.asarray(expected)
     if _type_name(one) != _type_name(other):
         raise Disagreement(f"{where} is of {_type_name(one)} instead of {_type_name(other)}")
     if one.shape != other.shape:
@@ -70,17 +70,17 @@ def compare(
         _compare_elements(one, other, rtol, atol, where)
 
 
-def _compare_elements(found: Array, expected: Array, rtol: float, atol: float, where: str) -> None:
-    if found.dtype.kind in "OSU":
-        if [_text(v) for v in found.ravel()] != [_text(v) for v in expected.ravel()]:
-            raise Disagreement(f"{where} has other texts: {found.ravel()[:4]} instead of {expected.ravel()[:4]}")
+def _compare_elements(actual: Array, expected: Array, rtol: float, atol: float, where: str) -> None:
+    if actual.dtype.kind in "OSU":
+        if [_text(v) for v in actual.ravel()] != [_text(v) for v in expected.ravel()]:
+            raise Disagreement(f"{where} has other texts: {actual.ravel()[:4]} instead of {expected.ravel()[:4]}")
         return
-    if found.dtype.name == "bfloat16":
+    if actual.dtype.name == "bfloat16":
         rtol = max(rtol, BFLOAT16_RTOL)
     # ml_dtypes are not promoted by numpy.
-    wide = np.complex128 if found.dtype.kind == "c" else np.float64
-    one, other = found.astype(wide), expected.astype(wide)
-    if np.array_equal(found, expected) or np.allclose(one, other, rtol, atol, equal_nan=True):
+    wide = np.complex128 if actual.dtype.kind == "c" else np.float64
+    one, other = actual.astype(wide), expected.astype(wide)
+    if np.array_equal(actual, expected) or np.allclose(one, other, rtol, atol, equal_nan=True):
         return
     with np.errstate(all="ignore"):
         difference = np.where((one == other) | (np.isnan(one) & np.isnan(other)), 0, np.abs(one - other))

@@ -31,7 +31,7 @@ def _type(array: Array) -> str:
 
 
 def _run(name: str, inputs: list[Array], output: Array, attributes: str = "") -> Array:
-    """Returns what an operation writes; `output` is what is there before."""
+    """Returns the tensors that an operation writes; `output` is what is there before."""
     given = [*inputs, output]
     types = ", ".join(map(_type, given))
     names = ", ".join(f"%a{n}" for n in range(len(given)))

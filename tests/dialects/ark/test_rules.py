@@ -141,7 +141,7 @@ def test_matmul_c4_arguments_of_the_first_generation_say_what_tensors_say() -> N
         assert [d.message for d in _found(document("v1", [wrong]))] == [message]
 
 
-def test_send_c1_stand_in_is_like_what_is_sent() -> None:
+def test_send_c1_placeholder_is_like_what_is_sent() -> None:
     proxy = tensor("v3", 1, [3], held=buffer("v3", 1, 1, recv=[(-1, 0)]))
     message = "C1: expected the data type and as many elements as tensor<4xf32>, found tensor<3xf32>"
     assert _broken("Send", [_t(0, 4)], [proxy], world=2) == [message]

@@ -30,10 +30,10 @@ def t(x: Array) -> Any:
     return torch.from_numpy(x)
 
 
-def agree(found: Array, expected: Any, tolerance: float = 2e-6) -> None:
+def agree(actual: Array, expected: Any, tolerance: float = 2e-6) -> None:
     wanted = expected.numpy()
-    assert found.shape == wanted.shape
-    assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+    assert actual.shape == wanted.shape
+    assert_allclose(actual, wanted, rtol=tolerance, atol=tolerance)
 
 
 def pads(*amounts: int) -> tuple[tuple[int, int], ...]:

@@ -25,7 +25,7 @@ WIDTHS = {"i1": 1, "i4": 4, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 
 
 def computed(engine: str, function: Callable[..., Any], *arrays: Array) -> list[Array]:
-    """Returns what a function of core values gives for arrays."""
+    """Returns the results of a function of core values for arrays."""
 
     def build(*values: Value) -> tuple[Value, ...]:
         found = function(*values)

@@ -53,9 +53,9 @@ def test_an_empty_list_has_no_elements() -> None:
     assert _type(length) is tensor(i64)
 
 
-@pytest.mark.parametrize(("position", "found"), [(0, "a"), (-1, "c"), (-3, "a")])
-def test_positions_in_a_list_count_from_both_ends(position: int, found: str) -> None:
-    assert _given(core.ListAt(_list(2), AT), ["a", "b", "c"], np.asarray(position)) == found
+@pytest.mark.parametrize(("position", "actual"), [(0, "a"), (-1, "c"), (-3, "a")])
+def test_positions_in_a_list_count_from_both_ends(position: int, actual: str) -> None:
+    assert _given(core.ListAt(_list(2), AT), ["a", "b", "c"], np.asarray(position)) == actual
 
 
 @pytest.mark.parametrize("position", [3, -4])
@@ -64,18 +64,18 @@ def test_positions_outside_of_a_list_are_errors(position: int) -> None:
         _given(core.ListAt(_list(2), AT), ["a", "b", "c"], np.asarray(position))
 
 
-@pytest.mark.parametrize(("position", "found"), [(None, "abx"), (0, "xab"), (2, "abx"), (-1, "axb"), (-2, "xab")])
-def test_a_tensor_goes_before_the_one_at_a_position(position: int | None, found: str) -> None:
+@pytest.mark.parametrize(("position", "actual"), [(None, "abx"), (0, "xab"), (2, "abx"), (-1, "axb"), (-2, "xab")])
+def test_a_tensor_goes_before_the_one_at_a_position(position: int | None, actual: str) -> None:
     at = None if position is None else np.asarray(position)
     op = core.ListInsert(_list(2), Value(tensor(f32, 3)), None if at is None else AT)
-    assert "".join(_given(op, ["a", "b"], "x", at)) == found
+    assert "".join(_given(op, ["a", "b"], "x", at)) == actual
     assert _type(op) is ListType(tensor(f32, None))
 
 
-@pytest.mark.parametrize(("position", "found"), [(None, "ab"), (0, "bc"), (-2, "ac")])
-def test_one_tensor_goes_out_of_a_list(position: int | None, found: str) -> None:
+@pytest.mark.parametrize(("position", "actual"), [(None, "ab"), (0, "bc"), (-2, "ac")])
+def test_one_tensor_goes_out_of_a_list(position: int | None, actual: str) -> None:
     at = None if position is None else np.asarray(position)
-    assert "".join(_given(core.ListErase(_list(2), None if at is None else AT), ["a", "b", "c"], at)) == found
+    assert "".join(_given(core.ListErase(_list(2), None if at is None else AT), ["a", "b", "c"], at)) == actual
 
 
 def test_tensors_of_a_list_are_joined_along_an_axis_or_a_new_one() -> None:

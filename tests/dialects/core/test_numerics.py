@@ -56,13 +56,13 @@ def array(values: Any, element: str = "f32") -> Array:
     return np.asarray(values, dtype_of(element))
 
 
-def same(found: Array, expected: Any) -> None:
+def same(actual: Array, expected: Any) -> None:
     """Equal, signs of zeros and NaN included."""
-    wanted = np.asarray(expected).astype(found.dtype)
-    assert found.shape == wanted.shape
-    assert_array_equal(found, wanted)
-    if found.dtype.kind == "f":
-        assert_array_equal(np.signbit(found[found == 0]), np.signbit(wanted[wanted == 0]))
+    wanted = np.asarray(expected).astype(actual.dtype)
+    assert actual.shape == wanted.shape
+    assert_array_equal(actual, wanted)
+    if actual.dtype.kind == "f":
+        assert_array_equal(np.signbit(actual[actual == 0]), np.signbit(wanted[wanted == 0]))
 
 
 # -- NaN, infinities and signs of zero

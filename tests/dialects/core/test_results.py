@@ -73,9 +73,9 @@ def test_every_core_operation_is_compared_with_an_oracle() -> None:
     assert not MAKERS.keys() & elsewhere
 
 
-def check(case: Case, op: Op, found: Sequence[Array], where: str) -> None:
+def check(case: Case, op: Op, actual: Sequence[Array], where: str) -> None:
     """Results have the inferred types and the expected elements."""
-    for y, result, expected in zip(found, op.results, case.expected, strict=True):
+    for y, result, expected in zip(actual, op.results, case.expected, strict=True):
         assert (y.dtype, y.shape) == (expected.dtype, expected.shape), where
         assert isinstance(result.type, TensorType)
         assert are_compatible(result.type, type_of(y)), where

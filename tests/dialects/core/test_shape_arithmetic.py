@@ -272,8 +272,8 @@ def test_lowering_keeps_symbolic_sizes_through_computed_shapes() -> None:
 
 
 def test_lowering_leaves_what_depends_on_data_to_running() -> None:
-    def build(x: Value, wanted: Value) -> Value:
-        return shapes.Reshape(x, wanted).output
+    def build(x: Value, expected: Value) -> Value:
+        return shapes.Reshape(x, expected).output
 
     module = lower(program(build, {"x": tensor(f32, None, 6), "wanted": tensor(i32, 2)}))
     assert [op.name for op in _operations(module)][-1] == "core.dynamic_reshape"

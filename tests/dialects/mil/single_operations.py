@@ -160,7 +160,7 @@ class Program:
         return lower(module)
 
     def results(self, engine: str) -> list[Array]:
-        """Returns what the program gives, lowered and run by an engine."""
+        """Returns the results of the program, lowered and run by an engine."""
         found = ENGINES[engine].prepare(self.lowered()).run(self.inputs)
         return [np.asarray(v) for v in found.values()]
 

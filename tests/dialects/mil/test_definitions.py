@@ -82,7 +82,7 @@ def _found(name: str, version: str) -> tuple[type[Op], Any]:
 
 
 def _inputs(definition: type[Op]) -> dict[str, Field]:
-    """Returns what a file calls inputs; the attributes of the iOS 16 constexpr operations count as such."""
+    """Returns the names of inputs in a file; the attributes of the iOS 16 constexpr operations count as such."""
     layout = definition.layout
     return {f.spelling: f for f in (*layout.inputs, *layout.attributes)}
 

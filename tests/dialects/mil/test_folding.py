@@ -405,7 +405,7 @@ def _folded(case: Case) -> tuple[Any, ...]:
 
 
 def make(name: str, **given: Any) -> Any:
-    """Returns what coremltools makes of an operation, inside of a function."""
+    """Returns the result of coremltools for an operation, inside of a function."""
     return getattr(Builder, name)(**given)
 
 
@@ -499,7 +499,7 @@ def test_length_of_a_list_is_the_one_that_coremltools_folds(engine: str) -> None
 
 
 def _run(block: Block, outputs: tuple[Value, ...], engine: str) -> Any:
-    """Returns what a function with one output gives."""
+    """Returns the output of a function that has one."""
     block.append(Return(outputs, ("y",)))
     module = Module()
     module.body.append(Func("main", block.label, (Region([block]),)))

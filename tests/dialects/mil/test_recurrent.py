@@ -112,7 +112,7 @@ def gru_step(given: dict[str, Given], wx: Array, h: Array, r: Array, b: Array, g
 
 
 def expected(kind: str, given: dict[str, Given]) -> list[Array]:
-    """Returns what a layer gives, from the loops above."""
+    """Returns the outputs of a layer, from the loops above."""
     direction = given["direction"]
     h, c = (np.asarray(given.get(k, np.zeros((BATCH, 2 * HIDDEN))), np.float64) for k in ("initial_h", "initial_c"))
     if direction != "bidirectional":
@@ -128,9 +128,9 @@ def expected(kind: str, given: dict[str, Given]) -> list[Array]:
     return [y, h, c] if kind == "lstm" else [y, h]
 
 
-def check(found: list[Array], wanted: list[Array], tolerance: float = 1e-5) -> None:
-    assert len(found) == len(wanted)
-    for mine, theirs in zip(found, wanted, strict=True):
+def check(actual: list[Array], expected: list[Array], tolerance: float = 1e-5) -> None:
+    assert len(actual) == len(expected)
+    for mine, theirs in zip(actual, expected, strict=True):
         assert mine.shape == theirs.shape
         np.testing.assert_allclose(mine, theirs, rtol=tolerance, atol=tolerance)
 

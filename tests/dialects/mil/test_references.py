@@ -286,20 +286,20 @@ def test_band_part_keeps_infinities_out(engine: str) -> None:
 
 @ENGINES
 @pytest.mark.parametrize(
-    ("mode", "wanted"),
+    ("mode", "expected"),
     [
         ("update", [[10, 2, 20]]), ("add", [[11, 2, 23]]), ("sub", [[-9, 2, -17]]), ("mul", [[10, 2, 60]]),
         ("div", [[0.1, 2, 0.15]]), ("max", [[10, 2, 20]]), ("min", [[1, 2, 3]]),
     ],
 )  # fmt: skip
-def test_scatter_modes(mode: str, wanted: list[list[float]], engine: str) -> None:
+def test_scatter_modes(mode: str, expected: list[list[float]], engine: str) -> None:
     data, updates = f32([[1, 2, 3]]), f32([[10, 20]])
     given: dict[str, Given] = {"data": data, "indices": i32([[0, 2]]), "updates": updates, "axis": 1, "mode": mode}
-    np.testing.assert_allclose(run_one("scatter_along_axis", "CoreML5", engine, given), wanted, rtol=1e-6)
+    np.testing.assert_allclose(run_one("scatter_along_axis", "CoreML5", engine, given), expected, rtol=1e-6)
     given["indices"] = i32([0, -1])
-    np.testing.assert_allclose(run_one("scatter", "CoreML5", engine, given), wanted, rtol=1e-6)
+    np.testing.assert_allclose(run_one("scatter", "CoreML5", engine, given), expected, rtol=1e-6)
     rows: dict[str, Given] = {"data": data, "indices": i32([[0, 0], [0, 2]]), "updates": updates[0], "mode": mode}
-    np.testing.assert_allclose(run_one("scatter_nd", "CoreML7", engine, rows), wanted, rtol=1e-6)
+    np.testing.assert_allclose(run_one("scatter_nd", "CoreML7", engine, rows), expected, rtol=1e-6)
 
 
 @ENGINES
@@ -474,19 +474,19 @@ def test_computed_shapes_give_what_constant_ones_give(engine: str) -> None:
 @ENGINES
 @FLEXIBLE
 @pytest.mark.parametrize(
-    ("mode", "wanted"),
+    ("mode", "expected"),
     [
         ("STRICT_ALIGN_CORNERS", [0, 0.25, 0.5, 0.75, 1]), ("ALIGN_CORNERS", [0, 0.25, 0.5, 0.75, 1]),
         ("DEFAULT", [0, 0.4, 0.8, 1, 1]), ("OFFSET_CORNERS", [0.1, 0.3, 0.5, 0.7, 0.9]),
         ("UNALIGN_CORNERS", [0, 0.1, 0.5, 0.9, 1]),
     ],
 )  # fmt: skip
-def test_sampling_modes_place_samples(mode: str, wanted: list[float], flexible: bool, engine: str) -> None:
+def test_sampling_modes_place_samples(mode: str, expected: list[float], flexible: bool, engine: str) -> None:
     given: dict[str, Given] = {
         "x": f32([[[0, 1]]]), "target_size_height": 1, "target_size_width": 5, "sampling_mode": mode,
     }  # fmt: skip
     found = run_one("resize_bilinear", "CoreML5", engine, given, flexible=flexible)
-    np.testing.assert_allclose(found.reshape(-1), wanted, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(found.reshape(-1), expected, rtol=1e-6, atol=1e-7)
 
 
 @ENGINES
@@ -515,7 +515,7 @@ def test_nearest_neighbours_are_floored_by_the_old_operations_and_rounded_by_res
 @ENGINES
 @FLEXIBLE
 @pytest.mark.parametrize(
-    ("how", "wanted"),
+    ("how", "expected"),
     [
         ({}, [0, 1 / 3, 2 / 3, 1]), ({"align_corners": True}, [0, 1 / 3, 2 / 3, 1]),
         ({"align_corners": False}, [0, 0.25, 0.75, 1]),
@@ -523,11 +523,11 @@ def test_nearest_neighbours_are_floored_by_the_old_operations_and_rounded_by_res
     ],
 )  # fmt: skip
 def test_upsample_bilinear_places_samples(
-    how: dict[str, Given], wanted: list[float], flexible: bool, engine: str
+    how: dict[str, Given], expected: list[float], flexible: bool, engine: str
 ) -> None:
     given: dict[str, Given] = {"x": f32([[[0, 1]]]), "scale_factor_height": 1, "scale_factor_width": 2, **how}
     found = run_one("upsample_bilinear", "CoreML6", engine, given, flexible=flexible)
-    np.testing.assert_allclose(found.reshape(-1), wanted, rtol=1e-6)
+    np.testing.assert_allclose(found.reshape(-1), expected, rtol=1e-6)
 
 
 # -- compressed constants

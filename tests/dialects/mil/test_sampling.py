@@ -138,18 +138,18 @@ def test_resample_of_halves_computes_positions_in_single_precision(engine: str) 
 @ENGINES
 @FLEXIBLE
 @pytest.mark.parametrize(
-    ("size", "wanted"),
+    ("size", "expected"),
     [
         ((3, 3), [10.752501, 2.5025, 0, 1.98, 0, 0, 0, 0, 0]),
         ((2, 5), [10.752501, 5.94, 2.5025, 0.44, 0, 0, 0, 0, 0, 0]),
     ],
 )
 def test_affine_gives_the_published_values(
-    size: tuple[int, int], wanted: list[float], flexible: bool, engine: str
+    size: tuple[int, int], expected: list[float], flexible: bool, engine: str
 ) -> None:
     given = _transformation(_SQUARE, f32([[-1, -2, -3.7, -1, 3.5, 1.2]]), size)
     found = run_one("affine", "CoreML5", engine, given, flexible=flexible)
-    np.testing.assert_allclose(found, f32(wanted).reshape(1, 1, *size), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(found, f32(expected).reshape(1, 1, *size), rtol=1e-5, atol=1e-5)
 
 
 def _transformation(x: Array, matrix: Array, size: tuple[int, int]) -> dict[str, Given]:
@@ -191,7 +191,7 @@ _BOXES = f32([[0.1, 0.3, 1.3, 1.0], [0.5, 1.8, 1.0, 0.3], [0.0, 0.4, 0.6, 0.7]])
 @ENGINES
 @FLEXIBLE
 @pytest.mark.parametrize(
-    ("box", "size", "wanted"),
+    ("box", "size", "expected"),
     [
         ([1, 1, 2, 2], 2, [6, 7, 10, 11]), ([1, 1, 2, 2], 1, [8.5]), ([2, 2, 1, 1], 2, [11, 10, 7, 6]),
         ([1, 1, 2, 2], 4, [6, 19 / 3, 20 / 3, 7, 22 / 3, 23 / 3, 8, 25 / 3, 26 / 3, 9, 28 / 3, 29 / 3, 10, 31 / 3,
@@ -199,14 +199,14 @@ _BOXES = f32([[0.1, 0.3, 1.3, 1.0], [0.5, 1.8, 1.0, 0.3], [0.0, 0.4, 0.6, 0.7]])
     ],
 )  # fmt: skip
 def test_crop_resize_gives_the_published_values(
-    box: list[float], size: int, wanted: list[float], flexible: bool, engine: str
+    box: list[float], size: int, expected: list[float], flexible: bool, engine: str
 ) -> None:
     given: dict[str, Given] = {
         "x": _NUMBERS, "roi": f32(box).reshape(1, 1, 4, 1, 1), "target_width": size, "target_height": size,
         "box_coordinate_mode": "CORNERS_HEIGHT_FIRST", "sampling_mode": "ALIGN_CORNERS",
     }  # fmt: skip
     found = run_one("crop_resize", "CoreML5", engine, given, flexible=flexible, closed=("roi",))
-    np.testing.assert_allclose(found, f32(wanted).reshape(1, 1, 1, size, size), rtol=1e-5)
+    np.testing.assert_allclose(found, f32(expected).reshape(1, 1, 1, size, size), rtol=1e-5)
 
 
 @ENGINES
@@ -275,7 +275,7 @@ def test_boxes_of_crop_resize_may_be_centres_and_sizes_with_columns_first(engine
 
 @ENGINES
 @pytest.mark.parametrize(
-    ("mode", "wanted"),
+    ("mode", "expected"),
     [
         # Three elements 2, 3, 4 in six samples: steps of 2/5, 1/2, 1/3 and 1/2.
         ("STRICT_ALIGN_CORNERS", [2, 2.4, 2.8, 3.2, 3.6, 4]), ("DEFAULT", [2, 2.5, 3, 3.5, 4, 4]),
@@ -283,11 +283,11 @@ def test_boxes_of_crop_resize_may_be_centres_and_sizes_with_columns_first(engine
         ("UNALIGN_CORNERS", [2, 2.25, 2.75, 3.25, 3.75, 4]),
     ],
 )  # fmt: skip
-def test_sampling_modes_of_crop_resize_place_samples_in_a_box(mode: str, wanted: list[float], engine: str) -> None:
+def test_sampling_modes_of_crop_resize_place_samples_in_a_box(mode: str, expected: list[float], engine: str) -> None:
     given: dict[str, Given] = {
         "x": _NUMBERS, "boxes": f32([[0, 1, 0, 3]]), "target_width": 6, "target_height": 1, "sampling_mode": mode,
     }  # fmt: skip
-    np.testing.assert_allclose(run_one("crop_resize", "CoreML7", engine, given).reshape(-1), wanted, rtol=1e-6)
+    np.testing.assert_allclose(run_one("crop_resize", "CoreML7", engine, given).reshape(-1), expected, rtol=1e-6)
 
 
 # -- non_maximum_suppression
@@ -319,7 +319,7 @@ _SCORES = f32([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7], [0.5, 0.4], [0.6, 0.1]])[None
 @ENGINES
 @FLEXIBLE
 @pytest.mark.parametrize(
-    ("threshold", "least", "most", "per_class", "wanted"),
+    ("threshold", "least", "most", "per_class", "expected"),
     [
         (0.4, 0.0, 5, False, [0, 2, 4]), (0.4, 0.0, 5, True, [0, 1, 2, 4]), (0.5, 0.0, 5, False, [0, 1, 2, 4, 3]),
         (0.4, 0.65, 5, True, [0, 1, 2]), (0.4, 0.0, 2, False, [0, 2]), (0.4, 0.0, 7, False, [0, 2, 4]),
@@ -327,7 +327,7 @@ _SCORES = f32([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7], [0.5, 0.4], [0.6, 0.1]])[None
     ],
 )  # fmt: skip
 def test_boxes_take_away_what_overlaps(
-    threshold: float, least: float, most: int, per_class: bool, wanted: list[int], flexible: bool, engine: str
+    threshold: float, least: float, most: int, per_class: bool, expected: list[int], flexible: bool, engine: str
 ) -> None:
     given: dict[str, Given] = {
         "boxes": _OVERLAPPING, "scores": _SCORES, "iou_threshold": threshold, "score_threshold": least,
@@ -335,11 +335,11 @@ def test_boxes_take_away_what_overlaps(
     }  # fmt: skip
     how = {"flexible": flexible}
     boxes, scores, indices, counts = run("non_maximum_suppression", "CoreML5", engine, given, **how)
-    rest = most - len(wanted)
-    assert indices.tolist() == [wanted + [-1] * rest]
-    assert counts.tolist() == [len(wanted)]
-    assert boxes.tolist() == [_OVERLAPPING[0, wanted].tolist() + [[0] * 4] * rest]
-    assert scores.tolist() == [_SCORES[0, wanted].tolist() + [[0] * 2] * rest]
+    rest = most - len(expected)
+    assert indices.tolist() == [expected + [-1] * rest]
+    assert counts.tolist() == [len(expected)]
+    assert boxes.tolist() == [_OVERLAPPING[0, expected].tolist() + [[0] * 4] * rest]
+    assert scores.tolist() == [_SCORES[0, expected].tolist() + [[0] * 2] * rest]
 
 
 @ENGINES
@@ -398,7 +398,7 @@ def _overlap(a: Array, b: Array) -> float:
 @ENGINES
 @pytest.mark.parametrize("how", ["fixed", "flexible", "computed"])
 @pytest.mark.parametrize(
-    ("x", "shape", "kind", "wanted"),
+    ("x", "shape", "kind", "expected"),
     [
         (f32([-6.174, 9.371]).reshape(1, 1, 1, 2, 1), [1, 1, 3, 2], "NEAREST_NEIGHBOR",
          f32([-6.174, -6.174, 9.371, 9.371, 9.371, 9.371]).reshape(1, 1, 1, 3, 2)),
@@ -411,11 +411,11 @@ def _overlap(a: Array, b: Array) -> float:
     ],
 )  # fmt: skip
 def test_resize_gives_the_published_values(
-    x: Array, shape: list[int], kind: str, wanted: Array, how: str, engine: str
+    x: Array, shape: list[int], kind: str, expected: Array, how: str, engine: str
 ) -> None:
     given: dict[str, Given] = {"x": x, "shape": i32(shape), "resized_dims": u32(2), "interpolation_mode": kind}
     more: dict[str, Any] = {"computed": ("shape",)} if how == "computed" else {"flexible": how == "flexible"}
-    np.testing.assert_allclose(run_one("resize", "CoreML7", engine, given, **more), wanted, rtol=1e-6)
+    np.testing.assert_allclose(run_one("resize", "CoreML7", engine, given, **more), expected, rtol=1e-6)
 
 
 @ENGINES
@@ -459,26 +459,26 @@ def test_resize_of_integers_truncates(engine: str) -> None:
 @ENGINES
 @FLEXIBLE
 @pytest.mark.parametrize(
-    ("scales", "wanted"),
+    ("scales", "expected"),
     [
         ((1.0, 1.0), [[1.5, -2.5, 3.5]]), ((3.17, 0.67), [[1.5, -2.5]] * 3), ((2.0, 1.12), [[1.5, -2.5, 3.5]] * 2),
         ((1, 2), [[1.5, 1.5, -2.5, -2.5, 3.5, 3.5]]),
     ],
 )  # fmt: skip
 def test_upsample_nearest_neighbor_gives_the_published_values(
-    scales: tuple[float, float], wanted: list[list[float]], flexible: bool, engine: str
+    scales: tuple[float, float], expected: list[list[float]], flexible: bool, engine: str
 ) -> None:
     given: dict[str, Given] = {
         "x": f32([[[[1.5, -2.5, 3.5]]]]), "scale_factor_height": scales[0], "scale_factor_width": scales[1],
     }  # fmt: skip
     found = run_one("upsample_nearest_neighbor", "CoreML5", engine, given, flexible=flexible)
-    assert found.tolist() == [[wanted]]
+    assert found.tolist() == [[expected]]
 
 
 @ENGINES
 @FLEXIBLE
 @pytest.mark.parametrize(
-    ("align", "half_pixel", "wanted"),
+    ("align", "half_pixel", "expected"),
     [
         (True, False, [1, 1.2, 1.4, 1.6, 1.8, 2]), (True, None, [1, 1.2, 1.4, 1.6, 1.8, 2]),
         (False, True, [1, 1, 4 / 3, 5 / 3, 2, 2]), (False, None, [1, 1, 4 / 3, 5 / 3, 2, 2]),
@@ -486,14 +486,14 @@ def test_upsample_nearest_neighbor_gives_the_published_values(
     ],
 )  # fmt: skip
 def test_upsample_bilinear_gives_the_published_values(
-    align: bool, half_pixel: bool | None, wanted: list[float], flexible: bool, engine: str
+    align: bool, half_pixel: bool | None, expected: list[float], flexible: bool, engine: str
 ) -> None:
     given: dict[str, Given] = {
         "x": f32([[[[1, 2]]]]), "scale_factor_height": 2, "scale_factor_width": 3, "align_corners": align,
         **({} if half_pixel is None else {"half_pixel_centers": half_pixel}),
     }  # fmt: skip
     found = run_one("upsample_bilinear", "CoreML6", engine, given, flexible=flexible)
-    np.testing.assert_allclose(found, f32([[[wanted] * 2]]), rtol=1e-5)
+    np.testing.assert_allclose(found, f32([[[expected] * 2]]), rtol=1e-5)
 
 
 @ENGINES

@@ -58,10 +58,10 @@ def run_with_evaluator(model: ModelProto, inputs: Mapping[str, Array]) -> list[A
     return list(ReferenceEvaluator(model).run(None, dict(inputs)))
 
 
-def assert_same(found: Sequence[Any], expected: Sequence[Any], rtol: float = 1e-6) -> None:
+def assert_same(actual: Sequence[Any], expected: Sequence[Any], rtol: float = 1e-6) -> None:
     """Outputs have the same element types, shapes and elements; lists element by element."""
-    assert len(found) == len(expected)
-    for f, e in zip(found, expected, strict=True):
+    assert len(actual) == len(expected)
+    for f, e in zip(actual, expected, strict=True):
         if isinstance(e, list):
             assert isinstance(f, list)
             assert_same(f, e, rtol)

@@ -10,7 +10,7 @@ from tests.dialects.onnx.onnx_programs import program, run_here
 
 @pytest.mark.parametrize("engine", ["numpy", "reference"])
 @pytest.mark.parametrize(("pixel_format", "channels"), [("RGB", 3), ("BGR", 3), ("Grayscale", 1)])
-@pytest.mark.parametrize("content", [b"", b"no picture", b"P6 2 2 255\n\0\0", b"\x89PNG\r\n\x1a\n"])
+@pytest.mark.parametrize("content", [b"", b"no image", b"P6 2 2 255\n\0\0", b"\x89PNG\r\n\x1a\n"])
 def test_what_is_not_an_image_gives_no_pixels(content: bytes, pixel_format: str, channels: int, engine: str) -> None:
     given = {"x": np.frombuffer(content, np.uint8)}
     model = program(20, f'z = ImageDecoder<pixel_format = "{pixel_format}">(x)', given, ("z",))

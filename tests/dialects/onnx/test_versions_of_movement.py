@@ -228,7 +228,7 @@ def _numbers(source: str, to: str) -> list[float]:
 
 
 def _converted(numbers: list[float], source: str, to: str) -> list[Any]:
-    """Returns what numbers become, by the conversions of numpy and ml_dtypes from types that hold all of them."""
+    """Returns the converted numbers, by the conversions of numpy and ml_dtypes from types that hold all of them."""
     if to == "STRING":
         of_float = source.startswith("FLOAT") or source in ("DOUBLE", "BFLOAT16")
         return [str(float(v)) if of_float else str(v) for v in numbers]

@@ -36,7 +36,7 @@ _SHOWN = 5
 
 
 def limited(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Not more findings than anybody reads."""
+    """The most findings that are reported."""
     yield from islice(diagnostics, DEFAULT_LIMITS.max_diagnostics)
 
 
@@ -298,17 +298,17 @@ def import_form(uri: str) -> Iterator[Diagnostic]:
 # -- declarations
 
 
-def signature(found: Signature, where: str) -> Iterator[Diagnostic]:
+def signature(declared: Signature, where: str) -> Iterator[Diagnostic]:
     """One signature of an operator."""
-    for what, p in [*(("input", p) for p in found.inputs), *(("output", p) for p in found.outputs)]:
+    for what, p in [*(("input", p) for p in declared.inputs), *(("output", p) for p in declared.outputs)]:
         yield from _parameter(p, f"{where}.{what} '{p.name}'")
-    for a in found.attributes:
+    for a in declared.attributes:
         if a.type.text == "any":
             yield rules.TYPED_ATTRIBUTES.broken("the attribute may be anything", where=f"{where}.attribute '{a.name}'")
         yield from documentation(a.doc, f"{where}.attribute '{a.name}'")
-    names = [(p.name, "input") for p in found.inputs] + [(a.name, "attribute") for a in found.attributes]
-    names += [(p.name, "output") for p in found.outputs]
-    for d in (*unique(names), *identifiers(n for n, _ in names), *documentation(found.doc)):
+    names = [(p.name, "input") for p in declared.inputs] + [(a.name, "attribute") for a in declared.attributes]
+    names += [(p.name, "output") for p in declared.outputs]
+    for d in (*unique(names), *identifiers(n for n, _ in names), *documentation(declared.doc)):
         yield d.located(where=where)
 
 

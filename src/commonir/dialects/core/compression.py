@@ -1,7 +1,7 @@
 """Core operations from compressed tensors to their elements, and from elements to integers of few bits.
 
 They stay in a program as they are although their operands are constant, so that it keeps its compressed form until an
-engine prepares it: `constant_data` is decoded when somebody reads it. Blocks: an operand with a value for each block of
+engine prepares it: `constant_data` is decoded when it is read. Blocks: an operand with a value for each block of
 elements has the rank of what it belongs to and divides each of its sizes. Numbers are computed in single precision and
 rounded once.
 Source: Core ML MIL operation reference, compression; ONNX operator reference, QuantizeLinear and DequantizeLinear.

@@ -53,12 +53,12 @@ def _without_sizes(values: Iterable[Value]) -> list[Type]:
     return [v.type.with_shape(None) if isinstance(v.type, TensorType) else v.type for v in values]
 
 
-def _differences(what: str, found: Iterable[Type], expected: Iterable[Type]) -> Iterable[Diagnostic]:
-    found, expected = tuple(found), tuple(expected)
-    if len(found) != len(expected):
-        yield Diagnostic(MALFORMED_REGION, f"{what}: expected {len(expected)} values, found {len(found)}")
+def _differences(what: str, actual: Iterable[Type], expected: Iterable[Type]) -> Iterable[Diagnostic]:
+    actual, expected = tuple(actual), tuple(expected)
+    if len(actual) != len(expected):
+        yield Diagnostic(MALFORMED_REGION, f"{what}: expected {len(expected)} values, found {len(actual)}")
         return
-    for n, (f, e) in enumerate(zip(found, expected, strict=True)):
+    for n, (f, e) in enumerate(zip(actual, expected, strict=True)):
         if not are_compatible(f, e):
             yield Diagnostic(MALFORMED_REGION, f"{what}: value {n} has type {f}, expected {e}")
 
@@ -219,7 +219,7 @@ def nested(types: Sequence[Type], build: Callable[..., Sequence[Value]]) -> Regi
 
 
 def inlined(nested_: Region, values: Sequence[Value]) -> tuple[Value, ...]:
-    """Returns what a nested program yields for some values; its operations are detached and use these values.
+    """Returns the yielded values of a nested program for some inputs; its operations are detached and use these values.
 
     Sizes that its arguments name are those of the values. Raises: NotationError when it does not end as it should.
     """

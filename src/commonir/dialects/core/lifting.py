@@ -62,7 +62,7 @@ def yielded(block: Block) -> tuple[Value, ...]:
 
 
 def replayed(block: Block, given: Mapping[Value, Value], index: Callable[[int], Value]) -> tuple[Value, ...]:
-    """Returns what a scalar program yields for one point: a detached copy of its operations on other values."""
+    """Returns the yielded values of a scalar program at one point, by detached copies of its operations."""
     known = dict(given)
     for op in operations_of(block):
         for v in _used(op):
@@ -93,7 +93,7 @@ class Lifting:
         self.same: dict[Value, Value] = {}
 
     def values(self, block: Block, arguments: Mapping[Value, Value]) -> tuple[Value, ...]:
-        """Returns what a scalar program yields at all points, for lifted arguments. Raises: NotLiftable."""
+        """Returns the yielded values of a scalar program at all points, for lifted arguments. Raises: NotLiftable."""
         self.run(operations_of(block), arguments)
         return tuple([self.value(v) for v in yielded(block)])
 

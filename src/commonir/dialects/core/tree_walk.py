@@ -63,10 +63,10 @@ def _is_member(given: Array, sets: Array, starts: Array | None, members: Array |
     return out
 
 
-def aggregated(found: Array, starts: Array, targets: Array, weights: Array, count: int, aggregate: str) -> Array:
+def aggregated(leaves: Array, starts: Array, targets: Array, weights: Array, count: int, aggregate: str) -> Array:
     """Returns the aggregate of the leaves of each row, for each of `count` targets."""
-    rows, trees = found.shape
-    flat = found.reshape(-1)
+    rows, trees = leaves.shape
+    flat = leaves.reshape(-1)
     lengths = starts[flat + 1] - starts[flat]
     # One entry for each weight of each leaf that is come to.
     row = np.repeat(np.arange(flat.size) // max(trees, 1), lengths)

@@ -1,7 +1,7 @@
 """Compressed constants of the mil dialect: weights that are decoded before the program runs.
 
 Their results count as constants. Until iOS 17 a file keeps their parameters as attributes, from iOS 18 as literals or
-as results of other such operations. Decoding is deferred until somebody reads the elements.
+as results of other such operations. Elements are decoded when they are read.
 Source: MIL operation reference, constexpr_ops and compression.
 """
 

@@ -35,9 +35,9 @@ def _common(a: Type, b: Type) -> Type:
     return a.with_shape(tuple([n if n == m else None for n, m in zip(a.shape, b.shape, strict=True)]))
 
 
-def _differences(what: str, found: Iterable[Value], expected: Iterable[Type]) -> Iterator[Diagnostic]:
+def _differences(what: str, actual: Iterable[Value], expected: Iterable[Type]) -> Iterator[Diagnostic]:
     """Yields the differences between the types of values and the expected ones."""
-    values, types = tuple(found), tuple(expected)
+    values, types = tuple(actual), tuple(expected)
     if len(values) != len(types):
         yield Diagnostic(MALFORMED_REGION, f"{what}: expected {len(types)} values, found {len(values)}")
         return

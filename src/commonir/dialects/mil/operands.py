@@ -144,18 +144,18 @@ def all_hold(conditions: Iterable[Condition]) -> Condition:
     return needed
 
 
-def same_sizes(found: Sequence[Dim | None], expected: Sequence[Dim | None], what: str) -> Condition:
+def same_sizes(actual: Sequence[Dim | None], expected: Sequence[Dim | None], what: str) -> Condition:
     """Returns the condition that two shapes are equal as far as they are known."""
-    pairs = enumerate(zip(found, expected, strict=False))
-    return len(found) == len(expected) and all_hold([same_size(a, b, f"axis {n} of {what}") for n, (a, b) in pairs])
+    pairs = enumerate(zip(actual, expected, strict=False))
+    return len(actual) == len(expected) and all_hold([same_size(a, b, f"axis {n} of {what}") for n, (a, b) in pairs])
 
 
-def same_but_for(found: Sequence[Dim | None], expected: Sequence[Dim | None], axis: int, what: str) -> Condition:
+def same_but_for(actual: Sequence[Dim | None], expected: Sequence[Dim | None], axis: int, what: str) -> Condition:
     """The same but for one axis, which may be counted from the end."""
-    if len(found) != len(expected) or not is_axis(axis, len(expected)):
-        return len(found) == len(expected)
+    if len(actual) != len(expected) or not is_axis(axis, len(expected)):
+        return len(actual) == len(expected)
     n = axis % len(expected)
-    return same_sizes((*found[:n], None, *found[n + 1 :]), expected, what)
+    return same_sizes((*actual[:n], None, *actual[n + 1 :]), expected, what)
 
 
 def is_multiple(size: Dim | None, factor: int) -> bool:

@@ -157,7 +157,7 @@ class DescribedFunction(Function):
 
     @property
     def _interface(self) -> Interface | None:
-        """Returns what the enclosing model's description says of the function."""
+        """Returns the description of the function in that of the enclosing model."""
         holder = self.parent_op
         description = description_of(holder) if isinstance(holder, Module) else None
         return None if description is None else description.interface(self.symbol_name)

@@ -217,10 +217,10 @@ class GlobalUse(DeclaredResults):
         """The type of what is loaded or stored."""
         return self.results[0].type
 
-    def check_access(self, found: Global) -> Iterator[Diagnostic]:
+    def check_access(self, target: Global) -> Iterator[Diagnostic]:
         """Yields the reasons that forbid this access."""
-        if self.moved_type is not found.type:
-            message = f"{self.name}: cannot load from global typed '{found.type}' as '{self.moved_type}'"
+        if self.moved_type is not target.type:
+            message = f"{self.name}: cannot load from global typed '{target.type}' as '{self.moved_type}'"
             yield Diagnostic(WRONG_TYPE, message)
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -257,11 +257,11 @@ class GlobalLoadConst(_GlobalLoad, name="ml_program.global_load_const", traits=(
 
     outward = False
 
-    def check_access(self, found: Global) -> Iterator[Diagnostic]:
-        if found.is_mutable:
-            message = f"{self.name}: cannot load as const from mutable global @{found.sym_name}"
+    def check_access(self, target: Global) -> Iterator[Diagnostic]:
+        if target.is_mutable:
+            message = f"{self.name}: cannot load as const from mutable global @{target.sym_name}"
             yield Diagnostic(WRONG_ATTRIBUTE, message)
-        yield from super().check_access(found)
+        yield from super().check_access(target)
 
     def constant_data(self) -> Data | None:
         result = self.target
@@ -307,12 +307,12 @@ class _GlobalStore(GlobalUse):
     def moved_type(self) -> Type:
         return self.value.type
 
-    def check_access(self, found: Global) -> Iterator[Diagnostic]:
-        if not found.is_mutable:
-            message = f"{self.name}: cannot store to an immutable global @{found.sym_name}"
+    def check_access(self, target: Global) -> Iterator[Diagnostic]:
+        if not target.is_mutable:
+            message = f"{self.name}: cannot store to an immutable global @{target.sym_name}"
             yield Diagnostic(WRONG_ATTRIBUTE, message)
-        if self.moved_type is not found.type:
-            message = f"{self.name}: cannot store to a global typed '{found.type}' from '{self.moved_type}'"
+        if self.moved_type is not target.type:
+            message = f"{self.name}: cannot store to a global typed '{target.type}' from '{self.moved_type}'"
             yield Diagnostic(WRONG_TYPE, message)
 
 

@@ -67,9 +67,9 @@ class Masks:
         # Whether a query may be kept from every key.
         self.may_be_empty = False
 
-    def allow(self, kept: Value) -> None:
-        """Keeps the pairs that are true, of those kept so far."""
-        self.allowed = kept if self.allowed is None else core.logical_and(self.allowed, kept)
+    def allow(self, pairs: Value) -> None:
+        """Allows only pairs that are true, of those allowed so far."""
+        self.allowed = pairs if self.allowed is None else core.logical_and(self.allowed, pairs)
 
     def give(self, mask: Value) -> None:
         """A mask of bools, or of numbers that are added. It is continued to all keys, which it keeps away."""

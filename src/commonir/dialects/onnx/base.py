@@ -160,7 +160,7 @@ class OnnxOp(Op, traits=(traits.Pure,)):
 
     def _followed(self) -> tuple[Dim, ...] | None:
         try:
-            built = results_of(self.reference(*map(_stand_in, self.grouped_operands())))
+            built = results_of(self.reference(*map(_placeholder, self.grouped_operands())))
         except (DiagnosticError, NotationError):
             return None
         return known_dims(built[0])
@@ -176,14 +176,14 @@ def _elements(value: Value) -> tuple[Dim, ...] | None:
     return known_dims(value) if not isinstance(value.type, TensorType) or is_short(value.type) else None
 
 
-def _stand_in(operand: Value | tuple[Value, ...] | None) -> Value | tuple[Value, ...] | None:
-    """Something of the same type and known elements, for a reference to be called with."""
+def _placeholder(operand: Value | tuple[Value, ...] | None) -> Value | tuple[Value, ...] | None:
+    """Returns a placeholder of the same type and known elements, with which a reference is called."""
     if isinstance(operand, tuple):
-        return tuple([_stand_in_for(v) for v in operand])
-    return None if operand is None else _stand_in_for(operand)
+        return tuple([_placeholder_for(v) for v in operand])
+    return None if operand is None else _placeholder_for(operand)
 
 
-def _stand_in_for(value: Value) -> Value:
+def _placeholder_for(value: Value) -> Value:
     dims = _elements(value)
     return Value(value.type) if dims is None else Known(value.type, dims).result
 

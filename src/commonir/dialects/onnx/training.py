@@ -36,16 +36,18 @@ class Optimizer(OnnxOp):
     outputs: tuple[Value, ...] = result(any_type, variadic=True)
     T1 = LEARNING_RATES
 
-    def steps(self, inputs: tuple[Value, ...], kept: int, step: Callable[..., tuple[Value, ...]]) -> tuple[Value, ...]:
-        """Returns the results of a step for each tensor, its gradient and its `kept` tensors, in order of their roles.
+    def steps(
+        self, inputs: tuple[Value, ...], states: int, step: Callable[..., tuple[Value, ...]]
+    ) -> tuple[Value, ...]:
+        """Returns the results of a step for each tensor, its gradient and its `states`, in order of their roles.
 
-        Raises: NotationError when the inputs are not as many of each kind.
+        Raises: NotationError when the inputs are not as many of each role.
         """
-        count, rest = divmod(len(inputs), kept + 2)
+        count, rest = divmod(len(inputs), states + 2)
         if rest or not count:
-            raise NotationError(f"{len(inputs)} inputs are not {kept + 2} for each tensor that is trained")
+            raise NotationError(f"{len(inputs)} inputs are not {states + 2} for each tensor that is trained")
         built = [step(*inputs[n::count]) for n in range(count)]
-        return tuple([results[kind] for kind in range(kept + 1) for results in built])
+        return tuple([results[kind] for kind in range(states + 1) for results in built])
 
 
 class Adagrad(Optimizer, name="onnx.preview.training.Adagrad", since="training1"):

@@ -38,7 +38,7 @@ def as_unsigned(x: Scalar, wide: np.dtype[np.generic]) -> Scalar:
 
 
 def combined(name: str) -> Callable[..., Scalar]:
-    """Returns what an operation makes of what is there and of one element of each input."""
+    """Returns the result of an operation for the previous value and one element of each input."""
     if "pooling" in name:
         if name.endswith("sum"):
             return lambda out, x, _: out + x.astype(out.dtype)

@@ -49,7 +49,7 @@ def _numbers(seed: int) -> Array:
 
 
 def _mapped(operation: str, result: str, *arrays: Array) -> Array:
-    """Returns what an operation gives for all elements of tensors; it takes none itself."""
+    """Returns the results of an operation for all elements of tensors; it takes none itself."""
     kind, out = f"tensor<{COUNT}x{NUMBER}>", f"tensor<{COUNT}x{result}>"
     names = [f"%x{n}" for n in range(len(arrays))]
     inputs = ", ".join(f"{name}: {kind}" for name in names)

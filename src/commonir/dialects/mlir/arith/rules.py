@@ -131,12 +131,12 @@ _EXTENDED: tuple[Rewrite, ...] = (
 
 
 def _sum_alone(op: AddUIExtended, editor: Editor) -> bool:
-    """A sum of which nobody asks whether it fits."""
+    """A sum whose carry is not used."""
     return not op.overflow.is_used and _only(op, AddI, editor)
 
 
 def _product_alone(op: MulSIExtended | MulUIExtended, editor: Editor) -> bool:
-    """A product of which nobody asks for the upper half."""
+    """A product whose upper half is not used."""
     return not op.high.is_used and _only(op, MulI, editor)
 
 
@@ -176,7 +176,7 @@ def _bits() -> tuple[Rewrite, ...]:
 
 
 def _with_result(rule: Rewrite) -> Rewrite:
-    """The rule, for a function of the operation at hand, whose values are `z`."""
+    """The rule, for a function of the operation, whose values are `z`."""
     return Rewrite(rule.source.named("z"), rule.results, rule.restrictions, benefit=rule.benefit)
 
 

@@ -1,6 +1,6 @@
 """Scalar programs of named operations: which operations of other dialects stand in their regions.
 
-A body is stated over `Scalars`, which chooses the operation for the types at hand: a sum of floats is `arith.addf`, of
+A body is stated over `Scalars`, which chooses the operation for the types: a sum of floats is `arith.addf`, of
 bools `arith.ori`. Operations of other dialects are made by name.
 Source: MLIR linalg dialect, named operations.
 """

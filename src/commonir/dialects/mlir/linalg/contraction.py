@@ -27,7 +27,7 @@ class Factor(NamedTuple):
     has_indices: bool
 
 
-def contraction(op: Structured, summand: Value, kept: Sequence[int], sizes: Mapping[int, Dim]) -> Value | None:
+def contraction(op: Structured, summand: Value, remaining: Sequence[int], sizes: Mapping[int, Dim]) -> Value | None:
     """The sum of a product over the dimensions that are not kept, with axes for those that are.
 
     None when it is not one of several factors, or a dimension that is summed over is in none of them.
@@ -35,16 +35,16 @@ def contraction(op: Structured, summand: Value, kept: Sequence[int], sizes: Mapp
     """
     factors = [_factor(op, v) for v in _factors(op.body, summand)]
     mentioned = {d for f in factors for d in f.dims}
-    if len(factors) < 2 or len(sizes) > len(_LETTERS) or any(d not in mentioned for d in sizes if d not in kept):
+    if len(factors) < 2 or len(sizes) > len(_LETTERS) or any(d not in mentioned for d in sizes if d not in remaining):
         return None
-    result = _convolution(op, factors, kept, sizes) if len(factors) == 2 else None
+    result = _convolution(op, factors, remaining, sizes) if len(factors) == 2 else None
     if result is not None:
         return result
     values = tuple([_lifted(op, f, sizes) for f in factors])
-    held = [d for d in kept if d in mentioned]
+    held = [d for d in remaining if d in mentioned]
     terms = ",".join(["".join([_LETTERS[d] for d in f.dims]) for f in factors])
     summed = core.einsum(values, f"{terms}->{''.join([_LETTERS[d] for d in held])}")
-    return ordered(summed, held, kept)
+    return ordered(summed, held, remaining)
 
 
 def _factors(body: Block, summand: Value) -> list[Value]:
@@ -62,7 +62,7 @@ def _factors(body: Block, summand: Value) -> list[Value]:
 
 
 def _factor(op: Structured, value: Value) -> Factor:
-    """Returns what a value of the scalar program depends on."""
+    """Returns the dependencies of a value of the scalar program."""
     seen: dict[Value, None] = {}
     pending = [value]
     while pending:
@@ -126,19 +126,19 @@ class _Roles(NamedTuple):
 
 
 def _convolution(
-    op: Structured, factors: Sequence[Factor], kept: Sequence[int], sizes: Mapping[int, Dim]
+    op: Structured, factors: Sequence[Factor], remaining: Sequence[int], sizes: Mapping[int, Dim]
 ) -> Value | None:
     """The sum of products of two factors of which one is read through windows that the other one weighs."""
     for image, weight in (factors, factors[::-1]):
         if len(image.arguments) == 1 and not image.has_indices:
-            roles = _roles(op, image, weight, kept, sizes)
+            roles = _roles(op, image, weight, remaining, sizes)
             if roles is not None:
-                return _convolved(op, image, weight, roles, kept, sizes)
+                return _convolved(op, image, weight, roles, remaining, sizes)
     return None
 
 
 def _roles(
-    op: Structured, image: Factor, weight: Factor, kept: Sequence[int], sizes: Mapping[int, Dim]
+    op: Structured, image: Factor, weight: Factor, remaining: Sequence[int], sizes: Mapping[int, Dim]
 ) -> _Roles | None:
     number = op.body.arguments.index(image.arguments[0])
     results, shape = op.maps[number].results, core.tensor_type(op.operands[number]).shape or ()
@@ -150,8 +150,8 @@ def _roles(
             plain.append(d)
             continue
         form = linear_form(e)
-        outer = [d for d in form.factors if d in kept] if form is not None else []
-        inner = [d for d in form.factors if d not in kept] if form is not None else []
+        outer = [d for d in form.factors if d in remaining] if form is not None else []
+        inner = [d for d in form.factors if d not in remaining] if form is not None else []
         if form is None or form.constant or len(outer) != 1 or len(inner) != 1:
             return None
         window = _Window(axis, outer[0], inner[0], form.factors[outer[0]], form.factors[inner[0]])
@@ -167,18 +167,18 @@ def _roles(
         return None
     if any(w.outer in weight.dims or w.inner not in weight.dims for w in windows):
         return None
-    groups = [d for d in plain if d in weight.dims and d in kept]
+    groups = [d for d in plain if d in weight.dims and d in remaining]
     images = [d for d in plain if d not in weight.dims]
-    channels = [d for d in plain if d in weight.dims and d not in kept]
-    filters = [d for d in weight.dims if d in kept and d not in groups]
+    channels = [d for d in plain if d in weight.dims and d not in remaining]
+    filters = [d for d in weight.dims if d in remaining and d not in groups]
     rest = [d for d in weight.dims if d not in (*groups, *channels, *filters, *walking)]
-    if rest or any(d not in kept for d in images):
+    if rest or any(d not in remaining for d in images):
         return None
     return _Roles(images, groups, filters, channels, windows)
 
 
 def _convolved(
-    op: Structured, image: Factor, weight: Factor, roles: _Roles, kept: Sequence[int], sizes: Mapping[int, Dim]
+    op: Structured, image: Factor, weight: Factor, roles: _Roles, remaining: Sequence[int], sizes: Mapping[int, Dim]
 ) -> Value:
     argument = image.arguments[0]
     number = op.body.arguments.index(argument)
@@ -205,7 +205,7 @@ def _convolved(
     strides, dilations = tuple([v.stride for v in windows]), tuple([v.dilation for v in windows])
     y = core.conv(x, w, None, strides, dilations, (), count)
     values = [*roles.images, *roles.groups, *roles.filters, *(v.outer for v in windows)]
-    return ordered(core.reshape(y, tuple([sizes[d] for d in values])), values, kept)
+    return ordered(core.reshape(y, tuple([sizes[d] for d in values])), values, remaining)
 
 
 def _no_index(dim: int) -> Value:

@@ -156,10 +156,10 @@ def _shape(value: Value) -> tuple[int, ...]:
 class _Transform(LinalgOp):
     """Base of the transforms. An axis along which the filter has size 1 is not transformed."""
 
-    def wrong_result(self, output: Value, found: Value) -> Iterator[Diagnostic]:
-        if found.type is not output.type:
+    def wrong_result(self, output: Value, actual: Value) -> Iterator[Diagnostic]:
+        if actual.type is not output.type:
             yield self.violated(
-                f"expected type of operand #1 ('{output.type}') to match type of corresponding result ('{found.type}')"
+                f"expected type of operand #1 ('{output.type}') to match type of corresponding result ('{actual.type}')"
             )
 
     def wrong_sizes(self, output: Value, expected: Sequence[int | None]) -> Iterator[Diagnostic]:

@@ -30,12 +30,12 @@ def arguments_of(region: Region) -> tuple[Value, ...]:
     return region.blocks[0].arguments if region.blocks else ()
 
 
-def differing_types(op: ScfOp, what: str, found: Sequence[Value], expected: Sequence[Type]) -> Iterator[Diagnostic]:
+def differing_types(op: ScfOp, what: str, actual: Sequence[Value], expected: Sequence[Type]) -> Iterator[Diagnostic]:
     """Yields the differences between the types of values and the expected ones."""
-    if len(found) != len(expected):
-        yield op.malformed(f"{what}: expected {len(expected)} values, found {len(found)}")
+    if len(actual) != len(expected):
+        yield op.malformed(f"{what}: expected {len(expected)} values, found {len(actual)}")
         return
-    for n, (v, t) in enumerate(zip(found, expected, strict=True)):
+    for n, (v, t) in enumerate(zip(actual, expected, strict=True)):
         if v.type is not t:
             yield op.malformed(f"{what}: type of value #{n} must be {t}, found {v.type}")
 

@@ -290,7 +290,7 @@ class For(
         new_op = core.While((lowerBound, *initArgs), Region([condition]), region)
         if self._advances(step) or self._has_rounds(lowerBound, upperBound) is False:
             return new_op.results[1:] or new_op
-        # A loop without results is none of its values, and would be left out.
+        # A loop without results has no values, and would be left out.
         ends = core.logical_not(compare(lowerBound, upperBound))
         if self._advances(step) is None:
             ends = core.logical_or(compare(core.splat(0, step), step), ends)

@@ -178,7 +178,7 @@ def _known_position(op: Forall, editor: Editor) -> bool:
 
 
 def _share_less(op: Forall, editor: Editor) -> bool:
-    """Tensors that nobody asks for, or that no round changes, are not shared."""
+    """Tensors that are not used, or that no iteration changes, are not shared."""
     block = op.region.block
     last = block.last
     if not isinstance(last, InParallel) or len(last.region.blocks) != 1:

@@ -181,7 +181,7 @@ def _take_region(op: Assuming, editor: Editor) -> bool:
 
 
 def _drop_results(op: Assuming, editor: Editor) -> bool:
-    """Results that nobody uses are not given."""
+    """Removes unused results."""
     last = op.doRegion.blocks[0].last if len(op.doRegion.blocks) == 1 else None
     kept = [n for n, r in enumerate(op.results) if r.is_used]
     if not isinstance(last, AssumingYield) or len(kept) == len(op.results):

@@ -199,7 +199,7 @@ class Recv(_Effect, name="stablehlo.recv"):
 
 
 class _Number(HloOp, traits=(traits.Pure,), assembly="attr-dict `:` type(results)"):
-    """The number of the process at hand: 0 where there is one."""
+    """The number of this process: 0 where there is one."""
 
     result_: Value = result(UI32Tensor)
 
@@ -279,7 +279,7 @@ class _Collective(HloOp):
 
 
 def alone(op: HloOp, values: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Returns the values of a process that exchanges with nobody but itself: its own.
+    """Returns the values of a process that exchanges only with itself: its own.
 
     Raises: DiagnosticError (E0601) where a group has other processes, or may have.
     """

@@ -678,7 +678,7 @@ def _solved(a: Value, b: Value, *, lower: bool, unit: bool) -> Value:
     columns = core.iota((size,))
     zeros = core.broadcast_to(core.splat(0.0, b), sizes)
 
-    def step(found: Value, at: Value) -> Sequence[Value]:
+    def step(estimate: Value, at: Value) -> Sequence[Value]:
         unit_row = core.cast(core.equal(columns, at), kind_of(a))
         upright = core.reshape(unit_row, (size, 1))
         row = core.reduce_sum(
@@ -687,10 +687,10 @@ def _solved(a: Value, b: Value, *, lower: bool, unit: bool) -> Value:
         is_known = core.less(columns, at) if lower else core.greater(columns, at)
         known = core.select(is_known, row, core.splat(0.0, row))
         rest = core.reduce_sum(core.mul(b, upright), (rank - 2,), True)
-        rest = core.sub(rest, core.matmul(known, found))
+        rest = core.sub(rest, core.matmul(known, estimate))
         if not unit:
             rest = core.div(rest, core.reduce_sum(core.mul(row, unit_row), (rank - 1,), True))
-        return [core.add(found, core.mul(rest, upright))]
+        return [core.add(estimate, core.mul(rest, upright))]
 
     body = core.nested([zeros.type, core.tensor_type(core.scalar(0, i64))], step)
     (result,) = core.scan((zeros,), (columns,), body, reverse=not lower)

@@ -55,11 +55,11 @@ class Return(
         return core.Yield(results_)
 
 
-def _differing(found: Sequence[Value], expected: Sequence[Value]) -> str:
+def _differing(actual: Sequence[Value], expected: Sequence[Value]) -> str:
     """Returns how values differ from the expected ones; empty when they agree."""
-    if len(found) != len(expected):
-        return f"expected {len(expected)} values, found {len(found)}"
-    for n, (a, b) in enumerate(zip(found, expected, strict=True)):
+    if len(actual) != len(expected):
+        return f"expected {len(expected)} values, found {len(actual)}"
+    for n, (a, b) in enumerate(zip(actual, expected, strict=True)):
         if not are_compatible_types(a.type, b.type):
             return f"expected value {n} to be of type {b.type}, found {a.type}"
     return ""

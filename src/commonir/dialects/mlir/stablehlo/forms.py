@@ -269,7 +269,7 @@ class WordsForm:
                 return
             reader.take(",")
 
-    def attributes(self, reader: FormReader, found: dict[str, Attribute]) -> None:
+    def attributes(self, reader: FormReader, values: dict[str, Attribute]) -> None:
         """Reads words with values."""
         for n, w in enumerate(self.words):
             if not reader.take(w.word):
@@ -277,7 +277,7 @@ class WordsForm:
                     continue
                 reader.expect(w.word)
             reader.expect("=")
-            found[w.field] = w.read(reader)
+            values[w.field] = w.read(reader)
             if n + 1 < len(self.words):
                 reader.take(",")
 
@@ -325,14 +325,14 @@ SAME_FORM = WordsForm(types=SAME)
 class FormatForm(WordsForm):
     """`%x, format = e5m10 : type`."""
 
-    def attributes(self, reader: FormReader, found: dict[str, Attribute]) -> None:
+    def attributes(self, reader: FormReader, values: dict[str, Attribute]) -> None:
         reader.expect("format")
         reader.expect("=")
         at = reader.position
         match = _FORMAT.fullmatch(reader.keyword())
         if match is None:
             reader.fail("expected exponent mantissa in format e#m#", at=at)
-        found["exponent_bits"], found["mantissa_bits"] = (
+        values["exponent_bits"], values["mantissa_bits"] = (
             IntegerAttr(int(match[1]), i32),
             IntegerAttr(int(match[2]), i32),
         )
@@ -354,7 +354,7 @@ class SliceForm(WordsForm):
 
     names = ("start_indices", "limit_indices", "strides")
 
-    def attributes(self, reader: FormReader, found: dict[str, Attribute]) -> None:
+    def attributes(self, reader: FormReader, values: dict[str, Attribute]) -> None:
         def one() -> tuple[int, int, int]:
             start = reader.integer()
             reader.expect(":")
@@ -364,7 +364,7 @@ class SliceForm(WordsForm):
         reader.expect("[")
         ranges = reader.separated(one, "]")
         for n, name in enumerate(self.names):
-            found[name] = DenseArrayAttr(i64, tuple([r[n] for r in ranges]))
+            values[name] = DenseArrayAttr(i64, tuple([r[n] for r in ranges]))
 
     def write(self, writer: FormWriter) -> None:
         op = writer.op
@@ -384,7 +384,7 @@ class DotForm(WordsForm):
     def __init__(self) -> None:
         super().__init__(PRECISION, Word("algorithm", "algorithm", _read_algorithm, _write_algorithm, optional=True))
 
-    def attributes(self, reader: FormReader, found: dict[str, Attribute]) -> None:
+    def attributes(self, reader: FormReader, values: dict[str, Attribute]) -> None:
         lists: list[tuple[int, ...]] = []
         for word, needed in (("batching_dims", False), ("contracting_dims", True)):
             if not needed and not reader.at(word):
@@ -399,9 +399,9 @@ class DotForm(WordsForm):
                 reader.expect(",")
         dims = DotDims(*lists)
         shown = ", ".join([f"{k} = {list(v)}" for k, v in dims._asdict().items() if v])
-        found["dot_dimension_numbers"] = DialectAttr("stablehlo", "dot", shown)
+        values["dot_dimension_numbers"] = DialectAttr("stablehlo", "dot", shown)
         if reader.take(","):
-            super().attributes(reader, found)
+            super().attributes(reader, values)
 
     def write(self, writer: FormWriter) -> None:
         op = writer.op
@@ -440,7 +440,7 @@ class ConvolutionForm(WordsForm):
         reader.expect("(")
         uses += reader.separated(reader.use, ")")
 
-    def attributes(self, reader: FormReader, found: dict[str, Attribute]) -> None:
+    def attributes(self, reader: FormReader, values: dict[str, Attribute]) -> None:
         reader.expect("dim_numbers")
         reader.expect("=")
         at = reader.position
@@ -453,23 +453,23 @@ class ConvolutionForm(WordsForm):
             conv_of(text)
         except ValueError as error:
             reader.fail(str(error), at=at)
-        found["dimension_numbers"] = DialectAttr("stablehlo", "conv", text)
+        values["dimension_numbers"] = DialectAttr("stablehlo", "conv", text)
         reader.expect(",")
         reader.expect("window")
         reader.expect("=")
         reader.expect("{")
-        reader.separated(lambda: self._window(reader, found), "}")
+        reader.separated(lambda: self._window(reader, values), "}")
 
     def _group(self, reader: FormReader) -> str:
         reader.expect("[")
         words = reader.separated(lambda: str(reader.integer()) if reader.at_integer() else reader.keyword(), "]")
         return f"[{', '.join(words)}]"
 
-    def _window(self, reader: FormReader, found: dict[str, Attribute]) -> None:
+    def _window(self, reader: FormReader, values: dict[str, Attribute]) -> None:
         at = reader.position
         word = reader.keyword()
         field = self.lists.get(word)
-        if field is None or field in found:
+        if field is None or field in values:
             reader.fail(f"unexpected keyword '{word}'", at=at)
         reader.expect("=")
         if word == "pad":
@@ -478,15 +478,15 @@ class ConvolutionForm(WordsForm):
             if any(len(p) != 2 for p in pairs):
                 reader.fail("expected pairs of numbers", at=at)
             data = data_of(i64, (len(pairs), 2), [n for p in pairs for n in p])
-            found[field] = DataAttr(data)
+            values[field] = DataAttr(data)
         elif word == "reverse":
             reader.expect("[")
             words = reader.separated(
                 lambda: bool(reader.integer()) if reader.at_integer() else reader.keyword() == "true", "]"
             )
-            found[field] = DenseArrayAttr(boolean, tuple(words))
+            values[field] = DenseArrayAttr(boolean, tuple(words))
         else:
-            found[field] = _read_numbers(reader)
+            values[field] = _read_numbers(reader)
 
     def write(self, writer: FormWriter) -> None:
         op = writer.op

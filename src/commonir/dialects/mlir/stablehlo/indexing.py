@@ -40,15 +40,15 @@ from commonir.symbolic import Dim, element_count
 
 
 def _check_axes(
-    op: HloOp, label: str, name: str, found: Sequence[int], rank: int, *, ordered: bool = False
+    op: HloOp, label: str, name: str, axes: Sequence[int], rank: int, *, ordered: bool = False
 ) -> Iterator[Diagnostic]:
     """Yields the faults of a list of axes."""
-    if len(set(found)) != len(found):
-        yield op.violated(f"{label}: expects {name} to not repeat, got: {list(found)}")
-    elif ordered and list(found) != sorted(found):
-        yield op.violated(f"{label}: expects {name} to be sorted, got: {list(found)}")
-    if any(not 0 <= d < rank for d in found):
-        yield op.violated(f"{label}: expects each element of {name} to be in range [0, {rank}), got: {list(found)}")
+    if len(set(axes)) != len(axes):
+        yield op.violated(f"{label}: expects {name} to not repeat, got: {list(axes)}")
+    elif ordered and list(axes) != sorted(axes):
+        yield op.violated(f"{label}: expects {name} to be sorted, got: {list(axes)}")
+    if any(not 0 <= d < rank for d in axes):
+        yield op.violated(f"{label}: expects each element of {name} to be in range [0, {rank}), got: {list(axes)}")
 
 
 Axes = tuple[Value, Sequence[int]]
@@ -295,17 +295,17 @@ def gathered(x: Value, indices: Value, dims: GatherDims, sizes: Sequence[int]) -
     return _arranged(result, dims, len(batch), [*inner, *fixed], dropped)
 
 
-def _arranged(found: Value, dims: GatherDims, batch: int, order: Sequence[int], dropped: Sequence[int]) -> Value:
+def _arranged(gathered: Value, dims: GatherDims, batch: int, order: Sequence[int], dropped: Sequence[int]) -> Value:
     """Returns the gathered elements with the axes of the indices first, in the order of the result's axes."""
     gone = [batch + n for n, d in enumerate(order) if d in dropped]
     if gone:
-        found = core.squeeze(found, tuple(gone))
+        gathered = core.squeeze(gathered, tuple(gone))
     left = [d for d in order if d not in dropped]
     rank = batch + len(left)
     places = dict(zip(dims.offset_dims, sorted(left), strict=True))
     outer = iter(range(batch))
     permutation = [batch + left.index(places[n]) if n in places else next(outer) for n in range(rank)]
-    return transposed(found, permutation)
+    return transposed(gathered, permutation)
 
 
 class Scatter(HloOp, name="stablehlo.scatter", traits=(traits.Pure, traits.SameVariadicOperandSize)):

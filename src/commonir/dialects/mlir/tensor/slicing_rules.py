@@ -29,14 +29,14 @@ def _stated(static: Sequence[int], dynamic: Sequence[Value]) -> tuple[tuple[int,
     return (numbers, kept) if len(kept) < len(dynamic) else None
 
 
-def _with_fields(op: Op, fields: Mapping[str, object], kind: Type, editor: Editor) -> bool:
+def _with_fields(op: Op, fields: Mapping[str, object], result_type: Type, editor: Editor) -> bool:
     """Puts an operation with other fields in the place of one, and a cast where its type says more."""
     arguments = {f.name: op.field_value(f) for f in op.layout.arguments}
     regions = {f.name: op.regions[n].take() for n, f in enumerate(op.layout.regions)}
-    built = type(op).build({**arguments, **regions, **fields}, (kind,))
+    built = type(op).build({**arguments, **regions, **fields}, (result_type,))
     editor.insert(built, op)
     result = built.results[0]
-    if kind is not op.results[0].type:
+    if result_type is not op.results[0].type:
         cast = Cast.build({"source": result}, (op.results[0].type,))
         editor.insert(cast, op)
         result = cast.dest

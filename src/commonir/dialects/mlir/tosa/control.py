@@ -155,11 +155,11 @@ def _violated(op: MlirOp, message: str) -> Diagnostic:
     return Diagnostic(WRONG_TYPE, f"{op.name}: {message}")
 
 
-def _check_types(op: MlirOp, what: str, found: Sequence[Value], expected: Sequence[Value]) -> Iterator[Diagnostic]:
-    if len(found) != len(expected):
-        yield _violated(op, f"{what}: require {len(expected)} values, found {len(found)}")
+def _check_types(op: MlirOp, what: str, actual: Sequence[Value], expected: Sequence[Value]) -> Iterator[Diagnostic]:
+    if len(actual) != len(expected):
+        yield _violated(op, f"{what}: require {len(expected)} values, found {len(actual)}")
         return
-    for a, b in zip(found, expected, strict=True):
+    for a, b in zip(actual, expected, strict=True):
         if element_of(a.type) is not element_of(b.type) or not same_sizes(stated_shape(a), stated_shape(b)):
             yield _violated(op, f"{what}: require types to match, expected {b.type}, found {a.type}")
 

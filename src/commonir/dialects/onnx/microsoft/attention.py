@@ -156,7 +156,7 @@ class Attention(OnnxOp, name="onnx.microsoft.Attention", since="microsoft1"):
         return (y, core.stack((keys, values), 0)) if self.trace_key() else (y,)
 
     def trace_key(self) -> bool:
-        """Returns whether keys and values are asked for: those of different sizes are no one tensor."""
+        """Returns whether keys and values are expected: those of different sizes are not one tensor."""
         if self.built_results is None:
             return len(set(self.qkv_hidden_sizes or (0, 0, 0))) == 1
         return len(self.built_results) == 2

@@ -39,12 +39,12 @@ def _unpacked(x: Value, bits: int, shape: tuple[Dim, ...]) -> Value:
     return rows if row == kept else core.slice(rows, (0,) * len(shape), shape, (1,) * len(shape))
 
 
-def _without_ends(data: Data, bits: int, row: int, kept: int) -> bytes | memoryview:
-    """The bytes of rows of numbers of some bits without what fills up the last byte of each."""
-    if row == kept:
+def _without_ends(data: Data, bits: int, row: int, length: int) -> bytes | memoryview:
+    """Returns the bytes of rows of numbers of some bits without the padding of the last byte of each."""
+    if row == length:
         return data.buffer()
     codes = codes_of(data.buffer(), bits, data.count * (8 // bits))
-    return packed_codes([c for n in range(0, len(codes), row) for c in codes[n : n + kept]], bits)
+    return packed_codes([c for n in range(0, len(codes), row) for c in codes[n : n + length]], bits)
 
 
 def _middle(bits: int) -> Value:
