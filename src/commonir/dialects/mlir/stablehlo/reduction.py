@@ -485,7 +485,7 @@ def _offsets(window: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 class Sort(HloOp, name="stablehlo.sort", traits=(traits.Pure, SameOperandsAndResultShape)):
     """Sorts tensors along an axis by a comparison of elements; all of them are permuted alike. C1: there is an input.
-    C2: the axis is one of theirs. C3: the comparison takes two numbers of each and gives a truth value.
+    C2: the axis is one of theirs. C3: the comparison takes two numbers of each and returns a bool.
     """
 
     assembly = ""
