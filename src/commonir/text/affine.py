@@ -1,4 +1,4 @@
-"""Affine maps and sets out of MLIR text.
+"""Reader of affine maps and sets in MLIR text.
 
 Source: MLIR, affine dialect, grammar of expressions; limits of nesting are those of `text/attributes.py`.
 """
@@ -64,7 +64,7 @@ class AffineReader:
         dims = self._names("(", ")", AffineDim)
         return dims, self._names("[", "]", AffineSymbol) if self.tokens.at("[") else 0
 
-    def _names(self, opening: str, closing: str, kind: Callable[[int], AffineExpr]) -> int:
+    def _names(self, opening: str, closing: str, build: Callable[[int], AffineExpr]) -> int:
         tokens = self.tokens
         tokens.expect(opening)
         count = 0
@@ -77,7 +77,7 @@ class AffineReader:
                 tokens.fail(f"'{name}' is named twice", at=at)
             if len(self.names) >= _MOST_NAMES:
                 tokens.fail(f"more than {_MOST_NAMES} dimensions and symbols", at=at, code=LIMIT_EXCEEDED)
-            self.names[name] = kind(count)
+            self.names[name] = build(count)
             count += 1
         return count
 
@@ -141,10 +141,10 @@ class AffineReader:
             tokens.unexpected("a dimension, symbol or number")
         return -out if negative else out
 
-    def _bounded(self, made: AffineExpr, at: int) -> AffineExpr:
-        if made.depth > _DEEPEST:
+    def _bounded(self, expression: AffineExpr, at: int) -> AffineExpr:
+        if expression.depth > _DEEPEST:
             self.tokens.fail(f"nested more than {_DEEPEST} deep", at=at, code=NESTING_TOO_DEEP)
-        return made
+        return expression
 
 
 _DIVISIONS: Mapping[str, Callable[[AffineExpr, AffineExpr], AffineExpr]] = {
@@ -155,7 +155,7 @@ _DIVISIONS: Mapping[str, Callable[[AffineExpr, AffineExpr], AffineExpr]] = {
 
 
 def _number(tokens: TokenStream) -> int:
-    """Reads a number that 64 bits hold with a sign."""
+    """Reads a number that fits a signed 64-bit integer."""
     at = tokens.start
     digits = tokens.expect_kind("int", "a number")
     if len(digits) > _LONGEST_NUMBER or (value := int(digits, 16 if digits.startswith("0x") else 10)) > LARGEST:
@@ -164,7 +164,7 @@ def _number(tokens: TokenStream) -> int:
 
 
 def read_strided(tokens: TokenStream) -> StridedLayoutAttr:
-    """Reads `[1, ?], offset: 2`, what stands within `strided<...>`."""
+    """Reads `[1, ?], offset: 2`, the contents of `strided<...>`."""
 
     def number() -> int | None:
         if tokens.take("?"):

@@ -1,4 +1,4 @@
-"""Attributes and locations out of MLIR text.
+"""Reader of attributes and locations in MLIR text.
 
 Limits: those of `text/types.py`; tensor literals by `Limits.max_immediate_elements`.
 Source: MLIR language reference, attributes; MLIR builtin dialect, as mlir-opt 22 reads it.
@@ -44,7 +44,7 @@ from commonir.text.types import WITHOUT_OTHERS, TypeReader, parts_of_dialect
 
 _LARGEST_PLACE = 2**32 - 1
 
-# Dictionaries, arrays and maps that nest nothing and whose text alone says what they are: most recur in a program.
+# Dictionaries, arrays and maps without nested ones or aliases are cached by text, as most recur in a program.
 _DICTIONARY = re.compile(r'\{(?:[^{}"#!]|"[^{}"#!\\\n]*+"){0,1000}+\}')
 _CONSTANT = re.compile(r"(?:array<[^<>\"#!]{0,1000}+|affine_map<[^<>\"#!]{0,1000}+->[^<>\"#!]{0,1000}+)>")
 _TYPED_CONSTANT = re.compile(
@@ -75,7 +75,7 @@ class AttributeReader:
     def define_alias(self) -> None:
         """Reads `#name = attribute` or `!name = type`."""
         tokens = self.tokens
-        # All types and attributes of the definition are counted, also those that were read before.
+        # The definition is read without caches, as `extents` counts all types and attributes in it.
         for known in (self.types.tensors, self._dictionaries, self._constants):
             known.clear()
         kind, name, start = tokens.kind, tokens.text[1:], tokens.start
@@ -93,12 +93,12 @@ class AttributeReader:
             built = self.aliases.attributes[name] = self.attribute()
         own = tokens.source.count(",", begin, tokens.start) + 1
         if not isinstance(built, LocationAttr):
-            held = min(own + self.aliases.parts, tokens.limits.max_alias_parts + 1)
-            self.aliases.extents[f"{'!' if kind == 'type' else '#'}{name}"] = Extent(held, tokens.deepest)
+            part_count = min(own + self.aliases.parts, tokens.limits.max_alias_parts + 1)
+            self.aliases.extents[f"{'!' if kind == 'type' else '#'}{name}"] = Extent(part_count, tokens.deepest)
         self.aliases.is_defining, self.aliases.parts = False, parts
 
     def attribute(self, type: Type | None = None) -> Attribute:
-        """Reads an attribute. Where the text around says its `type`, none is read after it."""
+        """Reads an attribute. With `type`, no type is read after it."""
         tokens = self.tokens
         with tokens.nested():
             match tokens.kind:
@@ -120,7 +120,7 @@ class AttributeReader:
                     return tokens.unexpected("an attribute")
 
     def typed_attribute(self, type: Type | None = None) -> Attribute:
-        """Reads an attribute whose type is known, so that its text leaves it out."""
+        """Reads an attribute without its type, which is known."""
         result = self.attribute()
         if isinstance(result, IntegerAttr) and isinstance(type, ElementType):
             return IntegerAttr(result.value, type)
@@ -129,7 +129,7 @@ class AttributeReader:
         return result
 
     def attribute_of_text(self, text: str, at: int) -> Attribute | None:
-        """Returns the attribute that stands at an offset; None when a text is not all of it."""
+        """Returns the attribute of a text at an offset; None if it is not the whole text."""
         tokens = self.tokens
         result = self._constants.get(text)
         if result is None:
@@ -144,17 +144,17 @@ class AttributeReader:
 
     def _typed_constant(self, text: str, at: int) -> Attribute | None:
         """Returns the constant of a plain text `dense<...> : type` or `number : type`; None for any other."""
-        found = _TYPED_CONSTANT.fullmatch(text)
-        types = None if found is None else self.types.types_of_text(found[4], at + found.start(4))
-        if found is None or types is None:
+        match = _TYPED_CONSTANT.fullmatch(text)
+        types = None if match is None else self.types.types_of_text(match[4], at + match.start(4))
+        if match is None or types is None:
             return None
-        type, literal = types[0], found[1]
+        type, literal = types[0], match[1]
         if literal is None and isinstance(type, ElementType):
-            kind = "float" if "." in found[3] else "int"
-            return self._number_of(found[3], kind, type, at + found.start(3), negative=bool(found[2]))
+            kind = "float" if "." in match[3] else "int"
+            return self._number_of(match[3], kind, type, at + match.start(3), negative=bool(match[2]))
         if literal is None or not isinstance(type, TensorType) or not type.is_static:
             return None
-        return DataAttr(self.elements.elements(Literal(at + found.start(1), at + found.end(1)), type), type)
+        return DataAttr(self.elements.elements(Literal(at + match.start(1), at + match.end(1)), type), type)
 
     def member(self) -> Attribute:
         """Reads an attribute in a list or dictionary, where a string may be followed by a type too."""
@@ -177,7 +177,7 @@ class AttributeReader:
         return DictionaryAttr(tuple(self.entries().items()))
 
     def entries(self) -> dict[str, Attribute]:
-        """Reads what a dictionary holds, with its braces."""
+        """Reads the entries of a dictionary, with its braces."""
         tokens = self.tokens
         text = self.plain_dictionary()
         if text in self._dictionaries:
@@ -199,9 +199,9 @@ class AttributeReader:
         return entries
 
     def plain_dictionary(self) -> str:
-        """Returns the text of the dictionary at the current token if it alone says what it holds; "" for another."""
-        found = _DICTIONARY.match(self.tokens.source, self.tokens.start)
-        return "" if found is None or _DISTINCT in found[0] else found[0]
+        """Returns the text of the dictionary at the current token; "" if it has nested ones or aliases."""
+        match = _DICTIONARY.match(self.tokens.source, self.tokens.start)
+        return "" if match is None or _DISTINCT in match[0] else match[0]
 
     def key(self) -> str:
         """Reads the name of an attribute."""
@@ -259,7 +259,7 @@ class AttributeReader:
                 return TypeAttr(self.types.type())
 
     def _opens(self, name: str) -> bool:
-        """Whether a bracket follows the name of an attribute, as it must."""
+        """Reads the name of an attribute and the bracket after it; returns True."""
         self.tokens.advance()
         self.tokens.expect({"loc": "(", "distinct": "["}.get(name, "<"))
         return True
@@ -322,7 +322,7 @@ class AttributeReader:
     def _number_of(
         self, literal: str, kind: str, element: ElementType, at: int, *, negative: bool
     ) -> IntegerAttr | FloatAttr | BoolAttr:
-        """The number of a type that a token says."""
+        """Returns the number of a token, of a type."""
         code = self.elements.number_code(literal, kind, element, at, negative=negative)
         if element.is_float:
             return FloatAttr.of_bits(code, element)
@@ -331,7 +331,7 @@ class AttributeReader:
         return IntegerAttr(_signed(code, element), element)
 
     def integer_of(self, number: int, element: ElementType, at: int) -> IntegerAttr:
-        """An integer of a type, which it must fit, read at a place without it."""
+        """Returns an integer of a type. Raises: MALFORMED_TEXT if it does not fit."""
         code = self.elements.number_code(str(abs(number)), "int", element, at, negative=number < 0)
         return IntegerAttr(_signed(code, element), element)
 
@@ -389,10 +389,10 @@ class AttributeReader:
         if type is None and tokens.take(":"):
             type = self.types.type()
         if name == "ml_program.extern" and body and type is None:
-            # The form of the specification, from before the type stood after a colon.
+            # The form of the specification; newer texts have the type after a colon.
             return DialectAttr(dialect, rest, None, self._reread(body, start))
-        mnemonic, held = parts_of_dialect(rest, body)
-        built = DialectAttr(dialect, mnemonic, held, _stated(type))
+        mnemonic, body = parts_of_dialect(rest, body)
+        built = DialectAttr(dialect, mnemonic, body, _stated(type))
         if own is not None:
             own.check(self.types, built, at)
         return built
@@ -410,7 +410,7 @@ class AttributeReader:
     # -- constant tensors
 
     def _shaped(self, type: Type | None) -> tuple[Type, TensorType]:
-        """The type of a constant, given or read after its colon, and the tensor that has its elements."""
+        """Returns the type of a constant, which is read without `type`, and the tensor type of its elements."""
         tokens = self.tokens
         at = tokens.start
         if type is None:
@@ -419,22 +419,22 @@ class AttributeReader:
             type = self.types.type()
         match type:
             case TensorType():
-                held = type
+                tensor_type = type
             case VectorType():
-                held = TensorType(type.element, type.shape)
+                tensor_type = TensorType(type.element, type.shape)
             case MemRefType(element=ElementType() as element, shape=shape):
-                held = TensorType(element, shape)
+                tensor_type = TensorType(element, shape)
             case _:
                 tokens.fail(f"a constant is a tensor, a vector or memory, not {type}", at=at)
-        if not held.is_static:
+        if not tensor_type.is_static:
             tokens.fail(f"a constant needs a static shape, found {type}", at=at)
-        return type, held
+        return type, tensor_type
 
     def _dense(self, type: Type | None) -> DataAttr:
         self.tokens.advance()
         literal = self.elements.literal()
-        declared, held = self._shaped(type)
-        return DataAttr(self.elements.elements(literal, held), declared)
+        declared, tensor_type = self._shaped(type)
+        return DataAttr(self.elements.elements(literal, tensor_type), declared)
 
     def _resource(self, type: Type | None) -> DataAttr:
         tokens = self.tokens
@@ -443,14 +443,14 @@ class AttributeReader:
         start = tokens.start
         key = self.key()
         tokens.expect(">")
-        declared, held = self._shaped(type)
+        declared, tensor_type = self._shaped(type)
         if key == ELIDED:
             tokens.fail("the contents of this constant were left out of the text", at=start, code=ELIDED_CONSTANT)
         blob = self.resources.get(key)
         if blob is None:
-            return DataAttr(AbsentData(held, key), declared)
+            return DataAttr(AbsentData(tensor_type, key), declared)
         try:
-            return DataAttr(ResourceData(held, blob.content, key, blob.alignment), declared)
+            return DataAttr(ResourceData(tensor_type, blob.content, key, blob.alignment), declared)
         except ValueError as error:
             tokens.fail(f"resource '{key}': {error}", at=start)
 
@@ -458,52 +458,52 @@ class AttributeReader:
         tokens = self.tokens
         tokens.advance()
         literal = self.elements.literal()
-        declared, held = self._shaped(type)
+        declared, tensor_type = self._shaped(type)
         after = tokens.end, tokens.kind, tokens.text, tokens.start
         tokens.move_to(literal.start)
         indices: Listed = Listed([], (0,))
-        values = data_of(held.element, (0,), ())
+        values = data_of(tensor_type.element, (0,), ())
         if tokens.start < literal.end:
             indices = self.elements.listed(i64)
             tokens.expect(",")
-            values = self._sparse_values(held.element, indices)
+            values = self._sparse_values(tensor_type.element, indices)
         if tokens.start != literal.end:
             tokens.unexpected("'>'")
         tokens.end, tokens.kind, tokens.text, tokens.start = after
-        return SparseAttr(self._positions(indices, held, literal.start), values, declared)
+        return SparseAttr(self._positions(indices, tensor_type, literal.start), values, declared)
 
     def _sparse_values(self, element: ElementType, indices: Listed) -> Data:
-        """Values of as many positions as there are, each or one for all."""
+        """Reads the values of all positions: one for each, or one for all."""
         tokens = self.tokens
         at = tokens.start
-        kind = TensorType(element, (indices.shape[0] if indices.shape else 1,))
+        type = TensorType(element, (indices.shape[0] if indices.shape else 1,))
         if tokens.kind == "string" and element.kind not in TEXT_KINDS:
             literal = Literal(at, tokens.end)
             tokens.advance()
-            return self.elements.elements(literal, kind)
-        found = self.elements.listed(element)
-        if found.shape not in ((), (kind.count,)):
-            tokens.fail(f"{kind.count} positions have values of shape {found.shape}", at=at)
-        values = found.values if found.shape else found.values * kind.count
-        return self.elements.data(kind, values)
+            return self.elements.elements(literal, type)
+        listed = self.elements.listed(element)
+        if listed.shape not in ((), (type.count,)):
+            tokens.fail(f"{type.count} positions have values of shape {listed.shape}", at=at)
+        values = listed.values if listed.shape else listed.values * type.count
+        return self.elements.data(type, values)
 
-    def _positions(self, indices: Listed, held: TensorType, at: int) -> Data:
-        sizes = held.static_shape
-        rank = len(sizes)
+    def _positions(self, indices: Listed, type: TensorType, at: int) -> Data:
+        dims = type.static_shape
+        rank = len(dims)
         values, shape = indices
         if not shape:
             values, shape = [*values] * rank, (1, rank)
         if values and not ((len(shape) == 1 and rank == 1) or (len(shape) == 2 and shape[1] == rank)):
-            self.tokens.fail(f"positions of shape {shape} are none of {held}", at=at)
+            self.tokens.fail(f"positions of shape {shape} are none of {type}", at=at)
         numbers = [_signed(v, i64) for v in values if isinstance(v, int)]
-        if any(not 0 <= n < sizes[k % rank] for k, n in enumerate(numbers)):
-            self.tokens.fail(f"a position is not within {held}", at=at)
+        if any(not 0 <= n < dims[k % rank] for k, n in enumerate(numbers)):
+            self.tokens.fail(f"a position is not within {type}", at=at)
         return data_of(i64, shape, numbers)
 
     # -- locations
 
     def location(self) -> LocationAttr:
-        """Reads what stands within `loc(...)`. What aliases stand for there is not counted: it is seldom written."""
+        """Reads the location in `loc(...)`. Its aliases do not count in `parts`, as locations are seldom expanded."""
         parts = self.aliases.parts
         result = self._location()
         self.aliases.parts = parts
@@ -566,12 +566,12 @@ class AttributeReader:
 
 
 def _stated(type: Type | None) -> Type | None:
-    """The type of an attribute; `none` says that it has none."""
+    """Returns the type of an attribute; None for the type `none`."""
     return None if type is none else type
 
 
 def _signed(code: int, element: ElementType) -> int:
-    """The number that a code of an integer type means."""
+    """Returns the number of a code of an integer type."""
     if element.kind == "uint" or not element.bits:
         return code
     sign = 1 << (element.bits - 1)

@@ -1,4 +1,4 @@
-"""The types and attributes of MLIR's builtin dialect and others that have classes here, and the readers of all.
+"""The types and attributes of the builtin dialect and others that have classes here, and the readers of all.
 
 Source: MLIR language reference; builtin, quant, dlti and tosa dialects.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from commonir.ods import Dialects
     from commonir.text import layouts, own_forms, parameters, quantized_types
 else:
-    # Few programs are quantized, say what machine they are for, or use types that a loaded dialect defines.
+    # Few programs are quantized, have a data layout, or use types that a loaded dialect defines.
     layouts = LazyModule("commonir.text.layouts")
     own_forms = LazyModule("commonir.text.own_forms")
     parameters = LazyModule("commonir.text.parameters")
@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 def attribute_reader(tokens: TokenStream, dialects: Dialects | None = None) -> AttributeReader:
-    """Returns a reader of attributes, which has one of types, both with what dialects define.
+    """Returns a reader of attributes, which has a reader of types; both know the definitions of dialects.
 
     Without `dialects`, types and attributes of dialects that have no class here are stored as written.
     """

@@ -1,6 +1,6 @@
-"""Directives `custom<Name>(...)` of assembly formats that need code of their own: how each is written and read.
+"""Directives `custom<Name>(...)` of assembly formats that need code of their own: writers and readers.
 
-A directive writes to `Writer.text`; the blank before it stands there already.
+A directive writes to `Writer.text`, which ends with the blank before it.
 Source: ml_program, memref, tensor, scf, cf and tosa dialects of MLIR.
 """
 
@@ -36,14 +36,14 @@ Arguments = Sequence[Variable | TypeOf | Reference | Literal | AttributeDictiona
 
 
 class Directive(NamedTuple):
-    """How a directive is written and read; `read` ends with the current token after it."""
+    """The writer and reader of a directive; `read` ends with the current token after it."""
 
     write: Callable[[Writer, Arguments], None]
     read: Callable[[FormReader, Arguments], Reading | None]
 
 
 def fields_of(arguments: Arguments) -> list[Field]:
-    """The fields that arguments name, in order; those of references, too."""
+    """Returns the fields that arguments name, in order, also in references."""
     out: list[Field] = []
     for a in arguments:
         inner = a.element if isinstance(a, Reference) else a
@@ -77,23 +77,23 @@ def _read_visibility(reader: FormReader, arguments: Arguments) -> None:
 
 
 def _write_initial_value(writer: Writer, arguments: Arguments) -> None:
-    kind, value = fields_of(arguments)
-    held, declared = writer.attribute(value), writer.attribute(kind)
-    if held is not None:
+    type_field, value = fields_of(arguments)
+    initial, declared = writer.attribute(value), writer.attribute(type_field)
+    if initial is not None:
         # The text of `#ml_program.extern : T` and of a constant ends with its type, which is that of the global.
-        writer.text += f"({writer.printer.attribute(held)})"
+        writer.text += f"({writer.printer.attribute(initial)})"
     if isinstance(declared, TypeAttr):
         writer.text += f" : {writer.printer.type(declared.type)}"
 
 
 def _read_initial_value(reader: FormReader, arguments: Arguments) -> None:
-    kind, value = fields_of(arguments)
+    type_field, value = fields_of(arguments)
     context = reader.context
     if context.tokens.take("("):
         reader.attributes[value] = context.attributes.attribute()
         context.tokens.expect(")")
     context.tokens.expect(":")
-    reader.attributes[kind] = TypeAttr(context.types.type())
+    reader.attributes[type_field] = TypeAttr(context.types.type())
 
 
 # -- TokenOrdering: `ordering(%a, %b -> type)`, `ordering(() -> type)`
@@ -127,8 +127,8 @@ def _read_ordering(reader: FormReader, arguments: Arguments) -> None:
 
 
 def _write_signature(writer: Writer, arguments: Arguments) -> None:
-    visibility, name, kind, argument_attributes, result_attributes, body = fields_of(arguments)
-    symbol, declared = writer.attribute(name), writer.attribute(kind)
+    visibility, name, type_field, argument_attributes, result_attributes, body = fields_of(arguments)
+    symbol, declared = writer.attribute(name), writer.attribute(type_field)
     if (
         not isinstance(symbol, StringAttr)
         or not isinstance(declared, TypeAttr)
@@ -156,17 +156,17 @@ def _write_signature(writer: Writer, arguments: Arguments) -> None:
 
 
 def _dictionaries(writer: Writer, field: Field, count: int) -> list[str]:
-    given = writer.attribute(field)
-    if given is None:
+    value = writer.attribute(field)
+    if value is None:
         return [""] * count
-    if not isinstance(given, ArrayAttr) or len(given.values) != count:
+    if not isinstance(value, ArrayAttr) or len(value.values) != count:
         writer.refuse()
-    entries = [v.entries if isinstance(v, DictionaryAttr) else () for v in given.values]
+    entries = [v.entries if isinstance(v, DictionaryAttr) else () for v in value.values]
     return [f" {writer.printer.dictionary(dict(e))}" if e else "" for e in entries]
 
 
 def _read_signature(reader: FormReader, arguments: Arguments) -> None:
-    visibility, name, kind, argument_attributes, result_attributes, _ = fields_of(arguments)
+    visibility, name, type_field, argument_attributes, result_attributes, _ = fields_of(arguments)
     _read_visibility(reader, [Variable(visibility)])
     context = reader.context
     reader.attributes[name] = StringAttr(context.tokens.symbol())
@@ -178,13 +178,13 @@ def _read_signature(reader: FormReader, arguments: Arguments) -> None:
         if inputs and (context.tokens.kind == "value") is not bool(named):
             context.tokens.fail("either all inputs have names or none", at=context.tokens.start)
         if context.tokens.kind == "value":
-            found = context.argument(attributes=True)
-            named.append(found)
+            argument = context.argument(attributes=True)
+            named.append(argument)
             inputs.append(
-                (found.type, DictionaryAttr(tuple(found.attributes.items())) if found.attributes else _NOTHING)
+                (argument.type, DictionaryAttr(tuple(argument.attributes.items())) if argument.attributes else _EMPTY)
             )
         else:
-            inputs.append(_typed(reader))
+            inputs.append(_type_and_attributes(reader))
             if context.tokens.at("loc"):
                 context.location_suffix()
 
@@ -192,34 +192,34 @@ def _read_signature(reader: FormReader, arguments: Arguments) -> None:
     results: list[tuple[Type, DictionaryAttr]] = []
     if context.tokens.take("->"):
         if context.tokens.take("("):
-            results = context.tokens.separated(lambda: _typed(reader), ")")
+            results = context.tokens.separated(lambda: _type_and_attributes(reader), ")")
         else:
-            results = [(context.types.type(), _NOTHING)]
+            results = [(context.types.type(), _EMPTY)]
     types = tuple([t for t, _ in inputs])
-    reader.attributes[kind] = TypeAttr(FunctionType(types, tuple([t for t, _ in results])))
-    for field, given in ((argument_attributes, inputs), (result_attributes, results)):
-        if any(extra is not _NOTHING for _, extra in given):
-            reader.attributes[field] = ArrayAttr(tuple[Attribute, ...]([extra for _, extra in given]))
+    reader.attributes[type_field] = TypeAttr(FunctionType(types, tuple([t for t, _ in results])))
+    for field, typed in ((argument_attributes, inputs), (result_attributes, results)):
+        if any(extra is not _EMPTY for _, extra in typed):
+            reader.attributes[field] = ArrayAttr(tuple[Attribute, ...]([extra for _, extra in typed]))
     reader.entry_arguments = named
 
 
-_NOTHING = DictionaryAttr(())
+_EMPTY = DictionaryAttr(())
 
 
-def _typed(reader: FormReader) -> tuple[Type, DictionaryAttr]:
+def _type_and_attributes(reader: FormReader) -> tuple[Type, DictionaryAttr]:
     type = reader.context.types.type()
-    return type, reader.context.attributes.dictionary() if reader.context.tokens.at("{") else _NOTHING
+    return type, reader.context.attributes.dictionary() if reader.context.tokens.at("{") else _EMPTY
 
 
-# -- DynamicIndexList: `[2, %n, 4]`; values fill the places of the static list that say they do not know
+# -- DynamicIndexList: `[2, %n, 4]`; values stand for the dynamic entries of the static list
 
 
 DYNAMIC = -(1 << 63)
-"""What stands in a list of sizes, offsets or strides for one that is a value."""
+"""The entry of a list of sizes, offsets or strides whose value is an operand (`ShapedType::kDynamic`)."""
 
 
 def dynamic_index_list(printer_values: Callable[[Value], str], values: Sequence[Value], static: Sequence[int]) -> str:
-    """The text of sizes of which some are values."""
+    """Returns the text of sizes, of which some are values."""
     rest = iter(values)
     shown = [printer_values(next(rest)) if n == DYNAMIC else str(n) for n in static]
     return f"[{', '.join(shown)}]"
@@ -230,19 +230,19 @@ def _integers_of(writer: Writer, field: Field) -> Sequence[int]:
     stored: object = writer.op.field_value(field)
     if isinstance(stored, tuple):
         return stored  # pyright: ignore[reportUnknownVariableType]  decoded as integers
-    held = writer.attribute(field)
-    if not isinstance(held, DenseArrayAttr):
+    value = writer.attribute(field)
+    if not isinstance(value, DenseArrayAttr):
         writer.refuse()
-    return [int(v) for v in held.values]
+    return [int(v) for v in value.values]
 
 
 def _write_index_list(writer: Writer, arguments: Arguments) -> None:
     values, static = fields_of(arguments)[:2]
     numbers = _integers_of(writer, static)
-    found = writer.values(values)
-    if numbers.count(DYNAMIC) != len(found):
+    dynamic = writer.values(values)
+    if numbers.count(DYNAMIC) != len(dynamic):
         writer.refuse()
-    writer.text += dynamic_index_list(writer.printer.value, found, numbers)
+    writer.text += dynamic_index_list(writer.printer.value, dynamic, numbers)
 
 
 def _read_index_list(reader: FormReader, arguments: Arguments) -> None:
@@ -274,22 +274,22 @@ def _read_index_list(reader: FormReader, arguments: Arguments) -> None:
 
 
 def _write_memref_global(writer: Writer, arguments: Arguments) -> None:
-    kind, value = fields_of(arguments)
-    declared, held = writer.attribute(kind), writer.attribute(value)
+    type_field, value = fields_of(arguments)
+    declared, initial = writer.attribute(type_field), writer.attribute(value)
     if not isinstance(declared, TypeAttr):
         writer.refuse()
     writer.text += writer.printer.type(declared.type)
-    if isinstance(held, UnitAttr):
+    if isinstance(initial, UnitAttr):
         writer.text += " = uninitialized"
-    elif held is not None:
-        writer.text += f" = {writer.printer.attribute(held, 'untyped')}"
+    elif initial is not None:
+        writer.text += f" = {writer.printer.attribute(initial, 'untyped')}"
 
 
 def _read_memref_global(reader: FormReader, arguments: Arguments) -> None:
-    kind, value = fields_of(arguments)
+    type_field, value = fields_of(arguments)
     context = reader.context
     type = context.types.type()
-    reader.attributes[kind] = TypeAttr(type)
+    reader.attributes[type_field] = TypeAttr(type)
     if not context.tokens.take("="):
         return
     if context.tokens.take("uninitialized"):
@@ -299,7 +299,7 @@ def _read_memref_global(reader: FormReader, arguments: Arguments) -> None:
 
 
 def tensor_of_memref(type: Type) -> Type:
-    """The type of the contents of a buffer."""
+    """Returns the type of the contents of a buffer."""
     if isinstance(type, MemRefType) and isinstance(type.element, ElementType):
         return TensorType(type.element, type.shape)
     return type
@@ -324,12 +324,12 @@ def _write_switch(writer: Writer, arguments: Arguments) -> None:
         f"{printer.margin}  {label}: {printer.successor(block, group)}"
         for label, block, group in zip(["default", *map(str, numbers)], op.successors, groups, strict=True)
     ]
-    # The newline and the margin of the first line stand there already; without cases the bracket closes on its line.
+    # The newline and the margin of the first line are written already; without cases the bracket closes on its line.
     writer.text += ",\n".join(lines)[len(printer.margin) :] + (f"\n{printer.margin}" if numbers else "")
 
 
 def _switch_fields(arguments: Arguments) -> tuple[Field, Field, Field, Field]:
-    """The destination and operands of the default, values of cases, and their operands."""
+    """Returns the fields of the default block, its operands, the case values and their operands."""
     named = [a.field for a in arguments if isinstance(a, Variable)]
     default, default_operands, values, _, case_operands = named
     return default, default_operands, values, case_operands
@@ -339,12 +339,12 @@ def _field_of(fields: Sequence[Field], name: str) -> Field:
     return next(f for f in fields if f.spelling == name)
 
 
-def _case_numbers(held: Attribute | None) -> list[int]:
-    if isinstance(held, DataAttr):
+def _case_numbers(value: Attribute | None) -> list[int]:
+    if isinstance(value, DataAttr):
         # mlir-opt prints them without sign.
-        bits = held.data.element.bits
-        return [int(v) & ((1 << bits) - 1) for v in held.data.values() if isinstance(v, int)]
-    return [int(v) for v in held.values] if isinstance(held, DenseArrayAttr) else []
+        bits = value.data.element.bits
+        return [int(v) & ((1 << bits) - 1) for v in value.data.values() if isinstance(v, int)]
+    return [int(v) for v in value.values] if isinstance(value, DenseArrayAttr) else []
 
 
 def _read_switch(reader: FormReader, arguments: Arguments) -> None:
@@ -413,12 +413,12 @@ def _read_cases(reader: FormReader, arguments: Arguments) -> Reading:
 
 
 def _write_variable(writer: Writer, arguments: Arguments) -> None:
-    shape, kind, value = fields_of(arguments)
-    held = writer.attribute(value)
-    if held is not None:
-        writer.text += f"= {writer.printer.attribute(held)}"
+    shape, type_field, value = fields_of(arguments)
+    initial = writer.attribute(value)
+    if initial is not None:
+        writer.text += f"= {writer.printer.attribute(initial)}"
         return
-    sizes, element = writer.attribute(shape), writer.attribute(kind)
+    sizes, element = writer.attribute(shape), writer.attribute(type_field)
     if not isinstance(sizes, DataAttr) or not isinstance(element, TypeAttr):
         writer.refuse()
     dims = tuple([None if n == -1 else n for n in sizes.data.values() if isinstance(n, int)])
@@ -428,13 +428,13 @@ def _write_variable(writer: Writer, arguments: Arguments) -> None:
 
 
 def _read_variable(reader: FormReader, arguments: Arguments) -> None:
-    shape, kind, value = fields_of(arguments)
+    shape, type_field, value = fields_of(arguments)
     context = reader.context
     at = context.tokens.start
     if context.tokens.take("="):
-        held = context.attributes.attribute()
-        reader.attributes[value] = held
-        type: object = held.data.type if isinstance(held, DataAttr) else getattr(held, "type", None)
+        initial = context.attributes.attribute()
+        reader.attributes[value] = initial
+        type: object = initial.data.type if isinstance(initial, DataAttr) else getattr(initial, "type", None)
     else:
         context.tokens.expect(":")
         type = context.types.type()
@@ -442,7 +442,7 @@ def _read_variable(reader: FormReader, arguments: Arguments) -> None:
         context.tokens.fail("expected a ranked tensor", at=at)
     sizes = [n if isinstance(n, int) else -1 for n in type.shape]
     reader.attributes[shape] = DataAttr(data_of(index, (len(sizes),), sizes))
-    reader.attributes[kind] = TypeAttr(type.element)
+    reader.attributes[type_field] = TypeAttr(type.element)
 
 
 DIRECTIVES: Mapping[str, Directive] = MappingProxyType(

@@ -1,7 +1,7 @@
-"""Numbers, and the elements of constant tensors, out of MLIR text.
+"""Reader of numbers and of the elements of constant tensors in MLIR text.
 
-A literal of a tensor is first only delimited, and read when its type is known: numbers in lists by a few passes over
-the whole text, everything else, and whatever those passes do not take, token by token, which also finds the faults.
+A literal of a tensor is first only delimited, and read when its type is known. Lists of numbers are read in a few
+passes over the whole text; other literals, and malformed ones, are read token by token.
 Limits: `Limits.max_immediate_elements`. Source: MLIR language reference, attributes; dense literals as mlir-opt 22
 reads them.
 """
@@ -36,14 +36,14 @@ _STRUCT_CODES = {8: "b", 16: "h", 32: "i", 64: "q"}
 
 
 class Literal(NamedTuple):
-    """The place of a literal between `<` and `>`, or before a comma."""
+    """The range of a literal between `<` and `>`, or before a comma."""
 
     start: int
     end: int
 
 
 class Listed(NamedTuple):
-    """Elements in nested lists, their codes or strings, and the shape of the lists; () of one without brackets."""
+    """Codes or strings of elements in nested lists, and the shape of the lists; () for one without brackets."""
 
     values: list[int] | list[str]
     shape: tuple[int, ...]
@@ -77,7 +77,7 @@ class ElementReader:
         return self.number_code(literal, kind, element, start, negative=negative)
 
     def number_code(self, literal: str, kind: str, element: ElementType, start: int, *, negative: bool) -> int:
-        """The code of a number of a type, from its token."""
+        """Returns the code of a number of a type, from its token."""
         tokens = self.tokens
         if element.is_float:
             return self._float_code(literal, kind, element, start, negative=negative)
@@ -115,7 +115,7 @@ class ElementReader:
     # -- literals of tensors
 
     def literal(self) -> Literal:
-        """The literal after the current `<`, up to its `>`, which is moved over."""
+        """Reads the literal between the current `<` and its `>`."""
         tokens = self.tokens
         if not tokens.at("<"):
             tokens.unexpected("'<'")
@@ -128,15 +128,15 @@ class ElementReader:
             if tokens.source.startswith(">", end):
                 tokens.move_to(end + 1)
                 return Literal(start, end)
-        found = _UP_TO_CLOSE.match(tokens.source, start)
-        end = start if found is None else found.end()
+        match = _UP_TO_CLOSE.match(tokens.source, start)
+        end = start if match is None else match.end()
         if not tokens.source.startswith(">", end):
             tokens.fail("unterminated literal", at=start)
         tokens.move_to(end + 1)
         return Literal(start, end)
 
     def elements(self, literal: Literal, type: TensorType) -> Data:
-        """The elements that a literal says for a type of static shape."""
+        """Returns the elements of a literal of a type with static shape."""
         tokens = self.tokens
         is_text = type.element.kind in TEXT_KINDS
         if tokens.source.startswith('"', literal.start) and not is_text:
@@ -153,18 +153,18 @@ class ElementReader:
         return result or self._from_tokens(literal, type)
 
     def _number_of_all(self, literal: Literal, type: TensorType) -> Data | None:
-        """The elements that a single number says; None for any other literal."""
-        found = _NUMBER.fullmatch(self.tokens.source, literal.start, literal.end)
-        if found is None or isinstance(type.element, ComplexType):
+        """Returns the elements of a literal of one number; None for any other literal."""
+        match = _NUMBER.fullmatch(self.tokens.source, literal.start, literal.end)
+        if match is None or isinstance(type.element, ComplexType):
             return None
-        kind = "float" if "." in found[2] else "int"
-        code = self.number_code(found[2], kind, type.element, literal.start, negative=bool(found[1]))
+        kind = "float" if "." in match[2] else "int"
+        code = self.number_code(match[2], kind, type.element, literal.start, negative=bool(match[1]))
         content = packed([code], type.element)
         return InlineData(type, content) if type.count == 1 else SplatData(type, content)
 
     def _from_hex(self, literal: Literal, type: TensorType) -> Data:
         tokens = self.tokens
-        from binascii import unhexlify  # noqa: PLC0415  few texts say constants so
+        from binascii import unhexlify  # noqa: PLC0415  few texts have such constants
 
         digits = tokens.source[literal.start : literal.end].rstrip()
         content = None
@@ -243,23 +243,23 @@ class ElementReader:
                     break
                 at = tokens.start
                 tokens.advance()
-                found = counts.pop()
-                if shape[len(counts)] not in (-1, found):
-                    tokens.fail(f"expected {shape[len(counts)]} elements in this list, found {found}", at=at)
-                shape[len(counts)] = found
+                count = counts.pop()
+                if shape[len(counts)] not in (-1, count):
+                    tokens.fail(f"expected {shape[len(counts)]} elements in this list, found {count}", at=at)
+                shape[len(counts)] = count
                 if not counts:
                     return Listed(values or texts, tuple(shape))
                 counts[-1] += 1
 
     @staticmethod
     def data(type: TensorType, values: Sequence[int | str]) -> Data:
-        """The data of codes or strings."""
+        """Returns the data of codes or strings."""
         if type.element.kind in TEXT_KINDS:
             return TextData(type, [v for v in values if isinstance(v, str)])
         return InlineData(type, packed([v for v in values if isinstance(v, int)], type.element))
 
     def _lists(self, shape: Sequence[int], one: Callable[[], None]) -> None:
-        """Lists nested as deep as a shape says, with as many members as it says."""
+        """Reads nested lists of a shape, with `one` for each element."""
         tokens = self.tokens
         open_lists: list[tuple[int, int]] = []  # where each starts, and how many members it has so far
         while True:
@@ -295,12 +295,12 @@ class ElementReader:
 
 
 def packed(codes: Sequence[int], element: ElementType) -> bytes:
-    """Codes of elements as the bytes that `Data` holds."""
+    """Returns codes of elements as the bytes of `Data`."""
     return bytes(codes) if element is boolean else packed_codes(codes, element.bits)
 
 
 def _quickly(text: str, type: TensorType) -> Data | None:
-    """The elements of a literal of plain numbers in lists of the right sizes; None for everything else."""
+    """Returns the elements of a literal of plain numbers in lists of the right shape; None for any other."""
     element = type.element
     listed = _members(text, type.static_shape)
     if listed is None:
@@ -319,14 +319,14 @@ def _quickly(text: str, type: TensorType) -> Data | None:
         try:
             numbers = [*map(int, listed.split(","))]
             content = struct.pack(f"<{len(numbers)}{code.upper() if element.kind == 'uint' else code}", *numbers)
-        except (ValueError, struct.error):  # too many digits, or not in the range: told token by token
+        except (ValueError, struct.error):  # too many digits, or not in the range: reported token by token
             return None
         return InlineData(type, content)
     return None
 
 
 def _members(text: str, shape: Sequence[int]) -> str | None:
-    """The members of the innermost lists, separated by commas, when lists nest and are as long as a shape says."""
+    """Returns the members of the innermost lists, separated by commas; None if the lists have another shape."""
     if not shape or not all(shape) or '"' in text or "/" in text:
         return None
     rows = _LIST.findall(text)
@@ -334,9 +334,9 @@ def _members(text: str, shape: Sequence[int]) -> str | None:
     if any(row.count(",") + 1 != width for row in rows):
         return None
     outer = _LIST.sub("x", text)
-    for size in reversed(shape[:-1]):
+    for dim in reversed(shape[:-1]):
         lists = _LIST.findall(outer)
-        if any(row.count("x") != size or _MEMBERS.fullmatch(row) is None for row in lists):
+        if any(row.count("x") != dim or _MEMBERS.fullmatch(row) is None for row in lists):
             return None
         outer = _LIST.sub("x", outer)
     return ",".join(rows) if outer.strip() == "x" else None

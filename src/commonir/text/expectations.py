@@ -1,9 +1,9 @@
-"""What comments of a text say will be found wrong with it, as mlir-opt's option `--verify-diagnostics` reads them.
+"""Expected diagnostics in comments of a text, as for mlir-opt's option `--verify-diagnostics`.
 
     // expected-error@+1 {{a part of the message}}
 
-A comment stands on the line of the finding, or says where that is: `@+N`, `@-N`, `@above` and `@below` (the nearest
-line without such a comment), `@unknown` (anywhere). `-re` after the kind makes what stands in `{{..}}` inside a regular
+A comment is on the line of the finding, or names the line: `@+N`, `@-N`, `@above` and `@below` (the nearest
+line without such a comment), `@unknown` (anywhere). `-re` after the kind makes the text in inner `{{..}}` a regular
 expression. An expected note is found among the notes of any finding.
 """
 
@@ -28,7 +28,7 @@ _SEVERITIES = {"error": Severity.ERROR, "warning": Severity.WARNING, "remark": S
 
 
 class Expectation(NamedTuple):
-    """A finding that a comment announces."""
+    """An expected finding."""
 
     kind: str
     message: re.Pattern[str]
@@ -39,7 +39,7 @@ class Expectation(NamedTuple):
     """The line of the finding; None: any."""
 
     def is_met_by(self, found: Diagnostic) -> bool:
-        """Whether a finding is the one that is meant."""
+        """Returns whether a finding is the expected one."""
         if self.kind == "note":
             return any(self.message.search(note) for note in found.notes)
         is_there = self.line is None or self.line == found.line
@@ -47,8 +47,8 @@ class Expectation(NamedTuple):
 
 
 def unexpected(piece: Piece, found: Iterable[Diagnostic], file: str) -> list[Diagnostic]:
-    """What differs between the findings of a program and its comments: findings that none announces, as they are, and
-    comments without a finding (E0247); also comments that cannot be read (E0248).
+    """Returns the unexpected findings of a program, and a finding for each comment that is not met (E0247) or
+    malformed (E0248).
     """
     expected, wrong = _expectations(piece, file)
     left = [e for e in expected if e.kind != "note"]
@@ -84,14 +84,14 @@ def _expectations(piece: Piece, file: str) -> tuple[list[Expectation], list[Diag
             problem = f"'{text}' is not a regular expression: {error}"
             wrong.append(Diagnostic(MALFORMED_EXPECTATION, problem, file=file, line=stated_at))
             continue
-        target = _line_meant(comment["place"], index, announcing)
+        target = _target_line(comment["place"], index, announcing)
         line = None if target is None else piece.lines_before + target + 1
         out.append(Expectation(comment["kind"], message, text, stated_at, line))
     return out, wrong
 
 
 def _expression(text: str) -> str:
-    """A message of which the parts in `{{..}}` are regular expressions and the others stand for themselves."""
+    """Returns the regular expression of a message whose parts in `{{..}}` are regular expressions."""
     out, rest = "", text
     while rest:
         before, opening, after = rest.partition("{{")
@@ -105,8 +105,8 @@ def _expression(text: str) -> str:
     return out
 
 
-def _line_meant(place: str | None, index: int, announcing: Sequence[re.Match[str] | None]) -> int | None:
-    """The index of the line of which a comment speaks; None for any."""
+def _target_line(place: str | None, index: int, announcing: Sequence[re.Match[str] | None]) -> int | None:
+    """Returns the index of the line that a comment refers to; None for any."""
     match place:
         case None:
             return index

@@ -1,4 +1,4 @@
-"""Attributes of the dlti dialect out of MLIR text: keys and values in angle brackets.
+"""Reader of attributes of the dlti dialect in MLIR text: keys and values in angle brackets.
 
 Limits: those of `text/attributes.py`. Source: MLIR's dlti dialect; what mlir-opt reads, prints and refuses.
 """
@@ -15,7 +15,7 @@ _MAYBE_EMPTY = ("dl_spec", "map")
 
 
 def read_entry(reader: AttributeReader) -> Attribute:
-    """`<key, value>`."""
+    """Reads `<key, value>`."""
     tokens = reader.tokens
     tokens.expect("<")
     key = tokens.string() if tokens.kind == "string" else reader.types.type()
@@ -26,7 +26,7 @@ def read_entry(reader: AttributeReader) -> Attribute:
 
 
 def read_layout(reader: AttributeReader, kind: str) -> Attribute:
-    """`<key = value, ..>`, or entries as they stand alone, `<#dlti.dl_entry<key, value>, ..>`."""
+    """Reads `<key = value, ..>`, or complete entries, `<#dlti.dl_entry<key, value>, ..>`."""
     tokens = reader.tokens
     at = tokens.start
     tokens.expect("<")
@@ -58,7 +58,7 @@ def _entry(reader: AttributeReader, *, has_types: bool) -> DltiEntryAttr:
 
 
 def read_function_pointer_alignment(reader: AttributeReader) -> Attribute:
-    """`<64, function_dependent = true>`."""
+    """Reads `<64, function_dependent = true>`."""
     tokens = reader.tokens
     tokens.expect("<")
     alignment = tokens.integer((1 << 64) - 1) % (1 << 64)

@@ -1,6 +1,6 @@
-"""Definitions of dialects out of TableGen files, ready for reading and writing texts.
+"""Loads definitions of dialects from TableGen files for reading and writing text.
 
-A format that has no meaning is refused at once; a directive that needs C++ leaves an operation its generic form.
+An invalid assembly format is an error; an operation with a directive that needs C++ has its generic form only.
 Source: MLIR operation definitions.
 """
 
@@ -26,29 +26,29 @@ def load_dialects(
     *,
     sources: Sources | None = None,
 ) -> tuple[Dialect, ...]:
-    """The dialects that TableGen files define, in addition to those given. What files say of one dialect is joined; of
-    one operation the last definition holds. With the same `sources`, loads read files that they share once.
+    """Returns the dialects that TableGen files define, and the `given` ones. Definitions of one dialect in several
+    files are joined; the last definition of an operation wins. Loads with the same `sources` read shared files once.
 
-    Raises: DiagnosticError as `ods.from_records.load`, and E0264 for a format that has no meaning.
+    Raises: DiagnosticError as `ods.from_records.load`, and E0264 for an invalid format.
     """
     sources = Sources() if sources is None else sources
-    found = {dialect.name: dialect for dialect in given}
+    dialects = {dialect.name: dialect for dialect in given}
     for path in paths:
         built = load(
             path,
             include_dirs,
-            dialects=Dialects(dialects=found.values()),
+            dialects=Dialects(dialects=dialects.values()),
             sources=sources,
             directives=frozenset(DIRECTIVES),
         )
         check_formats(built)
-        found |= {dialect.name: dialect for dialect in built.dialects}
-    return tuple(found.values())
+        dialects |= {dialect.name: dialect for dialect in built.dialects}
+    return tuple(dialects.values())
 
 
 def check_formats(loaded: Loaded) -> None:
-    """Raises: DiagnosticError (E0264) with every format of loaded definitions that has no meaning."""
-    wrong = [found for d in loaded.definitions.values() if (found := _wrong_format(d)) is not None]
+    """Raises DiagnosticError (E0264) with every invalid format of loaded definitions."""
+    wrong = [finding for d in loaded.definitions.values() if (finding := _wrong_format(d)) is not None]
     if wrong:
         raise DiagnosticError(*wrong)
 
@@ -64,7 +64,7 @@ def _wrong_format(definition: type[Op]) -> Diagnostic | None:
 
 
 def not_evaluable(root: Operation) -> Iterator[Diagnostic]:
-    """What is not checked of the operations of a program, because their definitions state it in C++."""
+    """Yields a diagnostic for each definition with constraints in C++, which are not checked."""
     used = dict.fromkeys([type(op) for op in root.walk() if isinstance(op, RecordOp) and op.unknown])
     for definition in used:
         shown = "; ".join(definition.unknown)

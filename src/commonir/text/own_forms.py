@@ -21,7 +21,7 @@ _NAME = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_$.]*)?", re.ASCII)
 
 
 class OwnFormReader:
-    """Reads what some dialects define; see `text.types.DialectForms`."""
+    """Reads types and attributes of some dialects; see `text.types.DialectForms`."""
 
     def __init__(self, dialects: Dialects) -> None:
         self._dialects = dialects
@@ -37,7 +37,7 @@ class OwnFormReader:
         name, _ = _named(types.tokens, own.types, "type")
         result = own.types[name]
         if result is not None:
-            # What stands in brackets is skipped, as mlir-opt does where nothing is read.
+            # The text in brackets is skipped, as mlir-opt does where nothing is read.
             types.tokens.body()
         return result
 

@@ -1,6 +1,6 @@
 """Reads the parameters of types and attributes that a dialect defines, and writes them as MLIR does.
 
-They stay texts: what is read is written at once in the form that MLIR gives it, so that equal ones are equal.
+They are stored as text in the form of MLIR, so that equal types have equal texts.
 Source: MLIR, defining dialect attributes and types, assembly format.
 """
 
@@ -33,7 +33,7 @@ _OPEN, _CLOSE = "<({[", ">)}],"
 
 
 def read_type(form: ParameterForm) -> Callable[[TypeReader], Type]:
-    """A reader of a type after its name."""
+    """Returns a reader of a type after its name."""
 
     def read(reader: TypeReader) -> Type:
         return DialectType(form.dialect, *_parts(form, _FormReader(reader, form).text()))
@@ -42,7 +42,7 @@ def read_type(form: ParameterForm) -> Callable[[TypeReader], Type]:
 
 
 def read_attribute(form: ParameterForm) -> Callable[[AttributeReader], Attribute]:
-    """A reader of an attribute after its name."""
+    """Returns a reader of an attribute after its name."""
 
     def read(reader: AttributeReader) -> Attribute:
         return DialectAttr(form.dialect, *_parts(form, _FormReader(reader.types, form).text()))
@@ -51,28 +51,28 @@ def read_attribute(form: ParameterForm) -> Callable[[AttributeReader], Attribute
 
 
 def _parts(form: ParameterForm, text: str) -> tuple[str, str | None]:
-    """Mnemonic and body of what a form makes of a mnemonic and what follows it."""
+    """Returns the mnemonic and body of the text after a mnemonic."""
     return parts_of_dialect("", f"{form.mnemonic}{text}")
 
 
 class _FormReader:
-    """Reads one type or attribute and writes it as it goes."""
+    """Reads the parameters of one type or attribute."""
 
     def __init__(self, source: TypeReader, form: ParameterForm) -> None:
         self.source = source
         self.form = form
-        self.given: dict[Parameter, str] = {}
+        self.texts: dict[Parameter, str] = {}
 
     def text(self) -> str:
-        """What stands after the mnemonic."""
+        """Returns the text after the mnemonic."""
         elements = self.form.elements or ()
         self._read(elements)
         missing = [
-            p.name for p in self.form.parameters if p not in self.given and not p.optional and p in _all(elements)
+            p.name for p in self.form.parameters if p not in self.texts and not p.optional and p in _all(elements)
         ]
         if missing:
             self.source.tokens.fail(f"{self.form.dialect}.{self.form.mnemonic}: parameter '{missing[0]}' is missing")
-        writer = _FormWriter(self.given)
+        writer = _FormWriter(self.texts)
         writer.write(elements)
         return writer.out
 
@@ -103,26 +103,26 @@ class _FormReader:
                 return
             if n:
                 tokens.expect(",")
-            found = p
+            parameter = p
             if named:
                 name = tokens.expect_kind("word", "the name of a parameter")
                 if name not in left:
                     tokens.fail(f"expected one of {', '.join(left)}, found '{name}'")
-                found = left.pop(name)
+                parameter = left.pop(name)
                 tokens.expect("=")
-            self._value(found)
+            self._value(parameter)
 
     def _value(self, parameter: Parameter) -> None:
         if not parameter.is_list:
-            self.given[parameter] = self._single(parameter)
+            self.texts[parameter] = self._single(parameter)
             return
         if self.source.tokens.kind == "mark" and self.source.tokens.text in _CLOSE:
-            self.given[parameter] = ""
+            self.texts[parameter] = ""
             return
-        found = [self._single(parameter)]
+        members = [self._single(parameter)]
         while self.source.tokens.take(","):
-            found.append(self._single(parameter))
-        self.given[parameter] = ", ".join(found)
+            members.append(self._single(parameter))
+        self.texts[parameter] = ", ".join(members)
 
     def _single(self, parameter: Parameter) -> str:
         source, tokens = self.source, self.source.tokens
@@ -150,10 +150,10 @@ class _FormReader:
 
     def _cases(self, parameter: Parameter) -> str:
         source = self.source
-        found = [self._case(parameter)]
+        cases = [self._case(parameter)]
         while parameter.separator and source.tokens.take(parameter.separator.strip()):
-            found.append(self._case(parameter))
-        shown = parameter.separator.join([c for c in parameter.cases if c in found])
+            cases.append(self._case(parameter))
+        shown = parameter.separator.join([c for c in parameter.cases if c in cases])
         return shown if parameter.separator or BARE_ID.fullmatch(shown) else quoted(shown)
 
     def _case(self, parameter: Parameter) -> str:
@@ -169,7 +169,7 @@ class _FormReader:
 
 
 def _all(elements: Sequence[FormElement]) -> set[Parameter]:
-    """The parameters that elements outside of groups name."""
+    """Returns the parameters that elements outside of groups name."""
     out: set[Parameter] = set()
     for e in elements:
         if isinstance(e, ParameterPlace):
@@ -180,10 +180,10 @@ def _all(elements: Sequence[FormElement]) -> set[Parameter]:
 
 
 class _FormWriter:
-    """Writes parameters by a form, with blanks where MLIR puts them."""
+    """Writes parameters by a form, with the blanks of MLIR."""
 
-    def __init__(self, given: Mapping[Parameter, str]) -> None:
-        self.given = given
+    def __init__(self, texts: Mapping[Parameter, str]) -> None:
+        self.texts = texts
         self.out = ""
         self.space = True
         self.punctuation = False
@@ -195,13 +195,13 @@ class _FormWriter:
                 case Word(text=text):
                     self._literal(text)
                 case ParameterPlace(parameter=parameter):
-                    if parameter in self.given:
-                        self._put(self.given[parameter])
+                    if parameter in self.texts:
+                        self._put(self.texts[parameter])
                 case Listing(parameters=parameters, named=named):
-                    shown = [p for p in parameters if p in self.given]
-                    self._put(", ".join([f"{p.name} = {self.given[p]}" if named else self.given[p] for p in shown]))
+                    shown = [p for p in parameters if p in self.texts]
+                    self._put(", ".join([f"{p.name} = {self.texts[p]}" if named else self.texts[p] for p in shown]))
                 case Group():
-                    self.write(e.elements if e.anchor in self.given else e.otherwise)
+                    self.write(e.elements if e.anchor in self.texts else e.otherwise)
 
     def _put(self, text: str) -> None:
         self.out += f" {text}" if self.space or not self.punctuation else text

@@ -1,4 +1,4 @@
-"""Files of several programs, parted by lines `// -----`, as mlir-opt's option `--split-input-file` reads them."""
+"""Files of several programs, separated by lines `// -----`, as mlir-opt's option `--split-input-file` reads them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Piece(NamedTuple):
 
 
 def pieces_of(source: str) -> Iterator[Piece]:
-    """The programs of a text, in order; the whole text when no line parts it."""
+    """Returns the programs of a text, in order; the whole text if it has no separator line."""
     start, before = 0, 0
     for line in _SEPARATOR_LINE.finditer(source):
         piece = source[start : line.start()]

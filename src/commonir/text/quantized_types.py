@@ -1,7 +1,7 @@
-"""Types of the quant dialect out of MLIR text: integers that stand for reals, as tosa and stablehlo name them.
+"""Reader of the quantized types of the quant dialect in MLIR text.
 
-They are kept as dialect types whose bodies say each type in one way, so that types are the same however they were
-written. Limits: those of `text/types.py`. Source: MLIR's quant dialect; what mlir-opt reads, prints and refuses.
+They are stored as dialect types with bodies in one canonical form, so that equal types are identical.
+Limits: those of `text/types.py`. Source: MLIR's quant dialect; what mlir-opt reads, prints and refuses.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MOST_BITS = 32
 
 
 def read_any(reader: TypeReader) -> DialectType:
-    """`<storage>` or `<storage:expressed>`: integers of which the text does not say what they stand for."""
+    """Reads `<storage>` or `<storage:expressed>`, without scales."""
     tokens = reader.tokens
     tokens.expect("<")
     body = _storage(reader)
@@ -30,7 +30,7 @@ def read_any(reader: TypeReader) -> DialectType:
 
 
 def read_uniform(reader: TypeReader) -> DialectType:
-    """`<storage:expressed, scale:zero>`, or for each slice of an axis, `:1, {..}`, or block, `:{0:2, 1:4}, {{..}}`."""
+    """Reads `<storage:expressed, scale:zero>`, or by slice of an axis, `:1, {..}`, or block, `:{0:2, 1:4}, {{..}}`."""
     tokens = reader.tokens
     tokens.expect("<")
     storage = _storage(reader)
@@ -52,7 +52,7 @@ def read_uniform(reader: TypeReader) -> DialectType:
 
 
 def read_calibrated(reader: TypeReader) -> DialectType:
-    """`<expressed<least:most>>`: reals between two bounds that were seen."""
+    """Reads `<expressed<least:most>>`, the range of calibrated values."""
     tokens = reader.tokens
     tokens.expect("<")
     expressed = _expressed(reader)
@@ -69,14 +69,14 @@ def read_calibrated(reader: TypeReader) -> DialectType:
 
 
 def _storage(reader: TypeReader) -> str:
-    """The integers that are stored, with their bounds where these are not those of the type."""
+    """Reads the storage type, with bounds where these are not those of the type."""
     tokens = reader.tokens
     at = tokens.start
-    found = _STORAGE.fullmatch(tokens.text)
-    if found is None or int(found[2]) > _MOST_BITS:
+    match = _STORAGE.fullmatch(tokens.text)
+    if match is None or int(match[2]) > _MOST_BITS:
         tokens.unexpected(f"a type of integers of at most {_MOST_BITS} bits that are stored")
     tokens.advance()
-    bits, has_sign = int(found[2]), found[1][0] != "u"
+    bits, has_sign = int(match[2]), match[1][0] != "u"
     least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if has_sign else (0, (1 << bits) - 1)
     name = f"{'i' if has_sign else 'u'}{bits}"
     if not tokens.take("<"):

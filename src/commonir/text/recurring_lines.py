@@ -1,9 +1,9 @@
-"""Operations whose line stood in the text before, but for the names of values: built again without being read.
+"""Builds operations whose line occurred before, except for the names of values, without parsing.
 
-Programs repeat themselves: of the lines of exported networks two thirds to nine tenths have occurred before. What is
-remembered of a line is an operation of MLIR that has no regions and ends with its line, and which therefore follows
-from the line, the types of its operands and the token after it. A line that states more than one name for its results,
-or an alias, is read each time. `benchmarks/mlir_text.py` measures what this earns.
+Programs repeat themselves: two thirds to nine tenths of the lines of exported networks have occurred before. A line is
+remembered if it is an operation of MLIR without regions that ends with the line: it then depends only on the line, the
+types of its operands and the token after it. A line with more than one name for its results, or with an alias, is
+parsed each time. `benchmarks/mlir_text.py` measures the gain.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _LONGEST = 1000
 
 
 class _Line:
-    """What a line means: that of an operation that was read from it.
+    """A line and the operation that was read from it.
 
-    `name_at`: where the name of the operation stands in its text after that of its result. `order`: the operands by
+    `name_at`: the offset of the name of the operation after that of its result. `order`: the operands by
     their positions in the text, where these differ. `followers`: what came after it.
     """
 
@@ -74,7 +74,7 @@ class RecurringLines:
         self._names: list[str] = []
 
     def clear(self) -> None:
-        """Forgets all lines."""
+        """Removes all lines."""
         self._lines.clear()
 
     def read(self) -> tuple[Op, str, int] | None:
@@ -115,7 +115,7 @@ class RecurringLines:
         return (op, names[0], start + len(names[0]) + line.name_at) if has_result else (op, "", start + line.name_at)
 
     def remember(self, op: object, result_name: str, start: int, name_at: int) -> None:
-        """Remembers what the line at an offset means, if the operation that was just read is all that it states.
+        """Records the line at an offset, if it is exactly the operation that was just read.
 
         `result_name` is "" if it names no result; an operation with several names is not remembered.
         """
@@ -145,7 +145,7 @@ class RecurringLines:
             self._lines[self._key] = line
 
     def _follower(self) -> str:
-        """Returns what the current token can mean to the operation before it: words other than names do by text."""
+        """Returns the text or kind of the current token, as far as it affects the operation before it."""
         tokens = self._context.tokens
         if tokens.kind == "word":
             return "" if "." in tokens.text else tokens.text

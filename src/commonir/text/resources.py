@@ -1,4 +1,4 @@
-"""The section of an MLIR file that holds the bytes of its large constants.
+"""Reader and writer of the resource sections of MLIR text, with the bytes of large constants.
 
 Source: MLIR language reference, file metadata; a blob is the alignment as four little-endian bytes, then the contents.
 """
@@ -21,16 +21,16 @@ _NO_BLOB = "expected hexadecimal digits '0x...' with the alignment first"
 
 
 class Blob(NamedTuple):
-    """The contents of one resource, and the alignment that the text states. Units: `alignment` in bytes."""
+    """The contents of one resource, and its alignment. Units: `alignment` in bytes."""
 
     alignment: int
     content: bytes
 
 
 class Resources(NamedTuple):
-    """Blobs of all dialects by key, and what is said for each tool: values by key, as they are written.
+    """Blobs of all dialects by key, and the entries of each tool: values by key, as written.
 
-    `ends` has the offset behind each section by the one at which it begins.
+    `ends` has the end of each section by its start.
     """
 
     blobs: dict[str, Blob]
@@ -39,7 +39,7 @@ class Resources(NamedTuple):
 
 
 def read_resources(tokens: TokenStream) -> Resources:
-    """The resources of a text, whose sections stand before or after what refers to them; the tokens is at its start.
+    """Reads the resources of a text, at any place of it; the token stream is at its start.
 
     Raises: MALFORMED_TEXT.
     """
@@ -59,11 +59,11 @@ def read_resources(tokens: TokenStream) -> Resources:
 
 
 def _sections(tokens: TokenStream) -> Iterator[int]:
-    """Where the sections begin. The tokens is moved over each before the next one is looked for."""
+    """Yields the starts of the sections. The caller moves the token stream over each before the next one."""
     source, known = tokens.source, 0
     while (at := source.find(_START, known)) >= 0:
         line = max(source.rfind("\n", known, at), known)
-        # In a string or a comment it begins none.
+        # In a string or a comment it does not begin a section.
         token = next(t for t in _TOKEN_WITH_START.finditer(source, line) if t.end() > at)
         known = token.end()
         if token.start() == at:
@@ -71,7 +71,7 @@ def _sections(tokens: TokenStream) -> Iterator[int]:
             known = tokens.end
 
 
-def _section(tokens: TokenStream, found: Resources, *, is_tools: bool) -> None:
+def _section(tokens: TokenStream, resources: Resources, *, is_tools: bool) -> None:
     tokens.expect("{")
     while not tokens.take("}"):
         holder = _key(tokens)
@@ -82,9 +82,9 @@ def _section(tokens: TokenStream, found: Resources, *, is_tools: bool) -> None:
             tokens.expect(":")
             blob = _blob(tokens) if tokens.kind == "string" else None
             if is_tools:
-                found.tools.setdefault(holder, {})[name] = tokens.text if blob is None else _blob_text(*blob)
+                resources.tools.setdefault(holder, {})[name] = tokens.text if blob is None else _blob_text(*blob)
             elif blob is not None:
-                found.blobs[name] = blob
+                resources.blobs[name] = blob
             elif tokens.kind == "string":
                 tokens.fail(_NO_BLOB)
             tokens.advance()
@@ -116,9 +116,9 @@ def _blob_text(alignment: int, content: bytes | memoryview) -> str:
 
 
 def resource_lines(printed: Mapping[str, object], tools: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    """The section that holds data which a text refers to by key, and what is said for tools, line by line.
+    """Yields the lines of the sections with the data that a text refers to by key, and the entries of tools.
 
-    Nothing when there is none.
+    Yields nothing if there are none.
     """
     blobs = {d.key: _blob_text(d.alignment, d.buffer()) for d in printed.values() if isinstance(d, ResourceData)}
     sections = {"dialect_resources": {"builtin": blobs}, "external_resources": tools}

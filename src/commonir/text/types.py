@@ -1,7 +1,7 @@
-"""Types out of MLIR text: those of MLIR's builtin dialect, ours, and those of dialects.
+"""Reader of types in MLIR text.
 
-`TypeReader` reads types at the current token. A dialect's own types are read by functions under their names; others are
-kept as they are written. Limits: `Limits.max_nesting_depth`, `max_rank`. Source: MLIR language reference, types.
+`TypeReader` reads types at the current token. The types of a dialect are read by functions under their names; others
+are stored as written. Limits: `Limits.max_nesting_depth`, `max_rank`. Source: MLIR language reference, types.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from commonir.text.alias_table import AliasTable
 from commonir.text.lexer import TokenStream, is_balanced
 
 LARGEST_DIMENSION = 2**63 - 1
-"""The largest size of an axis."""
+"""The largest dimension."""
 
 WITHOUT_OTHERS = frozenset({"builtin", "dlti", "quant"})
 """Dialects of which all types and attributes are read here."""
@@ -89,7 +89,7 @@ class TypeReader:
         self.dialects = dialects
         self._known_types: dict[str, tuple[Type, ...]] = {}
         self.tensors: dict[str, TensorType] = {}
-        """Types of tensors that were read, by their texts."""
+        """Tensor types by their texts."""
 
     # -- types
 
@@ -107,7 +107,7 @@ class TypeReader:
                 return tokens.unexpected("a type")
 
     def types(self) -> tuple[Type, ...]:
-        """Types separated by commas, at least one."""
+        """Reads one or more types separated by commas."""
         out = [self.type()]
         while self.tokens.take(","):
             out.append(self.type())
@@ -119,7 +119,7 @@ class TypeReader:
         return FunctionType(tuple(inputs), tuple(results))
 
     def signature(self) -> tuple[list[Type], tuple[Type, ...]]:
-        """Reads the types of a function, of what it takes and what it returns."""
+        """Reads the input and result types of a function."""
         tokens = self.tokens
         with tokens.nested():
             tokens.expect("(")
@@ -208,7 +208,7 @@ class TypeReader:
         start = tokens.start
         close = tokens.source.find(">", tokens.end)
         parts = self.aliases.parts
-        # Most types recur: a whole one is looked up by its text. One whose element type has brackets is not found here.
+        # Most types recur, so they are looked up by their texts, except those with brackets in the element type.
         known = self.tensors.get(tokens.source[start : close + 1])
         if known is not None:
             tokens.move_to(close + 1)
@@ -243,7 +243,7 @@ class TypeReader:
         return result
 
     def types_of_text(self, text: str, at: int) -> tuple[Type, ...] | None:
-        """Returns types separated by commas, which stand at an offset; None when they are not read completely there."""
+        """Returns the types in a text at an offset, separated by commas; None if they are not the whole text."""
         tokens = self.tokens
         known = self._known_types.get(text)
         if known is not None:
@@ -266,13 +266,13 @@ class TypeReader:
         shape: list[int] = []
         scalable: list[bool] = []
         at = tokens.end
-        while (found := _VECTOR_DIMENSION.match(tokens.source, at)) is not None:
-            size = tokens.integer_value(found[1] or found[2], at)
-            if not 0 < size <= LARGEST_DIMENSION:
-                tokens.fail(f"a vector has sizes of 1 and more, found {size}", at=at)
-            shape.append(size)
-            scalable.append(found[2] is not None)
-            at = found.end()
+        while (match := _VECTOR_DIMENSION.match(tokens.source, at)) is not None:
+            dim = tokens.integer_value(match[1] or match[2], at)
+            if not 0 < dim <= LARGEST_DIMENSION:
+                tokens.fail(f"a vector has sizes of 1 and more, found {dim}", at=at)
+            shape.append(dim)
+            scalable.append(match[2] is not None)
+            at = match.end()
             if len(shape) > tokens.limits.max_rank:
                 tokens.fail(f"more than {tokens.limits.max_rank} dimensions", at=at, code=LIMIT_EXCEEDED)
         tokens.move_to(at)
@@ -299,17 +299,17 @@ class TypeReader:
             space: Attribute | None = None
             while tokens.take(","):
                 at = tokens.start
-                found = self.attributes.attribute()
-                if isinstance(found, AffineMapAttr | StridedLayoutAttr):
+                attribute = self.attributes.attribute()
+                if isinstance(attribute, AffineMapAttr | StridedLayoutAttr):
                     if layout is not None or space is not None or shape is None:
                         tokens.fail("a layout stands once, before the memory space, in a memory of known rank", at=at)
-                    self._check_layout(found, len(shape), at)
-                    layout = found
+                    self._check_layout(attribute, len(shape), at)
+                    layout = attribute
                 elif space is not None:
                     tokens.fail("a memory has one memory space", at=at)
                 else:
-                    self._check_space(found, at)
-                    space = found
+                    self._check_space(attribute, at)
+                    space = attribute
             tokens.expect(">")
         if isinstance(layout, AffineMapAttr) and layout.map.is_identity:
             layout = None
@@ -318,9 +318,9 @@ class TypeReader:
         return MemRefType(element, shape, layout, space)
 
     def _check_layout(self, layout: AffineMapAttr | StridedLayoutAttr, rank: int, at: int) -> None:
-        found = layout.map.dims if isinstance(layout, AffineMapAttr) else len(layout.strides)
-        if found != rank:
-            self.tokens.fail(f"the layout is for rank {found}, but the rank is {rank}", at=at)
+        layout_rank = layout.map.dims if isinstance(layout, AffineMapAttr) else len(layout.strides)
+        if layout_rank != rank:
+            self.tokens.fail(f"the layout is for rank {layout_rank}, but the rank is {rank}", at=at)
 
     def _check_space(self, space: Attribute, at: int) -> None:
         if not isinstance(space, IntegerAttr | StringAttr | DictionaryAttr):
@@ -330,20 +330,20 @@ class TypeReader:
         tokens = self.tokens
         shape: list[Dim | None] = []
         ranked = True
-        while (found := _DIMENSION.match(tokens.source, at)) is not None:
-            number, unknown, star, expression = found.groups()
+        while (match := _DIMENSION.match(tokens.source, at)) is not None:
+            number, unknown, star, expression = match.groups()
             if number is not None:
-                size = tokens.integer_value(number, found.start())
-                if size > LARGEST_DIMENSION:
-                    tokens.fail(f"{size} is not a size of an axis", at=found.start())
-                shape.append(size)
+                dim = tokens.integer_value(number, match.start())
+                if dim > LARGEST_DIMENSION:
+                    tokens.fail(f"{dim} is not a size of an axis", at=match.start())
+                shape.append(dim)
             elif unknown is not None:
                 shape.append(None)
             elif star is not None:
                 ranked = False
             else:
-                shape.append(self.dimension(expression, found.start(4)))
-            at = found.end()
+                shape.append(self.dimension(expression, match.start(4)))
+            at = match.end()
             if len(shape) > tokens.limits.max_rank:
                 tokens.fail(f"more than {tokens.limits.max_rank} dimensions", at=at, code=LIMIT_EXCEEDED)
         if not ranked and shape:
@@ -355,7 +355,7 @@ class TypeReader:
         return tuple(shape) if ranked else None
 
     def dimension(self, expression: str, at: int) -> Dim:
-        """The dimension that an expression says."""
+        """Returns the dimension of an expression."""
         try:
             return parse(expression)
         except DimSyntaxError as error:
@@ -392,20 +392,20 @@ class TypeReader:
         return DialectType(dialect, *parts_of_dialect(rest, tokens.body()))
 
     def own_name(self, dialect: str, readers: Mapping[str, object]) -> str:
-        """The name under which readers know what stands in `!dialect<name ...>`, moved over; "" when they do not."""
+        """Reads `<name` of `!dialect<name ...>` and returns `dialect.name`; "", with nothing read, without a reader."""
         tokens = self.tokens
-        found = _OWN_NAME.match(tokens.source, tokens.end)
-        name = "" if found is None else f"{dialect}.{found[1]}"
-        if found is None or name not in readers:
+        match = _OWN_NAME.match(tokens.source, tokens.end)
+        name = "" if match is None else f"{dialect}.{match[1]}"
+        if match is None or name not in readers:
             return ""
-        tokens.move_to(found.end())
+        tokens.move_to(match.end())
         return name
 
 
 def parts_of_dialect(rest: str, body: str | None) -> tuple[str, str | None]:
-    """Mnemonic and body of what stands behind the name of a dialect, `rest` with a point before it.
+    """Returns the mnemonic and body of the text after the name of a dialect; `rest` has a point before it.
 
-    What MLIR would write with a point has a mnemonic, however it is written; anything else is a body alone.
+    The mnemonic is that of the form with a point, also if the text has another form; it is "" if there is none.
     """
     text = rest if body is None else f"{rest}<{body}>" if rest else body
     result = _PRETTY.fullmatch(text)

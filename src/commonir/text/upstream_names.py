@@ -1,8 +1,8 @@
-"""Names of values and blocks as mlir-opt gives them: numbers, `%arg0`, and the names that definitions suggest.
+"""Names of values and blocks as mlir-opt prints them: numbers, `%arg0`, and the names that definitions suggest.
 
-All are given before the text begins, region by region: the values of a region first, then the regions nested in it, the
-last first. Each of these goes on counting where the region around it ended; in the generic form, which asks for no
-suggestions, counters never go back, so that a number occurs once in a text.
+All are assigned before printing, region by region: the values of a region first, then the regions nested in it, the
+last first. Each of these continues the counters of the region around it. In the generic form, which has no suggested
+names, counters are never reset, so a number occurs once in a text.
 Source: behaviour of mlir-opt 22, checked in `tests/text/test_mlir_opt.py`.
 """
 
@@ -23,7 +23,7 @@ _PUNCTUATION = frozenset("$._-")
 
 
 class _Pending(NamedTuple):
-    """A region to be named: the counters it starts from, and how many names are in sight."""
+    """A region whose values have no names yet: its first counters, and the number of visible names."""
 
     region: Region
     values: int
@@ -44,13 +44,13 @@ class UpstreamNames:
         # Definitions whose results are numbered.
         self._numbered: set[type[Operation]] = set()
         self._taken: set[str] = set()
-        # Names in the order they were given: those of a region that is left are taken back.
-        self._given: list[str] = []
+        # Names in the order of assignment; those of a closed region are free again.
+        self._assigned: list[str] = []
         self._count: int = 0
         self._arguments: int = 0
         self._conflicts: int = 0
 
-    # -- what a printer asks
+    # -- the naming of a printer
 
     def start(self, root: Operation) -> None:
         for v in root.operands:
@@ -62,11 +62,11 @@ class UpstreamNames:
             region, values, arguments, conflicts, visible = pending.pop()
             if not self.generic:
                 self._count, self._arguments, self._conflicts = values, arguments, conflicts
-            for name in self._given[visible:]:
+            for name in self._assigned[visible:]:
                 self._taken.discard(name)
-            del self._given[visible:]
+            del self._assigned[visible:]
             nested = self._name_region(region)
-            at = self._count, self._arguments, self._conflicts, len(self._given)
+            at = self._count, self._arguments, self._conflicts, len(self._assigned)
             pending += [_Pending(r, *at) for r in nested]
 
     def value(self, value: Value) -> str:
@@ -101,7 +101,7 @@ class UpstreamNames:
         return self._labels.get(block, "INVALIDBLOCK")
 
     def open(self, region: Region) -> object:
-        del region  # all names are given at the start
+        del region  # all names are assigned at the start
         return None
 
     def close(self, scope: object) -> None:
@@ -114,7 +114,7 @@ class UpstreamNames:
         return self._count - 1
 
     def _name_region(self, region: Region) -> list[Region]:
-        """Names what a region defines and returns the regions nested in it."""
+        """Assigns the names of a region, and returns the regions nested in it."""
         holder = region.parent
         names, numbered = self._names, self._numbered
         if not self.generic and isinstance(holder, TextForm):
@@ -146,12 +146,12 @@ class UpstreamNames:
         results = op.results
         if not results:
             return
-        kind = type(op)
-        suggest = self._suggest.get(kind)
-        if suggest is None and kind not in self._suggest:
-            suggest = self._suggest[kind] = None if self.generic else _suggestions_of(kind)
+        definition = type(op)
+        suggest = self._suggest.get(definition)
+        if suggest is None and definition not in self._suggest:
+            suggest = self._suggest[definition] = None if self.generic else _suggestions_of(definition)
         if suggest is None:
-            self._numbered.add(kind)
+            self._numbered.add(definition)
         if suggest is None and len(results) == 1:
             self._names[results[0]] = f"%{self._count}"
             self._count += 1
@@ -184,20 +184,20 @@ class UpstreamNames:
     def _unique(self, name: str) -> str:
         return self._free(sanitized(name))
 
-    def _free(self, made: str) -> str:
-        """A name that is not taken, of one that is valid."""
-        if made in self._taken:
-            stem = made
-            while made in self._taken:
-                made = f"{stem}_{self._conflicts}"
+    def _free(self, name: str) -> str:
+        """Returns a free name from a valid one, and assigns it."""
+        if name in self._taken:
+            stem = name
+            while name in self._taken:
+                name = f"{stem}_{self._conflicts}"
                 self._conflicts += 1
-        self._taken.add(made)
-        self._given.append(made)
-        return f"%{made}"
+        self._taken.add(name)
+        self._assigned.append(name)
+        return f"%{name}"
 
 
 def sanitized(name: str, punctuation: frozenset[str] = _PUNCTUATION, *, ends_in_digit: bool = True) -> str:
-    """A name as mlir-opt writes it: other characters in hexadecimal, no digit first, nor last if unwanted."""
+    """Returns a name as mlir-opt writes it: other characters in hexadecimal, no digit first, nor last if unwanted."""
     is_plain = name.isascii() and name.isidentifier()
     if not is_plain and not (name.isascii() and all(c.isalnum() or c in punctuation for c in name)):
         name = "".join(
@@ -213,7 +213,7 @@ def _hex(char: str) -> str:
 
 
 def _suggestions_of(definition: type[Operation]) -> Suggest | None:
-    """Where the names of the results of operations of a class come from; None when they are numbered."""
+    """Returns the function that suggests names for the results of a class; None if they are numbered."""
     if not issubclass(definition, TextForm):
         return None
     if definition.result_name or definition.suggested_names is not TextForm.suggested_names:
@@ -224,7 +224,7 @@ def _suggestions_of(definition: type[Operation]) -> Suggest | None:
 
 
 def _field_names(op: Operation) -> Iterable[tuple[Value, str]]:
-    """The names under which a definition declares its results, for the first value of each."""
+    """Yields the first value of each result field, and the name of the field."""
     assert isinstance(op, Op)
     for field in op.layout.results:
         first = _first(op, field)
