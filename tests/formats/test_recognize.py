@@ -170,6 +170,7 @@ def test_title_of_a_web_page_is_shown_harmless(tmp_path: Path) -> None:
     assert refusal(path).notes == (r"found: a page titled '\x1b[31maccess denied'",)
 
 
+@pytest.mark.slow_cases("coreml")
 @pytest.mark.parametrize("content", [onnx_model(), COREML], ids=["onnx", "coreml"])
 def test_every_truncation_is_refused_and_most_are_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "m"

@@ -18,7 +18,7 @@ from commonir.reports import PassEntry, PassOptionEntry, ShapeEntry
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from commonir.conversions.conversion import ImageInput
+    from commonir.conversions.conversion import Conversion, ConversionOptions, ImageInput
     from commonir.ir.data import Data
     from commonir.ods.terms import Rewrite
     from commonir.passes.definition import Pass
@@ -105,14 +105,10 @@ def convert(
     if ranks is not None and not conversion.takes_ranks:
         raise _cannot_express_ranks(to)
     own = Formats().of_module(module)
-    is_own = own is not None and to in Formats().names() and own.dialect == Formats().get(to).dialect
     requested = (opset, function, target, precision, sizes or None, ranges or None, images or None, ranks)
     options = ConversionOptions(opset, target, images or {})
-    direct = None
-    if all(choice is None for choice in requested):
-        direct = module if is_own else conversion.direct(module, diagnostics)
-    elif is_own and conversion.within is not None and all(choice is None for choice in requested[1:]):
-        direct = conversion.within(module, options)
+    is_own = own is not None and to in Formats().names() and own.dialect == Formats().get(to).dialect
+    direct = _converted_directly(module, conversion, options, requested, is_own, diagnostics)
     if direct is not None:
         return direct
     if not conversion.keeps_defaults:
@@ -130,6 +126,22 @@ def convert(
     if conversion.format:
         record_format(Formats().get(conversion.format), converted)
     return converted
+
+
+def _converted_directly(
+    module: Module,
+    conversion: Conversion,
+    options: ConversionOptions,
+    requested: tuple[object, ...],
+    is_own: bool,
+    diagnostics: Diagnostics,
+) -> Module | None:
+    """Returns a program that need not be lowered, as it is or in another operation set; None for others."""
+    if all(choice is None for choice in requested):
+        return module if is_own else conversion.direct(module, diagnostics)
+    if is_own and conversion.within is not None and all(choice is None for choice in requested[1:]):
+        return conversion.within(module, options)
+    return None
 
 
 def _report_annotations(module: Module, own: Format | None, findings: Diagnostics) -> None:

@@ -125,6 +125,7 @@ def test_the_syntax_of_re2_is_understood(pattern: str, text: str) -> None:
     assert not compiled(pattern).matches(text + "~")
 
 
+@pytest.mark.slow_cases("(((a{100}){100}){100})")
 @pytest.mark.parametrize(
     "pattern",
     ["(", ")", "a**", r"\1", "(?=a)", "(?<!a)", "[b", "a{2000}", "a{3,2}", "[z-a]", r"\pQ", r"\p{Greek}", "(?P=n)",

@@ -108,6 +108,7 @@ def test_a_damaged_document_gives_findings_or_a_program(folder: Path, seed: int)
         path.unlink()
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32))
 @settings(max_examples=200, deadline=None)
 def test_damaged_bytes_give_findings_or_a_program(folder: Path, seed: int) -> None:
