@@ -320,6 +320,10 @@ class CustomForm(Protocol):
         ...
 
 
+class ExtendsAssembly:
+    """A mixin for custom forms that read whatever the assembly format of their definition covers, with its meaning."""
+
+
 def read_assignments(reader: FormReader) -> tuple[list[Use], list[Use]]:
     """Reads `%argument = %value, ...)`, after the opening parenthesis."""
     names: list[Use] = []

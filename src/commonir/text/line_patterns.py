@@ -223,8 +223,7 @@ class LinePattern:
         """Compiles the format, if a pattern can express each element of it."""
         definition = self._definition
         layout = definition.layout
-        is_covered = issubclass(definition, MlirOp) and definition.assembly and definition.custom_form is None
-        if not is_covered or layout.regions or layout.successors or layout.parameters:
+        if not issubclass(definition, MlirOp) or layout.regions or layout.successors or layout.parameters:
             return
         parts = [_part(e) for e in assembly.format_of(definition).elements]
         known = [p for p in parts if p is not None]

@@ -26,7 +26,7 @@ from commonir.ir.origins import Location, TextLocation
 from commonir.ods import Dialects, Op
 from commonir.ods.declares import Declares
 from commonir.ods.text_form import Argument, FormTask
-from commonir.text.definitions import has_format, locate_implicit_terminators
+from commonir.text.definitions import has_format, has_pattern, locate_implicit_terminators
 from commonir.text.form_context import FormContext
 from commonir.text.lexer import BLANK, VALUE_NAME, VERSIONS, TokenStream
 from commonir.text.recurring_lines import RecurringLines
@@ -195,7 +195,7 @@ class _Parser:
         at = tokens.start
         head = _HEAD.match(tokens.source, at)
         definition = None if head is None else self._builder.find(head[2])
-        if head is not None and definition is not None and definition.assembly and definition.custom_form is None:
+        if head is not None and definition is not None and has_pattern(definition):
             name, start = head[1] or "", head.start(2)
             op = line_patterns.pattern_of(definition).read(self._context, name, start, head.end())
         else:

@@ -250,8 +250,9 @@ class TypeReader:
             return known
         before = tokens.end, tokens.kind, tokens.text, tokens.start
         tokens.move_to(at)
-        result = self.types()
-        is_whole = tokens.is_behind(at + len(text))
+        result = (self.type(),)
+        while not (is_whole := tokens.is_behind(at + len(text))) and tokens.take(","):
+            result += (self.type(),)
         tokens.end, tokens.kind, tokens.text, tokens.start = before
         if not is_whole:
             return None

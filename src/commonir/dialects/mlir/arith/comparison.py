@@ -20,7 +20,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i64
 from commonir.ods import attribute, operand, result
 from commonir.ods.mlir_attr_types import numbered
-from commonir.ods.text_form import FormReader, FormTask, FormWriter
+from commonir.ods.text_form import ExtendsAssembly, FormReader, FormTask, FormWriter
 from commonir.ods.type_constraints import AnyType, BoolLike, FloatLike, SignlessIntegerOrIndexLike
 from commonir.ods.type_rules import SameTypeOperands, all_types_match, bools_like, types_match_with
 
@@ -144,7 +144,7 @@ class CmpF(
         return is_number(self.lhs.type)
 
 
-class _SelectForm:
+class _SelectForm(ExtendsAssembly):
     """`%condition, %a, %b : type`, with the type of the condition before it when that has a shape."""
 
     def read(self, reader: FormReader) -> FormTask:
@@ -181,6 +181,7 @@ class Select(
     ArithOp,
     name="arith.select",
     traits=(all_types_match("true_value", "false_value", "result_"),),
+    assembly="$condition `,` $true_value `,` $false_value attr-dict `:` type($condition) `,` type($result)",
 ):
     """Selects the first value where the condition is true, else the second; a scalar condition selects whole values.
     C1: the condition is one bool or has the shape of the values.

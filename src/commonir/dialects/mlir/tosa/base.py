@@ -17,7 +17,7 @@ from commonir.ods import MlirOp, TypeConstraint, attr_types, known_data, known_d
 from commonir.ods.attr_types import AttrType
 from commonir.ods.mlir_attr_types import array_of, dialect_enumeration, typed_integer
 from commonir.ods.own_forms import own_forms
-from commonir.ods.text_form import FormReader, FormTask, FormWriter
+from commonir.ods.text_form import ExtendsAssembly, FormReader, FormTask, FormWriter
 from commonir.ods.traits import Pure, Trait
 from commonir.ods.type_constraints import is_float, is_integer, is_signless
 from commonir.ods.type_rules import element_of
@@ -400,7 +400,7 @@ ResultsBroadcastableShape = Trait(
 # -- text
 
 
-class EnumForm:
+class EnumForm(ExtendsAssembly):
     """Operands, a dictionary in which cases of enumerations are words, a colon and a function type."""
 
     def read(self, reader: FormReader) -> FormTask:
