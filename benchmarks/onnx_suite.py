@@ -6,7 +6,7 @@ loops of Python, are listed separately and in no sum. Printed besides: the sums 
 preparing, the first run, one of the runs 2 to 10, and one that has settled; the same for the cases that onnxruntime
 runs; and the cases whose settled run is slowest over that of ReferenceEvaluator.
 
-The evaluators take turns case by case, in one process with one thread. Whether outputs are right is the business of
+The evaluators take turns case by case, in one process with one thread. Whether outputs are right is checked by
 `python -m tests.onnx_suite`.
 """
 

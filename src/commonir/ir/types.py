@@ -177,6 +177,13 @@ def element_named(name: str) -> ElementType | None:
     return integer_type(int(digits), signedness) if int(digits) <= WIDEST_INTEGER else None
 
 
+def unsigned_type(bits: int) -> ElementType:
+    """Returns the unsigned integer type of a width."""
+    result = element_named(f"ui{bits}")
+    assert result is not None
+    return result
+
+
 class NoneType(Type):
     """The type with one value; MLIR's `none`."""
 

@@ -8,7 +8,7 @@ from commonir.dialects.core.conversion import bit_cast
 from commonir.dialects.core.elementwise import bitwise_and, bitwise_or, cast, shift_left, shift_right
 from commonir.dialects.core.shape import slice_, squeeze, unsqueeze
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, boolean, element_named
+from commonir.ir.types import ElementType, boolean, unsigned_type
 from commonir.notation import NotationError
 from commonir.ods.operand_shapes import known_dims_of
 
@@ -58,10 +58,3 @@ def _wider(x: Value, expected: ElementType) -> Value:
         out = one if out is None else bitwise_or(out, one)
     assert out is not None
     return _bits_of_one_width(squeeze(out, (rank - 1,)), expected)
-
-
-def unsigned_type(bits: int) -> ElementType:
-    """Returns the unsigned integer type of a width."""
-    result = element_named(f"ui{bits}")
-    assert result is not None
-    return result

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects.core.bits import unsigned_type
 from commonir.dialects.lazy_core import core
 from commonir.dialects.mlir.stablehlo import forms
 from commonir.dialects.mlir.stablehlo.base import (
@@ -29,7 +28,7 @@ from commonir.dialects.mlir.stablehlo.base import (
     stated_shape,
 )
 from commonir.ir.operation import Value
-from commonir.ir.types import ComplexType, ElementType, Type, boolean, f32, f64
+from commonir.ir.types import ComplexType, ElementType, Type, boolean, f32, f64, unsigned_type
 from commonir.notation import NotationError
 from commonir.ods import attribute, operand, result, traits
 from commonir.ods.text_form import CustomForm
