@@ -85,8 +85,8 @@ class NameScopes:
         """Defines the name of a value, and replaces the placeholder of earlier uses by it."""
         if name in self.values:
             self._tokens.report(f"value '{name}' is defined twice", at, DUPLICATE_NAME)
-        if not name[1].isdigit():
-            value.name = own_name(name) or value.name
+        if not name[1].isdigit():  # a number is not a name to keep
+            value.name = name[1:].partition("#")[0] or value.name
         self.values[name] = value
         scope = self._scopes[-1]
         scope.names.append(name)
@@ -169,11 +169,6 @@ class NameScopes:
         for name, definitions in operators.items():
             self._scopes[-1].hidden.setdefault(name, self.operators.get(name, ()))
             self.operators[name] = definitions
-
-
-def own_name(name: str) -> str:
-    """Returns the name that a value keeps of its name in a text; "" for a number."""
-    return "" if name[1:2].isdigit() else name[1:].partition("#")[0]
 
 
 def _own_label(label: str) -> str:
