@@ -302,6 +302,12 @@ func.func @f(%x: f32) { %0 = arith.addi %x, %x : f32 return }
 // -----
 func.func @f(%x: f32) { %0 = arith.cmpf foo, %x, %x : f32 return }
 // -----
+func.func @f(%x: f32) { %0 = "arith.cmpf"(%x, %x) <{predicate = 7 : i9}> : (f32, f32) -> i1 return }
+// -----
+func.func @f(%x: f32) { %0 = "arith.truncf"(%x) <{roundingmode = 1 : i64}> : (f32) -> f16 return }
+// -----
+func.func @f(%x: f32) { %0 = "arith.truncf"(%x) <{roundingmode = 1 : i32}> : (f32) -> f16 return }
+// -----
 func.func @f(%x: f32) { %0 = arith.addf %x, %x fastmath<foo> : f32 return }
 // -----
 func.func @f() { %0 = arith.constant 300 : i8 return }

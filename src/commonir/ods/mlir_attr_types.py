@@ -90,14 +90,14 @@ def integer_array(type: ElementType) -> AttrType[tuple[int, ...]]:
 
 
 def _keyword(attr: Attribute) -> object:
-    """Returns an attribute as the keyword of a custom form."""
+    """Returns an attribute as the keyword of a custom form; other attributes as they are."""
     match attr:
         case StringAttr(value=value):
             return value
         case EnumAttr(keyword=keyword):
             return keyword
         case _:
-            return None
+            return attr
 
 
 def numbered(cases: type[E], type: ElementType, numbers: Mapping[E, int] | None = None) -> AttrType[E]:
@@ -110,7 +110,7 @@ def numbered(cases: type[E], type: ElementType, numbers: Mapping[E, int] | None 
     coerce = case_of(cases)
 
     def decode(attr: Attribute) -> E:
-        if isinstance(attr, IntegerAttr):
+        if isinstance(attr, IntegerAttr) and attr.type is type:
             if attr.value not in by_number:
                 raise ValueError(f"{attr.value} is the number of no case of {', '.join(str(c.value) for c in cases)}")
             return by_number[attr.value]

@@ -98,6 +98,14 @@ func.func @unknown_case(%x: i32) {
 
 // -----
 
+func.func @case_of_another_type(%x: i32) {
+  // expected-error@+1 {{arith.cmpi: attribute 'predicate': expected one of eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge, found 7 : i9}}
+  %0 = "arith.cmpi"(%x, %x) <{predicate = 7 : i9}> : (i32, i32) -> i1
+  return
+}
+
+// -----
+
 func.func @wrong_result(%x: i32) {
   // expected-error@+2 {{arith.cmpi: result 'result_': must be bool-like, found i32}}
   // expected-error@+1 {{arith.cmpi: TypesMatchWith(lhs, result_): result type has i1 element type and same shape as operands: expected i1, found i32}}
