@@ -408,6 +408,10 @@ func.func @f(%a: tensor<2x3xf32>, %b: tensor<4xf32>) { %0 = tosa.add %a, %b : (t
 // -----
 func.func @f(%a: tensor<2x3xf32>) { %0 = tosa.reduce_sum %a {axis = 2 : i32} : (tensor<2x3xf32>) -> tensor<2x1xf32> return }
 // -----
+func.func @f(%a: tensor<*xf32>) { %0 = tosa.reduce_sum %a {axis = 3 : i32} : (tensor<*xf32>) -> tensor<2x3xf32> return }
+// -----
+func.func @f(%a: tensor<*xf32>) { %0 = tosa.reduce_sum %a {axis = 3 : i32} : (tensor<*xf32>) -> tensor<*xf32> return }
+// -----
 func.func @f(%a: tensor<2x3xf32>) { %0 = tosa.transpose %a {perms = array<i32: 0, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32> return }
 // -----
 func.func @f(%a: index) { %0 = index.cmp foo(%a, %a) return }

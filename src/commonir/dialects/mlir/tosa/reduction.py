@@ -56,11 +56,11 @@ class _Reduction(TosaOp):
         return (tensor_like(type.element, (*shape[: self.axis], 1, *shape[self.axis + 1 :])),)
 
     def verify(self) -> Iterator[Diagnostic]:
-        yield from check_axis(self, self.axis, stated_shape(self.input))
+        result = stated_shape(self.output)
+        yield from check_axis(self, self.axis, stated_shape(self.input) or result)
         if element(self.input) is not element(self.output):
             message = f"requires one element type, found {element(self.input)} and {element(self.output)}"
             yield self.violated(message)
-        result = stated_shape(self.output)
         size = result[self.axis] if result is not None and 0 <= self.axis < len(result) else 1
         if isinstance(size, int) and size != 1:
             yield self.violated(f"C2: expect reduced dimension size to be 1, got {size}")
