@@ -65,6 +65,7 @@ def test_findings_are_coloured_on_a_terminal(folder: Path) -> None:
     assert "\x1b[31m\x1b[1merror[E0103]\x1b[0m: " in on_terminal("info", "unreadable.mil")
 
 
+@pytest.mark.slow_cases("info ok.mil-*", "ops mil.conv-*")
 @pytest.mark.parametrize("extra", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=["NO_COLOR", "dumb"])
 @pytest.mark.parametrize(
     "arguments", [("info", "unreadable.mil"), ("info", "ok.mil"), ("ops", "mil.conv")], ids=" ".join
@@ -75,6 +76,7 @@ def test_colour_can_be_turned_off(folder: Path, arguments: tuple[str, ...], extr
     assert "\x1b[9" not in out
 
 
+@pytest.mark.slow_cases("20", "40")
 @pytest.mark.parametrize("columns", [20, 40, 80])
 def test_table_fits_the_terminal(folder: Path, columns: int) -> None:
     lines = on_terminal("doctor", columns=columns, NO_COLOR="1").splitlines()

@@ -23,7 +23,7 @@ NEVER_WRITTEN = {"mil.conv_quantized", "mil.custom_layer", "mil.compound"}
 
 @pytest.mark.slow_cases(
     "bert_*",
-    "clip_text_*",
+    "clip_*",
     "convnext_*",
     "gpt2_*",
     "llama_*",
@@ -32,12 +32,15 @@ NEVER_WRITTEN = {"mil.conv_quantized", "mil.custom_layer", "mil.compound"}
     "mobilenet_*",
     "pixel_shuffle_*",
     "resizing_*",
+    "resnet_classifier_*",
+    "resnet_flexible_batch_*",
     "segformer_*",
     "style_transfer_*",
     "swin_*",
     "t5_*",
     "tcn_*",
     "unet_*",
+    "vit_*",
     "whisper_*",
 )
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)

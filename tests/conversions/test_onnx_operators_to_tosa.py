@@ -33,8 +33,9 @@ _OTHER_POSITIONS = {
 
 
 @pytest.mark.slow_cases(
-    "DequantizeLinear", "GRU", "LSTM", "QuantizeLinear", "RNN", "Resize", "Scan", "ScatterND", "TopK"
-)
+    "ConvTranspose", "CumSum", "DequantizeLinear", "GRU", "LSTM", "QuantizeLinear", "RNN", "Resize", "Scan",
+    "ScatterElements", "ScatterND", "TopK",
+)  # fmt: skip
 @pytest.mark.parametrize("operator", sorted(_OPERATORS))
 def test_cases_of_an_operator_give_what_onnx_expects(operator: str, tmp_path: Path) -> None:
     texts: list[str] = []

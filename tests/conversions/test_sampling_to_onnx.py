@@ -99,6 +99,7 @@ def test_resize_is_resize_or_weights(mode: str, kind: str, sizes: tuple[int, int
     agree("resize", "CoreML7", given, flexible=how == "flexible", computed=("shape",) if how == "computed" else ())
 
 
+@pytest.mark.slow_cases("6-LINEAR")
 @pytest.mark.parametrize("kind", ["LINEAR", "NEAREST_NEIGHBOR"])
 @pytest.mark.parametrize("rank", [1, 2, 3, 4, 5, 6])
 def test_any_number_of_axes_is_resized(rank: int, kind: str) -> None:

@@ -63,8 +63,13 @@ def test_a_written_program_is_valid_and_shows_its_operations(first: str) -> None
         assert _worked(name).text == text.rstrip()
 
 
-def test_mlir_opt_accepts_the_examples_of_its_dialects() -> None:
-    theirs = [d for d in MLIR_DIALECTS if d not in ("stablehlo", "chlo")]
+@pytest.mark.slow_cases("all")
+@pytest.mark.parametrize(
+    ("theirs", "least"),
+    [(["math"], 30), ([d for d in MLIR_DIALECTS if d not in ("stablehlo", "chlo")], 300)],
+    ids=["math", "all"],
+)
+def test_mlir_opt_accepts_the_examples_of_its_dialects(theirs: list[str], least: int) -> None:
     texts = [
         example.text
         for name in theirs
@@ -72,11 +77,12 @@ def test_mlir_opt_accepts_the_examples_of_its_dialects() -> None:
         for versions in dialect.operations.values()
         if (example := worked_example(versions[-1])) and "stablehlo." not in example.text
     ]
-    assert len(texts) > 300
+    assert len(texts) > least
     found: subprocess.CompletedProcess[str] = upstream("\n// -----\n".join(texts), "--split-input-file")
     assert found.returncode == 0, found.stderr
 
 
+@pytest.mark.slow_cases("linalg", "stablehlo")
 @pytest.mark.parametrize("name", MLIR_DIALECTS)
 def test_every_operation_of_an_mlir_dialect_has_an_example(name: str) -> None:
     dialect = DIALECTS.get(name)

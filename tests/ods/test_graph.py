@@ -227,7 +227,7 @@ def test_twice_the_operations_in_a_block_take_twice_the_calls(name: str) -> None
 def test_nested_regions_are_verified_without_recursion() -> None:
     built = Module()
     block = built.body
-    for _ in range(10_000):
+    for _ in range(5_000):
         inner = Block()
         block.append(Isolated((Region([inner]),)))
         block = inner

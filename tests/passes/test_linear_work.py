@@ -94,6 +94,7 @@ def _work(program: Callable[[int], str], name: str, count: int) -> int:
     return lines_of(lambda: optimize(module, passes=[name]))
 
 
+@pytest.mark.slow_cases("canonicalize-_regions_of_blocks_in_a_row", "canonicalize-_two_ways_again_and_again")
 @pytest.mark.parametrize(
     ("name", "program"),
     [

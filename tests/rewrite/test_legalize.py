@@ -261,7 +261,7 @@ def test_nesting_costs_no_stack() -> None:
     def build(x: Value) -> Value:
         condition = core.equal(core.scalar(1.0, f32), core.scalar(1.0, f32))
         value = x
-        for _ in range(3000):
+        for _ in range(2000):
             regions: list[Region] = []
             for v in (value, x):
                 block = Block()

@@ -155,6 +155,7 @@ def test_reports_count_what_was_applied() -> None:
     assert not [op for op in made.walk() if op.name == "arith.addi"]
 
 
+@pytest.mark.slow_cases("8000")
 @pytest.mark.parametrize("length", [1000, 8000])
 def test_long_chains_are_rewritten_without_recursion(length: int) -> None:
     lines = [f"%{n} = arith.addi {'%a' if n == 0 else f'%{n - 1}'}, %c : {I}" for n in range(length)]

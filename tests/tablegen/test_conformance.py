@@ -19,7 +19,7 @@ SAMPLE = (
 )
 
 
-@pytest.mark.slow_cases("*TosaOps.td", "*LinalgStructuredOps.td", "*OpenMPOps.td", "*SPIRVAtomicOps.td")
+@pytest.mark.slow_cases("*ArithOps.td", "*TosaOps.td", "*LinalgStructuredOps.td", "*OpenMPOps.td", "*SPIRVAtomicOps.td")
 @pytest.mark.parametrize("name", SAMPLE)
 def test_file_of_mlir_gives_the_records_of_llvm_tblgen(name: str) -> None:
     result = compare(mlir_include(), name)

@@ -78,6 +78,7 @@ def test_loops_are_one_operation() -> None:
     assert [(e.name, e.operation) for e in found.entries] == [("r", "scf.for"), ("y", "arith.mulf")]
 
 
+@pytest.mark.slow_cases("llama_stateful_fp16")
 @pytest.mark.parametrize("network", ["bert_fp16", "llama_stateful_fp16", "detector_iOS15"])
 def test_every_named_value_of_a_network_is_reported_by_its_own_operation(network: str) -> None:
     program = model(network)

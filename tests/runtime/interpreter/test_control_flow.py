@@ -303,7 +303,7 @@ def test_what_a_program_asserts_ends_the_run_when_it_is_false(engine: str) -> No
 
 @pytest.mark.parametrize("engine", ["numpy", "reference"])
 def test_branches_within_each_other_without_end_are_refused(engine: str) -> None:
-    for depth, said in ((90, ""), (500, "calls, branches and loops are nested more than 100 deep")):
+    for depth, said in ((90, ""), (200, "calls, branches and loops are nested more than 100 deep")):
         program = _program(f"func.func @main(%c: i1) -> i1 {{ {'scf.if %c {' * depth}{'}' * depth} return %c : i1 }}")
         found = ""
         try:

@@ -19,6 +19,7 @@ from tests.dialects.mlir.linalg.named_programs import (
 from tests.dialects.upstream_text import assert_printed_alike, assert_refused_by_both
 
 
+@pytest.mark.slow
 def test_operations_with_indices_are_printed_as_upstream() -> None:
     random = Random(5)
     assert_printed_alike(joined([program(d, random)[0] for d in named_operations()]))

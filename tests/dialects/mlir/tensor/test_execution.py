@@ -15,8 +15,10 @@ ELSEWHERE = {"tensor.bitcast", "tensor.gather", "tensor.scatter", "tensor.yield"
 """Operations run by tests of this file, inside of another one, or by those of control flow."""
 
 
-def test_operations_give_what_llvm_makes_of_them() -> None:
-    assert_as_compiled(cases())
+@pytest.mark.slow_cases("all")
+@pytest.mark.parametrize("step", [4, 1], ids=["some", "all"])
+def test_operations_give_what_llvm_makes_of_them(step: int) -> None:
+    assert_as_compiled(cases()[::step])
 
 
 def test_every_operation_is_run() -> None:
