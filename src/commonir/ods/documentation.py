@@ -22,6 +22,7 @@ from commonir.ir.module import Function
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ListType, OptionalType, TensorType, Type
 from commonir.notation import formula
+from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.dialect import Dialect
 from commonir.ods.examples import example_of, general_example_of
 from commonir.ods.fields import MISSING, Field, FieldKind
@@ -279,7 +280,7 @@ def _line(op: Operation, names: dict[Value, str], taken: set[str]) -> str:
             names[r] = next(n for n in _fresh() if n not in taken)
             taken.add(names[r])
     operands = [names.get(v, "?") for v in op.operands]
-    operands += [f"{key} = {_without_type(attribute_text(value))}" for key, value in op.properties.items()]
+    operands += [f"{k} = {_without_type(attribute_text(v))}" for k, v in op.properties.items() if k != GROUP_SIZES]
     return f"{', '.join([names[r] for r in op.results])} = {op.name}({', '.join(operands)})"
 
 
@@ -455,7 +456,7 @@ def _attributes(definition: type[Op]) -> list[str]:
             rows.append((f"`{f.spelling}`", kind, _joined([f.doc, *_attribute_notes(f)])))
     for name, member in definition.layout.derived.items():
         rows.append((f"`{name}`", "derived", _first_line(member.__doc__)))
-    return _table("Attributes", ("name", "kind", "notes"), rows)
+    return _table("Attributes", ("name", "type", "notes"), rows)
 
 
 def _attribute_notes(field: Field) -> Iterator[str]:

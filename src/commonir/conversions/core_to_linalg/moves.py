@@ -130,7 +130,7 @@ def transpose(op: core.Transpose, context: Context, x: Value) -> Result:
     block = Block([signless(element_of(x))] * 2)
     block.append(Yield((block.arguments[0],)))
     target = empty(context, element_of(x), dims_of(op.y))
-    arguments = {"input": x, "init": target, "permutation": perm, "region_": Region([block])}
+    arguments = {"input": x, "init": target, "permutation": perm, "region": Region([block])}
     return Transpose.build(arguments, [target.type]).results[0]
 
 

@@ -36,7 +36,7 @@ def filled_with(value: Value, target: Value) -> Value:
     """A tensor of one element that is a value."""
     block = Block([value.type, signless(element_of(target))])
     block.append(LinalgYield((block.arguments[0],)))
-    result = Fill.build({"inputs": (value,), "outputs": (target,), "region_": Region([block])}, [target.type])
+    result = Fill.build({"inputs": (value,), "outputs": (target,), "region": Region([block])}, [target.type])
     return result.results[0]
 
 
@@ -63,7 +63,7 @@ def generic(
             "outputs": tuple([v for v, _ in outputs]),
             "indexing_maps": tuple([AffineMap(rank, 0, tuple(at)) for _, at in operands]),
             "iterator_types": tuple([IteratorType.REDUCTION if r else IteratorType.PARALLEL for r in is_reduced]),
-            "region_": Region([block]),
+            "region": Region([block]),
         },
         [v.type for v, _ in outputs],
     )
@@ -81,7 +81,7 @@ def named(
     """Returns the result of a named structured operation; its maps and body follow from the name."""
     block = Block([signless(element_of(v)) for v in (*inputs, output)])
     block.append(LinalgYield(tuple(body(Scalars(context, block), block.arguments))))
-    arguments = {"inputs": tuple(inputs), "outputs": (output,), "region_": Region([block]), **(attributes or {})}
+    arguments = {"inputs": tuple(inputs), "outputs": (output,), "region": Region([block]), **(attributes or {})}
     return definition.build(arguments, [output.type]).results[0]
 
 
@@ -124,7 +124,7 @@ def padded_with(x: Value, type: TensorType, before: Amounts, after: Amounts, fil
         "low": before[1],
         "static_high": after[0],
         "high": after[1],
-        "region_": Region([block]),
+        "region": Region([block]),
     }
     return tensor.Pad.build(arguments, [type]).results[0]
 

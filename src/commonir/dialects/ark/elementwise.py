@@ -162,13 +162,13 @@ class Exp(_OfFloats, name="ark.Exp"):
 
 
 class Sqrt(_OfFloats, name="ark.Sqrt"):
-    """The square root of each element."""
+    """Square root of each element."""
 
     fn = staticmethod(core.sqrt)
 
 
 class Rsqrt(_OfFloats, name="ark.Rsqrt"):
-    """One divided by the square root."""
+    """Reciprocal square root of each element."""
 
     fn = staticmethod(core.rsqrt)
 

@@ -45,14 +45,14 @@ class Activation(CoreOp, traits=(traits.Pure, traits.Elementwise)):
 
 
 class Rsqrt(Activation, name="core.rsqrt"):
-    """One divided by the square root."""
+    """Reciprocal square root of each element."""
 
     def reference(self, x: Value) -> Value:
         return div(splat(1.0, x), sqrt(x))
 
 
 class Reciprocal(Activation, name="core.reciprocal"):
-    """One divided by the element."""
+    """Reciprocal of each element."""
 
     def reference(self, x: Value) -> Value:
         return div(splat(1.0, x), x)

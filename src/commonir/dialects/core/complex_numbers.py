@@ -51,7 +51,7 @@ COMPLEX = element_type(*(t for t in ELEMENT_TYPES.values() if t.kind == "complex
 
 
 class MakeComplex(CoreOp, name="core.complex", traits=(traits.Pure, traits.Elementwise)):
-    """The complex number of a real and an imaginary part."""
+    """Creates complex numbers from real and imaginary parts."""
 
     real: Value = operand("T[s*]")
     imaginary: Value = operand("T[s*]")
@@ -85,14 +85,14 @@ class _Part(CoreOp, traits=(traits.Pure, traits.Elementwise)):
 
 
 class Real(_Part, name="core.real"):
-    """The real part of each complex number."""
+    """Real part of each complex number."""
 
     def reference(self, x: Array) -> Array:
         return x.real.copy()
 
 
 class Imaginary(_Part, name="core.imag"):
-    """The imaginary part of each complex number."""
+    """Imaginary part of each complex number."""
 
     def reference(self, x: Array) -> Array:
         return x.imag.copy()
@@ -209,7 +209,7 @@ def square_root(z: Value) -> Value:
 
 
 def reciprocal_root(z: Value) -> Value:
-    """One divided by the square root."""
+    """Reciprocal square root of each element."""
     root = square_root(z)
     x = real(root)
     return quotient(make_complex(add(mul(x, splat(0.0, x)), splat(1.0, x)), mul(x, splat(0.0, x))), root)

@@ -87,7 +87,7 @@ class Dims(CoreOp, name="core.dims", traits=(traits.Pure, traits.ConstantLike)):
 
 
 class Dimension(CoreOp, name="core.dim", traits=(traits.Pure,)):
-    """The size of one axis of a tensor, as a scalar."""
+    """Dim of a tensor along one axis, as a scalar."""
 
     x: Value = operand("any[*]")
     axis: int = attribute(attr_types.integer)

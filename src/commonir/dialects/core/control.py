@@ -70,8 +70,8 @@ class If(CoreOp, Conditional, name="core.if", traits=(traits.SingleBlock,)):
     """
 
     condition: Value = operand("i1[]")
-    then: Region = region()
-    orelse: Region = region()
+    then: Region = region(doc="runs if the condition is true")
+    orelse: Region = region(doc="runs if the condition is false")
     ys: tuple[Value, ...] = result(any_type, variadic=True)
 
     def infer(self) -> tuple[Type, ...]:
@@ -96,8 +96,8 @@ class While(CoreOp, name="core.while", traits=(traits.SingleBlock,)):
     """
 
     initial: tuple[Value, ...] = operand(any_type, variadic=True)
-    condition: Region = region()
-    body: Region = region()
+    condition: Region = region(doc="returns whether there is another iteration")
+    body: Region = region(doc="returns the next values")
     ys: tuple[Value, ...] = result(any_type, variadic=True)
 
     def infer(self) -> tuple[Type, ...]:
@@ -124,7 +124,7 @@ class Scan(CoreOp, name="core.scan", traits=(traits.SingleBlock,)):
 
     initial: tuple[Value, ...] = operand(any_type, variadic=True)
     sequences: tuple[Value, ...] = operand(any_type, variadic=True)
-    body: Region = region()
+    body: Region = region(doc="one step: from states and slices, the next states and slices of the outputs")
     reverse: bool = attribute(attr_types.flag, default=False)
     ys: tuple[Value, ...] = result(any_type, variadic=True)
 

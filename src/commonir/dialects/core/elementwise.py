@@ -67,21 +67,21 @@ class Unary(CoreOp, traits=(traits.Pure, traits.Elementwise)):
 
 
 class Neg(Unary, name="core.neg"):
-    """The negative of each element."""
+    """Negates each element."""
 
     fn = "negative"
     T = SIGNED
 
 
 class Abs(Unary, name="core.abs"):
-    """The absolute value of each element; the least integer stays negative."""
+    """Absolute value of each element; the least integer stays negative."""
 
     fn = "absolute"
     T = SIGNED
 
 
 class Sign(Unary, name="core.sign"):
-    """-1, 0 or 1 as the element is negative, zero or positive; NaN for NaN."""
+    """Sign of each element: -1, 0 or 1; NaN for NaN."""
 
     fn = "sign"
     T = SIGNED
@@ -94,109 +94,109 @@ class Exp(Unary, name="core.exp"):
 
 
 class Exp2(Unary, name="core.exp2"):
-    """2 to the power of the element."""
+    """Base-2 exponential of each element."""
 
     fn = "exp2"
 
 
 class Log(Unary, name="core.log"):
-    """The natural logarithm."""
+    """Natural logarithm of each element."""
 
     fn = "log"
 
 
 class Sqrt(Unary, name="core.sqrt"):
-    """The square root; NaN below zero."""
+    """Square root of each element; NaN below zero."""
 
     fn = "sqrt"
 
 
 class Sin(Unary, name="core.sin"):
-    """The sine of an angle in radians."""
+    """Sine of each element, an angle in radians."""
 
     fn = "sin"
 
 
 class Cos(Unary, name="core.cos"):
-    """The cosine of an angle in radians."""
+    """Cosine of each element, an angle in radians."""
 
     fn = "cos"
 
 
 class Tan(Unary, name="core.tan"):
-    """The tangent of an angle in radians."""
+    """Tangent of each element, an angle in radians."""
 
     fn = "tan"
 
 
 class Asin(Unary, name="core.asin"):
-    """The angle in radians whose sine is the element."""
+    """Arc sine of each element, in radians."""
 
     fn = "asin"
 
 
 class Acos(Unary, name="core.acos"):
-    """The angle in radians whose cosine is the element."""
+    """Arc cosine of each element, in radians."""
 
     fn = "acos"
 
 
 class Atan(Unary, name="core.atan"):
-    """The angle in radians whose tangent is the element."""
+    """Arc tangent of each element, in radians."""
 
     fn = "atan"
 
 
 class Sinh(Unary, name="core.sinh"):
-    """The hyperbolic sine."""
+    """Hyperbolic sine of each element."""
 
     fn = "sinh"
 
 
 class Cosh(Unary, name="core.cosh"):
-    """The hyperbolic cosine."""
+    """Hyperbolic cosine of each element."""
 
     fn = "cosh"
 
 
 class Tanh(Unary, name="core.tanh"):
-    """The hyperbolic tangent."""
+    """Hyperbolic tangent of each element."""
 
     fn = "tanh"
 
 
 class Asinh(Unary, name="core.asinh"):
-    """The inverse hyperbolic sine."""
+    """Inverse hyperbolic sine of each element."""
 
     fn = "asinh"
 
 
 class Acosh(Unary, name="core.acosh"):
-    """The inverse hyperbolic cosine."""
+    """Inverse hyperbolic cosine of each element."""
 
     fn = "acosh"
 
 
 class Atanh(Unary, name="core.atanh"):
-    """The inverse hyperbolic tangent."""
+    """Inverse hyperbolic tangent of each element."""
 
     fn = "atanh"
 
 
 class Erf(Unary, name="core.erf"):
-    """The error function."""
+    """Error function of each element."""
 
     fn = "erf"
 
 
 class Floor(Unary, name="core.floor"):
-    """The largest integer that is not above the element."""
+    """Rounds each element down to an integer."""
 
     fn = "floor"
 
 
 class Ceil(Unary, name="core.ceil"):
-    """The least integer that is not below the element."""
+    """Rounds each element up to an integer."""
 
     fn = "ceil"
 
@@ -208,13 +208,13 @@ class Round(Unary, name="core.round"):
 
 
 class Truncate(Unary, name="core.truncate"):
-    """The element without its fraction."""
+    """Rounds each element toward zero to an integer."""
 
     fn = "truncate"
 
 
 class LogicalNot(Unary, name="core.logical_not"):
-    """True for false and false for true."""
+    """Elementwise logical not."""
 
     fn = "logical_not"
     T = element_type(boolean)
@@ -225,7 +225,7 @@ class LogicalNot(Unary, name="core.logical_not"):
 
 
 class BitwiseNot(Unary, name="core.bitwise_not"):
-    """Bitwise not."""
+    """Elementwise bitwise not."""
 
     fn = "bitwise_not"
     T = INTEGERS
@@ -244,13 +244,13 @@ class Predicate(CoreOp, traits=(traits.Pure, traits.Elementwise)):
 
 
 class IsNan(Predicate, name="core.is_nan"):
-    """True where the element is NaN."""
+    """Tests each element for NaN."""
 
     fn = "is_nan"
 
 
 class IsInf(Predicate, name="core.is_inf"):
-    """True where the element is an infinity of either sign."""
+    """Tests each element for an infinity of either sign."""
 
     fn = "is_inf"
 
@@ -396,84 +396,84 @@ class FloorDiv(Binary, name="core.floor_div"):
 
 
 class Mod(Binary, name="core.mod"):
-    """The remainder with the sign of the divisor."""
+    """Elementwise remainder of a division rounded down; it has the sign of the divisor."""
 
     fn = "remainder"
     T = REALS
 
 
 class Remainder(Binary, name="core.remainder"):
-    """The remainder of a truncating division; it has the sign of the dividend."""
+    """Elementwise remainder of a truncating division; it has the sign of the dividend."""
 
     fn = "truncated_remainder"
     T = REALS
 
 
 class Pow(Binary, name="core.pow"):
-    """The first to the power of the second."""
+    """Elementwise power: the first to the power of the second."""
 
     fn = "power"
     T = REALS
 
 
 class Maximum(Binary, name="core.maximum", traits=(traits.Commutative,)):
-    """The larger; NaN when either is NaN."""
+    """Elementwise maximum with broadcasting; NaN when either is NaN."""
 
     fn = "maximum"
     T = REALS
 
 
 class Minimum(Binary, name="core.minimum", traits=(traits.Commutative,)):
-    """The smaller; NaN when either is NaN."""
+    """Elementwise minimum with broadcasting; NaN when either is NaN."""
 
     fn = "minimum"
     T = REALS
 
 
 class LogicalAnd(Binary, name="core.logical_and", traits=(traits.Commutative,)):
-    """Logical and: true where both are true."""
+    """Elementwise logical and."""
 
     fn = "logical_and"
     T = element_type(boolean)
 
 
 class LogicalOr(Binary, name="core.logical_or", traits=(traits.Commutative,)):
-    """Logical or: true where either is true."""
+    """Elementwise logical or."""
 
     fn = "logical_or"
     T = element_type(boolean)
 
 
 class LogicalXor(Binary, name="core.logical_xor", traits=(traits.Commutative,)):
-    """Logical exclusive or: true where exactly one is true."""
+    """Elementwise logical exclusive or."""
 
     fn = "logical_xor"
     T = element_type(boolean)
 
 
 class BitwiseAnd(Binary, name="core.bitwise_and", traits=(traits.Commutative,)):
-    """Bitwise and."""
+    """Elementwise bitwise and."""
 
     fn = "bitwise_and"
     T = INTEGERS
 
 
 class BitwiseOr(Binary, name="core.bitwise_or", traits=(traits.Commutative,)):
-    """Bitwise or."""
+    """Elementwise bitwise or."""
 
     fn = "bitwise_or"
     T = INTEGERS
 
 
 class BitwiseXor(Binary, name="core.bitwise_xor", traits=(traits.Commutative,)):
-    """Bitwise exclusive or."""
+    """Elementwise bitwise exclusive or."""
 
     fn = "bitwise_xor"
     T = INTEGERS
 
 
 class ShiftLeft(Binary, name="core.shift_left"):
-    """Left shift; zeros are inserted.
+    """Elementwise left shift; zeros are inserted.
 
     By a negative number, or by as many bits as there are or more, only zeros are left.
     """
@@ -483,7 +483,7 @@ class ShiftLeft(Binary, name="core.shift_left"):
 
 
 class ShiftRight(Binary, name="core.shift_right"):
-    """Right shift: arithmetic for signed types, logical for unsigned ones.
+    """Elementwise right shift: arithmetic for signed types, logical for unsigned ones.
 
     By a negative number, or by as many bits as there are or more, only what follows is left.
     """
@@ -523,45 +523,45 @@ _RELATIONS: dict[str, Relation] = {
 
 
 class Equal(Comparison, name="core.equal", traits=(traits.Commutative,)):
-    """True where both are equal."""
+    """Tests elementwise whether both are equal."""
 
     fn = "equal"
     T = ELEMENTS
 
 
 class NotEqual(Comparison, name="core.not_equal", traits=(traits.Commutative,)):
-    """True where they differ or either is NaN."""
+    """Tests elementwise whether both differ; true where either is NaN."""
 
     fn = "not_equal"
     T = ELEMENTS
 
 
 class Less(Comparison, name="core.less"):
-    """True where the first is smaller."""
+    """Tests elementwise whether the first is smaller."""
 
     fn = "less"
 
 
 class LessEqual(Comparison, name="core.less_equal"):
-    """True where the first is smaller or equal."""
+    """Tests elementwise whether the first is smaller or equal."""
 
     fn = "less_equal"
 
 
 class Greater(Comparison, name="core.greater"):
-    """True where the first is larger."""
+    """Tests elementwise whether the first is larger."""
 
     fn = "greater"
 
 
 class GreaterEqual(Comparison, name="core.greater_equal"):
-    """True where the first is larger or equal."""
+    """Tests elementwise whether the first is larger or equal."""
 
     fn = "greater_equal"
 
 
 class Select(CoreOp, name="core.select", traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
-    """The first value where the condition holds, else the second; all three are broadcast as in numpy."""
+    """Selects the first value where the condition is true, else the second; all three are broadcast."""
 
     condition: Value = operand("i1[*]")
     a: Value = operand("T[*]")

@@ -98,7 +98,7 @@ class CheckedPositions(CoreOp, name="core.checked_positions", traits=(traits.Pur
 
 
 class Gather(CoreOp, name="core.gather", traits=(traits.Pure,)):
-    """Slices of a tensor along an axis at the positions given; a negative position counts from the end.
+    """Gathers slices of a tensor along an axis at the positions given; a negative position counts from the end.
 
     A position outside of the axis is an error when running.
     """
@@ -148,8 +148,8 @@ class GatherElements(CoreOp, name="core.gather_elements", traits=(traits.Pure,),
 
 
 class GatherNd(CoreOp, name="core.gather_nd", traits=(traits.Pure,)):
-    """Slices of x at the positions that are the rows of the last axis of `positions`, after `batch` shared leading
-    axes.
+    """Gathers slices of x at the positions that are the rows of the last axis of `positions`, after `batch` shared
+    leading axes.
 
     C1: the last axis of positions has a fixed size of at most rank(x) - batch. C2: positions have the batch axes and
     one more.

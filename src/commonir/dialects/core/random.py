@@ -58,7 +58,7 @@ class RandomTensor(CoreOp, traits=(traits.Random,)):
 
 
 class RandomUniform(RandomTensor, name="core.random_uniform"):
-    """Random numbers evenly distributed over [low, high)."""
+    """Random numbers of the uniform distribution over [low, high)."""
 
     low: float = attribute(attr_types.number, default=0.0)
     high: float = attribute(attr_types.number, default=1.0)

@@ -127,7 +127,7 @@ class Cumulative(CoreOp, traits=(traits.Pure,)):
 
 
 class CumSum(Cumulative, name="core.cumsum"):
-    """The sum of the elements up to each position along an axis.
+    """Cumulative sum along an axis: the sum of the elements up to each position.
 
     `exclusive` leaves the element itself out; `reverse` sums from the end.
     """
@@ -136,7 +136,7 @@ class CumSum(Cumulative, name="core.cumsum"):
 
 
 class CumProd(Cumulative, name="core.cumprod"):
-    """The product of the elements up to each position along an axis.
+    """Cumulative product along an axis: the product of the elements up to each position.
 
     `exclusive` leaves the element itself out; `reverse` multiplies from the end.
     """

@@ -57,7 +57,7 @@ class Rounding(Enum):
 
 
 class Resize(CoreOp, name="core.resize", traits=(traits.Pure,)):
-    """The tensor with its trailing axes resampled to other sizes; positions outside take the element at the border.
+    """Resizes the trailing axes of a tensor by interpolation; positions outside take the element at the border.
 
     C1: there are not more sizes than axes. C2: sizes, and those of the axes they replace, are positive. C3: elements
     that are interpolated are floats.
@@ -151,7 +151,7 @@ def nearest_element(coordinates: Coordinates, rounding: Rounding, i: Dim, n: Dim
 
 
 class DynamicResize(CoreOp, name="core.dynamic_resize", traits=(traits.Pure,)):
-    """The tensor with its trailing axes resampled to sizes known when running. Sizes, and those of the axes they
+    """Resizes the trailing axes of a tensor to sizes known when running. Sizes, and those of the axes they
     replace, are positive.
     """
 

@@ -53,7 +53,7 @@ class Unit(Enum):
 
 
 class GridSample(CoreOp, name="core.grid_sample", traits=(traits.Pure,)):
-    """Images read at positions (x, y), where x counts columns and y rows, by interpolation or at the nearest element.
+    """Samples images at positions (x, y), where x counts columns and y rows, by interpolation or at the nearest one.
 
     Images may have any number of axes, and positions count along the last one first. A position halfway between two
     elements is nearest to the one of even number. With a constant border each of the neighbours that lies outside has

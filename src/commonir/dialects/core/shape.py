@@ -45,7 +45,7 @@ class Movement(CoreOp, traits=(traits.Pure,)):
 
 
 class Reshape(Movement, name="core.reshape"):
-    """The same elements in row-major order under another shape; one size of -1 stands for what remains.
+    """Reshapes a tensor, in row-major order; one size of -1 stands for what remains.
 
     C1: the number of elements stays the same. C2: at most one size is -1, and no other one is then 0.
     """
@@ -92,7 +92,7 @@ def _by_place(elements: tuple[Dim, ...], shape: tuple[int, ...]) -> dict[tuple[i
 
 
 class DynamicReshape(Movement, name="core.dynamic_reshape"):
-    """The same elements in row-major order under a shape known when running; one size may be -1."""
+    """Reshapes a tensor, in row-major order, to a shape known when running; one size may be -1."""
 
     shape: Value = operand("P[r]", by_value=True)
     y: Value = result("T[*]")
@@ -121,7 +121,7 @@ def _rest(type: TensorType, known: Sequence[Dim]) -> int | None:
 
 
 class BroadcastTo(Movement, name="core.broadcast_to"):
-    """The tensor repeated along axes of size 1 and along new leading axes.
+    """Broadcasts a tensor to a shape: repeats it along axes of size 1 and along new leading axes.
 
     C1: each axis has size 1 or the size asked for, and there are not more axes than sizes.
     """

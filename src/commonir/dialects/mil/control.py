@@ -55,8 +55,8 @@ class Cond(MilOp, Conditional, name="mil.cond", traits=(traits.SingleBlock,)):
     """
 
     pred: Value = operand("i1[]")
-    then: Region = region()
-    otherwise: Region = region()
+    then: Region = region(doc="runs if `pred` is true")
+    otherwise: Region = region(doc="runs if `pred` is false")
     outputs: tuple[Value, ...] = result("any", variadic=True)
 
     def infer(self) -> tuple[Type, ...]:
@@ -88,8 +88,8 @@ class WhileLoop(MilOp, name="mil.while_loop", traits=(traits.SingleBlock,)):
     """
 
     loop_vars: tuple[Value, ...] = operand("any", variadic=True)
-    condition: Region = region()
-    body: Region = region()
+    condition: Region = region(doc="returns whether there is another iteration")
+    body: Region = region(doc="returns the next loop variables")
     outputs: tuple[Value, ...] = result("any", variadic=True)
 
     def infer(self) -> tuple[Type, ...]:

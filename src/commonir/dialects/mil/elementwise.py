@@ -41,56 +41,56 @@ class Unary(MilOp, traits=(traits.Pure, traits.Elementwise)):
 
 
 class Abs(Unary, name="mil.abs"):
-    """The absolute value of each element; the least integer stays negative."""
+    """Absolute value of each element; the least integer stays negative."""
 
     T = NUMBERS
     fn = core.abs
 
 
 class Acos(Unary, name="mil.acos"):
-    """The angle in radians whose cosine is the element; NaN outside of [-1, 1]."""
+    """Arc cosine of each element, in radians; NaN outside of [-1, 1]."""
 
     fn = core.acos
 
 
 class Asin(Unary, name="mil.asin"):
-    """The angle in radians whose sine is the element; NaN outside of [-1, 1]."""
+    """Arc sine of each element, in radians; NaN outside of [-1, 1]."""
 
     fn = core.asin
 
 
 class Atan(Unary, name="mil.atan"):
-    """The angle in radians whose tangent is the element."""
+    """Arc tangent of each element, in radians."""
 
     fn = core.atan
 
 
 class Atanh(Unary, name="mil.atanh"):
-    """The inverse hyperbolic tangent; NaN outside of [-1, 1]."""
+    """Inverse hyperbolic tangent of each element; NaN outside of [-1, 1]."""
 
     fn = core.atanh
 
 
 class Ceil(Unary, name="mil.ceil"):
-    """The least integer that is not below the element."""
+    """Rounds each element up to an integer."""
 
     fn = core.ceil
 
 
 class Cos(Unary, name="mil.cos"):
-    """The cosine of an angle in radians."""
+    """Cosine of each element, an angle in radians."""
 
     fn = core.cos
 
 
 class Cosh(Unary, name="mil.cosh"):
-    """The hyperbolic cosine."""
+    """Hyperbolic cosine of each element."""
 
     fn = core.cosh
 
 
 class Erf(Unary, name="mil.erf"):
-    """The error function."""
+    """Error function of each element."""
 
     fn = core.erf
 
@@ -102,7 +102,7 @@ class Exp(Unary, name="mil.exp"):
 
 
 class Exp2(Unary, name="mil.exp2"):
-    """2 to the power of the element; of integers, computed in single precision and truncated."""
+    """Base-2 exponential of each element; of integers, computed in single precision and truncated."""
 
     T = NUMBERS
 
@@ -111,13 +111,13 @@ class Exp2(Unary, name="mil.exp2"):
 
 
 class Floor(Unary, name="mil.floor"):
-    """The largest integer that is not above the element."""
+    """Rounds each element down to an integer."""
 
     fn = core.floor
 
 
 class Inverse(Unary, name="mil.inverse"):
-    """1 / (x + epsilon). The default of epsilon is large: the inverse of 0.1 becomes 9.99."""
+    """Reciprocal of each element: 1 / (x + epsilon). The default of epsilon is large: 0.1 becomes 9.99."""
 
     epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-4)
     U = OWN_FLOATS
@@ -127,7 +127,7 @@ class Inverse(Unary, name="mil.inverse"):
 
 
 class Log(Unary, name="mil.log"):
-    """The natural logarithm of x + epsilon. The default of epsilon is the smallest fp32 number, and 0 in fp16."""
+    """Natural logarithm of x + epsilon. The default of epsilon is the smallest fp32 number, and 0 in fp16."""
 
     epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-45)
     U = OWN_FLOATS
@@ -137,7 +137,7 @@ class Log(Unary, name="mil.log"):
 
 
 class LogicalNot(Unary, name="mil.logical_not"):
-    """True for false and false for true."""
+    """Elementwise logical not."""
 
     T = TRUTH
     fn = core.logical_not
@@ -150,7 +150,7 @@ class Round(Unary, name="mil.round"):
 
 
 class Rsqrt(Unary, name="mil.rsqrt"):
-    """1 / sqrt(x + epsilon). The default of epsilon is 0 in fp16."""
+    """Reciprocal square root of each element: 1 / sqrt(x + epsilon). The default of epsilon is 0 in fp16."""
 
     epsilon: float = parameter(attr_types.number, spec="U[]", default=1e-12)
     U = OWN_FLOATS
@@ -160,32 +160,32 @@ class Rsqrt(Unary, name="mil.rsqrt"):
 
 
 class Sign(Unary, name="mil.sign"):
-    """-1, 0 or 1 as the element is negative, zero or positive."""
+    """Sign of each element: -1, 0 or 1."""
 
     T = NUMBERS
     fn = core.sign
 
 
 class Sin(Unary, name="mil.sin"):
-    """The sine of an angle in radians."""
+    """Sine of each element, an angle in radians."""
 
     fn = core.sin
 
 
 class Sinh(Unary, name="mil.sinh"):
-    """The hyperbolic sine."""
+    """Hyperbolic sine of each element."""
 
     fn = core.sinh
 
 
 class Sqrt(Unary, name="mil.sqrt"):
-    """The square root; NaN below zero."""
+    """Square root of each element; NaN below zero."""
 
     fn = core.sqrt
 
 
 class Square(Unary, name="mil.square"):
-    """The square of each element."""
+    """Square of each element."""
 
     T = NUMBERS
 
@@ -194,13 +194,13 @@ class Square(Unary, name="mil.square"):
 
 
 class Tan(Unary, name="mil.tan"):
-    """The tangent of an angle in radians."""
+    """Tangent of each element, an angle in radians."""
 
     fn = core.tan
 
 
 class Tanh(Unary, name="mil.tanh"):
-    """The hyperbolic tangent."""
+    """Hyperbolic tangent of each element."""
 
     fn = core.tanh
 
@@ -301,13 +301,13 @@ class FloorDiv(Binary, name="mil.floor_div"):
 
 
 class Mod(Binary, name="mil.mod"):
-    """The remainder with the sign of the divisor."""
+    """Elementwise remainder of a division rounded down; it has the sign of the divisor."""
 
     fn = core.mod
 
 
 class Pow(Binary, name="mil.pow"):
-    """The first to the power of the second."""
+    """Elementwise power: the first to the power of the second."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.pow(x, y)
@@ -339,66 +339,66 @@ class Comparison(MilOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcas
 
 
 class Equal(Comparison, name="mil.equal", traits=(traits.Commutative,)):
-    """True where both are equal."""
+    """Tests elementwise whether both are equal."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.equal(x, y)
 
 
 class NotEqual(Comparison, name="mil.not_equal", traits=(traits.Commutative,)):
-    """True where they differ."""
+    """Tests elementwise whether both differ."""
 
     def reference(self, x: Value, y: Value) -> Value:
         return core.not_equal(x, y)
 
 
 class Greater(Comparison, name="mil.greater"):
-    """True where the first is larger."""
+    """Tests elementwise whether the first is larger."""
 
     fn = core.greater
 
 
 class GreaterEqual(Comparison, name="mil.greater_equal"):
-    """True where the first is larger or equal."""
+    """Tests elementwise whether the first is larger or equal."""
 
     fn = core.greater_equal
 
 
 class Less(Comparison, name="mil.less"):
-    """True where the first is smaller."""
+    """Tests elementwise whether the first is smaller."""
 
     fn = core.less
 
 
 class LessEqual(Comparison, name="mil.less_equal"):
-    """True where the first is smaller or equal."""
+    """Tests elementwise whether the first is smaller or equal."""
 
     fn = core.less_equal
 
 
 class LogicalAnd(Binary, name="mil.logical_and", traits=(traits.Commutative,)):
-    """Logical and: true where both are true."""
+    """Elementwise logical and."""
 
     T = TRUTH
     fn = core.logical_and
 
 
 class LogicalOr(Binary, name="mil.logical_or", traits=(traits.Commutative,)):
-    """Logical or: true where either is true."""
+    """Elementwise logical or."""
 
     T = TRUTH
     fn = core.logical_or
 
 
 class LogicalXor(Binary, name="mil.logical_xor", traits=(traits.Commutative,)):
-    """Logical exclusive or: true where exactly one is true."""
+    """Elementwise logical exclusive or."""
 
     T = TRUTH
     fn = core.logical_xor
 
 
 class Select(MilOp, name="mil.select", traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
-    """The first value where the condition holds, else the second; all three are broadcast as in numpy.
+    """Selects the first value where the condition is true, else the second; all three are broadcast.
 
     coremltools 9 leaves the condition out when it infers the shape; a result that is declared so has the shape of all
     three nevertheless.

@@ -42,7 +42,7 @@ from commonir.ods import (
 
 
 class Fill(MilOp, name="mil.fill", traits=(traits.Pure,)):
-    """A tensor of a shape whose elements are all equal to a value, 0 in single precision when none is given."""
+    """Fills a tensor of a shape with a value, 0 in single precision when none is given."""
 
     shape: Value = operand("i32[r]", by_value=True)
     value: Value | None = operand("T[]", default=None, constant=True)
@@ -61,7 +61,7 @@ class Fill(MilOp, name="mil.fill", traits=(traits.Pure,)):
 
 
 class FillLike(MilOp, name="mil.fill_like", traits=(traits.Pure,), since=CORE_ML_6):
-    """A tensor of the shape of another whose elements are all equal to a value, 0 in single precision when none is
+    """Fills a tensor of the shape of another with a value, 0 in single precision when none is
     given.
     """
 
@@ -163,7 +163,7 @@ class BandPart(MilOp, name="mil.band_part", traits=(traits.Pure,)):
 
 
 class Cumsum(MilOp, name="mil.cumsum", traits=(traits.Pure,)):
-    """The sum of the elements up to each position along an axis; `exclusive` leaves the element itself out.
+    """Cumulative sum along an axis: the sum of the elements up to each position, with `exclusive` without the last.
 
     With `reverse` the sum runs from the end.
     """

@@ -166,7 +166,7 @@ class InterpolationMode(Enum):
 
 
 class Resize(MilOp, name="mil.resize", traits=(traits.Pure,), since=CORE_ML_7):
-    """The last resized_dims axes resampled to the last sizes of `shape`, of which 0 keeps the size of x.
+    """Resizes the last resized_dims axes to the last sizes of `shape`, of which 0 keeps the size of x.
 
     The nearest neighbour is the rounded position; which one of two equally near is not specified, and the first here.
     Integers are interpolated in single precision and truncated.

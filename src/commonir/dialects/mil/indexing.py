@@ -70,7 +70,7 @@ def _checked_rows(op: Validating, indices: Value, x: Value, batch_dims: int = 0)
 
 
 class Gather(AlongAxis, name="mil.gather", traits=(traits.Pure,)):
-    """Slices of x along an axis at the positions given; a scalar position drops the axis.
+    """Gathers slices of x along an axis at the positions given; a scalar position drops the axis.
 
     Positions may differ between the first batch_dims axes: the result has the axes of x before `axis`, those of indices
     after the shared ones, and those of x after `axis`. A position outside of the axis gives an unspecified value; with
@@ -114,7 +114,7 @@ class Gather(AlongAxis, name="mil.gather", traits=(traits.Pure,)):
 
 
 class GatherAlongAxis(AlongAxis, name="mil.gather_along_axis", traits=(traits.Pure,), same_rank="s i"):
-    """For each position, the element of x there along an axis, and at the place of the position along the others.
+    """Gathers for each position the element of x there along an axis, and at its own place along the others.
 
     A position outside of the axis gives an unspecified value; with validate_indices it is an error when running.
     """
@@ -137,7 +137,7 @@ class GatherAlongAxis(AlongAxis, name="mil.gather_along_axis", traits=(traits.Pu
 
 
 class GatherNd(MilOp, name="mil.gather_nd", traits=(traits.Pure,)):
-    """Slices of x at the positions that are the rows of the last axis of indices, after batch_dims shared axes.
+    """Gathers slices of x at the positions that are the rows of the last axis of indices, after batch_dims shared axes.
 
     A position outside of x gives unspecified values; with validate_indices it is an error when running.
     """

@@ -99,8 +99,7 @@ _EQUATIONS = {3: "chw,whr->chr", 4: "nchw,nwhu->nchu"}
 
 
 class Einsum(MilOp, name="mil.einsum", traits=(traits.Pure,)):
-    """Einstein summation: the product of two tensors over the last axis of the first and the axis before the last but
-    one of the second.
+    """Einstein summation of two tensors by one of two equations: `chw,whr->chr`, or `bchw,bwhr->bchr` with a batch.
 
     The axis before the last, and the first of rank 4, are shared; they are broadcast from 1.
     """

@@ -45,7 +45,7 @@ class Composition(
 
     sym_name: str = attribute(attr_types.symbol_name)
     defaults: DictionaryAttr = attribute(attr_types.dictionary)
-    content: Region = region()
+    content: Region = region(doc="the function")
 
     @property
     def input_ports(self) -> Mapping[str, Port]:

@@ -186,7 +186,7 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
 
     sym_name: str = attribute(attr_types.symbol_name)
     opset: str = attribute(attr_types.string)
-    specializations: tuple[Region, ...] = region(variadic=True)
+    specializations: tuple[Region, ...] = region(variadic=True, doc="the function in each operation set")
 
     copies = "mil.identity"
 

@@ -85,7 +85,7 @@ class RandomNormal(RandomDistribution, name="mil.random_normal"):
 
 
 class RandomUniform(RandomDistribution, name="mil.random_uniform"):
-    """Random numbers evenly distributed over [low, high), in the type of low."""
+    """Random numbers of the uniform distribution over [low, high), in the type of low."""
 
     low: Value | None = operand("T[]", default=None, constant=True)
     high: Value | None = operand("T[]", default=None, constant=True)

@@ -76,7 +76,7 @@ _BORDERS = {
 
 
 class Resample(MilOp, name="mil.resample", traits=(traits.Pure,)):
-    """Images read at coordinates (x, y), where x counts columns and y rows.
+    """Samples images at coordinates (x, y), where x counts columns and y rows.
 
     With align_corners the bounds of the range of normalized coordinates are the centres of the first and last elements,
     else their outer edges. The nearest of two elements equally near is the one of even number, found after a coordinate

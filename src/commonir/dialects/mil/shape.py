@@ -67,7 +67,7 @@ class Identity(MilOp, name="mil.identity", traits=(traits.Pure,)):
 
 
 class Reshape(MilOp, name="mil.reshape", traits=(traits.Pure,)):
-    """The same elements in row-major order under another shape.
+    """Reshapes a tensor, in row-major order.
 
     One size of -1 stands for what remains; a size of 0 for the size of x along the same axis, from iOS 17 on along the
     axis that is as far from the last, and for 1 where x has none.

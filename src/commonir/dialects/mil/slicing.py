@@ -168,7 +168,7 @@ class _OfSlice(MilOp):
 
 
 class SliceByIndex(_OfSlice, name="mil.slice_by_index", traits=(traits.Pure,)):
-    """A part of a tensor: for each axis a Python slice begin:end:stride.
+    """Strided slice: for each axis a Python slice begin:end:stride.
 
     Where begin_mask or end_mask is true, that bound is left out. Where squeeze_mask is true, the axis is dropped and
     only the element at begin taken (the first where begin_mask is true too); end and stride do not matter there.
@@ -225,7 +225,7 @@ class SliceUpdate(_OfSlice, name="mil.slice_update", traits=(traits.Pure,), sinc
 
 
 class SliceBySize(MilOp, name="mil.slice_by_size", traits=(traits.Pure,)):
-    """A part of a tensor: for each axis `size` elements from `begin` on; a size of -1 takes all that follow.
+    """Slice: for each axis `size` elements from `begin` on; a size of -1 takes all that follow.
 
     A negative begin counts from the end.
 
@@ -419,7 +419,7 @@ class Reverse(OverAxes, name="mil.reverse", traits=(traits.Pure,)):
 
 
 class ReverseSequence(MilOp, name="mil.reverse_sequence", traits=(traits.Pure,)):
-    """The tensor with, in each batch, the order of the first `lengths` elements along an axis reversed."""
+    """Reverses in each batch the order of the first `lengths` elements along an axis."""
 
     x: Value = operand("T[s*]")
     lengths: Value = operand("U[b]")

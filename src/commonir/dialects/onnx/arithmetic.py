@@ -78,7 +78,7 @@ class Div(Arithmetic, name="onnx.Div"):
 
 
 class Mod(Arithmetic, name="onnx.Mod", since="opset10 opset13 opset28"):
-    """The remainder, with the sign of the divisor, or with `fmod` that of the dividend."""
+    """Elementwise remainder, with the sign of the divisor, or with `fmod` that of the dividend."""
 
     fmod: bool = attribute(attr_types.flag, default=False)
     T = by_version(opset10=NUMBERS_1, opset13=NUMBERS)
@@ -88,7 +88,7 @@ class Mod(Arithmetic, name="onnx.Mod", since="opset10 opset13 opset28"):
 
 
 class Pow(OnnxOp, name="onnx.Pow"):
-    """The first to the power of the second, in the type of the first."""
+    """Elementwise power: the first to the power of the second, in the type of the first."""
 
     X: Value = operand("T")
     Y: Value = operand("T1")
@@ -125,28 +125,28 @@ class BitShift(OnnxOp, name="onnx.BitShift"):
 
 
 class BitwiseAnd(Arithmetic, name="onnx.BitwiseAnd", since="opset18"):
-    """Bitwise and."""
+    """Elementwise bitwise and."""
 
     T = INTEGERS
     fn = core.bitwise_and
 
 
 class BitwiseOr(Arithmetic, name="onnx.BitwiseOr", since="opset18"):
-    """Bitwise or."""
+    """Elementwise bitwise or."""
 
     T = INTEGERS
     fn = core.bitwise_or
 
 
 class BitwiseXor(Arithmetic, name="onnx.BitwiseXor", since="opset18"):
-    """Bitwise exclusive or."""
+    """Elementwise bitwise exclusive or."""
 
     T = INTEGERS
     fn = core.bitwise_xor
 
 
 class Max(OnnxOp, name="onnx.Max"):
-    """The largest of any number of tensors, broadcast; NaN when any is NaN."""
+    """Elementwise maximum of any number of tensors, with broadcasting; NaN when any is NaN."""
 
     data: tuple[Value, ...] = operand("T", variadic=True)
     max: Value = result("T")
@@ -157,7 +157,7 @@ class Max(OnnxOp, name="onnx.Max"):
 
 
 class Min(OnnxOp, name="onnx.Min"):
-    """The smallest of any number of tensors, broadcast; NaN when any is NaN."""
+    """Elementwise minimum of any number of tensors, with broadcasting; NaN when any is NaN."""
 
     data: tuple[Value, ...] = operand("T", variadic=True)
     min: Value = result("T")
@@ -168,7 +168,7 @@ class Min(OnnxOp, name="onnx.Min"):
 
 
 class Sum(OnnxOp, name="onnx.Sum"):
-    """The sum of any number of tensors, broadcast."""
+    """Elementwise sum of any number of tensors, with broadcasting."""
 
     data: tuple[Value, ...] = operand("T", variadic=True)
     sum: Value = result("T")
@@ -179,7 +179,7 @@ class Sum(OnnxOp, name="onnx.Sum"):
 
 
 class Mean(OnnxOp, name="onnx.Mean"):
-    """The mean of any number of tensors, broadcast."""
+    """Elementwise mean of any number of tensors, with broadcasting."""
 
     data: tuple[Value, ...] = operand("T", variadic=True)
     mean: Value = result("T")

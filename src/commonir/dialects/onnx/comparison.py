@@ -39,7 +39,7 @@ class Comparison(OnnxOp):
 
 
 class Equal(Comparison, name="onnx.Equal"):
-    """True where both are equal."""
+    """Tests elementwise whether both are equal."""
 
     T = by_version(
         opset7=POSITIONS | BOOLEAN,
@@ -51,53 +51,53 @@ class Equal(Comparison, name="onnx.Equal"):
 
 
 class Less(Comparison, name="onnx.Less"):
-    """True where the first is smaller."""
+    """Tests elementwise whether the first is smaller."""
 
     T = by_version(opset7=FLOATS_1, opset9=NUMBERS_1, opset13=NUMBERS)
     fn = core.less
 
 
 class LessOrEqual(Comparison, name="onnx.LessOrEqual"):
-    """True where the first is smaller or equal."""
+    """Tests elementwise whether the first is smaller or equal."""
 
     T = by_version(opset12=NUMBERS_1, opset16=NUMBERS)
     fn = core.less_equal
 
 
 class Greater(Comparison, name="onnx.Greater"):
-    """True where the first is larger."""
+    """Tests elementwise whether the first is larger."""
 
     T = by_version(opset7=FLOATS_1, opset9=NUMBERS_1, opset13=NUMBERS)
     fn = core.greater
 
 
 class GreaterOrEqual(Comparison, name="onnx.GreaterOrEqual"):
-    """True where the first is larger or equal."""
+    """Tests elementwise whether the first is larger or equal."""
 
     T = by_version(opset12=NUMBERS_1, opset16=NUMBERS)
     fn = core.greater_equal
 
 
 class And(Logic, name="onnx.And", since="opset7"):
-    """Logical and: true where both are true."""
+    """Elementwise logical and."""
 
     fn = core.logical_and
 
 
 class Or(Logic, name="onnx.Or", since="opset7"):
-    """Logical or: true where either is true."""
+    """Elementwise logical or."""
 
     fn = core.logical_or
 
 
 class Xor(Logic, name="onnx.Xor", since="opset7"):
-    """Logical exclusive or: true where exactly one is true."""
+    """Elementwise logical exclusive or."""
 
     fn = core.logical_xor
 
 
 class Where(OnnxOp, name="onnx.Where"):
-    """The first where the condition holds, else the second; all three are broadcast."""
+    """Selects the first value where the condition is true, else the second; all three are broadcast."""
 
     condition: Value = operand("i1")
     X: Value = operand("T")

@@ -163,8 +163,8 @@ class If(
     Source: ONNX operator reference, If.
     """
 
-    else_branch: Region = region()
-    then_branch: Region = region()
+    else_branch: Region = region(doc="runs if `cond` is false")
+    then_branch: Region = region(doc="runs if `cond` is true")
     cond: Value = operand("i1")
     outputs: tuple[Value, ...] = result(any_type, variadic=True)
 
@@ -198,7 +198,7 @@ class Loop(
     Source: ONNX operator reference, Loop.
     """
 
-    body: Region = region()
+    body: Region = region(doc="one iteration: from its number, the condition and the values, the next ones")
     M: Value | None = operand("i64", default=None)
     cond: Value | None = operand("i1", default=None)
     v_initial: tuple[Value, ...] = operand(any_type, variadic=True, default=())
@@ -255,7 +255,7 @@ class Scan8(OnnxOp, name="onnx.Scan", since="opset8"):
     Source: ONNX operator reference, Scan, version 8.
     """
 
-    body: Region = region()
+    body: Region = region(doc="one step: from states and slices, the next states and slices of the outputs")
     num_scan_inputs: int = attribute(attr_types.integer)
     sequence_lens: Value | None = operand("i64", default=None)
     initial_state_and_scan_inputs: tuple[Value, ...] = operand(any_type, variadic=True, default=())
@@ -335,7 +335,7 @@ class Scan(
     """
 
     initial_state_and_scan_inputs: tuple[Value, ...] = operand(any_type, variadic=True)
-    body: Region = region()
+    body: Region = region(doc="one step: from states and slices, the next states and slices of the outputs")
     num_scan_inputs: int = attribute(attr_types.integer)
     scan_input_axes: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
     scan_input_directions: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
@@ -452,7 +452,7 @@ class SequenceMap(OnnxOp, name="onnx.SequenceMap", since="opset17"):
     Source: ONNX operator reference, SequenceMap.
     """
 
-    body: Region = region()
+    body: Region = region(doc="runs for each element")
     input_sequence: Value = operand("S")
     additional_inputs: tuple[Value, ...] = operand(any_type, variadic=True, default=())
     out_sequence: tuple[Value, ...] = result(any_type, variadic=True)

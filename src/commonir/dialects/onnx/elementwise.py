@@ -53,7 +53,7 @@ class UnaryInput(OnnxOp):
 
 
 class Neg(UnaryX, name="onnx.Neg"):
-    """The negative of each element."""
+    """Negates each element."""
 
     T = by_version(opset6=FLOATS_1 | SIGNED_INTEGERS, opset13=FLOATS | SIGNED_INTEGERS)
     fn = core.neg
@@ -67,112 +67,112 @@ class Exp(UnaryInput, name="onnx.Exp"):
 
 
 class Log(UnaryInput, name="onnx.Log"):
-    """The natural logarithm."""
+    """Natural logarithm of each element."""
 
     T = FLOATS_6_13
     fn = core.log
 
 
 class Sqrt(UnaryX, name="onnx.Sqrt"):
-    """The square root; NaN below zero."""
+    """Square root of each element; NaN below zero."""
 
     T = FLOATS_6_13
     fn = core.sqrt
 
 
 class Reciprocal(UnaryX, name="onnx.Reciprocal"):
-    """One divided by the element."""
+    """Reciprocal of each element."""
 
     T = FLOATS_6_13
     fn = core.reciprocal
 
 
 class Sin(UnaryInput, name="onnx.Sin"):
-    """The sine of an angle in radians."""
+    """Sine of each element, an angle in radians."""
 
     T = FLOATS_7_22
     fn = core.sin
 
 
 class Cos(UnaryInput, name="onnx.Cos"):
-    """The cosine of an angle in radians."""
+    """Cosine of each element, an angle in radians."""
 
     T = FLOATS_7_22
     fn = core.cos
 
 
 class Tan(UnaryInput, name="onnx.Tan"):
-    """The tangent of an angle in radians."""
+    """Tangent of each element, an angle in radians."""
 
     T = FLOATS_7_22
     fn = core.tan
 
 
 class Asin(UnaryInput, name="onnx.Asin"):
-    """The angle in radians whose sine is the element."""
+    """Arc sine of each element, in radians."""
 
     T = FLOATS_7_22
     fn = core.asin
 
 
 class Acos(UnaryInput, name="onnx.Acos"):
-    """The angle in radians whose cosine is the element."""
+    """Arc cosine of each element, in radians."""
 
     T = FLOATS_7_22
     fn = core.acos
 
 
 class Atan(UnaryInput, name="onnx.Atan"):
-    """The angle in radians whose tangent is the element."""
+    """Arc tangent of each element, in radians."""
 
     T = FLOATS_7_22
     fn = core.atan
 
 
 class Sinh(UnaryInput, name="onnx.Sinh"):
-    """The hyperbolic sine."""
+    """Hyperbolic sine of each element."""
 
     T = FLOATS_9_22
     fn = core.sinh
 
 
 class Cosh(UnaryInput, name="onnx.Cosh"):
-    """The hyperbolic cosine."""
+    """Hyperbolic cosine of each element."""
 
     T = FLOATS_9_22
     fn = core.cosh
 
 
 class Tanh(UnaryInput, name="onnx.Tanh"):
-    """The hyperbolic tangent."""
+    """Hyperbolic tangent of each element."""
 
     T = FLOATS_6_13
     fn = core.tanh
 
 
 class Asinh(UnaryInput, name="onnx.Asinh"):
-    """The inverse hyperbolic sine."""
+    """Inverse hyperbolic sine of each element."""
 
     T = FLOATS_9_22
     fn = core.asinh
 
 
 class Acosh(UnaryInput, name="onnx.Acosh"):
-    """The inverse hyperbolic cosine."""
+    """Inverse hyperbolic cosine of each element."""
 
     T = FLOATS_9_22
     fn = core.acosh
 
 
 class Atanh(UnaryInput, name="onnx.Atanh"):
-    """The inverse hyperbolic tangent."""
+    """Inverse hyperbolic tangent of each element."""
 
     T = FLOATS_9_22
     fn = core.atanh
 
 
 class Erf(UnaryInput, name="onnx.Erf"):
-    """The error function; of integers, truncated."""
+    """Error function of each element; of integers, truncated."""
 
     T = by_version(opset9=NUMBERS_1, opset13=FLOATS)
 
@@ -203,7 +203,7 @@ class Round(UnaryX, name="onnx.Round"):
 
 
 class Not(OnnxOp, name="onnx.Not", since="opset1"):
-    """Logical not: true where the element is false."""
+    """Elementwise logical not."""
 
     X: Value = operand("i1")
     Y: Value = result("i1")
@@ -213,7 +213,7 @@ class Not(OnnxOp, name="onnx.Not", since="opset1"):
 
 
 class IsNaN(OnnxOp, name="onnx.IsNaN"):
-    """True where the element is NaN."""
+    """Tests each element for NaN."""
 
     X: Value = operand("T1")
     Y: Value = result("i1")
@@ -224,7 +224,7 @@ class IsNaN(OnnxOp, name="onnx.IsNaN"):
 
 
 class IsInf(OnnxOp, name="onnx.IsInf"):
-    """True where the element is an infinity of one of the selected signs."""
+    """Tests each element for an infinity of one of the selected signs."""
 
     X: Value = operand("T1")
     detect_negative: bool = attribute(attr_types.flag, default=True)
@@ -243,14 +243,14 @@ class IsInf(OnnxOp, name="onnx.IsInf"):
 
 
 class BitwiseNot(UnaryX, name="onnx.BitwiseNot", since="opset18"):
-    """Bitwise not."""
+    """Elementwise bitwise not."""
 
     T = INTEGERS
     fn = core.bitwise_not
 
 
 class Abs(UnaryX, name="onnx.Abs"):
-    """The absolute value of each element."""
+    """Absolute value of each element."""
 
     T = by_version(opset6=NUMBERS_1, opset13=NUMBERS)
 
@@ -259,7 +259,7 @@ class Abs(UnaryX, name="onnx.Abs"):
 
 
 class Sign(UnaryInput, name="onnx.Sign"):
-    """-1, 0 or 1 as the element is negative, zero or positive."""
+    """Sign of each element: -1, 0 or 1."""
 
     T = by_version(opset9=NUMBERS_1, opset13=NUMBERS)
 

@@ -138,7 +138,7 @@ class Call(DeclaredResults, Invocation, name="onnx.call"):
     attributes: DictionaryAttr = attribute(attr_types.dictionary, default=_NOTHING)
     inputs: tuple[Value, ...] = operand(any_type, variadic=True, default=())
     absent: tuple[int, ...] = attribute(attr_types.integers, default=())
-    graphs: tuple[Region, ...] = region(variadic=True, default=())
+    graphs: tuple[Region, ...] = region(variadic=True, default=(), doc="graphs of the attributes of the call")
     graph_names: tuple[str, ...] = attribute(
         attr_types.strings, default=(), doc="attributes that the graphs are, in order"
     )
@@ -185,7 +185,7 @@ class FunctionInstance(
     """A function with the operand types and attribute values of one call; it occurs in no program."""
 
     sym_name: str = attribute(attr_types.symbol_name)
-    content: Region = region()
+    content: Region = region(doc="the function")
 
     @property
     def symbol_name(self) -> str:

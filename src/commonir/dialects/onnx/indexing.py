@@ -76,7 +76,7 @@ def scattered(data: Value, indices: Value, updates: Value, axis: int, reduction:
 
 
 class Gather(OnnxOp, name="onnx.Gather", since="opset1 opset11 opset13"):
-    """Slices of a tensor along an axis at the positions given; a negative position counts from the end."""
+    """Gathers slices of a tensor along an axis at the positions given; a negative position counts from the end."""
 
     data: Value = operand("T")
     indices: Value = operand("Tind", by_value=True)
@@ -90,7 +90,7 @@ class Gather(OnnxOp, name="onnx.Gather", since="opset1 opset11 opset13"):
 
 
 class GatherElements(OnnxOp, name="onnx.GatherElements"):
-    """The elements at the positions given along an axis, and at the same place along the others."""
+    """Gathers the elements at the positions given along an axis, and at the same place along the others."""
 
     data: Value = operand("T")
     indices: Value = operand("Tind")
@@ -104,7 +104,7 @@ class GatherElements(OnnxOp, name="onnx.GatherElements"):
 
 
 class GatherND(OnnxOp, name="onnx.GatherND", since="opset11 opset12 opset13"):
-    """Slices of a tensor at the positions that are the rows of the last axis of indices."""
+    """Gathers slices of a tensor at the positions that are the rows of the last axis of indices."""
 
     data: Value = operand("T")
     indices: Value = operand("i64")
@@ -145,7 +145,7 @@ class Compress(OnnxOp, name="onnx.Compress", since="opset9 opset11 opset28"):
 
 
 class ReverseSequence(OnnxOp, name="onnx.ReverseSequence"):
-    """The tensor with, in each batch, the order of the first elements along the axis of time reversed."""
+    """Reverses in each batch the order of the first elements along the axis of time."""
 
     input: Value = operand("T")
     sequence_lens: Value = operand("i64")
@@ -344,14 +344,14 @@ class Cumulative(OnnxOp):
 
 
 class CumSum(Cumulative, name="onnx.CumSum"):
-    """The sum of the elements up to each position along an axis."""
+    """Cumulative sum along an axis: the sum of the elements up to each position."""
 
     combine = staticmethod(core.cumsum)
     T = SUMMED
 
 
 class CumProd(Cumulative, name="onnx.CumProd", since="opset26"):
-    """The product of the elements up to each position along an axis."""
+    """Cumulative product along an axis: the product of the elements up to each position."""
 
     combine = staticmethod(core.cumprod)
     T = WIDE_NUMBERS

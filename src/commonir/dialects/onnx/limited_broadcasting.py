@@ -76,49 +76,49 @@ class Div6(Limited, name="onnx.Div", since="opset6"):
 
 
 class And1(LimitedPredicate, name="onnx.And", since="opset1"):
-    """Logical and: true where both are true."""
+    """Elementwise logical and."""
 
     combine = staticmethod(core.logical_and)
     T = BOOLEAN
 
 
 class Or1(LimitedPredicate, name="onnx.Or", since="opset1"):
-    """Logical or: true where either is true."""
+    """Elementwise logical or."""
 
     combine = staticmethod(core.logical_or)
     T = BOOLEAN
 
 
 class Xor1(LimitedPredicate, name="onnx.Xor", since="opset1"):
-    """Logical exclusive or: true where exactly one is true."""
+    """Elementwise logical exclusive or."""
 
     combine = staticmethod(core.logical_xor)
     T = BOOLEAN
 
 
 class Equal1(LimitedPredicate, name="onnx.Equal", since="opset1"):
-    """True where both are equal."""
+    """Tests elementwise whether both are equal."""
 
     combine = staticmethod(core.equal)
     T = POSITIONS | BOOLEAN
 
 
 class Less1(LimitedPredicate, name="onnx.Less", since="opset1"):
-    """True where the first is smaller."""
+    """Tests elementwise whether the first is smaller."""
 
     combine = staticmethod(core.less)
     T = FLOATS_1
 
 
 class Greater1(LimitedPredicate, name="onnx.Greater", since="opset1"):
-    """True where the first is larger."""
+    """Tests elementwise whether the first is larger."""
 
     combine = staticmethod(core.greater)
     T = FLOATS_1
 
 
 class Pow1(OnnxOp, name="onnx.Pow", since="opset1"):
-    """The first to the power of the second."""
+    """Elementwise power: the first to the power of the second."""
 
     X: Value = operand("T")
     Y: Value = operand("T")

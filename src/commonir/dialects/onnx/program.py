@@ -394,7 +394,7 @@ class Custom(DeclaredResults, name="onnx.custom"):
     attributes: DictionaryAttr = attribute(attr_types.dictionary, default=DictionaryAttr(()))
     inputs: tuple[Value, ...] = operand(any_type, variadic=True, default=())
     absent: tuple[int, ...] = attribute(attr_types.integers, default=())
-    graphs: tuple[Region, ...] = region(variadic=True, default=())
+    graphs: tuple[Region, ...] = region(variadic=True, default=(), doc="graphs of its attributes")
     graph_names: tuple[str, ...] = attribute(
         attr_types.strings, default=(), doc="attributes that the graphs are, in order"
     )

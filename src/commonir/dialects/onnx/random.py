@@ -46,7 +46,7 @@ def _element(dtype: ElementType | None, like: Value) -> ElementType:
 
 
 class RandomUniform(OnnxOp, name="onnx.RandomUniform", traits=(traits.Random,)):
-    """A tensor of a shape with numbers evenly distributed over [low, high)."""
+    """A tensor of a shape with random numbers of the uniform distribution over [low, high)."""
 
     shape: tuple[int, ...] = attribute(attr_types.integers)
     dtype: ElementType = attribute(attr_types.element, default=f32)
@@ -62,7 +62,7 @@ class RandomUniform(OnnxOp, name="onnx.RandomUniform", traits=(traits.Random,)):
 
 
 class RandomNormal(OnnxOp, name="onnx.RandomNormal", traits=(traits.Random,)):
-    """A tensor of a shape with numbers of the normal distribution of a mean and a standard deviation."""
+    """A tensor of a shape with random numbers of the normal distribution of a mean and a standard deviation."""
 
     shape: tuple[int, ...] = attribute(attr_types.integers)
     dtype: ElementType = attribute(attr_types.element, default=f32)
@@ -78,7 +78,7 @@ class RandomNormal(OnnxOp, name="onnx.RandomNormal", traits=(traits.Random,)):
 
 
 class RandomUniformLike(OnnxOp, name="onnx.RandomUniformLike", traits=(traits.Random,)):
-    """A tensor of the shape of another with numbers evenly distributed over [low, high)."""
+    """A tensor of the shape of another with random numbers of the uniform distribution over [low, high)."""
 
     input: Value = operand("T1")
     dtype: ElementType | None = attribute(attr_types.element, default=None)
@@ -95,7 +95,7 @@ class RandomUniformLike(OnnxOp, name="onnx.RandomUniformLike", traits=(traits.Ra
 
 
 class RandomNormalLike(OnnxOp, name="onnx.RandomNormalLike", traits=(traits.Random,)):
-    """A tensor of the shape of another with numbers of the normal distribution of a mean and a standard deviation."""
+    """A tensor of the shape of another, with normally distributed random numbers of a mean and standard deviation."""
 
     input: Value = operand("T1")
     dtype: ElementType | None = attribute(attr_types.element, default=None)

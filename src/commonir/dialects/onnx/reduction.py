@@ -174,7 +174,7 @@ def log_of_exponentials_along(data: Value, axes: Axes, keep: bool) -> Value:
 
 
 class ReduceSum(Reduction, name="onnx.ReduceSum"):
-    """The sum over some axes."""
+    """Sum of the elements over some axes."""
 
     combine = staticmethod(sum_along)
     axes: Value | None = operand(
@@ -185,28 +185,28 @@ class ReduceSum(Reduction, name="onnx.ReduceSum"):
 
 
 class ReduceMean(Reduction, name="onnx.ReduceMean"):
-    """The mean over some axes."""
+    """Mean over some axes."""
 
     combine = staticmethod(mean_along)
     T = _NUMBERS
 
 
 class ReduceMax(Reduction, name="onnx.ReduceMax"):
-    """The largest element over some axes."""
+    """Largest element over some axes."""
 
     combine = staticmethod(largest_along)
     T = _EXTREMES
 
 
 class ReduceMin(Reduction, name="onnx.ReduceMin"):
-    """The smallest element over some axes."""
+    """Smallest element over some axes."""
 
     combine = staticmethod(smallest_along)
     T = _EXTREMES
 
 
 class ReduceProd(Reduction, name="onnx.ReduceProd"):
-    """The product over some axes."""
+    """Product of the elements over some axes."""
 
     combine = staticmethod(product_along)
     T = _NUMBERS
@@ -227,21 +227,21 @@ class ReduceL2(Reduction, name="onnx.ReduceL2"):
 
 
 class ReduceSumSquare(Reduction, name="onnx.ReduceSumSquare"):
-    """The sum of squares over some axes."""
+    """Sum of the squares over some axes."""
 
     combine = staticmethod(square_sum_along)
     T = _NUMBERS
 
 
 class ReduceLogSum(Reduction, name="onnx.ReduceLogSum"):
-    """The logarithm of the sum over some axes."""
+    """Natural logarithm of the sum over some axes."""
 
     combine = staticmethod(log_of_sum_along)
     T = _LOGARITHMS
 
 
 class ReduceLogSumExp(Reduction, name="onnx.ReduceLogSumExp"):
-    """The logarithm of the sum of exponentials over some axes."""
+    """Natural logarithm of the sum of the exponentials over some axes."""
 
     combine = staticmethod(log_of_exponentials_along)
     T = _LOGARITHMS

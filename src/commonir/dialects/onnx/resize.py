@@ -341,7 +341,7 @@ def resized_type(how: Resizing, x: Value, scales: Value | None, sizes: Value | N
 
 
 class Resize(OnnxOp, name="onnx.Resize", since="opset11 opset13 opset18 opset19"):
-    """The tensor resampled to other sizes, given as such or as factors.
+    """Resizes a tensor to other sizes, given as such or as factors.
 
     `axes` names those that sizes, factors and region are given for; without it they are given for all.
     """

@@ -27,7 +27,7 @@ from commonir.symbolic import Dim, element_count, largest
 
 
 def sampled(x: Value, grid: Value, mode: str, padding_mode: str, *, align_corners: bool) -> Value:
-    """Images read at positions that count from -1 to 1."""
+    """Samples images at positions that count from -1 to 1."""
     mirrored = core.Border.REFLECT if align_corners else core.Border.SYMMETRIC
     borders = {"zeros": core.Border.CONSTANT, "border": core.Border.EDGE, "reflection": mirrored}
     unit = core.Unit.CENTRES if align_corners else core.Unit.EDGES
@@ -35,7 +35,7 @@ def sampled(x: Value, grid: Value, mode: str, padding_mode: str, *, align_corner
 
 
 class GridSample(OnnxOp, name="onnx.GridSample"):
-    """Images read at positions, of which those within an image lie in [-1, 1]; a position counts along the last axis
+    """Samples images at positions, of which those within an image lie in [-1, 1]; a position counts along the last axis
     first.
     """
 

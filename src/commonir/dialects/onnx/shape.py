@@ -295,7 +295,7 @@ def _known_axes(axes: Value | None) -> tuple[int, ...] | None:
 
 
 class Reshape(OnnxOp, name="onnx.Reshape", since="opset5 opset13 opset14 opset19 opset21 opset23 opset24 opset25"):
-    """The same elements in row-major order under another shape.
+    """Reshapes a tensor, in row-major order.
 
     One size may be -1, and 0 keeps the size of an axis unless `allowzero`.
     """
@@ -526,7 +526,7 @@ class Unsqueeze(OnnxOp, name="onnx.Unsqueeze", since="opset1 opset11 opset13 ops
 
 
 class Expand(OnnxOp, name="onnx.Expand", since="opset8 opset13"):
-    """Broadcasts a tensor and a shape with each other."""
+    """Broadcasts a tensor to a shape; axes of size 1 of the shape keep the size of the tensor."""
 
     input: Value = operand("T")
     shape: Value = operand("i64", by_value=True)

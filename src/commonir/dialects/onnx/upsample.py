@@ -9,7 +9,7 @@ from commonir.dialects.onnx.resize import ResizingByFactors
 
 
 class Upsample(ResizingByFactors, name="onnx.Upsample", since="opset7 opset9 opset10"):
-    """The tensor with each axis times a factor of at least 1; positions are counted from the first element.
+    """Upsamples a tensor: each axis times a factor of at least 1; positions are counted from the first element.
 
     The nearest element is the one before a position. From opset 10 on, `Resize`.
     """

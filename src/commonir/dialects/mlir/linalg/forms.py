@@ -129,7 +129,7 @@ class NamedForm:
             reader.fail(_reason(error))
         for op in body.block.operations:
             op.location = UnknownLoc()
-        arguments = {"inputs": inputs.values, "outputs": outputs.values, "region_": body}
+        arguments = {"inputs": inputs.values, "outputs": outputs.values, "region": body}
         return reader.make(arguments, types, complete)
 
     def write(self, writer: FormWriter) -> None:
@@ -250,7 +250,7 @@ class GenericForm:
             _read_more(reader, attributes)
         body = yield reader.region()
         types = read_results(reader)
-        arguments = {"inputs": inputs.values, "outputs": outputs.values, "region_": body}
+        arguments = {"inputs": inputs.values, "outputs": outputs.values, "region": body}
         return reader.make(arguments, types, attributes)
 
     def write(self, writer: FormWriter) -> None:
@@ -364,7 +364,7 @@ class MapForm:
             body = yield reader.region(_entry(reader))
         else:
             body = _payload_body(reader, payload, inputs.elements, outputs.elements, before_first=False)
-        arguments = {"inputs": inputs.values, "init": outputs.values[0] if outputs.values else None, "region_": body}
+        arguments = {"inputs": inputs.values, "init": outputs.values[0] if outputs.values else None, "region": body}
         return reader.make(arguments, tensor_types(outputs.values), attributes)
 
     def write(self, writer: FormWriter) -> None:
@@ -398,7 +398,7 @@ class ReduceForm:
             body = yield reader.region(_entry(reader))
         else:
             body = _payload_body(reader, payload, inputs.elements, outputs.elements, before_first=True)
-        arguments = {"inputs": inputs.values, "inits": outputs.values, "region_": body}
+        arguments = {"inputs": inputs.values, "inits": outputs.values, "region": body}
         return reader.make(arguments, tensor_types(outputs.values), attributes)
 
     def write(self, writer: FormWriter) -> None:
@@ -436,7 +436,7 @@ class RearrangingForm:
         attributes |= reader.dictionary()
         block = Block((*inputs.elements, *outputs.elements))
         block.append(reader.create("linalg.yield", block.arguments[:1], {}, ()))
-        arguments = {"input": inputs.values[0], "init": outputs.values[0], "region_": Region([block])}
+        arguments = {"input": inputs.values[0], "init": outputs.values[0], "region": Region([block])}
         op = reader.make(arguments, tensor_types(outputs.values), attributes)
         reader.place_body(op)
         return op

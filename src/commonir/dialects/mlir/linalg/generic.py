@@ -33,9 +33,9 @@ def rank_of(value: Value) -> int:
     return len(shape) if isinstance(shape, tuple) else 0
 
 
-def argument_names(op: StructuredOp, region_: Region, before: str) -> Iterable[tuple[Value, str]]:
+def argument_names(op: StructuredOp, region: Region, before: str) -> Iterable[tuple[Value, str]]:
     """Returns the names of the arguments of a body: `in`, and `before` for initial values."""
-    arguments = region_.blocks[0].arguments if region_.blocks else ()
+    arguments = region.blocks[0].arguments if region.blocks else ()
     count = len(op.read)
     return [(a, "in" if n < count else before) for n, a in enumerate(arguments)]
 
@@ -53,11 +53,11 @@ class Generic(StructuredOp, name="linalg.generic"):
 
     custom_form: ClassVar[CustomForm | None] = GenericForm()
 
-    inputs: tuple[Value, ...] = operand(AnyType, variadic=True)
-    outputs: tuple[Value, ...] = operand(AnyShaped, variadic=True)
+    inputs: tuple[Value, ...] = operand(AnyType, variadic=True, doc="tensors, or numbers, that the body reads")
+    outputs: tuple[Value, ...] = operand(AnyShaped, variadic=True, doc="initial values, of the types of the results")
     indexing_maps: tuple[AffineMap, ...] = attribute(affine_maps)
     iterator_types: tuple[IteratorType, ...] = attribute(iterators)
-    region_: Region = region()
+    region: Region = region(doc="from one element of each operand, one of each result")
     doc: str | None = attribute(attr_types.string, default=None)
     library_call: str | None = attribute(attr_types.string, default=None)
     result_tensors: tuple[Value, ...] = result(AnyRankedTensor, variadic=True)
@@ -71,8 +71,8 @@ class Generic(StructuredOp, name="linalg.generic"):
     def argument_names(self, region: Region) -> Iterable[tuple[Value, str]]:
         return argument_names(self, region, "out")
 
-    def reference(self, inputs: tuple[Value, ...], outputs: tuple[Value, ...], *, region_: Region) -> tuple[Value, ...]:
-        return self.computed(inputs, outputs, region_)
+    def reference(self, inputs: tuple[Value, ...], outputs: tuple[Value, ...], *, region: Region) -> tuple[Value, ...]:
+        return self.computed(inputs, outputs, region)
 
 
 class Map(StructuredOp, name="linalg.map"):
@@ -83,7 +83,7 @@ class Map(StructuredOp, name="linalg.map"):
 
     inputs: tuple[Value, ...] = operand(RankedTensorOrMemRef, variadic=True)
     init: Value = operand(RankedTensorOrMemRef)
-    region_: Region = region()
+    region: Region = region(doc="from one element of each operand, one of the result")
     result_: tuple[Value, ...] = result(AnyTensor, variadic=True)
 
     def indexing(self) -> tuple[AffineMap, ...]:
@@ -95,8 +95,8 @@ class Map(StructuredOp, name="linalg.map"):
     def argument_names(self, region: Region) -> Iterable[tuple[Value, str]]:
         return argument_names(self, region, "init")
 
-    def reference(self, inputs: tuple[Value, ...], init: Value, *, region_: Region) -> tuple[Value, ...]:
-        return self.computed(inputs, (init,), region_)
+    def reference(self, inputs: tuple[Value, ...], init: Value, *, region: Region) -> tuple[Value, ...]:
+        return self.computed(inputs, (init,), region)
 
 
 class Reduce(StructuredOp, name="linalg.reduce", traits=(traits.SameVariadicOperandSize,)):
@@ -110,7 +110,7 @@ class Reduce(StructuredOp, name="linalg.reduce", traits=(traits.SameVariadicOper
     inputs: tuple[Value, ...] = operand(RankedTensorOrMemRef, variadic=True)
     inits: tuple[Value, ...] = operand(RankedTensorOrMemRef, variadic=True)
     dimensions: tuple[int, ...] = attribute(positions)
-    region_: Region = region()
+    region: Region = region(doc="combines an element of each input with the results so far")
     results_: tuple[Value, ...] = result(AnyTensor, variadic=True)
 
     @property
@@ -147,8 +147,8 @@ class Reduce(StructuredOp, name="linalg.reduce", traits=(traits.SameVariadicOper
         else:
             yield from super().verify()
 
-    def reference(self, inputs: tuple[Value, ...], inits: tuple[Value, ...], *, region_: Region) -> tuple[Value, ...]:
-        return self.computed(inputs, inits, region_)
+    def reference(self, inputs: tuple[Value, ...], inits: tuple[Value, ...], *, region: Region) -> tuple[Value, ...]:
+        return self.computed(inputs, inits, region)
 
 
 class _Rearranging(StructuredOp):
@@ -156,11 +156,11 @@ class _Rearranging(StructuredOp):
 
     input: Value = operand(RankedTensorOrMemRef)
     init: Value = operand(RankedTensorOrMemRef)
-    region_: Region = region()
+    region: Region = region(doc="yields its first argument")
     result_: tuple[Value, ...] = result(AnyTensor, variadic=True)
 
-    def reference(self, input: Value, init: Value, *, region_: Region) -> tuple[Value, ...]:
-        return self.computed((input,), (init,), region_)
+    def reference(self, input: Value, init: Value, *, region: Region) -> tuple[Value, ...]:
+        return self.computed((input,), (init,), region)
 
 
 class Transpose(_Rearranging, name="linalg.transpose"):

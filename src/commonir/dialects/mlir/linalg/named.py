@@ -44,9 +44,9 @@ class NamedOp(StructuredOp):
     scalars: ClassVar[Body] = staticmethod(only)
     memoizes: ClassVar[bool] = True
 
-    inputs: tuple[Value, ...] = operand(AnyType, variadic=True)
-    outputs: tuple[Value, ...] = operand(AnyShaped, variadic=True)
-    region_: Region = region()
+    inputs: tuple[Value, ...] = operand(AnyType, variadic=True, doc="tensors, or numbers, that are read")
+    outputs: tuple[Value, ...] = operand(AnyShaped, variadic=True, doc="initial values, of the types of the results")
+    region: Region = region(doc="one element of the result; the name of the operation determines it")
     result_tensors: tuple[Value, ...] = result(AnyRankedTensor, variadic=True)
 
     def __init_subclass__(cls, *, indices: str = "", order: str = "", **named: object) -> None:
@@ -116,8 +116,8 @@ class NamedOp(StructuredOp):
             shapes = ["".join([f"{e.evaluate(last) + 1}x" for e in m.results]) for m in maps]
             yield [f"tensor<{shape}{element}>" if shape else element for shape in shapes]
 
-    def reference(self, inputs: tuple[Value, ...], outputs: tuple[Value, ...], *, region_: Region) -> tuple[Value, ...]:
-        return self.computed(inputs, outputs, region_)
+    def reference(self, inputs: tuple[Value, ...], outputs: tuple[Value, ...], *, region: Region) -> tuple[Value, ...]:
+        return self.computed(inputs, outputs, region)
 
 
 def kinds_of(is_reduced: Sequence[bool]) -> tuple[IteratorType, ...]:

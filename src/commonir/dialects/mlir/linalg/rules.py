@@ -208,7 +208,7 @@ def _rearranged(
 ) -> bool:
     """Puts an operation that moves elements in the place of one."""
     name = made.layout.attributes[-1].name
-    fields = {"input": value, "init": op.init, "region_": _moving(element_of(value.type)), name: axes}
+    fields = {"input": value, "init": op.init, "region": _moving(element_of(value.type)), name: axes}
     return editor.substitute(op, made.build(fields, [r.type for r in op.results]))
 
 
@@ -236,7 +236,7 @@ def _turn_before(op: Transpose, before: Broadcast, editor: Editor) -> bool:
         if empty is None:
             return False
         fields = {"input": value, "init": empty.results[0], "permutation": order}
-        turned = Transpose.build({**fields, "region_": _moving(type.element)}, (expected,))
+        turned = Transpose.build({**fields, "region": _moving(type.element)}, (expected,))
         editor.insert(turned, op)
         value = turned.results[0]
     return _rearranged(op, Broadcast, value, dimensions, editor)

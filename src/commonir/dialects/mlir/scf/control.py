@@ -121,8 +121,8 @@ class If(
     custom_form = _IfForm()
 
     condition: Value = operand(I1)
-    thenRegion: Region = region()
-    elseRegion: Region | None = region(default=None)
+    thenRegion: Region = region(doc="runs if `condition` is true")
+    elseRegion: Region | None = region(default=None, doc="runs if `condition` is false")
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 
     def infer_results(self) -> tuple[Type, ...] | None:
@@ -226,7 +226,7 @@ class For(
     upperBound: Value = operand(AnySignlessIntegerOrIndex)
     step: Value = operand(AnySignlessIntegerOrIndex)
     initArgs: tuple[Value, ...] = operand(AnyType, variadic=True)
-    region: Region = region()
+    region: Region = region(doc="one iteration: from the induction variable and the values, the next values")
     unsignedCmp: bool = attribute(attr_types.unit, default=False)
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 
@@ -349,8 +349,8 @@ class While(
     custom_form = _WhileForm()
 
     inits: tuple[Value, ...] = operand(AnyType, variadic=True)
-    before: Region = region()
-    after: Region = region()
+    before: Region = region(doc="computes the condition, and values for the other region")
+    after: Region = region(doc="computes the next values")
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 
     def entry_successors(self, known: KnownData) -> Iterator[RegionSuccessor]:
@@ -451,7 +451,7 @@ class ExecuteRegion(
 
     custom_form = _ExecuteForm()
 
-    region: Region = region()
+    region: Region = region(doc="runs once")
     no_inline: bool = attribute(attr_types.unit, default=False)
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 
@@ -484,8 +484,8 @@ class IndexSwitch(
 
     arg: Value = operand(Index)
     cases: tuple[int, ...] = attribute(array_of(i64))
-    defaultRegion: Region = region()
-    caseRegions: tuple[Region, ...] = region(variadic=True)
+    defaultRegion: Region = region(doc="runs if no case equals the index")
+    caseRegions: tuple[Region, ...] = region(variadic=True, doc="the one whose case equals the index runs")
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 
     def entry_successors(self, known: KnownData) -> Iterator[RegionSuccessor]:

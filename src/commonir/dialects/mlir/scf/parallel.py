@@ -45,7 +45,7 @@ class Reduce(
     """
 
     operands_: tuple[Value, ...] = operand(AnyType, variadic=True)
-    reductions: tuple[Region, ...] = region(variadic=True)
+    reductions: tuple[Region, ...] = region(variadic=True, doc="combines a value with that of another iteration")
 
     def verify(self) -> Iterator[Diagnostic]:
         if len(self.reductions) != len(self.operands_):
@@ -137,7 +137,7 @@ class Parallel(
     upperBound: tuple[Value, ...] = operand(Index, variadic=True)
     step: tuple[Value, ...] = operand(Index, variadic=True)
     initVals: tuple[Value, ...] = operand(AnyType, variadic=True)
-    region: Region = region()
+    region: Region = region(doc="one iteration")
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -188,7 +188,7 @@ class InParallel(
     custom_form = _InParallelForm()
     ends_blocks = False
 
-    region: Region = region()
+    region: Region = region(doc="the slices that are inserted")
 
     def verify(self) -> Iterator[Diagnostic]:
         if not self.region.blocks:
@@ -298,7 +298,7 @@ class Forall(
     staticUpperBound: tuple[int, ...] = attribute(_numbers)
     staticStep: tuple[int, ...] = attribute(_numbers)
     outputs: tuple[Value, ...] = operand(AnyRankedTensor, variadic=True)
-    region: Region = region()
+    region: Region = region(doc="one iteration")
     mapping: Attribute | None = attribute(attr_types.any_attribute, default=None)
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 

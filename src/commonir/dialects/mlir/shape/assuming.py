@@ -158,7 +158,7 @@ class Assuming(
     custom_form = _AssumingForm()
 
     witness: Value = operand(WitnessType)
-    doRegion: Region = region()
+    doRegion: Region = region(doc="runs relying on the witness")
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 
     def infer_results(self) -> tuple[Type, ...] | None:

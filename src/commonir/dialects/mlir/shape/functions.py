@@ -76,7 +76,7 @@ class FunctionLibrary(
 
     sym_name: str = attribute(attr_types.symbol_name)
     mapping: DictionaryAttr = attribute(attr_types.dictionary)
-    body: Region = region()
+    body: Region = region(doc="the functions")
     sym_visibility: Visibility | None = attribute(attr_types.enumeration(Visibility), default=None)
 
     @property

@@ -392,7 +392,7 @@ class Reduce(ShapeOp, name="shape.reduce", traits=(ImplicitTerminator("shape.yie
 
     shape: Value = operand(ShapeOrExtents)
     initVals: tuple[Value, ...] = operand(AnyType, variadic=True)
-    region: Region = region()
+    region: Region = region(doc="from an index, a dim and the values so far, the next values")
     result_: tuple[Value, ...] = result(AnyType, variadic=True)
 
     def infer_results(self) -> tuple[Type, ...] | None:

@@ -312,97 +312,97 @@ def _aligned(a: Value, b: Value, places: tuple[int, ...] | None) -> tuple[Value,
 
 
 class BroadcastAdd(_Broadcasting, name="chlo.broadcast_add"):
-    """`stablehlo.add` of tensors that are broadcast."""
+    """`stablehlo.add` with broadcasting."""
 
     kind = elementwise.Add
 
 
 class BroadcastAtan2(_Broadcasting, name="chlo.broadcast_atan2"):
-    """`stablehlo.atan2` of tensors that are broadcast."""
+    """`stablehlo.atan2` with broadcasting."""
 
     kind = elementwise.Atan2
 
 
 class BroadcastDiv(_Broadcasting, name="chlo.broadcast_divide"):
-    """`stablehlo.divide` of tensors that are broadcast."""
+    """`stablehlo.divide` with broadcasting."""
 
     kind = elementwise.Div
 
 
 class BroadcastMax(_Broadcasting, name="chlo.broadcast_maximum"):
-    """`stablehlo.maximum` of tensors that are broadcast."""
+    """`stablehlo.maximum` with broadcasting."""
 
     kind = elementwise.Max
 
 
 class BroadcastMin(_Broadcasting, name="chlo.broadcast_minimum"):
-    """`stablehlo.minimum` of tensors that are broadcast."""
+    """`stablehlo.minimum` with broadcasting."""
 
     kind = elementwise.Min
 
 
 class BroadcastMul(_Broadcasting, name="chlo.broadcast_multiply"):
-    """`stablehlo.multiply` of tensors that are broadcast."""
+    """`stablehlo.multiply` with broadcasting."""
 
     kind = elementwise.Mul
 
 
 class BroadcastPow(_Broadcasting, name="chlo.broadcast_power"):
-    """`stablehlo.power` of tensors that are broadcast."""
+    """`stablehlo.power` with broadcasting."""
 
     kind = elementwise.Pow
 
 
 class BroadcastRem(_Broadcasting, name="chlo.broadcast_remainder"):
-    """`stablehlo.remainder` of tensors that are broadcast."""
+    """`stablehlo.remainder` with broadcasting."""
 
     kind = elementwise.Rem
 
 
 class BroadcastShiftLeft(_Broadcasting, name="chlo.broadcast_shift_left"):
-    """`stablehlo.shift_left` of tensors that are broadcast."""
+    """`stablehlo.shift_left` with broadcasting."""
 
     kind = elementwise.ShiftLeft
 
 
 class BroadcastShiftRightArithmetic(_Broadcasting, name="chlo.broadcast_shift_right_arithmetic"):
-    """`stablehlo.shift_right_arithmetic` of tensors that are broadcast."""
+    """`stablehlo.shift_right_arithmetic` with broadcasting."""
 
     kind = elementwise.ShiftRightArithmetic
 
 
 class BroadcastShiftRightLogical(_Broadcasting, name="chlo.broadcast_shift_right_logical"):
-    """`stablehlo.shift_right_logical` of tensors that are broadcast."""
+    """`stablehlo.shift_right_logical` with broadcasting."""
 
     kind = elementwise.ShiftRightLogical
 
 
 class BroadcastSubtract(_Broadcasting, name="chlo.broadcast_subtract"):
-    """`stablehlo.subtract` of tensors that are broadcast."""
+    """`stablehlo.subtract` with broadcasting."""
 
     kind = elementwise.Subtract
 
 
 class BroadcastAnd(_Broadcasting, name="chlo.broadcast_and"):
-    """`stablehlo.and` of tensors that are broadcast."""
+    """`stablehlo.and` with broadcasting."""
 
     kind = elementwise.And
 
 
 class BroadcastOr(_Broadcasting, name="chlo.broadcast_or"):
-    """`stablehlo.or` of tensors that are broadcast."""
+    """`stablehlo.or` with broadcasting."""
 
     kind = elementwise.Or
 
 
 class BroadcastXor(_Broadcasting, name="chlo.broadcast_xor"):
-    """`stablehlo.xor` of tensors that are broadcast."""
+    """`stablehlo.xor` with broadcasting."""
 
     kind = elementwise.Xor
 
 
 class BroadcastComplex(_Broadcasting, name="chlo.broadcast_complex"):
-    """`stablehlo.complex` of tensors that are broadcast."""
+    """`stablehlo.complex` with broadcasting."""
 
     kind = elementwise.Complex
 

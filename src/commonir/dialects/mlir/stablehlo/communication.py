@@ -340,7 +340,7 @@ class AllReduce(_Reducing, name="stablehlo.all_reduce"):
     replica_groups: Attribute = attribute(attr_types.any_attribute)
     channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
     use_global_device_ids: bool = attribute(attr_types.unit, default=False)
-    computation: Region = region()
+    computation: Region = region(doc="combines two elements")
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
 
     def reference(self, operands_: tuple[Value, ...], *, computation: Region) -> tuple[Value, ...]:
@@ -364,7 +364,7 @@ class ReduceScatter(_Reducing, name="stablehlo.reduce_scatter"):
     replica_groups: Attribute = attribute(attr_types.any_attribute)
     channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
     use_global_device_ids: bool = attribute(attr_types.unit, default=False)
-    computation: Region = region()
+    computation: Region = region(doc="combines two elements")
     result_: Value = result(AnyHlo)
 
     groups_are_alike = True
@@ -386,7 +386,7 @@ class CollectiveReduce(_Reducing, name="stablehlo.collective_reduce"):
     channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
     use_global_device_ids: bool = attribute(attr_types.unit, default=False)
     has_dynamic_root: bool = attribute(attr_types.unit, default=False)
-    computation: Region = region()
+    computation: Region = region(doc="combines two elements")
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -510,7 +510,7 @@ class AsyncStart(HloOp, name="stablehlo.async_start", traits=(RETURNS, traits.Is
     assembly = ""
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
-    body: Region = region()
+    body: Region = region(doc="the computation")
     result_: Value = result(Future)
 
     def verify(self) -> Iterator[Diagnostic]:

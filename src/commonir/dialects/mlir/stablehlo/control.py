@@ -78,8 +78,8 @@ class If(HloOp, Conditional, name="stablehlo.if", traits=(RETURNS,)):
     assembly = ""
 
     pred: Value = operand(Truths)
-    true_branch: Region = region()
-    false_branch: Region = region()
+    true_branch: Region = region(doc="runs if `pred` is true")
+    false_branch: Region = region(doc="runs if `pred` is false")
     results_: tuple[Value, ...] = result(Carried, variadic=True)
 
     def infer_results(self) -> tuple[Type, ...] | None:
@@ -119,7 +119,7 @@ class Case(HloOp, RegionBranch, name="stablehlo.case", traits=(RETURNS,)):
     assembly = ""
 
     index: Value = operand(I32Tensor)
-    branches: tuple[Region, ...] = region(variadic=True)
+    branches: tuple[Region, ...] = region(variadic=True, doc="the one at the index runs")
     results_: tuple[Value, ...] = result(Carried, variadic=True)
 
     def infer_results(self) -> tuple[Type, ...] | None:
@@ -171,8 +171,8 @@ class While(HloOp, name="stablehlo.while", traits=(RETURNS,)):
     custom_form: ClassVar[CustomForm | None] = forms.WhileForm()
 
     operand: tuple[Value, ...] = operand(Carried, variadic=True)
-    cond: Region = region()
-    body: Region = region()
+    cond: Region = region(doc="returns whether there is another iteration")
+    body: Region = region(doc="returns the next values")
     results_: tuple[Value, ...] = result(Carried, variadic=True)
 
     def argument_names(self, region: Region) -> Iterable[tuple[Value, str]]:
@@ -279,7 +279,7 @@ class Composite(
     inputs: tuple[Value, ...] = operand(TensorTokenOrTuple, variadic=True)
     name_: str = attribute(attr_types.string)
     decomposition: str = attribute(attr_types.symbol)
-    composite_regions: tuple[Region, ...] = region(variadic=True)
+    composite_regions: tuple[Region, ...] = region(variadic=True, doc="what the composite relies on")
     composite_attributes: DictionaryAttr | None = attribute(attr_types.dictionary, default=None)
     version: int | None = attribute(small, default=None)
     results_: tuple[Value, ...] = result(TensorTokenOrTuple, variadic=True)

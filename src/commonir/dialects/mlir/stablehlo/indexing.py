@@ -322,7 +322,7 @@ class Scatter(HloOp, name="stablehlo.scatter", traits=(traits.Pure, traits.SameV
     scatter_indices: Value = operand(ScatterPositions)
     updates: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     scatter_dimension_numbers: ScatterDims = attribute(scatter_dims)
-    update_computation: Region = region()
+    update_computation: Region = region(doc="combines an element with an update")
     indices_are_sorted: bool | None = attribute(attr_types.flag, default=None)
     unique_indices: bool | None = attribute(attr_types.flag, default=None)
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)

@@ -156,7 +156,7 @@ class Reduce(HloOp, name="stablehlo.reduce", traits=(traits.Pure, SameVariadicOp
     inputs: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     init_values: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     dimensions: tuple[int, ...] = attribute(axes)
-    body: Region = region()
+    body: Region = region(doc="combines two elements")
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
 
     def infer_results(self) -> tuple[Type, ...] | None:
@@ -264,7 +264,7 @@ class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, S
     inputs: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     init_values: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     window_dimensions: tuple[int, ...] = attribute(axes, check=positive)
-    body: Region = region()
+    body: Region = region(doc="combines two elements")
     window_strides: tuple[int, ...] | None = attribute(axes, default=None)
     base_dilations: tuple[int, ...] | None = attribute(axes, default=None)
     window_dilations: tuple[int, ...] | None = attribute(axes, default=None)
@@ -393,8 +393,8 @@ class SelectAndScatter(HloOp, name="stablehlo.select_and_scatter", traits=(trait
     operand_: Value = operand(AnyHlo)
     source: Value = operand(AnyHlo)
     init_value: Value = operand(AnyHlo)
-    select: Region = region()
-    scatter: Region = region()
+    select: Region = region(doc="compares two elements: true if the first one is selected")
+    scatter: Region = region(doc="combines two elements")
     window_dimensions: tuple[int, ...] | None = attribute(axes, default=None)
     window_strides: tuple[int, ...] | None = attribute(axes, default=None)
     padding: Data | None = attribute(attr_types.data, default=None)
@@ -491,7 +491,7 @@ class Sort(HloOp, name="stablehlo.sort", traits=(traits.Pure, SameOperandsAndRes
     assembly = ""
 
     inputs: tuple[Value, ...] = operand(AnyHlo, variadic=True)
-    comparator: Region = region()
+    comparator: Region = region(doc="compares two elements: true if the first one comes first")
     dimension: int | None = attribute(axis, default=None)
     is_stable: bool | None = attribute(attr_types.flag, default=None)
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
@@ -570,7 +570,7 @@ class Map(HloOp, name="stablehlo.map", traits=(traits.Pure, SameOperandsAndResul
 
     inputs: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     dimensions: tuple[int, ...] = attribute(axes)
-    computation: Region = region()
+    computation: Region = region(doc="from one element of each operand, one of the result")
     result_: Value = result(AnyHlo)
 
     def infer_results(self) -> tuple[Type, ...] | None:

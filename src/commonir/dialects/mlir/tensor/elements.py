@@ -318,7 +318,7 @@ class Generate(
     result_name = "generated"
 
     dynamic_extents: tuple[Value, ...] = operand(Index, variadic=True)
-    body: Region = region()
+    body: Region = region(doc="computes an element from its indices")
     result_: Value = result(AnyRankedTensor)
 
     def verify(self) -> Iterator[Diagnostic]:

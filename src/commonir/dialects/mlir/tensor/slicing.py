@@ -301,7 +301,7 @@ class Pad(
     high: tuple[Value, ...] = operand(Index, variadic=True)
     static_low: tuple[int, ...] = attribute(positions)
     static_high: tuple[int, ...] = attribute(positions)
-    region_: Region = region()
+    region: Region = region(doc="computes an element of the padding from its indices")
     nofold: bool = attribute(attr_types.unit, default=False)
     result_: Value = result(AnyRankedTensor)
 
@@ -323,18 +323,18 @@ class Pad(
             yield self.violated(
                 f"specified type '{type}' does not match the inferred type {sizes_text(expected, type.element)}"
             )
-        yield from wrong_body(self, self.region_, len(padded), type.element)
+        yield from wrong_body(self, self.region, len(padded), type.element)
 
-    def reference(self, source: Value, low: tuple[Value, ...], high: tuple[Value, ...], *, region_: Region) -> Value:
+    def reference(self, source: Value, low: tuple[Value, ...], high: tuple[Value, ...], *, region: Region) -> Value:
         before, after = mixed(self.static_low, low), mixed(self.static_high, high)
-        fixed = _constant_of(region_)
+        fixed = _constant_of(region)
         if fixed is not None and (number := _number(fixed)) is not None:
             return refined(padded_with(source, before, after, number), self.result_.type)
         wide = refined(padded_with(source, before, after, 0), self.result_.type)
         sizes = known_dims_of(wide)
         inside = core.broadcast_to(core.scalar(1, i64), known_dims_of(source))
         mask = core.equal(padded_with(inside, before, after, 0), core.scalar(1, i64))
-        around = generated(region_, sizes) if fixed is None else fixed
+        around = generated(region, sizes) if fixed is None else fixed
         return core.select(mask, wide, around)
 
 

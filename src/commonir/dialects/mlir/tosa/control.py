@@ -120,8 +120,8 @@ class CondIf(MlirOp, Conditional, name="tosa.cond_if", traits=(RecursiveEffects,
 
     condition: Value = operand(TruthTensor)
     input_list: tuple[Value, ...] = operand(AnyTosaTensor, variadic=True)
-    then_graph: Region = region()
-    else_graph: Region = region()
+    then_graph: Region = region(doc="runs if the condition is true")
+    else_graph: Region = region(doc="runs if the condition is false")
     output_list: tuple[Value, ...] = result(AnyTosaTensor, variadic=True)
 
     def infer_results(self) -> tuple[Type, ...] | None:
@@ -209,8 +209,8 @@ class WhileLoop(MlirOp, name="tosa.while_loop", traits=(RecursiveEffects,)):
     custom_form: ClassVar[CustomForm | None] = _WhileForm()
 
     input_list: tuple[Value, ...] = operand(AnyTosaTensor, variadic=True)
-    cond_graph: Region = region()
-    body_graph: Region = region()
+    cond_graph: Region = region(doc="returns whether there is another iteration")
+    body_graph: Region = region(doc="returns the next values")
     output_list: tuple[Value, ...] = result(AnyTosaTensor, variadic=True)
 
     def infer_results(self) -> tuple[Type, ...] | None:

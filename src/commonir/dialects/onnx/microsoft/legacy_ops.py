@@ -42,7 +42,7 @@ class ExpandDims(OnnxOp, name="onnx.microsoft.ExpandDims", since="microsoft1"):
 
 
 class GatherND(OnnxOp, name="onnx.microsoft.GatherND", since="microsoft1"):
-    """Slices of a tensor at the positions that are the rows of the last axis of indices."""
+    """Gathers slices of a tensor at the positions that are the rows of the last axis of indices."""
 
     data: Value = operand("T")
     indices: Value = operand("Tind")
@@ -55,7 +55,7 @@ class GatherND(OnnxOp, name="onnx.microsoft.GatherND", since="microsoft1"):
 
 
 class GridSample(OnnxOp, name="onnx.microsoft.GridSample", since="microsoft1"):
-    """Images read at positions (x, y), of which those within an image lie in [-1, 1]."""
+    """Samples images at positions (x, y), of which those within an image lie in [-1, 1]."""
 
     X: Value = operand("T1")
     Grid: Value = operand("T1")

@@ -35,7 +35,7 @@ class ArrayFeatureExtractor(OnnxOp, name="onnx.ml.ArrayFeatureExtractor", since=
 
 
 class Binarizer(OnnxOp, name="onnx.ml.Binarizer", since="ml1"):
-    """1 where the element is larger than a threshold, else 0."""
+    """Compares each element with a threshold: 1 where it is larger, else 0."""
 
     X: Value = operand("T")
     threshold: float = attribute(attr_types.number, default=0.0)
@@ -110,7 +110,7 @@ class Imputer(OnnxOp, name="onnx.ml.Imputer", since="ml1"):
 
 
 class Normalizer(OnnxOp, name="onnx.ml.Normalizer", since="ml1"):
-    """Each row divided by its largest element, the sum of absolute values, or the root of that of squares."""
+    """Normalizes rows: divides each by its largest element, its L1 norm or its L2 norm."""
 
     X: Value = operand("T")
     norm: str = attribute(attr_types.string, default="MAX", check=one_of("MAX", "L1", "L2"))
