@@ -21,7 +21,7 @@ import numpy as np
 from commonir.base.arrays import dtype_of
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.core_types import core_type
-from commonir.ir.types import DialectType, TensorType, Type, index
+from commonir.ir.types import DialectType, StateType, TensorType, Type, index
 from commonir.ods import Dialects, MlirOp, Op
 from commonir.ods.documentation import WorkedExample
 from commonir.ods.examples import STATIC, example_of
@@ -48,7 +48,7 @@ def worked_example(definition: type[Op]) -> WorkedExample | None:
     try:
         module = parse_module(text, Dialects())
         lowered = lower(module, Deferral.OPEN)
-        types = [v.type for v in module.main.inputs]
+        types = [v.type for v in module.main.inputs if not isinstance(v.type, StateType)]
         main = lowered.main
         named = zip(main.inputs, types, strict=True)
         inputs = {v.name: x for n, (v, type) in enumerate(named) if (x := _elements(type, n)) is not None}
@@ -120,6 +120,6 @@ def _shown(x: Any) -> str:
 
 
 def _number(x: Any) -> str:
-    if np.iscomplexobj(x):
-        return f"{x:.4g}"
+    if isinstance(x, str) or np.iscomplexobj(x):
+        return f'"{x}"' if isinstance(x, str) else f"{x:.4g}"
     return f"{round(float(x), 9) + 0:.4g}" if x.dtype.kind == "f" else str(x).lower()

@@ -11,3 +11,23 @@ module attributes {onnx.ir_version = 8 : i64, onnx.domain = "com.example", onnx.
     onnx.return %y : (tensor<2xf32>) -> ()
   }
 }
+// -----
+// common_ir.import common_ir.library common_ir.operator
+module attributes {onnx.ir_version = 3 : i64, onnx.domain = "com.example", onnx.model_version = 1 : i64, onnx.doc_string = "Scales x."} {
+  common_ir.import {uri = "commonir:core"}
+  common_ir.library @com.example.declared {identifier = "declared", domain = "com.example", ir_version = 3, model_version = 1, onnx.doc_string = "Declares operators."} {
+    common_ir.operator @Scale {signatures = [{inputs = [{name = "x", type = "f32[n]"}], outputs = [{name = "y", type = "f32[n]"}]}]}
+  }
+  common_ir.library @com.example.defined {identifier = "defined", domain = "com.example", ir_version = 3, model_version = 1, onnx.doc_string = "Defines them."} {
+    common_ir.function @Scale {opset_import = {}} {
+    ^bb0(%a: tensor<"n"xf32>):
+      %b = core.add %a, %a : tensor<"n"xf32>
+      onnx.return %b : (tensor<"n"xf32>) -> ()
+    }
+  }
+  common_ir.graph @g {opset_import = {}} {
+  ^g(%x: tensor<2xf32>):
+    %y = "common_ir.op.com.example.declared.Scale"(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    onnx.return %y : (tensor<2xf32>) -> ()
+  }
+}

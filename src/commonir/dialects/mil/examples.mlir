@@ -30,3 +30,85 @@ mil.func @main {opset = "CoreML5"} {
   }
   mil.return %result {names = ["y"]} : (tensor<2xf32>) -> ()
 }
+// -----
+// mil.read_state mil.write_state
+mil.func @main {opset = "CoreML8"} {
+^CoreML8(%x: tensor<2xf16>, %total: !builtin.state<tensor<2xf16>>):
+  %before = mil.read_state %total : (!builtin.state<tensor<2xf16>>) -> tensor<2xf16>
+  %after = mil.add %before, %x : tensor<2xf16>
+  mil.write_state %total, %after : (!builtin.state<tensor<2xf16>>, tensor<2xf16>) -> ()
+  %y = mil.read_state %total : (!builtin.state<tensor<2xf16>>) -> tensor<2xf16>
+  mil.return %y {names = ["y"]} : (tensor<2xf16>) -> ()
+}
+// -----
+// mil.classify mil.compound
+mil.func @main {opset = "CoreML5"} {
+^CoreML5(%probabilities: tensor<1x3xf32>):
+  %classes = mil.compound {val = {type = !builtin.list<tensor<!builtin.string>, 3>, values = ["cat", "dog", "fox"]}} : !builtin.list<tensor<!builtin.string>, 3>
+  %label, %scores = mil.classify %probabilities, %classes : (tensor<1x3xf32>, !builtin.list<tensor<!builtin.string>, 3>) -> (tensor<!builtin.string>, !builtin.map<tensor<!builtin.string>, tensor<f64>>)
+  mil.return %label, %scores {names = ["label", "scores"]} : (tensor<!builtin.string>, !builtin.map<tensor<!builtin.string>, tensor<f64>>) -> ()
+}
+// -----
+// mil.compound_literal
+mil.func @main {opset = "CoreML5"} {
+^CoreML5(%probabilities: tensor<1x2xf32>):
+  %0 = mil.compound_literal {val = {type = !builtin.list<tensor<i64>, 2>, values = [dense<10> : tensor<i64>, dense<20> : tensor<i64>]}} : !builtin.list<tensor<i64>, 2>
+  %label, %scores = mil.classify %probabilities, %0 : (tensor<1x2xf32>, !builtin.list<tensor<i64>, 2>) -> (tensor<i64>, !builtin.map<tensor<i64>, tensor<f64>>)
+  mil.return %label, %scores {names = ["label", "scores"]} : (tensor<i64>, !builtin.map<tensor<i64>, tensor<f64>>) -> ()
+}
+// -----
+// mil.constexpr_affine_dequantize
+mil.func @main {opset = "CoreML6"} {
+^CoreML6():
+  %y = mil.constexpr_affine_dequantize {quantized_data = dense<[[0, 1, 2], [3, 4, 5]]> : tensor<2x3xui8>, zero_point = dense<1> : tensor<ui8>, scale = dense<[0.5, 2.0]> : tensor<2xf32>, axis = 0} : tensor<2x3xf32>
+  mil.return %y {names = ["y"]} : (tensor<2x3xf32>) -> ()
+}
+// -----
+// mil.custom_layer
+mil.func @main {opset = "CoreML5"} {
+^CoreML5(%x: tensor<2xf32>):
+  %y = mil.custom_layer %x {class_name = "Twice", mil.parameters = {x = 1 : i64}} : tensor<2xf32>
+  mil.return %y {names = ["y"]} : (tensor<2xf32>) -> ()
+}
+// -----
+// mil.composition mil.run_model mil.hand_over
+module {
+  module {
+    mil.func @main {opset = "CoreML5"} {
+    ^CoreML5(%image: tensor<1x1x1x3xf32>):
+      %brighter = mil.add %image, %image : tensor<1x1x1x3xf32>
+      mil.return %brighter {names = ["brighter"]} : (tensor<1x1x1x3xf32>) -> ()
+    }
+  }
+  module {
+    mil.func @main {opset = "CoreML5"} {
+    ^CoreML5(%brighter: tensor<1x1x1x3xf32>):
+      %root = mil.sqrt %brighter : tensor<1x1x1x3xf32>
+      mil.return %root {names = ["root"]} : (tensor<1x1x1x3xf32>) -> ()
+    }
+  }
+  mil.composition @main {defaults = {}} {
+  ^bb0(%image: tensor<1x1x1x3xf32>):
+    %brighter = mil.run_model %image {model = 0} : tensor<1x1x1x3xf32>
+    %pixels = mil.hand_over %brighter {as_image = true} : tensor<1x1x1x3xf32>
+    %y = mil.run_model %pixels {model = 1} : tensor<1x1x1x3xf32>
+    mil.return %y {names = ["y"]} : (tensor<1x1x1x3xf32>) -> ()
+  }
+}
+// -----
+// mil.opaque_model
+mil.composition @main {defaults = {}} {
+^bb0(%x: tensor<1x3xf32>):
+  %y = mil.opaque_model %x {kind = "scaler"} : tensor<1x3xf32>
+  mil.return %y {names = ["y"]} : (tensor<1x3xf32>) -> ()
+}
+// -----
+// mil.pick_top
+mil.composition @main {defaults = {}} {
+^bb0(%scores: tensor<3x1xf32>):
+  %boxes = mil.const {val = dense<[[0.0, 0.0, 4.0, 4.0], [8.0, 8.0, 4.0, 4.0], [1.0, 0.0, 4.0, 4.0]]> : tensor<3x4xf32>} : tensor<3x4xf32>
+  %half = mil.const {val = dense<0.5> : tensor<f32>} : tensor<f32>
+  %least = mil.const {val = dense<-1.0> : tensor<f32>} : tensor<f32>
+  %confidence, %coordinates = mil.pick_top %scores, %boxes, %half, %least {per_class = false} : (tensor<3x1xf32>, tensor<3x4xf32>, tensor<f32>, tensor<f32>) -> (tensor<?x1xf32>, tensor<?x4xf32>)
+  mil.return %confidence, %coordinates {names = ["confidence", "coordinates"]} : (tensor<?x1xf32>, tensor<?x4xf32>) -> ()
+}

@@ -59,3 +59,27 @@ onnx.function @"local::Twice" {function_name = "Twice", opset_import = {"" = 21 
   %b = onnx.Add %a, %a : !builtin.unknown
   onnx.return %b : (!builtin.unknown) -> ()
 }
+// -----
+// onnx.custom
+onnx.graph @main {opset_import = {"" = 21 : i64, com.example = 1 : i64}} {
+^main(%x: tensor<2xf32>):
+  %y = onnx.custom %x {op_type = "Twice", domain = "com.example", attributes = {mode = "exact"}} : tensor<2xf32>
+  onnx.return %y : (tensor<2xf32>) -> ()
+}
+// -----
+// onnx.preview.training.Gradient
+onnx.graph @main {opset_import = {"" = 21 : i64, ai.onnx.preview.training = 1 : i64}} {
+^main(%x: tensor<2xf32>):
+  %y = onnx.Mul %x, %x : tensor<2xf32>
+  %dy = onnx.preview.training.Gradient %x {y = "y", xs = ["x"]} : tensor<2xf32>
+  onnx.return %y, %dy : (tensor<2xf32>, tensor<2xf32>) -> ()
+}
+// -----
+// onnx.function_instance
+module {
+  onnx.function_instance @Twice {opset_import = {"" = 21 : i64}} {
+  ^bb0(%a: tensor<2xf32>):
+    %b = onnx.Add %a, %a : tensor<2xf32>
+    onnx.return %b : (tensor<2xf32>) -> ()
+  }
+}

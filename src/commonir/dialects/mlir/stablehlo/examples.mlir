@@ -374,3 +374,24 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   %result = stablehlo.uniform_dequantize %quantized : (tensor<2x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<2xf32>
   return %result : tensor<2xf32>
 }
+// -----
+// stablehlo.async_start stablehlo.async_done
+func.func @main(%x: tensor<2x2xf32>) -> tensor<1x2xf32> {
+  %future = "stablehlo.async_start"(%x) ({
+  ^bb0(%operand: tensor<2x2xf32>):
+    %row = stablehlo.slice %operand [0:1, 0:2] : (tensor<2x2xf32>) -> tensor<1x2xf32>
+    stablehlo.return %row : tensor<1x2xf32>
+  }) : (tensor<2x2xf32>) -> !stablehlo.future<tensor<1x2xf32>>
+  %result = "stablehlo.async_done"(%future) : (!stablehlo.future<tensor<1x2xf32>>) -> tensor<1x2xf32>
+  return %result : tensor<1x2xf32>
+}
+// -----
+// stablehlo.collective_reduce
+func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %result = "stablehlo.collective_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%lhs: tensor<f32>, %rhs: tensor<f32>):
+    %sum = stablehlo.add %lhs, %rhs : tensor<f32>
+    stablehlo.return %sum : tensor<f32>
+  }) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %result : tensor<2x2xf32>
+}
