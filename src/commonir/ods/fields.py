@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import Enum, auto
 from functools import partial
-from typing import Any, Generic, Literal, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypedDict, TypeVar, Unpack, overload
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import is_sequence
@@ -240,29 +240,34 @@ def _pattern(spec: str | Pattern) -> Pattern:
     return spec if isinstance(spec, Pattern) else Pattern(spec)
 
 
+if TYPE_CHECKING:
+
+    class _Options(TypedDict, total=False):
+        """Keywords of every declaration that may differ between versions."""
+
+        doc: str
+        since: str
+
+    class _OperandOptions(_Options, total=False):
+        constant: bool
+        by_value: bool
+        relaxed_in: str
+        before: object
+
+    class _ParameterOptions(_Options, total=False):
+        spec: str | Pattern
+        check: Check | None
+        relaxed_in: str
+
+    class _AttributeOptions(_Options, total=False):
+        check: Check | None
+        before: object
+
+
 @overload
-def operand(
-    spec: str | Pattern,
-    *,
-    constant: bool = ...,
-    by_value: bool = ...,
-    doc: str = ...,
-    since: str = ...,
-    relaxed_in: str = ...,
-    before: object = ...,
-) -> Value: ...
+def operand(spec: str | Pattern, **options: Unpack[_OperandOptions]) -> Value: ...
 @overload
-def operand(
-    spec: str | Pattern,
-    *,
-    default: None,
-    constant: bool = ...,
-    by_value: bool = ...,
-    doc: str = ...,
-    since: str = ...,
-    relaxed_in: str = ...,
-    before: object = ...,
-) -> Value | None: ...
+def operand(spec: str | Pattern, *, default: None, **options: Unpack[_OperandOptions]) -> Value | None: ...
 @overload
 def operand(spec: str | Pattern, *, optional: Literal[True], by_value: bool = ..., doc: str = ...) -> Value | None: ...
 @overload
@@ -307,27 +312,9 @@ def operand(
 
 
 @overload
-def parameter(
-    attr_type: AttrType[T],
-    *,
-    spec: str | Pattern = ...,
-    default: T = ...,
-    check: Check | None = ...,
-    doc: str = ...,
-    since: str = ...,
-    relaxed_in: str = ...,
-) -> T: ...
+def parameter(attr_type: AttrType[T], *, default: T = ..., **options: Unpack[_ParameterOptions]) -> T: ...
 @overload
-def parameter(
-    attr_type: AttrType[T],
-    *,
-    spec: str | Pattern = ...,
-    default: None,
-    check: Check | None = ...,
-    doc: str = ...,
-    since: str = ...,
-    relaxed_in: str = ...,
-) -> T | None: ...
+def parameter(attr_type: AttrType[T], *, default: None, **options: Unpack[_ParameterOptions]) -> T | None: ...
 def parameter(
     attr_type: AttrType[Any],
     *,
@@ -360,25 +347,11 @@ def parameter(
 def attribute(attr_type: AttrType[T], *, check: Check | None = ..., doc: str = ..., spelling: str = ...) -> T: ...
 @overload
 def attribute(
-    attr_type: AttrType[T],
-    *,
-    default: T,
-    check: Check | None = ...,
-    doc: str = ...,
-    since: str = ...,
-    before: object = ...,
-    spelling: str = ...,
+    attr_type: AttrType[T], *, default: T, spelling: str = ..., **options: Unpack[_AttributeOptions]
 ) -> T: ...
 @overload
 def attribute(
-    attr_type: AttrType[T],
-    *,
-    default: None,
-    elided: object = ...,
-    check: Check | None = ...,
-    doc: str = ...,
-    since: str = ...,
-    before: object = ...,
+    attr_type: AttrType[T], *, default: None, elided: object = ..., **options: Unpack[_AttributeOptions]
 ) -> T | None: ...
 def attribute(
     attr_type: AttrType[Any],

@@ -39,22 +39,26 @@ _LSTM_GATES, _PEEPHOLES, _GRU_GATES = [
 _FUNCTIONS = {f.counterpart: f for f in reversed(mil.GateFunction)}
 
 
-def _functions(*wanted: core.GateFunction) -> tuple[mil.GateFunction, ...] | None:
-    result = [_FUNCTIONS[f] for f in wanted if f in _FUNCTIONS]
-    return tuple(result) if len(result) == len(wanted) else None
-
-
-def _refusal(op: core.Recurrent, lengths: Value | None, limit: float | None, *weights: Value | None) -> Mismatch | None:
+def _refusal(op: core.Rnn | core.Gru | core.Lstm, lengths: Value | None, *weights: Value | None) -> Mismatch | None:
     """Why MIL has no such layer."""
+    name = op.name.replace("core", "mil")
     if op.given_parameters:
         return Mismatch("a recurrent layer of MIL has no functions with parameters")
     if lengths is not None:
         return Mismatch("a recurrent layer of MIL takes all steps of every sequence")
-    if limit is not None:
+    if op.clip is not None:
         return Mismatch("a recurrent layer of MIL does not limit what goes into its gates")
     if any(w is not None and plain_data(w) is None for w in weights):
         return Mismatch("weights of a recurrent layer of MIL are constant")
+    if any(f not in _FUNCTIONS for f in op.functions):
+        return Mismatch(f"{name} has no such activation")
+    if not isinstance(op, core.Lstm) and op.direction is core.Direction.BIDIRECTIONAL:
+        return Mismatch(f"{name} has one direction")
     return None
+
+
+def _functions(op: core.Recurrent) -> list[mil.GateFunction]:
+    return [_FUNCTIONS[f] for f in op.functions]
 
 
 def _is_too_narrow(context: Context, x: Value) -> bool:
@@ -132,31 +136,24 @@ def _widened(value: Value) -> Value:
 
 @rule(core.Lstm)
 def lstm(
-    op: core.Lstm,
-    context: Context,
-    x: Value,
-    weight: Value,
-    recurrent: Value,
-    initial_h: Value,
-    initial_c: Value,
-    bias: Value | None,
-    peephole: Value | None,
-    lengths: Value | None,
-) -> Result:
-    functions = _functions(op.recurrent_activation, op.cell_activation, op.activation)
-    refusal = _refusal(op, lengths, op.clip, weight, recurrent, bias, peephole)
+    op: core.Lstm, context: Context, x: Value, weight: Value, recurrent: Value, initial_h: Value, initial_c: Value,
+    *rest: Value | None,
+) -> Result:  # fmt: skip
+    bias, peephole, lengths = rest
     if op.coupled:
         return Mismatch("the gates of mil.lstm are not coupled")
-    if refusal is not None or functions is None:
-        return refusal or Mismatch("mil.lstm has no such activation")
+    refusal = _refusal(op, lengths, weight, recurrent, bias, peephole)
+    if refusal is not None:
+        return refusal
     if _is_too_narrow(context, x):
         return _in_single_precision(op, x, weight, recurrent, initial_h, initial_c, bias, peephole, lengths)
     ways = [_lstm_weights(weight, recurrent, bias, peephole, d) for d in range(op.direction.count)]
     w, r, b, p = ways[0]
+    gate, cell, hidden = _functions(op)
     w_back, r_back, b_back, p_back = ways[1] if len(ways) == 2 else (None,) * 4
     new_op = mil.Lstm(
         x, side_by_side(initial_h), side_by_side(initial_c), w, r, b, p, w_back, r_back, b_back, p_back,
-        op.direction, True, functions[0], functions[1], functions[2], op.cell_clip,
+        op.direction, True, gate, cell, hidden, op.cell_clip,
     )  # fmt: skip
     y, h, c = new_op.results
     return _steps(y, op.y, op.direction), _apart(h, op.y_h), _apart(c, op.y_c)
@@ -164,70 +161,43 @@ def lstm(
 
 @rule(core.Gru)
 def gru(
-    op: core.Gru,
-    context: Context,
-    x: Value,
-    weight: Value,
-    recurrent: Value,
-    initial_h: Value,
-    bias: Value | None,
-    recurrent_bias: Value | None,
-    lengths: Value | None,
+    op: core.Gru, context: Context, x: Value, weight: Value, recurrent: Value, initial_h: Value, *rest: Value | None
 ) -> Result:
-    functions = _functions(op.recurrent_activation, op.activation)
-    refusal = _refusal(op, lengths, op.clip, weight, recurrent, bias, recurrent_bias)
-    if refusal is not None or functions is None:
-        return refusal or Mismatch("mil.gru has no such activation")
-    if op.direction is core.Direction.BIDIRECTIONAL:
-        return Mismatch("mil.gru has one direction")
+    bias, recurrent_bias, lengths = rest
+    refusal = _refusal(op, lengths, weight, recurrent, bias, recurrent_bias)
+    if refusal is not None:
+        return refusal
     if _is_too_narrow(context, x):
         return _in_single_precision(op, x, weight, recurrent, initial_h, bias, recurrent_bias, lengths)
     w, r = _gates(weight, 0, _GRU_GATES), _gates(recurrent, 0, _GRU_GATES)
+    gate, new = _functions(op)
     if op.reset_after:
         inner = None if recurrent_bias is None else _gates(recurrent_bias, 0, _GRU_GATES)
         outer = None if bias is None else _gates(bias, 0, _GRU_GATES)
-        new_op = mil.Gru(
-            x, side_by_side(initial_h), w, r, inner, op.direction, True, functions[0], functions[1], True, outer
-        )
+        new_op = mil.Gru(x, side_by_side(initial_h), w, r, inner, op.direction, True, gate, new, True, outer)
     else:
         first, second = (recurrent_bias, None) if bias is None else (bias, recurrent_bias)
         whole = None if first is None else _gates(first, 0, _GRU_GATES, second)
-        new_op = mil.Gru(x, side_by_side(initial_h), w, r, whole, op.direction, True, functions[0], functions[1])
+        new_op = mil.Gru(x, side_by_side(initial_h), w, r, whole, op.direction, True, gate, new)
     y, h = new_op.results
     return _steps(y, op.y, op.direction), _apart(h, op.y_h)
 
 
 @rule(core.Rnn)
 def rnn(
-    op: core.Rnn,
-    context: Context,
-    x: Value,
-    weight: Value,
-    recurrent: Value,
-    initial_h: Value,
-    bias: Value | None,
-    lengths: Value | None,
+    op: core.Rnn, context: Context, x: Value, weight: Value, recurrent: Value, initial_h: Value, *rest: Value | None
 ) -> Result:
-    functions = _functions(op.activation)
-    refusal = _refusal(op, lengths, op.clip, weight, recurrent, bias)
-    if refusal is not None or functions is None:
-        return refusal or Mismatch("mil.rnn has no such activation")
-    if op.direction is core.Direction.BIDIRECTIONAL:
-        return Mismatch("mil.rnn has one direction")
+    bias, lengths = rest
+    refusal = _refusal(op, lengths, weight, recurrent, bias)
+    if refusal is not None:
+        return refusal
     if _is_too_narrow(context, x):
         return _in_single_precision(op, x, weight, recurrent, initial_h, bias, lengths)
     one = (0,)
     b = None if bias is None else _gates(bias, 0, one)
-    new_op = mil.Rnn(
-        x,
-        side_by_side(initial_h),
-        _gates(weight, 0, one),
-        _gates(recurrent, 0, one),
-        b,
-        op.direction,
-        True,
-        functions[0],
-    )
+    w, r = _gates(weight, 0, one), _gates(recurrent, 0, one)
+    (activation,) = _functions(op)
+    new_op = mil.Rnn(x, side_by_side(initial_h), w, r, b, op.direction, True, activation)
     y, h = new_op.results
     return _steps(y, op.y, op.direction), _apart(h, op.y_h)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 from commonir.conversions.core_to_onnx.building import cast, constant
 from commonir.conversions.core_to_onnx.structure import compute_outputs
@@ -25,9 +25,9 @@ def _wide(element: ElementType) -> ElementType:
 class _Functions:
     """The attributes that say which functions a layer has; None for all when they are the usual ones."""
 
-    def __init__(self, op: core.Recurrent, usual: Sequence[core.GateFunction]) -> None:
+    def __init__(self, op: core.Recurrent, usual: Iterable[core.GateFunction]) -> None:
         every = [*op.functions] * op.order.count
-        self.names = None if list(op.functions) == list(usual) else tuple([FUNCTIONS[f] for f in every])
+        self.names = None if op.functions == tuple(usual) else tuple([FUNCTIONS[f] for f in every])
         arguments = [*(op.given_parameters or [p for f in op.functions for p in f.usual])] * op.order.count
         alpha, beta = list[float](), list[float]()
         for f in every:
@@ -55,25 +55,25 @@ def _bias(context: Context, of_input: Value | None, of_state: Value | None, elem
 
 def _layer(
     definition: Callable[..., Op],
-    op: core.Recurrent,
+    usual: Mapping[str, core.GateFunction],
+    op: core.Rnn | core.Gru | core.Lstm,
     context: Context,
     operands: tuple[Value, Value, Value, Value],
     biases: tuple[Value | None, Value | None],
     lengths: Value | None,
-    usual: Sequence[core.GateFunction],
     **own: object,
 ) -> Result:
     """Returns the results of a layer of onnx.
 
-    `operands` are x, the weights and the initial h, `biases` are those of input and state, and `usual` are the
-    functions of a layer that names none. `own` are operands and attributes of this layer alone.
+    `usual` are the functions of a layer that names none, `operands` are x, the weights and the initial h, `biases` are
+    those of input and state. `own` are operands and attributes of this layer alone.
     """
     x, weight, recurrent, initial_h = operands
     size = dims_of(recurrent)[2]
     if not isinstance(size, int):
         return Mismatch("the size of the state is not fixed")
     wide = _wide(element_of(x))
-    functions = _Functions(op, usual)
+    functions = _Functions(op, usual.values())
     new_op = definition(
         cast(x, wide),
         cast(weight, wide),
@@ -82,7 +82,8 @@ def _layer(
         sequence_lens=None if lengths is None else cast(lengths, i32),
         initial_h=cast(initial_h, wide),
         hidden_size=size,
-        direction=op.order.value,
+        direction=op.direction.value,
+        clip=op.clip,
         activation_alpha=functions.alpha,
         activation_beta=functions.beta,
         **{"activations": functions.names, **own},
@@ -92,61 +93,40 @@ def _layer(
 
 @rule(core.Rnn)
 def rnn(
-    op: core.Rnn,
-    context: Context,
-    x: Value,
-    weight: Value,
-    recurrent: Value,
-    initial_h: Value,
-    bias: Value | None,
-    lengths: Value | None,
+    op: core.Rnn, context: Context, x: Value, weight: Value, recurrent: Value, initial_h: Value, *rest: Value | None
 ) -> Result:
-    operands, usual = (x, weight, recurrent, initial_h), (core.GateFunction.TANH,)
-    names = [FUNCTIONS[f] for f in op.functions] * op.direction.count
-    return _layer(onnx.RNN, op, context, operands, (bias, None), lengths, usual, clip=op.clip, activations=tuple(names))
+    bias, lengths = rest
+    names = [FUNCTIONS[op.activation]] * op.direction.count
+    operands = (x, weight, recurrent, initial_h)
+    return _layer(onnx.RNN, onnx.RNN.usual, op, context, operands, (bias, None), lengths, activations=tuple(names))
 
 
 @rule(core.Gru)
 def gru(
-    op: core.Gru,
-    context: Context,
-    x: Value,
-    weight: Value,
-    recurrent: Value,
-    initial_h: Value,
-    bias: Value | None,
-    recurrent_bias: Value | None,
-    lengths: Value | None,
+    op: core.Gru, context: Context, x: Value, weight: Value, recurrent: Value, initial_h: Value, *rest: Value | None
 ) -> Result:
-    operands, usual = (x, weight, recurrent, initial_h), (core.GateFunction.SIGMOID, core.GateFunction.TANH)
-    own = {"clip": op.clip, "linear_before_reset": int(op.reset_after)}
-    return _layer(onnx.GRU, op, context, operands, (bias, recurrent_bias), lengths, usual, **own)
+    bias, recurrent_bias, lengths = rest
+    operands = (x, weight, recurrent, initial_h)
+    biases, after = (bias, recurrent_bias), int(op.reset_after)
+    return _layer(onnx.GRU, onnx.GRU.usual, op, context, operands, biases, lengths, linear_before_reset=after)
 
 
 @rule(core.Lstm)
 def lstm(
-    op: core.Lstm,
-    context: Context,
-    x: Value,
-    weight: Value,
-    recurrent: Value,
-    initial_h: Value,
-    initial_c: Value,
-    bias: Value | None,
-    peephole: Value | None,
-    lengths: Value | None,
-) -> Result:
+    op: core.Lstm, context: Context, x: Value, weight: Value, recurrent: Value, initial_h: Value, initial_c: Value,
+    *rest: Value | None,
+) -> Result:  # fmt: skip
     if op.cell_clip is not None:
         return Mismatch("onnx.LSTM limits what goes into the gates, not the cell")
-    operands = (x, weight, recurrent, initial_h)
-    usual = (core.GateFunction.SIGMOID, core.GateFunction.TANH, core.GateFunction.TANH)
+    bias, peephole, lengths = rest
+    wide = _wide(element_of(x))
     own = {
-        "clip": op.clip,
-        "initial_c": cast(initial_c, _wide(element_of(x))),
-        "P": None if peephole is None else cast(peephole, _wide(element_of(x))),
+        "initial_c": cast(initial_c, wide),
+        "P": None if peephole is None else cast(peephole, wide),
         "input_forget": int(op.coupled),
     }
-    return _layer(onnx.LSTM, op, context, operands, (bias, None), lengths, usual, **own)
+    operands = (x, weight, recurrent, initial_h)
+    return _layer(onnx.LSTM, onnx.LSTM.usual, op, context, operands, (bias, None), lengths, **own)
 
 
 @rule(core.Scan)

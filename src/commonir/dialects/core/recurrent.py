@@ -8,11 +8,10 @@ Source: ONNX operator reference, RNN, GRU and LSTM, whose layouts and order of g
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from enum import Enum
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from commonir.dialects.core.activation import clip, elu, hard_sigmoid, leaky_relu, relu, sigmoid, softplus, softsign
 from commonir.dialects.core.base import FLOATS, INTEGERS, CoreOp, function_of_several, tensor_type
@@ -25,7 +24,10 @@ from commonir.ir.operation import Value
 from commonir.ir.types import i64
 from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, constraint, operand, result, traits
+from commonir.ods.attr_types import AttrType
 from commonir.symbolic import Dim
+
+A = TypeVar("A")
 
 
 class Direction(Enum):
@@ -122,20 +124,24 @@ class Recurrent(CoreOp, traits=(traits.Pure, traits.RunsNested)):
     y_h: Value = result("T[d, b, h]")
     T = FLOATS
 
+    def _attributes_of(self, type: AttrType[A]) -> tuple[A, ...]:
+        """The attributes of a type, in the order of their declarations."""
+        return tuple([self.field_value(f) for f in self.layout.attributes if f.type is type])
+
     @property
-    @abstractmethod
     def order(self) -> Direction:
         """The order of steps."""
+        return self._attributes_of(DIRECTION)[0]
 
     @property
-    @abstractmethod
     def functions(self) -> tuple[GateFunction, ...]:
         """The functions of a step, in the order in which `parameters` has their parameters."""
+        return self._attributes_of(FUNCTION)
 
     @property
-    @abstractmethod
     def given_parameters(self) -> tuple[float, ...]:
         """The parameters of the functions one after another; none for the usual ones."""
+        return self._attributes_of(attr_types.numbers)[0]
 
     @constraint("C3")
     def functions_have_parameters(self) -> object:
@@ -253,18 +259,6 @@ class Rnn(Recurrent, name="core.rnn"):
     parameters: tuple[float, ...] = attribute(attr_types.numbers, default=())
     L = INTEGERS
 
-    @property
-    def order(self) -> Direction:
-        return self.direction
-
-    @property
-    def functions(self) -> tuple[GateFunction, ...]:
-        return (self.activation,)
-
-    @property
-    def given_parameters(self) -> tuple[float, ...]:
-        return self.parameters
-
     def reference(
         self, x: Value, weight: Value, recurrent: Value, initial_h: Value, bias: Value | None, lengths: Value | None
     ) -> tuple[Value, ...]:
@@ -297,18 +291,6 @@ class Gru(Recurrent, name="core.gru"):
     clip: float | None = attribute(attr_types.number, default=None)
     parameters: tuple[float, ...] = attribute(attr_types.numbers, default=())
     L = INTEGERS
-
-    @property
-    def order(self) -> Direction:
-        return self.direction
-
-    @property
-    def functions(self) -> tuple[GateFunction, ...]:
-        return self.recurrent_activation, self.activation
-
-    @property
-    def given_parameters(self) -> tuple[float, ...]:
-        return self.parameters
 
     def reference(
         self,
@@ -371,18 +353,6 @@ class Lstm(Recurrent, name="core.lstm"):
     coupled: bool = attribute(attr_types.flag, default=False)
     y_c: Value = result("T[d, b, h]")
     L = INTEGERS
-
-    @property
-    def order(self) -> Direction:
-        return self.direction
-
-    @property
-    def functions(self) -> tuple[GateFunction, ...]:
-        return self.recurrent_activation, self.cell_activation, self.activation
-
-    @property
-    def given_parameters(self) -> tuple[float, ...]:
-        return self.parameters
 
     def reference(
         self,

@@ -5,8 +5,9 @@ Source: ONNX operator reference, default domain, RNN, GRU and LSTM.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import ClassVar, Protocol
 
 from commonir.dialects import core
 from commonir.dialects.onnx.base import FLOATS, FLOATS_1, OnnxOp, shape_of, sizes_of_rank
@@ -34,11 +35,14 @@ _BY_NAME = {name.lower(): function for function, name in FUNCTIONS.items()}
 
 Functions = tuple[tuple[core.GateFunction, ...], tuple[float, ...]]
 """The functions of one direction, and their parameters."""
-Given = tuple[Value | None, ...]
+Given = Sequence[Value | None]
 
 
 class RecurrentOp(OnnxOp):
     """A layer that takes the steps of a sequence one after another."""
+
+    usual: ClassVar[Mapping[str, core.GateFunction]]
+    """The functions of a step where none are named, by their attributes in the core."""
 
     X: Value = operand("T")
     W: Value = operand("T")
@@ -74,7 +78,9 @@ class WithActivations(Protocol):
     def activation_beta(self) -> tuple[float, ...] | None: ...
 
 
-def functions_of(op: WithActivations, direction: core.Direction, usual: Sequence[core.GateFunction]) -> list[Functions]:
+def functions_of(
+    op: WithActivations, direction: core.Direction, usual: Collection[core.GateFunction]
+) -> list[Functions]:
     """The functions of each direction; parameters are consumed in order by those that have them.
 
     Raises: NotationError for functions that are not known, or too few.
@@ -108,14 +114,14 @@ def function_of(op_name: str, name: str) -> core.GateFunction:
 class Layer:
     """The attributes and operands of a layer in terms of the core."""
 
-    def __init__(self, op: RecurrentOp, X: Value, R: Value, usual: Sequence[core.GateFunction]) -> None:
+    def __init__(self, op: RecurrentOp, X: Value, R: Value) -> None:
         self.op = op
         self.direction = core.Direction(op.direction)
         self.is_batch_first = op.layout_ != 0
         sizes_of_rank(X, "X", 3)
         self.hidden_size = sizes_of_rank(R, "R", 3)[2]
         self.x = core.transpose(X, (1, 0, 2)) if self.is_batch_first else X
-        self.functions = functions_of(op, self.direction, usual)
+        self.functions = functions_of(op, self.direction, op.usual.values())
 
     def state(self, given: Value | None) -> Value:
         """A state before the first step, zeros when none is given."""
@@ -140,17 +146,29 @@ class Layer:
         of_input, of_state = self.biases(B)
         return None if of_input is None or of_state is None else core.add(of_input, of_state)
 
-    def run(self, build: Callable[..., tuple[Value, ...]], split: Given, lengths: Value | None) -> tuple[Value, ...]:
-        """The results of a layer, which `build` makes for operands that have an axis of directions, and lengths.
+    def run(
+        self, compute: Callable[..., tuple[Value, ...]], operands: Given, lengths: Value | None, **own: object
+    ) -> tuple[Value, ...]:
+        """The results of a layer of the core on operands that have an axis of directions; `own` are its own attributes.
 
         Directions with functions of their own are layers of their own.
         """
+
+        def results(way: core.Direction, functions: Functions, operands: Given) -> tuple[Value, ...]:
+            found, parameters = functions
+            is_usual = parameters == tuple([p for f in found for p in f.usual])
+            activations = dict(zip(self.op.usual, found, strict=True))
+            return compute(
+                self.x, *operands, lengths, direction=way, clip=self.op.clip,
+                parameters=() if is_usual else parameters, **activations, **own,
+            )  # fmt: skip
+
         if len(set(self.functions)) == 1:
-            result = build(self.direction, self.functions[0], lengths, *split)
+            result = results(self.direction, self.functions[0], operands)
         else:
             ways = (core.Direction.FORWARD, core.Direction.REVERSE)
             parts = [
-                build(way, functions, lengths, *[None if v is None else of_direction(v, n) for v in split])
+                results(way, functions, [None if v is None else of_direction(v, n) for v in operands])
                 for n, (way, functions) in enumerate(zip(ways, self.functions, strict=True))
             ]
             result = tuple([core.concat(pair, 1 if n == 0 else 0) for n, pair in enumerate(zip(*parts, strict=True))])
@@ -169,76 +187,40 @@ def of_direction(value: Value, n: int) -> Value:
 class RNN(RecurrentOp, name="onnx.RNN"):
     """Recurrent network (RNN): h = f(W x + R h + b) for each step of a sequence."""
 
+    usual = MappingProxyType({"activation": core.GateFunction.TANH})
     activations: tuple[str, ...] | None = attribute(attr_types.strings, default=("Tanh", "Tanh"))
 
     def reference(
-        self,
-        X: Value,
-        W: Value,
-        R: Value,
-        B: Value | None,
-        sequence_lens: Value | None,
-        initial_h: Value | None,
+        self, X: Value, W: Value, R: Value, B: Value | None, sequence_lens: Value | None, initial_h: Value | None
     ) -> tuple[Value, ...]:
-        layer = Layer(self, X, R, [core.GateFunction.TANH])
-
-        def build(
-            way: core.Direction,
-            functions: Functions,
-            lengths: Value | None,
-            w: Value,
-            r: Value,
-            h: Value,
-            b: Value | None,
-        ) -> tuple[Value, ...]:
-            (activation,), _ = functions
-            return core.rnn(layer.x, w, r, h, b, lengths, way, activation, self.clip, _given(functions))
-
-        return layer.run(build, (W, R, layer.state(initial_h), layer.bias(B)), sequence_lens)
-
-
-def _given(functions: Functions) -> tuple[float, ...]:
-    """The parameters of functions, or nothing where they are the usual ones."""
-    found, parameters = functions
-    return () if parameters == tuple([p for f in found for p in f.usual]) else parameters
+        layer = Layer(self, X, R)
+        return layer.run(core.rnn, (W, R, layer.state(initial_h), layer.bias(B)), sequence_lens)
 
 
 class GRU(RecurrentOp, name="onnx.GRU"):
     """Gated recurrent unit (GRU): h = (1 - z) n + z h for each step of a sequence."""
 
+    usual = MappingProxyType({"recurrent_activation": core.GateFunction.SIGMOID, "activation": core.GateFunction.TANH})
     linear_before_reset: int = attribute(attr_types.integer, default=0)
 
     def reference(
-        self,
-        X: Value,
-        W: Value,
-        R: Value,
-        B: Value | None,
-        sequence_lens: Value | None,
-        initial_h: Value | None,
+        self, X: Value, W: Value, R: Value, B: Value | None, sequence_lens: Value | None, initial_h: Value | None
     ) -> tuple[Value, ...]:
-        layer = Layer(self, X, R, [core.GateFunction.SIGMOID, core.GateFunction.TANH])
-
-        def build(
-            way: core.Direction,
-            functions: Functions,
-            lengths: Value | None,
-            w: Value,
-            r: Value,
-            h: Value,
-            b: Value | None,
-            c: Value | None,
-        ) -> tuple[Value, ...]:
-            (gate, new), _ = functions
-            after, given = self.linear_before_reset != 0, _given(functions)
-            return core.gru(layer.x, w, r, h, b, c, lengths, way, gate, new, after, self.clip, given)
-
-        return layer.run(build, (W, R, layer.state(initial_h), *layer.biases(B)), sequence_lens)
+        layer, reset_after = Layer(self, X, R), self.linear_before_reset != 0
+        operands = (W, R, layer.state(initial_h), *layer.biases(B))
+        return layer.run(core.gru, operands, sequence_lens, reset_after=reset_after)
 
 
 class LSTM(RecurrentOp, name="onnx.LSTM"):
     """Long short-term memory (LSTM): c = f c + i z and h = o k(c) for each step of a sequence."""
 
+    usual = MappingProxyType(
+        {
+            "recurrent_activation": core.GateFunction.SIGMOID,
+            "cell_activation": core.GateFunction.TANH,
+            "activation": core.GateFunction.TANH,
+        }
+    )
     initial_c: Value | None = operand("T", default=None)
     P: Value | None = operand("T", default=None)
     input_forget: int = attribute(attr_types.integer, default=0)
@@ -255,24 +237,6 @@ class LSTM(RecurrentOp, name="onnx.LSTM"):
         initial_c: Value | None,
         P: Value | None,
     ) -> tuple[Value, ...]:
-        layer = Layer(self, X, R, [core.GateFunction.SIGMOID, core.GateFunction.TANH, core.GateFunction.TANH])
-
-        def build(
-            way: core.Direction,
-            functions: Functions,
-            lengths: Value | None,
-            w: Value,
-            r: Value,
-            h: Value,
-            c: Value,
-            b: Value | None,
-            p: Value | None,
-        ) -> tuple[Value, ...]:
-            (gate, cell, hidden), _ = functions
-            return core.lstm(
-                layer.x, w, r, h, c, b, p, lengths, way, gate, cell, hidden, self.clip, None,
-                _given(functions), self.input_forget != 0,
-            )  # fmt: skip
-
-        states = (layer.state(initial_h), layer.state(initial_c))
-        return layer.run(build, (W, R, *states, layer.bias(B), P), sequence_lens)
+        layer = Layer(self, X, R)
+        operands = (W, R, layer.state(initial_h), layer.state(initial_c), layer.bias(B), P)
+        return layer.run(core.lstm, operands, sequence_lens, coupled=self.input_forget != 0)

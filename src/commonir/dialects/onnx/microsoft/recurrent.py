@@ -14,7 +14,7 @@ from commonir.dialects.onnx.indexing import with_reversed_time
 from commonir.dialects.onnx.microsoft.quantized import SINGLE
 from commonir.dialects.onnx.quantization import WHOLE, dynamically_quantized
 from commonir.dialects.onnx.quantized_products import shifted
-from commonir.dialects.onnx.recurrent import functions_of, of_direction
+from commonir.dialects.onnx.recurrent import LSTM, functions_of, of_direction
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i32, i64
 from commonir.ods import attr_types, attribute, one_of, operand, result
@@ -90,9 +90,8 @@ class DynamicQuantizeLSTM(OnnxOp, name="onnx.microsoft.DynamicQuantizeLSTM", sin
         _, batch, _ = sizes_of_rank(X, "X", 3)
         size = sizes_of_rank(R, "R", 3)[1]
         way = core.Direction(self.direction)
-        usual = [core.GateFunction.SIGMOID, core.GateFunction.TANH, core.GateFunction.TANH]
         found: list[tuple[Value, ...]] = []
-        for n, (functions, parameters) in enumerate(functions_of(self, way, usual)):
+        for n, (functions, parameters) in enumerate(functions_of(self, way, LSTM.usual.values())):
             of_input = _Weight(_matrix(W, W_zero_point, n), _of(W_scale, n))
             given = of_input.product(X if sequence_lens is None else _to_the_longest(X, sequence_lens))
             if B is not None:
