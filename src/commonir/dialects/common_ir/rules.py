@@ -49,10 +49,10 @@ class SpecRule(Record):
     """
 
     number: int
-    level: Level
-    text: str
     source: str
+    text: str
     remedy: str
+    level: Level = Level.MUST
     checked: Checked = Checked.PROGRAM
     code: Code | None = None
 
@@ -79,164 +79,116 @@ class SpecRule(Record):
         return finding.message.startswith(f"{self.label}: ")
 
 
-ACYCLIC = SpecRule(1, Level.MUST, "a graph is free of cycles", _GRAPHS, "break the cycle that the message shows")
+ACYCLIC = SpecRule(1, _GRAPHS, "a graph is free of cycles", "break the cycle that the message shows")
 HAS_OUTPUT = SpecRule(
-    2, Level.SHOULD, "a node has one or more outputs", _GRAPHS, "name an output of the node, or remove the node"
+    2, _GRAPHS, "a node has one or more outputs", "name an output of the node, or remove the node", Level.SHOULD
 )
 NO_GRAPH_IN_LIBRARY = SpecRule(
     3,
-    Level.MUST,
-    "a library has no graph outside of its functions",
     _GRAPHS,
+    "a library has no graph outside of its functions",
     "move the graph to a file of its own",
-    Checked.FILE,
-    MALFORMED_JSON,
+    checked=Checked.FILE,
+    code=MALFORMED_JSON,
 )
-NAMED = SpecRule(4, Level.MUST, "a graph or library has a name", _GRAPHS, "give it a name")
-HAS_DOMAIN = SpecRule(
-    5, Level.MUST, "a graph or library has a domain", _GRAPHS, "give it a domain, such as com.example"
-)
+NAMED = SpecRule(4, _GRAPHS, "a graph or library has a name", "give it a name")
+HAS_DOMAIN = SpecRule(5, _GRAPHS, "a graph or library has a domain", "give it a domain, such as com.example")
 REVERSED_DOMAIN = SpecRule(
     6,
-    Level.SHOULD,
-    "a domain is a reversed domain name",
     _GRAPHS,
+    "a domain is a reversed domain name",
     "begin with the last part: com.example, not example.com",
+    Level.SHOULD,
 )
 TYPED_INPUTS = SpecRule(
-    7, Level.MUST, "a graph defines the names and types of its inputs", _GRAPHS, "name every input and state its type"
+    7, _GRAPHS, "a graph defines the names and types of its inputs", "name every input and state its type"
 )
 TYPED_OUTPUTS = SpecRule(
-    8, Level.MUST, "a graph defines the names and types of its outputs", _GRAPHS, "name every output and state its type"
+    8, _GRAPHS, "a graph defines the names and types of its outputs", "name every output and state its type"
 )
 DOCUMENTED = SpecRule(
-    9, Level.SHOULD, "a graph or library has a documentation string", _GRAPHS, "say in `doc_string` what it is for"
+    9, _GRAPHS, "a graph or library has a documentation string", "say in `doc_string` what it is for", Level.SHOULD
 )
 NO_MARKUP = SpecRule(
-    10, Level.MUST, "documentation strings have no HTML or other markup than Markdown", _GRAPHS, "write it in Markdown"
+    10, _GRAPHS, "documentation strings have no HTML or other markup than Markdown", "write it in Markdown"
 )
-DNS_DOMAIN = SpecRule(
-    11, Level.MUST, "the domain is a valid DNS name", _METADATA, "use letters, digits and hyphens between dots"
-)
-STATES_IR_VERSION = SpecRule(
-    12, Level.MUST, "the version of the specification is stated", _METADATA, "state `ir_version`"
-)
-STATES_MODEL_VERSION = SpecRule(
-    13, Level.MUST, "the version of the model is stated", _METADATA, "state `model_version`"
-)
-UNIQUE_NAMES = SpecRule(14, Level.MUST, "names within a graph or function are unique", _NAMES, "rename one of them")
-ONE_NAMESPACE = SpecRule(
-    15, Level.MUST, "functions and operators of a file have different names", _NAMES, "rename one of them"
-)
-IDENTIFIERS = SpecRule(
-    16, Level.MUST, "names are C identifiers", _NAMES, "use letters, digits and `_`, and no digit first"
-)
-FUNCTION_HAS_INPUT = SpecRule(17, Level.MUST, "a function has one or more inputs", _FUNCTIONS, "give it an input")
-FUNCTION_HAS_OUTPUT = SpecRule(18, Level.MUST, "a function has one or more outputs", _FUNCTIONS, "give it an output")
+DNS_DOMAIN = SpecRule(11, _METADATA, "the domain is a valid DNS name", "use letters, digits and hyphens between dots")
+STATES_IR_VERSION = SpecRule(12, _METADATA, "the version of the specification is stated", "state `ir_version`")
+STATES_MODEL_VERSION = SpecRule(13, _METADATA, "the version of the model is stated", "state `model_version`")
+UNIQUE_NAMES = SpecRule(14, _NAMES, "names within a graph or function are unique", "rename one of them")
+ONE_NAMESPACE = SpecRule(15, _NAMES, "functions and operators of a file have different names", "rename one of them")
+IDENTIFIERS = SpecRule(16, _NAMES, "names are C identifiers", "use letters, digits and `_`, and no digit first")
+FUNCTION_HAS_INPUT = SpecRule(17, _FUNCTIONS, "a function has one or more inputs", "give it an input")
+FUNCTION_HAS_OUTPUT = SpecRule(18, _FUNCTIONS, "a function has one or more outputs", "give it an output")
 TYPED_PARAMETERS = SpecRule(
-    19,
-    Level.MUST,
-    "the parameters of a function are named and typed",
-    _FUNCTIONS,
-    "name every parameter and state its type",
+    19, _FUNCTIONS, "the parameters of a function are named and typed", "name every parameter and state its type"
 )
 DEFINED_INPUTS = SpecRule(
-    20,
-    Level.MUST,
-    "an input of a node is an output of a node, an input or an initializer",
-    _NODES,
-    "define the value",
+    20, _NODES, "an input of a node is an output of a node, an input or an initializer", "define the value"
 )
 OUTPUTS_OF_NODES = SpecRule(
-    21,
-    Level.MUST,
-    "the outputs of a graph are outputs of nodes",
-    _NODES,
-    "let a node make the value, such as an identity",
+    21, _NODES, "the outputs of a graph are outputs of nodes", "let a node make the value, such as an identity"
 )
 STATES_COUNTS = SpecRule(
     22,
-    Level.MUST,
-    "the argument counts of a node are stated",
     _NODES,
+    "the argument counts of a node are stated",
     "list how many inputs each parameter takes",
-    Checked.FILE,
+    checked=Checked.FILE,
 )
 ONE_COUNT_EACH = SpecRule(
-    23,
-    Level.MUST,
-    "there is one argument count for each parameter",
-    _NODES,
-    "list one count per parameter, in their order",
+    23, _NODES, "there is one argument count for each parameter", "list one count per parameter, in their order"
 )
 CONTROL_NAMES_NODES = SpecRule(
-    24, Level.MUST, "control inputs name nodes of the same graph", _NODES, "name a node, or remove the control input"
+    24, _NODES, "control inputs name nodes of the same graph", "name a node, or remove the control input"
 )
-DATA_ORDER = SpecRule(25, Level.MUST, "nodes follow those whose outputs they read", _NODES, "sort the nodes")
-CONTROL_ORDER = SpecRule(26, Level.MUST, "nodes follow those that their control inputs name", _NODES, "sort the nodes")
+DATA_ORDER = SpecRule(25, _NODES, "nodes follow those whose outputs they read", "sort the nodes")
+CONTROL_ORDER = SpecRule(26, _NODES, "nodes follow those that their control inputs name", "sort the nodes")
 ROOT_IS_GRAPH = SpecRule(
     27,
-    Level.MUST,
-    "the root document is a graph, never a library",
     _IMPORTS,
+    "the root document is a graph, never a library",
     "open a graph that imports the library",
-    Checked.FILE,
-    UNKNOWN_FUNCTION,
+    checked=Checked.FILE,
+    code=UNKNOWN_FUNCTION,
 )
 IMPORT_FORM = SpecRule(
-    28, Level.MUST, "an import is an absolute URI or a relative path", _IMPORTS, "write a path relative to the file"
+    28, _IMPORTS, "an import is an absolute URI or a relative path", "write a path relative to the file"
 )
 IMPORTS_FETCHED = SpecRule(
     29,
-    Level.MUST,
-    "all referenced documents are fetched",
     _IMPORTS,
+    "all referenced documents are fetched",
     "put the library where it is looked for",
-    Checked.FILE,
-    UNRESOLVED_IMPORT,
+    checked=Checked.FILE,
+    code=UNRESOLVED_IMPORT,
 )
 DECLARED = SpecRule(
-    30,
-    Level.MUST,
-    "operators of nodes are declared in the file or in what it imports",
-    _OPERATORS,
-    "import or declare it",
+    30, _OPERATORS, "operators of nodes are declared in the file or in what it imports", "import or declare it"
 )
 TYPED_OPERANDS = SpecRule(
-    31, Level.MUST, "all operands of a declaration are fully typed", _OPERATORS, "state a type other than `any`"
+    31, _OPERATORS, "all operands of a declaration are fully typed", "state a type other than `any`"
 )
 SHAPED_OPERANDS = SpecRule(
-    32, Level.SHOULD, "operands of a declaration have shapes", _OPERATORS, "state a shape; `[*]` is any"
+    32, _OPERATORS, "operands of a declaration have shapes", "state a shape; `[*]` is any", Level.SHOULD
 )
 TYPED_ATTRIBUTES = SpecRule(
-    33, Level.MUST, "all attributes of a declaration are typed", _OPERATORS, "state a type other than `any`"
+    33, _OPERATORS, "all attributes of a declaration are typed", "state a type other than `any`"
 )
-SCALAR_MAPS = SpecRule(
-    34, Level.MUST, "keys and values of a map are not collections", _TYPES, "use scalars, or a list of tuples"
-)
+SCALAR_MAPS = SpecRule(34, _TYPES, "keys and values of a map are not collections", "use scalars, or a list of tuples")
 UTF8 = SpecRule(
-    35, Level.MUST, "texts are encoded in UTF-8", _TYPES, "encode the file again", Checked.FILE, MALFORMED_JSON
+    35, _TYPES, "texts are encoded in UTF-8", "encode the file again", checked=Checked.FILE, code=MALFORMED_JSON
 )
-ONE_OR_MANY = SpecRule(
-    36, Level.MUST, "a name is one dimension or any number of them", _SHAPES, "give one of the two another name"
-)
+ONE_OR_MANY = SpecRule(36, _SHAPES, "a name is one dimension or any number of them", "give one of the two another name")
 ONE_WILDCARD = SpecRule(
-    37, Level.MUST, "a shape has at most one wildcard", THIS_TOOL, "split the parameter, or name the dimensions"
+    37, THIS_TOOL, "a shape has at most one wildcard", "split the parameter, or name the dimensions"
 )
-HAS_SIGNATURE = SpecRule(38, Level.MUST, "an operator has a signature", THIS_TOOL, "declare at least one signature")
+HAS_SIGNATURE = SpecRule(38, THIS_TOOL, "an operator has a signature", "declare at least one signature")
 NO_RECURSION = SpecRule(
-    39,
-    Level.MUST,
-    "a function does not call itself",
-    THIS_TOOL,
-    "write a loop: functions are inlined, so they must end",
+    39, THIS_TOOL, "a function does not call itself", "write a loop: functions are inlined, so they must end"
 )
 CONTROL_ACYCLIC = SpecRule(
-    40,
-    Level.MUST,
-    "control inputs are in no cycle",
-    THIS_TOOL,
-    "remove one of the control inputs that the message shows",
+    40, THIS_TOOL, "control inputs are in no cycle", "remove one of the control inputs that the message shows"
 )
 
 RULES = tuple([member for member in tuple(globals().values()) if isinstance(member, SpecRule)])

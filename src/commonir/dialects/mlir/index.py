@@ -5,14 +5,14 @@ Source: MLIR index dialect.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from enum import Enum
-from functools import cache, partial
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from commonir.base.codes import WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core, integers, made_of
+from commonir.dialects.mlir.arith.comparison import CmpIPredicate, integer_comparisons
 from commonir.dialects.mlir.number_rules import (
     HAS_SIGNED_QUOTIENT,
     HAS_UNSIGNED_QUOTIENT,
@@ -240,52 +240,20 @@ class CastU(_Cast, name="index.castu"):
     """Converts between index and integer types: truncates, or zero-extends."""
 
 
-class CmpPredicate(Enum):
-    """Index comparisons, on signed or unsigned numbers."""
-
-    EQ = "eq"
-    NE = "ne"
-    SLT = "slt"
-    SLE = "sle"
-    SGT = "sgt"
-    SGE = "sge"
-    ULT = "ult"
-    ULE = "ule"
-    UGT = "ugt"
-    UGE = "uge"
-
-
-@cache
-def _comparisons() -> Mapping[CmpPredicate, Function2]:
-    """Returns the function of each index comparison."""
-    return {
-        CmpPredicate.EQ: core.equal,
-        CmpPredicate.NE: core.not_equal,
-        CmpPredicate.SLT: core.less,
-        CmpPredicate.SLE: core.less_equal,
-        CmpPredicate.SGT: core.greater,
-        CmpPredicate.SGE: core.greater_equal,
-        CmpPredicate.ULT: integers.unsigned_comparison(core.less),
-        CmpPredicate.ULE: integers.unsigned_comparison(core.less_equal),
-        CmpPredicate.UGT: integers.unsigned_comparison(core.greater),
-        CmpPredicate.UGE: integers.unsigned_comparison(core.greater_equal),
-    }
-
-
-cmp_predicate = dialect_enumeration(CmpPredicate, "index", mnemonic="cmp_predicate")
+cmp_predicate = dialect_enumeration(CmpIPredicate, "index", mnemonic="cmp_predicate")
 OWN = own_forms(cmp_predicate)
 
 
 class Cmp(IndexOp, name="index.cmp", assembly="`` $pred `(` $lhs `,` $rhs `)` attr-dict"):
     """Compares two indices under a signed or unsigned predicate."""
 
-    pred: CmpPredicate = attribute(cmp_predicate)
+    pred: CmpIPredicate = attribute(cmp_predicate)
     lhs: Value = operand(Index)
     rhs: Value = operand(Index)
     result_: Value = result(I1)
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
-        return _comparisons()[self.pred](lhs, rhs)
+        return integer_comparisons()[self.pred](lhs, rhs)
 
     def in_32_bits(self, operands: Sequence[Data]) -> Sequence[Data] | None:
         return [_in_32_bits(d, sign=not self.pred.value.startswith("u")) for d in operands]

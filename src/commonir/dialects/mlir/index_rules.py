@@ -10,7 +10,7 @@ from commonir.dialects.mlir.index import (
     And,
     BoolConstant,
     Cmp,
-    CmpPredicate,
+    CmpIPredicate,
     Constant,
     MaxS,
     MaxU,
@@ -28,10 +28,10 @@ from commonir.ods.terms import computed, term, variables
 
 x, y, c, d, p = variables("x y c d p")
 _C, _D = constant("c"), constant("d")
-_REFLEXIVE = frozenset({CmpPredicate.EQ, CmpPredicate.SLE, CmpPredicate.SGE, CmpPredicate.ULE, CmpPredicate.UGE})
+_REFLEXIVE = frozenset({CmpIPredicate.EQ, CmpIPredicate.SLE, CmpIPredicate.SGE, CmpIPredicate.ULE, CmpIPredicate.UGE})
 
 
-def _compared_with_itself(predicate: CmpPredicate) -> Value:
+def _compared_with_itself(predicate: CmpIPredicate) -> Value:
     return BoolConstant(predicate in _REFLEXIVE).result_
 
 

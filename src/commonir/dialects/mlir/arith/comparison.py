@@ -69,7 +69,7 @@ class CmpFPredicate(Enum):
 
 
 @cache
-def _of_integers() -> Mapping[CmpIPredicate, Function2]:
+def integer_comparisons() -> Mapping[CmpIPredicate, Function2]:
     """Returns the function of each integer comparison."""
     return {
         CmpIPredicate.EQ: core.equal,
@@ -121,7 +121,7 @@ class CmpI(
     rhs: Value = operand(SignlessIntegerOrIndexLike)
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
-        return _of_integers()[self.predicate](lhs, rhs)
+        return integer_comparisons()[self.predicate](lhs, rhs)
 
 
 class CmpF(
