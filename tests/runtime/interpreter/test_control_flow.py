@@ -313,6 +313,19 @@ def test_branches_within_each_other_without_end_are_refused(engine: str) -> None
         assert found == said
 
 
+@pytest.mark.parametrize("engine", ["reference", "numpy"])
+def test_an_operation_that_nothing_defines_is_not_run(engine: str) -> None:
+    text = """func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+      %y = "core.outr"(%x) : (tensor<3xf32>) -> tensor<3xf32>
+      return %y : tensor<3xf32>
+    }"""
+    with pytest.raises(cir.DiagnosticError) as caught:
+        cir.run(cir.loads(text, format="mlir"), engine=engine)
+    (found,) = caught.value.diagnostics
+    assert (found.code.id, found.message) == ("E0709", "core.outr cannot be run: it is not defined")
+    assert found.help == "`cir check` names the nearest operations; `--dialect FILE.td` defines others"
+
+
 def test_conversions_report_that_assertions_are_left_out() -> None:
     program = _program(ASSERTING)
     lost = Diagnostics()

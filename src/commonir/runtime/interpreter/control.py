@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
-from commonir.base.codes import EXECUTION_FAILED, FAILED_ASSERTION, UNKNOWN_FUNCTION, UNSUPPORTED_EXECUTION
+from commonir.base.codes import EXECUTION_FAILED, FAILED_ASSERTION, UNKNOWN_FUNCTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core
 from commonir.dialects.mlir import ml_program
@@ -19,6 +19,7 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, path_of
 from commonir.ods.traits import Communicates
+from commonir.runtime.interpreter.operations import unsupported
 from commonir.runtime.ranks.communicator import Communicator, communicates
 from commonir.runtime.state import State, misfit
 from commonir.runtime.values import declared, refine_unknown_types
@@ -84,8 +85,7 @@ def run_control(op: Operation, values: Mapping[Value, Array], runner: Runner) ->
         case _ if communicates(op):
             return (runner.communicator or Communicator()).execute(op, values)
         case _:
-            message = f"{op.name} cannot be run: lower the program first"
-            raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, where=path_of(op)))
+            raise DiagnosticError(unsupported(op))
 
 
 def _yielded(block: Block, values: dict[Value, Array], runner: Runner) -> Arrays:

@@ -24,7 +24,10 @@ Array = NDArray[Any]
 
 def unsupported(op: Operation) -> Diagnostic:
     """Returns the error that an operation cannot be evaluated."""
-    return Diagnostic(UNSUPPORTED_EXECUTION, f"{op.name} cannot be run: lower the program first", where=path_of(op))
+    is_defined = isinstance(op, Op)
+    message = f"{op.name} cannot be run: {'lower the program first' if is_defined else 'it is not defined'}"
+    help = None if is_defined else "`cir check` names the nearest operations; `--dialect FILE.td` defines others"
+    return Diagnostic(UNSUPPORTED_EXECUTION, message, where=path_of(op), help=help)
 
 
 def constant_array(op: Op, symbol_dims: Mapping[str, int]) -> Array | None:
