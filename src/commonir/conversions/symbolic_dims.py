@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 
 from commonir.base.tuples import NamedTuple
-from commonir.conversions.operands import refused
+from commonir.conversions.operands import refused, runs_of
 from commonir.dialects.core.base import Function2
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType
@@ -160,6 +160,31 @@ class ComputedDims(ABC):
         if offset:
             result = self.put(self.subtract(result, self.number(offset)))
         return result if factor == 1 else self.put(self.divide(result, self.number(factor)))
+
+
+class VectorDims(ComputedDims):
+    """Dims as vectors of one element."""
+
+    integers: Callable[[Context, Sequence[int]], Value]
+    """A constant vector."""
+
+    @abstractmethod
+    def concatenated(self, parts: tuple[Value, ...]) -> Op:
+        """Returns the operation that joins vectors."""
+
+    def number(self, number: int) -> Value:
+        return type(self).integers(self.context, (number,))
+
+    def vector(self, dims: Sequence[Dim]) -> Value:
+        """Returns a vector of dims. Raises: DiagnosticError (E0601) if the program cannot compute one."""
+        return self.shared(("vector", tuple(dims)), lambda: self._joined(dims))
+
+    def _joined(self, dims: Sequence[Dim]) -> Value:
+        integers = type(self).integers
+        parts = [integers(self.context, r) if isinstance(r, tuple) else self.value(r) for r in runs_of(dims)]
+        if not parts:
+            return integers(self.context, ())
+        return parts[0] if len(parts) == 1 else self.put(self.concatenated(tuple(parts)))
 
 
 def sum_of_products(

@@ -7,6 +7,7 @@ depend on. What is read at the positions of indices is moved there; any other re
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 
 from commonir.conversions.operands import named_operands, refused
 from commonir.conversions.symbolic_dims import sum_of_products
@@ -118,6 +119,17 @@ def kernel_value(kernel: Kernel, extents: Extents, operands: Mapping[str, Value]
     return core.broadcast_to(flat, tuple([known[i] for i in axes]))
 
 
+def computed_atom(atom: Floor | Mod | Max, computed: Callable[[Dim], Value]) -> Value:
+    """Returns an atom that is no symbol, from the values of the dims in it."""
+    match atom:
+        case Floor(num=num, den=den):
+            return core.floor_div(computed(num), computed(den))
+        case Mod(num=num, den=den):
+            return core.mod(computed(num), computed(den))
+        case Max(args=args):
+            return reduce(core.maximum, map(computed, args))
+
+
 class _Space:
     """The iteration space of a kernel: an axis for each index."""
 
@@ -189,15 +201,8 @@ class _Space:
                 if DimExpr({(atom,): 1}) in self.numbers:
                     return self.numbers[DimExpr({(atom,): 1})]
                 return core.reshape(core.dims((atom_dim(atom),), self.positions, True), (1,) * self.rank)
-            case Floor(num=num, den=den):
-                return core.floor_div(self.number(num), self.number(den))
-            case Mod(num=num, den=den):
-                return core.mod(self.number(num), self.number(den))
-            case Max(args=args):
-                first, *rest = [self.number(a) for a in args]
-                for other in rest:
-                    first = core.maximum(first, other)
-                return first
+            case _:
+                return computed_atom(atom, self.number)
 
     # -- reading
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from commonir.conversions.operands import element_of, refused, runs_of, shape_of
-from commonir.conversions.symbolic_dims import ComputedDims
+from commonir.conversions.operands import element_of, refused, shape_of
+from commonir.conversions.symbolic_dims import VectorDims
 from commonir.dialects.mil import elementwise, shape, slicing
 from commonir.dialects.mil.operands import DataType
 from commonir.dialects.mil.program import Const, Constant
@@ -137,10 +137,11 @@ def without_truth(value: Value) -> Value:
 # -- dimensions
 
 
-class _Dims(ComputedDims):
+class _Dims(VectorDims):
     """Dims as vectors of one element, computed at the beginning of the function unless one is data-dependent."""
 
     add, subtract, multiply, divide = elementwise.Add, elementwise.Sub, elementwise.Mul, elementwise.FloorDiv
+    integers = staticmethod(integers)
 
     def __init__(self, context: Context, dims: Sequence[Dim]) -> None:
         super().__init__(context)
@@ -154,12 +155,8 @@ class _Dims(ComputedDims):
     def shared(self, key: object, build: Callable[[], Value]) -> Value:
         return super().shared(key, build) if self.is_hoisted else build()
 
-    def number(self, number: int) -> Value:
-        return integers(self.context, (number,))
-
-    def vector(self, dims: Sequence[Dim]) -> Value:
-        parts = [integers(self.context, r) if isinstance(r, tuple) else self.value(r) for r in runs_of(dims)]
-        return parts[0] if len(parts) == 1 else self.put(shape.Concat(tuple(parts), 0))
+    def concatenated(self, parts: tuple[Value, ...]) -> Op:
+        return shape.Concat(parts, 0)
 
     def axis(self, value: Value, axis: int) -> Value:
         whole = self.shared(("shape", value), lambda: self.put(shape.Shape(value)))
@@ -181,11 +178,7 @@ def vector(context: Context, dims: Sequence[Dim]) -> Value:
 
     Raises: DiagnosticError (E0601) when nothing has a symbol of one.
     """
-    numbers = [d for d in dims if isinstance(d, int)]
-    if len(numbers) == len(dims):
-        return integers(context, numbers)
-    sizes = _Dims(context, dims)
-    return sizes.shared(("vector", tuple(dims)), lambda: sizes.vector(dims))
+    return _Dims(context, dims).vector(dims)
 
 
 def dimension(context: Context, dim: Dim) -> Value:

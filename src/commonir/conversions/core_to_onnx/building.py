@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonir.conversions.operands import element_of, runs_of
-from commonir.conversions.symbolic_dims import ComputedDims, early
+from commonir.conversions.operands import element_of
+from commonir.conversions.symbolic_dims import VectorDims, early
 from commonir.dialects import onnx
 from commonir.ir.data import Scalar, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, i64
+from commonir.ods import Op
 from commonir.rewrite.legalize import Context
 from commonir.symbolic import Dim, bounds
 
@@ -48,16 +49,7 @@ def cast(value: Value, element: ElementType) -> Value:
 
 def vector(context: Context, dims: Sequence[Dim]) -> Value:
     """A vector of dimensions."""
-    numbers = [d for d in dims if isinstance(d, int)]
-    if len(numbers) == len(dims):
-        return integers(context, numbers)
-    sizes = _Dims(context)
-
-    def concatenated() -> Value:
-        parts = [integers(context, r) if isinstance(r, tuple) else sizes.value(r) for r in runs_of(dims)]
-        return parts[0] if len(parts) == 1 else early(context, onnx.Concat(tuple(parts), axis=0))
-
-    return sizes.shared(("vector", tuple(dims)), concatenated)
+    return _Dims(context).vector(dims)
 
 
 def dimension(context: Context, dim: Dim) -> Value:
@@ -68,13 +60,12 @@ def dimension(context: Context, dim: Dim) -> Value:
     return _Dims(context).value(dim)
 
 
-class _Dims(ComputedDims):
-    """Dims as vectors of one element."""
-
+class _Dims(VectorDims):
     add, subtract, multiply, divide = onnx.Add, onnx.Sub, onnx.Mul, onnx.Div
+    integers = staticmethod(integers)
 
-    def number(self, number: int) -> Value:
-        return integers(self.context, (number,))
+    def concatenated(self, parts: tuple[Value, ...]) -> Op:
+        return onnx.Concat(parts, axis=0)
 
     def axis(self, value: Value, axis: int) -> Value:
         return size_at(self.context, value, axis)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import reduce
 
 from commonir.conversions.core_to_core.grids import read_at_positions
+from commonir.conversions.core_to_core.whole_tensors import computed_atom
 from commonir.conversions.core_to_onnx.building import cast, constant, dimension, integers, opset_of, vector
 from commonir.conversions.operands import element_of, rank_of, shape_of
+from commonir.conversions.symbolic_dims import sum_of_products
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, f32, i32, i64
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-from commonir.symbolic import Atom, Dim, Floor, Max, Mod, Symbol, floor_div, largest, modulo, smallest, symbol, terms_of
+from commonir.symbolic import Atom, Dim, Symbol, floor_div, largest, modulo, smallest, symbol
 
 _COORDINATES = {
     core.Coordinates.HALF_PIXEL: "half_pixel",
@@ -110,26 +111,16 @@ def _along(op: core.Resize | core.DynamicResize, x: Value, axis: int, m: Value) 
 
 def _evaluated(dim: Dim, known: Mapping[str, Value]) -> Value:
     """An expression in symbols that values are given for, by operations on them."""
-    total: Value | None = None
-    for monomial, coefficient in {(): dim}.items() if isinstance(dim, int) else terms_of(dim).items():
-        product = core.scalar(coefficient, i64)
-        for atom in monomial:
-            product = core.mul(product, _atom(atom, known))
-        total = product if total is None else core.add(total, product)
-    return core.scalar(0, i64) if total is None else total
+    if isinstance(dim, int):
+        return core.scalar(dim, i64)
 
+    def computed(part: Dim) -> Value:
+        return _evaluated(part, known)
 
-def _atom(atom: Atom, known: Mapping[str, Value]) -> Value:
-    match atom:
-        case Symbol(name=name):
-            return known[name]
-        case Floor(num=num, den=den):
-            return core.floor_div(_evaluated(num, known), _evaluated(den, known))
-        case Mod(num=num, den=den):
-            return core.mod(_evaluated(num, known), _evaluated(den, known))
-        case Max(args=args):
-            parts = [_evaluated(a, known) for a in args]
-            return reduce(core.maximum, parts)
+    def of_atom(atom: Atom) -> Value:
+        return known[atom.name] if isinstance(atom, Symbol) else computed_atom(atom, computed)
+
+    return sum_of_products(dim, of_atom, computed, core.mul, core.add)
 
 
 _PADDINGS = {

@@ -11,7 +11,7 @@ from functools import reduce
 from math import inf
 
 from commonir.conversions.operands import dims_of, element_of
-from commonir.conversions.symbolic_dims import ComputedDims, early
+from commonir.conversions.symbolic_dims import VectorDims, early
 from commonir.dialects.mlir import stablehlo as hlo
 from commonir.dialects.mlir.stablehlo.base import ComparisonDirection
 from commonir.ir.data import Data, DeferredData, Scalar, SplatData, computed_data, data_of
@@ -78,16 +78,7 @@ def numbers_of(dims: Sequence[Dim]) -> tuple[int, ...] | None:
 
 def vector(context: Context, dims: Sequence[Dim]) -> Value:
     """A vector of sizes."""
-    known = numbers_of(dims)
-    if known is not None:
-        return integers(context, known)
-    sizes = _Dims(context)
-
-    def concatenated() -> Value:
-        parts = [sizes.value(d) for d in dims]
-        return parts[0] if len(parts) == 1 else early(context, hlo.Concatenate(tuple(parts), 0))
-
-    return sizes.shared(("vector", tuple(dims)), concatenated)
+    return _Dims(context).vector(dims)
 
 
 def size(context: Context, dim: Dim) -> Value:
@@ -102,13 +93,12 @@ def axis_size(context: Context, x: Value, axis: int) -> Value:
     return early(context, hlo.Reshape.build({"operand": wide}, [TensorType(i64, (1,))]))
 
 
-class _Dims(ComputedDims):
-    """Dims as vectors of one element."""
-
+class _Dims(VectorDims):
     add, subtract, multiply, divide = hlo.Add, hlo.Subtract, hlo.Mul, hlo.Div
+    integers = staticmethod(integers)
 
-    def number(self, number: int) -> Value:
-        return integers(self.context, (number,))
+    def concatenated(self, parts: tuple[Value, ...]) -> Op:
+        return hlo.Concatenate(parts, 0)
 
     def axis(self, value: Value, axis: int) -> Value:
         return axis_size(self.context, value, axis)
