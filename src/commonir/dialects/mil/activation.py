@@ -12,7 +12,17 @@ from enum import Enum
 from commonir.dialects import core
 from commonir.dialects.mil.base import MilOp
 from commonir.dialects.mil.elementwise import Unary
-from commonir.dialects.mil.operands import FLOATS, OWN_FLOATS, STRING, converted, dims_of, element_of, is_axis, rank_of
+from commonir.dialects.mil.operands import (
+    FLOATS,
+    OWN_FLOATS,
+    STRING,
+    OverSpatialAxes,
+    converted,
+    dims_of,
+    element_of,
+    is_axis,
+    rank_of,
+)
 from commonir.ir.operation import Value
 from commonir.ods import attr_types, constraint, known_data, operand, parameter, result, traits
 
@@ -89,21 +99,15 @@ class LinearActivation(AlphaBeta, name="mil.linear_activation"):
         return core.add(core.mul(x, core.splat(self.alpha, like=x)), core.splat(self.beta, like=x))
 
 
-class Prelu(MilOp, name="mil.prelu", traits=(traits.Pure,)):
+class Prelu(OverSpatialAxes, name="mil.prelu", traits=(traits.Pure,)):
     """Parametric ReLU: the element where it is not negative, elsewhere alpha * x, with an alpha for each channel (axis
     1).
     """
 
-    x: Value = operand("T[n, c, s*]")
     alpha: Value = operand("U[c]", constant=True)
     output: Value = result("T[n, c, s*]")
     T = FLOATS
     U = OWN_FLOATS
-
-    @constraint("C1")
-    def _has_spatial_axes(self) -> bool:
-        """x has rank 3, 4 or 5."""
-        return rank_of(self.x) in (3, 4, 5)
 
     def _is_uniform(self) -> bool:
         data = known_data(self.alpha)

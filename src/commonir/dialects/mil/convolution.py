@@ -8,12 +8,13 @@ from __future__ import annotations
 from enum import Enum
 
 from commonir.dialects import core
-from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
+from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7
 from commonir.dialects.mil.operands import (
     FLOATS,
     OWN_FLOATS,
     STRING,
     Condition,
+    OverSpatialAxes,
     converted,
     dims_of,
     element_of,
@@ -40,7 +41,7 @@ from commonir.ods import (
 from commonir.symbolic import Dim
 
 
-class Conv(MilOp, name="mil.conv", traits=(traits.Pure,), same_rank="s k o"):
+class Conv(OverSpatialAxes, name="mil.conv", traits=(traits.Pure,), same_rank="s k o"):
     """Convolution over one to three spatial axes, without mirroring the filter.
 
     `pad` gives begin and end of each spatial axis in turn and counts only when `pad_type` is custom. With same, the
@@ -60,11 +61,6 @@ class Conv(MilOp, name="mil.conv", traits=(traits.Pure,), same_rank="s k o"):
     output: Value = result("T[n, f, o*]")
     T = FLOATS
     U = OWN_FLOATS
-
-    @constraint("C1")
-    def _has_spatial_axes(self) -> bool:
-        """x has rank 3, 4 or 5."""
-        return rank_of(self.x) in (3, 4, 5)
 
     @constraint("C2")
     def _has_one_per_axis(self) -> bool:
@@ -151,7 +147,7 @@ class ConvQuantized(Conv, name="mil.conv_quantized"):
         return super().reference(x, numbers, None if bias is None else core.cast(bias, element))
 
 
-class ConvTranspose(MilOp, name="mil.conv_transpose", traits=(traits.Pure,), same_rank="s k o"):
+class ConvTranspose(OverSpatialAxes, name="mil.conv_transpose", traits=(traits.Pure,), same_rank="s k o"):
     """Transposed convolution, the gradient of a convolution by its input: each element of x spreads the filter over the
     result.
 
@@ -159,7 +155,6 @@ class ConvTranspose(MilOp, name="mil.conv_transpose", traits=(traits.Pure,), sam
     `pad_type` is custom, and size * stride when it is same. A stated output_shape wins: what it adds stands at the end.
     """
 
-    x: Value = operand("T[n, c, s*]")
     weight: Value = operand("U[c, g, k*]", constant=True, relaxed_in=CORE_ML_7)
     bias: Value | None = operand("U[f]", default=None, constant=True, relaxed_in=CORE_ML_7)
     pad: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", default=())
@@ -171,11 +166,6 @@ class ConvTranspose(MilOp, name="mil.conv_transpose", traits=(traits.Pure,), sam
     output: Value = result("T[n, f, o*]")
     T = FLOATS
     U = OWN_FLOATS
-
-    @constraint("C1")
-    def _has_spatial_axes(self) -> bool:
-        """x has rank 3, 4 or 5."""
-        return rank_of(self.x) in (3, 4, 5)
 
     @constraint("C2")
     def _has_one_per_axis(self) -> bool:

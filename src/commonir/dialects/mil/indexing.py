@@ -184,13 +184,7 @@ class ScatterMode(Enum):
 
 
 _REDUCTIONS = {
-    ScatterMode.UPDATE: core.Reduction.NONE,
-    ScatterMode.ADD: core.Reduction.ADD,
-    ScatterMode.SUB: core.Reduction.SUB,
-    ScatterMode.MUL: core.Reduction.MUL,
-    ScatterMode.DIV: core.Reduction.DIV,
-    ScatterMode.MAX: core.Reduction.MAX,
-    ScatterMode.MIN: core.Reduction.MIN,
+    mode: core.Reduction.NONE if mode is ScatterMode.UPDATE else core.Reduction(mode.value) for mode in ScatterMode
 }
 SCATTER_MODE = attr_types.enumeration(ScatterMode)
 

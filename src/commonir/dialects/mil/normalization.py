@@ -13,6 +13,7 @@ from commonir.dialects.mil.operands import (
     OWN_FLOATS,
     Condition,
     OverAxes,
+    OverSpatialAxes,
     all_hold,
     are_axes,
     converted,
@@ -31,14 +32,13 @@ def _converted(values: Value | None, x: Value) -> Value | None:
     return None if values is None else converted(values, element_of(x))
 
 
-class BatchNorm(MilOp, name="mil.batch_norm", traits=(traits.Pure,)):
+class BatchNorm(OverSpatialAxes, name="mil.batch_norm", traits=(traits.Pure,)):
     """Batch normalization: each channel (axis 1) shifted by a given mean and divided by the root of a given variance,
     then scaled and shifted.
 
     (x - mean) / sqrt(variance + epsilon) * gamma + beta.
     """
 
-    x: Value = operand("T[n, c, s*]")
     mean: Value = operand("U[c]", constant=True)
     variance: Value = operand("U[c]", constant=True)
     gamma: Value | None = operand("U[c]", default=None, constant=True)
@@ -47,11 +47,6 @@ class BatchNorm(MilOp, name="mil.batch_norm", traits=(traits.Pure,)):
     output: Value = result("T[n, c, s*]")
     T = FLOATS
     U = OWN_FLOATS
-
-    @constraint("C1")
-    def _has_spatial_axes(self) -> bool:
-        """x has rank 3, 4 or 5."""
-        return rank_of(self.x) in (3, 4, 5)
 
     def reference(self, x: Value, mean: Value, variance: Value, gamma: Value | None, beta: Value | None) -> Value:
         element = element_of(x)

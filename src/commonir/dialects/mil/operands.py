@@ -16,7 +16,7 @@ from commonir.ir.data import Scalar
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean, f16, f32, i8, i16, i32, u8, u16
 from commonir.notation import Constraint, NotationError, require
-from commonir.ods import all_numbers, attr_types, by_version, constraint, element_type, same_as
+from commonir.ods import all_numbers, attr_types, by_version, constraint, element_type, operand, same_as
 from commonir.symbolic import Dim
 
 FLOATS = element_type(f16, f32)
@@ -204,3 +204,14 @@ class OverAxes(MilOp):
     def _are_axes(self: _WithAxes) -> bool:
         """axes are different axes of x."""
         return self.axes is None or are_axes(self.axes, rank_of(self.x))
+
+
+class OverSpatialAxes(MilOp):
+    """Base of operations on images with one to three spatial axes."""
+
+    x: Value = operand("T[n, c, s*]")
+
+    @constraint("C1")
+    def _has_spatial_axes(self) -> bool:
+        """x has rank 3, 4 or 5."""
+        return rank_of(self.x) in (3, 4, 5)

@@ -8,21 +8,20 @@ from __future__ import annotations
 import math
 
 from commonir.dialects import core
-from commonir.dialects.mil.base import CORE_ML_6, MilOp
-from commonir.dialects.mil.operands import FLOATS, STRING, rank_of, shape_of
+from commonir.dialects.mil.base import CORE_ML_6
+from commonir.dialects.mil.operands import FLOATS, STRING, OverSpatialAxes, rank_of, shape_of
 from commonir.dialects.mil.windows import PAD_TYPE, UNTIL_CORE_ML_5, PadType, has_one_per_axis, padded, paddings, spread
 from commonir.ir.operation import Value
 from commonir.notation import NotationError
-from commonir.ods import attr_types, constraint, operand, parameter, positive, result, traits
+from commonir.ods import attr_types, constraint, parameter, positive, result, traits
 
 
-class Pool(MilOp, traits=(traits.Pure,), same_rank="s o"):
+class Pool(OverSpatialAxes, traits=(traits.Pure,), same_rank="s o"):
     """One value for each window of one to three spatial axes.
 
     With ceil_mode a window may overhang at the end, when it starts inside x or its padding at the beginning.
     """
 
-    x: Value = operand("T[n, c, s*]")
     kernel_sizes: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", check=positive)
     pad_type: PadType = parameter(PAD_TYPE, spec=STRING, check=UNTIL_CORE_ML_5, relaxed_in=CORE_ML_6)
     strides: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", default=(), check=positive)
@@ -30,11 +29,6 @@ class Pool(MilOp, traits=(traits.Pure,), same_rank="s o"):
     ceil_mode: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     output: Value = result("T[n, c, o*]")
     T = FLOATS
-
-    @constraint("C1")
-    def _has_spatial_axes(self) -> bool:
-        """x has rank 3, 4 or 5."""
-        return rank_of(self.x) in (3, 4, 5)
 
     @constraint("C2")
     def _has_one_per_axis(self) -> bool:

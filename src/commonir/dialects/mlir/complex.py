@@ -62,9 +62,9 @@ class ComplexOp(MlirOp, traits=(traits.Pure,)):
         return isinstance(self, Re | Im)
 
 
-class _Unary(
+class _OfComplex(
     ComplexOp,
-    traits=(SameOperandsAndResultType, traits.Elementwise),
+    traits=(traits.Elementwise,),
     assembly="$complex (`fastmath` `` $fastmath^)? attr-dict `:` type($complex)",
 ):
     """A function of one number."""
@@ -73,10 +73,15 @@ class _Unary(
 
     complex: Value = operand(FloatComplex)
     fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
-    result_: Value = result(FloatComplex)
 
     def reference(self, complex: Value) -> Value:
         return type(self).fn(complex)
+
+
+class _Unary(_OfComplex, traits=(SameOperandsAndResultType,)):
+    """A function of one number."""
+
+    result_: Value = result(FloatComplex)
 
 
 class _Binary(FloatBinary, ComplexOp):
@@ -87,21 +92,10 @@ class _Binary(FloatBinary, ComplexOp):
     result_: Value = result(FloatComplex)
 
 
-class _ToReal(
-    ComplexOp,
-    traits=(_part_matches("result_"), traits.Elementwise),
-    assembly="$complex (`fastmath` `` $fastmath^)? attr-dict `:` type($complex)",
-):
+class _ToReal(_OfComplex, traits=(_part_matches("result_"),)):
     """A real number of a complex one."""
 
-    fn: ClassVar[Function1]
-
-    complex: Value = operand(FloatComplex)
-    fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
     result_: Value = result(AnyFloat)
-
-    def reference(self, complex: Value) -> Value:
-        return type(self).fn(complex)
 
 
 class Abs(_ToReal, name="complex.abs"):
@@ -116,44 +110,26 @@ class Angle(_ToReal, name="complex.angle"):
     fn = staticmethod(complex_numbers.angle)
 
 
-class Re(
-    ComplexOp,
-    name="complex.re",
-    traits=(_part_matches("real"), traits.Elementwise),
-    assembly="$complex (`fastmath` `` $fastmath^)? attr-dict `:` type($complex)",
-):
+class Re(_OfComplex, name="complex.re", traits=(_part_matches("real"),)):
     """Real part of a complex number."""
 
-    complex: Value = operand(FloatComplex)
-    fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
     real: Value = result(AnyFloat)
+    fn = staticmethod(core.real)
 
     def fold(self) -> Value | None:
         source = self.complex.owner
         return source.real if isinstance(source, Operation) and isinstance(source, Create) else None
 
-    def reference(self, complex: Value) -> Value:
-        return core.real(complex)
 
-
-class Im(
-    ComplexOp,
-    name="complex.im",
-    traits=(_part_matches("imaginary"), traits.Elementwise),
-    assembly="$complex (`fastmath` `` $fastmath^)? attr-dict `:` type($complex)",
-):
+class Im(_OfComplex, name="complex.im", traits=(_part_matches("imaginary"),)):
     """Imaginary part of a complex number."""
 
-    complex: Value = operand(FloatComplex)
-    fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
     imaginary: Value = result(AnyFloat)
+    fn = staticmethod(core.imag)
 
     def fold(self) -> Value | None:
         source = self.complex.owner
         return source.imaginary if isinstance(source, Operation) and isinstance(source, Create) else None
-
-    def reference(self, complex: Value) -> Value:
-        return core.imag(complex)
 
 
 class Create(

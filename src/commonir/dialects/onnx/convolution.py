@@ -43,13 +43,17 @@ class Convolution(OnnxOp):
     Y: Value = result("T")
     T = by_version(opset1=FLOATS_1, opset11=FLOATS_1, opset22=FLOATS)
 
+    def convolved(self, X: Value, W: Value, B: Value | None) -> Value:
+        """Returns the convolution."""
+        found = window(self, X, kernel_of(W), self.dilations)
+        return core.conv(found.x, W, B, found.strides, found.dilations, found.pads, self.group)
+
 
 class Conv(Convolution, name="onnx.Conv"):
     """Convolution over any number of spatial axes, with zeros as padding."""
 
     def reference(self, X: Value, W: Value, B: Value | None) -> Value:
-        found = window(self, X, kernel_of(W), self.dilations)
-        return core.conv(found.x, W, B, found.strides, found.dilations, found.pads, self.group)
+        return self.convolved(X, W, B)
 
 
 class ConvTranspose(Convolution, name="onnx.ConvTranspose"):

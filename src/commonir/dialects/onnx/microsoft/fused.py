@@ -9,13 +9,13 @@ from commonir.dialects import core
 from commonir.dialects.onnx.activation import swish
 from commonir.dialects.onnx.base import FLOATS, FLOATS_1, WIDE_NUMBERS_1, OnnxOp, rank_of, shape_of
 from commonir.dialects.onnx.contraction import AffineProduct, scaled
+from commonir.dialects.onnx.convolution import Convolution
 from commonir.dialects.onnx.microsoft.quantized import HALF_OR_SINGLE
 from commonir.dialects.onnx.recurrent import function_of
-from commonir.dialects.onnx.windows import AUTO_PAD, kernel_of, window
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, f64
 from commonir.notation import NotationError
-from commonir.ods import attr_types, attribute, element_type, one_of, operand, positive, result
+from commonir.ods import attr_types, attribute, element_type, one_of, operand, result
 from commonir.symbolic.constraints import NotKnownError
 
 
@@ -37,27 +37,16 @@ def _activated(op: OnnxOp, x: Value, name: str | None, parameters: tuple[float, 
             return function.of(x, (*parameters, *usual[len(parameters) :])[: len(usual)])
 
 
-class FusedConv(OnnxOp, name="onnx.microsoft.FusedConv", since="microsoft1"):
+class FusedConv(Convolution, name="onnx.microsoft.FusedConv", since="microsoft1"):
     """Convolution, to which Z is added, followed by an activation function."""
 
-    X: Value = operand("T")
-    W: Value = operand("T")
-    B: Value | None = operand("T", default=None)
     Z: Value | None = operand("T", default=None)
-    group: int = attribute(attr_types.integer, default=1, check=positive)
-    dilations: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
-    kernel_shape: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    auto_pad: str = attribute(attr_types.string, default="NOTSET", check=AUTO_PAD)
-    pads: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
-    strides: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive)
     activation: str | None = attribute(attr_types.string, default=None)
     activation_params: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
-    Y: Value = result("T")
     T = FLOATS_1
 
     def reference(self, X: Value, W: Value, B: Value | None, Z: Value | None) -> Value:
-        found = window(self, X, kernel_of(W), self.dilations)
-        y = core.conv(found.x, W, B, found.strides, found.dilations, found.pads, self.group)
+        y = self.convolved(X, W, B)
         return _activated(self, y if Z is None else core.add(y, Z), self.activation, self.activation_params or ())
 
 
