@@ -90,14 +90,7 @@ def show(
     from commonir.inspection.showing import show as shown  # noqa: PLC0415
 
     return shown(
-        module,
-        generic=generic,
-        node=node,
-        around=around,
-        elide=elide,
-        syntax=syntax,
-        names=names,
-        locations=locations,
+        module, generic=generic, node=node, around=around, elide=elide, syntax=syntax, names=names, locations=locations
     )
 
 

@@ -27,10 +27,7 @@ class Answer:
     __slots__ = ("result", "status", "write")
 
     def __init__(
-        self,
-        result: JsonValue,
-        write: Callable[[Terminal], None],
-        status: ExitStatus = ExitStatus.YES,
+        self, result: JsonValue, write: Callable[[Terminal], None], status: ExitStatus = ExitStatus.YES
     ) -> None:
         self.result = result
         self.write = write
@@ -50,12 +47,7 @@ def listed_operations(operations: Sequence[OperationEntry]) -> Answer:
 
 
 def write_answer(
-    answer: Answer,
-    findings: Sequence[Diagnostic],
-    verb: str,
-    out: Terminal,
-    err: Terminal,
-    is_json: bool,
+    answer: Answer, findings: Sequence[Diagnostic], verb: str, out: Terminal, err: Terminal, is_json: bool
 ) -> int:
     """Writes an answer and returns the exit status."""
     with quiet_pipes():

@@ -30,9 +30,7 @@ def files_option(*names: str, help: str, metavar: str = "FILE") -> Option[Comman
 
 
 extern_option = files_option(
-    "--extern",
-    "externs",
-    help="Read the contents of extern globals from an .npz or .safetensors archive, by name.",
+    "--extern", "externs", help="Read the contents of extern globals from an .npz or .safetensors archive, by name."
 )
 split_option = click.option(
     "--split-input-file",
@@ -87,10 +85,7 @@ class SizeType(click.ParamType[int]):
 
 
 time_limit_option = click.option(
-    "--time-limit",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Stop a run after this time.",
+    "--time-limit", metavar="SECONDS", type=click.FloatRange(min=0, min_open=True), help="Stop a run after this time."
 )
 memory_limit_option = click.option(
     "--mem-limit", metavar="SIZE", type=SizeType(), help="Refuse to use more memory than this, such as 2G."

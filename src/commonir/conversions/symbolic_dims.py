@@ -188,11 +188,7 @@ class VectorDims(ComputedDims):
 
 
 def sum_of_products(
-    dim: DimExpr,
-    atom: Callable[[Atom], Value],
-    number: Callable[[int], Value],
-    multiply: Function2,
-    add: Function2,
+    dim: DimExpr, atom: Callable[[Atom], Value], number: Callable[[int], Value], multiply: Function2, add: Function2
 ) -> Value:
     """An expression by the operations of a target on its atoms and on numbers."""
     total: Value | None = None

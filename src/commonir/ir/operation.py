@@ -464,17 +464,7 @@ class Block:
     `_branches` are the operations that have it as a successor, with the number of times.
     """
 
-    __slots__ = (
-        "_branches",
-        "_count",
-        "_first",
-        "_last",
-        "_numbered",
-        "arguments",
-        "label",
-        "origins",
-        "parent",
-    )
+    __slots__ = ("_branches", "_count", "_first", "_last", "_numbered", "arguments", "label", "origins", "parent")
 
     def __init__(self, argument_types: Iterable[Type] = (), names: Sequence[str] = (), label: str = "") -> None:
         types = tuple(argument_types)

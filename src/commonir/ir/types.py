@@ -308,11 +308,7 @@ class MemRefType(Type):
     memory_space: Attribute | None
 
     def __new__(
-        cls,
-        element: Type,
-        shape: Shape | None,
-        layout: Attribute | None = None,
-        memory_space: Attribute | None = None,
+        cls, element: Type, shape: Shape | None, layout: Attribute | None = None, memory_space: Attribute | None = None
     ) -> Self:
         return cls._intern(element, shape, layout, memory_space)
 

@@ -367,11 +367,7 @@ class Tensor(Interned):
     steps: tuple[tuple[View, tuple[Dim, ...]], ...]
 
     def __new__(
-        cls,
-        name: str,
-        shape: tuple[Dim, ...],
-        dtype: ElementType,
-        steps: tuple[tuple[View, tuple[Dim, ...]], ...] = (),
+        cls, name: str, shape: tuple[Dim, ...], dtype: ElementType, steps: tuple[tuple[View, tuple[Dim, ...]], ...] = ()
     ) -> Self:
         for n in shape:
             if isinstance(n, int) and n < 0:

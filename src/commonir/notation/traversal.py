@@ -58,9 +58,7 @@ def with_children(e: Expr, new: Callable[[Expr], Expr]) -> Expr:
 
 
 def rewrite(
-    e: Expr,
-    position: Callable[[Dim], Dim],
-    fold_over: Callable[[tuple[str, ...]], tuple[str, ...]] = lambda over: over,
+    e: Expr, position: Callable[[Dim], Dim], fold_over: Callable[[tuple[str, ...]], tuple[str, ...]] = lambda over: over
 ) -> Expr:
     """Returns the expression with every index expression passed through `position` and every folded range through
     `fold_over`.

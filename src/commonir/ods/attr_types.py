@@ -272,10 +272,7 @@ types: AttrType[tuple[Type, ...]] = AttrType(
 element: AttrType[ElementType] = _typed(ElementType, "an element type")
 function_type: AttrType[FunctionType] = _typed(FunctionType, "a function type")
 data: AttrType[Data] = AttrType(
-    "data",
-    lambda v: _expect(v, Data, "tensor data"),
-    DataAttr,
-    lambda a: _expect(a, DataAttr, "tensor data").data,
+    "data", lambda v: _expect(v, Data, "tensor data"), DataAttr, lambda a: _expect(a, DataAttr, "tensor data").data
 )
 symbol: AttrType[str] = AttrType(
     "symbol",

@@ -179,8 +179,7 @@ _INTEGERS = _strict(attr_types.integers, lambda a: _is_list_of(a, lambda e: e.is
 _NUMBERS = _strict(attr_types.numbers, lambda a: _is_list_of(a, lambda e: e.is_float))
 _FLAGS = _strict(attr_types.flags, lambda a: _is_list_of(a, lambda e: e.is_integer or e.kind == "bool"))
 _STRINGS = _strict(
-    attr_types.strings,
-    lambda a: isinstance(a, ArrayAttr) and all(isinstance(v, StringAttr) for v in a.values),
+    attr_types.strings, lambda a: isinstance(a, ArrayAttr) and all(isinstance(v, StringAttr) for v in a.values)
 )
 _TENSOR = _strict(attr_types.data, lambda a: isinstance(a, DataAttr))
 

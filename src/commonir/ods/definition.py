@@ -325,12 +325,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
     # -- construction without checks
 
     @classmethod
-    def build(
-        cls,
-        arguments: Mapping[str, Any],
-        result_types: Iterable[Type],
-        location: Origin | None = None,
-    ) -> Self:
+    def build(cls, arguments: Mapping[str, Any], result_types: Iterable[Type], location: Origin | None = None) -> Self:
         """Builds without checking types or constraints, for readers: the verifier reports what is wrong.
 
         An argument of a parameter is a `Value` or a literal. Absent arguments take their defaults; a required operand

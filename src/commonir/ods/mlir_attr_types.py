@@ -82,10 +82,7 @@ def integer_array(type: ElementType) -> AttrType[tuple[int, ...]]:
         return tuple(out)
 
     return AttrType(
-        f"array of {type}",
-        _integers,
-        lambda v: ArrayAttr(tuple([IntegerAttr(n, type) for n in v])),
-        decode,
+        f"array of {type}", _integers, lambda v: ArrayAttr(tuple([IntegerAttr(n, type) for n in v])), decode
     )
 
 

@@ -335,11 +335,7 @@ class Bindings:
         self.unranked = False
 
     def match(
-        self,
-        pattern: Pattern,
-        type: Type,
-        dims: tuple[Dim, ...] | None,
-        variables: Mapping[str, TypeVariable],
+        self, pattern: Pattern, type: Type, dims: tuple[Dim, ...] | None, variables: Mapping[str, TypeVariable]
     ) -> None:
         """Matches one type. `dims` is its shape with a fresh symbol for each unknown dimension.
 

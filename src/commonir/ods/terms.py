@@ -74,12 +74,7 @@ class Constant(Term):
     __slots__ = ("holds", "is_splat", "name", "text")
 
     def __init__(
-        self,
-        text: str,
-        holds: Callable[[Any], bool] | None = None,
-        name: str = "",
-        *,
-        is_splat: bool = False,
+        self, text: str, holds: Callable[[Any], bool] | None = None, name: str = "", *, is_splat: bool = False
     ) -> None:
         self.text = text
         self.holds = holds

@@ -249,10 +249,7 @@ def tensor_rank_of(allowed: Sequence[TypeConstraint], ranks: Sequence[int]) -> T
 def static_shape_tensor_of(*allowed: TypeConstraint) -> TypeConstraint:
     """Returns a tensor of static shape."""
     return _container(
-        "StaticShapeTensorOf",
-        "statically shaped tensor",
-        lambda t: isinstance(t, TensorType) and t.is_static,
-        allowed,
+        "StaticShapeTensorOf", "statically shaped tensor", lambda t: isinstance(t, TensorType) and t.is_static, allowed
     )
 
 

@@ -302,9 +302,7 @@ def _same_non_scalars(op: Operation) -> Iterator[str]:
 
 
 SameNonScalars = Trait(
-    "SameNonScalars",
-    "its non-scalars have the same container type, and shapes that may be equal",
-    _same_non_scalars,
+    "SameNonScalars", "its non-scalars have the same container type, and shapes that may be equal", _same_non_scalars
 )
 
 

@@ -131,12 +131,7 @@ CANONICALIZE = Pass(
 )
 CSE = Pass("cse", "eliminates common subexpressions and unused operations", _counting(eliminate_common))
 INLINE = Pass("inline", "inlines calls and simplifies the functions", _inline, (_MAX_FOLD_BYTES,))
-SCCP = Pass(
-    "sccp",
-    "propagates constants along the branches that may be taken",
-    _sccp,
-    (_MAX_FOLD_BYTES,),
-)
+SCCP = Pass("sccp", "propagates constants along the branches that may be taken", _sccp, (_MAX_FOLD_BYTES,))
 SYMBOL_DCE = Pass("symbol-dce", "removes private symbols without uses", _counting(remove_unused_symbols))
 PIPELINE_GLOBALS = Pass(
     "mlprogram-pipeline-globals",

@@ -155,13 +155,7 @@ def _put_loops(
     positions: list[Value] = []
     for low, high, step in bounds:
         block = Block([index, *types])
-        fields = {
-            "lowerBound": low,
-            "upperBound": high,
-            "step": step,
-            "initArgs": state,
-            "region": Region([block]),
-        }
+        fields = {"lowerBound": low, "upperBound": high, "step": step, "initArgs": state, "region": Region([block])}
         loops.append(scf.For.build(fields, types))
         positions.append(block.arguments[0])
         state = block.arguments[1:]

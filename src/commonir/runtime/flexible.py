@@ -36,13 +36,7 @@ Array = NDArray[Any]
 MAX_PROGRAMS = 4
 """The number of programs for particular input shapes that are cached, besides the general one."""
 
-_SHAPE_CODES = (
-    VIOLATED_CONSTRAINT,
-    WRONG_TYPE,
-    WRONG_RESULT_TYPE,
-    WRONG_DIMENSIONS,
-    NOT_KNOWN_BEFORE_RUNNING,
-)
+_SHAPE_CODES = (VIOLATED_CONSTRAINT, WRONG_TYPE, WRONG_RESULT_TYPE, WRONG_DIMENSIONS, NOT_KNOWN_BEFORE_RUNNING)
 
 
 class FlexibleExecutable:

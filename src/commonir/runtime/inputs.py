@@ -193,10 +193,7 @@ def _require_dimensions(known: Mapping[str, int], names: Iterable[str]) -> None:
         raise DiagnosticError(
             *(
                 Diagnostic(
-                    UNKNOWN_DIMENSION,
-                    f"no input has a dimension '{n}'",
-                    notes=[listed],
-                    help=did_you_mean(n, known),
+                    UNKNOWN_DIMENSION, f"no input has a dimension '{n}'", notes=[listed], help=did_you_mean(n, known)
                 )
                 for n in unknown
             )

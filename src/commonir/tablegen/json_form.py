@@ -73,12 +73,7 @@ def _value_json(value: Value) -> JsonValue:
 
 def _dag_json(dag: Dag) -> JsonValue:
     args: list[JsonValue] = [[_value_json(value), name] for value, name in dag.args]
-    result: dict[str, JsonValue] = {
-        "kind": "dag",
-        "operator": _value_json(dag.op),
-        "args": args,
-        "printable": str(dag),
-    }
+    result: dict[str, JsonValue] = {"kind": "dag", "operator": _value_json(dag.op), "args": args, "printable": str(dag)}
     if dag.op_name is not None:
         result["name"] = dag.op_name
     return result

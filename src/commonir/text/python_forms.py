@@ -83,11 +83,7 @@ class PythonReader:
     # -- building
 
     def create(
-        self,
-        name: str,
-        operands: Sequence[Value],
-        attributes: Mapping[str, Attribute],
-        result_types: Sequence[Type],
+        self, name: str, operands: Sequence[Value], attributes: Mapping[str, Attribute], result_types: Sequence[Type]
     ) -> Operation:
         signature = FunctionType(tuple([v.type for v in operands]), tuple(result_types))
         return self.context.builder.create(name, tuple(operands), None, dict(attributes), signature, [], self.start)

@@ -32,10 +32,7 @@ def _write(report: DoctorReport, out: Terminal) -> None:
                 for form in report.formats
             ],
         ),
-        (
-            "plugins",
-            [(p.name, p.kind, p.package, "works" if p.is_available else p.note) for p in report.plugins],
-        ),
+        ("plugins", [(p.name, p.kind, p.package, "works" if p.is_available else p.note) for p in report.plugins]),
     ):
         if rows:
             out.line()

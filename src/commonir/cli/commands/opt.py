@@ -46,9 +46,7 @@ def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool)
     help="Run these passes instead of `simplify`, separated by commas, with options as in `sccp{max-fold-bytes=0}`.",
 )
 @click.option(
-    "--pass-pipeline",
-    metavar="PIPELINE",
-    help="Passes in the syntax of mlir-opt: `builtin.module(canonicalize,cse)`.",
+    "--pass-pipeline", metavar="PIPELINE", help="Passes in the syntax of mlir-opt: `builtin.module(canonicalize,cse)`."
 )
 @click.option(
     "--list-passes",

@@ -43,12 +43,7 @@ _SHOWN = 15
 @click.option(
     "--repeat", metavar="N", type=click.IntRange(min=1), default=5, show_default=True, help="Number of timed runs."
 )
-@click.option(
-    "--trace",
-    metavar="FILE",
-    type=PATH,
-    help="Write the times for a trace viewer such as chrome://tracing.",
-)
+@click.option("--trace", metavar="FILE", type=PATH, help="Write the times for a trace viewer such as chrome://tracing.")
 @click.option("--all", "is_complete", is_flag=True, help="List all operations instead of the slowest.")
 @seed_option()
 @dims_option()

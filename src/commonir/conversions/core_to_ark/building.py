@@ -85,11 +85,7 @@ class Builder:
         return self.read(buffer, view) if over else FileTensor(buffer, view)
 
     def op(
-        self,
-        definition: type[ark.ArkOp],
-        reads: Mapping[str, FileTensor],
-        output: FileTensor,
-        **arguments: object,
+        self, definition: type[ark.ArkOp], reads: Mapping[str, FileTensor], output: FileTensor, **arguments: object
     ) -> FileTensor:
         """An operation that writes a tensor."""
         result = FileTensor(output.buffer, output.view)

@@ -84,11 +84,7 @@ _UNSIGNED_BINARY: Mapping[str, Binary] = {
     "maximum": arith.MaxUI,
     "minimum": arith.MinUI,
 }
-_TRUTH_BINARY: Mapping[str, Binary] = {
-    "logical_and": arith.AndI,
-    "logical_or": arith.OrI,
-    "logical_xor": arith.XOrI,
-}
+_TRUTH_BINARY: Mapping[str, Binary] = {"logical_and": arith.AndI, "logical_or": arith.OrI, "logical_xor": arith.XOrI}
 _COMPLEX_BINARY: Mapping[str, Binary] = {
     "add": complex_.Add,
     "subtract": complex_.Sub,

@@ -78,13 +78,7 @@ def conv(op: core.Conv, context: Context, x: Value, weight: Value, bias: Value |
     if not element_of(op.x).is_float:
         return _conv_of_bytes(op, context, x, weight, bias)
     return onnx.Conv(
-        x,
-        weight,
-        bias,
-        strides=_some(op.strides),
-        dilations=_some(op.dilations),
-        pads=_pads(op.pads),
-        group=op.groups,
+        x, weight, bias, strides=_some(op.strides), dilations=_some(op.dilations), pads=_pads(op.pads), group=op.groups
     ).Y
 
 

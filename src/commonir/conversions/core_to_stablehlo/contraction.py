@@ -204,10 +204,7 @@ def sum_pool(op: core.SumPool, context: Context, x: Value) -> Result:
 
 
 def _summed(
-    context: Context,
-    x: Value,
-    numbers: tuple[Sequence[int], Sequence[int], Sequence[int], Pairs],
-    shape: Sequence[Dim],
+    context: Context, x: Value, numbers: tuple[Sequence[int], Sequence[int], Sequence[int], Pairs], shape: Sequence[Dim]
 ) -> Value:
     wide = accumulator(element_of(x))
     (found,) = windows(context, [converted(x, wide)], [zero(context, wide)], numbers, shape, combining(wide, hlo.Add))
@@ -255,10 +252,7 @@ def max_pool_with_positions(op: core.MaxPoolWithPositions, context: Context, x: 
         return windows(context, xs, starts, numbers, dims_of(op.y), reducer)
 
     return extreme_and_place(
-        (x, places),
-        reduce,
-        (_lowest(context, element_of(x)), scalar(context, (1 << 62), i64)),
-        ComparisonDirection.GT,
+        (x, places), reduce, (_lowest(context, element_of(x)), scalar(context, (1 << 62), i64)), ComparisonDirection.GT
     )
 
 

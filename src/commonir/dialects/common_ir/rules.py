@@ -62,13 +62,7 @@ class SpecRule(Record):
         return f"CIR{self.number}"
 
     def broken(
-        self,
-        message: str,
-        *,
-        where: str = "",
-        notes: tuple[str, ...] = (),
-        help: str = "",
-        is_tolerated: bool = False,
+        self, message: str, *, where: str = "", notes: tuple[str, ...] = (), help: str = "", is_tolerated: bool = False
     ) -> Diagnostic:
         """The finding that it is broken; a warning where what is meant is evident all the same."""
         code = COMMON_IR_RULE if self.level is Level.MUST and not is_tolerated else COMMON_IR_ADVICE

@@ -143,11 +143,7 @@ class ArgReduction(AlongAxis, traits=(traits.Pure,)):
     axis: int = parameter(attr_types.integer, spec="i32[]", default=-1)
     keep_dims: bool = parameter(attr_types.flag, spec="i1[]", default=False)
     output_dtype: DataType = parameter(
-        DATA_TYPE,
-        spec=STRING,
-        default=DataType.INT32,
-        check=one_of(DataType.INT32, DataType.UINT16),
-        since=CORE_ML_7,
+        DATA_TYPE, spec=STRING, default=DataType.INT32, check=one_of(DataType.INT32, DataType.UINT16), since=CORE_ML_7
     )
     output: Value = result("P[*]")
     T = NUMBERS

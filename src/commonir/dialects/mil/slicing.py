@@ -106,11 +106,7 @@ def _open_bounds(sizes: tuple[Dim, ...], steps: tuple[int, ...]) -> tuple[tuple[
 
 
 def _bounds(
-    sizes: tuple[Dim, ...],
-    begin: tuple[Dim, ...],
-    end: tuple[Dim, ...],
-    steps: tuple[int, ...],
-    masks: Masks,
+    sizes: tuple[Dim, ...], begin: tuple[Dim, ...], end: tuple[Dim, ...], steps: tuple[int, ...], masks: Masks
 ) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
     """Starts and stops of each axis."""
     open_starts, open_stops = _open_bounds(sizes, steps)

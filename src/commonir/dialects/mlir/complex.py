@@ -157,10 +157,7 @@ class Create(
 
 
 class Constant(
-    ComplexOp,
-    name="complex.constant",
-    traits=(traits.ConstantLike,),
-    assembly="$value attr-dict `:` type($complex)",
+    ComplexOp, name="complex.constant", traits=(traits.ConstantLike,), assembly="$value attr-dict `:` type($complex)"
 ):
     """A compile-time complex constant: an array of its real and imaginary part. C1: the array has two floating-point
     numbers or two integers. C2: they have the type of the parts of the result.

@@ -304,10 +304,7 @@ class FPowI(
 
 
 class IPowI(
-    MathOp,
-    name="math.ipowi",
-    traits=(SameOperandsAndResultType,),
-    assembly="$lhs `,` $rhs attr-dict `:` type($result)",
+    MathOp, name="math.ipowi", traits=(SameOperandsAndResultType,), assembly="$lhs `,` $rhs attr-dict `:` type($result)"
 ):
     """Raises a signed integer to a signed integer power; negative powers truncate to zero, except of 1 and -1."""
 

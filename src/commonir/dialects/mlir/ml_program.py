@@ -269,10 +269,7 @@ class GlobalLoadConst(_GlobalLoad, name="ml_program.global_load_const", traits=(
 
 
 _Token = TypeConstraint(
-    "MLProgram_TokenType",
-    "Token for establishing execution ordering in a graph",
-    lambda t: t is token,
-    token,
+    "MLProgram_TokenType", "Token for establishing execution ordering in a graph", lambda t: t is token, token
 )
 
 

@@ -351,13 +351,7 @@ class LinearAttention(OnnxOp, name="onnx.LinearAttention", since="opset27"):
     S = element_type(bf16, f16, f32)
 
     def reference(
-        self,
-        query: Value,
-        key: Value,
-        value: Value,
-        past_state: Value | None,
-        decay: Value | None,
-        beta: Value | None,
+        self, query: Value, key: Value, value: Value, past_state: Value | None, decay: Value | None, beta: Value | None
     ) -> tuple[Value, Value]:
         gated, corrected = "gated" in self.update_rule, "delta" in self.update_rule
         if (decay is not None) != gated or (beta is not None) != corrected:

@@ -153,10 +153,7 @@ def _receive(block: Block, number: int, type: TensorType) -> Value:
 
 
 class If(
-    OnnxOp,
-    Conditional,
-    name="onnx.If",
-    since="opset1 opset11 opset13 opset16 opset19 opset21 opset23 opset24 opset25",
+    OnnxOp, Conditional, name="onnx.If", since="opset1 opset11 opset13 opset16 opset19 opset21 opset23 opset24 opset25"
 ):
     """Executes one of two graphs and returns its outputs. The graphs have no inputs and capture outer values.
 
@@ -184,11 +181,7 @@ class If(
         return core.if_(_scalar(cond), then_branch, else_branch)
 
 
-class Loop(
-    OnnxOp,
-    name="onnx.Loop",
-    since="opset1 opset11 opset13 opset16 opset19 opset21 opset23 opset24 opset25",
-):
+class Loop(OnnxOp, name="onnx.Loop", since="opset1 opset11 opset13 opset16 opset19 opset21 opset23 opset24 opset25"):
     """Loop over a graph: up to M iterations, while its condition output is true; scan outputs are stacked.
 
     The graph takes the number of the round, the last answer and the carried values; it gives an answer, the next values
@@ -321,11 +314,7 @@ def _continued(x: Value, count: Value) -> Value:
     return core.dynamic_pad(x, core.vector((0,) * rank, i64), after)
 
 
-class Scan(
-    OnnxOp,
-    name="onnx.Scan",
-    since="opset9 opset11 opset16 opset19 opset21 opset23 opset24 opset25",
-):
+class Scan(OnnxOp, name="onnx.Scan", since="opset9 opset11 opset16 opset19 opset21 opset23 opset24 opset25"):
     """Runs a graph for each slice of its scan inputs; scan outputs are stacked after the final states.
 
     The graph takes the states and a slice of each sequence. Directions other than 0 go through a sequence, or stack

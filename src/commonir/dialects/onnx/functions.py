@@ -54,9 +54,7 @@ def infer_results(op: Op) -> None:
 
 
 class LocalFunction(
-    GraphFunction,
-    name="onnx.function",
-    traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock),
+    GraphFunction, name="onnx.function", traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock)
 ):
     """A function of the model, which calls run under its domain, name and overload.
 

@@ -362,11 +362,7 @@ class Slice(OnnxOp, name="onnx.Slice", since="opset1 opset10 opset11 opset13"):
         return sliced(data, starts, ends, axes, steps)
 
 
-class Pad(
-    OnnxOp,
-    name="onnx.Pad",
-    since="opset2 opset11 opset13 opset18 opset19 opset21 opset23 opset24 opset25",
-):
+class Pad(OnnxOp, name="onnx.Pad", since="opset2 opset11 opset13 opset18 opset19 opset21 opset23 opset24 opset25"):
     """Pads some axes on both sides with a value, the border, or mirrored or periodic copies."""
 
     data: Value = operand("T")

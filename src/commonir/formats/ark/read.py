@@ -160,13 +160,7 @@ class _Builder:
         producers = tuple([node.producers for node in data.nodes])
         consumers = tuple([node.consumers for node in data.nodes])
         new_op = ark.Rank(
-            f"rank{data.rank}",
-            data.rank,
-            data.world_size,
-            data.generation,
-            producers,
-            consumers,
-            Region([self._block]),
+            f"rank{data.rank}", data.rank, data.world_size, data.generation, producers, consumers, Region([self._block])
         )
         new_op.location = Location(self._file)
         return new_op

@@ -402,14 +402,7 @@ class CommonIrDecoder(ModelDecoder):
         return NodeAttributes(values, graphs, references, typed, rest)
 
 
-_LIBRARY_METADATA = (
-    "ir_version",
-    "model_version",
-    "model_author",
-    "model_license",
-    "producer_tag",
-    "producer_version",
-)
+_LIBRARY_METADATA = ("ir_version", "model_version", "model_author", "model_license", "producer_tag", "producer_version")
 
 
 def _callees_first(functions: Sequence[FunctionDefProto]) -> list[FunctionDefProto]:

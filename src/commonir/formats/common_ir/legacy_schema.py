@@ -81,8 +81,7 @@ class ValueInfoProto(messages.ValueInfoProto, without="doc_string metadata_props
 
 
 class AttributeProto(
-    messages.AttributeProto,
-    without="ref_attr_name doc_string sparse_tensor tp sparse_tensors type_protos value values",
+    messages.AttributeProto, without="ref_attr_name doc_string sparse_tensor tp sparse_tensors type_protos value values"
 ):
     """The field that is present is the type; later files have it in the field `discriminator`."""
 
@@ -118,8 +117,7 @@ class GraphProto(messages.GraphProto, without="sparse_initializer quantization_a
 
 
 class ModelProto(
-    messages.ModelProto,
-    without="opset_import metadata_props training_info functions configuration common_ir_version",
+    messages.ModelProto, without="opset_import metadata_props training_info functions configuration common_ir_version"
 ):
     pass
 

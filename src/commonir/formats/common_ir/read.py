@@ -91,11 +91,7 @@ def loads(content: bytes, dialects: Dialects) -> tuple[Module | None, list[Diagn
 
 
 def _read(
-    path: str | os.PathLike[str],
-    dialects: Dialects,
-    options: ReadOptions,
-    limits: Limits,
-    open_url: OpenUrl | None,
+    path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions, limits: Limits, open_url: OpenUrl | None
 ) -> _Read:
     diagnostics = Diagnostics()
     file = os.fspath(path)

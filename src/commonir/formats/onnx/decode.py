@@ -210,14 +210,7 @@ class ModelDecoder(NodeDecoder):
         self.check_references(proto.node, proto.attribute_proto)
         defaults, rest, _ = self.dictionary(proto.attribute_proto, scope)
         new_op = onnx.LocalFunction(
-            symbol,
-            proto.name,
-            opsets,
-            Region([block]),
-            proto.domain,
-            proto.overload,
-            tuple(proto.attribute),
-            defaults,
+            symbol, proto.name, opsets, Region([block]), proto.domain, proto.overload, tuple(proto.attribute), defaults
         )
         keep(new_op, unknown_fields.ATTRIBUTE_FIELDS, rest)
         if not self._is_plain_list(proto.opset_import):

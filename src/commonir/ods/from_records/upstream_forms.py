@@ -55,11 +55,7 @@ class _AtomicForm:
         if not isinstance(type, MemRefType):
             reader.fail(f"expected a memref, found {type}", at=at)
         body = yield reader.region()
-        fields = {
-            "memref": reader.resolve(buffer, type),
-            "indices": _indices(reader, indices),
-            "atomic_body": body,
-        }
+        fields = {"memref": reader.resolve(buffer, type), "indices": _indices(reader, indices), "atomic_body": body}
         return reader.make(fields, (type.element,), reader.dictionary())
 
     def write(self, writer: FormWriter) -> None:

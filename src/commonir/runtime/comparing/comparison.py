@@ -36,11 +36,7 @@ def default_rtol(element_types: Iterable[str]) -> float:
 
 
 def compare_outputs(
-    expected: Mapping[str, object],
-    actual: Mapping[str, object],
-    *,
-    rtol: float,
-    atol: float | None = None,
+    expected: Mapping[str, object], actual: Mapping[str, object], *, rtol: float, atol: float | None = None
 ) -> tuple[OutputError, ...]:
     """Compares arrays by name, in the order of `expected`.
 
@@ -64,12 +60,7 @@ def compare_outputs(
 
 
 def compare_arrays(
-    name: str,
-    expected: NDArray[np.generic],
-    actual: NDArray[np.generic],
-    *,
-    rtol: float,
-    atol: float | None = None,
+    name: str, expected: NDArray[np.generic], actual: NDArray[np.generic], *, rtol: float, atol: float | None = None
 ) -> OutputError:
     """Compares one output; see `compare_outputs`."""
     if expected.shape != actual.shape:

@@ -362,13 +362,7 @@ class Opaque(Node):
 
     def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
         built = Opaque(
-            self.label,
-            self.key,
-            self.run,
-            inputs,
-            self.shapes,
-            is_fallback=self.is_fallback,
-            is_random=self.is_random,
+            self.label, self.key, self.run, inputs, self.shapes, is_fallback=self.is_fallback, is_random=self.is_random
         )
         return graph.add(built)
 

@@ -61,11 +61,7 @@ def is_float(value: Value, number: float) -> bool:
     return result == number and math.copysign(1, result) == math.copysign(1, number)
 
 
-class IntBinary(
-    ArithOp,
-    traits=(SameOperandsAndResultType,),
-    assembly="$lhs `,` $rhs attr-dict `:` type($result)",
-):
+class IntBinary(ArithOp, traits=(SameOperandsAndResultType,), assembly="$lhs `,` $rhs attr-dict `:` type($result)"):
     """A function of two integers that state no sign."""
 
     fn: ClassVar[Function2]

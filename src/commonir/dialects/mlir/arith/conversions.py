@@ -47,11 +47,7 @@ BitcastTypes = any_type_of(
 rounding_mode = numbered(Rounding, i32)
 
 
-class Cast(
-    ArithOp,
-    traits=(SameOperandsAndResultShape,),
-    assembly="$in attr-dict `:` type($in) `to` type($out)",
-):
+class Cast(ArithOp, traits=(SameOperandsAndResultShape,), assembly="$in attr-dict `:` type($in) `to` type($out)"):
     """A conversion of each element. C1: the operand and the result have the same dimensions, whose number is known. C2:
     the types can be converted.
     """

@@ -35,10 +35,7 @@ class _Relayout(LinalgOp):
     """Base of both. Of each axis that `inner_dims_pos` names, the tiles become an axis at the end."""
 
     def wrong_layout(
-        self,
-        whole: Value,
-        packed: Value,
-        layout: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], int],
+        self, whole: Value, packed: Value, layout: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], int]
     ) -> Iterator[Diagnostic]:
         """Yields the faults of the positions and sizes of tiles of a tensor."""
         order, where, tiles, dynamic = layout

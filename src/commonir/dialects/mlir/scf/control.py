@@ -105,15 +105,7 @@ class _IfForm:
         writer.write(writer.dictionary())
 
 
-class If(
-    ScfOp,
-    Conditional,
-    name="scf.if",
-    traits=(
-        traits.RecursiveEffects,
-        ImplicitTerminator("scf.yield"),
-    ),
-):
+class If(ScfOp, Conditional, name="scf.if", traits=(traits.RecursiveEffects, ImplicitTerminator("scf.yield"))):
     """Executes the first region if a condition is true, else the second, and returns what it yields. C1: the second
     region is there when there are results. C2: both regions yield values of the types of the results.
     """
@@ -273,13 +265,7 @@ class For(
         return first < last
 
     def reference(
-        self,
-        lowerBound: Value,
-        upperBound: Value,
-        step: Value,
-        initArgs: tuple[Value, ...],
-        *,
-        region: Region,
+        self, lowerBound: Value, upperBound: Value, step: Value, initArgs: tuple[Value, ...], *, region: Region
     ) -> tuple[Value, ...] | core.While | Requiring:
         compare = integers.unsigned_comparison(core.less) if self.unsignedCmp else core.less
         block = region.block
@@ -437,13 +423,7 @@ class _ExecuteForm:
 
 
 class ExecuteRegion(
-    ScfOp,
-    RegionBranch,
-    name="scf.execute_region",
-    traits=(
-        traits.RecursiveEffects,
-        traits.Unstructured,
-    ),
+    ScfOp, RegionBranch, name="scf.execute_region", traits=(traits.RecursiveEffects, traits.Unstructured)
 ):
     """Executes a region, which may have several blocks, exactly once. C1: the region has a block, which receives
     nothing. C2: each block that yields gives values of the result types.

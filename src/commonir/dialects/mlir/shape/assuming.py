@@ -147,9 +147,7 @@ class _AssumingForm:
 
 
 class Assuming(
-    ShapeOp,
-    name="shape.assuming",
-    traits=(traits.RecursiveEffects, ImplicitTerminator("shape.assuming_yield")),
+    ShapeOp, name="shape.assuming", traits=(traits.RecursiveEffects, ImplicitTerminator("shape.assuming_yield"))
 ):
     """Executes a region that relies on a witness. C1: the region has a block. C2: it yields values of the types of the
     results.

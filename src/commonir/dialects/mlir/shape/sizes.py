@@ -38,11 +38,7 @@ BINARY = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($resul
 
 
 class ConstSize(
-    ShapeOp,
-    FromData,
-    name="shape.const_size",
-    traits=(traits.Pure, traits.ConstantLike),
-    assembly="$value attr-dict",
+    ShapeOp, FromData, name="shape.const_size", traits=(traits.Pure, traits.ConstantLike), assembly="$value attr-dict"
 ):
     """A compile-time dim."""
 

@@ -129,11 +129,7 @@ _ALL = (_FLOAT, _PRED, _INT, _COMPLEX, _QUANT)
 AnyHlo = tensors("HLO_Tensor", *_ALL)
 AnyQuantizedToo = tensors("HLO_TensorOrPerAxisQuantizedTensor", *_ALL, _AXIS_QUANT)
 StaticTensor = tensors(
-    "HLO_StaticShapeTensorOrPerAxisQuantizedTensor",
-    *_ALL,
-    _AXIS_QUANT,
-    static=True,
-    summary="statically shaped tensor",
+    "HLO_StaticShapeTensorOrPerAxisQuantizedTensor", *_ALL, _AXIS_QUANT, static=True, summary="statically shaped tensor"
 )
 BoundedTensor = tensors(
     "HLO_StaticShapeTensorPerAxisQuantizedTensorOrBoundedTensor",
@@ -333,12 +329,7 @@ def _worded(cases: type[E], mnemonic: str) -> AttrType[E]:
     kind = dialect_enumeration(cases, STABLEHLO, mnemonic=mnemonic)
     words = kind.cases
     return AttrType(
-        kind.name,
-        kind.coerce,
-        kind.to_attribute,
-        kind.from_attribute,
-        cases=words,
-        spelled=lambda v: str(v.value),
+        kind.name, kind.coerce, kind.to_attribute, kind.from_attribute, cases=words, spelled=lambda v: str(v.value)
     )
 
 

@@ -244,12 +244,7 @@ def is_number(x: Value) -> bool:
 @cache
 def _reductions() -> Mapping[str, core.Reduction]:
     """Returns the core reductions of the programs that it can scatter with."""
-    return {
-        "add": core.Reduction.ADD,
-        "mul": core.Reduction.MUL,
-        "max": core.Reduction.MAX,
-        "min": core.Reduction.MIN,
-    }
+    return {"add": core.Reduction.ADD, "mul": core.Reduction.MUL, "max": core.Reduction.MAX, "min": core.Reduction.MIN}
 
 
 def scattered(inputs: Sequence[Value], rows: Value, updates: Sequence[Value], body: Region) -> tuple[Value, ...]:

@@ -100,11 +100,7 @@ def total_order(x: Value) -> Value:
     return core.select(core.less(bits, zero(bits)), flipped, bits)
 
 
-class Select(
-    HloOp,
-    name="stablehlo.select",
-    traits=(traits.Elementwise, traits.Pure),
-):
+class Select(HloOp, name="stablehlo.select", traits=(traits.Elementwise, traits.Pure)):
     """Selects elements of the first value where the condition is true, else of the second. C1: the condition is of rank
     0 or of the shape of the values. C2: the values have one type.
     """

@@ -192,10 +192,7 @@ _INTO = (
 class InsertSlice(
     Inserting,
     name="tensor.insert_slice",
-    traits=(
-        traits.Pure,
-        types_match_with("expected result type to match dest type", "dest", "result_", lambda t: t),
-    ),
+    traits=(traits.Pure, types_match_with("expected result type to match dest type", "dest", "result_", lambda t: t)),
     assembly=_INTO,
 ):
     """Inserts a tensor into a strided slice of a copy of another; dimensions of size 1 may be missing.

@@ -96,10 +96,7 @@ def _is_truth(type: Type) -> bool:
 
 
 TruthTensor = tensors(
-    "Tosa_I1Tensor",
-    "tosa-conformant tensor of 1-bit signless integer values",
-    _is_truth,
-    unranked=_is_truth,
+    "Tosa_I1Tensor", "tosa-conformant tensor of 1-bit signless integer values", _is_truth, unranked=_is_truth
 )
 FloatTensor = tensors(
     "Tosa_FloatTensor", "tosa-conformant tensor of floating-point values", is_float, unranked=is_float

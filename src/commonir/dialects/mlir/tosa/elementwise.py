@@ -499,8 +499,7 @@ class LogicalXor(_Logical, name="tosa.logical_xor"):
 
 
 class _Comparison(
-    TosaOp,
-    traits=(SameOperandsElementType, SameOperandsAndResultRank, ResultsBroadcastableShape, traits.Elementwise),
+    TosaOp, traits=(SameOperandsElementType, SameOperandsAndResultRank, ResultsBroadcastableShape, traits.Elementwise)
 ):
     """Base class of comparisons; nothing compares with NaN."""
 

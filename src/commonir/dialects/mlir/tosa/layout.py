@@ -266,11 +266,7 @@ class Tile(TosaOp, name="tosa.tile"):
         return core.tile(input1, integers_in(multiples))
 
 
-class Transpose(
-    TosaOp,
-    name="tosa.transpose",
-    traits=(all_element_types_match("input1", "output"),),
-):
+class Transpose(TosaOp, name="tosa.transpose", traits=(all_element_types_match("input1", "output"),)):
     """Permutes the axes: axis n of the result is axis perms[n] of the operand. C1: each axis is named once."""
 
     input1: Value = operand(AtLeast1D)

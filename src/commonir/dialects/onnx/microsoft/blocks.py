@@ -78,13 +78,7 @@ class MatMulNBits(OnnxOp, name="onnx.microsoft.MatMulNBits", since="microsoft1")
     T4 = WHOLE
 
     def reference(
-        self,
-        A: Value,
-        B: Value,
-        scales: Value,
-        zero_points: Value | None,
-        g_idx: Value | None,
-        bias: Value | None,
+        self, A: Value, B: Value, scales: Value, zero_points: Value | None, g_idx: Value | None, bias: Value | None
     ) -> Value:
         if g_idx is not None or self.weight_prepacked:
             what = "an order of rows (g_idx)" if g_idx is not None else "a matrix in the layout of a device"

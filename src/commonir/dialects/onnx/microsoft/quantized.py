@@ -149,12 +149,7 @@ class QuantizedElements(OnnxOp):
         raise NotImplementedError
 
     def reference(
-        self,
-        X: Value,
-        X_scale: Value,
-        X_zero_point: Value | None,
-        Y_scale: Value,
-        Y_zero_point: Value | None,
+        self, X: Value, X_scale: Value, X_zero_point: Value | None, Y_scale: Value, Y_zero_point: Value | None
     ) -> Value:
         return steps(self.of(numbers(X, X_scale, X_zero_point)), Y_scale, Y_zero_point, X)
 
@@ -295,12 +290,7 @@ class QLinearAveragePool(OnnxOp, name="onnx.microsoft.QLinearAveragePool", since
     T = BYTES
 
     def reference(
-        self,
-        X: Value,
-        x_scale: Value,
-        x_zero_point: Value | None,
-        y_scale: Value,
-        y_zero_point: Value | None,
+        self, X: Value, x_scale: Value, x_zero_point: Value | None, y_scale: Value, y_zero_point: Value | None
     ) -> Value:
         x = numbers(X, x_scale, x_zero_point)
         found = window(self, channels_first(x) if self.channels_last else x, self.kernel_shape, None)

@@ -224,14 +224,8 @@ class LabelEncoder(OnnxOp, name="onnx.ml.LabelEncoder"):
     values_strings: tuple[str, ...] | None = attribute(attr_types.strings, default=None)
     values_tensor: Data | None = attribute(attr_types.data, default=None, since="ml4")
     Y: Value = result("T2")
-    T1 = by_version(
-        ml2=STRING | element_type(f32, i64),
-        ml4=STRING | element_type(f32, f64, i16, i32, i64),
-    )
-    T2 = by_version(
-        ml2=STRING | element_type(f32, i64),
-        ml4=STRING | element_type(f32, f64, i16, i32, i64),
-    )
+    T1 = by_version(ml2=STRING | element_type(f32, i64), ml4=STRING | element_type(f32, f64, i16, i32, i64))
+    T2 = by_version(ml2=STRING | element_type(f32, i64), ml4=STRING | element_type(f32, f64, i16, i32, i64))
 
     def reference(self, X: Value) -> Value:
         keys = _one_of(self.keys_int64s, self.keys_floats, self.keys_strings, self.keys_tensor)

@@ -101,10 +101,7 @@ def of_nodes(op: NumberedNodes, element: ElementType) -> Tables:
     features = np.asarray(op.nodes_featureids, np.int64)
     tests, values = np.asarray(op.nodes_modes.array(), np.uint8), op.nodes_splits.array().astype(np.float64)
     children: list[Array] = []
-    for ids, flags in (
-        (op.nodes_truenodeids, op.nodes_trueleafs),
-        (op.nodes_falsenodeids, op.nodes_falseleafs),
-    ):
+    for ids, flags in ((op.nodes_truenodeids, op.nodes_trueleafs), (op.nodes_falsenodeids, op.nodes_falseleafs)):
         at, is_leaf = np.asarray(ids, np.int64), np.asarray(flags, np.int64) != 0
         _check_lengths(op.name, len(features), at, is_leaf)
         children.append(np.where(is_leaf, -1 - at, at))
