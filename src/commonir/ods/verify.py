@@ -353,10 +353,11 @@ class _Needs:
     """The requirements of a definition, computed once.
 
     `constants`: whether operands must be constant. `regions`: their number; None for any. `checks`: names of traits
-    with their checks. `least_results` and `most_results` bound the number of declared results.
+    with their checks. `least_results` and `most_results` bound the number of declared results. `verifies`: whether it
+    has checks of its own.
     """
 
-    __slots__ = ("checks", "constants", "least_results", "most_results", "regions")
+    __slots__ = ("checks", "constants", "least_results", "most_results", "regions", "verifies")
 
     def __init__(self, definition: type[Op]) -> None:
         layout = definition.layout
@@ -364,6 +365,7 @@ class _Needs:
         self.regions = None if any(f.variadic for f in layout.regions) else len(layout.regions)
         self.checks = [(t.name, t.check) for t in definition.traits if t.check is not None]
         self.least_results = sum(not (f.optional or f.variadic) for f in layout.results)
+        self.verifies = definition.verify is not Op.verify
         self.most_results = inf if any(f.variadic for f in layout.results) else len(layout.results)
 
 
@@ -403,6 +405,8 @@ def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None =
     # is not constant.
     if op.extra:
         result += _check_layouts(op)
+    if not needs.verifies:
+        return result
     for v in op.attribute_values:
         if v is MISSING:
             return result

@@ -399,12 +399,12 @@ class AttributeReader:
 
     def _reread(self, body: str, start: int) -> Type:
         tokens = self.tokens
-        after = tokens.end, tokens.kind, tokens.text, tokens.start
+        after = tokens.state()
         tokens.move_to(start)
         result = self.types.type()
         if tokens.start != start + len(body.rstrip()) and not tokens.at(">"):
             tokens.unexpected("'>'")
-        tokens.end, tokens.kind, tokens.text, tokens.start = after
+        tokens.restore(after)
         return result
 
     # -- constant tensors
@@ -459,7 +459,7 @@ class AttributeReader:
         tokens.advance()
         literal = self.elements.literal()
         declared, tensor_type = self._shaped(type)
-        after = tokens.end, tokens.kind, tokens.text, tokens.start
+        after = tokens.state()
         tokens.move_to(literal.start)
         indices: Listed = Listed([], (0,))
         values = data_of(tensor_type.element, (0,), ())
@@ -469,7 +469,7 @@ class AttributeReader:
             values = self._sparse_values(tensor_type.element, indices)
         if tokens.start != literal.end:
             tokens.unexpected("'>'")
-        tokens.end, tokens.kind, tokens.text, tokens.start = after
+        tokens.restore(after)
         return SparseAttr(self._positions(indices, tensor_type, literal.start), values, declared)
 
     def _sparse_values(self, element: ElementType, indices: Listed) -> Data:

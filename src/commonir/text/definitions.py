@@ -6,18 +6,12 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ir.origins import Origin
 from commonir.ods import MlirOp, Op
-from commonir.ods.text_form import ExtendsAssembly, TextForm
+from commonir.ods.text_form import TextForm
 
 
 def has_format(definition: type[Op]) -> bool:
     """Returns whether a definition has a custom form. An `MlirOp` without a format has the generic form only."""
     return bool(definition.assembly) or not issubclass(definition, MlirOp)
-
-
-def has_pattern(definition: type[Op]) -> bool:
-    """Returns whether texts of the assembly format of a definition may be read by a pattern."""
-    form = definition.custom_form
-    return bool(definition.assembly) and (form is None or isinstance(form, ExtendsAssembly))
 
 
 def default_dialect(parent: Operation | None) -> str:

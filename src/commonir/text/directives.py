@@ -6,9 +6,11 @@ Source: ml_program, memref, tensor, scf, cf and tosa dialects of MLIR.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+from commonir.base.lazy import lazy_pattern
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import (
     ArrayAttr,
@@ -31,6 +33,8 @@ from commonir.ods.text_form import Argument, RegionRequest, Use
 from commonir.text.assembly import AttributeDictionary, Literal, PropertyDictionary, Reference, TypeOf, Variable
 from commonir.text.form_reader import FormReader, Reading
 from commonir.text.form_writer import Writer
+from commonir.text.lexer import BLANK, VALUE_NAME
+from commonir.text.types import PLAIN_TYPE
 
 Arguments = Sequence[Variable | TypeOf | Reference | Literal | AttributeDictionary | PropertyDictionary]
 
@@ -123,6 +127,15 @@ def _read_ordering(reader: FormReader, arguments: Arguments) -> None:
     reader.types[consumed] = reader.types[produced] * len(reader.operands[consumed])
 
 
+_PLAIN_ARGUMENT = lazy_pattern(rf"({VALUE_NAME}){BLANK}:{BLANK}({PLAIN_TYPE})", re.ASCII)
+_ARGUMENT = rf"{VALUE_NAME}{BLANK}:{BLANK}{PLAIN_TYPE}"
+_COMMA = rf"{BLANK},{BLANK}"
+_PLAIN_SIGNATURE = lazy_pattern(
+    rf"@([A-Za-z_][A-Za-z0-9_$.]*+){BLANK}\({BLANK}((?:{_ARGUMENT}(?:{_COMMA}{_ARGUMENT})*+)?+){BLANK}\){BLANK}"
+    rf"(?:->{BLANK}(?:({PLAIN_TYPE})|\({BLANK}({PLAIN_TYPE}(?:{_COMMA}{PLAIN_TYPE})*+){BLANK}\))|(?!->))",
+    re.ASCII,
+)
+
 # -- FunctionSignature: `private @name(%x: type {..}) -> (type {..})`; arguments without names in a declaration
 
 
@@ -165,9 +178,35 @@ def _dictionaries(writer: Writer, field: Field, count: int) -> list[str]:
     return [f" {writer.printer.dictionary(dict(e))}" if e else "" for e in entries]
 
 
+def _read_plain_signature(reader: FormReader, name: Field, type_field: Field) -> bool:
+    """Reads a signature with names and without attributes and locations; returns False, with nothing read, for any
+    other.
+    """
+    tokens, types = reader.tokens, reader.context.types
+    match = _PLAIN_SIGNATURE.match(tokens.source, tokens.start)
+    if match is None:
+        return False
+    read = [
+        (m[1], m.start(), types.types_of_text(m[2], m.start(2)))
+        for m in _PLAIN_ARGUMENT.finditer(tokens.source, match.start(2), match.end(2))
+    ]
+    of_results = match[3] or match[4]
+    results = types.types_of_text(of_results, match.start(3 if match[3] else 4)) if of_results else ()
+    named = [Argument(name, at, t[0], {}) for name, at, t in read if t is not None]
+    if results is None or len(named) < len(read):
+        return False
+    tokens.move_to(match.end())
+    reader.attributes[name] = StringAttr(match[1])
+    reader.attributes[type_field] = TypeAttr(FunctionType(tuple([a.type for a in named]), results))
+    reader.entry_arguments = named
+    return True
+
+
 def _read_signature(reader: FormReader, arguments: Arguments) -> None:
     visibility, name, type_field, argument_attributes, result_attributes, _ = fields_of(arguments)
     _read_visibility(reader, [Variable(visibility)])
+    if _read_plain_signature(reader, name, type_field):
+        return
     context = reader.context
     reader.attributes[name] = StringAttr(context.tokens.symbol())
     inputs: list[tuple[Type, DictionaryAttr]] = []

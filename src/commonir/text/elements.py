@@ -183,7 +183,7 @@ class ElementReader:
 
     def _from_tokens(self, literal: Literal, type: TensorType) -> Data:
         tokens = self.tokens
-        after = tokens.end, tokens.kind, tokens.text, tokens.start
+        after = tokens.state()
         tokens.move_to(literal.start)
         is_text = type.element.kind in TEXT_KINDS
         values: list[int] = []
@@ -206,7 +206,7 @@ class ElementReader:
             is_splat = True
         if tokens.start != literal.end:
             tokens.unexpected("'>'")
-        tokens.end, tokens.kind, tokens.text, tokens.start = after
+        tokens.restore(after)
         if is_splat and type.count != 1:
             return TextData(type, texts * type.count) if is_text else SplatData(type, packed(values, type.element))
         return TextData(type, texts) if is_text else InlineData(type, packed(values, type.element))

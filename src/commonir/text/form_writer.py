@@ -228,7 +228,7 @@ class Writer:
                     self.refuse()
             shown = self.printer.dictionary(held) if held else ""
         else:
-            entries = [*self.declared_entries()]
+            entries = [*self.declared_entries()] if self.plan.unnamed else []
             entries += [entry_text_of(name, value, self.printer) for name, value in self._extra()]
             shown = f"{{{', '.join(entries)}}}" if entries else ""
         if shown:

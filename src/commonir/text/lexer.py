@@ -118,6 +118,14 @@ class TokenStream:
         self.end = offset
         self.advance()
 
+    def state(self) -> tuple[str, str, int, int]:
+        """Returns the position of the current token for `restore`."""
+        return self.kind, self.text, self.start, self.end
+
+    def restore(self, state: tuple[str, str, int, int]) -> None:
+        """Goes back to an earlier position."""
+        self.kind, self.text, self.start, self.end = state
+
     def is_behind(self, offset: int) -> bool:
         """Returns whether the current token is the first one behind an offset."""
         return self.start >= offset and not self.source[offset : self.start].strip()

@@ -20,6 +20,7 @@ from commonir.ir.types import i64
 from commonir.ods import MlirOp, Op, attr_types
 from commonir.ods.attr_types import AttrType
 from commonir.ods.fields import MISSING, Field, FieldKind
+from commonir.ods.text_form import ExtendsAssembly
 from commonir.ods.type_rules import type_of_attribute
 from commonir.text import assembly
 from commonir.text.deduction import Deduction, StatedTypes
@@ -27,13 +28,13 @@ from commonir.text.form_context import FormContext, Meaning
 from commonir.text.form_reader import FormReader, plan_of
 from commonir.text.lexer import BLANK, VALUE_NAME
 from commonir.text.operation_builder import offsets_of
+from commonir.text.types import PLAIN_TYPE
 
 FIRST_USES = 8
 """Operations of a definition that are read before its pattern is compiled."""
 
 _NAME = rf"{VALUE_NAME}(?:#\d++)?+"
-_TYPE = r'(?:(?:tensor|vector|memref)<[^<>"#!]*+>|[a-z][a-z0-9]*+(?![A-Za-z0-9_$.<]))'
-_CONSTANT = rf'(?:dense<[^<>"#!/]*+>|-?\d[0-9.eE+-]*+){BLANK}:{BLANK}{_TYPE}|(?:true|false)(?![A-Za-z0-9_$.])'
+_CONSTANT = rf'(?:dense<[^<>"#!/]*+>|-?\d[0-9.eE+-]*+){BLANK}:{BLANK}{PLAIN_TYPE}|(?:true|false)(?![A-Za-z0-9_$.])'
 _DICTIONARY = r'\{[^{}"#!]*+\}'
 _SEVERAL_NAMES = f"{_NAME}(?:{BLANK},{BLANK}{_NAME})*+"
 _EACH_NAME = re.compile(_NAME, re.ASCII)
@@ -77,6 +78,7 @@ class LinePattern:
         self._operands: list[tuple[int, Field]] = []
         self._groups: list[tuple[int, _Take, assembly.Group]] = []
         self._text_groups: list[int] = []
+        self._successors: list[int] = []
         self._deduction = Deduction(definition, states_results=assembly.format_of(definition).states_results)
         self._input_names = [f.name for f in definition.layout.inputs]
 
@@ -111,6 +113,8 @@ class LinePattern:
                 return None
             operands.append(value)
         op = self._definition.assembled(tuple(operands), meaning.offsets, meaning.attributes, (), meaning.result_types)
+        if self._successors:
+            op.successors = tuple([context.names.block(found[n], found.start(n)) for n in self._successors])
         for name, attribute in meaning.extra.items():
             op.set_extra(name, attribute)
         context.tokens.move_to(found.end())
@@ -135,7 +139,7 @@ class LinePattern:
     def _meaning(self, statement: _Statement, match: re.Match[str]) -> Meaning | None:
         """Returns the types and attributes of a match; None if the format reads the text in another way."""
         tokens = statement.context.tokens
-        begin, fault_count = tokens.start, len(tokens.diagnostics)
+        before, fault_count = tokens.state(), len(tokens.diagnostics)
         try:
             result = self._taken(statement, match)
         except DiagnosticError:
@@ -144,8 +148,7 @@ class LinePattern:
         if len(tokens.diagnostics) > fault_count:
             tokens.diagnostics.truncate(fault_count)
             result = None
-        if tokens.start != begin:
-            tokens.move_to(begin)
+        tokens.restore(before)
         return result
 
     def _taken(self, statement: _Statement, match: re.Match[str]) -> Meaning | None:
@@ -223,7 +226,9 @@ class LinePattern:
         """Compiles the format, if a pattern can express each element of it."""
         definition = self._definition
         layout = definition.layout
-        if not issubclass(definition, MlirOp) or layout.regions or layout.successors or layout.parameters:
+        if not issubclass(definition, MlirOp) and layout.results:
+            return
+        if layout.regions or layout.parameters or any(f.variadic for f in layout.successors):
             return
         parts = [_part(e) for e in assembly.format_of(definition).elements]
         known = [p for p in parts if p is not None]
@@ -243,6 +248,7 @@ class LinePattern:
         self._all_operands = named_all
         self._operands = [(named[f], f) for f in layout.inputs] if not named_all else []
         self._groups = [(n, take, g) for n, (take, g) in enumerate(groups, 1) if take is not None]
+        self._successors = [named[f] for f in layout.successors]
         self._text_groups = [n for n, _, _ in self._groups]
         self._pattern = re.compile("".join([p.expression for p in known]), re.ASCII)
 
@@ -255,9 +261,11 @@ _NO_DICTIONARY = _PatternPart(f"(?!{BLANK}[{{])")
 
 
 @cache
-def pattern_of(definition: type[Op]) -> LinePattern:
-    """Returns the pattern of a definition."""
-    return LinePattern(definition)
+def pattern_of(definition: type[Op]) -> LinePattern | None:
+    """Returns the pattern of a definition; None where code reads its texts, or it has only the generic form."""
+    form = definition.custom_form
+    is_data = bool(definition.assembly) and (form is None or isinstance(form, ExtendsAssembly))
+    return LinePattern(definition) if is_data else None
 
 
 def _part(element: assembly.Element) -> _PatternPart | None:
@@ -268,14 +276,14 @@ def _part(element: assembly.Element) -> _PatternPart | None:
         case assembly.Variable(field=field):
             return _variable(element, field)
         case assembly.TypeOf(group=group) if not element.short:
-            several = rf"{_TYPE}(?:{BLANK},{BLANK}{_TYPE})*+"
+            several = rf"{PLAIN_TYPE}(?:{BLANK},{BLANK}{PLAIN_TYPE})*+"
             is_single = isinstance(group, assembly.Variable) and not group.field.variadic
-            return _PatternPart(f"{BLANK}({_TYPE if is_single else several})", ((LinePattern.state_types, group),))
+            return _PatternPart(f"{BLANK}({PLAIN_TYPE if is_single else several})", ((LinePattern.state_types, group),))
         case assembly.FunctionalType(inputs=inputs, results=results):
-            several = rf"(?:{_TYPE}(?:{BLANK},{BLANK}{_TYPE})*+)?+"
+            several = rf"(?:{PLAIN_TYPE}(?:{BLANK},{BLANK}{PLAIN_TYPE})*+)?+"
             expression = rf"{BLANK}\({BLANK}({several}){BLANK}\){BLANK}->{BLANK}"
             takes = ((LinePattern.state_types, inputs), *[(LinePattern.state_types, results)] * 2)
-            return _PatternPart(rf"{expression}(?:({_TYPE})|\({BLANK}({several}){BLANK}\))", takes)
+            return _PatternPart(rf"{expression}(?:({PLAIN_TYPE})|\({BLANK}({several}){BLANK}\))", takes)
         case assembly.AttributeDictionary(keyword=keyword):
             return _PatternPart(f"(?!{BLANK}{_word('attributes')})") if keyword else _DICTIONARY_PART
         case assembly.Operands():
@@ -295,6 +303,8 @@ def _variable(element: assembly.Variable, field: Field) -> _PatternPart | None:
         return _PatternPart(f"{BLANK}({_NAME})", ((None, element),))
     if field.kind is FieldKind.OPERAND and field.variadic:
         return _PatternPart(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((None, element),))
+    if field.kind is FieldKind.SUCCESSOR:
+        return _PatternPart(rf"{BLANK}(\^(?:\d++|[A-Za-z$._-][A-Za-z0-9$._-]*+))", ((None, element),))
     if field.kind is not FieldKind.ATTRIBUTE:
         return None
     if field.type is attr_types.any_attribute:

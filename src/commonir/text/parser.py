@@ -12,6 +12,7 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from commonir.base.codes import UNDEFINED_VALUE, UNKNOWN_OPERATION
+from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.lazy import LazyModule
@@ -26,7 +27,7 @@ from commonir.ir.origins import Location, TextLocation
 from commonir.ods import Dialects, Op
 from commonir.ods.declares import Declares
 from commonir.ods.text_form import Argument, FormTask
-from commonir.text.definitions import has_format, has_pattern, locate_implicit_terminators
+from commonir.text.definitions import has_format, locate_implicit_terminators
 from commonir.text.form_context import FormContext
 from commonir.text.lexer import BLANK, VALUE_NAME, VERSIONS, TokenStream
 from commonir.text.recurring_lines import RecurringLines
@@ -41,7 +42,7 @@ else:
     python_forms = LazyModule("commonir.text.python_forms")
 
 _HEAD = re.compile(
-    rf"(?:({VALUE_NAME}){BLANK}={BLANK})?([A-Za-z_][A-Za-z0-9_$]*+\.[A-Za-z0-9_$.]*+)",
+    rf"(?:({VALUE_NAME}){BLANK}={BLANK})?([A-Za-z_][A-Za-z0-9_$.]*+)",
     re.ASCII,
 )
 _OF_OTHERS = "the generic form of other dialects is read; `--dialect FILE.td` defines one"
@@ -82,8 +83,9 @@ def parse_module(
     if len(source) > limits.max_text_bytes:
         message = f"the text has {len(source)} characters, more than {limits.max_text_bytes}"
         raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, file=file))
-    tokens = TokenStream(source, file, limits, lines_before)
-    return _Parser(FormContext(tokens, dialects, versions or {})).module()
+    with no_collection():
+        tokens = TokenStream(source, file, limits, lines_before)
+        return _Parser(FormContext(tokens, dialects, versions or {})).module()
 
 
 class _Parser:
@@ -123,8 +125,10 @@ class _Parser:
             elif tokens.kind in ("attribute", "type"):
                 self._attributes.define_alias()
             else:
-                op = self._run(self._operation())
-                assert isinstance(op, Operation)
+                op = self._operation()
+                if not isinstance(op, Operation):
+                    op = self._run(op)
+                    assert isinstance(op, Operation)
                 ops.append(op)
         self._names.close()
         for name, at in self._context.unresolved_locations.resolve(aliases.attributes):
@@ -158,22 +162,36 @@ class _Parser:
 
     # -- operations
 
-    def _operation(self) -> Task:
+    def _operation(self) -> Operation | Task:
+        """Reads an operation, or returns the task that reads one which may have regions."""
+        op = self._operation_at_once()
+        if op is not None:
+            return op
         tokens = self._tokens
-        begin = start = tokens.start
-        named: list[_Results] = []
-        if tokens.kind == "value":
-            named = self._result_names()
-            start = tokens.start
+        begin = tokens.start
+        named = self._result_names() if tokens.kind == "value" else []
+        start = tokens.start
         self._count_operation()
         if tokens.kind == "string":
-            op = yield from self._generic()
+            read: Operation | Generator[Task, object, Operation] = self._generic()
         elif tokens.kind == "word":
-            op = yield from self._custom(sum([r.number for r in named]))
-            if op.regions:
-                locate_implicit_terminators(op, TextLocation(self._context.lines, start))
+            read = self._custom(sum([r.number for r in named]))
         else:
             tokens.unexpected("an operation")
+        if isinstance(read, Operation):
+            return self._finished(read, named, begin, start)
+        return self._with_regions(read, named, begin, start)
+
+    def _with_regions(
+        self, task: Generator[Task, object, Operation], named: Sequence[_Results], begin: int, start: int
+    ) -> Task:
+        op = yield from task
+        if op.regions and self._tokens.source[start] != '"':
+            locate_implicit_terminators(op, TextLocation(self._context.lines, start))
+        return self._finished(op, named, begin, start)
+
+    def _finished(self, op: Operation, named: Sequence[_Results], begin: int, start: int) -> Operation:
+        """Returns an operation that was read, after its location and the names of its results and symbols are set."""
         name = named[0].name if len(named) == len(op.results) == 1 and named[0].number == 1 else None
         if name or not named:
             self._recurring_lines.remember(op, name or "", begin, start)
@@ -194,13 +212,13 @@ class _Parser:
         tokens = self._tokens
         at = tokens.start
         head = _HEAD.match(tokens.source, at)
-        definition = None if head is None else self._builder.find(head[2])
-        if head is not None and definition is not None and has_pattern(definition):
+        definition = None if head is None else self._named(head[2])[1]
+        pattern = None if definition is None else line_patterns.pattern_of(definition)
+        name, start, op = "", at, None
+        if head is not None and pattern is not None:
             name, start = head[1] or "", head.start(2)
-            op = line_patterns.pattern_of(definition).read(self._context, name, start, head.end())
-        else:
-            name, start, op = "", at, None
-        if op is None and (definition is None or not definition.layout.regions):
+            op = pattern.read(self._context, name, start, head.end())
+        if op is None and (head is None if definition is None else not definition.layout.regions):
             recurring = self._recurring_lines.read()
             if recurring is not None:
                 op, name, start = recurring
@@ -298,24 +316,25 @@ class _Parser:
         definition = self._builder.find(name)
         return "builtin" if definition is None else definition.default_dialect
 
-    def _custom(self, result_count: int) -> Generator[Task, object, Operation]:
-        context, start = self._context, self._tokens.start
-        name, definition = self._named()
+    def _custom(self, result_count: int) -> Operation | Generator[Task, object, Operation]:
+        context, tokens = self._context, self._tokens
+        start = tokens.start
+        name, definition = self._named(tokens.text)
         if name == Module.name:
-            self._tokens.advance()
-            return (yield from self._module())
+            tokens.advance()
+            return self._module()
         if definition is None:
             self._unknown(name)
-        self._tokens.advance()
+        tokens.advance()
         if definition.custom_form is not None:
             reader = python_forms.PythonReader(context, definition, result_count, start)
-            return (yield from self._form(definition.custom_form.read(reader), definition))
+            return self._form(definition.custom_form.read(reader), definition)
         if not has_format(definition):
-            self._tokens.fail(f"{name} has no custom form", at=start)
+            tokens.fail(f"{name} has no custom form", at=start)
         form = custom_forms.form_of(definition)
         if not form.has_regions:
             return form.read_at_once(context, result_count, start)
-        return (yield from self._form(form.read(context, result_count, start), definition))
+        return self._form(form.read(context, result_count, start), definition)
 
     def _form(self, form: FormTask, definition: type[Op]) -> Generator[Task, object, Operation]:
         """Drives a form: reads the regions that it requests."""
@@ -330,10 +349,10 @@ class _Parser:
             assert isinstance(result, Operation)
             return result
 
-    def _named(self) -> tuple[str, type[Op] | None]:
-        """Returns the full name of the operation at the current token, and its definition."""
-        name, default = self._tokens.text, self._context.default_dialect
-        full = f"{default}.{name}" if default and "." not in name else name
+    def _named(self, name: str) -> tuple[str, type[Op] | None]:
+        """Returns the full name of an operation in the current region, and its definition."""
+        default = "" if "." in name else self._context.default_dialect
+        full = f"{default}.{name}" if default else name
         return full, self._builder.find(full)
 
     def _unknown(self, name: str) -> NoReturn:
@@ -386,8 +405,10 @@ class _Parser:
                 continue
             if not result.blocks:
                 result.add(Block())
-            op = self._operation_at_once() or (yield self._operation())
-            assert isinstance(op, Operation)
+            op = self._operation()
+            if not isinstance(op, Operation):
+                op = yield op
+                assert isinstance(op, Operation)
             result.blocks[-1].append(op)
         if entry is not None and not result.blocks:
             result.add(Block())

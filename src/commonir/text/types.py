@@ -39,6 +39,12 @@ LARGEST_DIMENSION = 2**63 - 1
 WITHOUT_OTHERS = frozenset({"builtin", "dlti", "quant"})
 """Dialects of which all types and attributes are read here."""
 
+PLAIN_TYPE = (
+    r'(?:(?:tensor|vector|memref)<[^<>"#!]*+>|[a-z][a-z0-9]*+(?![A-Za-z0-9_$.<])'
+    r'|![a-z_]++\.[a-z_]++(?:<[^<>"#!]*+>|(?![A-Za-z0-9_$.<-])))'
+)
+"""A type without aliases, as a regular expression."""
+
 _DIMENSION = lazy_pattern(r"\s*(?:(\d+)|(\?)|(\*)|\"([^\"\n]*)\")\s*x\s*", re.ASCII)
 _PLAIN_TENSOR = re.compile(r"tensor<((?:\d{1,18}x){0,16})([a-z]+[0-9]*)>")
 _VECTOR_DIMENSION = lazy_pattern(r"\s*(?:(\d+)|\[\s*(\d+)\s*\])\s*x\s*", re.ASCII)
@@ -248,12 +254,12 @@ class TypeReader:
         known = self._known_types.get(text)
         if known is not None:
             return known
-        before = tokens.end, tokens.kind, tokens.text, tokens.start
+        before = tokens.state()
         tokens.move_to(at)
         result = (self.type(),)
         while not (is_whole := tokens.is_behind(at + len(text))) and tokens.take(","):
             result += (self.type(),)
-        tokens.end, tokens.kind, tokens.text, tokens.start = before
+        tokens.restore(before)
         if not is_whole:
             return None
         self._known_types[text] = result

@@ -16,6 +16,7 @@ from commonir.ir.module import Function, distinct_names
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import FunctionType, Type
 from commonir.ods import Op, any_type, attr_types, attribute, operand, region
+from commonir.ods.fields import MISSING
 from commonir.ods.traits import IsolatedFromAbove, Pure, SymbolTrait, Terminator
 from commonir.ods.verify import not_ended
 
@@ -59,7 +60,7 @@ class FunctionOp(
     @property
     def has_signature(self) -> bool:
         """Returns whether it states what it receives and returns: a reader may have found nothing."""
-        return "function_type" in self.attribute_dictionary
+        return self.stored_attributes["function_type"] is not MISSING
 
     @property
     def symbol_name(self) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMap
@@ -59,16 +60,21 @@ class Formula:
 
     def maps(self, strides: Sequence[int] = (), dilations: Sequence[int] = ()) -> tuple[AffineMap, ...]:
         """The indexing maps for some strides and dilations."""
-        factors = {"s": strides, "d": dilations}
+        return _maps(self, tuple(strides), tuple(dilations))
 
-        def index(steps: tuple[FormulaStep, ...]) -> AffineExpr:
-            total: AffineExpr = AffineConstant(0)
-            for step in steps:
-                factor = factors[step.factor][step.number] if step.factor else 1
-                total = total + AffineDim(step.dim) * AffineConstant(factor)
-            return total
 
-        return tuple([AffineMap(len(self.dims), 0, [index(i) for i in operand]) for operand in self.operands])
+@lru_cache(1 << 10)
+def _maps(formula: Formula, strides: tuple[int, ...], dilations: tuple[int, ...]) -> tuple[AffineMap, ...]:
+    factors = {"s": strides, "d": dilations}
+
+    def index(steps: tuple[FormulaStep, ...]) -> AffineExpr:
+        total: AffineExpr = AffineConstant(0)
+        for step in steps:
+            factor = factors[step.factor][step.number] if step.factor else 1
+            total = total + AffineDim(step.dim) * AffineConstant(factor)
+        return total
+
+    return tuple([AffineMap(len(formula.dims), 0, [index(i) for i in operand]) for operand in formula.operands])
 
 
 def _operands(text: str) -> list[tuple[str, list[str]]]:
