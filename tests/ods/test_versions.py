@@ -93,6 +93,25 @@ class Clamped(Op, name="v.Clamped"):
         return y if at is None else core.reduce_sum(y, tuple([a for a in at if isinstance(a, int)]))
 
 
+class Negated(Op, name="v.Negated", since="set1"):
+    """The negative; before set5, the element itself on request."""
+
+    x: Value = operand("T")
+    keep: bool = attribute(attr_types.flag, default=False, until="set5")
+    y: Value = result("T")
+    T = element_type(f32)
+
+    def reference(self, x: Value) -> Value:
+        return x if self.keep else core.neg(x)
+
+
+class Twice(Negated, name="v.Twice"):
+    """A definition that derives from one with a removed attribute."""
+
+    def reference(self, x: Value) -> Value:
+        return core.add(x, super().reference(x))
+
+
 class Other(Op, name="v.ml.Other", since="ml2"):
     """An operation of another set of operations of the dialect."""
 
@@ -120,7 +139,9 @@ class Scaled(Op, name="v.Scaled", since="set1"):
 
 
 DIALECT = Dialect(
-    "v", (Shifted, Stated, Scaled, Clamped, Other), versions=("set1", "set2", "set5", "set9", "ml1", "ml2")
+    "v",
+    (Shifted, Stated, Scaled, Clamped, Negated, Twice, Other),
+    versions=("set1", "set2", "set5", "set9", "ml1", "ml2"),
 )
 
 
@@ -128,6 +149,22 @@ def _diagnostics(name: str, version: str) -> type[Op]:
     actual = DIALECT.find(name, version)
     assert actual is not None
     return actual
+
+
+@pytest.mark.parametrize("newest", [Negated, Twice])
+def test_an_attribute_until_a_version_is_in_older_ones_only(newest: type[Negated]) -> None:
+    older = _diagnostics(newest.name, "set2")
+    assert newest.versions == ("set1", "set5")
+    assert [f.name for f in older.layout.attributes] == ["keep"]
+    assert newest.layout.attributes == ()
+    x = Value(tensor(f32, 3))
+    op = older(x, keep=True)
+    assert isinstance(op, Negated)
+    assert op.keep is True
+    assert newest(x).keep is False
+    assert changes_between(older, newest) == "Removes `keep`."
+    with pytest.raises(TypeError, match="keep"):
+        newest(x, keep=True)
 
 
 def test_versions_follow_from_types_and_fields() -> None:

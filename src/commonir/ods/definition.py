@@ -63,7 +63,8 @@ class FieldLayout:
 
     `formals` are the operands that `reference` takes, in older versions also those that the version lacks. `unset` are
     the attributes of an operation without any. `spelled` are positions by the name in files: of attributes, and of
-    regions after them. `read_operands` are positions among the inputs of operands whose elements the definition reads.
+    regions after them. `declared` are also the fields of other versions. `read_operands` are positions among the inputs
+    of operands whose elements the definition reads.
     """
 
     __slots__ = (
@@ -71,6 +72,7 @@ class FieldLayout:
         "attributes",
         "by_name",
         "constraints",
+        "declared",
         "derived",
         "formals",
         "has_groups",
@@ -95,7 +97,7 @@ class FieldLayout:
         for base in reversed(cls.__bases__):
             inherited = getattr(base, "layout", None)
             if isinstance(inherited, FieldLayout):
-                declared |= inherited.by_name
+                declared |= inherited.declared
                 self.variables |= inherited.variables
                 self.constraints |= inherited.constraints
                 self.derived |= inherited.derived
@@ -113,12 +115,12 @@ class FieldLayout:
         self.formals = tuple([f for f in declared.values() if f.kind is _OPERAND])
         if version:
             number = version_number(version)
-            declared = {n: f for n, f in declared.items() if version_number(f.since) <= number}
             self.constraints = {n: c for n, c in self.constraints.items() if version_number(c.since) <= number}
             variables = {n: v.at(version) for n, v in self.variables.items()}
             self.variables = {n: v for n, v in variables.items() if not isinstance(v, SameAs)}
-        fields = tuple(declared.values())
-        self.by_name = declared
+        self.declared = declared
+        self.by_name = {n: f for n, f in declared.items() if f.is_in(version)}
+        fields = tuple(self.by_name.values())
         self.inputs = tuple([f for f in fields if f.kind is _OPERAND or f.kind is _PARAMETER])
         self.attributes = tuple([f for f in fields if f.kind is _ATTRIBUTE or f.kind is _PARAMETER])
         self.parameters = tuple([f for f in fields if f.kind is _PARAMETER])
@@ -171,7 +173,7 @@ def _versions(cls: type[Definition]) -> tuple[str, ...]:
     layout = cls.layout
     first = set(cls.changed_in) or {v for variable in layout.variables.values() for v in variable.versions}
     first = first or set(inherited[:1])
-    later = {v for f in layout.by_name.values() for v in (f.since, f.relaxed_in)}
+    later = {v for f in layout.declared.values() for v in (f.since, f.relaxed_in, f.until)}
     later |= {c.since for c in layout.constraints.values()}
     oldest = min(map(version_number, first), default=0)
     versions = first | {v for v in later if v and version_number(v) > oldest}
@@ -298,7 +300,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
             variables = {n: v.at(version) for n, v in cls.layout.variables.items()}
             same = {n: v.name for n, v in variables.items() if isinstance(v, SameAs)}
             members: dict[str, object] = {"__doc__": cls.__doc__, "__module__": cls.__module__}
-            for f in cls.layout.by_name.values():
+            for f in cls.layout.declared.values():
                 older = f.at(version, same)
                 if older is not f:
                     members[f.name] = older

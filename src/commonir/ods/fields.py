@@ -91,9 +91,9 @@ class Field:
     """One declared field. `index` is its position among the fields of its group, set when the class is complete.
 
     `since` is the version of the dialect that added it, if older versions of the operation lack it; in these its value
-    is the default. If they have another field in its place, that is `before`. `relaxed_in` is the version since which
-    it need not be constant and has no check. `elided` is the value that an absent attribute means, which custom forms
-    omit even if it is explicit.
+    is the default. If they have another field in its place, that is `before`. `until` is the version that removed it.
+    `relaxed_in` is the version since which it need not be constant and has no check. `elided` is the value that an
+    absent attribute means, which custom forms omit even if it is explicit.
     """
 
     __slots__ = (
@@ -113,6 +113,7 @@ class Field:
         "restrictions",
         "since",
         "type",
+        "until",
         "variadic",
     )
 
@@ -146,11 +147,19 @@ class Field:
         self.doc = doc
         self.elided: object = MISSING
         self.before: object = None
+        self.until = ""
         self.name = ""
         self.index = -1
 
     def __set_name__(self, owner: object, name: str) -> None:
         self.name = name
+
+    def is_in(self, version: str) -> bool:
+        """Returns whether a version of the operation has it; "" is the newest."""
+        if not version:
+            return not self.until
+        number = version_number(version)
+        return version_number(self.since) <= number and (not self.until or number < version_number(self.until))
 
     def at(self, version: str, same: Mapping[str, str]) -> Field:
         """Returns the field as it is in an older version, where type variables may be the same as others."""
@@ -262,6 +271,7 @@ if TYPE_CHECKING:
     class _AttributeOptions(_Options, total=False):
         check: Check | None
         before: object
+        until: str
 
 
 @overload
@@ -362,14 +372,16 @@ def attribute(
     doc: str = "",
     since: str = "",
     before: object = None,
+    until: str = "",
     spelling: str = "",
 ) -> Any:
-    """Declares a compile-time constant. `since` and `before` are as of an operand; `elided` is the value that an
-    optional one means if it is absent, which custom forms omit; `spelling` is its name in files, if that is another.
+    """Declares a compile-time constant. `since` and `before` are as of an operand; `until` is the version that removed
+    it; `elided` is the value that an optional one means if it is absent, which custom forms omit; `spelling` is its
+    name in files, if that is another.
     """
     make = partial(SpelledField, spelling) if spelling else Field
     result = make(FieldKind.ATTRIBUTE, type=attr_type, default=default, optional=default is None, check=check, doc=doc)
-    result.elided, result.since, result.before = elided, since, before
+    result.elided, result.since, result.before, result.until = elided, since, before, until
     return result
 
 

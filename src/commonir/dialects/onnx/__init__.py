@@ -15,8 +15,8 @@ import_members(
     globals(),
     {
         "activation": (
-            "Celu Elu Gelu Hardmax Hardmax1 HardSigmoid HardSwish LeakyRelu LogSoftmax LogSoftmax1 Mish PRelu Relu "
-            "Selu Shrink Sigmoid Softmax Softmax1 Softplus Softsign SwiGLU Swish ThresholdedRelu"
+            "Celu Elu Gelu Hardmax Hardmax1 HardSigmoid HardSwish LeakyRelu LogSoftmax LogSoftmax1 Mish PRelu PRelu6 "
+            "Relu Selu Shrink Sigmoid Softmax Softmax1 Softplus Softsign SwiGLU Swish ThresholdedRelu"
         ),
         "arithmetic": ("Add BitShift BitwiseAnd BitwiseOr BitwiseXor Clip Div Max Mean Min Mod Mul Pow Sub Sum"),
         "attention": "Attention FlexAttention LinearAttention RotaryEmbedding",
@@ -24,7 +24,7 @@ import_members(
         "cast": "BitCast Cast CastLike",
         "comparison": "And Equal Greater GreaterOrEqual Less LessOrEqual Or Where Xor",
         "constants": "Constant ConstantOfShape EyeLike Range",
-        "contraction": "Einsum Gemm Gemm6 MatMul",
+        "contraction": "Einsum Gemm MatMul",
         "control": "If Loop Scan Scan8 SequenceMap",
         "convolution": "CausalConvWithState Col2Im Conv ConvTranspose DeformConv",
         "elementwise": (
@@ -39,7 +39,6 @@ import_members(
             "Compress CumProd CumSum Gather GatherElements GatherND NonZero OneHot ReverseSequence Scatter "
             "ScatterElements ScatterND TensorScatter TopK Trilu Unique"
         ),
-        "limited_broadcasting": "Add6 And1 Div6 Equal1 Greater1 Less1 Mul6 Or1 Pow1 PRelu6 Sub6 Xor1",
         "losses": "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss",
         "matrices": "Det",
         "ml.classifiers": "LinearClassifier LinearRegressor SVMClassifier SVMRegressor",
@@ -50,7 +49,7 @@ import_members(
         "ml.maps": "CastMap DictVectorizer ZipMap",
         "ml.trees": "TreeEnsemble TreeEnsembleClassifier TreeEnsembleRegressor",
         "normalization": (
-            "LRN BatchNormalization BatchNormalization6 BatchNormalization7 BatchNormalization9 "
+            "LRN BatchNormalization BatchNormalization6 BatchNormalization9 "
             "GroupNormalization GroupNormalization18 InstanceNormalization LayerNormalization LpNormalization "
             "MeanVarianceNormalization RMSNormalization"
         ),

@@ -13,6 +13,7 @@ from commonir.dialects.onnx.activation import LogSoftmax as LogSoftmax
 from commonir.dialects.onnx.activation import LogSoftmax1 as LogSoftmax1
 from commonir.dialects.onnx.activation import Mish as Mish
 from commonir.dialects.onnx.activation import PRelu as PRelu
+from commonir.dialects.onnx.activation import PRelu6 as PRelu6
 from commonir.dialects.onnx.activation import Relu as Relu
 from commonir.dialects.onnx.activation import Selu as Selu
 from commonir.dialects.onnx.activation import Shrink as Shrink
@@ -64,7 +65,6 @@ from commonir.dialects.onnx.constants import EyeLike as EyeLike
 from commonir.dialects.onnx.constants import Range as Range
 from commonir.dialects.onnx.contraction import Einsum as Einsum
 from commonir.dialects.onnx.contraction import Gemm as Gemm
-from commonir.dialects.onnx.contraction import Gemm6 as Gemm6
 from commonir.dialects.onnx.contraction import MatMul as MatMul
 from commonir.dialects.onnx.control import If as If
 from commonir.dialects.onnx.control import Loop as Loop
@@ -127,18 +127,6 @@ from commonir.dialects.onnx.indexing import TensorScatter as TensorScatter
 from commonir.dialects.onnx.indexing import TopK as TopK
 from commonir.dialects.onnx.indexing import Trilu as Trilu
 from commonir.dialects.onnx.indexing import Unique as Unique
-from commonir.dialects.onnx.limited_broadcasting import Add6 as Add6
-from commonir.dialects.onnx.limited_broadcasting import And1 as And1
-from commonir.dialects.onnx.limited_broadcasting import Div6 as Div6
-from commonir.dialects.onnx.limited_broadcasting import Equal1 as Equal1
-from commonir.dialects.onnx.limited_broadcasting import Greater1 as Greater1
-from commonir.dialects.onnx.limited_broadcasting import Less1 as Less1
-from commonir.dialects.onnx.limited_broadcasting import Mul6 as Mul6
-from commonir.dialects.onnx.limited_broadcasting import Or1 as Or1
-from commonir.dialects.onnx.limited_broadcasting import PRelu6 as PRelu6
-from commonir.dialects.onnx.limited_broadcasting import Pow1 as Pow1
-from commonir.dialects.onnx.limited_broadcasting import Sub6 as Sub6
-from commonir.dialects.onnx.limited_broadcasting import Xor1 as Xor1
 from commonir.dialects.onnx.losses import NegativeLogLikelihoodLoss as NegativeLogLikelihoodLoss
 from commonir.dialects.onnx.losses import SoftmaxCrossEntropyLoss as SoftmaxCrossEntropyLoss
 from commonir.dialects.onnx.matrices import Det as Det
@@ -164,7 +152,6 @@ from commonir.dialects.onnx.ml.trees import TreeEnsembleClassifier as TreeEnsemb
 from commonir.dialects.onnx.ml.trees import TreeEnsembleRegressor as TreeEnsembleRegressor
 from commonir.dialects.onnx.normalization import BatchNormalization as BatchNormalization
 from commonir.dialects.onnx.normalization import BatchNormalization6 as BatchNormalization6
-from commonir.dialects.onnx.normalization import BatchNormalization7 as BatchNormalization7
 from commonir.dialects.onnx.normalization import BatchNormalization9 as BatchNormalization9
 from commonir.dialects.onnx.normalization import GroupNormalization as GroupNormalization
 from commonir.dialects.onnx.normalization import GroupNormalization18 as GroupNormalization18

@@ -26,6 +26,7 @@ from commonir.dialects.onnx.base import (
 from commonir.dialects.onnx.elementwise import FLOATS_6_13, UnaryInput, UnaryX
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i64
+from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, by_version, element_type, one_of, operand, result
 from commonir.symbolic import element_count
 
@@ -60,6 +61,22 @@ class PRelu(OnnxOp, name="onnx.PRelu"):
     def reference(self, X: Value, slope: Value) -> Value:
         zero = core.splat(0, X)
         return core.select(core.less(X, zero), core.mul(X, slope), X)
+
+
+class PRelu6(OnnxOp, name="onnx.PRelu", since="opset6"):
+    """The element, or slope times it where it is negative; slopes are one, or one for each channel (axis 1)."""
+
+    X: Value = operand("T")
+    slope: Value = operand("T")
+    Y: Value = result("T")
+    T = FLOATS_1
+
+    def reference(self, X: Value, slope: Value) -> Value:
+        is_one = shape_of(slope) in ((), (1,))
+        if not is_one and rank_of(slope) != 1:
+            raise NotationError(f"slopes of rank {rank_of(slope)}")
+        wide = slope if is_one or rank_of(X) < 2 else core.per_channel(slope, X)
+        return core.select(core.less(X, core.splat(0.0, X)), core.mul(X, wide), X)
 
 
 class ThresholdedRelu(UnaryX, name="onnx.ThresholdedRelu"):

@@ -8,10 +8,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from math import isnan
-from typing import ClassVar
 
 from commonir.dialects import core
-from commonir.dialects.core.base import Function2
 from commonir.dialects.onnx.base import (
     FLOATS,
     FLOATS_1,
@@ -25,6 +23,7 @@ from commonir.dialects.onnx.base import (
     OnnxOp,
     element_of,
 )
+from commonir.dialects.onnx.broadcasting import BinaryOp, aligned
 from commonir.ir.operation import Value
 from commonir.ir.types import f64
 from commonir.notation import NotationError
@@ -40,17 +39,10 @@ def combined(combine: Callable[[Value, Value], Value], values: tuple[Value, ...]
     return functools.reduce(combine, values)
 
 
-class Arithmetic(OnnxOp):
-    """A function of two elements, operands broadcast as in numpy."""
+class Arithmetic(BinaryOp):
+    """A function of two numbers."""
 
-    A: Value = operand("T")
-    B: Value = operand("T")
-    C: Value = result("T")
-    T = by_version(opset7=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS, opset14=NUMBERS)
-    fn: ClassVar[Function2]
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return type(self).fn(A, B)
+    T = by_version(opset6=WIDE_NUMBERS_1, opset7=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS, opset14=NUMBERS)
 
 
 class Add(Arithmetic, name="onnx.Add"):
@@ -92,14 +84,16 @@ class Pow(OnnxOp, name="onnx.Pow"):
 
     X: Value = operand("T")
     Y: Value = operand("T1")
+    axis: int | None = attribute(attr_types.integer, default=None, until="opset7")
+    broadcast: bool = attribute(attr_types.flag, default=False, until="opset7")
     Z: Value = result("T")
-    T = by_version(opset7=FLOATS_1, opset12=FLOATS_1 | POSITIONS, opset13=FLOATS | POSITIONS)
-    T1 = by_version(opset7=same_as("T"), opset12=NUMBERS_1, opset15=NUMBERS)
+    T = by_version(opset1=FLOATS_1, opset7=FLOATS_1, opset12=FLOATS_1 | POSITIONS, opset13=FLOATS | POSITIONS)
+    T1 = by_version(opset1=same_as("T"), opset7=same_as("T"), opset12=NUMBERS_1, opset15=NUMBERS)
 
     def reference(self, X: Value, Y: Value) -> Value:
         base, exponent = element_of(X), element_of(Y)
         if base is exponent:
-            return core.pow(X, Y)
+            return core.pow(X, aligned(X, Y, self.axis) if self.broadcast else Y)
         if base.is_integer and exponent.is_float:
             return core.cast(core.pow(core.cast(X, f64), core.cast(Y, f64)), base)
         if exponent.is_float and exponent.bits > base.bits:

@@ -1,47 +1,34 @@
 """ONNX operators that compare elements, combine bools, and choose by them.
 
-Operands are broadcast as in numpy. Source: ONNX operator reference, default domain, versions 7 to 19.
+Source: ONNX operator reference, default domain, versions 1 to 19.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from commonir.dialects import core
-from commonir.dialects.core.base import Function2
 from commonir.dialects.onnx.base import ANY_1, ANY_13, BOOLEAN, FLOATS_1, NUMBERS, NUMBERS_1, POSITIONS, STRING, OnnxOp
+from commonir.dialects.onnx.broadcasting import BinaryOp
 from commonir.ir.operation import Value
 from commonir.ods import by_version, operand, result
 
 
-class Logic(OnnxOp):
-    """A function of two bools."""
-
-    A: Value = operand("i1")
-    B: Value = operand("i1")
-    C: Value = result("i1")
-    fn: ClassVar[Function2]
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return type(self).fn(A, B)
-
-
-class Comparison(OnnxOp):
+class Comparison(BinaryOp):
     """A bool of two elements."""
 
-    A: Value = operand("T")
-    B: Value = operand("T")
     C: Value = result("i1")
-    fn: ClassVar[Function2]
 
-    def reference(self, A: Value, B: Value) -> Value:
-        return type(self).fn(A, B)
+
+class Logic(Comparison, since="opset1 opset7"):
+    """A function of two bools."""
+
+    T = BOOLEAN
 
 
 class Equal(Comparison, name="onnx.Equal"):
     """Tests elementwise whether both are equal."""
 
     T = by_version(
+        opset1=POSITIONS | BOOLEAN,
         opset7=POSITIONS | BOOLEAN,
         opset11=NUMBERS_1 | BOOLEAN,
         opset13=NUMBERS | BOOLEAN,
@@ -53,7 +40,7 @@ class Equal(Comparison, name="onnx.Equal"):
 class Less(Comparison, name="onnx.Less"):
     """Tests elementwise whether the first is smaller."""
 
-    T = by_version(opset7=FLOATS_1, opset9=NUMBERS_1, opset13=NUMBERS)
+    T = by_version(opset1=FLOATS_1, opset7=FLOATS_1, opset9=NUMBERS_1, opset13=NUMBERS)
     fn = core.less
 
 
@@ -67,7 +54,7 @@ class LessOrEqual(Comparison, name="onnx.LessOrEqual"):
 class Greater(Comparison, name="onnx.Greater"):
     """Tests elementwise whether the first is larger."""
 
-    T = by_version(opset7=FLOATS_1, opset9=NUMBERS_1, opset13=NUMBERS)
+    T = by_version(opset1=FLOATS_1, opset7=FLOATS_1, opset9=NUMBERS_1, opset13=NUMBERS)
     fn = core.greater
 
 
@@ -78,19 +65,19 @@ class GreaterOrEqual(Comparison, name="onnx.GreaterOrEqual"):
     fn = core.greater_equal
 
 
-class And(Logic, name="onnx.And", since="opset7"):
+class And(Logic, name="onnx.And"):
     """Elementwise logical and."""
 
     fn = core.logical_and
 
 
-class Or(Logic, name="onnx.Or", since="opset7"):
+class Or(Logic, name="onnx.Or"):
     """Elementwise logical or."""
 
     fn = core.logical_or
 
 
-class Xor(Logic, name="onnx.Xor", since="opset7"):
+class Xor(Logic, name="onnx.Xor"):
     """Elementwise logical exclusive or."""
 
     fn = core.logical_xor

@@ -63,18 +63,13 @@ class Gemm(AffineProduct, name="onnx.Gemm"):
     """General matrix product: alpha A B + beta C, where A and B may be transposed and C is broadcast."""
 
     C: Value | None = operand("T", default=None, since="opset11", before=operand("T"))
-    T = by_version(opset7=FLOATS_1, opset9=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS)
+    broadcast: bool = attribute(attr_types.flag, default=False, until="opset7")
+    T = by_version(
+        opset6=FLOATS_1, opset7=FLOATS_1, opset9=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS
+    )
 
     def reference(self, A: Value, B: Value, C: Value | None) -> Value:
         return self.product(A, B, C)
-
-
-class Gemm6(Gemm, name="onnx.Gemm", since="opset6"):
-    """alpha A B + beta C, where A and B may be transposed and C, which must be given, is broadcast."""
-
-    C: Value = operand("T")  # pyright: ignore[reportIncompatibleVariableOverride]  # not optional here
-    broadcast: bool = attribute(attr_types.flag, default=False)
-    T = FLOATS_1
 
 
 def scaled(x: Value, factor: float) -> Value:

@@ -161,9 +161,9 @@ class BatchNormalization(OnnxOp, name="onnx.BatchNormalization"):
         )
 
 
-class BatchNormalization9(OnnxOp, name="onnx.BatchNormalization", since="opset9"):
+class BatchNormalization9(OnnxOp, name="onnx.BatchNormalization", since="opset7 opset9"):
     """Batch normalization: each channel shifted by a mean and divided by the root of a variance, then scaled and
-    shifted.
+    shifted. Unless `spatial`, each position of a sample is a channel of its own.
 
     With more than one result it trains: the mean and the variance are those of the batch, which are results too, and
     what is given is moved toward them.
@@ -174,6 +174,7 @@ class BatchNormalization9(OnnxOp, name="onnx.BatchNormalization", since="opset9"
     B: Value = operand("T")
     mean: Value = operand("T")
     var: Value = operand("T")
+    spatial: int = attribute(attr_types.integer, default=1, until="opset9")
     momentum: float = attribute(attr_types.number, default=0.9)
     epsilon: float = attribute(attr_types.number, default=1e-05)
     Y: Value = result("T")
@@ -191,6 +192,14 @@ class BatchNormalization9(OnnxOp, name="onnx.BatchNormalization", since="opset9"
         return len(self.built_results or ()) > 1
 
     def reference(self, X: Value, scale: Value, B: Value, mean: Value, var: Value) -> tuple[Value, ...]:
+        if self.spatial:
+            return self._normalized(X, scale, B, mean, var)
+        shape = shape_of(X)
+        parameters = [core.reshape(v, (-1,)) for v in (scale, B, mean, var)]
+        y, *rest = self._normalized(core.reshape(X, (shape[0], -1)), *parameters)
+        return (core.reshape(y, shape), *[core.reshape(v, shape[1:]) for v in rest])
+
+    def _normalized(self, X: Value, scale: Value, B: Value, mean: Value, var: Value) -> tuple[Value, ...]:
         if not self._is_training:
             return (_normalized_channels(X, scale, B, mean, var, self.epsilon),)
         now, variance = _statistics(X, _channel_axes(X))
@@ -199,25 +208,11 @@ class BatchNormalization9(OnnxOp, name="onnx.BatchNormalization", since="opset9"
         return (y, *moved, core.narrowed(now, X), core.narrowed(variance, X))
 
 
-class BatchNormalization7(BatchNormalization9, name="onnx.BatchNormalization", since="opset7"):
-    """Unless `spatial`, each position of a sample is a channel of its own."""
-
-    spatial: int = attribute(attr_types.integer, default=1)
-
-    def reference(self, X: Value, scale: Value, B: Value, mean: Value, var: Value) -> tuple[Value, ...]:
-        if self.spatial:
-            return super().reference(X, scale, B, mean, var)
-        shape = shape_of(X)
-        flat = core.reshape(X, (shape[0], -1))
-        parameters = [core.reshape(v, (-1,)) for v in (scale, B, mean, var)]
-        y, *rest = super().reference(flat, *parameters)
-        return (core.reshape(y, shape), *[core.reshape(v, shape[1:]) for v in rest])
-
-
-class BatchNormalization6(BatchNormalization7, name="onnx.BatchNormalization", since="opset6"):
+class BatchNormalization6(BatchNormalization9, name="onnx.BatchNormalization", since="opset6"):
     """It trains unless `is_test`."""
 
     is_test: int = attribute(attr_types.integer, default=0)
+    spatial: int = attribute(attr_types.integer, default=1)
 
     @property
     def _is_training(self) -> bool:
