@@ -215,18 +215,12 @@ class TypeReader:
         close = tokens.source.find(">", tokens.end)
         parts = self.aliases.parts
         # Most types recur, so they are looked up by their texts, except those with brackets in the element type.
-        known = self.tensors.get(tokens.source[start : close + 1])
+        text = tokens.source[start : close + 1]
+        with tokens.nested():
+            known = self.tensors.get(text) or self._plain_tensor(text)
         if known is not None:
             tokens.move_to(close + 1)
             return known
-        plain = _PLAIN_TENSOR.match(tokens.source, start)
-        element = None if plain is None or tokens.limits.max_rank < _MANY_DIMENSIONS else element_named(plain[2])
-        if plain is not None and element is not None:
-            with tokens.nested():
-                dims = plain[1].split("x")[:-1]
-            result = self.tensors[plain[0]] = TensorType(element, tuple(map(int, dims)))
-            tokens.move_to(plain.end())
-            return result
         tokens.advance()
         if not tokens.at("<"):
             tokens.unexpected("'<'")
@@ -248,15 +242,28 @@ class TypeReader:
         tokens.advance()
         return result
 
+    def _plain_tensor(self, text: str) -> TensorType | None:
+        """Returns the type of a text `tensor<2x3xf32>`; None for any other."""
+        match = _PLAIN_TENSOR.fullmatch(text)
+        element = None if match is None or self.tokens.limits.max_rank < _MANY_DIMENSIONS else element_named(match[2])
+        if match is None or element is None:
+            return None
+        result = self.tensors[text] = TensorType(element, tuple(map(int, match[1].split("x")[:-1])))
+        return result
+
     def types_of_text(self, text: str, at: int) -> tuple[Type, ...] | None:
         """Returns the types in a text at an offset, separated by commas; None if they are not the whole text."""
         tokens = self.tokens
         known = self._known_types.get(text)
         if known is not None:
             return known
+        plain = self.tensors.get(text) or self._plain_tensor(text)
+        if plain is not None:
+            result = self._known_types[text] = (plain,)
+            return result
         before = tokens.state()
         tokens.move_to(at)
-        result = (self.type(),)
+        result: tuple[Type, ...] = (self.type(),)
         while not (is_whole := tokens.is_behind(at + len(text))) and tokens.take(","):
             result += (self.type(),)
         tokens.restore(before)
