@@ -33,6 +33,7 @@ from commonir.ir.types import ElementType, FunctionType, Type, boolean, f64, i64
 from commonir.symbolic import Dim, DimExpr, parse
 
 T = TypeVar("T")
+N = TypeVar("N", int, float, bool)
 TypeT = TypeVar("TypeT", bound=Type)
 E = TypeVar("E", bound=Enum)
 
@@ -193,27 +194,24 @@ number: AttrType[float] = AttrType(
 )
 flag: AttrType[bool] = AttrType("bool", _to_bool, BoolAttr, lambda a: _to_bool(_number(a)), _one(_to_bool))
 string: AttrType[str] = AttrType("string", _to_string, StringAttr, lambda a: _to_string(_number(a)), _one(_to_string))
-integers: AttrType[tuple[int, ...]] = AttrType(
-    "integers",
-    sequence_of(to_integer, "integers"),
-    lambda v: DenseArrayAttr(i64, v),
-    lambda a: tuple(map(to_integer, _numbers(a))),
-    _each(to_integer),
-)
-numbers: AttrType[tuple[float, ...]] = AttrType(
-    "floats",
-    sequence_of(to_number, "numbers"),
-    lambda v: DenseArrayAttr(f64, v),
-    lambda a: tuple(map(to_number, _numbers(a))),
-    _each(to_number),
-)
-flags: AttrType[tuple[bool, ...]] = AttrType(
-    "bools",
-    sequence_of(_to_bool, "bools"),
-    lambda v: DenseArrayAttr(boolean, v),
-    lambda a: tuple(bool(v) for v in _numbers(a)),
-    _each(_to_bool),
-)
+
+
+def _array(
+    name: str, items: str, element: ElementType, convert: Callable[[object], N], decode: Callable[[object], N]
+) -> AttrType[tuple[N, ...]]:
+    """Returns the type of arrays of numbers; `decode` converts the items of attributes."""
+    return AttrType(
+        name,
+        sequence_of(convert, items),
+        lambda v: DenseArrayAttr(element, v),
+        lambda a: tuple(map(decode, _numbers(a))),
+        _each(convert),
+    )
+
+
+integers: AttrType[tuple[int, ...]] = _array("integers", "integers", i64, to_integer, to_integer)
+numbers: AttrType[tuple[float, ...]] = _array("floats", "numbers", f64, to_number, to_number)
+flags: AttrType[tuple[bool, ...]] = _array("bools", "bools", boolean, _to_bool, bool)
 strings: AttrType[tuple[str, ...]] = AttrType(
     "strings",
     sequence_of(_to_string, "strings"),

@@ -54,15 +54,10 @@ def _spread(values: Value, axes: tuple[int, ...], rank: int) -> Value:
 
 @rule(core.BatchNorm)
 def folded_into_convolution(
-    op: core.BatchNorm,
-    context: Context,
-    x: Value,
-    mean: Value,
-    variance: Value,
-    scale: Value | None,
-    bias: Value | None,
+    op: core.BatchNorm, context: Context, x: Value, mean: Value, variance: Value, *affine: Value | None
 ) -> Result:
     """A convolution before it, whose result nothing else uses, takes the factors and offsets into its weight."""
+    scale, bias = affine
     before = x.owner
     if not isinstance(before, Conv) or op.x.use_count != 1 or not _all_constant(mean, variance, scale, bias):
         return Mismatch("no convolution of constant weight comes right before")
@@ -127,14 +122,9 @@ class _Folding:
 
 @rule(core.BatchNorm)
 def batch_norm(
-    op: core.BatchNorm,
-    context: Context,
-    x: Value,
-    mean: Value,
-    variance: Value,
-    scale: Value | None,
-    bias: Value | None,
+    op: core.BatchNorm, context: Context, x: Value, mean: Value, variance: Value, *affine: Value | None
 ) -> Result:
+    scale, bias = affine
     if not _all_constant(mean, variance, scale, bias):
         return Mismatch("the statistics of mil.batch_norm are constant")
     if rank_of(x) not in (3, 4, 5):

@@ -27,14 +27,9 @@ def layer_norm(op: core.LayerNorm, context: Context, x: Value, scale: Value | No
 
 @rule(core.BatchNorm)
 def batch_norm(
-    op: core.BatchNorm,
-    context: Context,
-    x: Value,
-    mean: Value,
-    variance: Value,
-    scale: Value | None,
-    bias: Value | None,
+    op: core.BatchNorm, context: Context, x: Value, mean: Value, variance: Value, *affine: Value | None
 ) -> Result:
+    scale, bias = affine
     filler = _Filler(context, x)
     if not filler.suffices(scale, bias):
         return Mismatch("onnx.BatchNormalization needs scale and bias, and the number of channels is not fixed")

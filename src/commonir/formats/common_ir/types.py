@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN
 from commonir.formats.onnx.element_types import DATA_TYPES, data_type, write_shape, write_type
 from commonir.formats.onnx.messages import SparseTensorTypeProto as SparseProto
-from commonir.formats.onnx.messages import TensorShapeProto, TensorTypeProto, TypeProto, create
+from commonir.formats.onnx.messages import TensorShapeProto, TensorTypeProto, TypeProto
 from commonir.formats.onnx.read_types import ELEMENTS, TypeReader
 from commonir.ir.types import (
     ELEMENT_TYPES,
@@ -251,13 +251,8 @@ def element_of(proto: TensorTypeProto | SparseProto) -> ElementType | None:
 class ValueTypes(TypeReader):
     """Reads types of values: those of ONNX, and those that only Common IR has. A shape with a wildcard is unknown."""
 
-    def _is_exact(self, type: Type, proto: TypeProto) -> bool:
-        again = create(TypeProto)
-        try:
-            write_value_type(type, again)
-        except ValueError:
-            return False
-        return again == proto
+    def _write(self, type: Type, into: TypeProto) -> None:
+        write_value_type(type, into)
 
     def _read(self, proto: TypeProto) -> Type:
         match proto.WhichOneof("value"):

@@ -90,12 +90,15 @@ class TypeReader:
         kind = self._read(proto)
         return kind, self._is_exact(kind, proto)
 
+    def _write(self, type: Type, into: TypeProto) -> None:
+        write_type(type, into)
+
     def _is_exact(self, type: Type, proto: TypeProto) -> bool:
         if type is unknown:
             return not proto.ListFields()
         again = create(TypeProto)
         try:
-            write_type(type, again)
+            self._write(type, again)
         except ValueError:
             return False
         return again == proto
