@@ -179,14 +179,14 @@ def max_pool(op: core.MaxPool, context: Context, x: Value) -> Value:
     if _is_long(pads, op):
         amounts = integers(context, (0, 0, *(a for a, _ in pads), 0, 0, *(b for _, b in pads)))
         x, pads = onnx.Pad(x, amounts, scalar(context, _least(element_of(x)), x)).output, ()
+    return _max_pool(op, x, pads, ceil_mode=ceil_mode).Y
+
+
+def _max_pool(op: core.Pool, x: Value, pads: tuple[tuple[int, int], ...], *, ceil_mode: bool) -> onnx.MaxPool:
+    strides, dilations = _some(op.strides), _some(op.dilations)
     return onnx.MaxPool(
-        x,
-        kernel_shape=op.kernel,
-        strides=_some(op.strides),
-        dilations=_some(op.dilations),
-        pads=_pads(pads),
-        ceil_mode=ceil_mode,
-    ).Y
+        x, kernel_shape=op.kernel, strides=strides, dilations=dilations, pads=_pads(pads), ceil_mode=ceil_mode
+    )
 
 
 @rule(core.MaxPoolWithPositions)
@@ -197,14 +197,7 @@ def max_pool_with_positions(op: core.MaxPoolWithPositions, context: Context, x: 
         pads, ceil_mode = op.pads, op.ceil_mode
     if _is_long(pads, op):
         return Mismatch("runtimes take less padding than a window is long")
-    new_op = onnx.MaxPool(
-        x,
-        kernel_shape=op.kernel,
-        strides=_some(op.strides),
-        dilations=_some(op.dilations),
-        pads=_pads(pads),
-        ceil_mode=ceil_mode,
-    )
+    new_op = _max_pool(op, x, pads, ceil_mode=ceil_mode)
     if new_op.Indices is None:
         return Mismatch("onnx.MaxPool gives positions of windows that are padded explicitly")
     sizes = [n for n in shape_of(x)[2:] if n is not None]
