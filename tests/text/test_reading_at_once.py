@@ -1,4 +1,4 @@
-"""Operations read by a pattern or as a line that recurs mean what they mean token by token, wrong ones too."""
+"""Operations read by a pattern mean what they mean token by token, wrong ones too."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def meanings(text: str, monkeypatch: pytest.MonkeyPatch) -> tuple[object, object
     monkeypatch.setattr(line_patterns, "FIRST_USES", 1)
     at_once = meaning(text)
     with monkeypatch.context() as patched:
-        patched.setattr(parser._Parser, "_operation_at_once", lambda _: None)
+        patched.setattr(parser._Parser, "_matched", lambda _: None)
         return at_once, meaning(text)
 
 

@@ -30,7 +30,6 @@ from commonir.ods.text_form import Argument, FormTask
 from commonir.text.definitions import has_format, locate_implicit_terminators
 from commonir.text.form_context import FormContext
 from commonir.text.lexer import BLANK, VALUE_NAME, VERSIONS, TokenStream
-from commonir.text.recurring_lines import RecurringLines
 from commonir.text.resources import read_resources
 
 if TYPE_CHECKING:
@@ -98,7 +97,6 @@ class _Parser:
         self._names = context.names
         self._builder = context.builder
         self._count = 0
-        self._recurring_lines = RecurringLines(context)
 
     def module(self) -> Module:
         """Reads the whole text.
@@ -164,11 +162,10 @@ class _Parser:
 
     def _operation(self) -> Operation | Task:
         """Reads an operation, or returns the task that reads one which may have regions."""
-        op = self._operation_at_once()
+        op = self._matched()
         if op is not None:
             return op
         tokens = self._tokens
-        begin = tokens.start
         named = self._result_names() if tokens.kind == "value" else []
         start = tokens.start
         self._count_operation()
@@ -179,49 +176,35 @@ class _Parser:
         else:
             tokens.unexpected("an operation")
         if isinstance(read, Operation):
-            return self._finished(read, named, begin, start)
-        return self._with_regions(read, named, begin, start)
+            return self._finished(read, named, start)
+        return self._with_regions(read, named, start)
 
-    def _with_regions(
-        self, task: Generator[Task, object, Operation], named: Sequence[_Results], begin: int, start: int
-    ) -> Task:
+    def _with_regions(self, task: Generator[Task, object, Operation], named: Sequence[_Results], start: int) -> Task:
         op = yield from task
         if op.regions and self._tokens.source[start] != '"':
             locate_implicit_terminators(op, TextLocation(self._context.lines, start))
-        return self._finished(op, named, begin, start)
+        return self._finished(op, named, start)
 
-    def _finished(self, op: Operation, named: Sequence[_Results], begin: int, start: int) -> Operation:
+    def _finished(self, op: Operation, named: Sequence[_Results], start: int) -> Operation:
         """Returns an operation that was read, after its location and the names of its results and symbols are set."""
-        name = named[0].name if len(named) == len(op.results) == 1 and named[0].number == 1 else None
-        if name or not named:
-            self._recurring_lines.remember(op, name or "", begin, start)
         self._locate(op, start)
-        if name is not None:
-            self._names.define(name, op.result, begin)
-        elif named or op.results:
+        if named:
             self._name_results(op, named)
         if isinstance(op, Declares):
             self._names.declare(op.declared())
         return op
 
-    def _operation_at_once(self) -> Operation | None:
-        """Reads an operation that matches a pattern or whose line occurred before.
-
-        Returns None, with nothing read, for any other.
-        """
+    def _matched(self) -> Operation | None:
+        """Reads an operation by the pattern of its definition; returns None, with nothing read, for any other."""
         tokens = self._tokens
         at = tokens.start
         head = _HEAD.match(tokens.source, at)
         definition = None if head is None else self._named(head[2])[1]
         pattern = None if definition is None else line_patterns.pattern_of(definition)
-        name, start, op = "", at, None
-        if head is not None and pattern is not None:
-            name, start = head[1] or "", head.start(2)
-            op = pattern.read(self._context, name, start, head.end())
-        if op is None and (head is None if definition is None else not definition.layout.regions):
-            recurring = self._recurring_lines.read()
-            if recurring is not None:
-                op, name, start = recurring
+        if head is None or pattern is None:
+            return None
+        name, start = head[1] or "", head.start(2)
+        op = pattern.read(self._context, name, start, head.end())
         if op is None:
             return None
         self._count_operation()
@@ -269,7 +252,7 @@ class _Parser:
 
     def _name_results(self, op: Operation, named: Sequence[_Results]) -> None:
         total = sum(r.number for r in named)
-        if named and total != len(op.results):
+        if total != len(op.results):
             self._tokens.fail(f"{op.name} has {len(op.results)} results, but {total} are named", at=named[0].at)
         first = 0
         for name, count, at in named:
@@ -377,7 +360,6 @@ class _Parser:
         for name, version in declared.entries if isinstance(declared, DictionaryAttr) else ():
             if isinstance(version, StringAttr):
                 self._builder.set_version(name, version.value)
-                self._recurring_lines.clear()
         region = yield self._region(None, "builtin")
         assert isinstance(region, Region)
         return Module.of_regions(attributes, [region])

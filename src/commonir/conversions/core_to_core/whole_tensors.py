@@ -120,7 +120,7 @@ def kernel_value(kernel: Kernel, extents: Extents, operands: Mapping[str, Value]
 
 
 def computed_atom(atom: Floor | Mod | Max, computed: Callable[[Dim], Value]) -> Value:
-    """Returns an atom that is no symbol, from the values of the dims in it."""
+    """Returns an atom other than a symbol, from the values of the dims in it."""
     match atom:
         case Floor(num=num, den=den):
             return core.floor_div(computed(num), computed(den))
