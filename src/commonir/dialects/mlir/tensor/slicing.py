@@ -46,12 +46,10 @@ class OffsetsSizesStrides(TensorOp):
         for what, static, dynamic in lists:
             if len(static) != len(whole):
                 yield self.violated(f"expected {len(whole)} {what} values, got {len(static)}")
-            elif sum(n == DYNAMIC for n in static) != len(dynamic):
-                yield self.violated(f"expected {sum(n == DYNAMIC for n in static)} dynamic {what} values")
-            elif what != "stride" and any(n < 0 for n in static if n != DYNAMIC):
-                yield self.violated(
-                    f"expected {what}s to be non-negative, but got {min(n for n in static if n != DYNAMIC)}"
-                )
+            elif static.count(DYNAMIC) != len(dynamic):
+                yield self.violated(f"expected {static.count(DYNAMIC)} dynamic {what} values")
+            elif what != "stride" and (negative := [n for n in static if n < 0 and n != DYNAMIC]):
+                yield self.violated(f"expected {what}s to be non-negative, but got {min(negative)}")
 
     def out_of_bounds(self, whole: Shape) -> Iterator[Diagnostic]:
         """Reports static slices that exceed the tensor."""
