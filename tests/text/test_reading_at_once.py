@@ -9,7 +9,7 @@ import pytest
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ods import Dialects
-from commonir.text import line_patterns, parser
+from commonir.text import directives, line_patterns, parser
 from commonir.text.printer import Naming, print_module
 
 from benchmarks.mlir_varied import varied
@@ -17,6 +17,31 @@ from benchmarks.mlir_varied import varied
 DIALECTS = Dialects()
 
 PROGRAMS = {
+    "signatures, branches and types of dialects": """
+        func.func private @d(f32, !shape.shape) -> ()
+        func.func @e(%a : f32 , %b: !shape.witness) -> ((i1) -> i2) { return }
+        func.func @g(%a: tensor<2xi32> {x.y}, %b: i1 loc("b")) -> (f32 {x.y}) { return }
+        func.func @"h"() { return }
+        func.func @f(%a: tensor<?xf32>, // first
+                     %c: i1) -> (tensor<?xf32>, i1) attributes {x.y} {
+          %s = shape.shape_of %a : tensor<?xf32> -> !shape.shape
+          cf.cond_br %c, ^b(%a : tensor<?xf32>), ^e
+        ^b(%0: tensor<?xf32>):
+          cf.br ^b(%0 : tensor<?xf32>) {x.z}
+        ^e:
+          cf.cond_br %c weights([1, 2]), ^e, ^b(%c : i1)
+        ^g:
+          return %a, %c : tensor<?xf32>, i1
+        }""",
+    "an input without a name": "func.func private @f(%a: f32, !shape.shape)",
+    "a type that a dialect does not have": "func.func @f(%a: !shape.none) { return }",
+    "a type that is not there": "func.func @f(%a: f33) { return }",
+    "blocks that are not there": """
+        func.func @f(%a: f32) {
+          cf.br ^a
+        ^b(%0: f32):
+          cf.br ^b(%0 : f64)
+        }""",
     "followed by a dictionary on the next line": """
         func.func @f(%a: f32, %b: f32, %c: f32) {
           %0 = arith.addf %a, %b : f32
@@ -102,12 +127,13 @@ def meanings(text: str, monkeypatch: pytest.MonkeyPatch) -> tuple[object, object
     at_once = meaning(text)
     with monkeypatch.context() as patched:
         patched.setattr(parser._Parser, "_matched", lambda _: None)
+        patched.setattr(directives, "_read_plain_signature", lambda *_: False)
         return at_once, meaning(text)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_means_the_same_token_by_token(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Twice, so that lines recur.
+    # Twice, as the pattern of a definition is compiled after the first use.
     functions = PROGRAMS[name], PROGRAMS[name].replace("@f", "@g").replace("#map", "#map2").replace("!t", "!u")
     at_once, by_token = meanings("\n".join(functions), monkeypatch)
     assert at_once == by_token

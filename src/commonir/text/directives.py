@@ -127,6 +127,9 @@ def _read_ordering(reader: FormReader, arguments: Arguments) -> None:
     reader.types[consumed] = reader.types[produced] * len(reader.operands[consumed])
 
 
+# -- FunctionSignature: `private @name(%x: type {..}) -> (type {..})`; arguments without names in a declaration
+
+
 _PLAIN_ARGUMENT = lazy_pattern(rf"({VALUE_NAME}){BLANK}:{BLANK}({PLAIN_TYPE})", re.ASCII)
 _ARGUMENT = rf"{VALUE_NAME}{BLANK}:{BLANK}{PLAIN_TYPE}"
 _COMMA = rf"{BLANK},{BLANK}"
@@ -135,8 +138,6 @@ _PLAIN_SIGNATURE = lazy_pattern(
     rf"(?:->{BLANK}(?:({PLAIN_TYPE})|\({BLANK}({PLAIN_TYPE}(?:{_COMMA}{PLAIN_TYPE})*+){BLANK}\))|(?!->))",
     re.ASCII,
 )
-
-# -- FunctionSignature: `private @name(%x: type {..}) -> (type {..})`; arguments without names in a declaration
 
 
 def _write_signature(writer: Writer, arguments: Arguments) -> None:
