@@ -483,7 +483,9 @@ def _meaning(definition: type[Op], text: str) -> list[str]:
     if definition.form is Form.COMPOSITE and not text:
         return []
     shown = ["```python" if text.startswith("def ") else "```", text, "```", ""] if text else []
-    return ["## Meaning", "", _sentence(_FORMS[definition.form]), "", *shown]
+    is_of_example = definition.form is Form.STRUCTURAL and text
+    form = "the example, lowered to core operations" if is_of_example else _FORMS[definition.form]
+    return ["## Meaning", "", _sentence(form), "", *shown]
 
 
 def _joined(notes: Iterable[str]) -> str:
