@@ -20,8 +20,8 @@ class UnrealizedConversionCast(
     traits=(Pure,),
     assembly="($inputs^ `:` type($inputs))? `to` type($outputs) attr-dict",
 ):
-    """Casts values between types while a program is only partly converted; it must be gone in the end. C1: it gives
-    something.
+    """Casts values between types while a program is only partly converted; it must be gone in the end. C1: there is at
+    least one result.
     """
 
     inputs: tuple[Value, ...] = operand(any_type, variadic=True)

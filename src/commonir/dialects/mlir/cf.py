@@ -110,8 +110,8 @@ class Switch(
     " $defaultOperands, type($defaultOperands), $case_values, $caseDestinations, $caseOperands, type($caseOperands))"
     " `]` attr-dict",
 ):
-    """Branches to the block whose case value equals an integer, or else to the default block. C2: there is a block for
-    each case, and a count of the values passed to it.
+    """Branches to the block whose case value equals an integer, or else to the default block. C2: there is one block,
+    and one operand segment, for each case.
     """
 
     flag: Value = operand(AnyInteger)

@@ -81,8 +81,8 @@ class Call(
     name="func.call",
     assembly="$callee `(` $operands `)` attr-dict `:` functional-type($operands, results)",
 ):
-    """Calls a function by its symbol and returns its results. C1: the name is that of a function. C2: operands and
-    results are as many and of the types that the function states.
+    """Calls a function by its symbol and returns its results. C1: the callee is a function. C2: operands and results
+    have the types of the function.
     """
 
     callee_: str = attribute(attr_types.symbol, doc="the function")
@@ -207,8 +207,8 @@ class Constant(
     traits=(traits.Pure, traits.ConstantLike),
     assembly="attr-dict $value `:` type(results)",
 ):
-    """A reference to a function by its symbol, as a value. C1: the name is that of a function. C2: the result has its
-    type.
+    """A reference to a function by its symbol, as a value. C1: the symbol is that of a function. C2: the result has the
+    type of the function.
     """
 
     result_name = "f"

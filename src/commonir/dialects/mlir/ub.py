@@ -29,8 +29,8 @@ class Poison(
     traits=(traits.Pure, traits.ConstantLike),
     assembly="attr-dict (`<` $value^ `>`)? `:` type($result)",
 ):
-    """A poison value, on which nothing may depend; here it is zero, of size 0 along dynamic axes. C1: what it says of
-    itself is `#ub.poison`.
+    """A poison value, on which nothing may depend; here it is zero, of size 0 along dynamic axes. C1: the value is
+    `#ub.poison`.
     """
 
     value: Attribute = attribute(attr_types.any_attribute, default=POISON)

@@ -184,7 +184,7 @@ class Select(
     assembly="$condition `,` $true_value `,` $false_value attr-dict `:` type($condition) `,` type($result)",
 ):
     """Selects the first value where the condition is true, else the second; a scalar condition selects whole values.
-    C1: the condition is one bool or has the shape of the values.
+    C1: the condition is a scalar bool or has the shape of the values.
     """
 
     custom_form = _SelectForm()

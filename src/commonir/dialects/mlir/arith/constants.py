@@ -33,8 +33,8 @@ class Constant(
 ):
     """A compile-time constant: an integer, a float, or the elements of a tensor or vector.
 
-    C1: the value has a type, which is that of the result. C2: a single integer states no sign. C3: a vector whose
-    length depends on the machine has one number in all places.
+    C1: the value has the type of the result. C2: a scalar integer is signless. C3: all elements of a scalable vector
+    are equal.
     """
 
     attr_types_suffice = True

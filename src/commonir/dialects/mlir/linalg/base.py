@@ -302,8 +302,8 @@ class Yield(
 class Index_(  # noqa: N801  `Index` is a type
     LinalgOp, name="linalg.index", traits=(traits.Pure,), assembly="$dim attr-dict `:` type($result)"
 ):
-    """The index of the current iteration along a dimension of the enclosing operation. C1: the dimension is one of that
-    operation.
+    """The index of the current iteration along a dimension of the enclosing operation. C1: the dimension is less than
+    the number of loops of the enclosing operation.
     """
 
     dim: int = attribute(typed_integer(i64), check=non_negative)

@@ -46,9 +46,9 @@ RankedTensorOrMemRef = any_type_of(AnyMemRef, AnyRankedTensor)
 class Generic(StructuredOp, name="linalg.generic"):
     """Applies a region at each point of an iteration space, to the elements that indexing maps select.
 
-    C1: there is a map for each operand, with a dimension for each iterator and a result for each axis. C2: the axes
-    that one dimension indexes have one dim. C3: the body takes an element of each operand and yields one for each
-    output.
+    C1: there is an indexing map for each operand, with a dimension for each iterator and a result for each axis. C2:
+    axes that are indexed by the same dimension have equal sizes. C3: the body takes an element of each operand and
+    yields an element for each output.
     """
 
     custom_form: ClassVar[CustomForm | None] = GenericForm()
@@ -101,7 +101,8 @@ class Map(StructuredOp, name="linalg.map"):
 
 class Reduce(StructuredOp, name="linalg.reduce", traits=(traits.SameVariadicOperandSize,)):
     """Reduces tensors along some dimensions with a region, starting from the init operands. C1: dimensions are axes of
-    the inputs in increasing order. C2: inputs have one shape, and what is there before is without these axes.
+    the inputs in increasing order. C2: the inputs have one shape, and the init operands have it without the reduced
+    axes.
     """
 
     custom_form: ClassVar[CustomForm | None] = ReduceForm()
@@ -165,7 +166,7 @@ class _Rearranging(StructuredOp):
 
 class Transpose(_Rearranging, name="linalg.transpose"):
     """Permutes the dimensions: dimension `n` of the result is dimension `permutation[n]` of the input. C1: the
-    permutation names each axis once. C2: sizes agree.
+    permutation names each axis once. C2: the sizes of input and init agree.
     """
 
     custom_form: ClassVar[CustomForm | None] = RearrangingForm("permutation")
@@ -194,8 +195,8 @@ class Transpose(_Rearranging, name="linalg.transpose"):
 
 
 class Broadcast(_Rearranging, name="linalg.broadcast"):
-    """Broadcasts the input along new dimensions. C1: dimensions are axes of the result, and the others are those of the
-    input in order. C2: sizes agree.
+    """Broadcasts the input along new dimensions. C1: the dimensions are axes of the result; the others are those of the
+    input, in order. C2: the sizes of input and init agree.
     """
 
     custom_form: ClassVar[CustomForm | None] = RearrangingForm("dimensions")

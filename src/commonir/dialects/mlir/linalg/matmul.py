@@ -191,8 +191,8 @@ class BatchReduceMatmul(
 
 
 class Contract(MappedOp, name="linalg.contract"):
-    """Contraction of two tensors under indexing maps: dimensions that the result lacks are summed. C2: the maps take
-    each dimension at most once. C3: there are two inputs and one output.
+    """Contraction of two tensors under indexing maps: dimensions that the result lacks are summed. C2: each map uses a
+    dimension at most once. C3: there are two inputs and one output.
     """
 
     indexing_maps: tuple[AffineMap, ...] = attribute(affine_maps)
@@ -261,8 +261,8 @@ elementwise_kind = dialect_enumeration(ElementwiseKind, "linalg.elementwise_kind
 
 
 class Elementwise(NamedOp, name="linalg.elementwise"):
-    """Applies an elementwise function; indexing maps may broadcast or transpose the inputs. C1: there are as many
-    inputs as the function takes.
+    """Applies an elementwise function; indexing maps may broadcast or transpose the inputs. C1: the number of inputs is
+    that of the function.
     """
 
     memoizes = False

@@ -261,7 +261,7 @@ class Copy(PointwiseOp, name="linalg.copy"):
 
 
 class Fill(PointwiseOp, name="linalg.fill"):
-    """Fills a tensor with a scalar. C1: the value has the type of the elements."""
+    """Fills a tensor with a scalar. C1: the value has the element type of the output."""
 
     def verify(self) -> Iterator[Diagnostic]:
         if len(self.inputs) == len(self.outputs) == 1:

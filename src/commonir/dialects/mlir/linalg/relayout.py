@@ -87,8 +87,8 @@ class Pack(
 ):
     """Packs a tensor into tiles: outer dimensions, in a given order, followed by those of a tile.
 
-    C1: tiles are of different axes of the source. C2: the sizes of the result follow from those of source and tiles.
-    C3: without a padding value tiles are full.
+    C1: the tiled dimensions are different axes of the source. C2: the sizes of the result follow from those of source
+    and tiles. C3: without a padding value, tiles divide the axes.
     """
 
     result_name = "pack"
@@ -165,8 +165,8 @@ def _continued(x: Value, sizes: Sequence[Dim], value: Value | None) -> Value:
 
 
 class Unpack(_Relayout, name="linalg.unpack", traits=(_OF_DEST, traits.PureOnTensors), assembly="$source " + _TAIL):
-    """Unpacks a tensor of tiles; elements of tiles beyond the result are dropped. C1: tiles are of different axes of
-    the result. C2: the sizes of the source follow from those of result and tiles.
+    """Unpacks a tensor of tiles; elements of tiles beyond the result are dropped. C1: the tiled dimensions are
+    different axes of the result. C2: the sizes of the source follow from those of result and tiles.
     """
 
     result_name = "unpack"

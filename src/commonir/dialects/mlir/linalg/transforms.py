@@ -32,8 +32,8 @@ class Softmax(
     assembly="attr-dict `dimension` `(` $dimension `)` `ins` `(` $input `:` type($input) `)`"
     " `outs` `(` $output `:` type($output) `)` (`->` type($results)^)?",
 ):
-    """Softmax along a dimension: exponentials divided by their sum. C1: the axis is one of the input. C2: input and
-    output have one type.
+    """Softmax along a dimension: exponentials divided by their sum. C1: the dimension is an axis of the input. C2:
+    input and output have one type.
     """
 
     input: Value = operand(AnyShaped)
@@ -181,8 +181,8 @@ class WinogradFilterTransform(
     assembly="attr-dict `fmr` `(` $fmr `)` `ins` `(` $filter `:` type($filter) `)`"
     " `outs` `(` $output `:` type($output) `)` `->` type($result)",
 ):
-    """Winograd transform of convolution filters [f, h, w, c] to matrices [a, b, c, f]. C1: the filter has the size that
-    is stated, or 1, along each of its axes.
+    """Winograd transform of convolution filters [f, h, w, c] to matrices [a, b, c, f]. C1: the filter has size r, or 1,
+    along each spatial axis.
     """
 
     filter: Value = operand(tensor_rank_of((AnyType,), (4,)))
@@ -221,8 +221,8 @@ class WinogradInputTransform(
     assembly="attr-dict `fmr` `(` $fmr `)` `ins` `(` $input `:` type($input) `)`"
     " `outs` `(` $output `:` type($output) `)` `->` type($result)",
 ):
-    """Winograd transform of images [n, h, w, c] to matrices [a, b, i, j, n, c] of overlapping tiles (i, j). C1: tiles
-    cover the images.
+    """Winograd transform of images [n, h, w, c] to matrices [a, b, i, j, n, c] of overlapping tiles (i, j). C1: the
+    tiles cover the images.
     """
 
     input: Value = operand(tensor_rank_of((AnyType,), (4,)))

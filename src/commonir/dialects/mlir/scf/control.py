@@ -106,8 +106,8 @@ class _IfForm:
 
 
 class If(ScfOp, Conditional, name="scf.if", traits=(traits.RecursiveEffects, ImplicitTerminator("scf.yield"))):
-    """Executes the first region if a condition is true, else the second, and returns what it yields. C1: the second
-    region is there when there are results. C2: both regions yield values of the types of the results.
+    """Executes the first region if a condition is true, else the second, and returns what it yields. C1: with results,
+    there is a second region. C2: both regions yield values of the result types.
     """
 
     custom_form = _IfForm()
@@ -205,11 +205,11 @@ class For(
 ):
     """Counted loop from a lower bound to an exclusive upper bound by a step, with loop-carried values.
 
-    The region receives the number and the current values, and yields the next values; the loop gives the last ones.
-    The step has to be positive: a run ends where it is not and there is a round to do.
+    The region takes the induction variable and the current values, and yields the next values; the results are the last
+    ones. A step that is not positive is a runtime error, unless there are no iterations.
 
-    C1: the region receives the number and one value for each initial one, of its type. C2: it yields values of those
-    types. C3: there is one result for each initial value, of its type.
+    C1: the region takes the induction variable and one argument of the type of each initial value. C2: it yields values
+    of those types. C3: there is one result of the type of each initial value.
     """
 
     custom_form = _ForForm()
@@ -324,12 +324,12 @@ class While(
 ):
     """While loop: the first region computes a condition and values, on which the second region runs while it is true.
 
-    The second yields the next values for the first. When the first decides that it is over, the loop gives what it
-    passes on.
+    The second region yields the next values for the first. When the condition is false, the values that the first
+    region passes on are the results.
 
-    C1: the first region receives values of the types of the initial ones. C2: it ends with a condition that passes on
-    values of the types of the results, which the second region receives. C3: the second yields values of the types of
-    the initial ones.
+    C1: the first region takes arguments of the types of the initial values. C2: it ends with `scf.condition`, whose
+    values have the result types, as the arguments of the second region have. C3: the second region yields values of the
+    types of the initial values.
     """
 
     custom_form = _WhileForm()
@@ -425,8 +425,8 @@ class _ExecuteForm:
 class ExecuteRegion(
     ScfOp, RegionBranch, name="scf.execute_region", traits=(traits.RecursiveEffects, traits.Unstructured)
 ):
-    """Executes a region, which may have several blocks, exactly once. C1: the region has a block, which receives
-    nothing. C2: each block that yields gives values of the result types.
+    """Executes a region, which may have several blocks, exactly once. C1: the region is not empty, and its entry block
+    has no arguments. C2: each block that yields, yields values of the result types.
     """
 
     custom_form = _ExecuteForm()
@@ -459,7 +459,7 @@ class IndexSwitch(
     " `default` $defaultRegion",
 ):
     """Executes the region whose case equals an index, or else the default region. C1: there is a region for each case.
-    C2: no case is there twice. C3: each region yields values of the result types.
+    C2: the cases differ. C3: each region yields values of the result types.
     """
 
     arg: Value = operand(Index)

@@ -41,7 +41,7 @@ class Reduce(
     assembly="(`(` $operands^ `:` type($operands) `)`)? $reductions attr-dict",
 ):
     """Ends an iteration of a parallel loop: reduces each operand with those of other iterations by a region. C1: there
-    is a region for each operand. C2: it receives two values of the type of the operand and returns one.
+    is a region for each operand. C2: it takes two values of the type of the operand and returns one.
     """
 
     operands_: tuple[Value, ...] = operand(AnyType, variadic=True)
@@ -71,8 +71,8 @@ class ReduceReturn(
     traits=(traits.Pure, traits.Terminator, has_parent("scf.reduce")),
     assembly="$result attr-dict `:` type($result)",
 ):
-    """Returns the combined value from the region of a reduction. C1: the operand has the type of what the region
-    receives.
+    """Returns the combined value from the region of a reduction. C1: the operand has the type of the region's
+    arguments.
     """
 
     result_: Value = operand(AnyType)
@@ -127,8 +127,8 @@ class Parallel(
 ):
     """Parallel loop over a grid, whose iterations may reduce values.
 
-    C1: there is a lower bound, an upper bound and a step for each axis, and a position for each. C2: there is an
-    initial value and a combination for each result, of its type.
+    C1: there are a lower bound, an upper bound, a step and an induction variable for each dimension. C2: there are an
+    initial value and a reduction of the type of each result.
     """
 
     custom_form = _ParallelForm()
@@ -284,9 +284,8 @@ class Forall(
 ):
     """Parallel loop over a grid, whose iterations insert slices into shared tensors.
 
-    C1: there are a lower bound, an upper bound and a step for each axis, and a position for each. C2: there is a
-    result for each shared tensor, of its type, which the region receives. C3: a mapping names as many places as there
-    are axes.
+    C1: there are a lower bound, an upper bound, a step and an induction variable for each dimension. C2: there are a
+    result and a region argument of the type of each shared output. C3: a mapping has one entry for each dimension.
     """
 
     custom_form = _ForallForm()

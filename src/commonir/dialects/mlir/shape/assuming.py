@@ -90,7 +90,7 @@ class CstrBroadcastable(
 class AssumingAll(
     ShapeOp, name="shape.assuming_all", traits=(traits.Pure, traits.Commutative), assembly="$inputs attr-dict"
 ):
-    """Combines witnesses: passes if all of them do. C1: there is one at least."""
+    """Combines witnesses: passes if all of them do. C1: there is at least one witness."""
 
     inputs: tuple[Value, ...] = operand(WitnessType, variadic=True)
     result_: Value = result(WitnessType)
@@ -149,8 +149,8 @@ class _AssumingForm:
 class Assuming(
     ShapeOp, name="shape.assuming", traits=(traits.RecursiveEffects, ImplicitTerminator("shape.assuming_yield"))
 ):
-    """Executes a region that relies on a witness. C1: the region has a block. C2: it yields values of the types of the
-    results.
+    """Executes a region that relies on a witness. C1: the region is not empty. C2: it yields values of the result
+    types.
     """
 
     custom_form = _AssumingForm()

@@ -66,8 +66,8 @@ class FunctionLibrary(
     name="shape.function_library",
     traits=(traits.IsolatedFromAbove, traits.SymbolTable, traits.SymbolTrait, traits.SingleBlock),
 ):
-    """A library of shape functions, with the operations whose result shapes they compute. C1: its region has one block,
-    which receives nothing.
+    """A library of shape functions, with the operations whose result shapes they compute. C1: the region has one block
+    without arguments.
     """
 
     custom_form = _LibraryForm()

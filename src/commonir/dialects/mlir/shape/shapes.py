@@ -67,9 +67,7 @@ class _ConstShapeForm:
 
 
 class ConstShape(ShapeOp, FromData, name="shape.const_shape", traits=(traits.Pure, traits.ConstantLike)):
-    """A compile-time shape. C1: its sizes are positions. C2: a result that is a vector has as many elements as there
-    are sizes.
-    """
+    """A compile-time shape. C1: the dims are of type index. C2: a tensor as result has an element for each dim."""
 
     custom_form = _ConstShapeForm()
 
@@ -142,7 +140,7 @@ class ToExtentTensor(
 class ShapeOf(
     ShapeOp, name="shape.shape_of", traits=(traits.Pure,), assembly="$arg attr-dict `:` type($arg) `->` type($result)"
 ):
-    """The shape of a tensor. C1: a result that is a vector has as many elements as the tensor has axes."""
+    """The shape of a tensor. C1: a result that is a tensor has one element for each axis."""
 
     arg: Value = operand(ShapedOrValueShape)
     result_: Value = result(ShapeOrExtents)
@@ -325,8 +323,8 @@ class Yield(
     traits=(traits.Pure, traits.Terminator, has_parent("shape.reduce", "shape.function_library")),
     assembly="attr-dict ($operands^ `:` type($operands))?",
 ):
-    """Yields values from the region of a reduction. C1: they are as many as the results of the operation around, of
-    their types.
+    """Yields values from the region of a reduction. C1: the operands have the types of the results of the enclosing
+    operation.
     """
 
     operands_: tuple[Value, ...] = operand(AnyType, variadic=True)
@@ -383,9 +381,9 @@ class _ReduceForm:
 class Reduce(ShapeOp, name="shape.reduce", traits=(ImplicitTerminator("shape.yield"),)):
     """Reduces the dims of a shape with a region, in order.
 
-    The region receives the position of a size, the size and the current values, and yields the next ones.
+    The region takes the index of a dim, the dim and the current values, and yields the next values.
 
-    C1: the region receives a position, a size as the shape holds them, and one value for each initial one, of its type.
+    C1: the region takes an index, a dim of the shape, and one argument of the type of each initial value.
     """
 
     custom_form = _ReduceForm()

@@ -134,8 +134,8 @@ class Meet(
     traits=(traits.Commutative,),
     assembly="$arg0 `,` $arg1 (`,` `error` `=` $error^)? attr-dict `:` type($arg0) `,` type($arg1) `->` type($result)",
 ):
-    """The most specific shape or dim that two agree on; unspecified if they contradict each other. C1: both are sizes
-    or both are shapes.
+    """The most specific shape or dim that two agree on; unspecified if they contradict each other. C1: both operands
+    are dims, or both are shapes.
     """
 
     arg0: Value = operand(AnyShapeOrSize)

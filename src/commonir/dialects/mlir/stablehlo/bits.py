@@ -36,8 +36,8 @@ from commonir.ods.type_rules import are_compatible_shapes
 
 
 class BitcastConvert(HloOp, name="stablehlo.bitcast_convert", traits=(traits.Pure,)):
-    """Reinterprets the bits as another element type; if widths differ, the last axis is added or removed. C1: shapes
-    agree, but for an axis at the end that is as long as the wider number has narrower ones.
+    """Reinterprets the bits as another element type; if widths differ, the last axis is added or removed. C1: the
+    shapes agree, except for a last axis whose size is the ratio of the bit widths.
     """
 
     assembly = "operands attr-dict `:` functional-type(operands, results)"

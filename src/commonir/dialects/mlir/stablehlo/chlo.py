@@ -246,8 +246,8 @@ class Constant(HloOp, name="chlo.constant", traits=(traits.ConstantLike, traits.
 
 
 class TopK(HloOp, name="chlo.top_k", traits=(traits.Pure,), assembly=TOP_K):
-    """The k largest elements along the last axis in descending order, and their indices. C1: there are as many along
-    it.
+    """The k largest elements along the last axis in descending order, and their indices. C1: k is at most the size of
+    the last axis.
     """
 
     operand: Value = operand(Any)

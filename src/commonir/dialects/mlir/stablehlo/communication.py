@@ -117,8 +117,8 @@ class _Effect(HloOp):
 
 
 class Infeed(_Effect, name="stablehlo.infeed"):
-    """Reads values from the infeed of the device, and returns a token. C1: the last result is a token, and the only
-    one. C2: a layout has the order of axes of each tensor.
+    """Reads values from the infeed of the device, and returns a token. C1: the last result is the only token. C2: a
+    layout permutes the axes of each tensor.
     """
 
     token: Value = operand(Token)
@@ -160,7 +160,7 @@ class Outfeed(_Effect, name="stablehlo.outfeed"):
 
 
 class Send(_Effect, name="stablehlo.send"):
-    """Sends values to another process. C1: the channel is of the kind that the transfer is."""
+    """Sends values to another process. C1: the type of the channel fits the transfer."""
 
     inputs: tuple[Value, ...] = operand(AnyQuantizedToo, variadic=True)
     token: Value = operand(Token)
@@ -183,7 +183,7 @@ def _check_channel(op: HloOp, channel: ChannelHandle, kind: int) -> Iterator[Dia
 
 
 class Recv(_Effect, name="stablehlo.recv"):
-    """Receives values from another process, and returns a token. C1: the last result is a token, and the only one."""
+    """Receives values from another process, and returns a token. C1: the last result is the only token."""
 
     token: Value = operand(Token)
     channel_handle: ChannelHandle = attribute(channel_handle)
@@ -334,7 +334,7 @@ class _Reducing(_Collective, traits=(RETURNS,)):
 
 
 class AllReduce(_Reducing, name="stablehlo.all_reduce"):
-    """Combines the values of all processes of a group. C1: the program combines values of their types."""
+    """Combines the values of all processes of a group. C1: the computation combines two values of the element type."""
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     replica_groups: Attribute = attribute(attr_types.any_attribute)
@@ -355,8 +355,8 @@ class AllReduce(_Reducing, name="stablehlo.all_reduce"):
 
 
 class ReduceScatter(_Reducing, name="stablehlo.reduce_scatter"):
-    """Reduces the values of all processes of a group, and scatters the result along an axis. C1: the program combines
-    values of their types.
+    """Reduces the values of all processes of a group, and scatters the result along an axis. C1: the computation
+    combines two values of the element type.
     """
 
     operand: Value = operand(AnyHlo)
@@ -379,7 +379,9 @@ class ReduceScatter(_Reducing, name="stablehlo.reduce_scatter"):
 
 
 class CollectiveReduce(_Reducing, name="stablehlo.collective_reduce"):
-    """Reduces the values of a group of processes, for one of them. C1: the program combines values of their types."""
+    """Reduces the values of a group of processes, for one of them. C1: the computation combines two values of the
+    element type.
+    """
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
     replica_groups: Attribute = attribute(attr_types.any_attribute)
@@ -396,8 +398,8 @@ class CollectiveReduce(_Reducing, name="stablehlo.collective_reduce"):
 
 
 class AllToAll(_Collective, name="stablehlo.all_to_all"):
-    """Splits the operand along an axis, exchanges the parts in the group, and concatenates those received. C1: parts
-    are of one size. C2: groups have as many processes as there are parts.
+    """Splits the operand along an axis, exchanges the parts in the group, and concatenates those received. C1: the
+    number of parts divides the axis that is split. C2: the size of the groups is the number of parts.
     """
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
@@ -442,8 +444,8 @@ class AllToAll(_Collective, name="stablehlo.all_to_all"):
 
 
 class CollectiveBroadcast(_Collective, name="stablehlo.collective_broadcast"):
-    """Sends the value of the first process of a group, or of the computed root, to all. C1: there are operands, the
-    last of which has the process of each, where that is computed.
+    """Sends the value of the first process of a group, or of the computed root, to all. C1: there are operands; with a
+    dynamic root, the last one is the root of each group.
     """
 
     operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
@@ -462,8 +464,8 @@ class CollectiveBroadcast(_Collective, name="stablehlo.collective_broadcast"):
 
 
 class CollectivePermute(HloOp, name="stablehlo.collective_permute", traits=(SameOperandsAndResultElementType,)):
-    """Sends values from source to target processes; a process that receives nothing gets zeros. C1: there are pairs of
-    processes.
+    """Sends values from source to target processes; a process that receives nothing gets zeros. C1: each pair has a
+    source and a target process.
     """
 
     assembly = ""
@@ -503,8 +505,8 @@ class CrossReplicaSum(HloOp, name="stablehlo.cross-replica-sum"):
 
 
 class AsyncStart(HloOp, name="stablehlo.async_start", traits=(RETURNS, traits.IsolatedFromAbove)):
-    """Starts an asynchronous computation. C1: the program is one exchange among processes, or one slice. C2: it
-    receives values of the types of the operands. C3: the result will be what it returns.
+    """Starts an asynchronous computation. C1: the body is one collective or slice operation. C2: its arguments have the
+    types of the operands. C3: the future has the types that it returns.
     """
 
     assembly = ""
@@ -559,7 +561,7 @@ def _check_future(op: HloOp, values: Sequence[Type], future: Type) -> Iterator[D
 
 
 class AsyncDone(HloOp, name="stablehlo.async_done"):
-    """Waits for an asynchronous program and returns its results. C3: the results are what the operand will be."""
+    """Waits for an asynchronous program and returns its results. C3: the results have the types of the future."""
 
     assembly = ""
 
@@ -581,8 +583,8 @@ class Rng(
         "$a `,` $b `,` $shape `,` `distribution` `=` $rng_distribution attr-dict `:` functional-type(operands, results)"
     ),
 ):
-    """Random numbers, uniform in [a, b) or normal of mean a and standard deviation b. C1: normal numbers are floats.
-    C2: the result has the shape.
+    """Random numbers, uniform in [a, b) or normal of mean a and standard deviation b. C1: the normal distribution is of
+    floats. C2: the result has the shape of the operand `shape`.
     """
 
     a: Value = operand(ScalarPredIntOrFloat)
@@ -618,7 +620,7 @@ class RngBitGenerator(
     traits=(traits.Pure,),
     assembly="$initial_state `,` `algorithm` `=` $rng_algorithm attr-dict `:` functional-type(operands, results)",
 ):
-    """Generates random bits from a state, and returns the next state. C1: states have one type."""
+    """Generates random bits from a state, and returns the next state. C1: the states have one type."""
 
     rng_algorithm: RngAlgorithm = attribute(rng_algorithm)
     initial_state: Value = operand(IntegersOrFloats)

@@ -58,8 +58,8 @@ class Compare(
         "$comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)? attr-dict `:` functional-type(operands, results)"
     ),
 ):
-    """Compares elementwise in a direction; NaN is unordered, unless the comparison is of total order. C1: the kind of
-    comparison is one that the elements have.
+    """Compares elementwise in a direction; NaN is unordered, unless the comparison is of total order. C1: the
+    comparison type fits the element type.
     """
 
     lhs: Value = operand(AnyHlo)
@@ -101,8 +101,8 @@ def total_order(x: Value) -> Value:
 
 
 class Select(HloOp, name="stablehlo.select", traits=(traits.Elementwise, traits.Pure)):
-    """Selects elements of the first value where the condition is true, else of the second. C1: the condition is of rank
-    0 or of the shape of the values. C2: the values have one type.
+    """Selects elements of the first value where the condition is true, else of the second. C1: the condition has rank 0
+    or the shape of the values. C2: the values have one type.
     """
 
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(types=forms.SelectTypes())
@@ -135,7 +135,7 @@ def _merged(a: Type, b: Type) -> Type:
 
 
 class Clamp(HloOp, name="stablehlo.clamp", traits=(traits.Elementwise, traits.Pure, CompatibleElements)):
-    """Clamps each element between a minimum and a maximum. C1: bounds are of rank 0 or of the shape of the operand."""
+    """Clamps each element between a minimum and a maximum. C1: bounds have rank 0 or the shape of the operand."""
 
     custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
 

@@ -91,7 +91,7 @@ class DynamicIota(
     traits=(traits.Pure,),
     assembly="$output_shape `,` `dim` `=` $iota_dimension attr-dict `:` functional-type(operands, results)",
 ):
-    """Fills a tensor of a computed shape with indices along an axis. C1: the axis is one of the result."""
+    """Fills a tensor of a computed shape with indices along an axis. C1: the dimension is an axis of the result."""
 
     output_shape: Value = operand(Sizes, by_value=True)
     iota_dimension: int = attribute(axis, check=non_negative)

@@ -102,7 +102,7 @@ def contracted(a: Value, b: Value, dims: DotDims, expected: ElementType) -> Valu
 
 
 class Dot(HloOp, name="stablehlo.dot", traits=(traits.Pure,)):
-    """Product of matrices or vectors. C1: operands have one axis or two. C2: the axes that are summed are alike."""
+    """Product of matrices or vectors. C1: the operands have rank 1 or 2. C2: the contracted axes have equal sizes."""
 
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(forms.PRECISION)
 
@@ -132,8 +132,9 @@ class Dot(HloOp, name="stablehlo.dot", traits=(traits.Pure,)):
 
 
 class DotGeneral(HloOp, name="stablehlo.dot_general", traits=(traits.Pure,)):
-    """Contraction over contracting dimensions of two tensors, for each index of their batching dimensions. C1: there
-    are as many axes of each on both sides. C2: each is named once and there. C3: axes that go together are of one size.
+    """Contraction over contracting dimensions of two tensors, for each index of their batching dimensions. C1: both
+    operands have equally many batching and contracting dimensions. C2: each is an axis, named once. C3: corresponding
+    axes have equal sizes.
     """
 
     custom_form: ClassVar[CustomForm | None] = forms.DotForm()
@@ -329,8 +330,9 @@ class _Convolution(HloOp, traits=(traits.Pure,)):
 
 
 class Convolution(_Convolution, name="stablehlo.convolution"):
-    """Convolution: sums of products of a kernel with each window of the input. C1: operands have one rank. C2: each of
-    their axes is named once. C3: there are numbers for each spatial axis. C4: groups divide batches and features.
+    """Convolution: sums of products of a kernel with each window of the input. C1: the operands have one rank. C2: the
+    dimension numbers name each axis once. C3: strides, padding, dilations and reversal have one entry for each spatial
+    axis. C4: group counts divide batches and features.
     """
 
     custom_form: ClassVar[CustomForm | None] = forms.ConvolutionForm()
@@ -484,8 +486,9 @@ class Fft(
         "attr-dict `:` functional-type(operands, results)"
     ),
 ):
-    """Fast Fourier transform, or its inverse, over the last axes. C1: there are one to three lengths, and as many axes.
-    C2: elements are as the kind of transform has them. C3: lengths are those of the axes, of the last as the kind says.
+    """Fast Fourier transform, or its inverse, over the last axes. C1: there are one to three lengths, and at least as
+    many axes. C2: the element type fits the type of the transform. C3: lengths are the sizes of the last axes; for the
+    inverse of a real transform the last one is that of the result.
     """
 
     operand: Value = operand(FloatsOrComplexes)
@@ -572,7 +575,7 @@ def _joined(pair: Value) -> Value:
 
 
 class Cholesky(HloOp, name="stablehlo.cholesky", traits=(traits.Pure, CompatibleElements)):
-    """Cholesky decomposition of symmetric positive-definite matrices. C1: matrices are square."""
+    """Cholesky decomposition of symmetric positive-definite matrices. C1: the matrices are square."""
 
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(forms.flag("lower", "lower"), types=forms.SAME)
 
@@ -630,7 +633,9 @@ def _lower_factor(a: Value, size: int, rank: int) -> Value:
 
 
 class TriangularSolve(HloOp, name="stablehlo.triangular_solve", traits=(traits.Pure, CompatibleElements)):
-    """Solves linear systems with triangular coefficient matrices. C1: matrices are square. C2: they fit."""
+    """Solves linear systems with triangular coefficient matrices. C1: the matrices are square. C2: the sizes of both
+    operands agree.
+    """
 
     assembly = ""
 

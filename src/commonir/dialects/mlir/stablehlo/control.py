@@ -71,8 +71,8 @@ def _scalar_problem(op: HloOp, value: Value, what: str) -> Iterator[Diagnostic]:
 
 
 class If(HloOp, Conditional, name="stablehlo.if", traits=(RETURNS,)):
-    """Executes the first branch if a condition is true, else the second, and returns its results. C1: the condition is
-    of rank 0. C2: programs receive nothing and return values of the types of the results.
+    """Executes the first branch if a condition is true, else the second, and returns its results. C1: the condition has
+    rank 0. C2: branches take no arguments and return values of the result types.
     """
 
     assembly = ""
@@ -112,8 +112,8 @@ def _scalar(x: Value) -> Value:
 
 
 class Case(HloOp, RegionBranch, name="stablehlo.case", traits=(RETURNS,)):
-    """Executes the branch of an index, the last one if it is out of range, and returns its results. C1: there is a
-    program. C2: programs receive nothing and return values of the types of the results.
+    """Executes the branch of an index, the last one if it is out of range, and returns its results. C1: there is at
+    least one branch. C2: branches take no arguments and return values of the result types.
     """
 
     assembly = ""
@@ -164,8 +164,8 @@ def _yielding(values: Sequence[Value]) -> Region:
 
 
 class While(HloOp, name="stablehlo.while", traits=(RETURNS,)):
-    """While loop: executes the body on loop-carried values while the condition on them is true. C1: both programs
-    receive the values. C2: the first returns a bool. C3: the second returns values of their types.
+    """While loop: executes the body on loop-carried values while the condition on them is true. C1: both regions take
+    arguments of the types of the operands. C2: the first returns a bool. C3: the second returns values of those types.
     """
 
     custom_form: ClassVar[CustomForm | None] = forms.WhileForm()
@@ -237,7 +237,7 @@ class GetTupleElement(
     traits=(traits.Pure, traits.Ungroups),
     assembly="$operand `[` $index `]` attr-dict `:` functional-type(operands, results)",
 ):
-    """Extracts one element of a tuple. C1: it has so many."""
+    """Extracts one element of a tuple. C1: the index is less than the number of elements."""
 
     operand: Value = operand(Tuple)
     index: int = attribute(small)
@@ -272,8 +272,8 @@ class Composite(
     name="stablehlo.composite",
     assembly=("$name operands (` ` `(` $composite_regions^ `)`)? attr-dict `:` functional-type(operands, results)"),
 ):
-    """Calls a decomposition under a name that a backend may implement itself. C1: the function is there, and of these
-    types. C2: the name is that of a dialect and of something in it.
+    """Calls a decomposition under a name that a backend may implement itself. C1: the decomposition is a function of
+    these operand and result types. C2: the name has a namespace.
     """
 
     inputs: tuple[Value, ...] = operand(TensorTokenOrTuple, variadic=True)

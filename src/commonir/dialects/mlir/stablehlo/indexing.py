@@ -165,9 +165,12 @@ class _Gather(HloOp, traits=(traits.Pure,)):
 class Gather(_Gather, name="stablehlo.gather", traits=(all_element_types_match("operand_", "result_"),)):
     """Gathers slices at start indices, which are clamped to the operand.
 
-    C1: each axis of the operand is one of slices, dropped or shared. C2: positions lie along an axis that may be there.
-    C3: a position has a number for each axis that it is of. C4 to C7: lists of axes name none twice, and axes that are
-    there. C8: sizes are not larger than those of the operand. C9: those of dropped axes are 1.
+    C1: each axis of the operand is an offset, collapsed or batching dimension. C2: `index_vector_dim` is an axis of the
+    start indices, or one after the last. C3: an index vector has an entry for each dimension of `start_index_map`. C4:
+    offset dimensions are axes of the result, in ascending order. C5: collapsed dimensions are axes of the operand, in
+    ascending order. C6: batching dimensions of operand and start indices correspond, and are neither collapsed nor in
+    `start_index_map`. C7: `start_index_map` names axes of the operand, each once. C8: slice sizes are at most the sizes
+    of the operand. C9: collapsed and batching dimensions have slices of size 1.
     """
 
     assembly = ""
@@ -311,9 +314,10 @@ def _arranged(gathered: Value, dims: GatherDims, batch: int, order: Sequence[int
 class Scatter(HloOp, name="stablehlo.scatter", traits=(traits.Pure, traits.SameVariadicOperandSize)):
     """Combines slices at scatter indices with updates by a region; updates out of bounds are skipped.
 
-    C1: each axis of the inputs is one of windows, added or shared. C2: positions lie along an axis that may be there.
-    C3: a position has a number for each axis that it is of. C4: lists of axes name none twice, and axes that are there.
-    C5: the program combines values of the types of the inputs.
+    C1: each axis of the inputs is a window, inserted or batching dimension. C2: `index_vector_dim` is an axis of the
+    scatter indices, or one after the last. C3: an index vector has an entry for each dimension of
+    `scatter_dims_to_operand_dims`. C4: lists of dimensions name axes, each once. C5: the region combines values of the
+    element types of the inputs.
     """
 
     assembly = ""

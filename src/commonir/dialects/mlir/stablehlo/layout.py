@@ -59,7 +59,7 @@ from commonir.symbolic import Dim, element_count
 
 
 class Reshape(HloOp, name="stablehlo.reshape", traits=(traits.Pure, CompatibleElements), assembly=FUNCTIONAL):
-    """Reshapes a tensor, in row-major order. C1: there are as many."""
+    """Reshapes a tensor, in row-major order. C1: operand and result have equally many elements."""
 
     operand: Value = operand(AnyQuantizedToo)
     result_: Value = result(BoundedTensor)
@@ -87,7 +87,9 @@ def _count(shape: Shape | None) -> int | None:
 
 
 class DynamicReshape(HloOp, name="stablehlo.dynamic_reshape", traits=(traits.Pure,), assembly=FUNCTIONAL):
-    """Reshapes a tensor to a computed shape. C1: elements have one type. C2: the shape has a size for each axis."""
+    """Reshapes a tensor to a computed shape. C1: operand and result have one element type. C2: the computed shape has
+    an entry for each axis of the result.
+    """
 
     operand_: Value = operand(AnyQuantizedToo)
     output_shape: Value = operand(Sizes, by_value=True)
@@ -174,8 +176,9 @@ class BroadcastInDim(
     traits=(traits.Pure, CompatibleElements),
     assembly="$operand `,` `dims` `=` $broadcast_dimensions attr-dict `:` functional-type(operands, results)",
 ):
-    """Broadcasts a tensor whose axes are mapped to axes of the result. C1: there is an axis of the result for each of
-    the operand. C2: they differ. C3: they are there. C4: sizes are 1 or those of the result.
+    """Broadcasts a tensor whose axes are mapped to axes of the result. C1: there is an axis of the result for each axis
+    of the operand. C2: these differ. C3: they are axes of the result. C4: sizes of the operand are 1 or those of the
+    result.
     """
 
     operand: Value = operand(AnyQuantizedToo)
@@ -201,8 +204,9 @@ class DynamicBroadcastInDim(
 ):
     """Broadcasts a tensor to a computed shape; its axes are mapped to axes of the result.
 
-    C1: there is an axis of the result for each of the operand. C2: they differ. C3: they are there. C4: sizes are 1 or
-    those of the result. C5: the shape has a size for each axis. C6: hints are of axes of the operand, and differ.
+    C1: there is an axis of the result for each axis of the operand. C2: these differ. C3: they are axes of the result.
+    C4: sizes of the operand are 1 or those of the result. C5: the computed shape has an entry for each axis of the
+    result. C6: the known expanding and non-expanding dimensions are different axes of the operand.
     """
 
     operand_: Value = operand(AnyQuantizedToo)
@@ -252,7 +256,7 @@ class Transpose(
     traits=(traits.Pure, CompatibleElements),
     assembly="$operand `,` `dims` `=` $permutation attr-dict `:` functional-type(operands, results)",
 ):
-    """Permutes the axes of a tensor. C1: each axis stands in the order once."""
+    """Permutes the axes of a tensor. C1: the permutation names each axis once."""
 
     operand: Value = operand(AnyQuantizedToo)
     permutation: tuple[int, ...] = attribute(axes)
@@ -276,7 +280,7 @@ class Transpose(
 
 
 class Reverse(HloOp, name="stablehlo.reverse", traits=(traits.Pure, CompatibleTypes)):
-    """Reverses the order of the elements along some axes. C1: they differ and are those of the operand."""
+    """Reverses the order of the elements along some axes. C1: the dimensions are different axes of the operand."""
 
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(forms.numbers("dims", "dimensions"), types=forms.SAME)
 
@@ -295,8 +299,8 @@ class Reverse(HloOp, name="stablehlo.reverse", traits=(traits.Pure, CompatibleTy
 
 
 class Concatenate(HloOp, name="stablehlo.concatenate", traits=(traits.Pure, SameOperandsAndResultElementType)):
-    """Concatenates tensors along an axis. C1: there is one. C2: the axis is one of theirs. C3: their other sizes are
-    equal.
+    """Concatenates tensors along an axis. C1: there is at least one operand. C2: the dimension is an axis of the
+    operands. C3: the sizes along the other axes are equal.
     """
 
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(forms.number("dim", "dimension"))
@@ -345,8 +349,8 @@ class Concatenate(HloOp, name="stablehlo.concatenate", traits=(traits.Pure, Same
 
 
 class Slice(HloOp, name="stablehlo.slice", traits=(traits.Pure, SameOperandsAndResultElementType)):
-    """Extracts a strided slice between static bounds. C1: there are positions and a distance for each axis. C2:
-    positions are in the tensor and in order, distances positive.
+    """Extracts a strided slice between static bounds. C1: start indices, limits and strides have one entry for each
+    axis. C2: 0 <= start <= limit <= size for each axis, and strides are positive.
     """
 
     custom_form: ClassVar[CustomForm | None] = forms.SliceForm()
@@ -422,7 +426,7 @@ class DynamicSlice(
     HloOp, name="stablehlo.dynamic_slice", traits=(traits.Pure, all_element_types_match("operand_", "result_"))
 ):
     """Extracts a slice of a static size at computed start indices, which are clamped to the operand. C1: there is a
-    position for each axis. C2: sizes are not larger than those of the operand.
+    start index for each axis. C2: slice sizes are at most the sizes of the operand.
     """
 
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(forms.numbers("sizes", "slice_sizes"))
@@ -487,8 +491,8 @@ class DynamicUpdateSlice(
     traits=(traits.Pure, all_element_types_match("operand_", "update", "result_")),
     assembly=FUNCTIONAL,
 ):
-    """Updates a slice at computed start indices, which are clamped to the operand. C1: there is a position for each
-    axis, and the update has as many. C2: it is not larger than the operand.
+    """Updates a slice at computed start indices, which are clamped to the operand. C1: there is a start index for each
+    axis, and the update has the rank of the operand. C2: the sizes of the update are at most those of the operand.
     """
 
     operand_: Value = operand(AnyHlo)
@@ -595,8 +599,8 @@ class Pad(
         "`interior` `=` $interior_padding attr-dict `:` functional-type(operands, results)"
     ),
 ):
-    """Pads a tensor at its edges and between its elements; negative padding removes elements. C1: there are numbers for
-    each axis. C2: those between are not negative. C3: no size becomes negative.
+    """Pads a tensor at its edges and between its elements; negative padding removes elements. C1: the amounts have one
+    entry for each axis. C2: interior padding is not negative. C3: no size of the result is negative.
     """
 
     operand_: Value = operand(AnyHlo)
@@ -643,8 +647,8 @@ class DynamicPad(
     ),
     assembly=FUNCTIONAL,
 ):
-    """Pads a tensor by computed amounts at its edges and between its elements. C1: there are numbers for each axis. C2:
-    those between elements are not negative.
+    """Pads a tensor by computed amounts at its edges and between its elements. C1: the amounts have one entry for each
+    axis. C2: interior padding is not negative.
     """
 
     operand_: Value = operand(AnyHlo)
@@ -691,7 +695,7 @@ class GetDimensionSize(
     traits=(traits.Pure,),
     assembly="$operand `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)",
 ):
-    """The dim of the operand along an axis. C1: it is one of the operand."""
+    """The dim of the operand along an axis. C1: the dimension is an axis of the operand."""
 
     operand: Value = operand(AnyQuantizedToo)
     dimension: int = attribute(axis, check=non_negative)
@@ -714,7 +718,9 @@ class SetDimensionSize(
     traits=(traits.Pure,),
     assembly="$operand `,` $size `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)",
 ):
-    """Sets the dim along an axis to a computed number: keeps the first elements. C1: it is one of the operand."""
+    """Sets the dim along an axis to a computed number: keeps the first elements. C1: the dimension is an axis of the
+    operand.
+    """
 
     operand_: Value = operand(AnyHlo)
     size: Value = operand(I32Tensor, by_value=True)

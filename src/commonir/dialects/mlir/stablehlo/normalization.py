@@ -83,8 +83,8 @@ class _Norm(HloOp, traits=(traits.Pure, CompatibleElements)):
 
 
 class BatchNormInference(_Norm, name="stablehlo.batch_norm_inference"):
-    """Batch normalization with given mean and variance. C1: the axis is one of the operand. C2: there is a number for
-    each feature.
+    """Batch normalization with given mean and variance. C1: the feature index is an axis of the operand. C2: the other
+    operands have one element for each feature.
     """
 
     operand_: Value = operand(NormInput)
@@ -106,8 +106,8 @@ class BatchNormInference(_Norm, name="stablehlo.batch_norm_inference"):
 
 
 class BatchNormTraining(_Norm, name="stablehlo.batch_norm_training"):
-    """Batch normalization with the mean and variance of the batch, which it also returns. C1: the axis is one of the
-    operand. C2: there is a number for each feature.
+    """Batch normalization with the mean and variance of the batch, which it also returns. C1: the feature index is an
+    axis of the operand. C2: the other operands have one element for each feature.
     """
 
     operand_: Value = operand(NormInput)
@@ -125,8 +125,8 @@ class BatchNormTraining(_Norm, name="stablehlo.batch_norm_training"):
 
 
 class BatchNormGrad(_Norm, name="stablehlo.batch_norm_grad"):
-    """Gradients of batch normalization with respect to its operand, scale and offset. C1: the axis is one of the
-    operand. C2: there is a number for each feature.
+    """Gradients of batch normalization with respect to its operand, scale and offset. C1: the feature index is an axis
+    of the operand. C2: the other operands have one element for each feature.
     """
 
     operand_: Value = operand(NormInput)

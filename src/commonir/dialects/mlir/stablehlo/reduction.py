@@ -147,8 +147,8 @@ _NEUTRAL = {"add": 0, "mul": 1, "max": -inf, "min": inf, "and": True, "or": Fals
 
 
 class Reduce(HloOp, name="stablehlo.reduce", traits=(traits.Pure, SameVariadicOperandSize, RETURNS)):
-    """Reduces tensors along some axes with a region, starting from initial values. C1: inputs have one shape. C2: axes
-    differ and are there. C3: the program combines values of the types of the initial ones.
+    """Reduces tensors along some axes with a region, starting from initial values. C1: the inputs have one shape. C2:
+    the dimensions are different axes of the inputs. C3: the region combines values of the types of the initial values.
     """
 
     custom_form: ClassVar[CustomForm | None] = forms.ReduceForm()
@@ -255,8 +255,8 @@ def window_sizes(
 class ReduceWindow(HloOp, name="stablehlo.reduce_window", traits=(traits.Pure, SameVariadicOperandSize, RETURNS)):
     """Reduces each window of tensors with a region, starting from initial values, which also pad the inputs.
 
-    C1: inputs have one shape. C2: there are numbers for each axis, and they are positive. C3: the program combines
-    values of the types of the initial ones.
+    C1: the inputs have one shape. C2: window dimensions, strides and dilations have one positive entry for each axis.
+    C3: the region combines values of the types of the initial values.
     """
 
     assembly = ""
@@ -384,8 +384,8 @@ def _pooled(
 class SelectAndScatter(HloOp, name="stablehlo.select_and_scatter", traits=(traits.Pure,)):
     """Selects an element of each window by a region, and scatters the source to these by another.
 
-    C1: there are numbers for each axis. C2: programs select and combine values of the type of the initial one. C3: the
-    source has an element for each window.
+    C1: window dimensions, strides and padding have one entry for each axis. C2: the regions compare and combine values
+    of the element type. C3: the source has an element for each window.
     """
 
     assembly = ""
@@ -484,8 +484,9 @@ def _offsets(window: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 class Sort(HloOp, name="stablehlo.sort", traits=(traits.Pure, SameOperandsAndResultShape)):
-    """Sorts tensors along an axis by a comparison of elements; all of them are permuted alike. C1: there is an input.
-    C2: the axis is one of theirs. C3: the comparison takes two numbers of each and returns a bool.
+    """Sorts tensors along an axis by a comparison of elements; all of them are permuted alike. C1: there is at least
+    one input. C2: the dimension is an axis of the inputs. C3: the comparator takes two elements of each input and
+    returns a bool.
     """
 
     assembly = ""
@@ -562,8 +563,8 @@ def _ranked(inputs: Sequence[Value], axis: int, comparator: Region, sizes: Seque
 
 
 class Map(HloOp, name="stablehlo.map", traits=(traits.Pure, SameOperandsAndResultShape, RETURNS)):
-    """Applies a region elementwise to tensors. C1: there is an input. C2: axes are all those of the inputs in order.
-    C3: the program takes a number of each input.
+    """Applies a region elementwise to tensors. C1: there is at least one input. C2: the dimensions are all axes of the
+    inputs, in order. C3: the region takes one element of each input.
     """
 
     assembly = ""

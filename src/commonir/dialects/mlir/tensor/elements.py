@@ -31,8 +31,8 @@ AnyNon0RankedOrUnrankedTensor = confined(
 class Empty(
     TensorOp, name="tensor.empty", traits=(traits.Pure,), assembly="`(`$dynamic_sizes`)` attr-dict `:` type($result)"
 ):
-    """A tensor of a shape with unspecified elements; here they are zeros. C1: there is one operand for each size that
-    the type leaves open.
+    """A tensor of a shape with unspecified elements; here they are zeros. C1: there is one operand for each dynamic dim
+    of the type.
     """
 
     dynamic_sizes: tuple[Value, ...] = operand(Index, variadic=True)

@@ -52,8 +52,8 @@ def _cannot_cast(op: TensorOp, source: Type, dest: Type) -> Diagnostic:
 class Cast(
     TensorOp, name="tensor.cast", traits=(traits.Pure,), assembly="$source attr-dict `:` type($source) `to` type($dest)"
 ):
-    """Casts a tensor to a type with a more or less static shape. C1: the types have one element type and shapes that
-    may be equal.
+    """Casts a tensor to a type with a more or less static shape. C1: the types have one element type and compatible
+    shapes.
     """
 
     result_name = "cast"
@@ -76,8 +76,8 @@ class Bitcast(
     traits=(traits.Pure,),
     assembly="$source attr-dict `:` type($source) `to` type($dest)",
 ):
-    """Reinterprets the bits of each element as another type of the same width. C1: the element types have one width,
-    and the shapes may be equal.
+    """Reinterprets the bits of each element as another type of the same width. C1: the element types have one bit
+    width, and the shapes are compatible.
     """
 
     source: Value = operand(_NUMBERS)
@@ -108,8 +108,8 @@ class Reshape(
 ):
     """Reshapes a tensor, in row-major order, to a shape given by an operand.
 
-    C1: source and result have one element type. C2: a ranked result has as many axes as the shape has entries. C3: of
-    known sizes, source and result have equally many elements.
+    C1: source and result have one element type. C2: a ranked result has as many axes as the shape has entries. C3:
+    source and result have equally many elements if both are static.
     """
 
     result_name = "reshape"
@@ -173,8 +173,8 @@ class ExpandShape(
     assembly="$src $reassociation `output_shape` custom<DynamicIndexList>($output_shape, $static_output_shape)"
     " attr-dict `:` type($src) `into` type($result)",
 ):
-    """Expands each dimension into several. C1: the groups of axes of the result are in order, one for each axis of the
-    source, and their sizes fit it. C2: the sizes stated are those of the result type.
+    """Expands each dimension into several. C1: there is a group of adjacent axes of the result for each axis of the
+    source, in order, and their sizes fit it. C2: `output_shape` has the sizes of the result type.
     """
 
     result_name = "expanded"
@@ -232,8 +232,8 @@ class CollapseShape(
     traits=(traits.Pure,),
     assembly="$src $reassociation attr-dict `:` type($src) `into` type($result)",
 ):
-    """Collapses groups of adjacent dimensions into one each. C1: the groups of axes of the source are in order, one for
-    each axis of the result, and their sizes fit it.
+    """Collapses groups of adjacent dimensions into one each. C1: there is a group of adjacent axes of the source for
+    each axis of the result, in order, and their sizes fit it.
     """
 
     result_name = "collapsed"

@@ -91,7 +91,7 @@ class ExtractSlice(
     " attr-dict `:` type($source) `to` type($result)",
 ):
     """Extracts a strided slice; dimensions of size 1 may be dropped. C1: there is an offset, a size and a stride for
-    each axis. C2: a static slice lies inside of the tensor. C3: the result has the sizes stated.
+    each axis. C2: a static slice lies within the source. C3: the result has the declared sizes.
     """
 
     result_name = "extracted_slice"
@@ -195,8 +195,8 @@ class InsertSlice(
 ):
     """Inserts a tensor into a strided slice of a copy of another; dimensions of size 1 may be missing.
 
-    C1: there is an offset, a size and a stride for each axis. C2: a static slice lies inside of the tensor. C3: the
-    source has the sizes stated.
+    C1: there is an offset, a size and a stride for each axis. C2: a static slice lies within the destination. C3: the
+    source has the declared sizes.
     """
 
     result_name = "inserted_slice"
@@ -266,8 +266,8 @@ def _scattered(
 class ParallelInsertSlice(Inserting, name="tensor.parallel_insert_slice", assembly=_INTO):
     """Inserts the result of one iteration of a parallel loop into a slice of a shared tensor.
 
-    C1: there is an offset, a size and a stride for each axis. C2: a static slice lies inside of the tensor. C3: the
-    source has the sizes stated. C4: it stands in an operation that combines what such programs make.
+    C1: there is an offset, a size and a stride for each axis. C2: a static slice lies within the destination. C3: the
+    source has the declared sizes. C4: the parent is an operation that combines the results of iterations.
     """
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -285,8 +285,8 @@ class Pad(
     " `high` `` custom<DynamicIndexList>($high, $static_high) $region attr-dict"
     " `:` type($source) `to` type($result)",
 ):
-    """Pads a tensor at both ends of each dimension with elements that a region computes from their indices. C1: there
-    is an amount for both sides of each axis. C2: the result has the sizes that follow.
+    """Pads a tensor at both ends of each dimension with elements that a region computes from their indices. C1: low and
+    high have one entry for each axis. C2: the result has the padded sizes.
     """
 
     result_name = "padded"
@@ -374,8 +374,9 @@ class Concat(
     traits=(traits.Pure,),
     assembly="`dim` `(` $dim `)` $inputs attr-dict `:` functional-type(operands, results)",
 ):
-    """Concatenates tensors along an axis. C1: there is a tensor. C2: all have the rank and element type of the result,
-    and the axis is one of theirs. C3: sizes agree, and those along the axis add up.
+    """Concatenates tensors along an axis. C1: there is at least one input. C2: the inputs have the rank and element
+    type of the result, and the dimension is one of its axes. C3: sizes along other axes agree, and those along the
+    dimension add up.
     """
 
     result_name = "concat"
@@ -455,8 +456,8 @@ class Gather(
 ):
     """Gathers slices of a tensor at indices; dimensions of the indices precede those of the slices.
 
-    C1: rows of positions have one entry for each of the axes named, which are in order. C2: the axes named have size 1
-    in the result, or are not there.
+    C1: an index has one entry for each of the gather dimensions, which are in ascending order. C2: these dimensions
+    have size 1 in the result, or are dropped.
     """
 
     result_name = "gather"
@@ -500,8 +501,8 @@ class Scatter(
 ):
     """Scatters slices into a copy of a tensor, at indices that differ.
 
-    C1: rows of positions have one entry for each of the axes named, which are in order. C2: the axes named have size 1
-    in the source, or are not there. C3: it is said that positions are unique. C4: the result has the type of `dest`.
+    C1: an index has one entry for each of the scatter dimensions, which are in ascending order. C2: these dimensions
+    have size 1 in the source, or are dropped. C3: the attribute `unique` is set. C4: the result has the type of `dest`.
     """
 
     result_name = "scatter"

@@ -113,7 +113,7 @@ class _IfForm:
 
 class CondIf(MlirOp, Conditional, name="tosa.cond_if", traits=(RecursiveEffects,)):
     """Executes the first region if a condition is true, else the second, and returns what it yields. C1: the condition
-    has one element. C2: both programs receive the values and yield the results.
+    has one element. C2: both regions take the inputs and yield values of the result types.
     """
 
     custom_form: ClassVar[CustomForm | None] = _IfForm()
@@ -202,8 +202,8 @@ class _WhileForm:
 class WhileLoop(MlirOp, name="tosa.while_loop", traits=(RecursiveEffects,)):
     """While loop: runs the second region on loop-carried values while the first yields true for them.
 
-    C1: both programs receive the values, and the second yields values of their types, which are those of the results.
-    C2: the first yields one bool.
+    C1: both regions take the inputs, and the second yields values of their types, which are the result types. C2: the
+    first yields one bool.
     """
 
     custom_form: ClassVar[CustomForm | None] = _WhileForm()
@@ -309,7 +309,7 @@ def _fits(type: Type, declared: Type) -> bool:
 
 
 class VariableRead(_VariableUse, name="tosa.variable_read", assembly="$name attr-dict `:` type($output1)"):
-    """Reads a variable. C1: the variable is there, and of the type of the value."""
+    """Reads a variable. C1: the variable is declared with the type of the value."""
 
     output1: Value = result(AnyTosaTensor)
 
@@ -319,7 +319,7 @@ class VariableRead(_VariableUse, name="tosa.variable_read", assembly="$name attr
 
 
 class VariableWrite(_VariableUse, name="tosa.variable_write", assembly="$name attr-dict `,` $input1 `:` type($input1)"):
-    """Writes a variable. C1: the variable is there, and of the type of the value."""
+    """Writes a variable. C1: the variable is declared with the type of the value."""
 
     input1: Value = operand(AnyTosaTensor)
 

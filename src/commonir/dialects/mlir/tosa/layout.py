@@ -80,7 +80,9 @@ class Const(TosaOp, FromData, name="tosa.const", traits=(traits.ConstantLike,)):
 
 
 class Concat(TosaOp, name="tosa.concat"):
-    """Concatenates tensors along an axis. C1: the axis is one of the operands. C2: their other sizes are equal."""
+    """Concatenates tensors along an axis. C1: the axis is one of the operands'. C2: sizes along the other axes are
+    equal.
+    """
 
     input1: tuple[Value, ...] = operand(AtLeast1D, variadic=True)
     axis: int = attribute(axis)
@@ -156,7 +158,7 @@ class Pad(TosaOp, name="tosa.pad"):
 
 
 class Reshape(TosaOp, name="tosa.reshape"):
-    """Reshapes a tensor, in row-major order. C1: the shape has as many elements."""
+    """Reshapes a tensor, in row-major order. C1: the shape has as many elements as the operand."""
 
     input1: Value = operand(AnyTosaTensor)
     shape: Value = operand(AnyShape)
@@ -189,7 +191,7 @@ def _count(shape: Shape | None) -> int | None:
 
 
 class Reverse(TosaOp, name="tosa.reverse"):
-    """Reverses the order of the elements along an axis. C1: the axis is one of the operand."""
+    """Reverses the order of the elements along an axis. C1: the axis is one of the operand's."""
 
     input1: Value = operand(AtLeast1D)
     axis: int = attribute(axis)
@@ -267,7 +269,9 @@ class Tile(TosaOp, name="tosa.tile"):
 
 
 class Transpose(TosaOp, name="tosa.transpose", traits=(all_element_types_match("input1", "output"),)):
-    """Permutes the axes: axis n of the result is axis perms[n] of the operand. C1: each axis is named once."""
+    """Permutes the axes: axis n of the result is axis perms[n] of the operand. C1: the permutation names each axis
+    once.
+    """
 
     input1: Value = operand(AtLeast1D)
     perms: tuple[int, ...] = attribute(permutation)

@@ -159,7 +159,8 @@ class ArgMax(TosaOp, name="tosa.argmax"):
 
     A NaN is larger than every number, unless it is ignored: then it is smaller.
 
-    C1: the axis is one of the operand. C2: positions are integers. C3: the result has the other sizes of the operand.
+    C1: the axis is one of the operand's. C2: the result is of integers. C3: the result has the other sizes of the
+    operand.
     """
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()

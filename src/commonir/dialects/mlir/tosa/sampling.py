@@ -67,7 +67,7 @@ class Resize(TosaOp, name="tosa.resize"):
     far the last one is moved, in parts of the numerators. Integers are interpolated without dividing, so that results
     have more bits.
 
-    C1: numerators and denominators are positive. C2: the result has the sizes that follow.
+    C1: numerators and denominators are positive. C2: the result has the sizes that scale, offset and border give.
     """
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()

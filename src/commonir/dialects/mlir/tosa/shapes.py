@@ -37,7 +37,7 @@ Size2 = Callable[[Dim, Dim], Dim]
 
 
 class ConstShape(TosaOp, name="tosa.const_shape", traits=(traits.ConstantLike,)):
-    """A compile-time shape. C1: they are a vector of as many positions as the type of the result says."""
+    """A compile-time shape. C1: the values are a vector of indices of the length of the result."""
 
     attr_types_suffice = True
 
@@ -225,7 +225,7 @@ class Log2FloorShape(_Unary, name="tosa.log2_floor_shape"):
 
 
 class ConcatShape(TosaOp, name="tosa.concat_shape"):
-    """Concatenates shapes. C1: there is one, and the result is as long as all of them."""
+    """Concatenates shapes. C1: there is at least one operand, and their lengths add up to that of the result."""
 
     input: tuple[Value, ...] = operand(AnyShape, variadic=True)
     output: Value = result(AnyShape)

@@ -377,7 +377,7 @@ class AvgPool2D(_Pool, name="tosa.avg_pool2d"):
     """2-D average pooling, NHWC; padding is not counted.
 
     C1: kernel and strides are positive, paddings not negative. C2: paddings are smaller than the kernel. C3: the result
-    has the sizes that follow. C4: zero points have the element types of what they belong to.
+    has the sizes that kernel, strides and padding give. C4: zero points have the element types of input and output.
     """
 
     input_zp: Value = operand(ZeroPoint)
@@ -419,7 +419,8 @@ class AvgPool2D(_Pool, name="tosa.avg_pool2d"):
 
 class MaxPool2D(_Pool, name="tosa.max_pool2d"):
     """2-D max pooling, NHWC; `nan_mode` propagates or ignores NaN. C1: kernel and strides are positive, paddings not
-    negative. C2: paddings are smaller than the kernel. C3: the result has the sizes that follow.
+    negative. C2: paddings are smaller than the kernel. C3: the result has the sizes that kernel, strides and padding
+    give.
     """
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()
@@ -448,7 +449,7 @@ class MaxPool2D(_Pool, name="tosa.max_pool2d"):
 
 
 class MatMul(TosaOp, name="tosa.matmul"):
-    """Batched matrix product. C1: the summed axes have one size, and so have the batches."""
+    """Batched matrix product. C1: the contracted sizes are equal, and so are the batches."""
 
     a: Value = operand(Tensor3D)
     b: Value = operand(Tensor3D)
