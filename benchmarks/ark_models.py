@@ -21,9 +21,9 @@ NODES = 2_500
 
 
 def _tensor(number: int, buffer: int) -> dict[str, object]:
-    held = {"Id": buffer, "Rank": -1, "SendTags": [], "RecvTags": []}
+    tensor = {"Id": buffer, "Rank": -1, "SendTags": [], "RecvTags": []}
     view = {"Shape": [64, 64], "Strides": [64, 64], "Offsets": [0, 0], "PaddedShape": [64, 64]}
-    return {"Id": number, "DataType": "FP16", **view, "Buffer": held}
+    return {"Id": number, "DataType": "FP16", **view, "Buffer": tensor}
 
 
 def _chain(rank: int) -> str:
@@ -31,7 +31,7 @@ def _chain(rank: int) -> str:
     nodes: list[dict[str, object]] = []
     for n in range(NODES):
         before = _tensor(2 * n, 2 * n - 1) if n else _tensor(0, 0)
-        made = {
+        fields = {
             "Type": "Add",
             "Name": f"add_{n}",
             "IsVirtual": False,
@@ -41,7 +41,7 @@ def _chain(rank: int) -> str:
             "Args": {},
         }
         edges = {"ProducerNodeIds": [n - 1] if n else [], "ConsumerNodeIds": [n + 1] if n + 1 < NODES else []}
-        nodes.append({"Id": n, **edges, "Op": made})
+        nodes.append({"Id": n, **edges, "Op": fields})
     return json.dumps({"Rank": rank, "WorldSize": RANKS, "Nodes": nodes})
 
 

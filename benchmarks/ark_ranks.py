@@ -80,8 +80,8 @@ def inputs() -> dict[str, Array]:
 
 def seconds_of(executable: Executable) -> float:
     """Returns the least time of a few runs, in seconds."""
-    given = inputs()
-    return measure_call(lambda: executable.run(given), repeats=3)
+    arguments = inputs()
+    return measure_call(lambda: executable.run(arguments), repeats=3)
 
 
 def work(ranks: int) -> None:
@@ -89,24 +89,24 @@ def work(ranks: int) -> None:
     executable = cir.prepare(cir.shard(block(), ranks), engine="mpi")
     assert isinstance(executable, MpiExecutable)
     shares: list[float] = []
-    given, seconds = inputs(), list[float]()
+    arguments, seconds = inputs(), list[float]()
     for _ in range(REPEATS + 2):
         start = time.perf_counter()
-        executable.run(given)
+        executable.run(arguments)
         seconds.append(time.perf_counter() - start)
         shares.append(executable.communication_seconds / seconds[-1])
-    found = processes()
-    all_shares = found.control.gather(statistics.median(shares[2:]))
-    if found.is_reporter:
+    world = processes()
+    all_shares = world.control.gather(statistics.median(shares[2:]))
+    if world.is_reporter:
         print(json.dumps({"seconds": statistics.median(seconds[2:]), "shares": all_shares}))
 
 
 def over_mpi(ranks: int) -> tuple[float, list[float]]:
     """Seconds of a run over MPI, and for each rank the share of time in which it communicates."""
-    found = which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
-    if found is None:
+    launcher = which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    if launcher is None:
         raise FileNotFoundError("mpiexec: python -m pip install 'commonir[mpi]'")
-    command = [found, "-n", str(ranks), sys.executable, "-m", "benchmarks.ark_ranks", "--work", str(ranks)]
+    command = [launcher, "-n", str(ranks), sys.executable, "-m", "benchmarks.ark_ranks", "--work", str(ranks)]
     printed = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return printed["seconds"], printed["shares"]
 

@@ -53,10 +53,10 @@ def main() -> int:
 
 
 def _wall_seconds(command: list[str], folder: Path) -> float:
-    """Returns the time of a command that writes a gigabyte into an empty folder, and no page of memory that nobody used
-    before.
+    """Returns the time of a command that writes a gigabyte into an empty folder.
 
-    A virtual machine may take seconds to hand out fresh pages: those of the last output are free when the next begins.
+    The last output is deleted only afterwards, so that its pages are free when the next command begins: a virtual
+    machine may take seconds to provide pages that were never used.
     """
     seconds = measure_process(command).wall_seconds
     for written in folder.iterdir():

@@ -33,8 +33,8 @@ def import_cost() -> tuple[float, int]:
     """Milliseconds of CPU per definition (the best of five processes), and the number of definitions."""
     best, count = float("inf"), 0
     for _ in range(5):
-        spent, found = run_script(IMPORT).split()
-        best, count = min(best, float(spent)), int(found)
+        spent, number = run_script(IMPORT).split()
+        best, count = min(best, float(spent)), int(number)
     return best / count, count
 
 

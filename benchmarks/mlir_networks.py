@@ -31,7 +31,7 @@ _CONSTANT = re.compile(rf'dense<(?:"0x[0-9A-F]{{{_LONG},}}"|\[[^<>"]{{{_LONG},}}
 
 def without_weights(text: str) -> str:
     """Returns a program in which large constants are splats."""
-    return _CONSTANT.sub(lambda found: "dense<0.5>" if "f" in found[1] else "dense<1>", text)
+    return _CONSTANT.sub(lambda match: "dense<0.5>" if "f" in match[1] else "dense<1>", text)
 
 
 def model_path(network: str) -> Path:
@@ -39,8 +39,8 @@ def model_path(network: str) -> Path:
     path = _ROOT / network
     if path.suffix:
         return path
-    found = sorted([*path.glob("*.mlpackage"), *path.glob("*.mlmodel"), *path.glob("*.onnx")])
-    return found[0] if found else path
+    models = sorted([*path.glob("*.mlpackage"), *path.glob("*.mlmodel"), *path.glob("*.onnx")])
+    return models[0] if models else path
 
 
 def write_networks(folder: Path) -> list[Path]:
@@ -64,5 +64,5 @@ def write_networks(folder: Path) -> list[Path]:
 
 
 if __name__ == "__main__":
-    for made in write_networks(Path(sys.argv[1])):
-        print(made, made.stat().st_size)
+    for path in write_networks(Path(sys.argv[1])):
+        print(path, path.stat().st_size)

@@ -118,16 +118,16 @@ def _written(path: Path, lines: Iterable[str]) -> Path:
 
 def _times(trees: Sequence[Path], sources: Sequence[Path]) -> list[dict[Path, float]]:
     """Returns for each tree the least CPU seconds of each file; the trees take turns."""
-    found: list[dict[Path, list[float]]] = [{} for _ in trees]
+    results: list[dict[Path, list[float]]] = [{} for _ in trees]
     for _ in range(_ROUNDS):
-        for tree, of_tree in zip(trees, found, strict=True):
+        for tree, of_tree in zip(trees, results, strict=True):
             environment = {**os.environ, "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{tree}"}
             command = [sys.executable, "-c", _STAGES, *map(str, sources)]
             done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment, cwd=tree)
             for source, stages in json.loads(done.stdout).items():
                 best = of_tree.setdefault(Path(source), stages)
                 of_tree[Path(source)] = min(best, stages, key=sum)
-    return [{source: sum(stages) for source, stages in of_tree.items()} for of_tree in found]
+    return [{source: sum(stages) for source, stages in of_tree.items()} for of_tree in results]
 
 
 def _mlir_opt_times(sources: Sequence[Path], folder: Path) -> dict[Path, float]:

@@ -21,7 +21,7 @@ class _Function:
         self.count = 0
         self.values: dict[str, list[str]] = {}
         self.lines: Lines = []
-        self.made = 0
+        self.emitted = 0
 
     def shape(self, rank: int | None = None) -> list[int]:
         return [self.rng.randint(1, 64) for _ in range(self.rng.randint(1, 4) if rank is None else rank)]
@@ -30,7 +30,7 @@ class _Function:
         """Appends an operation with one result of a type."""
         name = f"%{self.count}"
         self.count += 1
-        self.made += operations
+        self.emitted += operations
         self.lines.append(f"    {name} = {text}")
         self.values.setdefault(type, []).append(name)
         return name
@@ -44,9 +44,9 @@ class _Function:
 
     def tensor(self, element: str) -> tuple[str, list[int], str]:
         """Returns a value, the shape and the type of a tensor: one that is there, or a new constant."""
-        held = [t for t in self.values if t.startswith("tensor") and t.endswith(f"x{element}>") and "?" not in t]
-        if held and self.rng.random() < 0.7:
-            type = self.rng.choice(held[-10:])
+        known = [t for t in self.values if t.startswith("tensor") and t.endswith(f"x{element}>") and "?" not in t]
+        if known and self.rng.random() < 0.7:
+            type = self.rng.choice(known[-10:])
             return self.value(type), [int(n) for n in type[len("tensor<") : -1].split("x")[:-1]], type
         shape = self.shape()
         type = _type(shape, element)
@@ -90,8 +90,8 @@ def _elementwise(f: _Function) -> None:
 def _compared(f: _Function) -> None:
     a, shape, type = f.tensor("f32")
     order = f.rng.choice(("olt", "oge", "une", "ord"))
-    found = f.add(f"arith.cmpf {order}, {a}, {f.value(type)} : {type}", _type(shape, "i1"))
-    f.add(f"arith.select {found}, {a}, {f.value(type)} : {_type(shape, 'i1')}, {type}", type)
+    condition = f.add(f"arith.cmpf {order}, {a}, {f.value(type)} : {type}", _type(shape, "i1"))
+    f.add(f"arith.select {condition}, {a}, {f.value(type)} : {_type(shape, 'i1')}, {type}", type)
 
 
 def _tosa(f: _Function) -> None:
@@ -117,9 +117,9 @@ def _tosa(f: _Function) -> None:
 def _sliced(f: _Function) -> None:
     a, shape, type = f.tensor("f32")
     begin = [f.rng.randrange(n) for n in shape]
-    sizes = [f.rng.randint(1, n - b) for n, b in zip(shape, begin, strict=True)]
-    result = _type(sizes, "f32")
-    shown = f"[{', '.join(map(str, begin))}] [{', '.join(map(str, sizes))}] [{', '.join('1' * len(shape))}]"
+    dims = [f.rng.randint(1, n - b) for n, b in zip(shape, begin, strict=True)]
+    result = _type(dims, "f32")
+    shown = f"[{', '.join(map(str, begin))}] [{', '.join(map(str, dims))}] [{', '.join('1' * len(shape))}]"
     f.add(f"tensor.extract_slice {a}{shown} : {type} to {result}", result)
 
 
@@ -179,14 +179,14 @@ def varied(operations: int, seed: int = 0) -> Iterator[str]:
     rng = random.Random(seed)
     makers, weights = zip(*_MAKERS, strict=True)
     yield "module {"
-    made = 0
-    while made < operations:
+    emitted = 0
+    while emitted < operations:
         f = _Function(rng)
-        while f.made < min(_PER_FUNCTION, operations - made):
+        while f.emitted < min(_PER_FUNCTION, operations - emitted):
             rng.choices(makers, weights)[0](f)
-        yield f"  func.func @f{made}() {{"
+        yield f"  func.func @f{emitted}() {{"
         yield from f.lines
         yield "    return"
         yield "  }"
-        made += f.made + 2
+        emitted += f.emitted + 2
     yield "}"

@@ -54,12 +54,12 @@ class Measured(NamedTuple):
 
 def least_ms(call: Callable[[], object], repeats: int) -> float:
     """Returns the least time of a few calls."""
-    found: list[float] = []
+    seconds: list[float] = []
     for _ in range(repeats):
         start = time.perf_counter()
         call()
-        found.append(time.perf_counter() - start)
-    return min(found) * 1e3
+        seconds.append(time.perf_counter() - start)
+    return min(seconds) * 1e3
 
 
 def session_of(path: Path) -> onnxruntime.InferenceSession:
@@ -70,7 +70,7 @@ def session_of(path: Path) -> onnxruntime.InferenceSession:
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
-def onnx_inputs(session: onnxruntime.InferenceSession, given: Mapping[str, Array]) -> dict[str, Array]:
+def onnx_inputs(session: onnxruntime.InferenceSession, inputs: Mapping[str, Array]) -> dict[str, Array]:
     """Returns the inputs under the element types that the ONNX model declares."""
     types = {
         "tensor(int64)": np.int64,
@@ -78,7 +78,7 @@ def onnx_inputs(session: onnxruntime.InferenceSession, given: Mapping[str, Array
         "tensor(float)": np.float32,
         "tensor(bool)": np.bool_,
     }
-    return {i.name: given[i.name].astype(types[i.type]) for i in session.get_inputs()}
+    return {i.name: inputs[i.name].astype(types[i.type]) for i in session.get_inputs()}
 
 
 def measure(sample: Path, rounds: int) -> Measured:
@@ -114,17 +114,17 @@ def main() -> int:
     parser.add_argument("names", nargs="*", default=DEFAULT_NAMES)
     arguments = parser.parse_args()
     missed = 0
-    with tempfile.TemporaryDirectory() as made:
-        folder = arguments.samples or Path(made)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = arguments.samples or Path(scratch)
         if arguments.samples is None:
             make_samples(folder, arguments.names)
         for name in arguments.names:
             m = measure(folder / name, arguments.rounds)
             target = TARGETS.get(name)
             missed += target is not None and m.ratio > target
-            wanted = "" if target is None else f", at most {target} wanted"
+            limit = "" if target is None else f", at most {target} expected"
             times = f"numpy {m.numpy:7.1f} ms, onnxruntime {m.onnxruntime:7.1f} ms"
-            print(f"{name:20} {times}, ratio {m.ratio:.2f}{wanted}; difference {m.difference:.1e}", flush=True)
+            print(f"{name:20} {times}, ratio {m.ratio:.2f}{limit}; difference {m.difference:.1e}", flush=True)
     return int(missed > 0)
 
 

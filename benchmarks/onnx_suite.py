@@ -69,16 +69,16 @@ def main() -> int:
             gc.collect()
         sets = list(data_sets_of(case))
         for name, make in _EVALUATORS.items():
-            found = None if case.name in slow else _cost(make(), case, sets, _RUNS_BEFORE_SETTLED.get(name, 1))
-            if found is not None:
-                costs[name][case.name] = found
+            cost = None if case.name in slow else _cost(make(), case, sets, _RUNS_BEFORE_SETTLED.get(name, 1))
+            if cost is not None:
+                costs[name][case.name] = cost
         theirs = costs[_REFERENCE].get(case.name)
         if theirs is not None and theirs.first > _SLOW_SECONDS:
             slow.append(case.name)
     both = [n for n in costs[_OURS] if n in costs[_REFERENCE] and n not in slow]
     for what, names in (("", both), (f" that {_ONNXRUNTIME} runs", [n for n in both if n in costs[_ONNXRUNTIME]])):
         _print_sums(f"{len(names)} cases{what}", costs, names)
-    print(f"not run: {', '.join(f'{name} {len(cases) - len(found)}' for name, found in costs.items())}")
+    print(f"not run: {', '.join(f'{name} {len(cases) - len(of_cases)}' for name, of_cases in costs.items())}")
     print(f"apart: {', '.join(slow)}")
     _print_slowest(costs, both)
     print()
@@ -131,9 +131,9 @@ def _print_sums(title: str, costs: dict[str, dict[str, Cost]], names: Sequence[s
     print(f"{title}: CPU milliseconds for all, and over {_REFERENCE}'s")
     print(f"{'':20}" + "".join(f"{field:>19}" for field in Cost._fields))
     base = _sums(costs[_REFERENCE], names)
-    for name, found in costs.items():
-        if all(n in found for n in names):
-            pairs = zip(_sums(found, names), base, strict=True)
+    for name, of_cases in costs.items():
+        if all(n in of_cases for n in names):
+            pairs = zip(_sums(of_cases, names), base, strict=True)
             print(f"{name:20}" + "".join(f"{1e3 * x:10.0f} {x / y:7.3f}x" for x, y in pairs))
     print()
 

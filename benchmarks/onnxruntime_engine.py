@@ -52,8 +52,8 @@ def _baseline(path: Path, inputs: Mapping[str, Array]) -> Callable[[], object]:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(os.fspath(path), options, providers=["CPUExecutionProvider"])
-    wanted = {"tensor(int64)": np.int64, "tensor(int32)": np.int32, "tensor(float)": np.float32}
-    feeds = {i.name: inputs[i.name].astype(wanted[i.type]) for i in session.get_inputs()}
+    dtypes = {"tensor(int64)": np.int64, "tensor(int32)": np.int32, "tensor(float)": np.float32}
+    feeds = {i.name: inputs[i.name].astype(dtypes[i.type]) for i in session.get_inputs()}
     return lambda: session.run(None, feeds)
 
 

@@ -101,10 +101,10 @@ class _Theirs(NamedTuple):
 def _mlir_opt(path: Path) -> _Theirs:
     command = ["mlir-opt-22", *_OPTIONS, str(path), "-o", "/dev/null"]
     done = subprocess.run([*command, "--mlir-timing"], capture_output=True, text=True, check=True)
-    found = re.search(r"([\d.]+) \([^)]*\)\s+Canonicalizer", done.stderr)
-    if found is None:
+    match = re.search(r"([\d.]+) \([^)]*\)\s+Canonicalizer", done.stderr)
+    if match is None:
         raise RuntimeError(f"mlir-opt printed no time for its pass:\n{done.stderr}")
-    return _Theirs(float(found[1]), measure_process(command).cpu_seconds)
+    return _Theirs(float(match[1]), measure_process(command).cpu_seconds)
 
 
 def _ours(path: Path) -> float:
@@ -139,8 +139,8 @@ def _timed(module: Module, work: Callable[[Module], object]) -> float:
     return min(times)
 
 
-def _apply(given: RuleSet) -> Callable[[Module], object]:
-    return lambda module: rewrite(module, given)
+def _apply(rules: RuleSet) -> Callable[[Module], object]:
+    return lambda module: rewrite(module, rules)
 
 
 def _canonicalize(module: Module) -> object:

@@ -27,9 +27,9 @@ class Faulty(NamedTuple):
 
 
 def copy_of(program: Module) -> Module:
-    made = clone(program)
-    assert isinstance(made, Module)
-    return made
+    result = clone(program)
+    assert isinstance(result, Module)
+    return result
 
 
 def weights_of(op: Operation) -> tuple[Value, Data] | None:
@@ -43,30 +43,30 @@ def weights_of(op: Operation) -> tuple[Value, Data] | None:
 
 def chosen(program: Module, place: float, condition: Callable[[Operation], bool]) -> Operation:
     """One of the operations for which a condition holds, by its place between the first (0) and the last (1)."""
-    found = [op for op in program.main.body.operations if op.results and condition(op)]
-    return found[round((len(found) - 1) * place)]
+    result = [op for op in program.main.body.operations if op.results and condition(op)]
+    return result[round((len(result) - 1) * place)]
 
 
 def with_other_weight(program: Module, place: float) -> Faulty:
     """A program with one weight of one operation changed to thirty times the largest."""
-    made = copy_of(program)
-    op = chosen(made, place, lambda o: weights_of(o) is not None)
+    result = copy_of(program)
+    op = chosen(result, place, lambda o: weights_of(o) is not None)
     _change_weight(op)
-    return Faulty(made, op.results[0].name, op.name)
+    return Faulty(result, op.results[0].name, op.name)
 
 
 def with_other_weight_inside(program: Module, holder: str) -> Faulty:
     """A program with one weight changed of an operation inside of the first one of a kind, such as a loop."""
-    made = copy_of(program)
-    outer = chosen(made, 0.0, lambda o: o.name == holder)
+    result = copy_of(program)
+    outer = chosen(result, 0.0, lambda o: o.name == holder)
     _change_weight(next(op for op in outer.walk() if op is not outer and weights_of(op) is not None))
-    return Faulty(made, outer.results[0].name, holder)
+    return Faulty(result, outer.results[0].name, holder)
 
 
 def _change_weight(op: Operation) -> None:
-    found = weights_of(op)
-    assert found is not None
-    value, data = found
+    result = weights_of(op)
+    assert result is not None
+    value, data = result
     array = data.array().copy()
     array.flat[array.size // 2] = 30 * np.abs(array).max()
     constant = value.owner
@@ -76,13 +76,13 @@ def _change_weight(op: Operation) -> None:
 
 def with_other_operation(program: Module, place: float, name: str, other: str) -> Faulty:
     """A program with one operation of a kind replaced by one of another kind on the first operand."""
-    made = copy_of(program)
-    op = chosen(made, place, lambda o: o.name == name)
-    definition = Dialects().find(other, made.main.operation_set)
+    result = copy_of(program)
+    op = chosen(result, place, lambda o: o.name == name)
+    definition = Dialects().find(other, result.main.operation_set)
     assert definition is not None
     made_op = definition(op.operands[0])
     _replace(op, made_op)
-    return Faulty(made, made_op.results[0].name, name)
+    return Faulty(result, made_op.results[0].name, name)
 
 
 def _replace(old: Operation, new: Operation) -> None:

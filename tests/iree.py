@@ -44,10 +44,10 @@ class Compiled:
         self._module = context.modules.module
 
     def run(self, function: str, inputs: Sequence[Array | float]) -> list[Array]:
-        """What a function gives for some inputs; unsigned integers are given as their bits, scalars as they are."""
-        given = [_signless(np.asarray(a, order="C")) if isinstance(a, np.ndarray) else a for a in inputs]
-        found = self._module[function](*given)
-        outputs = found if isinstance(found, tuple | list) else () if found is None else (found,)
+        """Returns the results of a function; unsigned integers are passed as their bits, scalars as they are."""
+        arguments = [_signless(np.asarray(a, order="C")) if isinstance(a, np.ndarray) else a for a in inputs]
+        result = self._module[function](*arguments)
+        outputs = result if isinstance(result, tuple | list) else () if result is None else (result,)
         return [np.asarray(v.to_host() if hasattr(v, "to_host") else v) for v in outputs]
 
 
@@ -55,9 +55,9 @@ def _signless(a: Array) -> Array:
     return a.view(f"i{a.dtype.itemsize}") if a.dtype.kind == "u" else a
 
 
-def as_like(found: Array, wanted: Array) -> Array:
+def as_like(array: Array, expected: Array) -> Array:
     """An array from IREE with the sign of another one."""
-    return found.view(wanted.dtype) if wanted.dtype.kind == "u" and found.dtype.kind == "i" else found
+    return array.view(expected.dtype) if expected.dtype.kind == "u" and array.dtype.kind == "i" else array
 
 
 __all__ = ["Compiled", "Refused", "as_like"]

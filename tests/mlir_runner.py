@@ -50,11 +50,11 @@ class Call(NamedTuple):
 def _runner() -> tuple[str, list[str]]:
     """mlir-runner and the libraries that its programs use; they are beside mlir-opt."""
     folder = Path(os.path.realpath(mlir_opt())).parent
-    found = which("mlir-runner", path=str(folder))
+    result = which("mlir-runner", path=str(folder))
     libraries = [folder.parent / "lib" / f"libmlir_{name}runner_utils.so" for name in ("", "c_")]
-    if found is None or not all(path.exists() for path in libraries):
+    if result is None or not all(path.exists() for path in libraries):
         report_missing("mlir-opt")
-    return found, [str(path) for path in libraries]
+    return result, [str(path) for path in libraries]
 
 
 def results_of_calls(source: str, calls: Sequence[Call]) -> list[list[Array]]:
@@ -92,8 +92,8 @@ def _call(number: int, function: Func, arrays: Sequence[Array]) -> str:
         lines += _constant(f"%x{n}", kind, array)
     results = function.function_type.results
     bound = f"%r:{len(results)} = " if results else ""
-    given = ", ".join(f"%x{n}" for n in range(len(arrays)))
-    lines.append(f"{bound}call @{function.symbol_name}({given}) : {function.function_type}")
+    arguments = ", ".join(f"%x{n}" for n in range(len(arrays)))
+    lines.append(f"{bound}call @{function.symbol_name}({arguments}) : {function.function_type}")
     for n, kind in enumerate(results):
         lines += _print(f"%r#{n}", f"p{n}", kind)
     return f"func.func @call{number}() {{\n" + "\n".join(f"  {line}" for line in [*lines, "return"]) + "\n}"
@@ -101,19 +101,19 @@ def _call(number: int, function: Func, arrays: Sequence[Array]) -> str:
 
 def _constant(name: str, kind: Type, array: Array) -> list[str]:
     element = kind.element if isinstance(kind, TensorType) else kind
-    held = f"tensor<{''.join(f'{d}x' for d in array.shape)}{element}>"
+    attributes = f"tensor<{''.join(f'{d}x' for d in array.shape)}{element}>"
     if array.size == 0:
         text = "dense<>"
     elif array.dtype == np.bool_:
         text = f"dense<{str(array.tolist()).lower()}>"
     else:
         text = f'dense<"0x{np.ascontiguousarray(array).tobytes().hex().upper()}">'
-    lines = [f"{name}_c = arith.constant {text} : {held}"]
+    lines = [f"{name}_c = arith.constant {text} : {attributes}"]
     if not isinstance(kind, TensorType):
-        return [*lines, f"{name} = tensor.extract {name}_c[] : {held}"]
-    if str(kind) == held:
-        return [f"{name} = arith.constant {text} : {held}"]
-    return [*lines, f"{name} = tensor.cast {name}_c : {held} to {kind}"]
+        return [*lines, f"{name} = tensor.extract {name}_c[] : {attributes}"]
+    if str(kind) == attributes:
+        return [f"{name} = arith.constant {text} : {attributes}"]
+    return [*lines, f"{name} = tensor.cast {name}_c : {attributes} to {kind}"]
 
 
 def _print(value: str, name: str, kind: Type) -> list[str]:
@@ -134,14 +134,14 @@ def _print(value: str, name: str, kind: Type) -> list[str]:
         steps.append(("arith.bitcast", f"i{bits}"))
     if element is not index and (element is boolean or bits not in (32, 64)):
         steps.append(("arith.extui" if element is boolean or element.is_float else "arith.extsi", wide))
-    held = str(element)
+    stored = str(element)
     for n, (step, target) in enumerate(steps):
-        lines.append(f"%{name}_{n} = {step} {value} : {shape}{held}> to {shape}{target}>")
-        value, held = f"%{name}_{n}", target
-    memory = f"{shape.replace('tensor', 'memref')}{held}>"
-    lines.append(f"%{name}_m = bufferization.to_buffer {value} : {shape}{held}> to {memory}")
-    lines.append(f"%{name}_u = memref.cast %{name}_m : {memory} to memref<*x{held}>")
-    lines.append(f"call @printMemref{held.upper()}(%{name}_u) : (memref<*x{held}>) -> ()")
+        lines.append(f"%{name}_{n} = {step} {value} : {shape}{stored}> to {shape}{target}>")
+        value, stored = f"%{name}_{n}", target
+    memory = f"{shape.replace('tensor', 'memref')}{stored}>"
+    lines.append(f"%{name}_m = bufferization.to_buffer {value} : {shape}{stored}> to {memory}")
+    lines.append(f"%{name}_u = memref.cast %{name}_m : {memory} to memref<*x{stored}>")
+    lines.append(f"call @printMemref{stored.upper()}(%{name}_u) : (memref<*x{stored}>) -> ()")
     return lines
 
 
@@ -149,14 +149,14 @@ def _read(printed: str, kind: Type) -> Array:
     """A tensor from what the runner prints of it."""
     element = kind.element if isinstance(kind, TensorType) else kind
     assert isinstance(element, ElementType)
-    found = re.search(r"sizes = \[([\d, ]*)\]", printed)
-    shape = [int(n) for n in found[1].split(",") if n.strip()] if found else []
+    match = re.search(r"sizes = \[([\d, ]*)\]", printed)
+    shape = [int(n) for n in match[1].split(",") if n.strip()] if match else []
     numbers = [int(n) for n in re.findall(r"-?\d+", printed.partition("data =")[2])]
     if element is index:
         return np.array(numbers, "i8").reshape(shape)
     if element.is_float:
-        held = np.array(numbers, "i8").astype(f"u{element.bits // 8}")
-        return held.view(_floats()[str(element)]).reshape(shape)
+        stored = np.array(numbers, "i8").astype(f"u{element.bits // 8}")
+        return stored.view(_floats()[str(element)]).reshape(shape)
     size = max(8, 1 << (element.bits - 1).bit_length()) // 8
     return np.array(numbers, "i8").astype("?" if element is boolean else f"i{size}").reshape(shape)
 

@@ -41,8 +41,8 @@ def require_package(name: str) -> None:
 
 def find_program(name: str, candidates: Iterable[str]) -> str:
     """Returns the path of the first candidate, a name or a path, that is installed; skips or fails without any."""
-    found = () if _is_hidden(name) else filter(None, map(which, filter(None, candidates)))
-    return next(iter(found), None) or report_missing(name)
+    result = () if _is_hidden(name) else filter(None, map(which, filter(None, candidates)))
+    return next(iter(result), None) or report_missing(name)
 
 
 def report_missing(name: str) -> NoReturn:

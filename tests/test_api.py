@@ -16,16 +16,16 @@ PACKAGE = MODELS / "resnet_fp32" / "model.mlpackage"
 def _refused(path: Path, format: str) -> Diagnostic:
     with pytest.raises(DiagnosticError) as refused:
         api.load(path, format=format)
-    (found,) = refused.value.diagnostics
-    return found
+    (diagnostic,) = refused.value.diagnostics
+    return diagnostic
 
 
 def test_file_of_another_format_than_the_one_asked_for_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     api.save(api.convert(api.load(PACKAGE, format="coreml"), "onnx"), path)
-    found = _refused(path, "coreml")
-    assert (found.code.id, found.message) == ("E0112", "the file is not of the format 'coreml'")
-    assert found.notes == ("found: ONNX model",)
+    result = _refused(path, "coreml")
+    assert (result.code.id, result.message) == ("E0112", "the file is not of the format 'coreml'")
+    assert result.notes == ("found: ONNX model",)
 
 
 def test_weights_are_listed_with_their_places_largest_first() -> None:

@@ -120,9 +120,9 @@ def cycles(edges: Iterator[Edge] | list[Edge]) -> list[set[str]]:
             if pending:
                 low[pending[-1][0]] = min(low[pending[-1][0]], low[name])
             if low[name] == order[name]:
-                found = set(stack[stack.index(name) :])
+                result = set(stack[stack.index(name) :])
                 del stack[stack.index(name) :]
-                out += [found] if len(found) > 1 else []
+                out += [result] if len(result) > 1 else []
     return out
 
 

@@ -19,10 +19,12 @@ from typing import TypeAlias
 
 ROOT = Path(__file__).parents[1]
 COUNTS = Path(__file__).with_name("word_counts.toml")
-TREES = ("src", "tests", "docs", "benchmarks")
-SUFFIXES = frozenset({".py", ".md"})
-# These name the words in order to replace them, or are written by others.
-LEFT_OUT = frozenset({"tests/words.py", "docs/glossary.md"})
+TREES = ("src", "tests", "docs", "benchmarks", "examples", ".ci")
+SUFFIXES = frozenset({".py", ".pyi", ".md", ".toml", ".mlir", ".td", ".yml"})
+# These name the words in order to replace them.
+LEFT_OUT = frozenset({"tests/words.py", "tests/words.toml", "tests/word_counts.toml", "docs/glossary.md"})
+# What `\b` is in a pattern with a blank, which also stands for `_`: an edge of a word inside of an identifier, too.
+_EDGE = "(?:(?<![a-z0-9])(?=[a-z0-9])|(?<=[a-z0-9])(?![a-z0-9]))"
 
 Counts: TypeAlias = dict[str, dict[str, int]]
 
@@ -57,7 +59,7 @@ def words() -> tuple[Word, ...]:
     return tuple(
         Word(
             entry["name"],
-            re.compile(entry["pattern"], re.MULTILINE | re.IGNORECASE),
+            re.compile(_in_identifiers(entry["pattern"]), re.MULTILINE | re.IGNORECASE),
             entry["instead"],
             tuple(entry["catches"]),
             tuple(entry["allows"]),
@@ -66,15 +68,26 @@ def words() -> tuple[Word, ...]:
     )
 
 
+def _in_identifiers(pattern: str) -> str:
+    """Returns a pattern that matches words with blanks also where an identifier or a file name has `_`."""
+    return pattern.replace(" ", "[ _]").replace(r"\b", _EDGE) if " " in pattern else pattern
+
+
 def files(folder: str = "") -> Iterator[Path]:
     """Yields the files of the tree below a folder, relative to the root, in order."""
     for tree in TREES if not folder else (folder,):
         for path in sorted((ROOT / tree).rglob("*")):
             relative = path.relative_to(ROOT)
-            if path.suffix in SUFFIXES and "__pycache__" not in path.parts and relative.as_posix() not in LEFT_OUT:
+            is_read = path.suffix in SUFFIXES or (tree == ".ci" and path.is_file())
+            if is_read and "__pycache__" not in path.parts and relative.as_posix() not in LEFT_OUT:
                 yield relative
     if not folder:
-        yield from (path.relative_to(ROOT) for path in sorted(ROOT.glob("*.md")))
+        yield from (path.relative_to(ROOT) for path in sorted(ROOT.iterdir()) if path.suffix in SUFFIXES)
+
+
+def _name_and_text(path: Path) -> str:
+    """Returns the name of a file and then its content, whose first line is so the second one."""
+    return f"{path.stem}\n{(ROOT / path).read_text(encoding='utf-8')}"
 
 
 def package_of(path: Path) -> str:
@@ -87,7 +100,7 @@ def count(paths: Iterable[Path]) -> Counts:
     """Returns how often each word is used in each package."""
     counts: Counts = {}
     for path in paths:
-        text = (ROOT / path).read_text(encoding="utf-8")
+        text = _name_and_text(path)
         for word in words():
             if number := len(word.pattern.findall(text)):
                 package = counts.setdefault(package_of(path), {})
@@ -98,12 +111,12 @@ def count(paths: Iterable[Path]) -> Counts:
 def uses(word: Word, paths: Iterable[Path]) -> Iterator[Use]:
     """Yields each place where a word is used."""
     for path in paths:
-        text = (ROOT / path).read_text(encoding="utf-8")
+        text = _name_and_text(path)
         for match in word.pattern.finditer(text):
             start = match.end() - len(match[0].lstrip())
             line_start, line_end = text.rfind("\n", 0, start) + 1, text.find("\n", start)
             line = text[line_start : line_end if line_end >= 0 else len(text)]
-            yield Use(path, text.count("\n", 0, start) + 1, line.strip())
+            yield Use(path, text.count("\n", 0, start), line.strip())
 
 
 def recorded() -> Counts:
@@ -154,8 +167,8 @@ def lowered(now: Counts, before: Counts) -> Counts:
         for word in words():
             number, limit = now.get(package, {}).get(word.name, 0), before.get(package, {}).get(word.name, 0)
             moved = word.name not in before_total or now_total[word.name] <= before_total[word.name]
-            if kept := number if moved else min(number, limit):
-                row[word.name] = kept
+            if preserved := number if moved else min(number, limit):
+                row[word.name] = preserved
         if row:
             result[package] = row
     return result
@@ -178,11 +191,11 @@ def main(arguments: list[str]) -> int:
     """Lists places, or updates the counts; returns the exit status."""
     match arguments:
         case ["--places", name, *folders]:
-            wanted = [word for word in words() if word.name == name]
-            for word in wanted:
+            expected = [word for word in words() if word.name == name]
+            for word in expected:
                 for place in uses(word, files(*folders)):
                     sys.stdout.write(f"{place}\n")
-            return 0 if wanted else 2
+            return 0 if expected else 2
         case ["--update"]:
             write(lowered(count(files()), recorded()))
             return 0

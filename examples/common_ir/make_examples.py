@@ -477,7 +477,7 @@ def core_operations() -> Message:
 
 
 def activations() -> Message:
-    """What `layers` imports."""
+    """The library that `layers` imports."""
     leaky = function(
         "Leaky",
         [value("x", tensor_type("FLOAT", "m*"))],

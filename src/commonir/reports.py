@@ -125,8 +125,8 @@ class RankSummary(Report):
 class TrafficEntry(Report):
     """The messages from one rank to another under a tag; `tag` is None for collective exchanges.
 
-    `size_bytes` is None where it depends on dynamic dimensions; `unreceived` counts those of the messages that nobody
-    takes.
+    `size_bytes` is None where it depends on dynamic dimensions; `unreceived` counts the messages that are
+    never received.
     """
 
     source: int
@@ -294,7 +294,7 @@ class Divergence(Report):
 
     `inputs` are the values that both sides have and agree on, from which `operations` and `other_operations` compute
     it, each as its kind and name; `constants` are those among them that differ between the programs. `is_isolated`
-    tells whether these operations alone, on the same inputs, differ too; None when it was not tried. `folder` holds
+    says whether these operations alone, on the same inputs, differ too; None when it was not tried. `folder` holds
     a reproducer.
     """
 
@@ -353,7 +353,7 @@ class Comparison(Report):
 
 class ProfileEntry(Report):
     """The cost of computing a value alone: the median and the least of the times in seconds, the bytes of what comes
-    out, and floating-point operations, None where only running tells.
+    out, and floating-point operations, None where they depend on data.
 
     `operation` is what computes the value in the program's own format, `operations` what that is on the engine.
     """
@@ -371,7 +371,7 @@ class ProfileEntry(Report):
 class Profile(Report):
     """The cost of a program on an engine. Times are in seconds.
 
-    `first_seconds` is a first run with making ready, `seconds` the median of `repeat` runs of the whole. `call_seconds`
+    `first_seconds` is a first run including preparation, `seconds` the median of `repeat` whole runs. `call_seconds`
     is what a run of next to nothing costs, which is in the time of each entry. `peak_bytes` is the most that values
     took that were needed at once. Entries are in the order in which they run.
     """
@@ -416,7 +416,7 @@ class OperationDifference(Report):
 
 
 class WeightDifference(Report):
-    """A weight whose contents differ. Numbers are None where nobody asked for them or there are none.
+    """A weight whose contents differ. Numbers are None where they were not requested or do not exist.
 
     `largest` is the largest difference of two elements, `relative` that as a part of the largest magnitude, `beyond`
     how many of the `count` elements differ by more than the tolerance.
@@ -456,7 +456,7 @@ class Differences(Report):
 
     @property
     def are_same(self) -> bool:
-        """Whether both compute the same from the same inputs, as far as texts tell: names inside make no difference."""
+        """Whether both compute the same from the same inputs, as far as texts show; names inside are ignored."""
         is_other = any(found.kind != "renamed" for found in self.operations)
         return not (self.interface or is_other or any(not weight.is_within for weight in self.weights))
 

@@ -28,11 +28,11 @@ def test_unreferenced_programs_are_collected_though_collection_is_deferred() -> 
             self.held: list[list[int]] = [[] for _ in range(10_000)]
 
     gc.collect()
-    found: list[ref[Cycle]] = []
+    results: list[ref[Cycle]] = []
     for _ in range(100):
         with no_collection():
-            found.append(ref(Cycle()))
-    assert len([r for r in found if r() is not None]) < 50
+            results.append(ref(Cycle()))
+    assert len([r for r in results if r() is not None]) < 50
 
 
 def test_a_process_of_our_own_searches_rarely_and_another_as_it_likes() -> None:

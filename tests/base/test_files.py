@@ -86,9 +86,9 @@ def test_old_file_survives_a_fault_of_the_system(
     with pytest.raises(DiagnosticError) as caught, atomic_file(path) as out:
         out.write(b"new")
     monkeypatch.undo()
-    (found,) = caught.value.diagnostics
-    assert found.code is code
-    assert found.file == str(path)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code is code
+    assert diagnostic.file == str(path)
     assert caught.value.status is ExitStatus.UNWRITABLE
     assert path.read_bytes() == b"old"
     assert names(tmp_path) == ["m.onnx"]
@@ -169,9 +169,9 @@ def test_mode_of_a_replaced_file_is_kept_and_a_new_file_follows_the_umask(tmp_pa
 def test_missing_folder_is_reported_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(DiagnosticError) as caught, atomic_file(tmp_path / "no" / "m.onnx"):
         pass
-    (found,) = caught.value.diagnostics
-    assert (found.code, found.help) == (codes.CANNOT_WRITE, "create the folder first")
-    assert found.message == "cannot write the output: no such file or directory"
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code, diagnostic.help) == (codes.CANNOT_WRITE, "create the folder first")
+    assert diagnostic.message == "cannot write the output: no such file or directory"
 
 
 def test_file_does_not_replace_a_folder(tmp_path: Path) -> None:
@@ -298,9 +298,9 @@ def test_folder_of_the_user_is_never_replaced(tmp_path: Path) -> None:
     (home / "thesis.txt").write_text("dear")
     with pytest.raises(DiagnosticError) as caught:
         write_package(home, "new")
-    (found,) = caught.value.diagnostics
-    assert found.code is codes.OUTPUT_IN_THE_WAY
-    assert found.message == "the output is not written: the folder in its place has files but no 'Manifest.json'"
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code is codes.OUTPUT_IN_THE_WAY
+    assert diagnostic.message == "the output is not written: the folder in its place has files but no 'Manifest.json'"
     assert (home / "thesis.txt").read_text() == "dear"
     assert names(tmp_path) == ["home"]
 
@@ -389,10 +389,11 @@ def test_range_past_the_end_is_refused(
     monkeypatch.setattr(copying, "_kernel_copies", METHODS[method])
     with (tmp_path / "dst").open("wb") as dst, pytest.raises(DiagnosticError) as caught:
         copied(source, dst, len(CONTENT) - 10, 25)
-    (found,) = caught.value.diagnostics
-    assert found.code is file_codes.TRUNCATED_FILE
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code is file_codes.TRUNCATED_FILE
     assert (
-        found.message == f"the file ends 15 bytes before the end of a range of 25 bytes at offset {len(CONTENT) - 10}"
+        diagnostic.message
+        == f"the file ends 15 bytes before the end of a range of 25 bytes at offset {len(CONTENT) - 10}"
     )
 
 

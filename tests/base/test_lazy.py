@@ -83,20 +83,20 @@ def test_a_member_that_is_not_there_is_an_attribute_error() -> None:
 
 
 def test_two_threads_may_load_one_module() -> None:
-    late, barrier, found = LazyModule(NAME), Barrier(2), list[object]()
+    late, barrier, result = LazyModule(NAME), Barrier(2), list[object]()
     double = late.double
     assert callable(double)
 
     def call() -> None:
         barrier.wait()
-        found.append(double(4))
+        result.append(double(4))
 
     threads = [Thread(target=call) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [8, 8]
+    assert result == [8, 8]
 
 
 def test_a_late_pattern_is_as_any_other() -> None:

@@ -43,11 +43,11 @@ def cir(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_doctor_reports_which_plugins_fail_and_why(broken: Path) -> None:
-    said = cir(broken, "doctor", "--json")
-    assert said.returncode == 0, said.stderr
-    report = json.loads(said.stdout)["result"]
-    found = {(p["kind"], p["name"]): (p["package"], p["is_available"]) for p in report["plugins"]}
-    mine = {key: value for key, value in found.items() if value[0] == "broken-plugin"}
+    output = cir(broken, "doctor", "--json")
+    assert output.returncode == 0, output.stderr
+    report = json.loads(output.stdout)["result"]
+    result = {(p["kind"], p["name"]): (p["package"], p["is_available"]) for p in report["plugins"]}
+    mine = {key: value for key, value in result.items() if value[0] == "broken-plugin"}
     assert mine == {
         ("dialect", "fails"): ("broken-plugin", False),
         ("engine", "wrong"): ("broken-plugin", False),
@@ -62,9 +62,9 @@ def test_doctor_reports_which_plugins_fail_and_why(broken: Path) -> None:
 
 @pytest.mark.slow
 def test_operations_are_listed_without_those_of_a_broken_dialect(broken: Path) -> None:
-    said = cir(broken, "ops", "--json")
-    assert said.returncode == 0, said.stderr
-    assert any(entry["name"] == "mil.conv" for entry in json.loads(said.stdout)["result"])
+    output = cir(broken, "ops", "--json")
+    assert output.returncode == 0, output.stderr
+    assert any(entry["name"] == "mil.conv" for entry in json.loads(output.stdout)["result"])
     assert cir(broken, "ops", "fails.something").returncode == 4
 
 
@@ -83,7 +83,7 @@ def test_what_cannot_be_imported_is_a_finding() -> None:
     for name, reason in (("gone", "No module named 'no_such_module_at_all'"), ("odd", "it is not a _Thing")):
         with pytest.raises(DiagnosticError) as error:
             plugins.get(name)
-        (found,) = error.value.diagnostics
-        assert found.code is BROKEN_PLUGIN
-        assert reason in found.message
+        (diagnostic,) = error.value.diagnostics
+        assert diagnostic.code is BROKEN_PLUGIN
+        assert reason in diagnostic.message
     assert list(plugins) == []

@@ -21,8 +21,8 @@ class Named(Port):
 
 
 def test_fields_are_given_by_position_or_by_name_and_have_defaults() -> None:
-    found = Named("x", note="n")
-    assert (found.name, found.size, found.note) == ("x", 0, "n")
+    result = Named("x", note="n")
+    assert (result.name, result.size, result.note) == ("x", 0, "n")
     assert Named.fields() == ("name", "size", "note")
     assert Port.__match_args__ == ("name", "size")
 
@@ -36,13 +36,13 @@ def test_equal_records_have_one_kind_and_equal_values() -> None:
 
 
 def test_a_record_does_not_change_and_can_be_replaced() -> None:
-    found = Port("x", 1)
+    result = Port("x", 1)
     with pytest.raises(AttributeError, match="'size' of Port cannot be changed"):
-        found.size = 2  # pyright: ignore[reportAttributeAccessIssue]  what the test is about
+        result.size = 2  # pyright: ignore[reportAttributeAccessIssue]  what the test is about
     with pytest.raises(AttributeError, match="'size' of Port cannot be removed"):
-        del found.size  # pyright: ignore[reportAttributeAccessIssue]  as above
-    assert found.replaced(size=2) == Port("x", 2)
-    assert found == Port("x", 1)
+        del result.size  # pyright: ignore[reportAttributeAccessIssue]  as above
+    assert result.replaced(size=2) == Port("x", 2)
+    assert result == Port("x", 1)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_a_path_that_leads_out_is_refused(folder: Path, name: str) -> None:
         open_inside(folder, name)
 
 
-def test_a_missing_file_is_no_fault_of_the_path(folder: Path) -> None:
+def test_a_missing_file_is_not_a_fault_of_the_path(folder: Path) -> None:
     with pytest.raises(FileNotFoundError):
         open_inside(folder, "parts/b.bin")
 

@@ -30,20 +30,20 @@ def test_arrays_of_every_type_come_back(tmp_path: Path) -> None:
     write_safetensors(stream, arrays)
     path = tmp_path / "a.safetensors"
     path.write_bytes(stream.getvalue())
-    found = read_safetensors(path)
-    assert {n: (x.dtype, x.shape) for n, x in found.items()} == {n: (x.dtype, x.shape) for n, x in arrays.items()}
-    assert all(np.array_equal(found[n], x) for n, x in arrays.items())
+    result = read_safetensors(path)
+    assert {n: (x.dtype, x.shape) for n, x in result.items()} == {n: (x.dtype, x.shape) for n, x in arrays.items()}
+    assert all(np.array_equal(result[n], x) for n, x in arrays.items())
 
 
 def test_files_are_those_of_the_package_of_that_name(tmp_path: Path) -> None:
-    peer = oracle("safetensors.numpy")
+    library = oracle("safetensors.numpy")
     arrays = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.array([1, 2], np.int16)}
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     with ours.open("wb") as stream:
         write_safetensors(stream, arrays)
-    peer.save_file(arrays, theirs, metadata={"format": "np"})
-    for found in (peer.load_file(ours), read_safetensors(theirs)):
-        assert {name: x.tolist() for name, x in found.items()} == {name: x.tolist() for name, x in arrays.items()}
+    library.save_file(arrays, theirs, metadata={"format": "np"})
+    for actual in (library.load_file(ours), read_safetensors(theirs)):
+        assert {name: x.tolist() for name, x in actual.items()} == {name: x.tolist() for name, x in arrays.items()}
 
 
 ENTRY = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}

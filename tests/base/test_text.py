@@ -69,7 +69,7 @@ def test_bytes_have_decimal_units() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "candidates", "found"),
+    ("name", "candidates", "expected"),
     [
         ("covn", ["conv", "add"], ("conv",)),
         ("CONV", ["add", "conv"], ("conv",)),
@@ -81,8 +81,8 @@ def test_bytes_have_decimal_units() -> None:
         ("conv", ["conv", "conv"], ("conv",)),
     ],
 )
-def test_nearest_names(name: str, candidates: list[str], found: tuple[str, ...]) -> None:
-    assert nearest(name, candidates) == found
+def test_nearest_names(name: str, candidates: list[str], expected: tuple[str, ...]) -> None:
+    assert nearest(name, candidates) == expected
 
 
 def test_suggestion_reads_as_a_question() -> None:

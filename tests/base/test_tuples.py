@@ -44,17 +44,17 @@ class Theirs(typing.NamedTuple):
 
 
 def test_values_are_those_of_typing() -> None:
-    for made in (Ours, Theirs):
-        point = made(1, y=(2, 3))
+    for built in (Ours, Theirs):
+        point = built(1, y=(2, 3))
         assert point == (1, (2, 3))
         assert (point.x, point.y, point.total) == (1, (2, 3), 6)
-        assert made.origin() == (0, ())
+        assert built.origin() == (0, ())
         assert point._replace(x=4) == (4, (2, 3))
-        assert repr(point) == f"{made.__name__}(x=1, y=(2, 3))"
+        assert repr(point) == f"{built.__name__}(x=1, y=(2, 3))"
         with pytest.raises(AttributeError):
             setattr(point, "x", 2)  # noqa: B010  pyright knows that it is refused
         with pytest.raises(TypeError):
-            made()  # pyright: ignore[reportCallIssue]  what the test is about
+            built()  # pyright: ignore[reportCallIssue]  what the test is about
 
 
 @pytest.mark.parametrize("what", ["_fields", "_field_defaults", "__doc__", "__module__", "__match_args__", "__bases__"])

@@ -27,8 +27,10 @@ FAKED = (
 
 def environment(**extra: str) -> dict[str, str]:
     """The variables of a subprocess: this tree, and nothing that changes how output looks."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM", "COMMONIR_DEBUG")}
-    return kept | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])} | extra
+    preserved = {
+        name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM", "COMMONIR_DEBUG")
+    }
+    return preserved | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])} | extra
 
 
 @pytest.fixture

@@ -80,13 +80,13 @@ def _parameters(name: str) -> inspect.Signature:
     arguments = _functions(_names()[name])[name].args
     first_default = len(arguments.args) - len(arguments.defaults)
     defaults = [None] * first_default + arguments.defaults
-    found = [
+    result = [
         _parameter(a.arg, inspect.Parameter.POSITIONAL_OR_KEYWORD, d)
         for a, d in zip(arguments.args, defaults, strict=True)
     ]
     for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        found.append(_parameter(a.arg, inspect.Parameter.KEYWORD_ONLY, d))
-    return inspect.Signature(found)
+        result.append(_parameter(a.arg, inspect.Parameter.KEYWORD_ONLY, d))
+    return inspect.Signature(result)
 
 
 def _parameter(name: str, form: Any, default: ast.expr | None) -> inspect.Parameter:
@@ -156,11 +156,11 @@ def load(path: str, format: str | None) -> Module:
 
 @answer
 def verify(module: Module) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     if module.mood in ("wrong", "lossy"):
         code = codes.WRONG_TYPE if module.mood == "wrong" else LOSS
-        found.append(Diagnostic(code, f"operand 'x' of '{EVIL}' is f16", where=f"main.operations[3] '{EVIL}'"))
-    return found
+        diagnostics.append(Diagnostic(code, f"operand 'x' of '{EVIL}' is f16", where=f"main.operations[3] '{EVIL}'"))
+    return diagnostics
 
 
 @answer
@@ -289,9 +289,9 @@ def library(dialect: str) -> Module:
 def compare(a: Module, engines: Sequence[str]) -> Comparison:
     is_within = a.mood != "differs"
     value = ValueDifference(EVIL, "mil.conv", "onnx.Conv", "f32", "f32", is_within, 0.5, 0.1, 0.2, 0.9, 0.1, 0.01)
-    found = () if is_within else (Divergence(value, (EVIL,), (f"mil.conv '{EVIL}'",), (f"onnx.Conv '{EVIL}'",)),)
+    result = () if is_within else (Divergence(value, (EVIL,), (f"mil.conv '{EVIL}'",), (f"onnx.Conv '{EVIL}'",)),)
     names = engines or ("numpy", "numpy")
-    return Comparison((names[0], names[-1]), "main", (value,), (), (EVIL,), (), found, (1, 1), (4, 4))
+    return Comparison((names[0], names[-1]), "main", (value,), (), (EVIL,), (), result, (1, 1), (4, 4))
 
 
 @answer

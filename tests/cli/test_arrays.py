@@ -23,8 +23,8 @@ from commonir.cli.choices import parse_dims
 def refusal(*texts: str, limits: Limits | None = None) -> Diagnostic:
     with pytest.raises(DiagnosticError) as caught:
         parse_inputs(texts, seed=0, limits=limits or Limits())
-    (found,) = caught.value.diagnostics
-    return found
+    (diagnostic,) = caught.value.diagnostics
+    return diagnostic
 
 
 # -- generated
@@ -109,10 +109,10 @@ def test_random_integers_stay_below_the_upper_bound() -> None:
     ],
 )
 def test_input_that_is_not_understood(text: str, message: str, help: str | None) -> None:
-    found = refusal(text)
-    assert found.code is codes.WRONG_INPUT_ARGUMENT
-    assert found.message.startswith(message)
-    assert found.help == help or help is None
+    diagnostic = refusal(text)
+    assert diagnostic.code is codes.WRONG_INPUT_ARGUMENT
+    assert diagnostic.message.startswith(message)
+    assert diagnostic.help == help or help is None
 
 
 @pytest.mark.parametrize("text", ["x=f32[99999,99999]:zeros", f"x=f32[{'1,' * 65}]:zeros"])
@@ -136,9 +136,9 @@ def test_dimensions() -> None:
 )
 def test_npy_file_gives_its_array(tmp_path: Path, array: np.ndarray) -> None:
     np.save(tmp_path / "x.npy", array)
-    found = parse_inputs([f"x=@{tmp_path}/x.npy"], seed=0)["x"]
-    assert found.dtype == array.dtype
-    np.testing.assert_array_equal(found, array)
+    result = parse_inputs([f"x=@{tmp_path}/x.npy"], seed=0)["x"]
+    assert result.dtype == array.dtype
+    np.testing.assert_array_equal(result, array)
 
 
 def test_npz_archive_gives_arrays_by_name_or_key(tmp_path: Path) -> None:
@@ -155,9 +155,9 @@ def test_npz_archive_gives_arrays_by_name_or_key(tmp_path: Path) -> None:
 
 def test_missing_key_names_the_nearest_one(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", image=np.ones(1))
-    found = refusal(f"x=@{tmp_path}/x.npz:imag")
-    assert found.message == "cannot read arrays from the file: it has no array 'imag'"
-    assert found.help == "did you mean 'image'?"
+    diagnostic = refusal(f"x=@{tmp_path}/x.npz:imag")
+    assert diagnostic.message == "cannot read arrays from the file: it has no array 'imag'"
+    assert diagnostic.help == "did you mean 'image'?"
 
 
 def test_missing_file(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_python_objects_are_refused_and_never_built(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(
     "content", [b"", b"hello", b"\x80\x04.", b"\x93NUMPY", b"\x93NUMPY\x01\x00\x10\x00{'descr': '<f4'"]
 )
-def test_file_that_is_no_array_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_file_that_is_not_an_array_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x.npy").write_bytes(content)
     (tmp_path / "x.npz").write_bytes(content)
     with zipfile.ZipFile(tmp_path / "y.npz", "w") as archive:
@@ -210,9 +210,9 @@ def test_header_that_promises_too_much_is_refused(tmp_path: Path, shape: str) ->
 
 def test_archive_that_unpacks_beyond_the_limit_is_refused(tmp_path: Path) -> None:
     np.savez_compressed(tmp_path / "x.npz", x=np.zeros(100_000))
-    found = refusal(f"@{tmp_path}/x.npz", limits=Limits(max_tensor_bytes=1000))
-    assert found.code is file_codes.LIMIT_EXCEEDED
-    assert found.message == "the arrays unpack to 800,128 bytes; the limit is 1,000"
+    diagnostic = refusal(f"@{tmp_path}/x.npz", limits=Limits(max_tensor_bytes=1000))
+    assert diagnostic.code is file_codes.LIMIT_EXCEEDED
+    assert diagnostic.message == "the arrays unpack to 800,128 bytes; the limit is 1,000"
 
 
 @given(st.integers(0, 200), st.binary(min_size=1, max_size=8))
@@ -242,18 +242,18 @@ def test_saved_arrays_come_back(tmp_path: Path) -> None:
         "text": np.asarray(["a", "bc"], object),
     }
     assert save_arrays(str(tmp_path / "o.npz"), arrays) == ("half",)
-    with np.load(tmp_path / "o.npz") as found:
-        assert sorted(found) == sorted(arrays)
-        np.testing.assert_array_equal(found["file"], [0, 1, 2])
-        assert found["/model/out:0"].dtype == np.float16
-        np.testing.assert_array_equal(found["half"], np.asarray([1.5, -2], np.float32))
-        assert found["text"].tolist() == ["a", "bc"]
+    with np.load(tmp_path / "o.npz") as stored:
+        assert sorted(stored) == sorted(arrays)
+        np.testing.assert_array_equal(stored["file"], [0, 1, 2])
+        assert stored["/model/out:0"].dtype == np.float16
+        np.testing.assert_array_equal(stored["half"], np.asarray([1.5, -2], np.float32))
+        assert stored["text"].tolist() == ["a", "bc"]
 
 
 def test_summary_counts_what_is_not_finite_apart() -> None:
-    found = summarize_array("y", np.asarray([[1, np.nan, np.inf, 3]], np.float16))
-    assert (found.type, found.min, found.max, found.mean) == ("f16[1,4]", 1.0, 3.0, 2.0)
-    assert (found.nan_count, found.inf_count) == (1, 1)
+    result = summarize_array("y", np.asarray([[1, np.nan, np.inf, 3]], np.float16))
+    assert (result.type, result.min, result.max, result.mean) == ("f16[1,4]", 1.0, 3.0, 2.0)
+    assert (result.nan_count, result.inf_count) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -268,9 +268,9 @@ def test_summary_counts_what_is_not_finite_apart() -> None:
     ],
 )
 def test_summary_shows_the_first_values_as_python_values(array: np.ndarray, first: tuple[object, ...]) -> None:
-    found = summarize_array("y", array)
-    assert found.first == first
-    assert [type(value) for value in found.first] == [type(value) for value in first]
+    result = summarize_array("y", array)
+    assert result.first == first
+    assert [type(value) for value in result.first] == [type(value) for value in first]
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -279,6 +279,6 @@ def test_archive_with_a_compression_that_numpy_does_not_write_is_refused(tmp_pat
     np.save(content, np.zeros(3))
     with zipfile.ZipFile(path, "w", compression) as archive:
         archive.writestr("x.npy", content.getvalue())
-    found = refusal(f"@{path}")
-    assert found.code is codes.WRONG_INPUT_ARGUMENT
-    assert found.message.endswith("'x.npy' is compressed in a way that numpy does not write")
+    diagnostic = refusal(f"@{path}")
+    assert diagnostic.code is codes.WRONG_INPUT_ARGUMENT
+    assert diagnostic.message.endswith("'x.npy' is compressed in a way that numpy does not write")

@@ -167,7 +167,7 @@ def test_envelope_is_versioned_and_holds_every_finding(cir: Cir, mood: str) -> N
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "completion"])
 def test_every_verb_writes_an_envelope(cir: Cir, verb: str) -> None:
-    given = {
+    inputs = {
         "ops": [],
         "explain": [],
         "doctor": [],
@@ -181,7 +181,7 @@ def test_every_verb_writes_an_envelope(cir: Cir, verb: str) -> None:
         "view": ["ok.mil", "-o", "o.svg"],
         "diff": ["ok.mil", "ok.mil", "--tolerance", "1"],
     }
-    arguments = given.get(verb, ["ok.mil"])
+    arguments = inputs.get(verb, ["ok.mil"])
     done = cir(verb, *arguments, "--json")
     document = json.loads(done.out)
     assert document["diagnostics"] == [] or document["ok"], "add its arguments here, or its answer to fake_api.py"
@@ -240,7 +240,7 @@ def test_json_and_program_cannot_share_standard_output(cir: Cir) -> None:
 
 @needs_posix
 @pytest.mark.parametrize("arguments", [["explain"], ["--help"], ["check", "wrong.mil"]], ids=" ".join)
-def test_closed_pipe_is_no_fault(folder: Path, arguments: list[str]) -> None:
+def test_closed_pipe_is_not_a_fault(folder: Path, arguments: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(

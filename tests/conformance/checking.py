@@ -84,9 +84,9 @@ def run_onnxruntime(path: Path, sample: Sample) -> dict[str, dict[str, Array]]:
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
-    given = next(iter(sample.inputs.values()))
+    arguments = next(iter(sample.inputs.values()))
     states: dict[str, Array] = {
-        port.name: np.zeros(port.shape, np.float16) for port in session.get_inputs() if port.name not in given
+        port.name: np.zeros(port.shape, np.float16) for port in session.get_inputs() if port.name not in arguments
     }
     results: dict[str, dict[str, Array]] = {}
     for case, inputs in sample.inputs.items():
@@ -122,9 +122,9 @@ def check(outcome: Outcome, sample: Sample, scratch: Path) -> None:
         outcome.remade_error = worst_error(results, sample.expected)
 
 
-def refuse_errors(found: list[commonir.Diagnostic]) -> None:
+def refuse_errors(diagnostics: list[commonir.Diagnostic]) -> None:
     """Raise what is more than a warning."""
-    errors = [d for d in found if d.code.severity.value == "error"]
+    errors = [d for d in diagnostics if d.code.severity.value == "error"]
     if errors:
         raise commonir.DiagnosticError(*errors)
 
@@ -138,8 +138,8 @@ def check_onnx(outcome: Outcome, program: commonir.Module, sample: Sample, onnx_
     with outcome.stage("onnx.checker"):
         onnx.checker.check_model(str(onnx_path), full_check=True)
     with outcome.stage("onnxruntime"):
-        peers = run_onnxruntime(onnx_path, sample)
-    return worst_error(peers, sample.expected)
+        theirs = run_onnxruntime(onnx_path, sample)
+    return worst_error(theirs, sample.expected)
 
 
 def check_folder(folder: Path, scratch: Path) -> Outcome:

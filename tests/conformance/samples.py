@@ -69,17 +69,17 @@ def relative_error(actual: Arrays, expected: Arrays) -> float:
         if reference.dtype.kind in "UO":
             worst = max(worst, 0.0 if np.array_equal(array.astype(str), reference.astype(str)) else float("inf"))
             continue
-        found, wanted = array.astype(np.float64), reference.astype(np.float64)
-        is_finite = np.isfinite(wanted)
+        result, expected_value = array.astype(np.float64), reference.astype(np.float64)
+        is_finite = np.isfinite(expected_value)
         if (
-            not np.array_equal(found[~is_finite], wanted[~is_finite], equal_nan=True)
-            or not np.isfinite(found[is_finite]).all()
+            not np.array_equal(result[~is_finite], expected_value[~is_finite], equal_nan=True)
+            or not np.isfinite(result[is_finite]).all()
         ):
             return float("inf")
         if not is_finite.any():
             continue
-        difference = np.abs(found[is_finite] - wanted[is_finite]).max()
-        magnitude = np.abs(wanted[is_finite]).max()
+        difference = np.abs(result[is_finite] - expected_value[is_finite]).max()
+        magnitude = np.abs(expected_value[is_finite]).max()
         if difference > 0.0:
             worst = max(worst, float(difference / magnitude) if magnitude > 0.0 else float("inf"))
     return worst

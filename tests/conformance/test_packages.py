@@ -56,11 +56,11 @@ def test_package_conforms(folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_every_operation_occurs_in_a_package() -> None:
-    found: set[str] = set()
+    results: set[str] = set()
     for package in sorted(MODELS.glob("*/*.mlpackage")):
         for module in (program := commonir.load(package), *program.modules):
-            found |= {op.name for op in module.nested()}
-    assert set(mil.DIALECT.operations) - found == NEVER_WRITTEN
+            results |= {op.name for op in module.nested()}
+    assert set(mil.DIALECT.operations) - results == NEVER_WRITTEN
 
 
 def test_new_packages_keep_the_budget() -> None:

@@ -132,21 +132,21 @@ class Perceptron(nn.Module):
 def network(name: str) -> tuple[Any, Mapping[str, Any]]:
     """A network and inputs for it by name."""
     torch.manual_seed(3)
-    made = {"gpt": GptBlock, "llama": LlamaBlock, "bert": BertLayer, "perceptron": Perceptron}[name]().eval()
+    result = {"gpt": GptBlock, "llama": LlamaBlock, "bert": BertLayer, "perceptron": Perceptron}[name]().eval()
     ids, x = torch.randint(0, WORDS, (2, LENGTH)), torch.randn(2, LENGTH, WIDTH)
     mask = torch.ones(2, LENGTH, dtype=torch.int64)
     mask[1, 4:] = 0
     inputs = {"gpt": {"ids": ids}, "llama": {"ids": ids}, "bert": {"x": x, "mask": mask}, "perceptron": {"x": x}}
-    return made, inputs[name]
+    return result, inputs[name]
 
 
 def export(name: str, path: Path, *, is_new: bool) -> Mapping[str, Any]:
     """Writes a network as an ONNX model, by torch's newer or older exporter; inputs as numpy arrays."""
-    made, inputs = network(name)
+    result, inputs = network(name)
     names = list(inputs)
     with torch.no_grad():
         torch.onnx.export(
-            made,
+            result,
             tuple(inputs.values()),
             str(path),
             dynamo=is_new,

@@ -50,8 +50,8 @@ def running_total() -> Module:
     kind = tensor(f32, 2)
     module.body.append(ml_program.Global("total", kind, DataAttr(data_of(f32, (2,), (0.0, 0.0))), True))
     block = Block([kind], ["x"])
-    held = block.append(ml_program.GlobalLoad.build({"global_": ("total",)}, [kind])).results[0]
-    added = block.append(core.Add(held, block.arguments[0])).results[0]
+    stored = block.append(ml_program.GlobalLoad.build({"global_": ("total",)}, [kind])).results[0]
+    added = block.append(core.Add(stored, block.arguments[0])).results[0]
     block.append(ml_program.GlobalStore.build({"global_": ("total",), "value": added}, []))
     block.append(ml_program.Return((added,)))
     module.body.append(ml_program.Func("main", FunctionType((kind,), (kind,)), Region([block]), ("y",)))

@@ -29,38 +29,38 @@ Array = np.ndarray[Any, Any]
 
 def converted(module: Module, target: str | None = None, lost: Diagnostics | None = None, **options: Any) -> Module:
     """A lowered module as a Core ML module, in which the rules of operations and of the format find nothing wrong."""
-    made = core_to_mil(canonicalized(module), ConversionOptions(target=target, **options), lost)
-    description = description_of(made)
+    result = core_to_mil(canonicalized(module), ConversionOptions(target=target, **options), lost)
+    description = description_of(result)
     assert description is not None
-    assert [str(d) for d in (*verify(made, Dialects()), *verify_program(made, description))] == []
-    return made
+    assert [str(d) for d in (*verify(result, Dialects()), *verify_program(result, description))] == []
+    return result
 
 
-def run_mil(made: Module, arrays: Mapping[str, Array], function: str | None = None) -> list[Array]:
+def run_mil(module: Module, arrays: Mapping[str, Array], function: str | None = None) -> list[Array]:
     """Returns what a Core ML module gives; inputs are converted to the types that it has, scalars to vectors."""
-    lowered = lower(made)
+    lowered = lower(module)
     inputs = lowered.function(function).inputs
-    given = {
+    arguments = {
         v.name: np.atleast_1d(a).astype(dtype_of(tensor_type(v).element.name))
         for v, a in zip(inputs, arrays.values(), strict=True)
     }
-    return list(REFERENCE.prepare(lowered, function).run(given).values())
+    return list(REFERENCE.prepare(lowered, function).run(arguments).values())
 
 
-def load_in_coremltools(made: Module, folder: Path) -> Any:
+def load_in_coremltools(module: Module, folder: Path) -> Any:
     """The program as coremltools reads it from a package, which infers all types and shapes anew."""
     oracle("coremltools")
     from coremltools.converters.mil.frontend.milproto.load import load  # noqa: PLC0415  an oracle
     from coremltools.models.utils import load_spec  # noqa: PLC0415
 
     package = folder / "model.mlpackage"
-    write(made, package)
+    write(module, package)
     spec: Any = load_spec(str(package))
     weights = package / "Data" / "com.apple.CoreML" / "weights"
     return load(spec, specification_version=spec.specificationVersion, file_weights_dir=str(weights))
 
 
-def operations(made: Module, function: str | None = None) -> list[str]:
+def operations(module: Module, function: str | None = None) -> list[str]:
     """The operations of a function in order, constants left out."""
-    names = [op.name.removeprefix("mil.") for op in made.function(function).body.operations]
+    names = [op.name.removeprefix("mil.") for op in module.function(function).body.operations]
     return [name for name in names if name not in ("const", "literal", "compound_literal", "return")]

@@ -54,17 +54,17 @@ def run(
 ) -> list[Array]:
     """Returns what IREE gives for one core program that a function builds, on inputs of the types given by name."""
     names = list(typed) or [f"x{n}" for n in range(len(arrays))]
-    given = dict(zip(names, arrays, strict=True))
-    text = text_of(convert(core_module(build, typed or types_of(given))))
+    inputs = dict(zip(names, arrays, strict=True))
+    text = text_of(convert(core_module(build, typed or types_of(inputs))))
     check_with_mlir_opt(text)
     return Compiled(text).run("main", list(arrays))
 
 
-def assert_near(found: Sequence[Array], wanted: Any, message: str = "") -> None:
+def assert_near(result: Sequence[Array], expected_value: Any, message: str = "") -> None:
     """Asserts that arrays from IREE are those expected."""
-    expected = [wanted] if isinstance(wanted, np.ndarray | np.generic) else list(wanted)
-    assert len(found) == len(expected)
-    for f, w in zip(found, expected, strict=True):
+    expected = [expected_value] if isinstance(expected_value, np.ndarray | np.generic) else list(expected_value)
+    assert len(result) == len(expected)
+    for f, w in zip(result, expected, strict=True):
         array = np.asarray(w)
         assert f.shape == array.shape, message
         np.testing.assert_allclose(as_like(f, array), array, rtol=2e-4, atol=2e-5, err_msg=message)

@@ -26,14 +26,14 @@ def _program() -> Module:
 
 
 def test_dimension_may_be_fixed() -> None:
-    made = commonir.convert(_program(), "coreml", sizes={"n": 2})
-    assert made.main.inputs[0].type is tensor(f32, 2, 3)
-    assert made.main.outputs[0].type is tensor(f32, 6)
+    converted = commonir.convert(_program(), "coreml", sizes={"n": 2})
+    assert converted.main.inputs[0].type is tensor(f32, 2, 3)
+    assert converted.main.outputs[0].type is tensor(f32, 6)
 
 
 def test_dimension_may_be_bounded() -> None:
-    made = commonir.convert(_program(), "coreml", ranges={"n": (2, 5)})
-    description = description_of(made)
+    converted = commonir.convert(_program(), "coreml", ranges={"n": (2, 5)})
+    description = description_of(converted)
     assert description is not None
     feature = description.interfaces[0].inputs[0].type
     assert feature == MultiArray(f32, (2, 3), (), (DimRange(2, 5), DimRange(3, 3)))
@@ -51,17 +51,17 @@ def test_precision_that_is_unknown_is_refused() -> None:
 
 def test_conversions_to_half_precision_leave_values_their_names() -> None:
     program = commonir.load("tests/models/resnet_fp32/model.mlpackage")
-    made = commonir.convert(program, "coreml", precision="float16")
+    converted = commonir.convert(program, "coreml", precision="float16")
 
     def named(module: Module) -> list[str]:
         return [op.results[0].name for op in module.main.body.operations if op.name in ("mil.conv", "mil.relu")]
 
-    assert named(made) == named(program)
+    assert named(converted) == named(program)
 
 
 def test_half_precision_reaches_onnx_too() -> None:
-    made = commonir.convert(core_module(core.exp, {"x": tensor(f32, 2)}), "onnx", precision="float16")
-    assert [op.name for op in made.main.body.operations if op.name != "onnx.return"] == [
+    converted = commonir.convert(core_module(core.exp, {"x": tensor(f32, 2)}), "onnx", precision="float16")
+    assert [op.name for op in converted.main.body.operations if op.name != "onnx.return"] == [
         "onnx.Cast",
         "onnx.Exp",
         "onnx.Cast",
@@ -101,10 +101,10 @@ def test_converted_program_runs_under_the_names_and_types_of_the_source() -> Non
         ["y/0", "y/1"],
     )
     findings = Diagnostics()
-    made = commonir.convert(source, "coreml", findings=findings)
-    assert [v.type for v in made.inputs] == [tensor(f32, 3), tensor(i32, 2)]
-    found = run_converted(source, made, {"a.1": np.array([1, 2, 3], np.float32), "b.1": np.array([-1, 0])})
-    np.testing.assert_array_equal(found["y/0"], [3, 1])
-    assert found["y/1"].dtype == bool
+    converted = commonir.convert(source, "coreml", findings=findings)
+    assert [v.type for v in converted.inputs] == [tensor(f32, 3), tensor(i32, 2)]
+    result = run_converted(source, converted, {"a.1": np.array([1, 2, 3], np.float32), "b.1": np.array([-1, 0])})
+    np.testing.assert_array_equal(result["y/0"], [3, 1])
+    assert result["y/1"].dtype == bool
     assert source.outputs[1].type is tensor(boolean, 2)
     assert {d.code.id for d in findings} == {"N0601"}

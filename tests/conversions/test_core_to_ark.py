@@ -54,16 +54,16 @@ def windows(x: Array, size: tuple[int, ...], strides: tuple[int, ...], dilations
     reach = tuple((k - 1) * d + 1 for k, d in zip(size, spread, strict=True))
     axes = tuple(range(x.ndim - len(size), x.ndim))
     view: Any = np.lib.stride_tricks.sliding_window_view  # some versions of numpy annotate it for one axis
-    found = view(x, reach, axes)
+    result = view(x, reach, axes)
     outer = (slice(None),) * (x.ndim - len(size)) + tuple(slice(None, None, s) for s in strides)
-    return found[outer + tuple(slice(None, None, d) for d in spread)]
+    return result[outer + tuple(slice(None, None, d) for d in spread)]
 
 
 def convolution(x: Array, weight: Array, strides: tuple[int, ...], dilations: tuple[int, ...]) -> Array:
-    found = windows(x, weight.shape[2:], strides, dilations)
+    result = windows(x, weight.shape[2:], strides, dilations)
     rank = weight.ndim - 2
-    axes = tuple(range(found.ndim - rank, found.ndim))
-    summed = np.tensordot(found, weight, ((1, *axes), tuple(range(1, weight.ndim))))
+    axes = tuple(range(result.ndim - rank, result.ndim))
+    summed = np.tensordot(result, weight, ((1, *axes), tuple(range(1, weight.ndim))))
     return np.moveaxis(summed, -1, 1)
 
 
@@ -506,10 +506,10 @@ def test_operation_gives_what_numpy_gives(name: str, tmp_path: Path) -> None:
         assert operations(module) == case.operations.split()
     with np.errstate(all="ignore"):
         expected = np.asarray(case.expected(*case.inputs))
-    found = run_ark(written(module, tmp_path), case.inputs)[0]
-    assert found.shape == expected.shape
+    result = run_ark(written(module, tmp_path), case.inputs)[0]
+    assert result.shape == expected.shape
     np.testing.assert_allclose(
-        found.astype(np.float64), expected.astype(np.float64), rtol=case.tolerance, atol=case.tolerance
+        result.astype(np.float64), expected.astype(np.float64), rtol=case.tolerance, atol=case.tolerance
     )
 
 
@@ -559,8 +559,8 @@ def _step(rng: np.random.Generator, walk: Walk) -> Walk:
             return Walk(lambda a: core.reduce_max(of(a), (axis,), True), x.max(axis, keepdims=True))
         case _:
             row = np.arange(1, x.shape[-1] + 1, dtype=np.float32)
-            held = data_of(f32, row.shape, [float(n) for n in row])
-            return Walk(lambda a: core.mul(of(a), core.constant(held)), x * row)
+            stored = data_of(f32, row.shape, [float(n) for n in row])
+            return Walk(lambda a: core.mul(of(a), core.constant(stored)), x * row)
 
 
 @pytest.mark.parametrize("seed", range(100))

@@ -100,15 +100,15 @@ def test_sizes_that_are_not_fixed_are_refused_by_name() -> None:
     kind = TensorType(f32, (symbol("batch"), 3))
     with pytest.raises(cir.DiagnosticError) as error:
         core_to_ark(core_module(core.exp, {"x": kind}), Diagnostics())
-    (found,) = error.value.diagnostics
-    assert found.message == "ARK has fixed sizes only, and those named batch are not"
-    assert found.help == "fix each with --set-dim NAME=SIZE"
+    (diagnostic,) = error.value.diagnostics
+    assert diagnostic.message == "ARK has fixed sizes only, and those named batch are not"
+    assert diagnostic.help == "fix each with --set-dim NAME=SIZE"
 
 
 def test_sizes_are_fixed_by_the_surface(tmp_path: Path) -> None:
     module = core_module(core.exp, {"x": TensorType(f32, (symbol("batch"), 3))})
-    made = cir.convert(module, "ark", sizes={"batch": 2})
-    assert [str(v.type) for v in _rank(made).inputs] == ["tensor<2x3xf32>"]
+    converted = cir.convert(module, "ark", sizes={"batch": 2})
+    assert [str(v.type) for v in _rank(converted).inputs] == ["tensor<2x3xf32>"]
 
 
 def _rank(module: Module, number: int = 0) -> ark.Rank:
@@ -165,10 +165,10 @@ def test_other_types_of_inputs_and_outputs_are_reported() -> None:
 def test_every_generation_is_written(generation: int, tmp_path: Path) -> None:
     module = core_module(lambda x, w: core.softmax(core.matmul(x, w), -1), {"x": KIND, "w": tensor(f32, 3, 4)})
     x, w = np.eye(2, 3, dtype=np.float32), np.arange(12, dtype=np.float32).reshape(3, 4)
-    made = written(cir.convert(module, "ark", opset=generation), tmp_path)
-    assert _rank(made).generation == f"v{generation}"
+    converted = written(cir.convert(module, "ark", opset=generation), tmp_path)
+    assert _rank(converted).generation == f"v{generation}"
     e = np.exp(x @ w - (x @ w).max(-1, keepdims=True))
-    np.testing.assert_allclose(_run(made, {"x": x, "w": w})["y0"], e / e.sum(-1, keepdims=True), rtol=1e-6)
+    np.testing.assert_allclose(_run(converted, {"x": x, "w": w})["y0"], e / e.sum(-1, keepdims=True), rtol=1e-6)
 
 
 def test_conversion_is_deterministic() -> None:
@@ -205,13 +205,13 @@ def test_what_files_have_no_place_for_is_reported() -> None:
     module = core_module(core.exp, {"x": KIND})
     set_metadata(module, Metadata(author="me", license="MIT"))
     lost = Diagnostics()
-    made = core_to_ark(module, lost)
+    result = core_to_ark(module, lost)
     assert [(d.code.id, d.message) for d in lost] == [
         ("W0601", "ARK files have no place for metadata: author, license")
     ]
-    set_metadata(made, Metadata(author="me"))
+    set_metadata(result, Metadata(author="me"))
     with pytest.raises(cir.DiagnosticError, match="no place for what is said about the program"):
-        cir.dumps(made)
+        cir.dumps(result)
 
 
 def test_a_state_becomes_an_input_and_an_output(tmp_path: Path) -> None:
@@ -220,8 +220,8 @@ def test_a_state_becomes_an_input_and_an_output(tmp_path: Path) -> None:
     assert [(d.code.id, d.message) for d in lost] == [
         ("N0601", "state 'total' becomes the input 'total' and the output 'total_out'")
     ]
-    found = _run(module, {"x": np.ones(2, np.float32), "total": np.array([1, 2], np.float32)})
-    assert {n: v.tolist() for n, v in found.items()} == {"y": [2, 3], "total_out": [2, 3]}
+    result = _run(module, {"x": np.ones(2, np.float32), "total": np.array([1, 2], np.float32)})
+    assert {n: v.tolist() for n, v in result.items()} == {"y": [2, 3], "total_out": [2, 3]}
 
 
 # -- ranks
@@ -245,21 +245,21 @@ def _run(module: Module, inputs: Mapping[str, Array]) -> dict[str, Any]:
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_sum_of_all_ranks(count: int, tmp_path: Path) -> None:
     module = _ranks([lambda x: core.all_reduce(core.mul(x, core.scalar(2.0, f32)))] * count, {"x": KIND})
-    made = written(core_to_ark(module, Diagnostics()), tmp_path)
+    path = written(core_to_ark(module, Diagnostics()), tmp_path)
     ring = ["Send", "SendDone", "Recv", "Add"] * (count - 1)
-    assert operations(made) == ["ScalarMul", "Copy", *ring]
+    assert operations(path) == ["ScalarMul", "Copy", *ring]
     x = np.random.default_rng(0).standard_normal((count, 2, 3)).astype(np.float32)
-    found = _run(made, {f"rank{n}.x": x[n] for n in range(count)})
+    result = _run(path, {f"rank{n}.x": x[n] for n in range(count)})
     for n in range(count):
         expected = x[n] * 2
         for k in range(1, count):
             expected = expected + x[n - k] * 2
-        assert np.array_equal(found[f"rank{n}.y0"], expected), n
+        assert np.array_equal(result[f"rank{n}.y0"], expected), n
 
 
 def test_tags_are_those_that_ark_picks() -> None:
-    made = core_to_ark(_ranks([core.all_reduce] * 2, {"x": KIND}), Diagnostics())
-    tags = [v.send_tags for v in _rank(made).body.operations if isinstance(v, ark.HoldsView) and v.send_tags]
+    result = core_to_ark(_ranks([core.all_reduce] * 2, {"x": KIND}), Diagnostics())
+    tags = [v.send_tags for v in _rank(result).body.operations if isinstance(v, ark.HoldsView) and v.send_tags]
     assert tags[0] == ((1, -(2**31)),)
     assert ((-1, 1 - 2**31),) in tags
 
@@ -287,14 +287,14 @@ ml_program.func @rank1(%x: tensor<2x3xf32>) -> tensor<3x2xf32>
 def test_messages_between_ranks(tmp_path: Path) -> None:
     text = _MESSAGES.replace('  %s = "core.all_reduce"(%r) : (tensor<3x2xf32>) -> tensor<3x2xf32>\n', "")
     module = cir.loads(text.replace("return %s", "return %r"), format="mlir")
-    made = written(core_to_ark(module, Diagnostics()), tmp_path)
-    assert operations(made) == ["Transpose", "Send", "SendDone", "ScalarAssign", "DeviceSync", "Noop", "Exp"]
+    path = written(core_to_ark(module, Diagnostics()), tmp_path)
+    assert operations(path) == ["Transpose", "Send", "SendDone", "ScalarAssign", "DeviceSync", "Noop", "Exp"]
     x = np.random.default_rng(0).standard_normal((2, 2, 3)).astype(np.float32)
-    found = _run(made, {"rank0.x": x[0], "rank1.x": x[1]})
-    assert np.array_equal(found["rank1.y"], x[0].T)
+    result = _run(path, {"rank0.x": x[0], "rank1.x": x[1]})
+    assert np.array_equal(result["rank1.y"], x[0].T)
 
 
 def test_tags_of_sums_come_after_those_of_messages() -> None:
-    made = core_to_ark(cir.loads(_MESSAGES, format="mlir"), Diagnostics())
-    tags = {t for v in _rank(made, 1).body.operations if isinstance(v, ark.HoldsView) for _, t in v.send_tags}
+    result = core_to_ark(cir.loads(_MESSAGES, format="mlir"), Diagnostics())
+    tags = {t for v in _rank(result, 1).body.operations if isinstance(v, ark.HoldsView) for _, t in v.send_tags}
     assert tags == {7, 8, 9}

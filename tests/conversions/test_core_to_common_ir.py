@@ -39,9 +39,9 @@ def test_programs_compute_the_same_as_common_ir_files(name: str, suffix: str, tm
     assert [str(d) for d in cir.verify(again)] == []
     expected: dict[str, Any] = dict(cir.run(module, inputs))
     outputs: dict[str, Any] = dict(cir.run(again, inputs))
-    for output, found in outputs.items():
+    for output, actual in outputs.items():
         # Kernels may be put together otherwise, which changes the last bits.
-        np.testing.assert_allclose(found, expected[output], rtol=1e-4, atol=1e-5, err_msg=output)
+        np.testing.assert_allclose(actual, expected[output], rtol=1e-4, atol=1e-5, err_msg=output)
 
 
 PROGRAM = """
@@ -66,21 +66,21 @@ def _with_names(names: tuple[str, str]) -> Module:
 
 def test_names_become_c_identifiers_and_that_is_reported() -> None:
     reported = Diagnostics()
-    made = core_to_common_ir(_with_names(("/layer/x:0", "7th")), reported)
-    graph = made.main
+    result = core_to_common_ir(_with_names(("/layer/x:0", "7th")), reported)
+    graph = result.main
     assert [v.name for v in graph.inputs] == ["_layer_x_0"]
     assert all(is_identifier(name) for name in graph.output_names)
     assert "'/layer/x:0' is called '_layer_x_0': names in Common IR are C identifiers" in [d.message for d in reported]
-    kept = made.extra[onnx.METADATA]
-    assert isinstance(kept, DictionaryAttr)
-    assert (f"{NAME_KEY}_layer_x_0", StringAttr("/layer/x:0")) in kept.entries
+    preserved = result.extra[onnx.METADATA]
+    assert isinstance(preserved, DictionaryAttr)
+    assert (f"{NAME_KEY}_layer_x_0", StringAttr("/layer/x:0")) in preserved.entries
 
 
 def test_equal_names_are_distinguished() -> None:
-    made = core_to_common_ir(_with_names(("x", "x")))
-    names = [v.name for v in (*made.main.inputs, *made.main.outputs)]
+    result = core_to_common_ir(_with_names(("x", "x")))
+    names = [v.name for v in (*result.main.inputs, *result.main.outputs)]
     assert len(set(names)) == len(names)
-    assert [str(d) for d in verify(made, Dialects()) if d.is_error] == []
+    assert [str(d) for d in verify(result, Dialects()) if d.is_error] == []
 
 
 def test_an_input_that_is_returned_goes_through_an_identity() -> None:
@@ -93,26 +93,26 @@ module {
 }
 """
     )
-    made = core_to_common_ir(module)
-    assert [str(d) for d in verify(made, Dialects()) if d.is_error] == []
-    assert [op.name for op in made.main.body.operations] == ["onnx.Identity", "onnx.Identity", "onnx.return"]
+    result = core_to_common_ir(module)
+    assert [str(d) for d in verify(result, Dialects()) if d.is_error] == []
+    assert [op.name for op in result.main.body.operations] == ["onnx.Identity", "onnx.Identity", "onnx.return"]
     x = np.array([1, 2], np.float32)
-    assert [v.tolist() for v in cir.run(made, {made.inputs[0].name: x}).values()] == [[1, 2], [1, 2]]
+    assert [v.tolist() for v in cir.run(result, {result.inputs[0].name: x}).values()] == [[1, 2], [1, 2]]
 
 
 def test_what_a_program_keeps_between_runs_becomes_inputs_and_outputs() -> None:
     reported = Diagnostics()
-    made = core_to_common_ir(cir.lower(cir.load(MODELS / "llama_stateful_fp16" / "model.mlpackage")), reported)
+    result = core_to_common_ir(cir.lower(cir.load(MODELS / "llama_stateful_fp16" / "model.mlpackage")), reported)
     assert "state 'key_cache' becomes the input 'key_cache' and the output 'key_cache_out'" in [
         d.message for d in reported
     ]
-    assert {"key_cache", "key_cache_out"} <= {v.name for v in (*made.inputs, *made.outputs)}
+    assert {"key_cache", "key_cache_out"} <= {v.name for v in (*result.inputs, *result.outputs)}
 
 
 def test_required_metadata_are_there() -> None:
-    made = core_to_common_ir(_lowered(PROGRAM))
-    assert {onnx.DOMAIN, onnx.IR_VERSION, onnx.MODEL_VERSION, onnx.DOC_STRING} <= set(made.extra)
-    assert [op.uri for op in made.body.operations if isinstance(op, common_ir.Import)] == ["commonir:core"]
+    result = core_to_common_ir(_lowered(PROGRAM))
+    assert {onnx.DOMAIN, onnx.IR_VERSION, onnx.MODEL_VERSION, onnx.DOC_STRING} <= set(result.extra)
+    assert [op.uri for op in result.body.operations if isinstance(op, common_ir.Import)] == ["commonir:core"]
 
 
 def test_choices_that_common_ir_has_no_place_for_are_refused() -> None:

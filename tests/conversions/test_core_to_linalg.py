@@ -55,7 +55,7 @@ def _wanted(case: Case, module: Module) -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize("names", _BATCHES, ids=lambda names: f"{names[0]}-{names[-1]}")
 def test_converted_operations_give_the_expected_values_in_iree(names: Sequence[str]) -> None:
-    made: dict[str, tuple[Case, Module]] = {}
+    result: dict[str, tuple[Case, Module]] = {}
     texts: list[str] = []
     for name in names:
         for seed in _SEEDS:
@@ -68,10 +68,10 @@ def test_converted_operations_give_the_expected_values_in_iree(names: Sequence[s
                 assert _is_refused_use(name, error), [(d.message, d.notes) for d in error.diagnostics]
                 continue
             texts.append(text_of(converted))
-            made[key] = case, module
+            result[key] = case, module
     check_with_mlir_opt("// -----\n".join(texts))
     program = Compiled(joined(texts))
-    for key, (case, module) in made.items():
+    for key, (case, module) in result.items():
         assert_near(program.run(key, list(case.arrays.values())), _wanted(case, module), key)
 
 
@@ -86,9 +86,9 @@ def test_operation_without_a_form_is_refused_by_name(name: str) -> None:
     case = _ALL[name](np.random.default_rng(0))
     with pytest.raises(DiagnosticError) as caught:
         core_to_linalg(core_module(case.build, types_of(case.arrays)))
-    (found,) = caught.value.diagnostics
-    assert (found.code.id, found.message) == ("E0601", f"{name} cannot be expressed in linalg")
-    assert REFUSED[name] in found.notes[-1]
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code.id, diagnostic.message) == ("E0601", f"{name} cannot be expressed in linalg")
+    assert REFUSED[name] in diagnostic.notes[-1]
 
 
 _STRUCTURAL = {"core.if", "core.require", "core.while", "core.call", "core.yield", *BETWEEN_RANKS}
@@ -109,8 +109,8 @@ def test_every_core_operation_has_a_case_or_is_named() -> None:
 
 
 def _one(build: Callable[..., Any], *arrays: Array, **typed: Any) -> Array:
-    (found,) = run(core_to_linalg, build, *arrays, **typed)
-    return found
+    (result,) = run(core_to_linalg, build, *arrays, **typed)
+    return result
 
 
 @pytest.mark.slow
@@ -145,9 +145,9 @@ def test_unsigned_integers_divide_compare_and_convert_as_such() -> None:
     def build(x: Value, y: Value) -> tuple[Value, ...]:
         return core.div(x, y), core.less(x, y), core.cast(x, f32), core.maximum(x, y), core.cast(x, i32)
 
-    found = run(core_to_linalg, build, x, y)
-    wanted = [x // y, x < y, x.astype(np.float32), np.maximum(x, y), x.astype(np.int32)]
-    assert_near(found, wanted)
+    result = run(core_to_linalg, build, x, y)
+    expected = [x // y, x < y, x.astype(np.float32), np.maximum(x, y), x.astype(np.int32)]
+    assert_near(result, expected)
 
 
 @pytest.mark.slow
@@ -155,24 +155,24 @@ def test_unsigned_integers_divide_compare_and_convert_as_such() -> None:
 def test_shifts_by_the_width_or_more_leave_zeros_or_the_sign(amount: int) -> None:
     x = np.array([-17, 17], np.int32)
     y = np.full(2, amount, np.int32)
-    found = run(core_to_linalg, lambda x, y: (core.shift_left(x, y), core.shift_right(x, y)), x, y)
+    result = run(core_to_linalg, lambda x, y: (core.shift_left(x, y), core.shift_right(x, y)), x, y)
     left = {-1: [0, 0], 0: [-17, 17], 5: [-544, 544], 32: [0, 0], 40: [0, 0]}[amount]
     right = {-1: [-1, 0], 0: [-17, 17], 5: [-1, 0], 32: [-1, 0], 40: [-1, 0]}[amount]
-    assert [f.tolist() for f in found] == [left, right]
+    assert [f.tolist() for f in result] == [left, right]
 
 
 @pytest.mark.slow
 def test_half_precision_is_summed_in_single_precision() -> None:
     x = np.full((1, 3000), 1.0, np.float16)
-    found = _one(lambda x: core.matmul(x, core.transpose(x, (1, 0))), x)
-    assert (found.dtype, found.tolist()) == (np.float16, [[3000.0]])
+    result = _one(lambda x: core.matmul(x, core.transpose(x, (1, 0))), x)
+    assert (result.dtype, result.tolist()) == (np.float16, [[3000.0]])
 
 
 @pytest.mark.slow
-def test_truth_values_go_in_and_out() -> None:
+def test_bools_go_in_and_out() -> None:
     x = np.array([True, False])
-    found = _one(core.logical_not, x)
-    assert (found.dtype, found.tolist()) == (np.bool_, [False, True])
+    result = _one(core.logical_not, x)
+    assert (result.dtype, result.tolist()) == (np.bool_, [False, True])
 
 
 @pytest.mark.slow
@@ -187,12 +187,12 @@ def test_constants_of_all_types_are_written() -> None:
         ]
         return [x, *map(core.constant, constants)]
 
-    found = run(core_to_linalg, build, np.zeros(1, np.float32))[1:]
-    assert found[0].view(np.uint8).tolist() == [200, 3]
-    assert found[1].tolist() == [-5, 2**40]
-    assert found[2].tolist() == [0.5, 65504.0]
-    assert found[3].tolist() == [True, False]
-    assert found[4].view(np.uint32).tolist() == [2**32 - 1, 0]
+    result = run(core_to_linalg, build, np.zeros(1, np.float32))[1:]
+    assert result[0].view(np.uint8).tolist() == [200, 3]
+    assert result[1].tolist() == [-5, 2**40]
+    assert result[2].tolist() == [0.5, 65504.0]
+    assert result[3].tolist() == [True, False]
+    assert result[4].view(np.uint32).tolist() == [2**32 - 1, 0]
 
 
 # -- symbolic sizes
@@ -216,22 +216,22 @@ def test_sizes_that_are_expressions_are_computed_from_those_of_inputs() -> None:
     ]
     dims = tuple([dim for dim, _ in rows])
     x = np.zeros((7, 3), np.float32)
-    found = _one(lambda x: core.dims(dims), x, x=tensor(f32, _N, _M))
-    assert found.tolist() == [wanted for _, wanted in rows]
+    result = _one(lambda x: core.dims(dims), x, x=tensor(f32, _N, _M))
+    assert result.tolist() == [expected for _, expected in rows]
 
 
 def test_unknown_size_is_refused() -> None:
     with pytest.raises(DiagnosticError) as caught:
         core_to_linalg(core_module(lambda x: core.dims((_M,)), {"x": tensor(f32, _N)}))
-    (found,) = caught.value.diagnostics
-    assert "no input has the dimension 'm' as the size of an axis" in found.notes
+    (diagnostic,) = caught.value.diagnostics
+    assert "no input has the dimension 'm' as the size of an axis" in diagnostic.notes
 
 
 def test_operation_on_a_tensor_of_unknown_rank_is_refused() -> None:
     with pytest.raises(DiagnosticError) as caught:
         core_to_linalg(core_module(core.neg, {"x": TensorType(f32, None)}))
-    (found,) = caught.value.diagnostics
-    assert found.notes == ("core.neg on operands of which the ranks are not known",)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.notes == ("core.neg on operands of which the ranks are not known",)
 
 
 def _reshapes(x: Value) -> tuple[Value, ...]:
@@ -250,8 +250,8 @@ def _reshapes(x: Value) -> tuple[Value, ...]:
 def test_reshapes_of_symbolic_sizes() -> None:
     x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     shapes = [(6, 4), (2, 12), (24,), (3, 2, 4), (1, 2, 1, 3, 2, 2, 1), (2, 2, 3, 2)]
-    found = run(core_to_linalg, _reshapes, x, x=tensor(f32, _N, _M, 4))
-    assert_near(found, [x.reshape(shape) for shape in shapes])
+    result = run(core_to_linalg, _reshapes, x, x=tensor(f32, _N, _M, 4))
+    assert_near(result, [x.reshape(shape) for shape in shapes])
 
 
 def test_program_of_symbolic_sizes_runs_for_several() -> None:
@@ -335,8 +335,8 @@ def test_while_asks_its_condition_before_each_round(limit: int, expected: tuple[
         body = yielding(lambda n, v: [core.add(n, core.splat(1, n)), core.add(v, v)], counter, value)
         return core.while_((core.scalar(0, i32), x), condition, body)
 
-    found = run(core_to_linalg, build, np.array(limit, np.int32), np.array(1, np.float32))
-    assert tuple(v.item() for v in found) == expected
+    result = run(core_to_linalg, build, np.array(limit, np.int32), np.array(1, np.float32))
+    assert tuple(v.item() for v in result) == expected
 
 
 @pytest.mark.slow
@@ -348,8 +348,8 @@ def test_what_a_loop_stacks_has_a_slice_for_each_round() -> None:
         body = yielding(lambda n: [core.add(n, core.splat(1, n)), core.cast(n, f32)], counter)
         return core.while_((core.scalar(0, i32),), condition, body)
 
-    found = run(core_to_linalg, build, np.array(3, np.int32))
-    assert [v.tolist() for v in found] == [3, [0.0, 1.0, 2.0]]
+    result = run(core_to_linalg, build, np.array(3, np.int32))
+    assert [v.tolist() for v in result] == [3, [0.0, 1.0, 2.0]]
 
 
 @pytest.mark.slow
@@ -412,17 +412,17 @@ def test_long_axes_are_cumulated_in_rounds_as_numpy_cumulates_them(
     x = np.random.default_rng(0).uniform(0.9, 1.1, shape).astype(np.float32)
     combined = np.cumsum if fn is core.cumsum else np.cumprod
     turned = np.flip(x, axis) if reverse else x
-    found = combined(turned.astype(np.float64), axis=axis)
+    result = combined(turned.astype(np.float64), axis=axis)
     if exclusive:
-        before = np.full_like(np.take(found, [0], axis), 0 if fn is core.cumsum else 1)
-        found = np.concatenate([before, np.take(found, range(shape[axis] - 1), axis)], axis)
-    wanted = np.flip(found, axis) if reverse else found
+        before = np.full_like(np.take(result, [0], axis), 0 if fn is core.cumsum else 1)
+        result = np.concatenate([before, np.take(result, range(shape[axis] - 1), axis)], axis)
+    expected = np.flip(result, axis) if reverse else result
     build = lambda value: fn(value, axis, exclusive, reverse)  # noqa: E731
     text = text_of(core_to_linalg(core_module(build, types_of({"x": x}), name="f")))
     check_with_mlir_opt(text)
     assert text.count("scf.for") == 1
     assert '"reduction"' not in text
-    assert_near(Compiled(joined([text])).run("f", [x]), wanted.astype(np.float32))
+    assert_near(Compiled(joined([text])).run("f", [x]), expected.astype(np.float32))
 
 
 @pytest.mark.slow
@@ -436,8 +436,8 @@ def test_positions_in_many_elements_are_found_in_rounds_as_numpy_finds_them(
     check_with_mlir_opt(text)
     assert text.count("scf.for") == 2
     assert '"reduction"' not in text
-    (found,) = Compiled(joined([text])).run("f", [x])
-    assert np.array_equal(found, np.argwhere(x))
+    (result,) = Compiled(joined([text])).run("f", [x])
+    assert np.array_equal(result, np.argwhere(x))
 
 
 _LONG = [((1000,), 0, False, f32), ((3, 513, 2), 1, True, i32), ((2, 129), -1, False, f32), ((2, 300), 1, True, f16)]
@@ -451,11 +451,11 @@ def test_long_axes_are_sorted_by_a_network_as_numpy_sorts_them(
     x = np.random.default_rng(0).integers(-20, 20, shape).astype(dtype_of(element.name))
     if element.is_float and not descending:
         x.reshape(-1)[::17] = np.nan
-    wanted = np.argsort(np.negative(x) if descending else x, axis=axis, kind="stable")
+    expected = np.argsort(np.negative(x) if descending else x, axis=axis, kind="stable")
 
     def build(value: Value) -> tuple[Value, ...]:
-        found = core.top_k(value, k=7, axis=axis, largest=descending)
-        return (core.argsort(value, axis=axis, descending=descending), *found)
+        result = core.top_k(value, k=7, axis=axis, largest=descending)
+        return (core.argsort(value, axis=axis, descending=descending), *result)
 
     text = text_of(core_to_linalg(core_module(build, types_of({"x": x}), name="f")))
     check_with_mlir_opt(text)
@@ -463,8 +463,8 @@ def test_long_axes_are_sorted_by_a_network_as_numpy_sorts_them(
     assert text.count("scf.for") == 2
     assert '"reduction"' not in text
     order, values, positions = Compiled(joined([text])).run("f", [x])
-    assert np.array_equal(order, wanted)
-    first = np.take(wanted, range(7), axis=axis)
+    assert np.array_equal(order, expected)
+    first = np.take(expected, range(7), axis=axis)
     assert np.array_equal(positions, first)
     assert np.array_equal(values, np.take_along_axis(x, first, axis), equal_nan=True)
 

@@ -65,8 +65,8 @@ def test_converted_operation_gives_the_expected_values(name: str, opset: int) ->
         case = CASES[name](np.random.default_rng(seed))
         module = core_module(case.build, _types(case.arrays))
         got = run_onnx(converted(module, opset), case.arrays)
-        wanted = case.expected() if case.expected else list(REFERENCE.prepare(module).run(case.arrays).values())
-        for g, w in zip(got, [wanted] if isinstance(wanted, (np.ndarray, np.generic)) else wanted, strict=True):
+        expected = case.expected() if case.expected else list(REFERENCE.prepare(module).run(case.arrays).values())
+        for g, w in zip(got, [expected] if isinstance(expected, (np.ndarray, np.generic)) else expected, strict=True):
             assert g.shape == np.shape(w)
             np.testing.assert_allclose(g, w, rtol=2e-4, atol=2e-5, err_msg=f"seed {seed}")
 
@@ -162,10 +162,10 @@ def test_symbol_is_found_in_a_linear_size() -> None:
 def test_symbol_that_no_input_has_is_refused() -> None:
     with pytest.raises(DiagnosticError) as caught:
         core_to_onnx(core_module(lambda x: core.dims((_M,)), {"x": tensor(f32, _N)}))
-    (found,) = caught.value.diagnostics
-    assert found.code.id == "E0601"
-    assert found.message == "core.dims cannot be expressed in onnx opset18"
-    assert found.notes == ("no input has the dimension 'm' as the size of an axis",)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code.id == "E0601"
+    assert diagnostic.message == "core.dims cannot be expressed in onnx opset18"
+    assert diagnostic.notes == ("no input has the dimension 'm' as the size of an axis",)
 
 
 def test_reshape_with_kept_and_inferred_sizes_computes_no_shape() -> None:
@@ -229,10 +229,10 @@ def test_type_that_a_version_lacks_is_computed_in_single_precision(element: Any)
 
 def test_weights_keep_their_bytes() -> None:
     data = np.arange(15, dtype=np.float32).reshape(5, 3)
-    held = ArrayData(tensor(f32, 5, 3), data)
-    module = core_module(lambda x: core.Linear(x, core.constant(held)).y, {"x": tensor(f32, 1, 2, 3)})
+    stored = ArrayData(tensor(f32, 5, 3), data)
+    module = core_module(lambda x: core.Linear(x, core.constant(stored)).y, {"x": tensor(f32, 1, 2, 3)})
     initializers = [op for op in core_to_onnx(module).main.body.operations if isinstance(op, Initializer)]
-    assert [op.value for op in initializers] == [held]
+    assert [op.value for op in initializers] == [stored]
 
 
 # -- nested programs
@@ -316,8 +316,8 @@ def test_functions_that_are_left_out_are_reported() -> None:
 def test_opset_out_of_range_is_refused_with_the_range() -> None:
     with pytest.raises(DiagnosticError) as caught:
         core_to_onnx(core_module(core.neg, {"x": tensor(f32, 2)}), 6)
-    (found,) = caught.value.diagnostics
-    assert (found.code.id, found.help) == ("E0601", "choose one from 7 to 28")
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code.id, diagnostic.help) == ("E0601", "choose one from 7 to 28")
 
 
 def test_integers_given_as_i32_positions_stay_or_become_i64() -> None:

@@ -66,16 +66,16 @@ def _wanted(case: Case, module: Module) -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize("names", _BATCHES, ids=lambda names: f"{names[0]}-{names[-1]}")
 def test_converted_operations_give_the_expected_values_in_iree(names: Sequence[str]) -> None:
-    made: dict[str, tuple[Case, Module]] = {}
+    result: dict[str, tuple[Case, Module]] = {}
     texts: list[str] = []
     for name in names:
         case = _ALL[name](np.random.default_rng(_COMPILED_SEED))
         key = name.removeprefix("core.")
         module = core_module(case.build, types_of(case.arrays), name=key)
         texts.append(text_of(core_to_stablehlo(module)))
-        made[key] = case, module
+        result[key] = case, module
     program = Compiled(joined(texts))
-    for key, (case, module) in made.items():
+    for key, (case, module) in result.items():
         assert_near(program.run(key, list(case.arrays.values())), _wanted(case, module), key)
 
 
@@ -91,8 +91,8 @@ def test_converted_operation_gives_the_expected_values_by_the_meaning_of_stableh
             assert _is_refused_use(name, error)
             continue
         lowered = lower(parse_module(text, Dialects()))
-        found = NumpyEngine().prepare(lowered).run(case.arrays)
-        assert_near(list(found.values()), _wanted(case, module), f"seed {seed}")
+        result = NumpyEngine().prepare(lowered).run(case.arrays)
+        assert_near(list(result.values()), _wanted(case, module), f"seed {seed}")
 
 
 def _is_refused_use(name: str, error: DiagnosticError) -> bool:
@@ -119,9 +119,9 @@ def test_operation_without_a_form_is_refused_by_name(name: str) -> None:
     case = _ALL[name](np.random.default_rng(0))
     with pytest.raises(DiagnosticError) as caught:
         core_to_stablehlo(core_module(case.build, types_of(case.arrays)))
-    (found,) = caught.value.diagnostics
-    assert (found.code.id, found.message) == ("E0601", f"{name} cannot be expressed in stablehlo")
-    assert any(REFUSED[name] in note for note in found.notes)
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code.id, diagnostic.message) == ("E0601", f"{name} cannot be expressed in stablehlo")
+    assert any(REFUSED[name] in note for note in diagnostic.notes)
 
 
 def test_dims_of_a_refused_operation_are_not_reported_again() -> None:
@@ -187,13 +187,13 @@ _SLICES = (slice(None, None, 2), slice(-3, None, None), slice(1, -1, 3), slice(N
 
 def _slices(x: Value) -> Sequence[Value]:
     most = 2**63 - 1
-    found: list[Value] = []
+    results: list[Value] = []
     for s in _SLICES:
         step = s.step or 1
         first, last = (0, most) if step > 0 else (-1, -most)
         starts, stops = (0, first if s.start is None else s.start), (most, last if s.stop is None else s.stop)
-        found.append(core.slice(x, starts, stops, (1, step)))
-    return found
+        results.append(core.slice(x, starts, stops, (1, step)))
+    return results
 
 
 @pytest.fixture(scope="module")
@@ -215,8 +215,8 @@ def program() -> Compiled:
 
 @pytest.mark.slow
 def test_sizes_that_are_expressions_are_computed_from_those_of_inputs(program: Compiled) -> None:
-    (found,) = program.run("sizes", [np.zeros((7, 3), np.float32)])
-    assert found.tolist() == [wanted for _, wanted in _ROWS]
+    (result,) = program.run("sizes", [np.zeros((7, 3), np.float32)])
+    assert result.tolist() == [expected for _, expected in _ROWS]
 
 
 def test_program_of_symbolic_sizes_runs_for_several(program: Compiled) -> None:
@@ -225,8 +225,8 @@ def test_program_of_symbolic_sizes_runs_for_several(program: Compiled) -> None:
         x, w = r.standard_normal((n, m)).astype(np.float32), r.standard_normal((m, 3)).astype(np.float32)
         powers = np.exp(x @ w)
         y = powers / powers.sum(-1, keepdims=True)
-        found = program.run("products", [x, w])
-        assert_near(found, [np.pad(y, ((1, 0), (0, 2))), y.sum(0), np.concatenate([y, y])])
+        result = program.run("products", [x, w])
+        assert_near(result, [np.pad(y, ((1, 0), (0, 2))), y.sum(0), np.concatenate([y, y])])
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 9])
@@ -243,23 +243,23 @@ def test_if_runs_the_branch_of_its_condition(program: Compiled) -> None:
 
 @pytest.mark.parametrize(("limit", "expected"), [(3, (3, 8.0)), (0, (0, 1.0))])
 def test_while_asks_its_condition_before_each_round(program: Compiled, limit: int, expected: tuple[int, float]) -> None:
-    found = program.run("loop", [np.array(limit, np.int32), np.array(1, np.float32)])
-    assert tuple(v.item() for v in found) == expected
+    result = program.run("loop", [np.array(limit, np.int32), np.array(1, np.float32)])
+    assert tuple(v.item() for v in result) == expected
 
 
 def test_bits_complex_and_unsigned_numbers_are_kept(program: Compiled) -> None:
     x, z = np.array([1.0, -2.5, np.inf], np.float32), np.array([1.0, 2.0], np.float32)
-    found = program.run("bits", [x, z, np.array([250, 7], np.uint8)])
-    assert found[0].tolist() == x.view(np.int32).tolist()
-    assert_near(found[1:3], [np.zeros(2, np.float32), 2 * z * z])
-    assert found[3].view(np.uint8).tolist() == [83, 2]
+    result = program.run("bits", [x, z, np.array([250, 7], np.uint8)])
+    assert result[0].tolist() == x.view(np.int32).tolist()
+    assert_near(result[1:3], [np.zeros(2, np.float32), 2 * z * z])
+    assert result[3].view(np.uint8).tolist() == [83, 2]
 
 
 def test_unknown_size_is_refused() -> None:
     with pytest.raises(DiagnosticError) as caught:
         core_to_stablehlo(core_module(lambda x: core.dims((_M,)), {"x": tensor(f32, _N)}))
-    (found,) = caught.value.diagnostics
-    assert "no input has the dimension 'm' as the size of an axis" in found.notes
+    (diagnostic,) = caught.value.diagnostics
+    assert "no input has the dimension 'm' as the size of an axis" in diagnostic.notes
 
 
 def test_states_are_globals() -> None:
@@ -276,7 +276,7 @@ def _operations(build: Any, **types: Any) -> list[str]:
     return [op.name for op in function.body.operations if op.name not in skipped]
 
 
-def test_operations_have_peers() -> None:
+def test_operations_have_counterparts() -> None:
     x, y = tensor(f32, 2, 3), tensor(f32, 3, 4)
     assert _operations(core.matmul, x=x, y=y) == ["stablehlo.dot_general"]
     assert _operations(lambda x: core.reduce_sum(x, (1,)), x=x) == ["stablehlo.reduce"]

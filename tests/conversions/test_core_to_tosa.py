@@ -61,7 +61,7 @@ def _wanted(case: Case, module: Module) -> Any:
 
 
 def _check(names: Sequence[str], seeds: Sequence[int], *, mixed: bool) -> None:
-    made: dict[str, tuple[Case, Module]] = {}
+    result: dict[str, tuple[Case, Module]] = {}
     texts: list[str] = []
     for name in names:
         for seed in seeds:
@@ -77,10 +77,10 @@ def _check(names: Sequence[str], seeds: Sequence[int], *, mixed: bool) -> None:
                 assert _PARTLY[name] in notes
                 continue
             texts.append(text_of(converted, generic=True))
-            made[key] = case, module
+            result[key] = case, module
     check_with_mlir_opt("// -----\n".join(texts))
     program = Compiled(joined(texts))
-    for key, (case, module) in made.items():
+    for key, (case, module) in result.items():
         assert_near(program.run(key, list(case.arrays.values())), _wanted(case, module), key)
 
 
@@ -118,8 +118,8 @@ def _operations(build: Any, *, mixed: bool = False, **types: Any) -> list[str]:
 
 
 def test_convolution_has_channels_last() -> None:
-    found = _operations(core.conv, x=tensor(f32, 1, 3, 8, 8), weight=tensor(f32, 4, 3, 3, 3))
-    assert found == ["tosa.transpose", "tosa.transpose", "tosa.conv2d", "tosa.transpose"]
+    result = _operations(core.conv, x=tensor(f32, 1, 3, 8, 8), weight=tensor(f32, 4, 3, 3, 3))
+    assert result == ["tosa.transpose", "tosa.transpose", "tosa.conv2d", "tosa.transpose"]
 
 
 @pytest.mark.slow
@@ -145,8 +145,8 @@ def test_batch_of_any_size_is_kept_open() -> None:
     for n in (1, 3):
         x, w = np.random.default_rng(n).standard_normal((n, 3, 4)), np.random.default_rng(9).standard_normal((5, 12))
         powers = np.exp(x.reshape(n, 12).astype(np.float32) @ w.T.astype(np.float32))
-        found = program.run("main", [x.astype(np.float32), w.astype(np.float32)])
-        assert_near(found, powers / powers.sum(-1, keepdims=True))
+        result = program.run("main", [x.astype(np.float32), w.astype(np.float32)])
+        assert_near(result, powers / powers.sum(-1, keepdims=True))
 
 
 def test_wide_unsigned_integers_are_refused() -> None:
@@ -159,20 +159,20 @@ def test_wide_unsigned_integers_are_refused() -> None:
 def test_narrow_unsigned_integers_are_computed_with_more_bits() -> None:
     def build(a: Value, b: Value) -> list[Value]:
         shift = core.scalar(1, u8)
-        made = [core.add(a, b), core.mul(a, b), core.maximum(a, b), core.div(a, b), core.shift_right(a, shift)]
-        return [*made, core.bitwise_not(a), core.less(a, b), core.cast(a, f32), core.reduce_sum(a, (0,))]
+        result = [core.add(a, b), core.mul(a, b), core.maximum(a, b), core.div(a, b), core.shift_right(a, shift)]
+        return [*result, core.bitwise_not(a), core.less(a, b), core.cast(a, f32), core.reduce_sum(a, (0,))]
 
     a, b = np.array([200, 3, 255, 0], np.uint8), np.array([100, 250, 255, 1], np.uint8)
     text = text_of(core_to_tosa(core_module(build, types_of({"a": a, "b": b}))), generic=True)
     check_with_mlir_opt(text)
-    wanted = [a + b, a * b, np.maximum(a, b), a // b, a >> 1, ~a, a < b, a.astype(np.float32), a.sum(dtype=np.uint8)]
-    assert_near(Compiled(text).run("main", [a, b]), wanted)
+    expected = [a + b, a * b, np.maximum(a, b), a // b, a >> 1, ~a, a < b, a.astype(np.float32), a.sum(dtype=np.uint8)]
+    assert_near(Compiled(text).run("main", [a, b]), expected)
 
 
 def test_images_of_another_size_are_those_of_tosa() -> None:
     build = lambda x: core.resize(x, (8, 8))  # noqa: E731
-    found = _operations(build, x=tensor(f32, 1, 3, 4, 4))
-    assert found == ["tosa.transpose", "tosa.resize", "tosa.transpose"]
+    result = _operations(build, x=tensor(f32, 1, 3, 4, 4))
+    assert result == ["tosa.transpose", "tosa.resize", "tosa.transpose"]
 
 
 @pytest.mark.slow
@@ -197,9 +197,9 @@ def test_transposed_convolution_of_images_is_that_of_tosa() -> None:
     def build(x: Value, w: Value) -> Value:
         return core.conv_transpose(x, w, strides=(2, 2), pads=((1, 1), (1, 1)), output_padding=(1, 1))
 
-    found = _operations(build, x=tensor(f32, 1, 3, 4, 4), w=tensor(f32, 3, 2, 3, 3))
-    assert "tosa.transpose_conv2d" in found
-    assert "tosa.conv2d" not in found
+    result = _operations(build, x=tensor(f32, 1, 3, 4, 4), w=tensor(f32, 3, 2, 3, 3))
+    assert "tosa.transpose_conv2d" in result
+    assert "tosa.conv2d" not in result
 
 
 @pytest.mark.slow
@@ -220,8 +220,8 @@ def test_scans_count_their_rounds_and_put_rows_into_stacks() -> None:
 def test_lists_and_texts_at_the_border_are_refused() -> None:
     with pytest.raises(DiagnosticError) as caught:
         core_to_tosa(core_module(lambda x: x, {"x": TensorType(string, (2,))}))
-    (found,) = caught.value.diagnostics
-    assert found.notes == ("MLIR has no values of type tensor<2x!builtin.string>",)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.notes == ("MLIR has no values of type tensor<2x!builtin.string>",)
 
 
 def test_tensors_without_elements_are_refused_by_tosa_and_said_with_linalg() -> None:
@@ -234,9 +234,9 @@ def test_tensors_without_elements_are_refused_by_tosa_and_said_with_linalg() -> 
 
 def test_mixed_programs_use_tosa_first() -> None:
     build = lambda x: core.exp(core.cumsum(x, 0))  # noqa: E731
-    found = _operations(build, mixed=True, x=tensor(f32, 4))
-    assert found[-1] == "tosa.exp"
-    assert "linalg.generic" in found
+    result = _operations(build, mixed=True, x=tensor(f32, 4))
+    assert result[-1] == "tosa.exp"
+    assert "linalg.generic" in result
 
 
 # -- branches and loops
@@ -293,9 +293,9 @@ def test_loops_of_which_rounds_are_stacked_are_refused_with_the_reason() -> None
 
     with pytest.raises(DiagnosticError) as caught:
         core_to_tosa(core_module(build, {"x": tensor(f32)}))
-    (found,) = caught.value.diagnostics
-    assert found.message == "core.while cannot be expressed in tosa"
-    assert found.notes == ("a loop whose number of rounds is data cannot stack values of its rounds",)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.message == "core.while cannot be expressed in tosa"
+    assert diagnostic.notes == ("a loop whose number of rounds is data cannot stack values of its rounds",)
 
 
 # -- whole models
@@ -311,6 +311,6 @@ def test_mobilenet_of_the_examples_gives_its_logits_in_iree(tmp_path: Path) -> N
     cir.save(cir.convert(model, "tosa", sizes={"image_0": 1}), path, format="mlir-generic")
     text = path.read_text()
     check_with_mlir_opt(text)
-    (found,) = Compiled(text).run("main", [read_arrays(_EXAMPLES / "mobilenet_inputs.npz")["image"]])
-    wanted = read_arrays(_EXAMPLES / "mobilenet_outputs.npz")["logits"]
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    (result,) = Compiled(text).run("main", [read_arrays(_EXAMPLES / "mobilenet_inputs.npz")["image"]])
+    expected = read_arrays(_EXAMPLES / "mobilenet_outputs.npz")["logits"]
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)

@@ -19,11 +19,11 @@ X = np.random.default_rng(0).standard_normal((1, 2, 4, 4)).astype(np.float32)
 
 def _saved(folder: Path, constants: dict[str, np.ndarray], nodes: list[onnx.NodeProto], shape: tuple[int, ...]) -> str:
     """A model whose constants are all inputs too, of a version of the IR where these may be given."""
-    held = [numpy_helper.from_array(value, name) for name, value in constants.items()]
-    inputs = [helper.make_tensor_value_info(t.name, t.data_type, t.dims) for t in held]
+    stored = [numpy_helper.from_array(value, name) for name, value in constants.items()]
+    inputs = [helper.make_tensor_value_info(t.name, t.data_type, t.dims) for t in stored]
     inputs.insert(0, helper.make_tensor_value_info("x", TensorProto.FLOAT, X.shape))
     output = helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)
-    graph = helper.make_graph(nodes, "g", inputs, [output], held)
+    graph = helper.make_graph(nodes, "g", inputs, [output], stored)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=6)
     onnx.checker.check_model(model)
     path = folder / "model.onnx"
@@ -53,35 +53,35 @@ def _expected(path: str) -> np.ndarray:
 
 def test_weights_among_the_inputs_become_constants_of_a_core_ml_model(path: str, tmp_path: Path) -> None:
     lost = Diagnostics()
-    made = commonir.convert(commonir.load(path), "coreml", findings=lost)
-    assert _input_names(made) == ["x"]
+    converted = commonir.convert(commonir.load(path), "coreml", findings=lost)
+    assert _input_names(converted) == ["x"]
     text = "inputs that have default values become constants, which cannot be given: 'w', 'b', 'shape'"
     assert [d.message for d in lost] == [text]
     package = str(tmp_path / "made.mlpackage")
-    commonir.save(made, package)
+    commonir.save(converted, package)
     np.testing.assert_allclose(_run(commonir.load(package)), _expected(path), 1e-5, 1e-6)
 
 
 @pytest.mark.parametrize("target", ["linalg", "tosa", "stablehlo", "ark"])
 def test_weights_among_the_inputs_become_constants_for_compilers(path: str, target: str) -> None:
-    made = commonir.convert(commonir.load(path), target)
-    assert len(made.main.inputs) == 1
+    converted = commonir.convert(commonir.load(path), target)
+    assert len(converted.main.inputs) == 1
 
 
 def test_converted_to_another_opset_inputs_keep_their_defaults(path: str, tmp_path: Path) -> None:
-    made = commonir.convert(commonir.load(path), "onnx", opset=18)
-    assert _input_names(made) == ["x", "w", "b", "shape"]
+    converted = commonir.convert(commonir.load(path), "onnx", opset=18)
+    assert _input_names(converted) == ["x", "w", "b", "shape"]
     other = str(tmp_path / "other.onnx")
-    commonir.save(made, other)
+    commonir.save(converted, other)
     np.testing.assert_allclose(_expected(other), _expected(path), 1e-6)
 
 
 def test_numbers_stay_defaults_of_a_core_ml_model(tmp_path: Path) -> None:
     nodes = [helper.make_node("Mul", ["x", "scale"], ["y"])]
     path = _saved(tmp_path, {"scale": np.asarray([0.5], np.float32)}, nodes, X.shape)
-    made = commonir.convert(commonir.load(path), "coreml")
-    assert made.main.input_ports["scale"].default == 0.5
-    np.testing.assert_allclose(_run(made), _expected(path))
+    converted = commonir.convert(commonir.load(path), "coreml")
+    assert converted.main.input_ports["scale"].default == 0.5
+    np.testing.assert_allclose(_run(converted), _expected(path))
 
 
 def test_weights_among_the_inputs_are_counted_as_weights(path: str) -> None:

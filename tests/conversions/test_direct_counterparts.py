@@ -54,25 +54,25 @@ RENAMED = {
 
 
 def test_counterparts_in_mil_have_the_names_of_the_core_operations() -> None:
-    assert {source.__name__: made.__name__ for source, made in to_mil.SAME.items()} == {n: n for n in MIL.split()}
+    assert {source.__name__: built.__name__ for source, built in to_mil.SAME.items()} == {n: n for n in MIL.split()}
 
 
 def test_counterparts_in_onnx_are_those_of_the_standard() -> None:
-    assert {source.__name__: getattr(made, "__name__", "") for source, made in to_onnx.SAME.items()} == {
+    assert {source.__name__: getattr(built, "__name__", "") for source, built in to_onnx.SAME.items()} == {
         **{name: name for name in ONNX.split()},
         **RENAMED,
     }
 
 
 def test_counterparts_in_stablehlo_are_those_of_its_specification() -> None:
-    found = {source.__name__: definition for source, definition in to_stablehlo.UNARY.items()}
-    assert {name: getattr(definition, "name", "") for name, definition in found.items()} == STABLEHLO
+    result = {source.__name__: definition for source, definition in to_stablehlo.UNARY.items()}
+    assert {name: getattr(definition, "name", "") for name, definition in result.items()} == STABLEHLO
 
 
 def test_counterparts_in_tosa_have_the_names_of_the_core_operations() -> None:
-    found = {source.name: definition.name for source, definition in to_tosa.SAME.items()}
+    result = {source.name: definition.name for source, definition in to_tosa.SAME.items()}
     expected = {f"core.{name}": f"tosa.{name}" for name in TOSA.split()}
-    assert found == {**expected, "core.shift_left": "tosa.logical_left_shift"}
+    assert result == {**expected, "core.shift_left": "tosa.logical_left_shift"}
 
 
 def test_counterparts_in_ark_have_the_names_of_the_core_operations() -> None:
@@ -83,11 +83,11 @@ def test_counterparts_in_ark_have_the_names_of_the_core_operations() -> None:
 
 
 def test_reductions_of_tosa_are_derived() -> None:
-    found = {rule.definition.__name__ for rule in layout.REDUCTIONS}
-    assert found == {"ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum"}
+    result = {rule.definition.__name__ for rule in layout.REDUCTIONS}
+    assert result == {"ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum"}
 
 
 def test_definition_without_fn_is_not_a_direct_counterpart() -> None:
-    found = counterparts_in(mil)
-    assert found[core.Add] is mil.Add
-    assert core.Div not in found
+    result = counterparts_in(mil)
+    assert result[core.Add] is mil.Add
+    assert core.Div not in result

@@ -67,12 +67,12 @@ def test_values_are_those_of_the_oracle_or_refused(name: str) -> None:
 
         module = core_module(build, types)
         try:
-            made = core_to_mil(module)
+            result = core_to_mil(module)
         except DiagnosticError as error:
             named = f"{name} cannot be expressed" in str(error) and name in _NOT_IN_CORE_ML
             assert named or any(refusal in str(error) for refusal in _REFUSALS), error
             continue
-        for y, expected in zip(run_mil(made, arrays), case.expected, strict=True):
+        for y, expected in zip(run_mil(result, arrays), case.expected, strict=True):
             assert y.shape == expected.shape
             wide, truth = y.astype(np.float64), expected.astype(np.float64)
             with np.errstate(invalid="ignore"):

@@ -137,9 +137,9 @@ GRAPHS = {
 }
 
 
-def _assert_same(found: Sequence[Any], wanted: Sequence[Array]) -> None:
-    assert len(found) == len(wanted)
-    for f, w in zip(found, wanted, strict=True):
+def _assert_same(result: Sequence[Any], expected: Sequence[Array]) -> None:
+    assert len(result) == len(expected)
+    for f, w in zip(result, expected, strict=True):
         assert np.shape(f) == w.shape
         np.testing.assert_allclose(f, w, rtol=1e-5, atol=1e-6)
 
@@ -150,32 +150,32 @@ def graph(request: pytest.FixtureRequest) -> Graph:
 
 
 @pytest.fixture
-def wanted(graph: Graph) -> list[Array]:
+def expected_arrays(graph: Graph) -> list[Array]:
     return run_onnx(graph.content, graph.inputs)
 
 
-def test_it_runs_here(graph: Graph, wanted: list[Array]) -> None:
-    _assert_same(list(cir.run(graph.module, dict(graph.inputs)).values()), wanted)
+def test_it_runs_here(graph: Graph, expected_arrays: list[Array]) -> None:
+    _assert_same(list(cir.run(graph.module, dict(graph.inputs)).values()), expected_arrays)
 
 
-def test_it_comes_back_to_onnx_from_the_core(graph: Graph, wanted: list[Array]) -> None:
-    made = cir.dumps(cir.convert(cir.lower(graph.module), "onnx"))
-    _assert_same(run_onnx(made, graph.inputs), wanted)
+def test_it_comes_back_to_onnx_from_the_core(graph: Graph, expected_arrays: list[Array]) -> None:
+    converted = cir.dumps(cir.convert(cir.lower(graph.module), "onnx"))
+    _assert_same(run_onnx(converted, graph.inputs), expected_arrays)
 
 
-def test_its_core_ml_package_gives_the_same(graph: Graph, wanted: list[Array], tmp_path: Path) -> None:
+def test_its_core_ml_package_gives_the_same(graph: Graph, expected_arrays: list[Array], tmp_path: Path) -> None:
     ranges = {symbol: (2, 16) for symbol in ("N", "M") if f"{symbol}," in graph.text or f",{symbol}" in graph.text}
     cir.save(cir.convert(graph.module, "coreml", ranges=ranges), tmp_path / "made.mlpackage")
-    _assert_same(list(cir.run(cir.load(tmp_path / "made.mlpackage"), dict(graph.inputs)).values()), wanted)
+    _assert_same(list(cir.run(cir.load(tmp_path / "made.mlpackage"), dict(graph.inputs)).values()), expected_arrays)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["linalg", "stablehlo"])
-def test_iree_gives_the_same_for_its_mlir(graph: Graph, wanted: list[Array], dialect: str) -> None:
+def test_iree_gives_the_same_for_its_mlir(graph: Graph, expected_arrays: list[Array], dialect: str) -> None:
     text = text_of(cir.convert(graph.module, dialect))
     if dialect == "linalg":
         check_with_mlir_opt(text)
-    _assert_same(Compiled(text).run(graph.text.split()[0], list(graph.inputs.values())), wanted)
+    _assert_same(Compiled(text).run(graph.text.split()[0], list(graph.inputs.values())), expected_arrays)
 
 
 # As torch writes `squeeze(-1)` without knowing the size, and what goes on with what it gives.
@@ -203,6 +203,6 @@ SQUEEZED_IF_ONE = Graph(
 @pytest.mark.parametrize("names", [("N", "M"), ("x.0", "x.1")])
 def test_sizes_that_are_fixed_decide_the_branch_before_it_is_converted(names: tuple[str, str]) -> None:
     graph = SQUEEZED_IF_ONE
-    made = cir.convert(graph.module, "onnx", sizes=dict(zip(names, (3, 1), strict=True)))
-    assert "If" not in [op.name.removeprefix("onnx.") for op in made.walk()]
-    _assert_same(run_onnx(cir.dumps(made), graph.inputs), run_onnx(graph.content, graph.inputs))
+    converted = cir.convert(graph.module, "onnx", sizes=dict(zip(names, (3, 1), strict=True)))
+    assert "If" not in [op.name.removeprefix("onnx.") for op in converted.walk()]
+    _assert_same(run_onnx(cir.dumps(converted), graph.inputs), run_onnx(graph.content, graph.inputs))

@@ -45,6 +45,6 @@ def test_packages_give_what_onnxruntime_gives(
     module, _ = loads(model.SerializeToString(), Dialects())
     package = tmp_path / "model.mlpackage"
     cir.save(cir.convert(module, "coreml"), package)
-    found = list(cir.run(cir.load(package), {"x0": x}).values())
-    for actual, expected in zip(found, run_with_onnxruntime(model, {"x0": x}), strict=True):
+    results = list(cir.run(cir.load(package), {"x0": x}).values())
+    for actual, expected in zip(results, run_with_onnxruntime(model, {"x0": x}), strict=True):
         assert np.allclose(np.asarray(actual, np.float64), np.asarray(expected, np.float64), rtol=1e-4, atol=1e-4)

@@ -26,8 +26,8 @@ def _converted(model: Any, target: str) -> Module:
     return cir.convert(module, target)
 
 
-def _assert_near(found: Iterable[Any], model: Any, x: Array) -> None:
-    for actual, expected in zip(found, run_with_onnxruntime(model, {"x0": x}), strict=True):
+def _assert_near(result: Iterable[Any], model: Any, x: Array) -> None:
+    for actual, expected in zip(result, run_with_onnxruntime(model, {"x0": x}), strict=True):
         np.testing.assert_allclose(np.asarray(actual, np.float64), np.asarray(expected, np.float64), 1e-4, 1e-4)
 
 

@@ -56,8 +56,8 @@ def test_operators_survive_the_way_through_the_core(
     again = onnx.load_from_string(dumps(core_to_onnx(lower(module), 18)))
     onnx.checker.check_model(again, full_check=True)
     inputs = {"x0": x}
-    found, expected = run_with_onnxruntime(again, inputs), run_with_onnxruntime(model, inputs)
+    result, expected = run_with_onnxruntime(again, inputs), run_with_onnxruntime(model, inputs)
     if isinstance(expected[0], list):
-        assert found == expected
+        assert result == expected
     else:
-        assert_same(found, expected, rtol=1e-5)
+        assert_same(result, expected, rtol=1e-5)

@@ -62,15 +62,17 @@ CASES = _cases()
 def test_conversions_give_what_onnxruntime_gives(op_type: str) -> None:
     inputs, outputs, options = CASES[op_type]
     model = node_model(op_type, inputs, outputs, **options)
-    given = {i.name: x for i in model.graph.input if (x := inputs[int(i.name[1:])]) is not None}
-    expected = run_onnx(model.SerializeToString(), given, threads=1)
+    arguments = {i.name: x for i in model.graph.input if (x := inputs[int(i.name[1:])]) is not None}
+    expected = run_onnx(model.SerializeToString(), arguments, threads=1)
     module, _ = loads(model.SerializeToString(), Dialects())
     content = dumps(core_to_onnx(commonir.lower(module), 21))
     onnx.checker.check_model(content, full_check=True)
     assert {node.domain for node in onnx.load_from_string(content).graph.node} <= {""}
-    assert_same(run_onnx(content, given, threads=1), expected, 1e-5)
+    assert_same(run_onnx(content, arguments, threads=1), expected, 1e-5)
     # A Core ML program has no inputs of bytes.
-    if not any(x.dtype.itemsize == 1 for x in given.values()):
+    if not any(x.dtype.itemsize == 1 for x in arguments.values()):
         program = commonir.convert(commonir.lower(module), "coreml", target="iOS18")
-        found = commonir.run(program, {n.name: x for n, x in zip(program.main.inputs, given.values(), strict=True)})
-        assert_same(list(found.values()), expected, 1e-5)
+        results = commonir.run(
+            program, {n.name: x for n, x in zip(program.main.inputs, arguments.values(), strict=True)}
+        )
+        assert_same(list(results.values()), expected, 1e-5)

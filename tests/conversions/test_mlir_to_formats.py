@@ -100,8 +100,8 @@ def test_softmax_of_linalg_gives_in_onnxruntime_what_numpy_gives(tmp_path: Path)
     for n in (1, 4):
         x = np.random.default_rng(n).standard_normal((n, 5)).astype(np.float32)
         powers = np.exp(x - x.max(-1, keepdims=True))
-        (found,) = session.run(None, {session.get_inputs()[0].name: x})
-        np.testing.assert_allclose(found, powers / powers.sum(-1, keepdims=True), rtol=1e-5)
+        (result,) = session.run(None, {session.get_inputs()[0].name: x})
+        np.testing.assert_allclose(result, powers / powers.sum(-1, keepdims=True), rtol=1e-5)
 
 
 def test_network_of_tosa_gives_in_onnxruntime_what_numpy_gives(network: Path, tmp_path: Path) -> None:
@@ -109,8 +109,8 @@ def test_network_of_tosa_gives_in_onnxruntime_what_numpy_gives(network: Path, tm
     cir.save(cir.convert(cir.load(network), "onnx"), path)
     session = oracle("onnxruntime").InferenceSession(path, providers=["CPUExecutionProvider"])
     image = _image()
-    (found,) = session.run(None, {session.get_inputs()[0].name: image})
-    np.testing.assert_allclose(np.asarray(found, np.float32), _expected(image), rtol=1e-5, atol=1e-5)
+    (result,) = session.run(None, {session.get_inputs()[0].name: image})
+    np.testing.assert_allclose(np.asarray(result, np.float32), _expected(image), rtol=1e-5, atol=1e-5)
 
 
 def test_network_of_tosa_is_a_package_that_coremltools_opens(network: Path, tmp_path: Path) -> None:
@@ -121,8 +121,8 @@ def test_network_of_tosa_is_a_package_that_coremltools_opens(network: Path, tmp_
     description = model.get_spec().description
     assert [list(i.type.multiArrayType.shape) for i in description.input] == [[1, 6, 6, 2]]
     image = _image()
-    (found,) = cir.run(cir.load(path), {description.input[0].name: image}).values()
-    np.testing.assert_allclose(np.asarray(found, np.float32), _expected(image), rtol=1e-5, atol=1e-5)
+    (result,) = cir.run(cir.load(path), {description.input[0].name: image}).values()
+    np.testing.assert_allclose(np.asarray(result, np.float32), _expected(image), rtol=1e-5, atol=1e-5)
 
 
 def test_what_was_converted_to_linalg_comes_back(tmp_path: Path) -> None:
@@ -134,8 +134,8 @@ def test_what_was_converted_to_linalg_comes_back(tmp_path: Path) -> None:
     session = oracle("onnxruntime").InferenceSession(path, providers=["CPUExecutionProvider"])
     x = np.random.default_rng(5).standard_normal((3, 5)).astype(np.float32)
     powers = np.exp(x - x.max(-1, keepdims=True))
-    (found,) = session.run(None, {session.get_inputs()[0].name: x})
-    np.testing.assert_allclose(found, powers / powers.sum(-1, keepdims=True), rtol=1e-5)
+    (result,) = session.run(None, {session.get_inputs()[0].name: x})
+    np.testing.assert_allclose(result, powers / powers.sum(-1, keepdims=True), rtol=1e-5)
 
 
 GROWING = """
@@ -201,10 +201,10 @@ def test_size_that_all_rounds_of_a_loop_keep_is_that_of_what_it_begins_with(tmp_
     cir.save(cir.convert(program, "onnx"), path)
     session = oracle("onnxruntime").InferenceSession(path, providers=["CPUExecutionProvider"])
     rng = np.random.default_rng(0)
-    given = {"x": rng.standard_normal((4, 6), np.float32), "w": rng.standard_normal((6, 6), np.float32)}
-    for found in (*cir.run(program, given).values(), *session.run(None, given)):
+    inputs = {"x": rng.standard_normal((4, 6), np.float32), "w": rng.standard_normal((6, 6), np.float32)}
+    for actual in (*cir.run(program, inputs).values(), *session.run(None, inputs)):
         np.testing.assert_allclose(
-            np.asarray(found, np.float32), given["x"] @ given["w"] @ given["w"] @ given["w"], rtol=1e-4, atol=1e-5
+            np.asarray(actual, np.float32), inputs["x"] @ inputs["w"] @ inputs["w"] @ inputs["w"], rtol=1e-4, atol=1e-5
         )
 
 
@@ -216,10 +216,10 @@ def test_loop_with_sizes_that_grow_that_stay_and_that_its_condition_makes(tmp_pa
     session = oracle("onnxruntime").InferenceSession(path, providers=["CPUExecutionProvider"])
     x = np.array([1.0, 2.0], np.float32)
     for n in (0, 1, 3):
-        given = {"x": x, "n": np.array(n, np.int32)}
-        wanted = [np.r_[x, [5.0] * (n * (n + 1) // 2)], [5.0] * (n + 1), x + 5 * n]
-        for found in (cir.run(program, given).values(), session.run(None, given)):
-            for value, expected in zip(found, wanted, strict=True):
+        inputs = {"x": x, "n": np.array(n, np.int32)}
+        expected_value = [np.r_[x, [5.0] * (n * (n + 1) // 2)], [5.0] * (n + 1), x + 5 * n]
+        for actual in (cir.run(program, inputs).values(), session.run(None, inputs)):
+            for value, expected in zip(actual, expected_value, strict=True):
                 np.testing.assert_array_equal(np.asarray(value), np.array(expected, np.float32))
 
 

@@ -42,21 +42,21 @@ def _run(module: cir.Module, inputs: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("name", ["gpt", "llama", "bert", "perceptron"])
 def test_network_gives_what_onnxruntime_gives(name: str, is_new: bool, tmp_path: Path) -> None:
     path, inputs, expected = _exported(name, tmp_path, is_new=is_new)
-    made = written(cir.convert(cir.load(path), "ark"), tmp_path)
-    found = _run(made, inputs)
-    assert len(found) == len(expected)
-    for value, wanted in zip(found.values(), expected, strict=True):
-        np.testing.assert_allclose(value, wanted, rtol=TOLERANCE, atol=TOLERANCE)
+    converted = written(cir.convert(cir.load(path), "ark"), tmp_path)
+    result = _run(converted, inputs)
+    assert len(result) == len(expected)
+    for value, expected_value in zip(result.values(), expected, strict=True):
+        np.testing.assert_allclose(value, expected_value, rtol=TOLERANCE, atol=TOLERANCE)
 
 
 @pytest.mark.parametrize("name", ["gpt", "llama"])
 def test_network_comes_back_to_onnx_and_to_ark_again(name: str, tmp_path: Path) -> None:
     path, inputs, expected = _exported(name, tmp_path, is_new=False)
-    made = written(cir.convert(cir.load(path), "ark"), tmp_path)
+    converted = written(cir.convert(cir.load(path), "ark"), tmp_path)
     back = tmp_path / "back.onnx"
-    cir.save(cir.convert(made, "onnx"), back)
-    found = run_onnx(back.read_bytes(), {n: as_given(a) for n, a in inputs.items()})
-    np.testing.assert_allclose(found[0], expected[0], rtol=TOLERANCE, atol=TOLERANCE)
+    cir.save(cir.convert(converted, "onnx"), back)
+    result = run_onnx(back.read_bytes(), {n: as_given(a) for n, a in inputs.items()})
+    np.testing.assert_allclose(result[0], expected[0], rtol=TOLERANCE, atol=TOLERANCE)
     second = tmp_path / "second"
     second.mkdir()
     again = written(cir.convert(cir.load(back), "ark"), second)
@@ -68,16 +68,16 @@ def test_network_of_core_ml_becomes_an_ark_model(name: str, tmp_path: Path) -> N
     path, inputs, expected = _exported(name, tmp_path, is_new=False)
     package = tmp_path / "net.mlpackage"
     cir.save(cir.convert(cir.load(path), "coreml"), package)
-    made = written(cir.convert(cir.load(package), "ark"), tmp_path)
-    (found,) = _run(made, inputs).values()
-    np.testing.assert_allclose(found, expected[0], rtol=1e-3, atol=1e-3)
+    converted = written(cir.convert(cir.load(package), "ark"), tmp_path)
+    (result,) = _run(converted, inputs).values()
+    np.testing.assert_allclose(result, expected[0], rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_network_is_divided_among_ranks(ranks: int, tmp_path: Path) -> None:
     path, inputs, expected = _exported("gpt", tmp_path, is_new=False)
-    made = written(cir.convert(cir.load(path), "ark", ranks=ranks), tmp_path)
-    found = _run(made, inputs)
+    converted = written(cir.convert(cir.load(path), "ark", ranks=ranks), tmp_path)
+    result = _run(converted, inputs)
     for n in range(ranks):
-        values = [v for name, v in found.items() if name.startswith(f"rank{n}.")]
+        values = [v for name, v in result.items() if name.startswith(f"rank{n}.")]
         np.testing.assert_allclose(values[0], expected[0], rtol=TOLERANCE, atol=TOLERANCE)

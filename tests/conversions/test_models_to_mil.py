@@ -34,16 +34,16 @@ def test_model_comes_back_from_the_core(package: Path, tmp_path: Path) -> None:
         with pytest.raises(DiagnosticError, match="cannot be run or converted"):
             commonir.lower(source)
         return
-    made = commonir.convert(commonir.lower(source), "coreml")
+    converted = commonir.convert(commonir.lower(source), "coreml")
     inputs = random_inputs(source, seed=3)
     expected = commonir.run(source, inputs, seed=5)
-    found = run_converted(source, made, inputs)
+    result = run_converted(source, converted, inputs)
     for name, value in expected.items():
-        assert found[name].shape == value.shape
+        assert result[name].shape == value.shape
         if value.dtype.kind == "f":
-            wanted, got = value.astype(np.float64), found[name].astype(np.float64)
-            scale = float(np.max(np.abs(wanted), initial=0.0, where=np.isfinite(wanted)))
-            np.testing.assert_allclose(got, wanted, rtol=2e-3, atol=2e-3 * scale, err_msg=name)
+            expected_value, got = value.astype(np.float64), result[name].astype(np.float64)
+            scale = float(np.max(np.abs(expected_value), initial=0.0, where=np.isfinite(expected_value)))
+            np.testing.assert_allclose(got, expected_value, rtol=2e-3, atol=2e-3 * scale, err_msg=name)
         else:
-            np.testing.assert_array_equal(found[name], value, err_msg=name)
-    load_in_coremltools(made, tmp_path)
+            np.testing.assert_array_equal(result[name], value, err_msg=name)
+    load_in_coremltools(converted, tmp_path)

@@ -41,8 +41,8 @@ def test_core_ml_model_gives_in_iree_what_core_ml_tools_computed(name: str) -> N
     check_with_mlir_opt(text)
     inputs, outputs = read_arrays(folder / "inputs.npz"), read_arrays(folder / "outputs.npz")
     function = converted.main
-    found = Compiled(text).run(function.symbol_name, [inputs[v.name] for v in function.inputs])
-    for output, array in zip(function.output_names, found, strict=True):
+    result = Compiled(text).run(function.symbol_name, [inputs[v.name] for v in function.inputs])
+    for output, array in zip(function.output_names, result, strict=True):
         np.testing.assert_allclose(array, outputs[output], rtol=1e-4, atol=1e-5, err_msg=output)
 
 
@@ -53,9 +53,9 @@ def test_mobilenet_of_the_examples_gives_its_logits_in_iree(tmp_path: Path) -> N
     text = path.read_text()
     check_with_mlir_opt(text)
     inputs = read_arrays(_ROOT / "examples" / "mobilenet_inputs.npz")
-    (found,) = Compiled(text).run("main", [inputs["image"]])
-    wanted = read_arrays(_ROOT / "examples" / "mobilenet_outputs.npz")["logits"]
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    (result,) = Compiled(text).run("main", [inputs["image"]])
+    expected = read_arrays(_ROOT / "examples" / "mobilenet_outputs.npz")["logits"]
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +88,6 @@ def test_converted_minilm_gives_in_iree_what_onnxruntime_gives(minilm: Path) -> 
     session = oracle("onnxruntime").InferenceSession(minilm, providers=["CPUExecutionProvider"])
     for batch, sequence in ((1, 5), (3, 17), (2, 64)):
         inputs = _sentences(batch, sequence)
-        (wanted,) = session.run(None, inputs)
-        (found,) = program.run(converted.main.symbol_name, [inputs[v.name] for v in converted.main.inputs])
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-4)
+        (expected,) = session.run(None, inputs)
+        (result,) = program.run(converted.main.symbol_name, [inputs[v.name] for v in converted.main.inputs])
+        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-4)

@@ -35,21 +35,21 @@ def test_onnx_model_through_stablehlo_gives_in_iree_what_onnxruntime_gives(name:
     inputs = read_arrays(folder / "inputs.npz")
     model = cir.convert(cir.load(folder / "model.mlpackage"), "onnx")
     converted = core_to_stablehlo(lower(model, shapes={k: np.shape(v) for k, v in inputs.items()}))
-    found = Compiled(text_of(converted)).run("main", list(inputs.values()))
-    wanted = _run_with_onnxruntime(cir.dumps(model), inputs)
-    for f, w in zip(found, wanted, strict=True):
+    result = Compiled(text_of(converted)).run("main", list(inputs.values()))
+    expected = _run_with_onnxruntime(cir.dumps(model), inputs)
+    for f, w in zip(result, expected, strict=True):
         np.testing.assert_allclose(f, w, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.slow
 def test_mobilenet_gives_in_iree_what_core_ml_gives() -> None:
     inputs = read_arrays(_ROOT / "examples" / "mobilenet_inputs.npz")
-    (wanted,) = read_arrays(_ROOT / "examples" / "mobilenet_outputs.npz").values()
+    (expected,) = read_arrays(_ROOT / "examples" / "mobilenet_outputs.npz").values()
     model = cir.load(_ROOT / "examples" / "mobilenet.mlpackage")
     converted = core_to_stablehlo(lower(model, shapes={k: v.shape for k, v in inputs.items()}))
     # Without the optimizations that cost most of the time of compiling.
-    (found,) = Compiled(text_of(converted), flags=["--iree-opt-level=O0"]).run("main", list(inputs.values()))
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+    (result,) = Compiled(text_of(converted), flags=["--iree-opt-level=O0"]).run("main", list(inputs.values()))
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)
 
 
 # As jax writes a convolution with channels last, its pooling, a normalization, and a layer with a softmax.
@@ -105,32 +105,34 @@ def image() -> Any:
 
 
 @pytest.fixture(scope="module")
-def wanted(network: str, image: Any) -> Any:
-    (found,) = Compiled(network).run("main", [image])
-    return found
+def expected_arrays(network: str, image: Any) -> Any:
+    (result,) = Compiled(network).run("main", [image])
+    return result
 
 
 @pytest.mark.slow
-def test_network_of_stablehlo_runs_here(network: str, image: Any, wanted: Any) -> None:
-    (found,) = cir.run(cir.loads(network, format="mlir"), {"image": image}).values()
-    np.testing.assert_allclose(np.asarray(found, np.float32), wanted, rtol=1e-4, atol=1e-5)
+def test_network_of_stablehlo_runs_here(network: str, image: Any, expected_arrays: Any) -> None:
+    (result,) = cir.run(cir.loads(network, format="mlir"), {"image": image}).values()
+    np.testing.assert_allclose(np.asarray(result, np.float32), expected_arrays, rtol=1e-4, atol=1e-5)
 
 
-def test_network_of_stablehlo_becomes_an_onnx_model(network: str, image: Any, wanted: Any) -> None:
+def test_network_of_stablehlo_becomes_an_onnx_model(network: str, image: Any, expected_arrays: Any) -> None:
     onnx = oracle("onnx")
     content = cir.dumps(cir.convert(cir.loads(network, format="mlir"), "onnx"))
     model = onnx.load_from_string(content)
     onnx.checker.check_model(model, full_check=True)
     assert {"Conv", "MaxPool"} <= {node.op_type for node in model.graph.node}
-    (found,) = _run_with_onnxruntime(content, {"image": image})
-    np.testing.assert_allclose(np.asarray(found, np.float32), wanted, rtol=1e-4, atol=1e-5)
+    (result,) = _run_with_onnxruntime(content, {"image": image})
+    np.testing.assert_allclose(np.asarray(result, np.float32), expected_arrays, rtol=1e-4, atol=1e-5)
 
 
-def test_network_of_stablehlo_becomes_a_core_ml_package(tmp_path: Path, network: str, image: Any, wanted: Any) -> None:
+def test_network_of_stablehlo_becomes_a_core_ml_package(
+    tmp_path: Path, network: str, image: Any, expected_arrays: Any
+) -> None:
     coremltools = oracle("coremltools")
     path = tmp_path / "net.mlpackage"
     cir.save(cir.convert(cir.loads(network, format="mlir"), "coreml"), path)
     description = coremltools.models.MLModel(str(path), skip_model_load=True).get_spec().description
     assert [v.name for v in description.input] == ["image"]
-    (found,) = cir.run(cir.load(path), {"image": image}).values()
-    np.testing.assert_allclose(np.asarray(found, np.float32), wanted, rtol=1e-3, atol=1e-3)
+    (result,) = cir.run(cir.load(path), {"image": image}).values()
+    np.testing.assert_allclose(np.asarray(result, np.float32), expected_arrays, rtol=1e-3, atol=1e-3)

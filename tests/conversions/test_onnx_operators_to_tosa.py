@@ -73,19 +73,19 @@ def _through_tosa(case: Case, folder: Path) -> str:
 
 def _with_fixed(case: Case, proto: onnx.ModelProto, fixed: tuple[str, ...], folder: Path) -> str:
     (data, *_) = data_sets_of(case)
-    model, made = folder / "model.onnx", folder / "model.mlir"
+    model, result = folder / "model.onnx", folder / "model.mlir"
     onnx.save(with_fixed(proto, {name: data.inputs[name] for name in fixed}), model)
-    cir.save(cir.convert(cir.load(model), "tosa"), made, format="mlir-generic")
-    given = {name: _signless(np.asarray(v)) for name, v in data.inputs.items() if name not in fixed}
+    cir.save(cir.convert(cir.load(model), "tosa"), result, format="mlir-generic")
+    inputs = {name: _signless(np.asarray(v)) for name, v in data.inputs.items() if name not in fixed}
     with quiet():
-        found = list(cir.run(cir.load(made), given).values())
-    for f, w in zip(found, data.outputs, strict=True):
-        wanted = np.asarray(w)
-        assert f.shape == wanted.shape, case.name
-        ours = f.view(wanted.dtype) if f.dtype.itemsize == wanted.dtype.itemsize else f
-        as_floats = [a.astype(np.float64) for a in (ours, wanted)]
+        outputs = list(cir.run(cir.load(result), inputs).values())
+    for f, w in zip(outputs, data.outputs, strict=True):
+        expected = np.asarray(w)
+        assert f.shape == expected.shape, case.name
+        ours = f.view(expected.dtype) if f.dtype.itemsize == expected.dtype.itemsize else f
+        as_floats = [a.astype(np.float64) for a in (ours, expected)]
         np.testing.assert_allclose(*as_floats, rtol=max(case.rtol, 1e-4), atol=max(case.atol, 1e-5), err_msg=case.name)
-    return made.read_text()
+    return result.read_text()
 
 
 def _signless(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

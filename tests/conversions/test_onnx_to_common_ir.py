@@ -42,10 +42,10 @@ def _operators(graph: object) -> list[str]:
 
 def _there_and_back(path: Path, folder: Path) -> tuple[Module, Path]:
     """The Common IR model of an ONNX file, and the file made of it again."""
-    found = Diagnostics()
-    made = onnx_to_common_ir(cir.load(path), found)
-    assert made is not None
-    cir.save(made, folder / "model.cir.json")
+    diagnostics = Diagnostics()
+    result = onnx_to_common_ir(cir.load(path), diagnostics)
+    assert result is not None
+    cir.save(result, folder / "model.cir.json")
     again = cir.load(folder / "model.cir.json")
     assert [str(d) for d in cir.verify(again)] == []
     cir.save(cir.convert(again, "onnx"), folder / "back.onnx")
@@ -61,11 +61,11 @@ def _run(path: Path, inputs: Mapping[str, Array]) -> list[Array]:
 
 def _assert_same(path: Path, folder: Path, inputs: Mapping[str, Array]) -> Module:
     """The nodes are the same after the way there and back, and onnxruntime computes the same with them."""
-    made, back = _there_and_back(path, folder)
+    result, back = _there_and_back(path, folder)
     assert _operators(theirs.load(back).graph) == _operators(theirs.load(path).graph)
-    for found, expected in zip(_run(back, inputs), _run(path, inputs), strict=True):
-        np.testing.assert_array_equal(found, expected)
-    return made
+    for actual, expected in zip(_run(back, inputs), _run(path, inputs), strict=True):
+        np.testing.assert_array_equal(actual, expected)
+    return result
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -86,9 +86,9 @@ def test_a_model_exported_by_torch_keeps_its_nodes_and_results(dynamo: bool, tmp
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.onnx.export(network.eval(), (x,), path, dynamo=dynamo, input_names=["x.1"], output_names=["y"])
-    made = _assert_same(path, tmp_path, {"x.1": x.numpy()})
-    assert [v.name for v in made.main.inputs] == ["x_1"]
-    assert not any(isinstance(op, common_ir.Import) for op in made.body.operations)
+    result = _assert_same(path, tmp_path, {"x.1": x.numpy()})
+    assert [v.name for v in result.main.inputs] == ["x_1"]
+    assert not any(isinstance(op, common_ir.Import) for op in result.body.operations)
 
 
 FUNCTIONS = """
@@ -115,14 +115,14 @@ XS = {"x": np.arange(6, dtype=np.float32).reshape(2, 3), "v": np.arange(4, dtype
 def test_local_functions_become_functions_and_come_back(domain: str, tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     theirs.save(theirs.parser.parse_model(FUNCTIONS.format(domain=domain)), path)
-    made = _assert_same(path, tmp_path, XS)
-    holders = [op for op in made.body.operations if isinstance(op, common_ir.Library)]
+    built = _assert_same(path, tmp_path, XS)
+    holders = [op for op in built.body.operations if isinstance(op, common_ir.Library)]
     assert [h.sym_name for h in holders] == ([domain] if "." in domain else [])
-    found = [op for top in made.body.operations for op in top.walk() if isinstance(op, common_ir.FunctionDefinition)]
-    assert [f.sym_name for f in found] == ["twice_scaled", "scaled"]
+    result = [op for top in built.body.operations for op in top.walk() if isinstance(op, common_ir.FunctionDefinition)]
+    assert [f.sym_name for f in result] == ["twice_scaled", "scaled"]
     # Calls with values of one and of two dimensions.
-    assert dict(found[0].declared.entries) == {"a": StringAttr("f32[*]"), "b": StringAttr("f32[*]")}
-    results = list(cir.run(made, XS).values())
+    assert dict(result[0].declared.entries) == {"a": StringAttr("f32[*]"), "b": StringAttr("f32[*]")}
+    results = list(cir.run(built, XS).values())
     np.testing.assert_array_equal(results[0], XS["x"] * 4)
     np.testing.assert_array_equal(results[1], XS["v"] * 9)
 
@@ -131,20 +131,20 @@ def _model(text: str, tmp_path: Path) -> tuple[Module, list[str]]:
     path = tmp_path / "model.onnx"
     theirs.save(theirs.parser.parse_model(text), path)
     reported = Diagnostics()
-    made = onnx_to_common_ir(cir.load(path), reported)
-    assert made is not None
-    return made, [d.message for d in reported]
+    result = onnx_to_common_ir(cir.load(path), reported)
+    assert result is not None
+    return result, [d.message for d in reported]
 
 
 def test_required_metadata_that_are_missing_get_defaults_that_are_reported(tmp_path: Path) -> None:
-    made, reported = _model(
+    result, reported = _model(
         '<ir_version: 10, opset_import: ["" : 18]> g (float[2] x) => (float[2] y) { y = Neg (x) }', tmp_path
     )
-    assert made.extra[onnx.DOMAIN] == StringAttr(DEFAULT_DOMAIN)
-    assert made.extra[onnx.MODEL_VERSION] == IntegerAttr(1)
+    assert result.extra[onnx.DOMAIN] == StringAttr(DEFAULT_DOMAIN)
+    assert result.extra[onnx.MODEL_VERSION] == IntegerAttr(1)
     assert f"the domain of the model is '{DEFAULT_DOMAIN}': none is stated" in reported
     assert "the version of the model is 1: none is stated" in reported
-    assert [str(d) for d in cir.verify(made)] == []
+    assert [str(d) for d in cir.verify(result)] == []
 
 
 STATED = """
@@ -155,12 +155,12 @@ g (float[2] x) => (float[2] y) { y = Neg (x) }
 
 
 def test_metadata_that_are_stated_stay_and_authors_are_found(tmp_path: Path) -> None:
-    made, reported = _model(STATED, tmp_path)
+    result, reported = _model(STATED, tmp_path)
     assert reported == []
-    assert made.extra[onnx.DOMAIN] == StringAttr("com.example")
-    assert made.extra[onnx.MODEL_VERSION] == IntegerAttr(7)
-    assert made.extra[common_ir.MODEL_AUTHOR] == StringAttr("Ada")
-    assert made.extra[common_ir.MODEL_LICENSE] == StringAttr("MIT")
+    assert result.extra[onnx.DOMAIN] == StringAttr("com.example")
+    assert result.extra[onnx.MODEL_VERSION] == IntegerAttr(7)
+    assert result.extra[common_ir.MODEL_AUTHOR] == StringAttr("Ada")
+    assert result.extra[common_ir.MODEL_LICENSE] == StringAttr("MIT")
 
 
 def test_names_become_identifiers_and_the_interface_keeps_the_old_ones(tmp_path: Path) -> None:
@@ -169,15 +169,15 @@ def test_names_become_identifiers_and_the_interface_keeps_the_old_ones(tmp_path:
     model.graph.node[0].name = "y"
     theirs.save(model, tmp_path / "model.onnx")
     reported = Diagnostics()
-    made = onnx_to_common_ir(cir.load(tmp_path / "model.onnx"), reported)
-    assert made is not None
-    assert [v.name for v in made.main.inputs] == ["x_0"]
+    result = onnx_to_common_ir(cir.load(tmp_path / "model.onnx"), reported)
+    assert result is not None
+    assert [v.name for v in result.main.inputs] == ["x_0"]
     assert "'x:0' is called 'x_0': names in Common IR are C identifiers" in [d.message for d in reported]
-    kept = made.extra[onnx.METADATA]
-    assert isinstance(kept, DictionaryAttr)
-    assert kept.entries == ((f"{NAME_KEY}x_0", StringAttr("x:0")),)
+    preserved = result.extra[onnx.METADATA]
+    assert isinstance(preserved, DictionaryAttr)
+    assert preserved.entries == ((f"{NAME_KEY}x_0", StringAttr("x:0")),)
     # The node had the name of its output, which keeps it.
-    assert [op.location.name for op in made.main.body.operations if op.location is not None] == ["y_1"]
+    assert [op.location.name for op in result.main.body.operations if op.location is not None] == ["y_1"]
 
 
 def test_an_operator_that_nothing_declares_goes_through_the_core(tmp_path: Path) -> None:
@@ -196,8 +196,8 @@ def test_documentation_with_markup_stands_in_code_blocks(tmp_path: Path) -> None
     path = tmp_path / "m.onnx"
     theirs.save(model, path)
     reported = Diagnostics()
-    made = cir.convert(cir.load(path), "common_ir", findings=reported)
+    converted = cir.convert(cir.load(path), "common_ir", findings=reported)
     assert "1 documentation string with HTML or other markup, now in code blocks" in [d.message for d in reported]
-    (held,) = [op.extra[onnx.DOC_STRING] for op in made.walk() if isinstance(op, onnx.Neg)]
-    assert held == StringAttr(f"````\n{doc}\n````")
-    assert [d.message for d in cir.verify(made) if "CIR10" in d.message] == []
+    (stored,) = [op.extra[onnx.DOC_STRING] for op in converted.walk() if isinstance(op, onnx.Neg)]
+    assert stored == StringAttr(f"````\n{doc}\n````")
+    assert [d.message for d in cir.verify(converted) if "CIR10" in d.message] == []

@@ -128,10 +128,10 @@ _NEWEST_OF_RUNTIME = 23
 def _run(path: Path, inputs: dict[str, Any]) -> list[Any]:
     model = onnx.load(path)
     if model.opset_import[0].version > _NEWEST_OF_RUNTIME:
-        found: Any = ReferenceEvaluator(model).run(None, inputs)
+        result: Any = ReferenceEvaluator(model).run(None, inputs)
     else:
-        found = onnxruntime.InferenceSession(str(path)).run(None, inputs)
-    return list(found)
+        result = onnxruntime.InferenceSession(str(path)).run(None, inputs)
+    return list(result)
 
 
 def _save(model: Model, path: Path) -> None:
@@ -145,8 +145,8 @@ def _save(model: Model, path: Path) -> None:
     ]
     constants = [numpy_helper.from_array(np.asarray(x), n) for n, x in model.constants.items()]
     graph = helper.make_graph(model.nodes, "g", infos, outputs, constants)
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", model.opset)], ir_version=7)
-    onnx.save(made, path)
+    built = helper.make_model(graph, opset_imports=[helper.make_opsetid("", model.opset)], ir_version=7)
+    onnx.save(built, path)
 
 
 @pytest.mark.parametrize("opset", TARGETS)
@@ -160,8 +160,8 @@ def test_a_model_computes_the_same_in_another_opset(name: str, opset: int, tmp_p
     written = onnx.load(after)
     assert [entry.version for entry in written.opset_import] == [opset]
     onnx.checker.check_model(written, full_check=True)
-    for y, found in zip(expected, _run(after, model.inputs), strict=True):
-        np.testing.assert_allclose(found, y, rtol=1e-5, atol=1e-6)
+    for y, actual in zip(expected, _run(after, model.inputs), strict=True):
+        np.testing.assert_allclose(actual, y, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("opset", [11, 13])
@@ -211,8 +211,8 @@ def test_an_operator_stays_itself_where_its_meaning_is_proven(
     name: str, opset: int, operators: list[str], tmp_path: Path
 ) -> None:
     _save(MODELS[name], tmp_path / "before.onnx")
-    made = cir.convert(cir.load(tmp_path / "before.onnx"), "onnx", opset=opset)
-    cir.save(made, tmp_path / "after.onnx")
+    converted = cir.convert(cir.load(tmp_path / "before.onnx"), "onnx", opset=opset)
+    cir.save(converted, tmp_path / "after.onnx")
     assert [node.op_type for node in onnx.load(tmp_path / "after.onnx").graph.node] == operators
 
 
@@ -311,5 +311,5 @@ def test_sums_in_bfloat16_are_computed_in_single_precision(equation: str, tmp_pa
     cir.save(cir.convert(cir.load(before), "onnx", opset=21), after)
     onnx.checker.check_model(str(after), full_check=True)
     wide = np.einsum(equation, *[x.astype(np.float32) for x in inputs.values()])
-    found = cir.run(cir.load(after), inputs)["y"]
-    np.testing.assert_array_equal(found.astype(np.float32), wide.astype(ml_dtypes.bfloat16).astype(np.float32))
+    result = cir.run(cir.load(after), inputs)["y"]
+    np.testing.assert_array_equal(result.astype(np.float32), wide.astype(ml_dtypes.bfloat16).astype(np.float32))

@@ -67,9 +67,9 @@ def _network() -> onnx.ModelProto:
     x = of.node("Flatten", of.node("GlobalAveragePool", x))
     of.node("Gemm", x, of.weight(10, 32), of.weight(10), transB=1)
     of.nodes[-1].output[0] = "y"
-    given = [helper.make_tensor_value_info("x", TensorProto.FLOAT, SHAPE)]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, SHAPE)]
     results = [helper.make_tensor_value_info("y", TensorProto.FLOAT, (2, 10))]
-    graph = helper.make_graph(of.nodes, "network", given, results, of.weights)
+    graph = helper.make_graph(of.nodes, "network", inputs, results, of.weights)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
@@ -107,12 +107,12 @@ def test_statically_quantized_networks_convert_to_core_ml_and_back(kind: str, tm
     (expected,) = run_onnx(path.read_bytes(), {"x": x}, threads=1)
     module = commonir.load(path)
     # onnxruntime sums quantized tensors in another order than their definition has.
-    found = np.asarray(commonir.run(module, {"x": x})["y"], np.float32)
-    np.testing.assert_allclose(found, expected, atol=1.01 * quantum, rtol=0)
+    result = np.asarray(commonir.run(module, {"x": x})["y"], np.float32)
+    np.testing.assert_allclose(result, expected, atol=1.01 * quantum, rtol=0)
 
     program = commonir.convert(module, "coreml")
     load_in_coremltools(program, tmp_path)
-    np.testing.assert_array_equal(np.asarray(commonir.run(program, {"x": x})["y"], np.float32), found)
+    np.testing.assert_array_equal(np.asarray(commonir.run(program, {"x": x})["y"], np.float32), result)
     commonir.save(program, tmp_path / "quantized.mlpackage")
     read = commonir.load(tmp_path / "quantized.mlpackage")
     assert _size(tmp_path / "quantized.mlpackage") < 1.2 * path.stat().st_size
@@ -140,8 +140,8 @@ def test_dynamically_quantized_networks_convert_to_core_ml_and_back(tmp_path: Pa
     load_in_coremltools(program, tmp_path)
     # A quantum of an activation, which is chosen for each run, is a hundredth of the largest number or less.
     atol = 0.01 * float(np.abs(expected).max())
-    found = np.asarray(commonir.run(program, {"x": x})["y"], np.float32)
-    np.testing.assert_allclose(found, expected, atol=atol, rtol=0)
+    result = np.asarray(commonir.run(program, {"x": x})["y"], np.float32)
+    np.testing.assert_allclose(result, expected, atol=atol, rtol=0)
     (back,) = run_onnx(commonir.dumps(commonir.convert(program, "onnx")), {"x": x}, threads=1)
     np.testing.assert_allclose(back, expected, atol=atol, rtol=0)
     (plain,) = run_onnx(converted(commonir.lower(module), 21), {"x": x}, threads=1)

@@ -17,10 +17,10 @@ from tests.conversions.running_mil import converted, load_in_coremltools, run_mi
 
 
 def test_shift_to_the_left_drops_bits_beyond_the_width(tmp_path: Path) -> None:
-    made = converted(core_module(core.shift_left, {"x": tensor(u8, 4), "n": tensor(u8, 4)}))
-    found = run_mil(made, {"x": np.array([1, 255, 3, 200]), "n": np.array([7, 1, 0, 9])})
-    np.testing.assert_array_equal(found[0], [128, 254, 3, 0])
-    load_in_coremltools(made, tmp_path)
+    converted_model = converted(core_module(core.shift_left, {"x": tensor(u8, 4), "n": tensor(u8, 4)}))
+    result = run_mil(converted_model, {"x": np.array([1, 255, 3, 200]), "n": np.array([7, 1, 0, 9])})
+    np.testing.assert_array_equal(result[0], [128, 254, 3, 0])
+    load_in_coremltools(converted_model, tmp_path)
 
 
 def test_shift_by_all_bits_or_by_less_than_none_leaves_zeros_or_the_sign() -> None:
@@ -31,9 +31,9 @@ def test_shift_by_all_bits_or_by_less_than_none_leaves_zeros_or_the_sign() -> No
 
 
 def test_shift_to_the_left_by_31_moves_into_the_sign() -> None:
-    made = converted(core_module(core.shift_left, {"x": tensor(i32, 2), "n": tensor(i32, 2)}))
+    result = converted(core_module(core.shift_left, {"x": tensor(i32, 2), "n": tensor(i32, 2)}))
     np.testing.assert_array_equal(
-        run_mil(made, {"x": np.array([1, 3]), "n": np.array([31, 30])})[0], [-(2**31), -(2**30)]
+        run_mil(result, {"x": np.array([1, 3]), "n": np.array([31, 30])})[0], [-(2**31), -(2**30)]
     )
 
 
@@ -50,21 +50,21 @@ def test_running_products(is_exclusive: bool, is_reversed: bool, expected: list[
     def build(x: Value) -> Value:
         return core.cumprod(x, 1, is_exclusive, is_reversed)
 
-    made = converted(core_module(build, {"x": tensor(f32, 2, 3)}))
-    np.testing.assert_array_equal(run_mil(made, {"x": np.array([[2, 3, -4], [5, 0, 7]])})[0], expected)
-    load_in_coremltools(made, tmp_path)
+    result = converted(core_module(build, {"x": tensor(f32, 2, 3)}))
+    np.testing.assert_array_equal(run_mil(result, {"x": np.array([[2, 3, -4], [5, 0, 7]])})[0], expected)
+    load_in_coremltools(result, tmp_path)
 
 
 def test_running_products_of_narrow_integers_wrap_around() -> None:
-    made = converted(core_module(lambda x: core.cumprod(x, 0), {"x": tensor(i8, 3)}))
-    np.testing.assert_array_equal(run_mil(made, {"x": np.array([100, 3, 2])})[0], [100, 44, 88])
+    result = converted(core_module(lambda x: core.cumprod(x, 0), {"x": tensor(i8, 3)}))
+    np.testing.assert_array_equal(run_mil(result, {"x": np.array([100, 3, 2])})[0], [100, 44, 88])
 
 
 def test_powers_of_two_stand_for_the_numbers_of_a_type_that_core_ml_has_not() -> None:
     narrow = ELEMENT_TYPES["f8E8M0FNU"]
-    made = converted(core_module(lambda x: core.narrow_cast(x, narrow), {"x": tensor(f32, 5)}))
-    found = run_mil(made, {"x": np.array([1.0, 3.0, 0.75, 5.0, 0.3], np.float32)})
-    np.testing.assert_array_equal(found[0], [1.0, 4.0, 1.0, 8.0, 0.5])
+    converted_model = converted(core_module(lambda x: core.narrow_cast(x, narrow), {"x": tensor(f32, 5)}))
+    result = run_mil(converted_model, {"x": np.array([1.0, 3.0, 0.75, 5.0, 0.3], np.float32)})
+    np.testing.assert_array_equal(result[0], [1.0, 4.0, 1.0, 8.0, 0.5])
 
 
 def test_bits_of_numbers_are_refused() -> None:
@@ -79,10 +79,10 @@ def test_tensors_without_elements_are_refused() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_determinants_of_small_matrices(count: int, tmp_path: Path) -> None:
-    made = converted(core_module(core.det, {"x": tensor(f32, 5, count, count)}))
-    load_in_coremltools(made, tmp_path)
+    result = converted(core_module(core.det, {"x": tensor(f32, 5, count, count)}))
+    load_in_coremltools(result, tmp_path)
     x = np.random.default_rng(count).standard_normal((5, count, count)).astype(np.float32)
-    np.testing.assert_allclose(run_mil(made, {"x": x})[0], np.linalg.det(x), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(run_mil(result, {"x": x})[0], np.linalg.det(x), rtol=1e-5, atol=1e-6)
 
 
 def test_determinants_of_larger_matrices_are_refused() -> None:

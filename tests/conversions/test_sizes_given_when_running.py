@@ -25,14 +25,14 @@ def converted(graph: str, folder: Path) -> cir.Module:
 @pytest.mark.parametrize("shape", [[2, 2, 4, 3], [1, 1, 1, 1], [5, 1, 3, 1], [1, 2, 1, 3]])
 def test_tensors_are_broadcast_with_shapes_known_when_running(shape: list[int], tmp_path: Path) -> None:
     x = np.arange(6, dtype=np.float32).reshape(2, 1, 3)
-    found = cir.run(converted(EXPAND, tmp_path), {"x": x, "s": np.array(shape, np.int32)})["y"]
-    np.testing.assert_array_equal(found, np.broadcast_to(x, np.broadcast_shapes((2, 1, 3), tuple(shape))))
+    result = cir.run(converted(EXPAND, tmp_path), {"x": x, "s": np.array(shape, np.int32)})["y"]
+    np.testing.assert_array_equal(result, np.broadcast_to(x, np.broadcast_shapes((2, 1, 3), tuple(shape))))
 
 
 @pytest.mark.parametrize("shape", [[2, 3], [1, 1], [4, 1]])
 def test_tensors_of_one_value_have_shapes_known_when_running(shape: list[int], tmp_path: Path) -> None:
-    found = cir.run(converted(FILL, tmp_path), {"s": np.array(shape, np.int32)})["y"]
-    np.testing.assert_array_equal(found, np.full(shape, 7))
+    result = cir.run(converted(FILL, tmp_path), {"s": np.array(shape, np.int32)})["y"]
+    np.testing.assert_array_equal(result, np.full(shape, 7))
 
 
 def test_an_axis_of_open_size_is_not_broadcast_with_one_known_when_running(tmp_path: Path) -> None:

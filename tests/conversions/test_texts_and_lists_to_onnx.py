@@ -49,21 +49,26 @@ def _longs(*values: Any) -> Array:
 
 
 def _list_program(x: Value, y: Value, p: Value) -> tuple[Value, ...]:
-    made = core.list_insert(core.list_of((x, y)), x, p)
-    shorter = core.list_erase(made, p)
-    return core.list_length(made), core.list_at(made, p), core.list_concat(shorter, 0), core.list_concat(made, 0, True)
+    result = core.list_insert(core.list_of((x, y)), x, p)
+    shorter = core.list_erase(result, p)
+    return (
+        core.list_length(result),
+        core.list_at(result, p),
+        core.list_concat(shorter, 0),
+        core.list_concat(result, 0, True),
+    )
 
 
 def _collected(x: Value) -> tuple[Value, ...]:
     """The rows in a list, their number twice, and the list as a tensor again."""
     empty = core.list_empty(tensor(f32, 2))
 
-    def step(found: Value, count: Value, row: Value) -> tuple[Value, ...]:
-        return core.list_insert(found, row, None), core.add(count, core.scalar(2, i64))
+    def step(collected: Value, count: Value, row: Value) -> tuple[Value, ...]:
+        return core.list_insert(collected, row, None), core.add(count, core.scalar(2, i64))
 
     body = core.nested([empty.type, tensor(i64), tensor(f32, 2)], step)
-    found, count = core.scan((empty, core.scalar(0, i64)), (x,), body)
-    return count, core.list_concat(found, 0, True)
+    rows, count = core.scan((empty, core.scalar(0, i64)), (x,), body)
+    return count, core.list_concat(rows, 0, True)
 
 
 CASES = {
@@ -139,8 +144,8 @@ def test_converted_programs_give_the_expected_values(name: str) -> None:
     inputs = {f"x{n}": x for n, x in enumerate(case.inputs)}
     content = dumps(core_to_onnx(core_module(case.build, {n: _type(x) for n, x in inputs.items()}), case.opset))
     onnx.checker.check_model(onnx.load_from_string(content), full_check=True)
-    found = oracle("onnx.reference").ReferenceEvaluator(onnx.load_from_string(content)).run(None, inputs)
-    for f, expected in zip(found, case.expected, strict=True):
+    result = oracle("onnx.reference").ReferenceEvaluator(onnx.load_from_string(content)).run(None, inputs)
+    for f, expected in zip(result, case.expected, strict=True):
         plain = np.asarray(f)
         if plain.dtype.type.__module__ == ml_dtypes.bfloat16.__module__:
             plain = plain.astype(np.float32)

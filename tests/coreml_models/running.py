@@ -23,18 +23,18 @@ ENGINES = ("reference", "numpy", "onnxruntime")
 
 def load(name: str) -> cir.Module:
     """A package, without any finding."""
-    module, found = cir.check(KINDS / f"{name}.mlpackage")
-    assert found == []
+    module, diagnostics = cir.check(KINDS / f"{name}.mlpackage")
+    assert diagnostics == []
     assert module is not None
     return module
 
 
 def converted(name: str, folder: Path, function: str | None = None) -> tuple[Path, Diagnostics]:
     """A package as an ONNX file, and the findings of its conversion."""
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     path = folder / "model.onnx"
-    cir.save(cir.convert(load(name), "onnx", function=function, findings=found), path)
-    return path, found
+    cir.save(cir.convert(load(name), "onnx", function=function, findings=diagnostics), path)
+    return path, diagnostics
 
 
 def run_onnx(path: Path, inputs: Arrays) -> dict[str, Array]:
@@ -54,5 +54,5 @@ def f32(*values: float) -> Array:
 
 def diagnostic(error: cir.DiagnosticError) -> str:
     """The code, message and notes of the only finding of an error."""
-    (found,) = error.diagnostics
-    return " | ".join([found.code.id, found.message, *found.notes])
+    (diagnostic,) = error.diagnostics
+    return " | ".join([diagnostic.code.id, diagnostic.message, *diagnostic.notes])

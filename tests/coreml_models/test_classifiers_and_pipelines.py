@@ -32,10 +32,10 @@ def test_classifier_gives_the_label_and_all_probabilities(
     engine: str, name: str, labels: tuple[str | int, ...]
 ) -> None:
     module = load(f"classifier_{name}")
-    found: Any = cir.run(module, {"x": LOGARITHMS}, engine=engine)
-    assert found["classLabel"].shape == ()
-    assert found["classLabel"].item() == labels[1]
-    np.testing.assert_allclose(found["classLabel_probs"], PROBABILITIES, rtol=1e-5)
+    result: Any = cir.run(module, {"x": LOGARITHMS}, engine=engine)
+    assert result["classLabel"].shape == ()
+    assert result["classLabel"].item() == labels[1]
+    np.testing.assert_allclose(result["classLabel_probs"], PROBABILITIES, rtol=1e-5)
     assert module.main.output_ports["classLabel_probs"].labels == labels
     assert cir.lower(module).main.output_ports["classLabel_probs"].labels == labels
 
@@ -46,9 +46,9 @@ def test_labels_are_described_in_onnx(tmp_path: Path, name: str, labels: list[st
     path, _ = converted(f"classifier_{name}", tmp_path)
     reported = {p.key: p.value for p in onnx.load(path).metadata_props}
     assert json.loads(reported["commonir.labels.classLabel_probs"]) == labels
-    found = run_onnx(path, {"x": LOGARITHMS})
-    assert np.asarray(found["classLabel"]).item() == labels[1]
-    np.testing.assert_allclose(found["classLabel_probs"], PROBABILITIES, rtol=1e-5)
+    result = run_onnx(path, {"x": LOGARITHMS})
+    assert np.asarray(result["classLabel"]).item() == labels[1]
+    np.testing.assert_allclose(result["classLabel_probs"], PROBABILITIES, rtol=1e-5)
 
 
 # -- pipelines
@@ -56,9 +56,9 @@ def test_labels_are_described_in_onnx(tmp_path: Path, name: str, labels: list[st
 
 def message_of(name: str) -> Any:
     """The `Model` message of a package; the class is made at run time."""
-    made = message_class("Model")()
-    made.ParseFromString((KINDS / f"{name}.mlpackage/Data/com.apple.CoreML/model.mlmodel").read_bytes())
-    return made
+    result = message_class("Model")()
+    result.ParseFromString((KINDS / f"{name}.mlpackage/Data/com.apple.CoreML/model.mlmodel").read_bytes())
+    return result
 
 
 UP = np.arange(1, 13, dtype=np.float32).reshape(1, 12)
@@ -66,13 +66,13 @@ UP = np.arange(1, 13, dtype=np.float32).reshape(1, 12)
 
 @engines
 def test_models_of_a_pipeline_run_in_order_each_with_its_weights(engine: str) -> None:
-    found = cir.run(load("pipeline"), {"x": np.ones((1, 12), np.float32)}, engine=engine)
-    assert found["y"].tolist() == (UP * UP[:, ::-1]).tolist()
+    outputs = cir.run(load("pipeline"), {"x": np.ones((1, 12), np.float32)}, engine=engine)
+    assert outputs["y"].tolist() == (UP * UP[:, ::-1]).tolist()
 
 
 def test_pipeline_is_one_graph_in_onnx(tmp_path: Path) -> None:
-    path, found = converted("pipeline", tmp_path)
-    assert list(found) == []
+    path, result = converted("pipeline", tmp_path)
+    assert list(result) == []
     assert run_onnx(path, {"x": UP})["y"].tolist() == (UP * UP * UP[:, ::-1]).tolist()
 
 
@@ -97,9 +97,9 @@ def test_modules_and_attributes_hold_all_of_a_pipeline(name: str) -> None:
 @engines
 def test_pipeline_of_a_classifier_gives_its_labels(engine: str) -> None:
     module = load("pipeline_classifier")
-    found: Any = cir.run(module, {"x": LOGARITHMS / 2}, engine=engine)
-    assert found["classLabel"].item() == "b"
-    np.testing.assert_allclose(found["classLabel_probs"], PROBABILITIES, rtol=1e-5)
+    result: Any = cir.run(module, {"x": LOGARITHMS / 2}, engine=engine)
+    assert result["classLabel"].item() == "b"
+    np.testing.assert_allclose(result["classLabel_probs"], PROBABILITIES, rtol=1e-5)
     assert module.main.output_ports["classLabel_probs"].labels == ("a", "b", "c")
 
 
@@ -113,17 +113,17 @@ def test_image_between_models_has_eight_bits(engine: str) -> None:
     picture: Array = np.array([0, 1, 2, 5, 10, 100, 200, 255] * 3, np.float32).reshape(1, 3, 2, 4)
     # 1.3 times these, rounded and limited to 255: 0, 1, 3, 6 (6.5 to even), 13, 130, 255, 255.
     expected = [255, 254, 252, 249, 242, 125, 0, 0]
-    found = cir.run(load("pipeline_images"), {"picture": picture}, engine=engine)["negative"]
-    assert found.reshape(3, 8).tolist() == [expected] * 3
+    result = cir.run(load("pipeline_images"), {"picture": picture}, engine=engine)["negative"]
+    assert result.reshape(3, 8).tolist() == [expected] * 3
 
 
-def test_model_that_is_no_program_is_refused_by_its_kind() -> None:
+def test_model_that_is_not_a_program_is_refused_by_its_kind() -> None:
     with pytest.raises(cir.DiagnosticError) as error:
         cir.run(load("pipeline_opaque"), {"x": f32(1, 2, 3)[None]})
-    (found,) = error.value.diagnostics
-    assert found.code.id == "E0601"
-    assert found.message.startswith("a model of type 'scaler' cannot be run or converted")
-    assert found.where == "modules[1].main.operations[0] mil.opaque_model"
+    (diagnostic,) = error.value.diagnostics
+    assert diagnostic.code.id == "E0601"
+    assert diagnostic.message.startswith("a model of type 'scaler' cannot be run or converted")
+    assert diagnostic.where == "modules[1].main.operations[0] mil.opaque_model"
 
 
 # -- detectors
@@ -144,9 +144,9 @@ SCORES = np.array([[1.8, 0], [0, 1.6], [1.4, 0], [1.2, 0.2], [1.0, 0.2], [0.4, 0
 GIVEN = {"scores": SCORES, "boxes": BOXES}
 
 
-def kept(found: Any) -> list[int]:
+def kept(outputs: Any) -> list[int]:
     """Which boxes stay, by their coordinates."""
-    rows = (found["coordinates"] / 2).tolist()
+    rows = (outputs["coordinates"] / 2).tolist()
     return [BOXES.tolist().index(row) for row in rows]
 
 
@@ -167,19 +167,19 @@ def kept(found: Any) -> list[int]:
 def test_detector_keeps_the_best_of_overlapping_boxes(
     engine: str, name: str, thresholds: dict[str, float], expected: list[int]
 ) -> None:
-    given = {**GIVEN, **{key: np.array(value) for key, value in thresholds.items()}}
-    found = cir.run(load(name), given, engine=engine)
-    assert kept(found) == expected
-    np.testing.assert_array_equal(found["confidence"], SCORES[expected] / 2)
+    inputs = {**GIVEN, **{key: np.array(value) for key, value in thresholds.items()}}
+    outputs = cir.run(load(name), inputs, engine=engine)
+    assert kept(outputs) == expected
+    np.testing.assert_array_equal(outputs["confidence"], SCORES[expected] / 2)
 
 
 @engines
 def test_detector_of_fixed_size_fills_up_with_zeros(engine: str) -> None:
-    found: Any = cir.run(load("detector_fixed"), GIVEN, engine=engine)
-    assert found["coordinates"].shape == (4, 4)
-    assert (found["coordinates"][:3] / 2).tolist() == BOXES[[0, 3, 4]].tolist()
-    assert found["confidence"][3].tolist() == [0, 0]
-    assert found["coordinates"][3].tolist() == [0, 0, 0, 0]
+    result: Any = cir.run(load("detector_fixed"), GIVEN, engine=engine)
+    assert result["coordinates"].shape == (4, 4)
+    assert (result["coordinates"][:3] / 2).tolist() == BOXES[[0, 3, 4]].tolist()
+    assert result["confidence"][3].tolist() == [0, 0]
+    assert result["coordinates"][3].tolist() == [0, 0, 0, 0]
 
 
 def test_detector_is_converted(tmp_path: Path) -> None:
@@ -199,8 +199,8 @@ def test_input_of_a_model_that_comes_from_nowhere_is_reported(tmp_path: Path) ->
     content.pipeline.models[1].mlProgram.functions[0].value.inputs[0].name = "g"
     path = tmp_path / "model.mlmodel"
     path.write_bytes(content.SerializeToString())
-    _, found = cir.check(path)
-    messages = [d.message for d in found]
+    _, diagnostics = cir.check(path)
+    messages = [d.message for d in diagnostics]
     assert "input 'g' of model 1 is not an input of the pipeline and no output of an earlier model" in messages
 
 
@@ -209,8 +209,8 @@ def test_pipeline_older_than_its_models_is_reported(tmp_path: Path) -> None:
     content.specificationVersion = 6
     path = tmp_path / "model.mlmodel"
     path.write_bytes(content.SerializeToString())
-    _, found = cir.check(path)
-    assert "V4: model 0 needs specification version 7, the pipeline states 6" in [d.message for d in found]
+    _, diagnostics = cir.check(path)
+    assert "V4: model 0 needs specification version 7, the pipeline states 6" in [d.message for d in diagnostics]
 
 
 def test_rules_of_programs_hold_inside_of_pipelines(tmp_path: Path) -> None:
@@ -218,8 +218,8 @@ def test_rules_of_programs_hold_inside_of_pipelines(tmp_path: Path) -> None:
     content.pipelineRegressor.pipeline.models[1].mlProgram.version = 3
     path = tmp_path / "model.mlmodel"
     path.write_bytes(content.SerializeToString())
-    _, found = cir.check(path)
-    assert [(d.where, d.message) for d in found] == [
+    _, diagnostics = cir.check(path)
+    assert [(d.where, d.message) for d in diagnostics] == [
         ("modules[1].program.version", "P1: the version of a program must be 1, found 3")
     ]
 
@@ -230,8 +230,10 @@ def test_unknown_operation_inside_of_a_pipeline_is_reported_with_its_place(tmp_p
     next(op for op in body.operations if op.type == "add").type = "addition"
     path = tmp_path / "model.mlmodel"
     path.write_bytes(content.SerializeToString())
-    _, found = cir.check(path)
-    assert [(d.where, d.code.id) for d in found] == [("modules[1].main.block[CoreML6].operations[1] 'y'", "E0501")]
+    _, diagnostics = cir.check(path)
+    assert [(d.where, d.code.id) for d in diagnostics] == [
+        ("modules[1].main.block[CoreML6].operations[1] 'y'", "E0501")
+    ]
 
 
 def test_wrong_program_is_refused_to_run() -> None:
@@ -248,8 +250,8 @@ def test_pipeline_inside_of_a_pipeline_runs(engine: str, tmp_path: Path) -> None
     outer.pipeline.names.append("inner")
     path = tmp_path / "model.mlmodel"
     path.write_bytes(outer.SerializeToString())
-    module, found = cir.check(path)
-    assert found == []
+    module, diagnostics = cir.check(path)
+    assert diagnostics == []
     assert module is not None
     assert cir.run(module, {"x": f32(1, 2, 3)[None]}, engine=engine)["y"].tolist() == [[2, 5, 8]]
 
@@ -267,6 +269,6 @@ def test_pipelines_nested_too_deeply_are_refused(tmp_path: Path) -> None:
         content = delimited(pipeline, delimited(models, content))
     path = tmp_path / "model.mlmodel"
     path.write_bytes(content)
-    module, found = cir.check(path)
+    module, diagnostics = cir.check(path)
     assert module is None
-    assert [d.message for d in found] == ["pipelines are nested more than 100 deep"]
+    assert [d.message for d in diagnostics] == ["pipelines are nested more than 100 deep"]

@@ -23,8 +23,8 @@ ONES = np.ones(12, np.float16)
 @engines
 @pytest.mark.parametrize(("function", "factor"), [(None, 2), ("double", 2), ("triple", 3)])
 def test_each_function_runs(engine: str, function: str | None, factor: int) -> None:
-    found = cir.run(load("functions"), {"x": ONES}, engine=engine, function=function)["y"]
-    assert found.tolist() == [factor * n for n in range(1, 13)]
+    result = cir.run(load("functions"), {"x": ONES}, engine=engine, function=function)["y"]
+    assert result.tolist() == [factor * n for n in range(1, 13)]
 
 
 def test_functions_are_listed_with_the_one_that_runs() -> None:
@@ -43,11 +43,11 @@ def test_unknown_function_is_refused_with_the_nearest_name() -> None:
 
 
 def test_function_that_is_asked_for_is_converted_without_loss(tmp_path: Path) -> None:
-    path, found = converted("functions", tmp_path, function="triple")
-    assert list(found) == []
+    path, result = converted("functions", tmp_path, function="triple")
+    assert list(result) == []
     assert run_onnx(path, {"x": ONES})["y"].tolist() == [3 * n for n in range(1, 13)]
-    _, found = converted("functions", tmp_path)
-    assert [d.code.id for d in found] == ["W0601"]
+    _, result = converted("functions", tmp_path)
+    assert [d.code.id for d in result] == ["W0601"]
 
 
 @engines
@@ -79,8 +79,8 @@ def test_every_allowed_shape_runs(engine: str) -> None:
         x = np.ones((1, size), np.float32)
         assert cir.run(load("ranged"), {"x": x}, engine=engine)["y"].tolist() == [[2] * size]
     for a, b in ((2, 3), (4, 5)):
-        given = {"a": np.ones((1, a), np.float32), "b": np.ones((b, 1), np.float32)}
-        assert cir.run(load("enumerated"), given, engine=engine)["y"] == a + b
+        inputs = {"a": np.ones((1, a), np.float32), "b": np.ones((b, 1), np.float32)}
+        assert cir.run(load("enumerated"), inputs, engine=engine)["y"] == a + b
 
 
 @engines
@@ -89,16 +89,16 @@ def test_shape_outside_of_what_is_allowed_is_refused(engine: str) -> None:
         cir.run(load("ranged"), {"x": np.ones((1, 7), np.float32)}, engine=engine)
     assert diagnostic(error.value) == ("E0707 | input 'x': the shape [1, 7] is not allowed | allowed: [1, 3..6]")
     with pytest.raises(cir.DiagnosticError) as error:
-        given = {"a": np.ones((1, 3), np.float32), "b": np.ones((3, 1), np.float32)}
-        cir.run(load("enumerated"), given, engine=engine)
+        inputs = {"a": np.ones((1, 3), np.float32), "b": np.ones((3, 1), np.float32)}
+        cir.run(load("enumerated"), inputs, engine=engine)
     assert diagnostic(error.value) == ("E0707 | input 'a': the shape [1, 3] is not allowed | allowed: [1, 2], [1, 4]")
 
 
 @engines
 def test_shapes_that_do_not_belong_together_are_refused(engine: str) -> None:
-    given = {"a": np.ones((1, 2), np.float32), "b": np.ones((5, 1), np.float32)}
+    inputs = {"a": np.ones((1, 2), np.float32), "b": np.ones((5, 1), np.float32)}
     with pytest.raises(cir.DiagnosticError) as error:
-        cir.run(load("enumerated"), given, engine=engine)
+        cir.run(load("enumerated"), inputs, engine=engine)
     assert diagnostic(error.value) == (
         "E0707 | shapes of inputs do not belong together: 'a' [1, 2], 'b' [5, 1]"
         " | allowed: [1, 2] with [3, 1] or [1, 4] with [5, 1]"
@@ -139,16 +139,16 @@ def test_dimensions_are_shown_by_the_names_that_are_set() -> None:
 def test_optional_input_has_its_default_value(engine: str) -> None:
     module = load("optional")
     assert cir.run(module, {"x": f32(1, 2, 4)}, engine=engine)["y"].tolist() == [2.5, 5, 10]
-    given = {"x": f32(1, 2, 4), "scale": f32(1, 1, 3)}
-    assert cir.run(module, given, engine=engine)["y"].tolist() == [1, 2, 12]
+    inputs = {"x": f32(1, 2, 4), "scale": f32(1, 1, 3)}
+    assert cir.run(module, inputs, engine=engine)["y"].tolist() == [1, 2, 12]
     executable = cir.prepare(module, engine=engine)
     assert executable.run({"x": f32(2, 2, 2)})["y"].tolist() == [5, 5, 5]
 
 
 def test_default_value_is_that_of_the_input_in_onnx(tmp_path: Path) -> None:
     onnx = oracle("onnx")
-    path, found = converted("optional", tmp_path)
-    assert list(found) == []
+    path, result = converted("optional", tmp_path)
+    assert list(result) == []
     onnx.checker.check_model(onnx.load(path), full_check=True)
     assert run_onnx(path, {"x": f32(1, 2, 4)})["y"].tolist() == [2.5, 5, 10]
     assert run_onnx(path, {"x": f32(1, 2, 4), "scale": f32(1, 1, 3)})["y"].tolist() == [1, 2, 12]

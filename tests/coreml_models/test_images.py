@@ -35,35 +35,35 @@ def saved(folder: Path, pixels: Array, name: str = "picture.png") -> str:
 @engines
 @pytest.mark.parametrize("color", ["rgb", "bgr"])
 def test_image_in_rows_is_put_in_the_order_of_the_channels(engine: str, color: str) -> None:
-    found = cir.run(load(f"image_{color}"), {"picture": IMAGE}, engine=engine)["negative"]
-    assert found.dtype == np.float32
+    result = cir.run(load(f"image_{color}"), {"picture": IMAGE}, engine=engine)["negative"]
+    assert result.dtype == np.float32
     expected = planes(255 - IMAGE[:, :, :: 1 if color == "rgb" else -1])
-    assert found.tolist() == expected.tolist()
+    assert result.tolist() == expected.tolist()
 
 
 @engines
 @pytest.mark.parametrize(("name", "dtype"), [("image_grayscale", np.float32), ("image_grayscale_half", np.float16)])
 def test_grayscale_image_has_one_channel(engine: str, name: str, dtype: type[np.generic]) -> None:
-    found = cir.run(load(name), {"picture": GRAY}, engine=engine)["negative"]
-    assert found.dtype == dtype
-    assert found.tolist() == [[(255 - GRAY).tolist()]]
+    result = cir.run(load(name), {"picture": GRAY}, engine=engine)["negative"]
+    assert result.dtype == dtype
+    assert result.tolist() == [[(255 - GRAY).tolist()]]
 
 
 @engines
 def test_tensor_of_pixels_is_taken_as_it_is(engine: str) -> None:
     module = load("image_bgr")
     for dtype in (np.uint8, np.float32):
-        given = {"picture": planes(IMAGE).astype(dtype)}
-        assert cir.run(module, given, engine=engine)["negative"].tolist() == planes(255 - IMAGE).tolist()
+        inputs = {"picture": planes(IMAGE).astype(dtype)}
+        assert cir.run(module, inputs, engine=engine)["negative"].tolist() == planes(255 - IMAGE).tolist()
 
 
-@pytest.mark.parametrize("given", [IMAGE[:, :, :2], IMAGE.astype(np.float32), GRAY])
-def test_array_that_is_not_an_image_of_the_type_is_refused(given: Array) -> None:
+@pytest.mark.parametrize("inputs", [IMAGE[:, :, :2], IMAGE.astype(np.float32), GRAY])
+def test_array_that_is_not_an_image_of_the_type_is_refused(inputs: Array) -> None:
     with pytest.raises(cir.DiagnosticError) as error:
-        cir.run(load("image_rgb"), {"picture": given})
+        cir.run(load("image_rgb"), {"picture": inputs})
     assert diagnostic(error.value) == (
         "E0703 | input 'picture' is a rgb image: expected uint8 of shape [height, width, 3], or a tensor"
-        f" [1, 3, height, width], found {given.dtype} of shape {list(given.shape)}"
+        f" [1, 3, height, width], found {inputs.dtype} of shape {list(inputs.shape)}"
     )
 
 
@@ -71,15 +71,15 @@ UINT8 = 31
 
 
 @engines
-def test_image_of_whole_numbers_stays_one(engine: str, tmp_path: Path) -> None:
+def test_image_of_integers_stays_one(engine: str, tmp_path: Path) -> None:
     kind, result = building.tensor(UINT8, 1, 1, 2, 4), building.tensor(building.FLOAT32, 1, 1, 2, 4)
     cast = building.op("cast", {"x": "picture", "dtype": "kind"}, [("y", result)])
     body = building.block([building.const("kind", building.text("fp32")), cast], ["y"])
     content = building.model(building.program({"main": building.function([("picture", kind)], body, "CoreML7")}), 8)
     described = content.description.input[0].type.imageType
     described.width, described.height, described.colorSpace = 4, 2, 10
-    module, found = cir.check(building.save(tmp_path, content))
-    assert found == []
+    module, diagnostics = cir.check(building.save(tmp_path, content))
+    assert diagnostics == []
     assert module is not None
     assert str(module.inputs[0].type) == "tensor<1x1x2x4xui8>"
     assert cir.run(module, {"picture": GRAY}, engine=engine)["y"].tolist() == [[GRAY.tolist()]]
@@ -92,14 +92,14 @@ def test_random_images_are_pixels() -> None:
     assert np.all((drawn >= 0) & (drawn <= 255) & (drawn == np.rint(drawn)))
 
 
-def test_colors_are_described_in_onnx_and_computed_alike(tmp_path: Path) -> None:
+def test_colors_are_described_in_onnx_and_computed(tmp_path: Path) -> None:
     onnx = oracle("onnx")
-    path, found = converted("image_bgr", tmp_path)
-    assert list(found) == []
+    path, result = converted("image_bgr", tmp_path)
+    assert list(result) == []
     reported = {p.key: p.value for p in onnx.load(path).metadata_props}
     assert (reported["commonir.image.picture"], reported["commonir.image.negative"]) == ("bgr", "bgr")
-    given = planes(IMAGE).astype(np.float32)
-    assert run_onnx(path, {"picture": given})["negative"].tolist() == (255 - given).tolist()
+    inputs = planes(IMAGE).astype(np.float32)
+    assert run_onnx(path, {"picture": inputs})["negative"].tolist() == (255 - inputs).tolist()
 
 
 # -- files
@@ -177,7 +177,7 @@ def test_transparency_is_refused(tmp_path: Path) -> None:
         api.read_image(load("image_rgb"), "picture", path)
 
 
-def test_input_that_is_no_image_takes_no_file(tmp_path: Path) -> None:
+def test_input_that_is_not_an_image_takes_no_file(tmp_path: Path) -> None:
     with pytest.raises(cir.DiagnosticError) as error:
         api.read_image(load("ranged"), "x", saved(tmp_path, IMAGE))
     assert diagnostic(error.value) == "E0703 | input 'x' is not an image input"
@@ -188,8 +188,8 @@ def test_images_without_pillow_name_the_extra(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
     with pytest.raises(cir.DiagnosticError) as error:
         api.read_image(load("image_rgb"), "picture", path)
-    (found,) = error.value.diagnostics
-    assert (found.code.id, found.help) == ("E0705", "python -m pip install 'commonir[image]'")
+    (diagnostic,) = error.value.diagnostics
+    assert (diagnostic.code.id, diagnostic.help) == ("E0705", "python -m pip install 'commonir[image]'")
 
 
 def test_image_output_is_rounded_to_even_and_limited(tmp_path: Path) -> None:
@@ -197,8 +197,8 @@ def test_image_output_is_rounded_to_even_and_limited(tmp_path: Path) -> None:
     port = load("image_grayscale").main.output_ports["negative"]
     path = tmp_path / "out.png"
     api.write_image(path, values, port)
-    found = np.asarray(oracle("PIL.Image").open(path))
-    assert found.tolist() == [[0, 2, 2, 0], [255, 0, 255, 255]]
+    result = np.asarray(oracle("PIL.Image").open(path))
+    assert result.tolist() == [[0, 2, 2, 0], [255, 0, 255, 255]]
 
 
 def test_colors_of_an_image_output_are_saved_in_their_order(tmp_path: Path) -> None:

@@ -45,9 +45,9 @@ def test_one_state_serves_runs_on_several_engines() -> None:
 def test_cache_keeps_its_rows_over_steps(engine: str) -> None:
     steps = [((1, 2), 0), ((10, 20), 2), ((100, 200), 0)]
     executable = cir.prepare(load("cache"), engine=engine)
-    found = [executable.run({"x": f16(*x).reshape(1, 2), "at": np.array([at], np.int32)}) for x, at in steps]
-    assert [out["y"].tolist() for out in found] == [[1, 2], [11, 22], [110, 220]]
-    assert [out["n"].tolist() for out in found] == [[1], [2], [3]]
+    result = [executable.run({"x": f16(*x).reshape(1, 2), "at": np.array([at], np.int32)}) for x, at in steps]
+    assert [out["y"].tolist() for out in result] == [[1, 2], [11, 22], [110, 220]]
+    assert [out["n"].tolist() for out in result] == [[1], [2], [3]]
     assert executable.state["rows"].tolist() == [[100, 200], [0, 0], [10, 20], [0, 0]]
 
 
@@ -60,10 +60,10 @@ def test_state_follows_the_branch_that_runs(engine: str) -> None:
 @engines
 def test_functions_share_a_state_of_one_name_and_type(engine: str) -> None:
     module, state = load("shared_state"), cir.State()
-    given = {"x": f16(3, 4)}
+    inputs = {"x": f16(3, 4)}
     for function, expected in (("add", [3, 4]), ("add", [6, 8]), ("take", [3, 4])):
-        found = cir.run(module, given, engine=engine, function=function, state=state)
-        assert found["y"].tolist() == expected
+        outputs = cir.run(module, inputs, engine=engine, function=function, state=state)
+        assert outputs["y"].tolist() == expected
     assert list(state) == ["acc"]
 
 
@@ -106,16 +106,16 @@ def test_run_that_fails_leaves_the_state_as_it_was(engine: str) -> None:
 
 
 def test_states_are_inputs_and_outputs_in_onnx(tmp_path: Path) -> None:
-    path, found = converted("cache", tmp_path)
-    assert [(d.code.id, d.message) for d in found] == [
+    path, result = converted("cache", tmp_path)
+    assert [(d.code.id, d.message) for d in result] == [
         ("N0601", "state 'rows' becomes the input 'rows' and the output 'rows_out'"),
         ("N0601", "state 'count' becomes the input 'count' and the output 'count_out'"),
     ]
     rows: Array = np.zeros((4, 2), np.float16)
     count = y = f16(0)
     for n, x in enumerate(((1, 2), (10, 20))):
-        given = {"x": f16(*x).reshape(1, 2), "at": np.array([n], np.int32), "rows": rows, "count": count}
-        out = run_onnx(path, given)
+        inputs = {"x": f16(*x).reshape(1, 2), "at": np.array([n], np.int32), "rows": rows, "count": count}
+        out = run_onnx(path, inputs)
         rows, count, y = out["rows_out"], out["count_out"], out["y"]
     assert y.tolist() == [11, 22]
     assert rows.tolist() == [[1, 2], [10, 20], [0, 0], [0, 0]]
@@ -123,11 +123,11 @@ def test_states_are_inputs_and_outputs_in_onnx(tmp_path: Path) -> None:
 
 
 def test_steps_take_and_give_an_axis_in_front() -> None:
-    given = {"x": np.array([[[1, 2]], [[10, 20]]], np.float16), "at": np.array([[0], [1]], np.int32)}
-    found = cir.run_steps(load("cache"), given, steps=2)
-    assert found.outputs["y"].tolist() == [[1, 2], [11, 22]]
+    inputs = {"x": np.array([[[1, 2]], [[10, 20]]], np.float16), "at": np.array([[0], [1]], np.int32)}
+    result = cir.run_steps(load("cache"), inputs, steps=2)
+    assert result.outputs["y"].tolist() == [[1, 2], [11, 22]]
     with pytest.raises(cir.DiagnosticError) as error:
-        cir.run_steps(load("cache"), given, steps=3)
+        cir.run_steps(load("cache"), inputs, steps=3)
     assert [d.message for d in error.value.diagnostics] == [
         "input 'x' has size 2 along its first axis for 3 steps",
         "input 'at' has size 2 along its first axis for 3 steps",

@@ -40,19 +40,19 @@ KIND = tensor(FLOAT32, 3)
 
 
 def tuple_of(*values: Any) -> Any:
-    made = make("Value")
-    made.type.tupleType.types.extend([v.type for v in values])
-    made.immediateValue.tuple.values.extend(values)
-    return made
+    result = make("Value")
+    result.type.tupleType.types.extend([v.type for v in values])
+    result.immediateValue.tuple.values.extend(values)
+    return result
 
 
 def dictionary(keys: list[Any], values: list[Any]) -> Any:
-    made = make("Value")
-    made.type.dictionaryType.keyType.CopyFrom(keys[0].type)
-    made.type.dictionaryType.valueType.CopyFrom(values[0].type)
+    result = make("Value")
+    result.type.dictionaryType.keyType.CopyFrom(keys[0].type)
+    result.type.dictionaryType.valueType.CopyFrom(values[0].type)
     for key, value in zip(keys, values, strict=True):
-        made.immediateValue.dictionary.values.add(key=key, value=value)
-    return made
+        result.immediateValue.dictionary.values.add(key=key, value=value)
+    return result
 
 
 COMPOUND = {
@@ -66,8 +66,10 @@ COMPOUND = {
 @pytest.mark.parametrize("name", COMPOUND)
 def test_compound_constants_are_read_shown_checked_and_do_not_stand_in_the_way(tmp_path: Path, name: str) -> None:
     body = block([const("c", COMPOUND[name]), op("relu", {"x": "x"}, [("y", KIND)])], ["y"])
-    module, found = cir.check(save(tmp_path, model(program({"main": function([("x", KIND)], body)})), weight_file()))
-    assert found == []
+    module, diagnostics = cir.check(
+        save(tmp_path, model(program({"main": function([("x", KIND)], body)})), weight_file())
+    )
+    assert diagnostics == []
     assert module is not None
     assert "mil.compound" in str(module)
     assert cir.run(module, {"x": f32(-1, 0, 2)})["y"].tolist() == [0, 0, 2]
@@ -97,8 +99,8 @@ def test_weights_of_several_files_are_used(engine: str, tmp_path: Path) -> None:
     data = package / "Data" / "com.apple.CoreML"
     (data / "weights" / "second.bin").write_bytes(weights(10, 20, 30))
     (data / "third.bin").write_bytes(weights(1, 1, 1))
-    module, found = cir.check(package)
-    assert found == []
+    module, diagnostics = cir.check(package)
+    assert diagnostics == []
     assert module is not None
     assert cir.run(module, {"x": f32(1, 1, 2)}, engine=engine)["y"].tolist() == [10, 21, 35]
     assert len(cir.summarize(module).files) == 3
@@ -118,17 +120,19 @@ def test_constant_inside_the_program_is_what_was_written(engine: str, name: str,
     kind = tensor(code, 3)
     body = block([const("c", immediate(kind, field, written)), op("identity", {"x": "c"}, [("y", kind)])], ["y"])
     content = model(program({"main": function([("x", KIND)], body, "CoreML6")}), 7)
-    module, found = cir.check(save(tmp_path, content, weight_file()))
-    assert found == []
+    module, diagnostics = cir.check(save(tmp_path, content, weight_file()))
+    assert diagnostics == []
     assert module is not None
     assert cir.run(module, {"x": f32(0, 0, 0)}, engine=engine)["y"].tolist() == expected
 
 
-def test_text_and_truth_values_are_constants_too(tmp_path: Path) -> None:
+def test_text_and_bools_are_constants_too(tmp_path: Path) -> None:
     labels = immediate(tensor(STRING, 2), "strings", ["ja", "näin\n"])
     body = block([const("c", labels), op("relu", {"x": "x"}, [("y", KIND)])], ["y"])
-    module, found = cir.check(save(tmp_path, model(program({"main": function([("x", KIND)], body)})), weight_file()))
-    assert found == []
+    module, diagnostics = cir.check(
+        save(tmp_path, model(program({"main": function([("x", KIND)], body)})), weight_file())
+    )
+    assert diagnostics == []
     assert module is not None
     (data,) = [d for o in module.walk() if (d := o.constant_data()) is not None]
     assert data.values() == ("ja", "näin\n")

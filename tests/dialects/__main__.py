@@ -19,7 +19,7 @@ from commonir.text.printer import Naming, print_module
 from tests.dialects.mlir.linalg.relayout_programs import softmax_cases, tile_cases
 from tests.dialects.mlir.tensor import tensor_programs
 from tests.dialects.mlir.tosa import tosa_programs
-from tests.dialects.programs import Array, Case, assert_alike, run
+from tests.dialects.programs import Array, Case, assert_agree, run
 from tests.iree import Compiled, Refused
 
 TOGETHER = 24
@@ -74,7 +74,7 @@ def main() -> int:
             print(f"{case.name}: not run by IREE: {str(error).splitlines()[0]}")
             continue
         try:
-            assert_alike(case, run(case.text, *case.arrays), expected)
+            assert_agree(case, run(case.text, *case.arrays), expected)
             equal += 1
         except AssertionError as error:
             different += 1

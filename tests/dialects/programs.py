@@ -53,8 +53,8 @@ def run(source: str, *arrays: Array) -> list[Array]:
     assert [str(d) for d in verify(module, Dialects())] == []
     function = next(iter(module.functions.values()))
     names = distinct_names([v.name for v in function.inputs], "arg")
-    found = cir.run(module, dict(zip(names, arrays, strict=True)), function=function.symbol_name)
-    return [np.asarray(v) for v in found.values()]
+    outputs = cir.run(module, dict(zip(names, arrays, strict=True)), function=function.symbol_name)
+    return [np.asarray(v) for v in outputs.values()]
 
 
 class Case(NamedTuple):
@@ -67,7 +67,7 @@ class Case(NamedTuple):
     tolerance: float = 0.0
 
 
-def assert_alike(case: Case, actual: Sequence[Array], expected: Sequence[Array]) -> None:
+def assert_agree(case: Case, actual: Sequence[Array], expected: Sequence[Array]) -> None:
     """Results are those of an oracle: integers the same, floats as near as the case says."""
     assert len(actual) == len(expected)
     for mine, its in zip([np.asarray(x) for x in actual], expected, strict=True):
@@ -85,4 +85,4 @@ def assert_as_compiled(cases: Sequence[Case]) -> None:
     program = "\n".join(case.text for case in cases)
     calls = [Call(case.name, case.arrays) for case in cases]
     for case, expected in zip(cases, results_of_calls(program, calls), strict=True):
-        assert_alike(case, run(case.text, *case.arrays), expected)
+        assert_agree(case, run(case.text, *case.arrays), expected)

@@ -21,8 +21,8 @@ def upstream(source: str, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([mlir_opt(), *options], input=source, capture_output=True, text=True, check=False)
 
 
-def assert_printed_alike(source: str) -> None:
-    """A program is accepted by both, and printed alike in the default and in the generic form.
+def assert_printed_equally(source: str) -> None:
+    """A program is accepted by both, and printed equally in the default and in the generic form.
 
     What we print reads back: the generic form, read again, gives the custom form.
     """
@@ -46,7 +46,7 @@ def assert_refused_by_both(source: str) -> None:
     """A program is refused by both."""
     assert upstream(source).returncode != 0
     try:
-        found = verify(parse_module(source, Dialects()), Dialects())
+        diagnostics = verify(parse_module(source, Dialects()), Dialects())
     except DiagnosticError:
         return
-    assert found, "accepted"
+    assert diagnostics, "accepted"

@@ -46,8 +46,8 @@ class Command(NamedTuple):
 def commands(text: str) -> Iterator[Command]:
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         line, _, printed = part.partition("\n")
-        found = _STATUS.search(printed)
-        yield Command(shlex.split(line), _STATUS.sub("", printed), int(found.group(1)) if found else 0)
+        result = _STATUS.search(printed)
+        yield Command(shlex.split(line), _STATUS.sub("", printed), int(result.group(1)) if result else 0)
 
 
 class Page:
@@ -108,15 +108,15 @@ def test_command_of_several_processes_prints_what_the_tutorial_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found: list[Command] = []
+    results: list[Command] = []
     for command in Page(ROOT / "docs/tutorials/ark.md", tmp_path).commands():
         match command.words:
             case ["cir", "convert", *_]:
                 main(command.words[1:])
             case ["mpiexec", "-n", count, "cir", *arguments]:
-                found.append(command)
+                results.append(command)
                 ended = mpiexec.run(int(count), ["-m", "commonir", *arguments])
                 _check(command, ended.status, ended.err + ended.out)
             case _:
                 pass
-    assert len(found) == 1
+    assert len(results) == 1

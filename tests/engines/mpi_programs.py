@@ -96,18 +96,18 @@ def loop_program(world: int) -> str:
 def tensor_parallel_program(world: int) -> str:
     """Two layers split by columns and rows; the sums of their parts are added up."""
     size = 16
-    held = f"{size}x{size}xf32"
+    attributes = f"{size}x{size}xf32"
     lines = [
-        f"%h = core.matmul %x, %x : tensor<{held}>",
-        f"%r = core.relu %h : tensor<{held}>",
-        f"%p = core.matmul %r, %x : tensor<{held}>",
-        f"%y = core.all_reduce %p : tensor<{held}>",
+        f"%h = core.matmul %x, %x : tensor<{attributes}>",
+        f"%r = core.relu %h : tensor<{attributes}>",
+        f"%p = core.matmul %r, %x : tensor<{attributes}>",
+        f"%y = core.all_reduce %p : tensor<{attributes}>",
     ]
-    return program([lines] * world, held)
+    return program([lines] * world, attributes)
 
 
 def unreceived_program(world: int) -> str:
-    """A message that nobody takes must not reach the next run."""
+    """A message that is never received must not reach the next run."""
     sends = [send("%x", 1, 5), send("%x", 1, 5), "%y = core.all_reduce %x : tensor<4xf32>"]
     takes = [recv("%r", 0, 5), "%s = core.add %r, %x : tensor<4xf32>", "%y = core.all_reduce %s : tensor<4xf32>"]
     return program([sends, takes, *[sends[2:]] * (world - 2)])

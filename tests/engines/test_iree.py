@@ -33,11 +33,11 @@ def test_outputs_have_their_names_types_and_values() -> None:
         "x": np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32),
         "n": np.array([250, 9], np.uint8),
     }
-    found = cir.run(module, inputs, engine="iree")
-    wanted = cir.run(module, inputs, engine="reference")
-    assert {name: a.dtype for name, a in found.items()} == {"shares": np.float32, "thirds": np.uint8}
-    for name, array in wanted.items():
-        np.testing.assert_allclose(np.asarray(found[name], np.float64), np.asarray(array, np.float64), rtol=1e-5)
+    outputs = cir.run(module, inputs, engine="iree")
+    expected = cir.run(module, inputs, engine="reference")
+    assert {name: a.dtype for name, a in outputs.items()} == {"shares": np.float32, "thirds": np.uint8}
+    for name, array in expected.items():
+        np.testing.assert_allclose(np.asarray(outputs[name], np.float64), np.asarray(array, np.float64), rtol=1e-5)
 
 
 @pytest.mark.slow
@@ -45,8 +45,8 @@ def test_states_go_on_from_run_to_run() -> None:
     oracle("iree.compiler")
     program = cir.load(_ROOT / "tests" / "models" / "kinds" / "accumulator.mlpackage")  # acc += x; y = 2 * acc
     x, state = np.ones((2, 3), np.float16), cir.State()
-    found = [cir.run(program, {"x": x}, engine="iree", state=state)["y"] for _ in range(2)]
-    assert [float(np.asarray(y)[0, 0]) for y in found] == [2.0, 4.0]
+    result = [cir.run(program, {"x": x}, engine="iree", state=state)["y"] for _ in range(2)]
+    assert [float(np.asarray(y)[0, 0]) for y in result] == [2.0, 4.0]
 
 
 def test_limit_that_it_does_not_have_is_refused() -> None:

@@ -48,11 +48,11 @@ def lines_of(text: str) -> list[str]:
 def test_programs_have_the_bits_of_a_run_in_one_process(world: int, tmp_path: Path) -> None:
     done = run(world, ["-m", "tests.engines.mpi_programs", str(tmp_path / "out.npz")])
     assert done.status == 0, done.err
-    wanted = outputs_of(world, "numpy")
-    with np.load(tmp_path / "out.npz") as found:
-        assert set(found) == set(wanted)
-        for name, array in wanted.items():
-            np.testing.assert_array_equal(found[name], array, strict=True, err_msg=name)
+    expected = outputs_of(world, "numpy")
+    with np.load(tmp_path / "out.npz") as stored:
+        assert set(stored) == set(expected)
+        for name, array in expected.items():
+            np.testing.assert_array_equal(stored[name], array, strict=True, err_msg=name)
 
 
 @pytest.mark.slow
@@ -62,31 +62,31 @@ def test_command_reports_the_answer_once_and_saves_it(tmp_path: Path) -> None:
     assert done.status == 0, done.err
     outputs = json.loads(done.out)["result"]["outputs"]
     assert [o["name"] for o in outputs] == ["rank0.y", "rank1.y", "rank2.y", "rank3.y"]
-    with np.load(path) as found:
-        np.testing.assert_array_equal(found["rank3.y"], np.array([0, 4, 8, 12], np.float32), strict=True)
+    with np.load(path) as stored:
+        np.testing.assert_array_equal(stored["rank3.y"], np.array([0, 4, 8, 12], np.float32), strict=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("world", [2, 4])
 def test_ark_files_of_ranks_run_with_the_bits_of_one_process(world: int, tmp_path: Path) -> None:
-    made = Program(world_size=world)
-    parts = [rank.op("Exp", rank.tensor((64,), "FP16", name="x")) for rank in made.ranks]
-    for rank, total in zip(made.ranks, made.all_reduce(parts), strict=True):
+    result = Program(world_size=world)
+    parts = [rank.op("Exp", rank.tensor((64,), "FP16", name="x")) for rank in result.ranks]
+    for rank, total in zip(result.ranks, result.all_reduce(parts), strict=True):
         rank.output(total, "total")
-    commonir.save(made.module(), tmp_path / "net.ark.json")
+    commonir.save(result.module(), tmp_path / "net.ark.json")
     tensors = drawn(world, (64,), np.float16)
     inputs = {f"rank{n}.x": x / 8 for n, x in enumerate(tensors)}
     np.savez(tmp_path / "in.npz", **inputs)  # pyright: ignore[reportArgumentType]  numpy states its options first
     arguments = ["-m", "commonir", "run", str(tmp_path / "net.rank0.ark.json"), f"@{tmp_path / 'in.npz'}"]
     done = run(world, [*arguments, "--engine", "mpi", "--save", str(tmp_path / "out.npz")])
     assert done.status == 0, done.err
-    alone = commonir.run(made.module(), inputs)
-    wanted = all_reduced([np.exp(x.astype(np.float32)).astype(np.float16) for x in inputs.values()])
-    with np.load(tmp_path / "out.npz") as found:
-        for n, total in enumerate(wanted):
+    alone = commonir.run(result.module(), inputs)
+    expected = all_reduced([np.exp(x.astype(np.float32)).astype(np.float16) for x in inputs.values()])
+    with np.load(tmp_path / "out.npz") as stored:
+        for n, total in enumerate(expected):
             name = f"rank{n}.total"
-            np.testing.assert_array_equal(found[name], alone[name], strict=True)
-            np.testing.assert_allclose(found[name].astype(np.float32), total.astype(np.float32), rtol=2e-3)
+            np.testing.assert_array_equal(stored[name], alone[name], strict=True)
+            np.testing.assert_allclose(stored[name].astype(np.float32), total.astype(np.float32), rtol=2e-3)
 
 
 @pytest.mark.slow
@@ -104,8 +104,8 @@ def test_states_of_all_ranks_are_kept_and_steps_go_on(tmp_path: Path) -> None:
     done = cir(2, tmp_path, text, *inputs, "--save-state", str(path), "--json")
     assert done.status == 0, done.err
     # 1, then 1 + 1 + 1, then 3 + 1 + 3.
-    with np.load(path) as found:
-        assert {name: float(found[name][0]) for name in found} == {"rank0.sum": 7.0, "rank1.sum": 7.0}
+    with np.load(path) as stored:
+        assert {name: float(stored[name][0]) for name in stored} == {"rank0.sum": 7.0, "rank1.sum": 7.0}
 
 
 @pytest.mark.slow

@@ -34,11 +34,11 @@ _X = np.arange(6, dtype=np.float32).reshape(2, 3)
 def alone() -> Processes:
     require_package("mpi4py")
     try:
-        found = processes()
+        result = processes()
     except DiagnosticError:  # its library of MPI is missing
         report_missing("mpi4py")
-    assert found.count == 1
-    return found
+    assert result.count == 1
+    return result
 
 
 @pytest.fixture
@@ -56,8 +56,8 @@ def test_message_has_the_bits_that_were_sent(element: str, transport: MpiTranspo
     dtype = {"f32": "f4", "f16": "f2", "bf16": ml_dtypes.bfloat16, "i64": "i8", "i1": "?"}[element]
     x = np.array([[0, 1, 2], [3, -4, 5]]).astype(dtype)
     transport.isend(0, 7, x)
-    found = _received(transport, transport.post_recv(0, 7, tensor(ELEMENT_TYPES[element], 2, 3)))
-    np.testing.assert_array_equal(found, x, strict=True)
+    result = _received(transport, transport.post_recv(0, 7, tensor(ELEMENT_TYPES[element], 2, 3)))
+    np.testing.assert_array_equal(result, x, strict=True)
     transport.finish()
 
 
@@ -75,8 +75,8 @@ def test_message_that_nobody_takes_does_not_reach_the_next_run(alone: Processes)
     first.isend(0, 7, _X)
     first.finish()
     second.isend(0, 7, -_X)
-    found = _received(second, second.post_recv(0, 7, tensor(ELEMENT_TYPES["f32"], 2, 3)))
-    np.testing.assert_array_equal(found, -_X)
+    result = _received(second, second.post_recv(0, 7, tensor(ELEMENT_TYPES["f32"], 2, 3)))
+    np.testing.assert_array_equal(result, -_X)
     second.finish()
 
 
@@ -88,26 +88,26 @@ def test_message_of_another_type_is_refused(shape: tuple[int, ...], note: str, t
     posted = transport.post_recv(0, 7, tensor(ELEMENT_TYPES["f32"], *shape))
     with pytest.raises(DiagnosticError) as caught:
         _received(transport, posted)
-    (found,) = caught.value.diagnostics
-    assert found.code.id == "E0708"
-    assert found.message.startswith(f"core.recv: expected {posted.type} from rank 0, tag 7")
-    assert note in found.notes[0]
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code.id == "E0708"
+    assert diagnostic.message.startswith(f"core.recv: expected {posted.type} from rank 0, tag 7")
+    assert note in diagnostic.notes[0]
 
 
 def test_message_that_nobody_sends_is_a_deadlock(transport: MpiTransport, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mpi_transport, "_PATIENCE_SECONDS", 0.0)
     with pytest.raises(DiagnosticError) as caught:
         _received(transport, transport.post_recv(0, 7, tensor(ELEMENT_TYPES["f32"], 2, 3)))
-    (found,) = caught.value.diagnostics
-    assert found.code.id == "E0717"
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code.id == "E0717"
     assert transport.waits[0].key == Key(0, 0, 7)
 
 
 @pytest.mark.usefixtures("alone")
 def test_program_that_is_not_of_ranks_runs_as_without_mpi() -> None:
     module = parsed(all_reduce_program(1))
-    (found,) = cir.run(module, {"x": _X[0, [0, 1, 2, 0]]}, engine="mpi").values()
-    np.testing.assert_array_equal(found, np.array([0, 1, 2, 0], np.float32), strict=True)
+    (result,) = cir.run(module, {"x": _X[0, [0, 1, 2, 0]]}, engine="mpi").values()
+    np.testing.assert_array_equal(result, np.array([0, 1, 2, 0], np.float32), strict=True)
 
 
 @pytest.mark.usefixtures("alone")
@@ -117,17 +117,17 @@ def test_command_prints_the_answer_and_saves_it(tmp_path: Path, capsys: pytest.C
     arguments = ["run", str(model), "x=f32[4]:iota", "--engine", "mpi", "--save", str(saved), "--json"]
     assert main(arguments) == 0
     assert [o["name"] for o in json.loads(capsys.readouterr().out)["result"]["outputs"]] == ["y"]
-    with np.load(saved) as found:
-        np.testing.assert_array_equal(found["y"], np.arange(4, dtype=np.float32), strict=True)
+    with np.load(saved) as stored:
+        np.testing.assert_array_equal(stored["y"], np.arange(4, dtype=np.float32), strict=True)
 
 
 @pytest.mark.usefixtures("alone")
 def test_program_of_two_ranks_is_refused_in_one_process() -> None:
     with pytest.raises(DiagnosticError) as caught:
         cir.run(parsed(all_reduce_program(2)), {"x": _X}, engine="mpi")
-    (found,) = caught.value.diagnostics
-    assert (found.code.id, found.message) == ("E0709", "the program has 2 ranks, but MPI runs 1 process")
-    assert found.help == "start one for each rank: `mpiexec -n 2 cir run MODEL --engine mpi`"
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code.id, diagnostic.message) == ("E0709", "the program has 2 ranks, but MPI runs 1 process")
+    assert diagnostic.help == "start one for each rank: `mpiexec -n 2 cir run MODEL --engine mpi`"
 
 
 @pytest.mark.usefixtures("alone")
@@ -135,7 +135,7 @@ def test_program_that_fails_is_reported_with_its_place() -> None:
     lines = ["%no = arith.constant false", 'cf.assert %no, "it does not hold"', "%y = core.add %x, %x : tensor<4xf32>"]
     with pytest.raises(DiagnosticError) as caught:
         cir.run(parsed(program([lines])), {"x": _X[0, [0, 1, 2, 0]]}, engine="mpi")
-    (found,) = caught.value.diagnostics
-    assert (found.code.id, found.message, found.where) == (
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code.id, diagnostic.message, diagnostic.where) == (
         "E0716", "it does not hold", "rank0.operations[1] core.require",
     )  # fmt: skip

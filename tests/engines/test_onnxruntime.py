@@ -71,15 +71,15 @@ def test_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(DiagnosticError) as caught:
         ENGINE.prepare(core_module(core.neg, {"x": tensor(f32, 2)}))
-    (found,) = caught.value.diagnostics
-    assert (found.code.id, found.help) == ("E0705", "python -m pip install 'commonir[ort]'")
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code.id, diagnostic.help) == ("E0705", "python -m pip install 'commonir[ort]'")
 
 
 def test_limit_that_the_engine_does_not_have_is_refused() -> None:
     with pytest.raises(DiagnosticError) as caught:
         ENGINE.prepare(core_module(core.neg, {"x": tensor(f32, 2)}), options=EngineOptions(memory_limit_bytes=1))
-    (found,) = caught.value.diagnostics
-    assert (found.code.id, found.message) == ("E0709", "the engine 'onnxruntime' has no memory limit")
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code.id, diagnostic.message) == ("E0709", "the engine 'onnxruntime' has no memory limit")
 
 
 def test_endless_loop_is_stopped_at_the_time_limit() -> None:
@@ -91,8 +91,8 @@ def test_endless_loop_is_stopped_at_the_time_limit() -> None:
     prepared = ENGINE.prepare(core_module(build, {"x": tensor(f32, 2)}), options=EngineOptions(time_limit_seconds=0.2))
     with pytest.raises(DiagnosticError) as caught:
         prepared.run({"x": np.zeros(2, np.float32)})
-    (found,) = caught.value.diagnostics
-    assert (found.code.id, found.message) == ("E0711", "the time limit of the run has passed")
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code.id, diagnostic.message) == ("E0711", "the time limit of the run has passed")
 
 
 def test_failing_run_says_nothing_but_its_finding(capfd: pytest.CaptureFixture[str]) -> None:
@@ -128,17 +128,17 @@ def test_wrong_input_is_refused_before_it_reaches_onnxruntime() -> None:
 def test_program_that_onnxruntime_has_no_code_for_is_refused_with_its_reason() -> None:
     with pytest.raises(DiagnosticError) as caught:
         ENGINE.prepare(core_module(core.softmax, {"x": tensor(bf16, 2)}))
-    (found,) = caught.value.diagnostics
-    assert (found.code.id, found.message) == ("E0709", "onnxruntime cannot load the program")
-    assert "Could not find an implementation" in found.notes[0]
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code.id, diagnostic.message) == ("E0709", "onnxruntime cannot load the program")
+    assert "Could not find an implementation" in diagnostic.notes[0]
 
 
 def test_position_outside_fails_with_the_reason() -> None:
     module = core_module(core.gather, {"x": tensor(f32, 2), "p": tensor(i64, 1)})
     with pytest.raises(DiagnosticError) as caught:
         ENGINE.prepare(module).run({"x": np.zeros(2, np.float32), "p": np.array([7])})
-    (found,) = caught.value.diagnostics
-    assert found.code.id == "E0708"
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code.id == "E0708"
 
 
 def test_values_of_a_model_with_local_functions_are_compared(tmp_path: Path) -> None:
@@ -152,5 +152,5 @@ def test_values_of_a_model_with_local_functions_are_compared(tmp_path: Path) -> 
         Twice (a) => (b) { h = my.Half(a)  b = Add(h, a) }
     """
     onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
-    found = cir.compare(cir.load(tmp_path / "m.onnx"), engines=("numpy", "onnxruntime"))
-    assert {v.name: v.is_within for v in found.values} == {"p": True, "q": True, "y": True}
+    comparison = cir.compare(cir.load(tmp_path / "m.onnx"), engines=("numpy", "onnxruntime"))
+    assert {v.name: v.is_within for v in comparison.values} == {"p": True, "q": True, "y": True}

@@ -45,7 +45,7 @@ def test_conversion_to_text_keeps_the_dialect() -> None:
 @pytest.mark.parametrize(
     "content", [b'// stra\xdfe\n"a.b"() {a = "\xff\xfe\\0A"} : () -> ()\n', b"\xef\xbb\xbf" + _BYTES]
 )
-def test_bytes_that_are_no_utf_8_are_kept_in_strings(tmp_path: Path, content: bytes) -> None:
+def test_bytes_that_are_not_utf_8_are_kept_in_strings(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "m.mlir"
     path.write_bytes(content)
     # As mlir-opt prints it, which refuses only the mark at the beginning.
@@ -65,8 +65,8 @@ def test_text_beyond_the_limit_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.mlir"
     with path.open("wb") as stream:
         stream.truncate(DEFAULT_LIMITS.max_text_bytes + 1)
-    module, found = FORMAT.read(path, Dialects())
-    assert (module, [d.code for d in found]) == (None, [LIMIT_EXCEEDED])
+    module, result = FORMAT.read(path, Dialects())
+    assert (module, [d.code for d in result]) == (None, [LIMIT_EXCEEDED])
 
 
 def test_faults_of_the_operations_are_found_by_a_check(tmp_path: Path) -> None:
@@ -79,9 +79,9 @@ def test_faults_of_the_operations_are_found_by_a_check(tmp_path: Path) -> None:
         "  }\n"
         "}\n"
     )
-    module, found = cir.check(path)
+    module, diagnostics = cir.check(path)
     assert module is not None
-    assert [d.code.id for d in found] == ["E0506"]
+    assert [d.code.id for d in diagnostics] == ["E0506"]
 
 
 def test_text_of_a_program_is_loaded_and_dumped_without_a_file() -> None:

@@ -84,9 +84,9 @@ def saved_array() -> bytes:
 def refusal(path: Path) -> Diagnostic:
     with pytest.raises(DiagnosticError) as caught:
         recognize(path)
-    (found,) = caught.value.diagnostics
-    assert len(str(found).splitlines()) <= 6
-    return found
+    (diagnostic,) = caught.value.diagnostics
+    assert len(str(diagnostic).splitlines()) <= 6
+    return diagnostic
 
 
 @pytest.mark.parametrize("damage", [b"\x00", b"\xe4"])
@@ -145,12 +145,12 @@ def test_saved_onnx_with_external_data_is_recognized(tmp_path: Path) -> None:
         (bytes(5000), file_codes.UNKNOWN_FORMAT, "the content is not of any format that is read here"),
     ],
 )
-def test_what_is_no_model_is_named(tmp_path: Path, content: bytes, code: codes.Code, message: str) -> None:
+def test_what_is_not_a_model_is_named(tmp_path: Path, content: bytes, code: codes.Code, message: str) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(content)
-    found = refusal(path)
-    assert (found.code, found.message, found.file) == (code, message, str(path))
-    assert found.help
+    diagnostic = refusal(path)
+    assert (diagnostic.code, diagnostic.message, diagnostic.file) == (code, message, str(path))
+    assert diagnostic.help
 
 
 def test_lfs_pointer_message_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,10 +191,10 @@ def test_every_truncation_is_refused_and_most_are_named(tmp_path: Path, content:
 def test_truncated_file_says_how_much_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "m.mlmodel"
     path.write_bytes(COREML[:-30])
-    found = refusal(path)
-    assert found.code is file_codes.TRUNCATED_FILE
-    assert found.message == "the file is an incomplete Core ML model file"
-    assert found.notes == (f"found: {len(COREML) - 30} bytes; the content needs 30 more",)
+    diagnostic = refusal(path)
+    assert diagnostic.code is file_codes.TRUNCATED_FILE
+    assert diagnostic.message == "the file is an incomplete Core ML model file"
+    assert diagnostic.notes == (f"found: {len(COREML) - 30} bytes; the content needs 30 more",)
 
 
 def test_huge_length_is_not_allocated(tmp_path: Path) -> None:
@@ -219,8 +219,8 @@ def test_any_bytes_give_a_kind_or_a_finding(content: bytes) -> None:
 
 def test_missing_file_names_its_neighbour(tmp_path: Path) -> None:
     (tmp_path / "resnet.onnx").write_bytes(b"")
-    found = refusal(tmp_path / "resnt.onnx")
-    assert (found.code, found.help) == (file_codes.FILE_NOT_FOUND, "did you mean 'resnet.onnx'?")
+    diagnostic = refusal(tmp_path / "resnt.onnx")
+    assert (diagnostic.code, diagnostic.help) == (file_codes.FILE_NOT_FOUND, "did you mean 'resnet.onnx'?")
 
 
 def test_missing_folder_is_said_so(tmp_path: Path) -> None:
@@ -239,8 +239,11 @@ def test_unreadable_file_gives_the_reason(tmp_path: Path, monkeypatch: pytest.Mo
 
     (tmp_path / "m.onnx").write_bytes(b"x")
     monkeypatch.setattr("builtins.open", denied)
-    found = refusal(tmp_path / "m.onnx")
-    assert (found.code, found.message) == (file_codes.FILE_NOT_ACCESSIBLE, "cannot read the file: permission denied")
+    diagnostic = refusal(tmp_path / "m.onnx")
+    assert (diagnostic.code, diagnostic.message) == (
+        file_codes.FILE_NOT_ACCESSIBLE,
+        "cannot read the file: permission denied",
+    )
 
 
 # -- folders
@@ -294,7 +297,7 @@ def test_packages_and_bundles_are_recognized_by_what_they_hold(tmp_path: Path) -
         ),
     ],
 )
-def test_folder_that_is_no_package_gets_advice(
+def test_folder_that_is_not_a_package_gets_advice(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
@@ -306,9 +309,9 @@ def test_folder_that_is_no_package_gets_advice(
     monkeypatch.chdir(tmp_path)
     if "/" in name:
         Path(name).parent.mkdir()
-    found = refusal(make(Path(name), *content))
-    assert found.code is file_codes.NOT_A_PACKAGE
-    assert (found.message, found.notes, found.help) == (message, notes, help)
+    diagnostic = refusal(make(Path(name), *content))
+    assert diagnostic.code is file_codes.NOT_A_PACKAGE
+    assert (diagnostic.message, diagnostic.notes, diagnostic.help) == (message, notes, help)
 
 
 # -- parts of a model
@@ -331,8 +334,8 @@ def test_part_without_content_is_refused_with_what_refers_to_it(
         path.write_bytes(content)
     with pytest.raises(DiagnosticError) as caught:
         require_content(path, where="main.operations[3]")
-    (found,) = caught.value.diagnostics
-    assert (found.code, found.where, found.file) == (code, "main.operations[3]", str(path))
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code, diagnostic.where, diagnostic.file) == (code, "main.operations[3]", str(path))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes of POSIX")

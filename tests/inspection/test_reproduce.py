@@ -27,8 +27,8 @@ def test_command_of_the_folder_shows_the_difference_again(
 ) -> None:
     program = model(network)
     fault = with_other_weight(program, 0.6)
-    found = cir.compare(program, fault.program, repro=tmp_path / "repro")
-    first = found.first_divergence
+    comparison = cir.compare(program, fault.program, repro=tmp_path / "repro")
+    first = comparison.first_divergence
     assert first is not None
     assert (first.name, first.is_isolated, first.folder) == (fault.name, True, str(tmp_path / "repro"))
     folder = tmp_path / "repro"
@@ -48,10 +48,10 @@ def test_command_of_the_folder_shows_the_difference_again(
 def test_divergence_of_a_conversion_with_dynamic_sizes_is_reproduced(tmp_path: Path, network: str) -> None:
     program = model(network)
     fault = with_other_weight(program, 0.5)
-    found = cir.compare(
+    comparison = cir.compare(
         program, cir.convert(fault.program, "onnx"), engines=["numpy", "onnxruntime"], repro=tmp_path / "repro"
     )
-    first = found.first_divergence
+    first = comparison.first_divergence
     assert first is not None
     assert (first.name, first.is_isolated) == (fault.name, True)
     assert any((tmp_path / "repro" / name).exists() for name in ("b.onnx", "b.mlir"))
@@ -85,9 +85,9 @@ def test_program_without_a_file_format_is_written_as_text(tmp_path: Path) -> Non
         for op in module.main.body.operations:
             if op.results:
                 op.results[0].name = "angle" if op.next is not None and op.next.results else "y"
-    found = cir.compare(a, b, repro=tmp_path)
-    assert found.first_divergence is not None
-    assert found.first_divergence.name == "angle"
+    comparison = cir.compare(a, b, repro=tmp_path)
+    assert comparison.first_divergence is not None
+    assert comparison.first_divergence.name == "angle"
     assert (tmp_path / "command.txt").read_text() == (
         "cir compare a.mlir b.mlir @inputs.npz --engines numpy,numpy --rtol 0.0001\n"
     )
@@ -108,8 +108,8 @@ def test_amplified_differences_are_reported_from_faults(tmp_path: Path) -> None:
         return core_module(body, {"x": tensor(f32, 2)})
 
     inputs = {"x": np.array([1.0, 1.0], np.float32)}
-    found = cir.compare(build(1.00001), build(1.00002), inputs, repro=tmp_path)
-    first = found.first_divergence
+    comparison = cir.compare(build(1.00001), build(1.00002), inputs, repro=tmp_path)
+    first = comparison.first_divergence
     assert first is not None
     assert (first.name, first.is_isolated) == ("cancelled", False)
 

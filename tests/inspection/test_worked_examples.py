@@ -74,8 +74,8 @@ def test_mlir_opt_accepts_the_examples_of_its_dialects(theirs: list[str], least:
         if (example := worked_example(versions[-1])) and "stablehlo." not in example.text
     ]
     assert len(texts) > least
-    found: subprocess.CompletedProcess[str] = upstream("\n// -----\n".join(texts), "--split-input-file")
-    assert found.returncode == 0, found.stderr
+    result: subprocess.CompletedProcess[str] = upstream("\n// -----\n".join(texts), "--split-input-file")
+    assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.slow_cases("linalg", "stablehlo")

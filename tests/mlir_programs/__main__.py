@@ -24,32 +24,32 @@ def main() -> None:
     parser.add_argument("--wrong", type=int, default=20, help="wrong programs of each kind and seed")
     parser.add_argument("--show", type=int, default=5, help="differences to show")
     parser.add_argument("--files", type=Path, help="a folder whose files are compared instead")
-    given = parser.parse_args()
-    if given.files is not None:
-        _compare_files(given.files, given.show)
+    options = parser.parse_args()
+    if options.files is not None:
+        _compare_files(options.files, options.show)
         return
-    made = accepted = wrong = agreed = 0
+    count = accepted = wrong = agreed = 0
     uses: Counter[str] = Counter()
     differing: Counter[str] = Counter()
     shown: list[str] = []
-    for seed in range(given.first, given.first + given.seeds):
-        sources = comparison.generated(seed, extra=given.extra)
+    for seed in range(options.first, options.first + options.seeds):
+        sources = comparison.generated(seed, extra=options.extra)
         answers = oracle.ask(sources, oracle.GENERIC)
         good = [s for s, a in zip(sources, answers, strict=True) if a.text is not None]
-        made, accepted = made + len(sources), accepted + len(good)
+        count, accepted = count + len(sources), accepted + len(good)
         for answer in answers:
             uses.update(programs.reached_in(answer.text or ""))
         for form in FORMS:
-            for found in comparison.differences(good, form):
+            for difference in comparison.differences(good, form):
                 differing[form.name] += 1
-                shown.append(f"seed {seed}, {form.name}:\n{found.lines}")
-        for verdict in comparison.verdicts(list(comparison.mutated(seed, given.wrong))):
+                shown.append(f"seed {seed}, {form.name}:\n{difference.lines}")
+        for verdict in comparison.verdicts(list(comparison.mutated(seed, options.wrong))):
             wrong, agreed = wrong + 1, agreed + (verdict.agree or comparison.is_known(verdict))
             if not verdict.agree and not comparison.is_known(verdict):
                 shown.append(f"seed {seed}, {verdict.name}: mlir-opt: {verdict.theirs}; we: {verdict.ours}")
-    print(f"{made} programs, {accepted} accepted by mlir-opt; printed differently: {dict(differing) or 'none'}")
+    print(f"{count} programs, {accepted} accepted by mlir-opt; printed differently: {dict(differing) or 'none'}")
     print(f"{wrong} programs made wrong, the same verdict on {agreed}")
-    for text in shown[: given.show]:
+    for text in shown[: options.show]:
         print(text)
     for name in programs.NAMES:
         own = {k: n for k, n in sorted(uses.items()) if k.startswith(f"{name}.")}
@@ -59,9 +59,9 @@ def main() -> None:
 
 
 def _compare_files(folder: Path, show: int) -> None:
-    found = files.compared(folder)
-    print(f"{folder}: " + ", ".join([f"{n} {kind}" for kind, n in sorted(found.counts.items())]))
-    for text in found.differences[:show]:
+    result = files.compared(folder)
+    print(f"{folder}: " + ", ".join([f"{n} {kind}" for kind, n in sorted(result.counts.items())]))
+    for text in result.differences[:show]:
         print(text)
 
 

@@ -1,6 +1,6 @@
 """Single operations made from their definitions: operands of types that are admitted, attributes that are decoded.
 
-What is made is an operation on values that nobody defines, and its generic text; whether it is right, mlir-opt says.
+What is made is an operation on undefined values, and its generic text; whether it is right, mlir-opt says.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ class Atom(NamedTuple):
 
 
 def _element(name: str) -> ElementType:
-    found = element_named(name)
-    assert found is not None
-    return found
+    result = element_named(name)
+    assert result is not None
+    return result
 
 
 _SCALARS: tuple[ElementType, ...] = (
@@ -148,13 +148,13 @@ class _Theme:
         allowed = _admitted(pattern, shape) or next(
             (a for s in random.sample(_SHAPES, len(_SHAPES)) if (a := _admitted(pattern, s))), ()
         )
-        alike = [t for t in allowed if self._is_alike(t)]
-        if alike and random.random() < 0.8:
-            return random.choice(alike)
+        similar = [t for t in allowed if self._is_similar(t)]
+        if similar and random.random() < 0.8:
+            return random.choice(similar)
         kinds = [t for t in allowed if isinstance(t, self.kind)]
         return random.choice(kinds or allowed) if allowed else None
 
-    def _is_alike(self, type: Type) -> bool:
+    def _is_similar(self, type: Type) -> bool:
         if not isinstance(type, self.kind):
             return False
         return type is self.element or getattr(type, "element", None) is self.element
@@ -165,11 +165,11 @@ class _Theme:
 
 def attributes(random: Random, types: Sequence[Type]) -> Iterator[Attribute]:
     """Attributes of all sorts, in a random order; some have to do with types."""
-    made = list(_plain(random))
+    result = list(_plain(random))
     for t in random.sample(list(types), len(types)):
-        made += _of_type(random, t)
-    random.shuffle(made)
-    yield from made
+        result += _of_type(random, t)
+    random.shuffle(result)
+    yield from result
     for text in _WORDS:
         yield StringAttr(text)
 
@@ -263,9 +263,9 @@ def _attribute_for(random: Random, field: Field, types: Sequence[Type]) -> objec
 def sample(definition: type[Op], random: Random, *, attempts: int = _ATTEMPTS) -> Op | None:
     """An operation of a definition that we find nothing wrong with; None when none was found."""
     for _ in range(attempts):
-        made = _candidate(definition, random)
-        if made is not None and is_accepted(made):
-            return made
+        result = _candidate(definition, random)
+        if result is not None and is_accepted(result):
+            return result
     return None
 
 
@@ -320,12 +320,12 @@ def _type_fields(
             typing.types.setdefault(f.name, ())
             continue
         taken = [t for types in typing.types.values() for t in types]
-        found = theme.type_for(f, taken)
-        if found is None:
+        result = theme.type_for(f, taken)
+        if result is None:
             return False
-        several = [found] * typing.counts[f.name]
+        several = [result] * typing.counts[f.name]
         if f.variadic and theme.random.random() < 0.3:
-            several = [theme.type_for(f, taken) or found for _ in several]
+            several = [theme.type_for(f, taken) or result for _ in several]
         typing.types[f.name] = tuple(several)
     return True
 
@@ -361,14 +361,14 @@ def _type_results(
 ) -> bool:
     fields = definition.layout.results
     if issubclass(definition, MlirOp) and fields and theme.random.random() < 0.9:
-        made = definition.build({k: v for k, v in arguments.items() if v is not None}, ())
-        del made.results  # as while it is being made
-        found = made.infer_results()
-        if found is not None and len(fields) == len(found) and not any(f.variadic for f in fields):
-            typing.types.update({f.name: (t,) for f, t in zip(fields, found, strict=True)})
+        built = definition.build({k: v for k, v in arguments.items() if v is not None}, ())
+        del built.results  # as while it is being made
+        result = built.infer_results()
+        if result is not None and len(fields) == len(result) and not any(f.variadic for f in fields):
+            typing.types.update({f.name: (t,) for f, t in zip(fields, result, strict=True)})
             return True
-        if found is not None and len(fields) == 1:
-            typing.types[fields[0].name] = tuple(found)
+        if result is not None and len(fields) == 1:
+            typing.types[fields[0].name] = tuple(result)
             return True
     return _type_fields(fields, theme, typing, rules, fixed)
 
@@ -380,24 +380,24 @@ def atom_of(op: Op) -> Atom:
     results = tuple([str(r.type) for r in op.results])
     places, before = _operand_names(op)
     properties = ", ".join([f"{_key(k)} = {attribute_text(v)}" for k, v in op.properties.items()])
-    stated = f" <{{{properties}}}>" if properties else ""
+    declared = f" <{{{properties}}}>" if properties else ""
     signature = f"({', '.join(types)}) -> ({', '.join(results)})"
     bound = "$r = " if results else ""
-    return Atom(op.name, operands, results, f"{before}{bound}{quoted(op.name)}({places}){stated}$a : {signature}$l")
+    return Atom(op.name, operands, results, f"{before}{bound}{quoted(op.name)}({places}){declared}$a : {signature}$l")
 
 
 def _operand_names(op: Op) -> tuple[str, str]:
     """Places for operands, and the constants that come first for those that have to be constants."""
     names: list[str] = []
     before = ""
-    given = 0
+    inputs = 0
     for n, v in enumerate(op.operands):
         if not isinstance(v.owner, ConstShape):
-            names.append(f"${given}")
-            given += 1
+            names.append(f"${inputs}")
+            inputs += 1
             continue
-        held = f"values = {attribute_text(v.owner.properties['values'])}"
-        before += f'%$us{n} = "tosa.const_shape"() <{{{held}}}> : () -> {v.type}\n'
+        attributes = f"values = {attribute_text(v.owner.properties['values'])}"
+        before += f'%$us{n} = "tosa.const_shape"() <{{{attributes}}}> : () -> {v.type}\n'
         names.append(f"%$us{n}")
     return ", ".join(names), before
 

@@ -23,10 +23,10 @@ def changed(seed: int, each: int) -> Iterator[tuple[str, str]]:
     sources = [s for s in comparison.generated(seed, extra=0) if "linalg." in s]
     for answer in oracle.ask(sources, oracle.GENERIC):
         text = answer.text or ""
-        found = _YIELD.search(text)
-        if found is not None:
-            made = list(_changes(text, found))
-            yield from random.sample(made, min(each, len(made)))
+        result = _YIELD.search(text)
+        if result is not None:
+            built = list(_changes(text, result))
+            yield from random.sample(built, min(each, len(built)))
 
 
 def _changes(text: str, end: re.Match[str]) -> Iterator[tuple[str, str]]:
@@ -40,12 +40,12 @@ def _changes(text: str, end: re.Match[str]) -> Iterator[tuple[str, str]]:
     def whole(body: str = body, last: str = end[0]) -> str:
         return before + body + last + after
 
-    for found in _SCALAR.finditer(body):
-        if found[2] in _OTHERS:
-            other = f'"{found[1]}.{_OTHERS[found[2]]}"'
-            yield f"{found[0]} is {other}", whole(body[: found.start()] + other + body[found.end() :])
-    for name, held in named.items():
-        if held == type:
+    for match in _SCALAR.finditer(body):
+        if match[2] in _OTHERS:
+            other = f'"{match[1]}.{_OTHERS[match[2]]}"'
+            yield f"{match[0]} is {other}", whole(body[: match.start()] + other + body[match.end() :])
+    for name, stored in named.items():
+        if stored == type:
             yield f"yields {name}", whole(last=end[0].replace(value, name))
         for other in named:
             used = re.sub(rf"{name}\b", other, inside)

@@ -78,12 +78,12 @@ def read_back(texts: Sequence[str]) -> Iterator[Difference]:
 
 def _difference(form: Form, source: str, expected: str, before: int) -> Iterator[Difference]:
     try:
-        found = oracle.ours(source, generic=form.generic, locations=form.locations, before=before)
+        result = oracle.ours(source, generic=form.generic, locations=form.locations, before=before)
     except DiagnosticError as error:
         yield Difference(form.name, source, "; ".join([str(d.message) for d in error.diagnostics]))
         return
-    if found != expected:
-        lines = unified_diff(expected.splitlines(), found.splitlines(), "mlir-opt", "ours", lineterm="", n=0)
+    if result != expected:
+        lines = unified_diff(expected.splitlines(), result.splitlines(), "mlir-opt", "ours", lineterm="", n=0)
         yield Difference(form.name, source, "\n".join(list(lines)[2:]))
 
 
@@ -104,8 +104,10 @@ class Verdict(NamedTuple):
 def verdicts(named: Sequence[tuple[str, str]]) -> Iterator[Verdict]:
     """Yields what both say of programs, which may be wrong; each is known by the name of what it is about."""
     for (name, source), answer in zip(named, oracle.ask([s for _, s in named]), strict=True):
-        found = oracle.findings(source)
-        yield Verdict(name, source, None if answer.text is not None else answer.message, found[0] if found else None)
+        diagnostics = oracle.findings(source)
+        yield Verdict(
+            name, source, None if answer.text is not None else answer.message, diagnostics[0] if diagnostics else None
+        )
 
 
 def candidates(seed: int, each: int) -> Iterator[tuple[str, str]]:
@@ -132,13 +134,13 @@ def mutated(seed: int, each: int) -> Iterator[tuple[str, str]]:
     random = Random(seed)
     sources = generated(seed, extra=2)
     for mutation in MUTATIONS:
-        made = 0
+        count = 0
         for _ in range(20 * each):
             text = mutation(random, random.choice(sources))
             if text is not None:
                 yield mutation.__name__, text
-                made += 1
-            if made == each:
+                count += 1
+            if count == each:
                 break
 
 
@@ -149,9 +151,9 @@ def reaching() -> list[str]:
     out: list[str] = programs.named_modules(random)
     for make in makers:
         # Where types or attributes chosen by chance do not fit, others are tried.
-        tries, wanted = (16, 16) if make in RECIPES else (24, 3)
+        tries, expected = (16, 16) if make in RECIPES else (24, 3)
         atoms = (a for a in (make(random) for _ in range(tries)) if a is not None)
-        out += [programs.module(random, (lambda _: None,), [a], 0) for a in islice(atoms, wanted)]
+        out += [programs.module(random, (lambda _: None,), [a], 0) for a in islice(atoms, expected)]
     return [*out, *[programs.module(random, makers, [], 6) for _ in range(60)]]
 
 
@@ -185,7 +187,7 @@ def is_known(verdict: Verdict) -> bool:
     """Returns whether a disagreement is one of those that are meant."""
     table = _LAXER if verdict.ours is None else _STRICTER
     # A message about a place that is not in the text is not known to be about this program.
-    said = (verdict.theirs or verdict.source) if verdict.ours is None else verdict.ours
+    declared = (verdict.theirs or verdict.source) if verdict.ours is None else verdict.ours
     # mlir-opt drops properties that it does not know, and says nothing.
-    dropped = verdict.theirs is None and "is not an attribute of it" in said
-    return dropped or any(name in said for name in table)
+    dropped = verdict.theirs is None and "is not an attribute of it" in declared
+    return dropped or any(name in declared for name in table)

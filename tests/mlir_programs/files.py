@@ -26,15 +26,15 @@ class Found(NamedTuple):
 
 def compared(folder: Path) -> Found:
     """Returns what both make of the programs that use our dialects only."""
-    found = Found(Counter(), [])
-    for path, good in accepted(folder, found.counts):
-        found.counts["compared"] += len(good)
+    result = Found(Counter(), [])
+    for path, good in accepted(folder, result.counts):
+        result.counts["compared"] += len(good)
         of_forms = [d for form in FORMS for d in comparison.differences(good, form)] if good else []
         refused = [(s, message) for s in good if (message := "; ".join(oracle.findings(s)))]
-        found.counts["reported differently"] += len({d.source for d in of_forms} | {s for s, _ in refused})
-        found.differences.extend([f"{path}, {d.form}:\n{d.lines}" for d in of_forms])
-        found.differences.extend([f"{path}, refused: {message}" for _, message in refused])
-    return found
+        result.counts["reported differently"] += len({d.source for d in of_forms} | {s for s, _ in refused})
+        result.differences.extend([f"{path}, {d.form}:\n{d.lines}" for d in of_forms])
+        result.differences.extend([f"{path}, refused: {message}" for _, message in refused])
+    return result
 
 
 def accepted(folder: Path, counts: Counter[str]) -> Iterator[tuple[Path, list[str]]]:

@@ -26,10 +26,10 @@ def _changed(random: Random, text: str, fits: Callable[[str], bool], change: Cal
         return None
     lines = text.split("\n")
     at = random.choice(places)
-    made = change(lines[at])
-    if made is None or made == lines[at]:
+    result = change(lines[at])
+    if result is None or result == lines[at]:
         return None
-    lines[at] = made
+    lines[at] = result
     return "\n".join(lines)
 
 
@@ -41,11 +41,11 @@ def wrong_result_type(random: Random, text: str) -> str | None:
     """Another type of a result."""
 
     def change(line: str) -> str | None:
-        found = _OPERATION.search(line)
-        assert found is not None
-        if found[6].strip() in ("()", ""):
+        match = _OPERATION.search(line)
+        assert match is not None
+        if match[6].strip() in ("()", ""):
             return None
-        return line[: found.start(6)] + random.choice(_TYPES)
+        return line[: match.start(6)] + random.choice(_TYPES)
 
     return _changed(random, text, _is_operation, change)
 
@@ -64,16 +64,16 @@ def missing_operand(random: Random, text: str) -> str | None:
     """One operand fewer, and one type fewer."""
 
     def change(line: str) -> str | None:
-        found = _OPERATION.search(line)
-        assert found is not None
-        names = found[2].split(", ")
-        types = _split(found[5])
-        if len(names) != len(types) or not found[2]:
+        match = _OPERATION.search(line)
+        assert match is not None
+        names = match[2].split(", ")
+        types = _split(match[5])
+        if len(names) != len(types) or not match[2]:
             return None
         at = random.randrange(len(names))
         del names[at], types[at]
-        shown = f"{line[: found.start(2)]}{', '.join(names)}{line[found.end(2) : found.start(5)]}{', '.join(types)}"
-        return shown + line[found.end(5) :]
+        shown = f"{line[: match.start(2)]}{', '.join(names)}{line[match.end(2) : match.start(5)]}{', '.join(types)}"
+        return shown + line[match.end(5) :]
 
     return _changed(random, text, _is_operation, change)
 
@@ -94,13 +94,13 @@ def missing_property(random: Random, text: str) -> str | None:
     """A property fewer."""
 
     def change(line: str) -> str | None:
-        found = re.search(r"<\{(.*)\}>", line)
-        if found is None:
+        match = re.search(r"<\{(.*)\}>", line)
+        if match is None:
             return None
-        entries = _split(found[1])
+        entries = _split(match[1])
         del entries[random.randrange(len(entries))]
-        held = f" <{{{', '.join(entries)}}}>" if entries else ""
-        return line[: found.start()].rstrip() + held + line[found.end() :]
+        attributes = f" <{{{', '.join(entries)}}}>" if entries else ""
+        return line[: match.start()].rstrip() + attributes + line[match.end() :]
 
     return _changed(random, text, lambda s: "<{" in s, change)
 
@@ -109,14 +109,14 @@ def wrong_property(random: Random, text: str) -> str | None:
     """A property of another kind."""
 
     def change(line: str) -> str | None:
-        found = re.search(r"<\{(.*)\}>", line)
-        if found is None:
+        match = re.search(r"<\{(.*)\}>", line)
+        if match is None:
             return None
-        entries = _split(found[1])
+        entries = _split(match[1])
         at = random.randrange(len(entries))
         key = entries[at].partition(" = ")[0]
         entries[at] = f"{key} = {random.choice(['7 : i9', 'unit', '[true]', '@other', '2.5 : f64'])}"
-        return f"{line[: found.start()]}<{{{', '.join(entries)}}}>{line[found.end() :]}"
+        return f"{line[: match.start()]}<{{{', '.join(entries)}}}>{line[match.end() :]}"
 
     return _changed(random, text, lambda s: "<{" in s, change)
 
@@ -157,23 +157,23 @@ def unknown_value(random: Random, text: str) -> str | None:
     """A value that nothing defines."""
 
     def change(line: str) -> str | None:
-        found = _OPERATION.search(line)
-        assert found is not None
-        names = found[2].split(", ")
-        if not found[2]:
+        match = _OPERATION.search(line)
+        assert match is not None
+        names = match[2].split(", ")
+        if not match[2]:
             return None
         names[random.randrange(len(names))] = "%nowhere"
-        return line[: found.start(2)] + ", ".join(names) + line[found.end(2) :]
+        return line[: match.start(2)] + ", ".join(names) + line[match.end(2) :]
 
     return _changed(random, text, _is_operation, change)
 
 
 def missing_region(random: Random, text: str) -> str | None:
     """An operation whose region says nothing."""
-    found = list(re.finditer(r"\(\{\n[^{}]*?\n\}\)", text))
-    if not found:
+    match = list(re.finditer(r"\(\{\n[^{}]*?\n\}\)", text))
+    if not match:
         return None
-    chosen = random.choice(found)
+    chosen = random.choice(match)
     return text[: chosen.start()] + random.choice(["({\n})", "({\n}, {\n})", ""]) + text[chosen.end() :]
 
 
@@ -188,10 +188,10 @@ def symbol_clash(random: Random, text: str) -> str | None:
 
 def unknown_symbol(random: Random, text: str) -> str | None:
     """A reference to nothing."""
-    found = list(re.finditer(r" = @(\w+)\}>", text))
-    if not found:
+    match = list(re.finditer(r" = @(\w+)\}>", text))
+    if not match:
         return None
-    chosen = random.choice(found)
+    chosen = random.choice(match)
     return text[: chosen.start(1)] + "nothing" + text[chosen.end(1) :]
 
 

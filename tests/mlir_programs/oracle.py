@@ -36,14 +36,14 @@ def ask(sources: Sequence[str], *options: str) -> list[Answer]:
         return []
     joined = f"\n{SEPARATOR}\n".join(sources)
     # Its own verification of what it prints is off: programs that are wrong are to be refused while they are read.
-    found = subprocess.run([mlir_opt(), *_BASE, *options], input=joined, capture_output=True, text=True, check=False)
-    parts = found.stdout.split(f"{SEPARATOR}\n")
-    if len(parts) != len(sources) or found.returncode < 0:
+    result = subprocess.run([mlir_opt(), *_BASE, *options], input=joined, capture_output=True, text=True, check=False)
+    parts = result.stdout.split(f"{SEPARATOR}\n")
+    if len(parts) != len(sources) or result.returncode < 0:
         if len(sources) == 1:
-            return [Answer(None, f"crashed: {found.returncode}")]
+            return [Answer(None, f"crashed: {result.returncode}")]
         middle = len(sources) // 2
         return [*ask(sources[:middle], *options), *ask(sources[middle:], *options)]
-    messages = _messages(found.stderr, sources)
+    messages = _messages(result.stderr, sources)
     return [Answer(p if p.strip() else None, m) for p, m in zip(parts, messages, strict=True)]
 
 
@@ -52,8 +52,8 @@ _PLACE = re.compile(r"^<stdin>:(\d+):\d+: error: (.*)$", re.MULTILINE)
 
 def first_place(source: str) -> tuple[int, int] | None:
     """The line and column of the first error of a program."""
-    found = subprocess.run([mlir_opt(), *_BASE], input=source, capture_output=True, text=True, check=False)
-    place = re.search(r"^<stdin>:(\d+):(\d+): error: ", found.stderr, re.MULTILINE)
+    result = subprocess.run([mlir_opt(), *_BASE], input=source, capture_output=True, text=True, check=False)
+    place = re.search(r"^<stdin>:(\d+):(\d+): error: ", result.stderr, re.MULTILINE)
     return None if place is None else (int(place[1]), int(place[2]))
 
 
@@ -61,9 +61,9 @@ def _messages(stderr: str, sources: Sequence[str]) -> list[str]:
     """The first error of each program, found by its line."""
     out = [""] * len(sources)
     starts = lines_before(sources)
-    for found in _PLACE.finditer(stderr):
-        number = bisect_left(starts, int(found[1])) - 1
-        out[number] = out[number] or found[2]
+    for match in _PLACE.finditer(stderr):
+        number = bisect_left(starts, int(match[1])) - 1
+        out[number] = out[number] or match[2]
     return out
 
 
@@ -84,7 +84,7 @@ def ours(source: str, *, generic: bool = False, locations: bool = False, before:
 def findings(source: str) -> list[str]:
     """Returns our findings for a program; unknown operations are allowed, as by the option of mlir-opt."""
     try:
-        found = verify(parse_module(source, DIALECTS), DIALECTS)
+        diagnostics = verify(parse_module(source, DIALECTS), DIALECTS)
     except DiagnosticError as error:
         return [str(d.message) for d in error.diagnostics]
-    return [d.message for d in found if "unknown operation" not in d.message]
+    return [d.message for d in diagnostics if "unknown operation" not in d.message]

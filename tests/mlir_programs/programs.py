@@ -46,7 +46,7 @@ def definitions() -> list[type[Op]]:
     for name in NAMES:
         dialect = DIALECTS.get(name)
         assert dialect is not None
-        out += [found[-1] for found in dialect.operations.values()]
+        out += [versions[-1] for versions in dialect.operations.values()]
     return out
 
 
@@ -123,8 +123,8 @@ class Program:
         """Attributes that are not declared, perhaps none."""
         if self.random.random() > 0.15:
             return ""
-        found = texts.entries(self.random, 1, "other.")
-        return f" {{{found}}}" if found else ""
+        result = texts.entries(self.random, 1, "other.")
+        return f" {{{result}}}" if result else ""
 
     def location(self) -> str:
         """A location, perhaps none."""
@@ -152,24 +152,24 @@ class Body:
     def statement(self, atom: Atom, depth: int) -> str:
         """The text of a statement; statements inside of it are made too."""
         program = self.program
-        given = [self.value(t) for t in atom.operands]
+        inputs = [self.value(t) for t in atom.operands]
         unique = f"u{program.number()}_"
         name = f"%{program.random.choice(['v', 'x', 'res'])}{program.number()}"
         if atom.top:
             program.top.append(self._filled(atom.top, [], unique, "", ""))
         before = len(self.visible)
         inner = self.statements(program.random.randint(0, 2), depth - 1) if "$body" in atom.text else ""
-        kept = [v for v in self.visible[before:] if v[0].startswith("%a")]
-        self.visible[before:] = kept
+        preserved = [v for v in self.visible[before:] if v[0].startswith("%a")]
+        self.visible[before:] = preserved
         bound = f"{name}:{len(atom.results)}" if len(atom.results) > 1 else name
-        text = self._filled(atom.text, given, unique, bound, inner)
+        text = self._filled(atom.text, inputs, unique, bound, inner)
         names = [f"{name}#{n}" for n in range(len(atom.results))] if len(atom.results) > 1 else [name]
         self.visible += zip(names, atom.results, strict=False)
         return text
 
-    def _filled(self, text: str, given: Sequence[str], unique: str, bound: str, inner: str) -> str:
-        def place(found: re.Match[str]) -> str:
-            match found[1]:
+    def _filled(self, text: str, inputs: Sequence[str], unique: str, bound: str, inner: str) -> str:
+        def place(match: re.Match[str]) -> str:
+            match match[1]:
                 case "r":
                     return bound
                 case "u":
@@ -181,7 +181,7 @@ class Body:
                 case "body":
                     return inner
                 case number:
-                    return given[int(number)]
+                    return inputs[int(number)]
 
         return re.sub(r"\$(body|\d+|[rual])", place, text)
 
@@ -231,10 +231,10 @@ def _branches(program: Program, body: Body, stop: str) -> str:
         chosen = [pick(random.choice(labels)) for _ in range(3)]
         if conditions and random.random() < 0.5:
             (a, x), (b, y) = chosen[:2]
-            given = ", ".join([random.choice(conditions), *x, *y])
+            arguments = ", ".join([random.choice(conditions), *x, *y])
             kinds = ", ".join(["i1", *types[a], *types[b]])
             weights = random.choice(("", "branch_weights = array<i32: 3, 5>, "))
-            return f'"cf.cond_br"({given})[{a}, {b}] <{{{weights}operandSegmentSizes = array<i32: 1, {len(x)}, {len(y)}>}}>{program.attributes()} : ({kinds}) -> (){program.location()}'
+            return f'"cf.cond_br"({arguments})[{a}, {b}] <{{{weights}operandSegmentSizes = array<i32: 1, {len(x)}, {len(y)}>}}>{program.attributes()} : ({kinds}) -> (){program.location()}'
         if flags and random.random() < 0.5:
             return _switch(program, random.choice(flags), chosen, types)
         (a, x) = chosen[0]
@@ -259,7 +259,7 @@ def _switch(
     program: Program, flag: tuple[str, str], chosen: Sequence[tuple[str, list[str]]], types: dict[str, list[str]]
 ) -> str:
     cases = chosen[1 : program.random.randint(1, 3)]
-    given = ", ".join([flag[0], *chosen[0][1], *[v for _, vs in cases for v in vs]])
+    arguments = ", ".join([flag[0], *chosen[0][1], *[v for _, vs in cases for v in vs]])
     kinds = ", ".join([flag[1], *types[chosen[0][0]], *[t for b, _ in cases for t in types[b]]])
     counts = ", ".join([str(len(vs)) for _, vs in cases])
     numbers = ", ".join([str(n * 3 - 1) for n in range(len(cases))])
@@ -267,7 +267,7 @@ def _switch(
     segments = f"array<i32: {counts}>" if cases else "array<i32>"
     total = sum(len(vs) for _, vs in cases)
     blocks = ", ".join([chosen[0][0], *[b for b, _ in cases]])
-    return f'"cf.switch"({given})[{blocks}] <{{case_operand_segments = {segments}{values}, operandSegmentSizes = array<i32: 1, {len(chosen[0][1])}, {total}>}}> : ({kinds}) -> (){program.location()}'
+    return f'"cf.switch"({arguments})[{blocks}] <{{case_operand_segments = {segments}{values}, operandSegmentSizes = array<i32: 1, {len(chosen[0][1])}, {total}>}}> : ({kinds}) -> (){program.location()}'
 
 
 def subgraph(program: Program) -> str:
@@ -293,20 +293,20 @@ def library(program: Program) -> str:
     return f'"shape.function_library"() <{{mapping = {{std.exp = @same}}, sym_name = "{name}"}}> ({{\n{inner}\n}}){program.attributes()} : () -> ()'
 
 
-def module(random: Random, made: Sequence[Make], atoms: Sequence[Atom] = (), count: int = 4) -> str:
+def module(random: Random, makers: Sequence[Make], atoms: Sequence[Atom] = (), count: int = 4) -> str:
     """A program. `atoms` are statements that it must have; what is more is chosen by chance."""
-    program = Program(random, made)
+    program = Program(random, makers)
     parts = [function(program, atoms, count)]
     if random.random() < 0.15:
         parts.append(subgraph(program))
     if random.random() < 0.05:
         parts.append(library(program))
     if random.random() < 0.15:
-        inner = Program(random, made)
+        inner = Program(random, makers)
         inner.count = 1000
-        held = function(inner, (), 2)
+        stored = function(inner, (), 2)
         name = random.choice(("", ' <{sym_name = "inner"}>'))
-        parts.append(f'"builtin.module"(){name} ({{\n{held}\n' + "\n".join(inner.top) + "\n}) : () -> ()")
+        parts.append(f'"builtin.module"(){name} ({{\n{stored}\n' + "\n".join(inner.top) + "\n}) : () -> ()")
     parts[random.randint(0, len(parts)) : 0] = program.top
     text = "\n".join(parts)
     before = ""
@@ -316,8 +316,8 @@ def module(random: Random, made: Sequence[Make], atoms: Sequence[Atom] = (), cou
         before = f"!alias = {kind}\n"
         text = text.replace(kind, "!alias")
     name = random.choice(("", "", ' <{sym_name = "whole"}>'))
-    held = random.choice(("", "", ' {other.key = "of the module"}'))
-    return f'{before}"builtin.module"(){name} ({{\n{text}\n}}){held} : () -> (){program.location()}'
+    stored = random.choice(("", "", ' {other.key = "of the module"}'))
+    return f'{before}"builtin.module"(){name} ({{\n{text}\n}}){stored} : () -> (){program.location()}'
 
 
 def named_modules(random: Random) -> list[str]:
@@ -336,10 +336,10 @@ KNOWN = frozenset({d.name for d in definitions()} | {"builtin.module"})
 """The operations of the dialects."""
 
 
-def filled(text: str, given: Sequence[str], bound: str) -> str:
+def filled(text: str, inputs: Sequence[str], bound: str) -> str:
     """A statement on its own: no attributes that are not declared, no location, nothing inside."""
 
-    def place(found: re.Match[str]) -> str:
-        return bound if found[1] == "r" else given[int(found[1])] if found[1].isdigit() else ""
+    def place(match: re.Match[str]) -> str:
+        return bound if match[1] == "r" else inputs[int(match[1])] if match[1].isdigit() else ""
 
     return re.sub(r"\$(body|\d+|[rual])", place, text)

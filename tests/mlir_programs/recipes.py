@@ -56,11 +56,11 @@ def scf_for(random: Random) -> Atom:
     i = random.choice(("index", "index", "i32", "i64"))
     unsigned = random.choice(("", " <{unsignedCmp}>"))
     carried = [_value(random) for _ in range(random.randint(0, 2))]
-    given = "".join([f", ${n + 3}" for n in range(len(carried))])
+    operands = "".join([f", ${n + 3}" for n in range(len(carried))])
     arguments = ", ".join([f"%$ui: {i}", *[f"%$uc{n}: {t}" for n, t in enumerate(carried)]])
     yielded = ", ".join([f"%$uc{n}" for n in range(len(carried))])
     types = ", ".join(carried)
-    text = f'"scf.for"($0, $1, $2{given}){unsigned} ({{\n^bb0({arguments}):\n$body\n"scf.yield"({yielded}) : ({types}) -> ()\n}})$a : ({", ".join([i, i, i, *carried])}) -> ({types})$l'
+    text = f'"scf.for"($0, $1, $2{operands}){unsigned} ({{\n^bb0({arguments}):\n$body\n"scf.yield"({yielded}) : ({types}) -> ()\n}})$a : ({", ".join([i, i, i, *carried])}) -> ({types})$l'
     return Atom("scf.for", (i, i, i, *carried), tuple(carried), f"$r = {text}" if carried else text)
 
 
@@ -106,9 +106,9 @@ def scf_parallel(random: Random) -> Atom:
             for n, t in enumerate(kinds)
         ]
     )
-    given = ", ".join([f"${3 * rank + n}" for n in range(count)])
+    arguments = ", ".join([f"${3 * rank + n}" for n in range(count)])
     regions = f" ({combined})" if count else ""
-    reduce = f'"scf.reduce"({given}){regions} : ({", ".join(kinds)}) -> ()'
+    reduce = f'"scf.reduce"({arguments}){regions} : ({", ".join(kinds)}) -> ()'
     text = f'"scf.parallel"({", ".join([f"${n}" for n in range(len(operands))])}) <{{{_segments(rank, rank, rank, count)}}}> ({{\n^bb0({positions}):\n$body\n{reduce}\n}})$a : ({", ".join(operands)}) -> ({", ".join(kinds)})$l'
     return Atom("scf.parallel", tuple(operands), tuple(kinds), f"$r = {text}" if count else text)
 
@@ -166,9 +166,9 @@ def tensor_generate(random: Random) -> Atom:
     sizes = [random.choice((None, 3)) for _ in range(random.randint(0, 3))]
     element = random.choice(NUMBERS)
     kind, dynamic = _tensor(sizes, element), sizes.count(None)
-    given = ", ".join([f"${n}" for n in range(dynamic)])
+    arguments = ", ".join([f"${n}" for n in range(dynamic)])
     label = f"^bb0({', '.join([f'%$ui{n}: index' for n in range(len(sizes))])}):\n" if sizes else ""
-    text = f'$r = "tensor.generate"({given}) ({{\n{label}$body\n"tensor.yield"(${dynamic}) : ({element}) -> ()\n}})$a : ({", ".join(["index"] * dynamic)}) -> {kind}$l'
+    text = f'$r = "tensor.generate"({arguments}) ({{\n{label}$body\n"tensor.yield"(${dynamic}) : ({element}) -> ()\n}})$a : ({", ".join(["index"] * dynamic)}) -> {kind}$l'
     return Atom("tensor.generate", ("index",) * dynamic + (element,), (kind,), text)
 
 
@@ -178,13 +178,13 @@ def tensor_pad(random: Random) -> Atom:
     low = [random.choice((0, 1, 2, DYNAMIC)) for _ in range(rank)]
     high = [random.choice((0, 1, 3, DYNAMIC)) for _ in range(rank)]
     element = random.choice(NUMBERS)
-    wanted = [None if DYNAMIC in (a, b) else 4 + a + b for a, b in zip(low, high, strict=True)]
-    source, target = _tensor([4] * rank, element), _tensor(wanted, element)
+    expected = [None if DYNAMIC in (a, b) else 4 + a + b for a, b in zip(low, high, strict=True)]
+    source, target = _tensor([4] * rank, element), _tensor(expected, element)
     count = [low.count(DYNAMIC), high.count(DYNAMIC)]
-    given = ", ".join([f"${n}" for n in range(1 + sum(count))])
+    arguments = ", ".join([f"${n}" for n in range(1 + sum(count))])
     flag = random.choice(("", "nofold, "))
     label = ", ".join([f"%$ui{n}: index" for n in range(rank)])
-    text = f'$r = "tensor.pad"({given}) <{{{flag}{_segments(1, *count)}, static_high = {_longs(high)}, static_low = {_longs(low)}}}> ({{\n^bb0({label}):\n$body\n"tensor.yield"(${1 + sum(count)}) : ({element}) -> ()\n}})$a : ({", ".join([source, *["index"] * sum(count)])}) -> {target}$l'
+    text = f'$r = "tensor.pad"({arguments}) <{{{flag}{_segments(1, *count)}, static_high = {_longs(high)}, static_low = {_longs(low)}}}> ({{\n^bb0({label}):\n$body\n"tensor.yield"(${1 + sum(count)}) : ({element}) -> ()\n}})$a : ({", ".join([source, *["index"] * sum(count)])}) -> {target}$l'
     return Atom("tensor.pad", (source, *["index"] * sum(count), element), (target,), text)
 
 
@@ -196,12 +196,12 @@ def tensor_from_elements(random: Random) -> Atom:
         count *= n
     element = random.choice(NUMBERS)
     kind = _tensor([*shape], element)
-    given = ", ".join([f"${n}" for n in range(count)])
+    arguments = ", ".join([f"${n}" for n in range(count)])
     return Atom(
         "tensor.from_elements",
         (element,) * count,
         (kind,),
-        f'$r = "tensor.from_elements"({given})$a : ({", ".join([element] * count)}) -> {kind}$l',
+        f'$r = "tensor.from_elements"({arguments})$a : ({", ".join([element] * count)}) -> {kind}$l',
     )
 
 
@@ -210,13 +210,13 @@ def tensor_splat(random: Random) -> Atom:
     sizes = [random.choice((2, None)) for _ in range(random.randint(0, 3))]
     element = random.choice(NUMBERS)
     kind, dynamic = _tensor(sizes, element), sizes.count(None)
-    given = ", ".join([f"${n}" for n in range(1 + dynamic)])
+    arguments = ", ".join([f"${n}" for n in range(1 + dynamic)])
     types = ", ".join([element, *["index"] * dynamic])
     return Atom(
         "tensor.splat",
         (element, *["index"] * dynamic),
         (kind,),
-        f'$r = "tensor.splat"({given})$a : ({types}) -> {kind}$l',
+        f'$r = "tensor.splat"({arguments})$a : ({types}) -> {kind}$l',
     )
 
 
@@ -237,14 +237,14 @@ def tensor_extract_slice(random: Random) -> Atom:
     element = random.choice(NUMBERS)
     source, target = _tensor([random.choice((16, None)) for _ in range(rank)], element), _tensor(shape, element)
     counts = [g.count(DYNAMIC) for g in (offsets, sizes, strides)]
-    given = ", ".join([f"${n}" for n in range(1 + sum(counts))])
+    arguments = ", ".join([f"${n}" for n in range(1 + sum(counts))])
     numbers = f"static_offsets = {_longs(offsets)}, static_sizes = {_longs(sizes)}, static_strides = {_longs(strides)}"
     types = [source, *["index"] * sum(counts)]
     return Atom(
         "tensor.extract_slice",
         tuple(types),
         (target,),
-        f'$r = "tensor.extract_slice"({given}) <{{{_segments(1, *counts)}, {numbers}}}>$a : ({", ".join(types)}) -> {target}$l',
+        f'$r = "tensor.extract_slice"({arguments}) <{{{_segments(1, *counts)}, {numbers}}}>$a : ({", ".join(types)}) -> {target}$l',
     )
 
 
@@ -258,14 +258,14 @@ def tensor_insert_slice(random: Random) -> Atom:
     element = random.choice(NUMBERS)
     target, source = _tensor([random.choice((16, None)) for _ in range(rank)], element), _tensor(shape, element)
     counts = [g.count(DYNAMIC) for g in (offsets, sizes, strides)]
-    given = ", ".join([f"${n}" for n in range(2 + sum(counts))])
+    arguments = ", ".join([f"${n}" for n in range(2 + sum(counts))])
     numbers = f"static_offsets = {_longs(offsets)}, static_sizes = {_longs(sizes)}, static_strides = {_longs(strides)}"
     types = [source, target, *["index"] * sum(counts)]
     return Atom(
         "tensor.insert_slice",
         tuple(types),
         (target,),
-        f'$r = "tensor.insert_slice"({given}) <{{{_segments(1, 1, *counts)}, {numbers}}}>$a : ({", ".join(types)}) -> {target}$l',
+        f'$r = "tensor.insert_slice"({arguments}) <{{{_segments(1, 1, *counts)}, {numbers}}}>$a : ({", ".join(types)}) -> {target}$l',
     )
 
 
@@ -346,12 +346,12 @@ def linalg_transpose(random: Random) -> Atom:
     element = random.choice(NUMBERS)
     if random.random() < 0.5:
         source, target = f"tensor<2x?x4x{element}>", f"tensor<4x2x?x{element}>"
-        name, held = "transpose", "permutation = array<i64: 2, 0, 1>"
+        name, attributes = "transpose", "permutation = array<i64: 2, 0, 1>"
     else:
         source, target = f"tensor<2x4x{element}>", f"tensor<2x3x4x{element}>"
-        name, held = "broadcast", "dimensions = array<i64: 1>"
+        name, attributes = "broadcast", "dimensions = array<i64: 1>"
     inner = f'({{\n^bb0(%$ux: {element}, %$uy: {element}):\n"linalg.yield"(%$ux) : ({element}) -> ()\n}})'
-    text = f'$r = "linalg.{name}"($0, $1) <{{{held}}}> {inner}$a : ({source}, {target}) -> {target}$l'
+    text = f'$r = "linalg.{name}"($0, $1) <{{{attributes}}}> {inner}$a : ({source}, {target}) -> {target}$l'
     return Atom(f"linalg.{name}", (source, target), (target,), text)
 
 
@@ -373,8 +373,8 @@ def linalg_contract(random: Random) -> Atom:
     second = "d1, d2" if turned else "d2, d1"
     maps = ", ".join([f"affine_map<(d0, d1, d2) -> ({r})>" for r in ("d0, d2", second, "d0, d1")])
     name = random.choice(("contract", "matmul"))
-    held = f"indexing_maps = [{maps}], {_segments(2, 1)}"
-    text = f'$r = "linalg.{name}"($0, $1, $2) <{{{held}}}> {_multiplied(element)}$a : ({a}, {b}, {c}) -> {c}$l'
+    attributes = f"indexing_maps = [{maps}], {_segments(2, 1)}"
+    text = f'$r = "linalg.{name}"($0, $1, $2) <{{{attributes}}}> {_multiplied(element)}$a : ({a}, {b}, {c}) -> {c}$l'
     return Atom(f"linalg.{name}", (a, b, c), (c,), text)
 
 
@@ -391,8 +391,8 @@ def linalg_elementwise(random: Random) -> Atom:
         f'%$uz = "{op}"(%$ux) <{{fastmath = #arith.fastmath<none>}}> : ({element}) -> {element}\n'
         f'"linalg.yield"(%$uz) : ({element}) -> ()\n}})'
     )
-    held = f"indexing_maps = [{maps}], kind = #linalg.elementwise_kind<{name}>, {_segments(1, 1)}"
-    text = f'$r = "linalg.elementwise"($0, $1) <{{{held}}}> {inner}$a : ({source}, {kind}) -> {kind}$l'
+    attributes = f"indexing_maps = [{maps}], kind = #linalg.elementwise_kind<{name}>, {_segments(1, 1)}"
+    text = f'$r = "linalg.elementwise"($0, $1) <{{{attributes}}}> {inner}$a : ({source}, {kind}) -> {kind}$l'
     return Atom("linalg.elementwise", (source, kind), (kind,), text)
 
 
@@ -430,19 +430,19 @@ def tosa_pool(random: Random) -> Atom:
     windows = "kernel = array<i64: 2, 2>, {}pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>"
     if random.random() < 0.5:
         nan = random.choice(("IGNORE", "PROPAGATE"))
-        held = windows.format(f"nan_mode = #tosa.nan_mode<{nan}>, ")
+        stored = windows.format(f"nan_mode = #tosa.nan_mode<{nan}>, ")
         return Atom(
             "tosa.max_pool2d",
             (source,),
             (target,),
-            f'$r = "tosa.max_pool2d"($0) <{{{held}}}>$a : ({source}) -> {target}$l',
+            f'$r = "tosa.max_pool2d"($0) <{{{stored}}}>$a : ({source}) -> {target}$l',
         )
     wide = {"i8": "i32", "f16": "f16", "f32": "f32"}[element]
     zero = f"tensor<1x{element}>"
     number = "0" if element == "i8" else "0.0"
     before = f'%$uz = "tosa.const"() <{{values = dense<{number}> : {zero}}}> : () -> {zero}\n'
-    held = f"acc_type = {wide}, {windows.format('')}"
-    text = f'{before}$r = "tosa.avg_pool2d"($0, %$uz, %$uz) <{{{held}}}>$a : ({source}, {zero}, {zero}) -> {target}$l'
+    stored = f"acc_type = {wide}, {windows.format('')}"
+    text = f'{before}$r = "tosa.avg_pool2d"($0, %$uz, %$uz) <{{{stored}}}>$a : ({source}, {zero}, {zero}) -> {target}$l'
     return Atom("tosa.avg_pool2d", (source,), (target,), text)
 
 
@@ -555,14 +555,14 @@ def ml_program_global(random: Random) -> Atom:
     kind = random.choice(("tensor<4xi32>", "tensor<?xi32>", "i32"))
     value = "7 : i32" if kind == "i32" else "dense<[1, 2, 3, 4]> : tensor<4xi32>"
     mutable = random.random() < 0.6
-    held = (
+    attributes = (
         f", value = {random.choice([value, f'#ml_program.extern : {kind}'])}"
         if not mutable or random.random() < 0.5
         else ""
     )
     seen = random.choice((', sym_visibility = "private"', ', sym_visibility = "nested"', ""))
     flag = "is_mutable, " if mutable else ""
-    top = f'"ml_program.global"() <{{{flag}sym_name = "glob$u"{seen}, type = {kind}{held}}}>$a : () -> ()'
+    top = f'"ml_program.global"() <{{{flag}sym_name = "glob$u"{seen}, type = {kind}{attributes}}}>$a : () -> ()'
     if mutable and random.random() < 0.5:
         return Atom(
             "ml_program.global_store",
@@ -596,21 +596,19 @@ def func_call(random: Random) -> Atom:
     )
     kind = f"({', '.join(inputs)}) -> ({', '.join(outputs)})"
     top = f'"func.func"() <{{function_type = {kind}, sym_name = "decl$u", sym_visibility = "private"}}> ({{\n}})$a : () -> ()'
-    given = [f"${n}" for n in range(len(inputs))]
+    arguments = [f"${n}" for n in range(len(inputs))]
     bound = "$r = " if outputs else ""
     if random.random() < 0.5:
         return Atom(
             "func.call",
             tuple(inputs),
             tuple(outputs),
-            f'{bound}"func.call"({", ".join(given)}) <{{callee = @decl$u}}>$a : {kind}$l',
+            f'{bound}"func.call"({", ".join(arguments)}) <{{callee = @decl$u}}>$a : {kind}$l',
             top,
         )
     before = f'%$uf = "func.constant"() <{{value = @decl$u}}> : () -> ({kind})\n'
     types = ", ".join([f"({kind})" if not kind.startswith("(") else kind, *inputs])
-    text = (
-        f'{before}{bound}"func.call_indirect"({", ".join(["%$uf", *given])})$a : ({types}) -> ({", ".join(outputs)})$l'
-    )
+    text = f'{before}{bound}"func.call_indirect"({", ".join(["%$uf", *arguments])})$a : ({types}) -> ({", ".join(outputs)})$l'
     return Atom("func.call_indirect", tuple(inputs), tuple(outputs), text, top)
 
 
@@ -620,12 +618,12 @@ def unregistered(random: Random) -> Atom:
         [_value(random) for _ in range(random.randint(0, 2))],
         [texts.type_(random) for _ in range(random.randint(0, 2))],
     )
-    given = ", ".join([f"${n}" for n in range(len(inputs))])
+    arguments = ", ".join([f"${n}" for n in range(len(inputs))])
     bound = "$r = " if outputs else ""
-    held = f"held = {texts.attribute(random, 1)}" if random.random() < 0.8 else ""
-    properties = f" <{{{held}}}>" if random.random() < 0.35 else ""
+    attributes = f"held = {texts.attribute(random, 1)}" if random.random() < 0.8 else ""
+    properties = f" <{{{attributes}}}>" if random.random() < 0.35 else ""
     region = f" ({{\n^bb0(%$ux: {_value(random)}):\n$body\n}})" if random.random() < 0.3 else ""
-    text = f'{bound}"other.op"({given}){properties}{region}$a : ({", ".join(inputs)}) -> ({", ".join(outputs)})$l'
+    text = f'{bound}"other.op"({arguments}){properties}{region}$a : ({", ".join(inputs)}) -> ({", ".join(outputs)})$l'
     return Atom("other.op", tuple(inputs), tuple(outputs), text)
 
 

@@ -24,9 +24,9 @@ _RARE = (Path(__file__).parent / "rare_forms.mlir").read_text().split("// -----\
 @cache
 def _programs(seed: int) -> tuple[str, ...]:
     """The programs of a seed that mlir-opt accepts."""
-    made = comparison.generated(seed)
-    answers = oracle.ask(made)
-    return tuple([s for s, a in zip(made, answers, strict=True) if a.text is not None])
+    result = comparison.generated(seed)
+    answers = oracle.ask(result)
+    return tuple([s for s, a in zip(result, answers, strict=True) if a.text is not None])
 
 
 @pytest.mark.slow
@@ -39,18 +39,18 @@ def test_nearly_all_programs_are_accepted(seed: int) -> None:
 @pytest.mark.parametrize("seed", _SEEDS)
 @pytest.mark.parametrize("form", FORMS, ids=[f.name for f in FORMS])
 def test_programs_are_printed_as_mlir_opt_prints_them(form: Form, seed: int) -> None:
-    found = list(comparison.differences(_programs(seed), form))
-    assert not found, f"{len(found)} programs differ; the first:\n{found[0].lines}"
+    result = list(comparison.differences(_programs(seed), form))
+    assert not result, f"{len(result)} programs differ; the first:\n{result[0].lines}"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", _SEEDS)
-def test_what_mlir_opt_prints_is_read_and_printed_alike(seed: int) -> None:
+def test_what_mlir_opt_prints_is_read_and_printed_equally(seed: int) -> None:
     texts = [a.text for a in oracle.ask(_programs(seed)) if a.text is not None]
     # Some forms of mlir-opt cannot be read, not by itself either: keys of attributes in quotes, for one.
     readable = [t for t, a in zip(texts, oracle.ask(texts), strict=True) if a.text is not None]
-    found = list(comparison.read_back(readable))
-    assert not found, f"{len(found)} programs differ; the first:\n{found[0].lines}"
+    result = list(comparison.read_back(readable))
+    assert not result, f"{len(result)} programs differ; the first:\n{result[0].lines}"
 
 
 @pytest.mark.slow
@@ -93,8 +93,8 @@ def test_both_say_the_same_of_rare_forms() -> None:
 def test_rare_forms_are_printed_as_mlir_opt_prints_them(form: Form) -> None:
     good = [s for s, a in zip(_RARE, oracle.ask(_RARE), strict=True) if a.text is not None]
     assert len(good) > 0.4 * len(_RARE)
-    found = list(comparison.differences(good, form))
-    assert not found, f"{len(found)} programs differ; the first:\n{found[0].lines}"
+    result = list(comparison.differences(good, form))
+    assert not result, f"{len(result)} programs differ; the first:\n{result[0].lines}"
 
 
 def test_faults_that_mlir_opt_places_at_an_operation_are_placed_there() -> None:
@@ -104,9 +104,9 @@ def test_faults_that_mlir_opt_places_at_an_operation_are_placed_there() -> None:
         "func.func private @a()\nfunc.func private @b()\n  func.func private @a()": (3, 3),
     }
     for source, place in wrong.items():
-        _, found = check_piece(Piece(source, 0), "<stdin>", oracle.DIALECTS)
-        column = found[0].notes[-1].index("^") - found[0].notes[-1].index("|") - 1
-        assert (found[0].line, column) == place
+        _, diagnostics = check_piece(Piece(source, 0), "<stdin>", oracle.DIALECTS)
+        column = diagnostics[0].notes[-1].index("^") - diagnostics[0].notes[-1].index("|") - 1
+        assert (diagnostics[0].line, column) == place
         assert oracle.first_place(source) == place
 
 
@@ -135,14 +135,14 @@ _WRONG_TEXTS = (
 
 @pytest.mark.parametrize("source", _WRONG_TEXTS)
 def test_faults_of_texts_stand_where_mlir_opt_places_them(source: str) -> None:
-    _, found = check_piece(Piece(source, 0), "<stdin>", oracle.DIALECTS)
-    found = [d for d in found if "unknown operation" not in d.message]
-    assert (found[0].line, found[0].column) == oracle.first_place(source)
+    _, diagnostics = check_piece(Piece(source, 0), "<stdin>", oracle.DIALECTS)
+    diagnostics = [d for d in diagnostics if "unknown operation" not in d.message]
+    assert (diagnostics[0].line, diagnostics[0].column) == oracle.first_place(source)
 
 
 def test_a_long_line_is_shown_around_the_fault() -> None:
     source = f"func.func private @f({'i32, ' * 100}i33 i34{', i32' * 100})"
-    _, found = check_piece(Piece(source, 0), "<stdin>", oracle.DIALECTS)
-    line, mark = found[0].notes
+    _, diagnostics = check_piece(Piece(source, 0), "<stdin>", oracle.DIALECTS)
+    line, mark = diagnostics[0].notes
     assert line == f"1 | ...{source[444:604]}..."
     assert line[mark.index("^") - 1 :].startswith("3 i34")

@@ -14,10 +14,10 @@ NUMBERS = (*INTEGERS, *FLOATS, "index", "complex<f32>", "complex<i8>")
 
 def sizes(random: Random, *, dynamic: bool = True, most: int = 3) -> str:
     """The sizes of a shape, each followed by `x`."""
-    found = [
+    result = [
         "?" if dynamic and random.random() < 0.3 else str(random.randint(0, 4)) for _ in range(random.randint(0, most))
     ]
-    return "".join([f"{n}x" for n in found])
+    return "".join([f"{n}x" for n in result])
 
 
 def element(random: Random) -> str:
@@ -46,8 +46,8 @@ def memref(random: Random) -> str:
 
 def vector(random: Random) -> str:
     """The type of a vector."""
-    found = [str(random.randint(1, 4)) for _ in range(random.randint(0, 2))]
-    shown = [f"[{n}]" if random.random() < 0.2 else n for n in found]
+    result = [str(random.randint(1, 4)) for _ in range(random.randint(0, 2))]
+    shown = [f"[{n}]" if random.random() < 0.2 else n for n in result]
     kind = random.choice(["i1", "i8", "i32", "index", "f16", "f32", "f64"])
     return f"vector<{''.join([f'{n}x' for n in shown])}{kind}>"
 
@@ -104,8 +104,8 @@ def integer(random: Random, kind: str = "") -> str:
         return random.choice(["true", "false"])
     width = 64 if kind == "index" else int(kind.lstrip("siu"))
     low, high = (0, 2**width - 1) if kind[0] == "u" else (-(2 ** (width - 1)), 2 ** (width - 1) - 1)
-    found = random.choice([random.randint(low, high), max(low, -1), min(high, 7), 0])
-    return f"{found} : {kind}"
+    result = random.choice([random.randint(low, high), max(low, -1), min(high, 7), 0])
+    return f"{result} : {kind}"
 
 
 _VALUES = ("0.0", "-0.0", "1.0", "0.1", "-2.5", "3.14159274", "1.0e-7", "-960.5", "65504.0")
@@ -317,9 +317,9 @@ def location(random: Random, depth: int = 2) -> str:
         case 6:
             return f'"f.py":{line}:{column} to :{column + 4}'
         case _:
-            held = random.choice(["", "", '<"pass">', "<{a = 1 : i32}>"])
+            attributes = random.choice(["", "", '<"pass">', "<{a = 1 : i32}>"])
             inner = ", ".join([location(random, depth - 1) for _ in range(random.randint(1, 3))])
-            return f"fused{held}[{inner}]"
+            return f"fused{attributes}[{inner}]"
 
 
 __all__ = [

@@ -130,9 +130,9 @@ def apply_view(view: Padded | Dilated | Flat, x: Array) -> Array:
             return x[tuple(cut)]
 
 
-def run(kernel: Kernel, arrays: Mapping[str, Array], given: Mapping[str, Dim] | None = None) -> Array:
+def run(kernel: Kernel, arrays: Mapping[str, Array], inputs: Mapping[str, Dim] | None = None) -> Array:
     """The result of a kernel whose shapes are numbers."""
-    extents, constraints = ranges(kernel, given)
+    extents, constraints = ranges(kernel, inputs)
     assert not constraints
     numbers = {i: n for i, n in extents.items() if isinstance(n, int)}
     reader = Reader(arrays, numbers)

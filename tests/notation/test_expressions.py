@@ -231,7 +231,7 @@ def test_constants_that_differ_are_different_objects() -> None:
     assert Const(1, f32) is Const(1.0, f32)
 
 
-def test_expressions_built_alike_are_one_object() -> None:
+def test_expressions_built_equally_are_one_object() -> None:
     again = Tensor("x", (symbol("N"),), f32)[index("i")]
     assert again is x
     assert call("exp", again - 1) is call("exp", x - 1.0)

@@ -49,8 +49,8 @@ def _signature(inputs: str, outputs: str, **attributes: str | tuple[str, Attribu
         else DeclaredAttribute(n, declared_attr_type(a[0]), a[1])
         for n, a in attributes.items()
     ]
-    given = [tuple([_parameter(p) for p in text.split("; ") if p]) for text in (inputs, outputs)]
-    return Signature(given[0], given[1], tuple(built), {"T": element_type(f32, f64)})
+    arguments = [tuple([_parameter(p) for p in text.split("; ") if p]) for text in (inputs, outputs)]
+    return Signature(arguments[0], arguments[1], tuple(built), {"T": element_type(f32, f64)})
 
 
 def _defined(*signatures: Signature) -> tuple[type[DeclaredOp], ...]:
@@ -175,7 +175,7 @@ def test_a_missing_list_of_counts_means_one_to_one() -> None:
     assert choose((gemm,), OperatorUse(values)).arguments == {"A": values[0], "B": values[1]}
 
 
-def test_several_values_for_a_parameter_that_is_no_list_are_refused() -> None:
+def test_several_values_for_a_parameter_that_is_not_a_list_are_refused() -> None:
     (gemm,) = _defined(GEMM)
     values = _values(tensor(f32, 2, 3), tensor(f32, 3, 4))
     with pytest.raises(DiagnosticError, match="parameter 'A' takes one value, found 2"):
@@ -233,7 +233,7 @@ def test_attributes_are_known_given_and_within_their_type() -> None:
     x = _values(tensor(f32, 1))
     with pytest.raises(DiagnosticError) as error:
         choose((built,), OperatorUse(x, {"axes": IntegerAttr(1)}))
-    assert "it has no attribute 'axes'" in _messages(error)
+    assert "has no attribute 'axes'" in _messages(error)
     assert "did you mean 'axis'?" in _messages(error)
     assert "attribute 'axis' is missing" in _messages(error)
     with pytest.raises(DiagnosticError, match="must be between 0 and 255, as ui8 is, found 300"):

@@ -184,7 +184,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_a_text_that_is_no_type_is_refused_with_the_reason(text: str) -> None:
+def test_a_text_that_is_not_a_type_is_refused_with_the_reason(text: str) -> None:
     with pytest.raises(ValueError, match=WRONG[text].replace("(", r"\(").replace("<...>", "<...>")):
         declared_type(text)
 

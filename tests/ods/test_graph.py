@@ -88,7 +88,7 @@ def test_an_operation_is_in_one_block_only() -> None:
         block.insert_before(Scale(Value(tensor(f32))), Scale(Value(tensor(f32))))
 
 
-def test_the_operation_at_hand_may_be_erased_while_walking() -> None:
+def test_the_current_operation_may_be_erased_while_walking() -> None:
     block, ops = _chain(6)
     for op in block.operations:
         if op in ops[1::2]:
@@ -209,7 +209,7 @@ PASSES: dict[str, Callable[[Module], object]] = {
 
 @pytest.mark.slow_cases("parse")
 @pytest.mark.parametrize("name", PASSES)
-def test_ten_thousand_nested_regions_are_no_recursion(name: str) -> None:
+def test_ten_thousand_nested_regions_do_not_recurse(name: str) -> None:
     PASSES[name](_deep(10_000))
 
 

@@ -99,9 +99,9 @@ def test_use_before_definition_is_reported_with_the_name() -> None:
 
 def test_value_that_nothing_defines_is_reported_with_the_nearest_name() -> None:
     x = Value(tensor(f32, 4), name="weights")
-    (found,) = verify(_program(Scale(Value(tensor(f32, 4), name="wieghts")), arguments=(x,)), DIALECTS)
-    assert found.message == "t.scale: operand 0 'wieghts' is not defined"
-    assert found.help == "did you mean 'weights'?"
+    (diagnostic,) = verify(_program(Scale(Value(tensor(f32, 4), name="wieghts")), arguments=(x,)), DIALECTS)
+    assert diagnostic.message == "t.scale: operand 0 'wieghts' is not defined"
+    assert diagnostic.help == "did you mean 'weights'?"
 
 
 def test_value_of_a_nested_region_is_not_seen_outside() -> None:

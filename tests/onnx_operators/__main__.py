@@ -17,9 +17,9 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--count", type=int, default=1000, help="how many seeds")
     parser.add_argument("--all", action="store_true", help="show too what one of the others gives as we do")
-    given = parser.parse_args()
+    options = parser.parse_args()
     kinds: Counter[str] = Counter()
-    for seed in range(given.first, given.first + given.count):
+    for seed in range(options.first, options.first + options.count):
         it = drawn(seed)
         v = judge(it)
         others = [isinstance(o, list) for o in (v.reference, v.runtime)]
@@ -35,10 +35,12 @@ def main() -> None:
         else:
             kind = f"as one: {v.differing[0].partition(':')[0]} differs" if v.differing else "same"
         kinds[kind] += 1
-        if kind in ("FAULT", "refused", "CRASH", "findings") or (given.all and kind not in ("same", "refused by all")):
+        if kind in ("FAULT", "refused", "CRASH", "findings") or (
+            options.all and kind not in ("same", "refused by all")
+        ):
             why = v.ours if isinstance(v.ours, str) else v.differing or v.findings
-            peers = [o[:150] if isinstance(o, str) else "ran" for o in (v.reference, v.runtime)]
-            print(f"{seed} {kind}: {it}\n    {why}\n    reference, onnxruntime: {peers}", flush=True)
+            theirs = [o[:150] if isinstance(o, str) else "ran" for o in (v.reference, v.runtime)]
+            print(f"{seed} {kind}: {it}\n    {why}\n    reference, onnxruntime: {theirs}", flush=True)
     print(dict(kinds.most_common()))
 
 

@@ -30,5 +30,5 @@ def reason(it: Drawn) -> str | None:
 
 
 def _sizes(it: Drawn, number: int) -> list[int]:
-    given = it.case.inputs[number]
-    return [] if given is None else [int(n) for n in given[2:]]
+    inputs = it.case.inputs[number]
+    return [] if inputs is None else [int(n) for n in inputs[2:]]

@@ -67,8 +67,8 @@ def unary(d: Draw) -> Case:
     version = opset(d, _SINCE.get(name, 7))
     dtype = d.among("f4", "f4", "f8", "i4", "i8", "i1") if name in _SIGNED_TOO else d.among("f4", "f4", "f8")
     x = d.special(d.shape(), dtype) if np.dtype(dtype).kind == "f" else d.numbers(d.shape(), dtype)
-    given = [a for a in _ATTRIBUTES.get(name, ()) if d.chance(0.6)]
-    attributes: dict[str, object] = {a: d.integer(1, 12) / 8 for a in given}
+    inputs = [a for a in _ATTRIBUTES.get(name, ()) if d.chance(0.6)]
+    attributes: dict[str, object] = {a: d.integer(1, 12) / 8 for a in inputs}
     if name == "Gelu" and d.chance(0.5):
         attributes["approximate"] = "tanh"
     return Case(name, [x], attributes, opset=version)

@@ -43,16 +43,16 @@ class _Graph:
         """Adds a node. Raises: whatever onnxruntime raises where it does not fit, and nothing is added."""
         names = [f"v{len(self.nodes)}_{n}" for n in range(outputs)]
         node = helper.make_node(operator, inputs, names, **attributes)
-        given = {name: x for name, x in self.values.items() if name in inputs}
+        arguments = {name: x for name, x in self.values.items() if name in inputs}
         infos = [
             helper.make_tensor_value_info(k, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
-            for k, x in given.items()
+            for k, x in arguments.items()
         ]
-        held = [t for t in self.held if t.name in inputs]
-        found = run_with_onnxruntime(_model(helper.make_graph([node], "g", infos, _untyped(names), held)), given)
-        if any(x.size > 2000 or (x.dtype.kind == "f" and not np.all(np.abs(x) < 1e4)) for x in map(np.asarray, found)):
+        stored = [t for t in self.held if t.name in inputs]
+        result = run_with_onnxruntime(_model(helper.make_graph([node], "g", infos, _untyped(names), stored)), arguments)
+        if any(x.size > 2000 or (x.dtype.kind == "f" and not np.all(np.abs(x) < 1e4)) for x in map(np.asarray, result)):
             raise ValueError("too large")
-        self.values |= {name: np.asarray(x) for name, x in zip(names, found, strict=True)}
+        self.values |= {name: np.asarray(x) for name, x in zip(names, result, strict=True)}
         self.nodes.append(node)
         return names
 

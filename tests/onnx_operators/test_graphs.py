@@ -21,15 +21,15 @@ REFUSED = {(102, "back"): "onnx.Reshape: the shape of an operand is not known be
 
 def _expected(drawn: DrawnGraph) -> list[tuple[Mapping[str, Array], Outputs]]:
     """The inputs that onnxruntime takes, and what it gives. What was drawn for the first sizes may not fit others."""
-    found: list[tuple[Mapping[str, Array], Outputs]] = []
+    results: list[tuple[Mapping[str, Array], Outputs]] = []
     for inputs in drawn.inputs:
         try:
             outputs = run_with_onnxruntime(drawn.model, inputs)
         except Exception:  # noqa: BLE001  its exceptions have no class of their own
             continue
         if all(np.isfinite(x).all() for x in outputs):
-            found.append((inputs, outputs))
-    return found
+            results.append((inputs, outputs))
+    return results
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -51,9 +51,9 @@ def _converted(drawn: DrawnGraph, route: str) -> onnx.ModelProto:
 @pytest.mark.parametrize(("seed", "route"), [(n, r) for n in range(100, 116) for r in ROUTES if (n, r) not in REFUSED])
 def test_a_converted_graph_gives_the_same_for_all_sizes(seed: int, route: str) -> None:
     drawn = drawn_graph(seed)
-    made = _converted(drawn, route)
+    converted = _converted(drawn, route)
     for inputs, expected in _expected(drawn):
-        assert difference(run_with_onnxruntime(made, inputs), expected, 3e-3) is None, drawn.model
+        assert difference(run_with_onnxruntime(converted, inputs), expected, 3e-3) is None, drawn.model
 
 
 @pytest.mark.parametrize(("seed", "route"), REFUSED)

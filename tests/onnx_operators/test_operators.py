@@ -14,10 +14,10 @@ ROUNDS = 4
 def test_drawn_models_give_what_another_evaluator_gives(number: int) -> None:
     for seed in range(number, ROUNDS * len(RECIPES), len(RECIPES)):
         it = drawn(seed)
-        found = judge(it)
-        others = [isinstance(o, list) for o in (found.reference, found.runtime)]
+        result = judge(it)
+        others = [isinstance(o, list) for o in (result.reference, result.runtime)]
         if not any(others) or reason(it) is not None:
             continue
-        assert isinstance(found.ours, list), f"seed {seed}: {it}: {found.ours}"
-        assert not found.findings, f"seed {seed}: {it}"
-        assert len(found.differing) < sum(others), f"seed {seed}: {it}: {found.differing}"
+        assert isinstance(result.ours, list), f"seed {seed}: {it}: {result.ours}"
+        assert not result.findings, f"seed {seed}: {it}"
+        assert len(result.differing) < sum(others), f"seed {seed}: {it}: {result.differing}"

@@ -72,18 +72,20 @@ def modelled(d: Draw, case: Case, unknown_rank: float = 0.05, symbols: float = 0
     form = Form.NOTHING if d.chance(unknown_rank) else Form.SYMBOLS if d.chance(symbols) else Form.NUMBERS
     names = ["" if x is None else f"i{n}" for n, x in enumerate(case.inputs)]
     constant = {n for n in case.constants if d.chance(0.7)} | ({0} if d.chance(0.03) else set())
-    given = {
+    inputs = {
         name: x
         for n, (name, x) in enumerate(zip(names, case.inputs, strict=True))
         if x is not None and n not in constant
     }
-    held = [numpy_helper.from_array(x, names[n]) for n, x in enumerate(case.inputs) if x is not None and n in constant]
+    stored = [
+        numpy_helper.from_array(x, names[n]) for n, x in enumerate(case.inputs) if x is not None and n in constant
+    ]
     results = [f"o{n}" for n in range(case.outputs)]
     node = helper.make_node(case.operator, names, results, **{k: v for k, v in case.attributes.items() if v != []})
-    infos = [helper.make_tensor_value_info(name, _element(x), _sizes(name, x, form)) for name, x in given.items()]
-    graph = helper.make_graph([node], "g", infos, [ValueInfoProto(name=r) for r in results], held)
+    infos = [helper.make_tensor_value_info(name, _element(x), _sizes(name, x, form)) for name, x in inputs.items()]
+    graph = helper.make_graph([node], "g", infos, [ValueInfoProto(name=r) for r in results], stored)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", case.opset)], ir_version=10)
-    return Drawn(case, model, given, form)
+    return Drawn(case, model, inputs, form)
 
 
 def _element(x: Array) -> int:

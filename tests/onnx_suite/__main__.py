@@ -73,9 +73,9 @@ def ratio_lines(ours: Sequence[Outcome], theirs: Sequence[Outcome]) -> list[str]
     pairs = list(zip(ours, theirs, strict=True))
     quick = [pair for pair in pairs if pair[1].seconds < SLOW_POOLING_SECONDS]
     return [
-        f"time {what}: {sum(a.seconds for a, _ in found):.2f} s to {sum(b.seconds for _, b in found):.2f} s, "
-        f"ratio {sum(a.seconds for a, _ in found) / sum(b.seconds for _, b in found):.2f}"
-        for what, found in (("of all cases", pairs), ("without the peer's slow ones", quick))
+        f"time {what}: {sum(a.seconds for a, _ in actual):.2f} s to {sum(b.seconds for _, b in actual):.2f} s, "
+        f"ratio {sum(a.seconds for a, _ in actual) / sum(b.seconds for _, b in actual):.2f}"
+        for what, actual in (("of all cases", pairs), ("without the peer's slow ones", quick))
     ]
 
 

@@ -33,9 +33,9 @@ class ThroughArk(Converting):
 
     def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
         proto, path, fixed = self._converted(model, inputs)
-        found = commonir.check(path)[1]
-        if found:
-            raise Disagreement(f"{found[0].code.id} {found[0].message}")
+        diagnostics = commonir.check(path)[1]
+        if diagnostics:
+            raise Disagreement(f"{diagnostics[0].code.id} {diagnostics[0].message}")
         run = runner(commonir.load(path), self._engine)
         outputs = [info.type.tensor_type for info in proto.graph.output]
 

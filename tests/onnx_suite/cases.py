@@ -67,8 +67,8 @@ def suite_folder() -> Path:
 
 def load_cases(kinds: Iterable[str] = KINDS) -> list[Case]:
     """The cases of some kinds, in order of their names; those in memory are generated when they are not kept yet."""
-    found = [case for kind in kinds for case in (_node_cases() if kind == "node" else _disk_cases(kind))]
-    return sorted(found, key=lambda case: (KINDS.index(case.kind), case.name))
+    result = [case for kind in kinds for case in (_node_cases() if kind == "node" else _disk_cases(kind))]
+    return sorted(result, key=lambda case: (KINDS.index(case.kind), case.name))
 
 
 def selected(cases: Sequence[Case], names: Sequence[str]) -> list[Case]:
@@ -81,21 +81,21 @@ def selected(cases: Sequence[Case], names: Sequence[str]) -> list[Case]:
     out: dict[str, Case] = {}
     for name in names:
         bare = name.removeprefix("test_")
-        found = [c for c in cases if name in (c.operator, c.operator.rpartition(".")[2])] or [
+        result = [c for c in cases if name in (c.operator, c.operator.rpartition(".")[2])] or [
             c for c in cases if c.name.removeprefix("test_") == bare
         ]
-        if not found:
+        if not result:
             raise KeyError(name)
-        out |= {c.name: c for c in found}
+        out |= {c.name: c for c in result}
     return list(out.values())
 
 
 def _disk_cases(kind: str) -> Iterator[Case]:
     from onnx.backend.test.loader import load_model_tests  # noqa: PLC0415  slow: imports every case
 
-    for found in load_model_tests(kind=kind):
-        assert found.model_dir is not None
-        yield Case(found.name, kind, kind, found.model_dir, found.rtol, found.atol)
+    for case in load_model_tests(kind=kind):
+        assert case.model_dir is not None
+        yield Case(case.name, kind, kind, case.model_dir, case.rtol, case.atol)
 
 
 def _node_cases() -> list[Case]:
@@ -104,12 +104,12 @@ def _node_cases() -> list[Case]:
     if not index.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-            made = Path(scratch) / "made"
-            _generate(made)
+            result = Path(scratch) / "made"
+            _generate(result)
             # Another process may have been faster.
             if not index.exists():
                 shutil.rmtree(folder, ignore_errors=True)
-                made.rename(folder)
+                result.rename(folder)
     entries: list[dict[str, str | float]] = json.loads(index.read_text())
     return [_case_of(entry, folder) for entry in entries]
 
@@ -126,15 +126,15 @@ def _generate(folder: Path) -> None:
         warnings.simplefilter("ignore")
         from onnx.backend.test.loader import load_node_model_tests  # noqa: PLC0415
 
-        found = load_node_model_tests()
+        result = load_node_model_tests()
     operators: dict[str, str] = {}
-    for case in found:
+    for case in result:
         assert case.model is not None
         if _EXPANDED not in case.name:
             (node,) = case.model.graph.node
             operators[case.name] = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
     entries: list[dict[str, str | float]] = []
-    for case in found:
+    for case in result:
         assert case.model is not None
         assert case.data_sets is not None
         operator = operators[case.name.partition(_EXPANDED)[0]]

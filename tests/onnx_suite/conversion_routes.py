@@ -77,18 +77,18 @@ class Converting:
         Raises: Unsupported with what the last try says.
         """
         self._number += 1
-        made = self._scratch / f"model{self._number}{self.suffix}"
-        source = made.with_name(f"source{self._number}.onnx")
+        result = self._scratch / f"model{self._number}{self.suffix}"
+        source = result.with_name(f"source{self._number}.onnx")
         proto = onnx.load(model)
         refusal = Unsupported("nothing to try")
         for names in choices_of_fixed(proto, inputs):
             onnx.save(with_fixed(proto, {name: inputs[name] for name in names}), source)
             try:
-                commonir.save(self._convert(commonir.load(source)), made)
+                commonir.save(self._convert(commonir.load(source)), result)
             except commonir.DiagnosticError as error:
                 refusal = Unsupported(said(error))
                 continue
-            return Converted(proto, made, names)
+            return Converted(proto, result, names)
         raise refusal
 
     def _convert(self, module: commonir.Module) -> commonir.Module:
@@ -103,10 +103,10 @@ class ConvertingToOnnx(Converting):
 
     def _converted_and_run(self, model: Path, inputs: Mapping[str, Value]) -> tuple[Converted, Run]:
         """The converted model, which passes onnx's full check, and how we run it."""
-        made = self._converted(model, inputs)
-        onnx.checker.check_model(str(made.path), full_check=True)
+        converted = self._converted(model, inputs)
+        onnx.checker.check_model(str(converted.path), full_check=True)
         with refusing():
-            return made, runner(commonir.load(made.path), self._engine)
+            return converted, runner(commonir.load(converted.path), self._engine)
 
 
 class InOlderOpset(ConvertingToOnnx):
@@ -121,20 +121,20 @@ class InOlderOpset(ConvertingToOnnx):
         return commonir.convert(module, "onnx", opset=self.opset)
 
     def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
-        (source, made, fixed), ours = self._converted_and_run(model, inputs)
+        (source, converted, fixed), ours = self._converted_and_run(model, inputs)
         try:
-            run, note = _unless_refused(_in_onnxruntime(made), ours), reported(fixed)
+            run, note = _unless_refused(_in_onnxruntime(converted), ours), reported(fixed)
         except Unsupported as refusal:
             run, note = ours, f"not in onnxruntime: {refusal}"
-        graph = onnx.load(made).graph
+        graph = onnx.load(converted).graph
         dtypes = {info.name: _dtype_of(info) for info in graph.input}
         declared = [_dtype_of(info) for info in source.graph.output]
 
         def run_in_wider_types(inputs: Mapping[str, Value]) -> Sequence[Value]:
             # What a case does not give has a default in the model.
-            given = {name: inputs[name] for name in dtypes if name in inputs}
-            found = run({name: _in_type(value, dtypes[name]) for name, value in given.items()})
-            return [_narrowed(value, dtype) for value, dtype in zip(found, declared, strict=True)]
+            arguments = {name: inputs[name] for name in dtypes if name in inputs}
+            result = run({name: _in_type(value, dtypes[name]) for name, value in arguments.items()})
+            return [_narrowed(value, dtype) for value, dtype in zip(result, declared, strict=True)]
 
         return Prepared(run_in_wider_types, note, CONVERTED_ERROR)
 
@@ -219,15 +219,15 @@ def _unless_refused(theirs: Run, ours: Run) -> Run:
 
 def _agreeing(ours: Run, theirs: Run, *, is_random: bool) -> Run:
     def run(inputs: Mapping[str, Value]) -> Sequence[Value]:
-        found = ours(inputs)
+        result = ours(inputs)
         try:
             peers = theirs(inputs)
         except Unsupported:
-            return found
+            return result
         # It gives codes instead of floats of eight bits.
-        given = [_decoded(peer, mine) for peer, mine in zip(peers, found, strict=True)]
-        compare_all(found, given, PEER_RTOL, PEER_ATOL, CONVERTED_ERROR, is_random=is_random)
-        return found
+        arguments = [_decoded(peer, mine) for peer, mine in zip(peers, result, strict=True)]
+        compare_all(result, arguments, PEER_RTOL, PEER_ATOL, CONVERTED_ERROR, is_random=is_random)
+        return result
 
     return run
 
@@ -260,12 +260,12 @@ class ThroughCoreml(Converting):
         types = [info.type.tensor_type for info in proto.graph.output]
 
         def run_as_declared(inputs: Mapping[str, Value]) -> Sequence[Value]:
-            given: dict[str, Value] = {}
+            arguments: dict[str, Value] = {}
             for source, (name, dtype) in zip(fed, features.items(), strict=True):
                 # Core ML has no scalars at its border.
-                given[name] = np.atleast_1d(np.asarray(inputs[source])).astype(dtype)
-            found = run(given)
-            return [_as_declared(np.asarray(value), kind) for value, kind in zip(found, types, strict=True)]
+                arguments[name] = np.atleast_1d(np.asarray(inputs[source])).astype(dtype)
+            result = run(arguments)
+            return [_as_declared(np.asarray(value), kind) for value, kind in zip(result, types, strict=True)]
 
         return Prepared(run_as_declared, reported(fixed), CONVERTED_ERROR)
 
@@ -289,9 +289,9 @@ def with_fixed(proto: onnx.ModelProto, fixed: Mapping[str, Value]) -> onnx.Model
     """The model with inputs replaced by initializers."""
     out = onnx.ModelProto()
     out.CopyFrom(proto)
-    kept = [info for info in out.graph.input if info.name not in fixed]
+    preserved = [info for info in out.graph.input if info.name not in fixed]
     del out.graph.input[:]
-    out.graph.input.extend(kept)
+    out.graph.input.extend(preserved)
     out.graph.initializer.extend(numpy_helper.from_array(np.asarray(v), name) for name, v in fixed.items())
     return out
 

@@ -61,7 +61,7 @@ def inferred(cases: Iterable[Case]) -> Iterator[Inferred]:
     dialects = Dialects()
     for case in cases:
         model = onnx.load(case.model)
-        stated = [_of_message(o.type) for o in model.graph.output]
+        declared = [_of_message(o.type) for o in model.graph.output]
         for o in model.graph.output:
             o.ClearField("type")
         del model.graph.value_info[:]
@@ -70,30 +70,30 @@ def inferred(cases: Iterable[Case]) -> Iterator[Inferred]:
         infer_shapes(module)
         yield Inferred(
             case,
-            stated,
+            declared,
             [_of_message(o.type) for o in theirs.graph.output],
             [_of_type(v.type) for v in module.main.outputs],
         )
 
 
-def verdict(stated: Sequence[Known], actual: Sequence[Known]) -> Verdict:
+def verdict(declared: Sequence[Known], actual: Sequence[Known]) -> Verdict:
     """The verdict on the types of a case: that on the worst of its outputs."""
     order = list(Verdict)
-    return max((_verdict(s, f) for s, f in zip(stated, actual, strict=True)), key=order.index)
+    return max((_verdict(s, f) for s, f in zip(declared, actual, strict=True)), key=order.index)
 
 
-def _verdict(stated: Known, actual: Known) -> Verdict:
+def _verdict(declared: Known, actual: Known) -> Verdict:
     if not actual.kind:
         return Verdict.NO_TYPE
-    if actual.kind != stated.kind:
+    if actual.kind != declared.kind:
         return Verdict.WRONG
-    if stated.sizes is None:
+    if declared.sizes is None:
         return Verdict.EXACT
     if actual.sizes is None:
         return Verdict.UNKNOWN_RANK
-    if len(actual.sizes) != len(stated.sizes):
+    if len(actual.sizes) != len(declared.sizes):
         return Verdict.WRONG
-    pairs = [(s, f) for s, f in zip(stated.sizes, actual.sizes, strict=True) if s is not None]
+    pairs = [(s, f) for s, f in zip(declared.sizes, actual.sizes, strict=True) if s is not None]
     if any(f not in (None, s) for s, f in pairs):
         return Verdict.WRONG
     return Verdict.UNKNOWN_SIZES if any(f is None for _, f in pairs) else Verdict.EXACT
@@ -135,13 +135,13 @@ def _of_type(type: Type) -> Known:
 def main() -> None:
     """Prints the table."""
     cases = load_cases(("node",))
-    for title, wanted in (("as they are", False), ("expanded into other operators", True)):
-        found = list(inferred([c for c in cases if c.is_expanded is wanted]))
-        print(f"{len(found)} cases {title}")
-        for name, types in (("onnx", [i.theirs for i in found]), ("commonir", [i.ours for i in found])):
-            counts = Counter(verdict(i.stated, t).value for i, t in zip(found, types, strict=True))
+    for title, expected in (("as they are", False), ("expanded into other operators", True)):
+        result = list(inferred([c for c in cases if c.is_expanded is expected]))
+        print(f"{len(result)} cases {title}")
+        for name, types in (("onnx", [i.theirs for i in result]), ("commonir", [i.ours for i in result])):
+            counts = Counter(verdict(i.stated, t).value for i, t in zip(result, types, strict=True))
             print(f"  {name:9} {', '.join(f'{n} {text}' for text, n in counts.most_common())}")
-        print(*[f"  onnx knows more of {i.case.name}" for i in found if i.knows_less], sep="\n")
+        print(*[f"  onnx knows more of {i.case.name}" for i in result if i.knows_less], sep="\n")
 
 
 if __name__ == "__main__":

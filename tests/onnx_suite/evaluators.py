@@ -72,9 +72,9 @@ class OnnxReference:
             raise Unsupported(first_line(error)) from error
 
         def run(inputs: Mapping[str, Value]) -> Sequence[Value]:
-            found = evaluator.run(None, dict(inputs))
-            assert isinstance(found, list)
-            return found
+            result = evaluator.run(None, dict(inputs))
+            assert isinstance(result, list)
+            return result
 
         return Prepared(run)
 

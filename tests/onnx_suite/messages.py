@@ -57,17 +57,17 @@ def require_equal(one: Message, other: Message, where: str = "model") -> None:
     for name in sorted(fields.keys() | others.keys()):
         if name not in fields or name not in others:
             raise Disagreement(f"{where}.{name} is only in the {'first' if name in fields else 'second'}")
-        descriptor, found = fields[name]
+        descriptor, result = fields[name]
         expected = others[name][1]
-        if found == expected:
+        if result == expected:
             continue
         if descriptor.message_type is None:
-            raise Disagreement(f"{where}.{name} differs: {str(found)[:60]} and {str(expected)[:60]}")
-        if isinstance(found, Message):
-            require_equal(found, expected, f"{where}.{name}")
+            raise Disagreement(f"{where}.{name} differs: {str(result)[:60]} and {str(expected)[:60]}")
+        if isinstance(result, Message):
+            require_equal(result, expected, f"{where}.{name}")
             continue
-        if len(found) != len(expected):
-            raise Disagreement(f"{where}.{name} has {len(expected)} entries instead of {len(found)}")
-        for number, (a, b) in enumerate(zip(found, expected, strict=True)):
+        if len(result) != len(expected):
+            raise Disagreement(f"{where}.{name} has {len(expected)} entries instead of {len(result)}")
+        for number, (a, b) in enumerate(zip(result, expected, strict=True)):
             require_equal(a, b, f"{where}.{name}[{number}]")
     raise Disagreement(f"{where} differs in fields that onnx does not know")

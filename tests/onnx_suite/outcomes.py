@@ -70,9 +70,9 @@ def run_all(case: Case, data_sets: Sequence[DataSet], prepared: Prepared, clock:
         return
     for data in data_sets:
         with clock.running():
-            found = run(data.inputs)
+            result = run(data.inputs)
         is_random = case.operator in RANDOM_OPERATORS
-        compare_all(found, data.outputs, case.rtol, case.atol, prepared.error, is_random=is_random)
+        compare_all(result, data.outputs, case.rtol, case.atol, prepared.error, is_random=is_random)
 
 
 class Clock:

@@ -70,9 +70,9 @@ class _Worker:
         case, reason = self.case, ""
         if is_ready:
             try:
-                found: Outcome = self.connection.recv()
+                result: Outcome = self.connection.recv()
                 self.case = None
-                return found
+                return result
             except EOFError:
                 self._process.join(_PATIENCE_SECONDS)
                 reason = f"the process ended with status {self._process.exitcode}"

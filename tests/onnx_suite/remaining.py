@@ -40,15 +40,15 @@ def _key(route: str) -> str:
 
 def _read() -> dict[str, dict[str, str]]:
     """The reasons by way of running and name of case. Raises: ValueError for a case that is listed twice."""
-    found: dict[str, dict[str, str]] = {}
+    results: dict[str, dict[str, str]] = {}
     for route, entries in tomllib.loads(_FILE.read_text()).items():
-        reasons = found.setdefault(route, {})
+        reasons = results.setdefault(route, {})
         for entry in entries:
             for name in entry["cases"]:
                 if name in reasons:
                     raise ValueError(f"{_FILE.name}: {name} is listed twice")
                 reasons[name] = entry["reason"]
-    return found
+    return results
 
 
 def _section(route: str, reasons: Mapping[str, str]) -> str:

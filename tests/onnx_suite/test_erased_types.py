@@ -16,10 +16,10 @@ def test_types_are_inferred_at_least_as_well_as_by_onnx(is_expanded: bool) -> No
     cases = [c for c in cases_of(kinds=("node",)) if c.is_expanded is is_expanded]
     from tests.onnx_suite.erased_types import Verdict, inferred, verdict  # noqa: PLC0415  needs the oracle
 
-    found = list(inferred(cases))
-    verdicts = {i.case.name: verdict(i.stated, i.ours) for i in found}
+    result = list(inferred(cases))
+    verdicts = {i.case.name: verdict(i.stated, i.ours) for i in result}
     assert [name for name, v in verdicts.items() if v is Verdict.WRONG] == []
-    assert [i.case.name for i in found if i.knows_less] == []
+    assert [i.case.name for i in result if i.knows_less] == []
     assert sum(v is Verdict.EXACT for v in verdicts.values()) >= LEAST_EXACT[is_expanded]
 
 

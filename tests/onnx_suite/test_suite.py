@@ -39,8 +39,8 @@ def cases_of(part: int | None = None, kinds: Sequence[str] | None = None) -> lis
         pytest.skip(f"the cases are those of onnx {SUITE_VERSION}")
     from tests.onnx_suite.cases import KINDS, load_cases  # noqa: PLC0415  needs the oracle
 
-    found = load_cases(kinds or KINDS)
-    return found if part is None else found[part::PARTS]
+    result = load_cases(kinds or KINDS)
+    return result if part is None else result[part::PARTS]
 
 
 def outcomes_of(cases: Sequence[Case], route: str, *, processes: int = 1) -> list[Outcome]:
@@ -87,10 +87,12 @@ def test_what_becomes_an_ark_model_gives_what_the_case_says(part: int) -> None:
     from tests.onnx_suite.outcomes import Verdict  # noqa: PLC0415  needs the oracle
     from tests.onnx_suite.remaining import remaining  # noqa: PLC0415
 
-    found = outcomes_of(cases_of(part), "ark")
+    result = outcomes_of(cases_of(part), "ark")
     known = {*ROUNDED_IN_ARK, *remaining("")}
-    assert [f"{o.case.name}: {o.reason}" for o in found if o.verdict is Verdict.FAIL and o.case.name not in known] == []
-    assert sum(o.verdict is Verdict.PASS for o in found) >= LEAST_THROUGH_ARK
+    assert [
+        f"{o.case.name}: {o.reason}" for o in result if o.verdict is Verdict.FAIL and o.case.name not in known
+    ] == []
+    assert sum(o.verdict is Verdict.PASS for o in result) >= LEAST_THROUGH_ARK
 
 
 @pytest.mark.slow

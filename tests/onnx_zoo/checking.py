@@ -30,7 +30,7 @@ TOLERANCE = 1e-4
 
 @dataclass
 class Outcome:
-    """What a network gave: the worst errors by step, the seconds that each took, and what went wrong."""
+    """The results of a network: the worst errors by step, the seconds that each took, and what went wrong."""
 
     name: str
     errors: dict[str, float] = field(default_factory=dict)
@@ -78,8 +78,8 @@ class Check:
 
     def verify(self) -> None:
         """Loads and verifies; the rules of the format are checked, too."""
-        _, found = commonir.check(self.path)
-        refuse_errors(found)
+        _, diagnostics = commonir.check(self.path)
+        refuse_errors(diagnostics)
 
     def infer(self) -> None:
         """The types of all values are known, the sizes as expressions."""
@@ -126,7 +126,7 @@ class Check:
         session = onnxruntime.InferenceSession(str(again), options, providers=["CPUExecutionProvider"])
 
         def run_theirs(arrays: Arrays) -> Sequence[Array]:
-            return [np.asarray(found) for found in session.run(None, dict(arrays))]
+            return [np.asarray(actual) for actual in session.run(None, dict(arrays))]
 
         return max(self._worst(executable.run), self._worst(run_theirs))
 
@@ -143,16 +143,16 @@ class Check:
         """The worst error over the cases. Names of outputs may have changed, their order has not."""
         worst = 0.0
         for case, expected in zip(self.cases, self.expected, strict=True):
-            found = run(case)
-            arrays = list(found.values()) if isinstance(found, Mapping) else list(found)
+            result = run(case)
+            arrays = list(result.values()) if isinstance(result, Mapping) else list(result)
             if len(arrays) != len(expected):
                 raise ValueError(f"{len(arrays)} outputs instead of {len(expected)}")
             worst = max(worst, relative_error(dict(zip(expected, arrays, strict=True)), expected))
         return worst
 
 
-def refuse_errors(found: Sequence[commonir.Diagnostic]) -> None:
+def refuse_errors(diagnostics: Sequence[commonir.Diagnostic]) -> None:
     """Raise what is more than a warning."""
-    errors = [d for d in found if d.is_error]
+    errors = [d for d in diagnostics if d.is_error]
     if errors:
         raise commonir.DiagnosticError(*errors)

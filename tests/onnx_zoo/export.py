@@ -75,6 +75,6 @@ def _export_dynamo(network: Network, module: nn.Module, arguments: tuple[torch.T
 def run_torch(module: nn.Module, case: dict[str, Array], outputs: tuple[str, ...]) -> dict[str, Array]:
     """Returns what torch gives."""
     with torch.no_grad():
-        found = module(*(torch.from_numpy(array) for array in case.values()))
-    tensors = found if isinstance(found, tuple) else (found,)
+        result = module(*(torch.from_numpy(array) for array in case.values()))
+    tensors = result if isinstance(result, tuple) else (result,)
     return {name: tensor.numpy() for name, tensor in zip(outputs, tensors, strict=True)}

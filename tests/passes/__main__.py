@@ -29,32 +29,32 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=200, help="how many random programs")
     parser.add_argument("--passes", default="canonicalize,cse,sccp,inline,symbol-dce", help="names, with commas")
     parser.add_argument("--show", default="", help="show the programs that differ so")
-    given = parser.parse_args()
-    if given.files is None:
-        sources = [program(seed, 16) for seed in range(given.seeds)]
+    options = parser.parse_args()
+    if options.files is None:
+        sources = [program(seed, 16) for seed in range(options.seeds)]
     else:
-        sources = [s for _, good in files.accepted(given.files, Counter()) for s in good]
-    for name in given.passes.split(","):
-        found = Counter[str]()
+        sources = [s for _, good in files.accepted(options.files, Counter()) for s in good]
+    for name in options.passes.split(","):
+        result = Counter[str]()
         for start in range(0, len(sources), _AT_ONCE):
             part = sources[start : start + _AT_ONCE]
             for source, answer in zip(part, oracle.ask(part, f"--{name}"), strict=True):
                 kind = "refused by mlir-opt" if answer.text is None else _difference(name, source, answer.text)
-                found[kind] += 1
-                if given.show and given.show in kind:
+                result[kind] += 1
+                if options.show and options.show in kind:
                     print(f"{kind}:\n{source}\n{answer.text}")
-        print(f"{name}: " + "; ".join([f"{n} {kind}" for kind, n in found.most_common()]))
+        print(f"{name}: " + "; ".join([f"{n} {kind}" for kind, n in result.most_common()]))
 
 
 def _difference(name: str, source: str, expected: str) -> str:
     """How what our pass leaves differs: by the operations of which there are more or less."""
     try:
-        found = ours(name, source)
+        result = ours(name, source)
     except DiagnosticError as error:
         return f"refused ({error.diagnostics[0].code})"
-    if found.strip() == expected.strip():
-        return "alike"
-    have, want = Counter(_OPERATION.findall(found)), Counter(_OPERATION.findall(expected))
+    if result.strip() == expected.strip():
+        return "equal"
+    have, want = Counter(_OPERATION.findall(result)), Counter(_OPERATION.findall(expected))
     more, less = sorted(have - want), sorted(want - have)
     return " ".join([*[f"+{op}" for op in more], *[f"-{op}" for op in less]]) or "otherwise"
 

@@ -90,16 +90,16 @@ class _Program:
 
 def program(seed: int, operations: int = 12) -> str:
     """A function of so many operations and the constants that they take."""
-    made = _Program(random.Random(seed))
-    arguments = [f"{v}: {t}" for t, values in made.values.items() for v in values]
+    result = _Program(random.Random(seed))
+    arguments = [f"{v}: {t}" for t, values in result.values.items() for v in values]
     for _ in range(operations):
-        made.step()
-    results = [(values[-1], t) for t, values in made.values.items()]
+        result.step()
+    results = [(values[-1], t) for t, values in result.values.items()]
     types = ", ".join([t for _, t in results])
     return "\n".join(
         [
             f"func.func @f{seed}({', '.join(arguments)}) -> ({types}) {{",
-            *made.lines,
+            *result.lines,
             f"  return {', '.join([v for v, _ in results])} : {types}",
             "}",
             "",

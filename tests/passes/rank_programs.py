@@ -17,9 +17,9 @@ from commonir.ir.types import f16, f32
 Array = npt.NDArray[Any]
 
 
-def program(bodies: Sequence[Sequence[str]], held: str = "4xf32") -> str:
+def program(bodies: Sequence[Sequence[str]], element: str = "4xf32") -> str:
     """A program of ranks: of each the lines of its body, which is given `%x` and gives `%y`."""
-    kind = f"tensor<{held}>"
+    kind = f"tensor<{element}>"
     out = ["module {"]
     for rank, lines in enumerate(bodies):
         numbers = f"core.rank = {rank} : i64, core.world_size = {len(bodies)} : i64"
@@ -29,55 +29,55 @@ def program(bodies: Sequence[Sequence[str]], held: str = "4xf32") -> str:
     return "\n".join([*out, "}", ""])
 
 
-def send(value: str, to: int, tag: int, held: str = "4xf32") -> str:
-    return f"core.send {value} {{destination = {to}, tag = {tag}}} : (tensor<{held}>) -> ()"
+def send(value: str, to: int, tag: int, element: str = "4xf32") -> str:
+    return f"core.send {value} {{destination = {to}, tag = {tag}}} : (tensor<{element}>) -> ()"
 
 
-def recv(name: str, source: int, tag: int, held: str = "4xf32") -> str:
-    shape, _, element = held.rpartition("x")
+def recv(name: str, source: int, tag: int, port: str = "4xf32") -> str:
+    shape, _, element = port.rpartition("x")
     sizes = ", ".join(shape.split("x"))
-    stated = f"source = {source}, tag = {tag}, shape = [{sizes}], element = {element}"
-    return f"{name} = core.recv {{{stated}}} : tensor<{held}>"
+    declared = f"source = {source}, tag = {tag}, shape = [{sizes}], element = {element}"
+    return f"{name} = core.recv {{{declared}}} : tensor<{port}>"
 
 
-def add(name: str, a: str, b: str, held: str = "4xf32", kind: str = "add") -> list[str]:
+def add(name: str, a: str, b: str, port: str = "4xf32", kind: str = "add") -> list[str]:
     """The sum, or what `kind` names, as ARK defines it: half precision in single precision, rounded once."""
-    if not held.endswith("f16"):
-        return [f"{name} = core.{kind} {a}, {b} : tensor<{held}>"]
-    wide = held.rpartition("x")[0] + "xf32"
+    if not port.endswith("f16"):
+        return [f"{name} = core.{kind} {a}, {b} : tensor<{port}>"]
+    wide = port.rpartition("x")[0] + "xf32"
     casts = [
-        f"{name}_{n} = core.cast {v} {{to = f32}} : (tensor<{held}>) -> tensor<{wide}>"
+        f"{name}_{n} = core.cast {v} {{to = f32}} : (tensor<{port}>) -> tensor<{wide}>"
         for n, v in zip("ab", (a, b), strict=True)
     ]
-    element = held.rpartition("x")[2]
+    element = port.rpartition("x")[2]
     total = f"{name}_s = core.{kind} {name}_a, {name}_b : tensor<{wide}>"
-    return [*casts, total, f"{name} = core.cast {name}_s {{to = {element}}} : (tensor<{wide}>) -> tensor<{held}>"]
+    return [*casts, total, f"{name} = core.cast {name}_s {{to = {element}}} : (tensor<{wide}>) -> tensor<{port}>"]
 
 
-def ring(rank: int, world: int, x: str = "%p", y: str = "%y", tag: int = 0, held: str = "4xf32") -> list[str]:
+def ring(rank: int, world: int, x: str = "%p", y: str = "%y", tag: int = 0, element: str = "4xf32") -> list[str]:
     """Returns what a rank does in an all-reduce as ARK writes it, with a tag for each rank."""
     out: list[str] = []
     total = x
     for step in range(1, world):
         to, source = (rank + step) % world, (rank - step) % world
         following = y if step == world - 1 else f"{y}_t{step}"
-        out.append(send(x, to, tag + rank, held))
-        out.append(recv(f"{y}_r{step}", source, tag + source, held))
-        out += add(following, total, f"{y}_r{step}", held)
+        out.append(send(x, to, tag + rank, element))
+        out.append(recv(f"{y}_r{step}", source, tag + source, element))
+        out += add(following, total, f"{y}_r{step}", element)
         total = following
     return out
 
 
-def summing(world: int, held: str = "4xf32", rings: int = 1) -> str:
+def summing(world: int, element: str = "4xf32", rings: int = 1) -> str:
     """Each rank squares its tensor; all add up, once or several times in a row."""
     bodies: list[list[str]] = []
     for rank in range(world):
-        lines = add("%p0", "%x", "%x", held, "mul")
+        lines = add("%p0", "%x", "%x", element, "mul")
         for n in range(rings):
             y = "%y" if n == rings - 1 else f"%p{n + 1}"
-            lines += ring(rank, world, f"%p{n}", y, n * world, held)
+            lines += ring(rank, world, f"%p{n}", y, n * world, element)
         bodies.append(lines)
-    return program(bodies, held)
+    return program(bodies, element)
 
 
 Arrays = dict[Value, Array]
@@ -93,11 +93,11 @@ def run(module: Module, inputs: Sequence[Array]) -> list[Array]:
     values: list[Arrays] = [{f.inputs[0]: x} for f, x in zip(functions, inputs, strict=True)]
     pending = [list(f.body.operations) for f in functions]
     sent: Messages = {}
-    given: list[Array] = [*inputs]
+    arguments: list[Array] = [*inputs]
     while any(pending):
         moved = False
         for rank, ops in enumerate(pending):
-            while ops and _step(ops[0], rank, values[rank], sent, given):
+            while ops and _step(ops[0], rank, values[rank], sent, arguments):
                 ops.pop(0)
                 moved = True
         at_sum = [ops[0] if ops else None for ops in pending]
@@ -111,14 +111,14 @@ def run(module: Module, inputs: Sequence[Array]) -> list[Array]:
             moved = True
         if not moved:
             raise RuntimeError("all ranks wait")
-    return given
+    return arguments
 
 
 def _sum(a: Array, b: Array) -> Array:
     return (a.astype(np.float32) + b.astype(np.float32)).astype(a.dtype)
 
 
-def _step(op: Operation, rank: int, values: Arrays, sent: Messages, given: list[Array]) -> bool:
+def _step(op: Operation, rank: int, values: Arrays, sent: Messages, inputs: list[Array]) -> bool:
     """Does one operation; whether it could be done."""
     operands = [values[v] for v in op.operands]
     match op:
@@ -128,20 +128,20 @@ def _step(op: Operation, rank: int, values: Arrays, sent: Messages, given: list[
             sent.setdefault((rank, op.destination, op.tag), []).append(operands[0])
             return True
         case core.Recv():
-            held = sent.get((op.source, rank, op.tag))
-            if not held:
+            stored = sent.get((op.source, rank, op.tag))
+            if not stored:
                 return False
-            made = held.pop(0)
+            result = stored.pop(0)
         case core.Add():
-            made = _sum(operands[0], operands[1])
+            result = _sum(operands[0], operands[1])
         case core.Mul():
-            made = (operands[0].astype(np.float32) * operands[1].astype(np.float32)).astype(operands[0].dtype)
+            result = (operands[0].astype(np.float32) * operands[1].astype(np.float32)).astype(operands[0].dtype)
         case core.Cast():
-            made = operands[0].astype({f16: np.float16, f32: np.float32}[op.to])
+            result = operands[0].astype({f16: np.float16, f32: np.float32}[op.to])
         case ml_program.Return():
-            given[rank] = operands[0]
+            inputs[rank] = operands[0]
             return True
         case _:
             raise NotImplementedError(op.name)
-    values[op.results[0]] = made
+    values[op.results[0]] = result
     return True

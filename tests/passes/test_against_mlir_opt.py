@@ -31,9 +31,9 @@ def pieces(path: Path) -> dict[str, str]:
 
 
 def _name(text: str) -> str:
-    found = re.search(r"(?:func|subgraph) (?:public |private |nested )?@(\w+)", text)
-    assert found is not None, text
-    return found[1]
+    match = re.search(r"(?:func|subgraph) (?:public |private |nested )?@(\w+)", text)
+    assert match is not None, text
+    return match[1]
 
 
 def pass_of(path: Path) -> str:
@@ -62,11 +62,11 @@ def ours(name: str, text: str) -> str:
 def test_program_comes_out_as_mlir_opt_leaves_it(file: str, name: str) -> None:
     path = FOLDER / file
     expected = results(file)[name].strip("\n")
-    found = ours(pass_of(path), pieces(path)[name]).strip("\n")
+    result = ours(pass_of(path), pieces(path)[name]).strip("\n")
     if name in REMAINING.get(path.stem, {}):
-        assert found != expected, f"{name} of {file} is as mlir-opt leaves it: take it out of remaining.toml"
+        assert result != expected, f"{name} of {file} is as mlir-opt leaves it: take it out of remaining.toml"
     else:
-        assert found == expected
+        assert result == expected
 
 
 @pytest.mark.slow_cases("canonicalize")

@@ -37,11 +37,11 @@ def lowered(block: Block, *outputs: Value) -> Module:
     return lower(module)
 
 
-def agree(module: Module, *wanted: object, **inputs: Array) -> None:
-    found = [list(e.prepare(module).run(inputs).values()) for e in ENGINES.values()]
-    found.append(run_onnx(converted(module), inputs))
-    for values in found:
-        assert [v.tolist() for v in values] == list(wanted)
+def agree(module: Module, *expected: object, **inputs: Array) -> None:
+    result = [list(e.prepare(module).run(inputs).values()) for e in ENGINES.values()]
+    result.append(run_onnx(converted(module), inputs))
+    for values in result:
+        assert [v.tolist() for v in values] == list(expected)
 
 
 def counted() -> tuple[Block, Value]:
@@ -67,16 +67,16 @@ def test_operation_that_only_gives_a_size_stays() -> None:
     sizes = block.append(Shape(positions)).output
     zeros = block.append(Fill(sizes, block.append(Const(val=data_of_array(1.5))).output)).output
     module = lowered(block, zeros)
-    (found,) = [op for op in module.main.body.operations if isinstance(op, core.NonZero)]
-    assert [s.name for s in defined_dims(found)] != []
+    (result,) = [op for op in module.main.body.operations if isinstance(op, core.NonZero)]
+    assert [s.name for s in defined_dims(result)] != []
     agree(module, [[1.5, 1.5]] * 3, x=_X)
 
 
 def test_operation_whose_size_nothing_mentions_goes() -> None:
     block = Block([tensor(i32, 4)])
-    found = block.append(core.NonZero(block.arguments[0]))
-    found.results[0].type = tensor(i64, symbol("count", 0), 1)
-    assert [s.name for s in defined_dims(found)] == ["count"]
+    result = block.append(core.NonZero(block.arguments[0]))
+    result.results[0].type = tensor(i64, symbol("count", 0), 1)
+    assert [s.name for s in defined_dims(result)] == ["count"]
     assert remove_unused(block) == 1
 
 
@@ -105,7 +105,7 @@ def test_sizes_that_contradict_each_other_are_refused_when_running() -> None:
     block = Block([tensor(f32, None), tensor(f32, None)], ["x", "y"])
     x, y = [block.append(NonZero(v)).output for v in block.arguments]
     module = lowered(block, block.append(Add(x, y)).output)
-    given = {"x": np.array([1, 1, 0], np.float32), "y": np.array([1, 1, 1], np.float32)}
+    inputs = {"x": np.array([1, 1, 0], np.float32), "y": np.array([1, 1, 1], np.float32)}
     for engine in ENGINES.values():
         with pytest.raises(DiagnosticError):
-            engine.prepare(module).run(given)
+            engine.prepare(module).run(inputs)

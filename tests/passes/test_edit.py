@@ -281,8 +281,8 @@ def test_metadata_are_set_and_removed() -> None:
 
 
 def weight_file(package: Path) -> bytes:
-    (found,) = package.rglob("*.bin")
-    return found.read_bytes()
+    (result,) = package.rglob("*.bin")
+    return result.read_bytes()
 
 
 def test_coremltools_sees_what_was_edited_and_weights_are_the_same_bytes(tmp_path: Path) -> None:

@@ -60,8 +60,8 @@ def test_parts_one_after_another_are_the_whole(form: str, network: str, begin: s
     front = cir.extract(program, [], [begin]) if begin not in inputs else None
     back = cir.extract(program, [begin], [end])
     middle = inputs if front is None else cir.run(front, inputs, engine="reference")
-    given = {v.name: {**inputs, **middle}[v.name] for v in back.inputs}
-    got = cir.run(back, given, engine="reference")[end]
+    arguments = {v.name: {**inputs, **middle}[v.name] for v in back.inputs}
+    got = cir.run(back, arguments, engine="reference")[end]
     whole = cir.edit(program, add_outputs=[end]) if end not in program.main.output_names else program
     np.testing.assert_array_equal(got, cir.run(whole, inputs, engine="reference")[end])
 
@@ -223,5 +223,5 @@ def test_package_holds_only_the_weights_of_the_part_and_loads_in_coremltools(tmp
     )
     assert used <= weights.stat().st_size < used + 1024 < whole.stat().st_size
     loaded = cir.load(tmp_path / "part.mlpackage")
-    given = cir.random_inputs(part)
-    np.testing.assert_array_equal(cir.run(loaded, given)["input_31"], cir.run(part, given)["input_31"])
+    inputs = cir.random_inputs(part)
+    np.testing.assert_array_equal(cir.run(loaded, inputs)["input_31"], cir.run(part, inputs)["input_31"])

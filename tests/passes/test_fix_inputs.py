@@ -55,32 +55,32 @@ def _names(program: cir.Module) -> list[str]:
     return [v.name for v in program.main.inputs]
 
 
-def _found(path: str, given: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:
-    return np.asarray(onnxruntime.InferenceSession(path).run(None, dict(given))[0])
+def _found(path: str, inputs: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:
+    return np.asarray(onnxruntime.InferenceSession(path).run(None, dict(inputs))[0])
 
 
 def test_input_becomes_the_constant_that_is_given(program: cir.Module, tmp_path: Path) -> None:
-    made = cir.edit(program, inputs={"rate": np.asarray(16000)})
-    assert _names(made) == ["x", "w", "scale"]
-    np.testing.assert_allclose(_found(_saved(tmp_path, made), {"x": X, "w": W}), -2 * (X + W))
+    result = cir.edit(program, inputs={"rate": np.asarray(16000)})
+    assert _names(result) == ["x", "w", "scale"]
+    np.testing.assert_allclose(_found(_saved(tmp_path, result), {"x": X, "w": W}), -2 * (X + W))
 
 
 def test_input_becomes_its_default(program: cir.Module, tmp_path: Path) -> None:
-    made = cir.edit(program, inputs={"scale": None, "rate": np.asarray(8000)})
-    assert _names(made) == ["x", "w"]
-    np.testing.assert_allclose(_found(_saved(tmp_path, made), {"x": X, "w": W}), np.exp(2 * (X + W)), 1e-6)
+    result = cir.edit(program, inputs={"scale": None, "rate": np.asarray(8000)})
+    assert _names(result) == ["x", "w"]
+    np.testing.assert_allclose(_found(_saved(tmp_path, result), {"x": X, "w": W}), np.exp(2 * (X + W)), 1e-6)
 
 
 def test_sizes_of_the_constant_are_those_of_other_inputs(program: cir.Module, tmp_path: Path) -> None:
-    made = cir.edit(program, inputs={"w": W, "rate": np.asarray(16000)}, rename={"w": "bias", "x": "data"})
-    data, _scale = made.main.inputs
+    result = cir.edit(program, inputs={"w": W, "rate": np.asarray(16000)}, rename={"w": "bias", "x": "data"})
+    data, _scale = result.main.inputs
     assert (data.name, data.type) == ("data", tensor(f32, 3, 2))
-    np.testing.assert_allclose(_found(_saved(tmp_path, made), {"data": X}), -2 * (X + W))
+    np.testing.assert_allclose(_found(_saved(tmp_path, result), {"data": X}), -2 * (X + W))
 
 
 def test_lowered_program_takes_constants_too(program: cir.Module) -> None:
-    made = cir.edit(cir.lower(program), inputs={"rate": np.asarray(8000), "w": W})
-    np.testing.assert_allclose(np.asarray(cir.run(made, {"x": X})["y"], np.float32), np.exp(2 * (X + W)), 1e-6)
+    result = cir.edit(cir.lower(program), inputs={"rate": np.asarray(8000), "w": W})
+    np.testing.assert_allclose(np.asarray(cir.run(result, {"x": X})["y"], np.float32), np.exp(2 * (X + W)), 1e-6)
 
 
 @pytest.mark.parametrize(
@@ -131,14 +131,14 @@ def _by_rate() -> bytes:
         helper.make_node("If", ["is_slow"], ["y"], then_branch=then, else_branch=orelse),
         helper.make_node("Cast", ["twice"], ["z"], to=TensorProto.FLOAT),
     ]
-    given = [
+    inputs = [
         helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", "n"]),
         helper.make_tensor_value_info("sr", TensorProto.INT64, []),
     ]
     results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("y", "z")]
-    graph = helper.make_graph(nodes, "graph", given, results, [two])
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    return made.SerializeToString()
+    graph = helper.make_graph(nodes, "graph", inputs, results, [two])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return model.SerializeToString()
 
 
 @pytest.mark.parametrize("form", ["onnx", "core"])
@@ -153,12 +153,12 @@ def test_an_input_becomes_a_constant_and_decides_which_branch_stays(form: str, r
     assert [v.name for v in fixed.inputs] == ["x"]
     assert fixed.main.output_names == ("y", "z")
     assert not any(op.name in ("onnx.If", "core.if", "onnx.Equal") for op in fixed.walk())
-    found = cir.run(fixed, {"x": x})
-    np.testing.assert_array_equal(np.asarray(found["y"]), expected[0])
-    np.testing.assert_array_equal(np.asarray(found["z"]), expected[1])
+    outputs = cir.run(fixed, {"x": x})
+    np.testing.assert_array_equal(np.asarray(outputs["y"]), expected[0])
+    np.testing.assert_array_equal(np.asarray(outputs["z"]), expected[1])
     if form == "onnx":
         for name, array in zip(("y", "z"), run_onnx(cir.dumps(fixed), {"x": x}), strict=True):
-            np.testing.assert_array_equal(np.asarray(found[name]), array)
+            np.testing.assert_array_equal(np.asarray(outputs[name]), array)
     # The size is one that only the branch which runs has.
     sized = cir.edit(program, inputs={"sr": np.asarray(rate)}, dims={"n": size, "batch": 2})
     back = cir.run(cir.convert(sized, "coreml"), {"x": x})

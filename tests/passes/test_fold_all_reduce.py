@@ -27,8 +27,8 @@ from tests.formats.ark.model_files import exchange, text
 from tests.passes.rank_programs import Array, add, program, recv, ring, run, send, summing
 
 
-def _program(made: str) -> Module:
-    module = cir.loads(made, format="mlir")
+def _program(element: str) -> Module:
+    module = cir.loads(element, format="mlir")
     assert cir.verify(module) == []
     return module
 
@@ -37,32 +37,32 @@ def _names(module: Module, rank: int = 0) -> list[str]:
     return [op.name.partition(".")[2] for op in module.functions[f"rank{rank}"].body.operations]
 
 
-def _arrays(world: int, held: str, seed: int = 0) -> list[Array]:
+def _arrays(world: int, element: str, seed: int = 0) -> list[Array]:
     """Numbers of very different sizes, so that another order of additions gives other bits."""
     generator = np.random.default_rng(seed)
-    dtype = np.float16 if held.endswith("xf16") else np.float32
-    shape = [int(size) for size in held.split("x")[:-1]]
+    dtype = np.float16 if element.endswith("xf16") else np.float32
+    shape = [int(size) for size in element.split("x")[:-1]]
     return [
         (generator.normal(size=shape) * 4.0 ** generator.integers(-3, 3, shape)).astype(dtype) for _ in range(world)
     ]
 
 
 @pytest.mark.parametrize("world", [2, 3, 4, 8])
-@pytest.mark.parametrize("held", ["4xf32", "2x3xf16", "5xbf16", "3xi32"])
+@pytest.mark.parametrize("element", ["4xf32", "2x3xf16", "5xbf16", "3xi32"])
 @pytest.mark.parametrize("rings", [1, 3])
-def test_sum_of_all_ranks_is_one_all_reduce(world: int, held: str, rings: int) -> None:
-    module = _program(summing(world, held, rings))
+def test_sum_of_all_ranks_is_one_all_reduce(world: int, element: str, rings: int) -> None:
+    module = _program(summing(world, element, rings))
     assert fold_all_reduce(module) == rings
     for rank in range(world):
-        square = ["cast", "cast", "mul", "cast"] if held.endswith("f16") else ["mul"]
+        square = ["cast", "cast", "mul", "cast"] if element.endswith("f16") else ["mul"]
         assert _names(module, rank) == [*square, *["all_reduce"] * rings, "return"]
     assert cir.verify(module) == []
 
 
 @pytest.mark.parametrize("world", [1, 2, 3, 5])
-@pytest.mark.parametrize("held", ["64xf32", "8x8xf16"])
-def test_sums_are_the_same_bit_for_bit(world: int, held: str) -> None:
-    inputs = _arrays(world, held)
+@pytest.mark.parametrize("element", ["64xf32", "8x8xf16"])
+def test_sums_are_the_same_bit_for_bit(world: int, element: str) -> None:
+    inputs = _arrays(world, element)
     # The order that the definition of `core.all_reduce` states.
     expected: list[Array] = []
     squares = [(x.astype(np.float32) ** 2).astype(x.dtype) for x in inputs]
@@ -71,8 +71,8 @@ def test_sums_are_the_same_bit_for_bit(world: int, held: str) -> None:
         for step in range(1, world):
             total = (total.astype(np.float32) + squares[(rank - step) % world].astype(np.float32)).astype(total.dtype)
         expected.append(total)
-    lines = [*add("%p", "%x", "%x", held, "mul"), f"%y = core.all_reduce %p : tensor<{held}>"]
-    folded = _program(program([lines] * world, held))
+    lines = [*add("%p", "%x", "%x", element, "mul"), f"%y = core.all_reduce %p : tensor<{element}>"]
+    folded = _program(program([lines] * world, element))
     expanded = _program(str(folded))
     assert expand_all_reduce(expanded) == 1
     assert "all_reduce" not in _names(expanded)
@@ -84,10 +84,10 @@ def test_sums_are_the_same_bit_for_bit(world: int, held: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["numpy", "reference"])
-@pytest.mark.parametrize("held", ["16xf32", "4x4xf16"])
-def test_engines_give_the_same_bits_for_both(engine: str, held: str) -> None:
-    module = _program(summing(3, held, rings=2))
-    inputs = {f"rank{rank}.x": x for rank, x in enumerate(_arrays(3, held))}
+@pytest.mark.parametrize("element", ["16xf32", "4x4xf16"])
+def test_engines_give_the_same_bits_for_both(engine: str, element: str) -> None:
+    module = _program(summing(3, element, rings=2))
+    inputs = {f"rank{rank}.x": x for rank, x in enumerate(_arrays(3, element))}
     folded = cir.optimize(module, passes=["fold-all-reduce"])
     expanded = cir.optimize(folded, passes=["expand-all-reduce"])
     assert _names(folded).count("all_reduce") == 2
@@ -112,8 +112,8 @@ def test_tags_of_the_program_are_not_used_again() -> None:
 
 
 def test_order_of_operands_does_not_matter() -> None:
-    made = summing(2).replace("core.add %p0, %y_r1", "core.add %y_r1, %p0")
-    assert fold_all_reduce(_program(made)) == 1
+    result = summing(2).replace("core.add %p0, %y_r1", "core.add %y_r1, %p0")
+    assert fold_all_reduce(_program(result)) == 1
 
 
 def test_all_sends_may_come_first() -> None:
@@ -243,7 +243,7 @@ NOT_FOLDED: list[tuple[Callable[[], str], str, str]] = [
 
 
 @pytest.mark.parametrize(("make", "reason", "where"), NOT_FOLDED)
-def test_what_is_no_all_reduce_stays_and_is_reported(make: Callable[[], str], reason: str, where: str) -> None:
+def test_what_is_not_an_all_reduce_stays_and_is_reported(make: Callable[[], str], reason: str, where: str) -> None:
     module = _program(make())
     reports: list[RuleReport] = []
     after = cir.optimize(module, passes=["fold-all-reduce"], reports=reports)
@@ -340,8 +340,8 @@ def test_command_takes_files_of_ark_to_the_core_and_back(tmp_path: Path) -> None
     inputs = {"x": np.linspace(0, 1, 4, dtype=np.float32)}
     expected = 2 * np.exp(inputs["x"])
     for rank in (0, 1):
-        found = cir.run(cir.load(tmp_path / "back.rank0.ark.json"), inputs)[f"rank{rank}.y"]
-        np.testing.assert_allclose(found.astype(np.float32), expected, rtol=1e-6)
+        result = cir.run(cir.load(tmp_path / "back.rank0.ark.json"), inputs)[f"rank{rank}.y"]
+        np.testing.assert_allclose(result.astype(np.float32), expected, rtol=1e-6)
 
 
 def test_programs_of_ark_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

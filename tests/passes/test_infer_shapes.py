@@ -66,9 +66,9 @@ def test_sizes_that_meet_in_a_broadcast_are_not_taken_to_be_equal() -> None:
 def test_a_size_known_only_when_running_has_a_name_that_goes_on() -> None:
     module, block = _module({"x": tensor(f32, N)})
     (x,) = block.arguments
-    found = _add(block, onnx.NonZero.build({"X": x}, [unknown]), "found")
-    turned = _add(block, onnx.Transpose.build({"data": found}, [unknown]), "turned")
-    assert _inferred(module, block, [found, turned]) == [
+    result = _add(block, onnx.NonZero.build({"X": x}, [unknown]), "found")
+    turned = _add(block, onnx.Transpose.build({"data": result}, [unknown]), "turned")
+    assert _inferred(module, block, [result, turned]) == [
         'tensor<1x"found_1 where found_1 >= 0"xi64>', 'tensor<"found_1 where found_1 >= 0"x1xi64>'
     ]  # fmt: skip
 
@@ -95,8 +95,8 @@ def test_what_a_loop_carries_has_a_size_that_changes_from_round_to_round() -> No
     module, block = _module({"x": tensor(f32, N, 3), "n": tensor(i64)})
     x, n = block.arguments
     inner = Block([tensor(i64), tensor(boolean), unknown], ("i", "c", "acc"))
-    _, going, held = inner.arguments
-    longer = _add(inner, onnx.Concat.build({"inputs": (held, x), "axis": 0}, [unknown]), "longer")
+    _, going, stored = inner.arguments
+    longer = _add(inner, onnx.Concat.build({"inputs": (stored, x), "axis": 0}, [unknown]), "longer")
     first = _add(inner, onnx.Shape.build({"data": x}, [unknown]), "first")
     inner.append(onnx.Return((going, longer, first)))
     loop = onnx.Loop.build({"M": n, "v_initial": (x,), "body": Region([inner])}, [unknown, unknown])
@@ -104,5 +104,5 @@ def test_what_a_loop_carries_has_a_size_that_changes_from_round_to_round() -> No
     assert _inferred(module, block, loop.results) == [
         'tensor<"Loop_0 where Loop_0 >= 0"x3xf32>', 'tensor<"Loop_0_2 where Loop_0_2 >= 0"x2xi64>'
     ]  # fmt: skip
-    assert str(held.type) == 'tensor<"acc_0 where acc_0 >= 0"x3xf32>'
+    assert str(stored.type) == 'tensor<"acc_0 where acc_0 >= 0"x3xf32>'
     assert str(longer.type) == 'tensor<"N + acc_0 where acc_0 >= 0"x3xf32>'

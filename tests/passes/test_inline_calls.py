@@ -37,9 +37,9 @@ def test_each_call_runs_on_its_own_operands() -> None:
     block.append(ml_program.Return((twice, once)))
     module.body.append(ml_program.Func("main", FunctionType((_KIND,), (_KIND, _KIND)), Region([block]), ("a", "b")))
 
-    made = inline_calls(module)
-    assert list(made.functions) == ["main"]
-    assert [op.name for op in made.main.body.operations] == ["core.mul", "core.neg", "core.mul", "ml_program.return"]
-    found = REFERENCE.prepare(made).run({"x": np.array([2, -3], np.float32)})
-    np.testing.assert_array_equal(found["a"], [16, 81])
-    np.testing.assert_array_equal(found["b"], [4, 9])
+    built = inline_calls(module)
+    assert list(built.functions) == ["main"]
+    assert [op.name for op in built.main.body.operations] == ["core.mul", "core.neg", "core.mul", "ml_program.return"]
+    result = REFERENCE.prepare(built).run({"x": np.array([2, -3], np.float32)})
+    np.testing.assert_array_equal(result["a"], [16, 81])
+    np.testing.assert_array_equal(result["b"], [4, 9])

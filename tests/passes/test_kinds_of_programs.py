@@ -31,8 +31,8 @@ def saved(program: Module, folder: Path) -> Module:
     """The program written, checked and read again."""
     path = folder / "m.mlpackage"
     cir.save(program, path)
-    module, found = cir.check(path)
-    assert found == []
+    module, diagnostics = cir.check(path)
+    assert diagnostics == []
     assert module is not None
     return module
 
@@ -112,8 +112,8 @@ def test_dropped_output_leaves_what_changes_a_state(tmp_path: Path) -> None:
 def test_part_that_reads_a_state_also_writes_it(tmp_path: Path) -> None:
     part = saved(cir.extract(kind("accumulator"), [], ["read_state_0"]), tmp_path)
     state = cir.State()
-    given = {"x": np.ones((2, 3), np.float16)}
-    results = [float(cir.run(part, given, state=state)["read_state_0"][0, 0]) for _ in range(3)]
+    inputs = {"x": np.ones((2, 3), np.float16)}
+    results = [float(cir.run(part, inputs, state=state)["read_state_0"][0, 0]) for _ in range(3)]
     assert results == [0.0, 1.0, 2.0]
 
 

@@ -116,8 +116,8 @@ def test_the_region_that_runs_is_lowered_alone(name: str) -> None:
     make, holds = CASES[name]
     lowered = cir.lower(make(holds))
     assert [op.name for op in lowered.nested() if op.regions] == ["ml_program.func"]
-    (found,) = cir.run(lowered, {"x": X}).values()
-    assert found.tolist() == ([-1.0, 2.0] if holds else [1.0, -2.0])
+    (result,) = cir.run(lowered, {"x": X}).values()
+    assert result.tolist() == ([-1.0, 2.0] if holds else [1.0, -2.0])
 
 
 def test_a_region_of_effects_that_does_not_run_is_left_out() -> None:
@@ -149,7 +149,7 @@ def test_constants_are_propagated_through_the_region_that_runs() -> None:
         "^bb0(%a: tensor<2xf32>): tosa.yield %a : tensor<2xf32> }",
         "else { ^bb0(%b: tensor<2xf32>): tosa.yield %x : tensor<2xf32> }",
     )
-    made = cir.optimize(module, passes=["sccp"])
-    (returned,) = made.main.outputs
+    optimized = cir.optimize(module, passes=["sccp"])
+    (returned,) = optimized.main.outputs
     assert isinstance(returned.owner, Operation)
     assert returned.owner.name == "tosa.const"

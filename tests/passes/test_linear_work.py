@@ -115,7 +115,7 @@ def test_work_grows_as_the_program_does(name: str, program: Callable[[int], str]
     assert long - middle < 2.3 * (middle - short)
 
 
-def test_rules_are_made_ready_once_for_all_functions() -> None:
+def test_rules_are_prepared_once_for_all_functions() -> None:
     _work(_functions_that_are_called, "inline", 2)
     few, many = [_work(_functions_that_are_called, "inline", count) for count in (2, 12)]
     assert many < 2 * few

@@ -29,8 +29,8 @@ def _module(inputs: Sequence[Value], operations: Sequence[Operation], outputs: S
     block = Block([v.type for v in inputs], [v.name for v in inputs], "CoreML5")
     for operation in operations:
         block.append(operation)
-    for given, argument in zip(inputs, block.arguments, strict=True):
-        given.replace_all_uses_with(argument)
+    for arguments, argument in zip(inputs, block.arguments, strict=True):
+        arguments.replace_all_uses_with(argument)
     stands = dict(zip(inputs, block.arguments, strict=True))
     values = tuple(stands.get(v, v) for v in outputs)
     block.append(Return.build({"values": values, "names": tuple(v.name for v in outputs)}, ()))
@@ -100,8 +100,11 @@ def test_nested_programs_of_core_operations_are_kept() -> None:
         branch.block.append(core.Yield((relu.results[0],)))
     chosen = core.If(condition, *branches)
     lowered = lower(_module([x, condition], [relu, chosen], chosen.results))
-    (kept,) = [op for op in lowered.nested() if isinstance(op, core.If)]
-    assert [[op.name for op in region.block.operations] for region in kept.regions] == [["core.yield"], ["core.yield"]]
+    (preserved,) = [op for op in lowered.nested() if isinstance(op, core.If)]
+    assert [[op.name for op in region.block.operations] for region in preserved.regions] == [
+        ["core.yield"],
+        ["core.yield"],
+    ]
 
 
 def test_a_branch_that_never_runs_is_not_lowered(tmp_path: Path) -> None:
@@ -125,5 +128,5 @@ def test_a_branch_that_never_runs_is_not_lowered(tmp_path: Path) -> None:
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), path)
     lowered = cir.lower(cir.load(path))
     assert [op.name for op in lowered.function(None).walk() if op.regions] == ["ml_program.func"]
-    found = cir.run(lowered, {"x": np.array([[1, 2]], np.float32), "given": np.array([1, 2])})
-    assert found["y"].tolist() == [[-1, -2]]
+    outputs = cir.run(lowered, {"x": np.array([[1, 2]], np.float32), "given": np.array([1, 2])})
+    assert outputs["y"].tolist() == [[-1, -2]]

@@ -63,16 +63,16 @@ def test_nodes_out_of_order_run(path: str) -> None:
 
 
 def test_nodes_out_of_order_are_reported_with_what_helps(path: str) -> None:
-    _, found = commonir.check(path)
-    reported = [(d.code.id, d.help) for d in found if d.is_error]
+    _, diagnostics = commonir.check(path)
+    reported = [(d.code.id, d.help) for d in diagnostics if d.is_error]
     assert set(reported) == {("E0401", "`cir opt` puts the operations in order")}
 
 
 def test_optimized_program_is_in_order(path: str, tmp_path: Path) -> None:
-    made = str(tmp_path / "made.onnx")
-    commonir.save(commonir.optimize(commonir.load(path)), made)
-    onnx.checker.check_model(made, full_check=True)
-    np.testing.assert_allclose(_given_by_onnxruntime(made), -np.exp(X), 1e-6)
+    result = str(tmp_path / "made.onnx")
+    commonir.save(commonir.optimize(commonir.load(path)), result)
+    onnx.checker.check_model(result, full_check=True)
+    np.testing.assert_allclose(_given_by_onnxruntime(result), -np.exp(X), 1e-6)
 
 
 def test_program_out_of_order_converts(path: str, tmp_path: Path) -> None:

@@ -78,8 +78,8 @@ def program(target: str) -> Module:
 def check_written(before: Module, after: Module, path: Path) -> None:
     """Saves a program, and compares what the file holds with the program before."""
     cir.save(after, path)
-    written, found = cir.check(path)
-    assert [str(d) for d in found] == []
+    written, diagnostics = cir.check(path)
+    assert [str(d) for d in diagnostics] == []
     assert written is not None
     if "ark.json" not in path.name:  # `compress` removes names, and says so
         assert written.main.output_names == before.main.output_names

@@ -117,8 +117,8 @@ def test_options_reach_the_pass(text: str, expected: tuple[bool, int | None, str
 def test_wrong_pipelines_are_refused_with_the_reason(text: str, message: str, help: str | None) -> None:
     with pytest.raises(cir.DiagnosticError) as caught:
         pipeline_of(text, Passes())
-    (found,) = caught.value.diagnostics
-    assert (found.message, found.help) == (message, help)
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.message, diagnostic.help) == (message, help)
 
 
 def test_passes_run_in_order() -> None:

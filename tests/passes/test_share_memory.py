@@ -24,8 +24,8 @@ def test_no_byte_is_given_to_two_buffers_at_one_step() -> None:
         for n, (a, p) in enumerate(placed):
             for b, q in placed[:n]:
                 assert not _at_once(a, b) or p + a.size_bytes <= q or q + b.size_bytes <= p
-        held = [sum(b.size_bytes for b in buffers if b.start <= step <= b.stop) for step in range(151)]
-        assert peak_of(buffers) == (max(held), held.index(max(held)))
+        tensor = [sum(b.size_bytes for b in buffers if b.start <= step <= b.stop) for step in range(151)]
+        assert peak_of(buffers) == (max(tensor), tensor.index(max(tensor)))
 
 
 def test_buffers_that_are_never_needed_at_once_lie_at_one_place() -> None:

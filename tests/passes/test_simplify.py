@@ -17,8 +17,8 @@ import commonir as cir
 
 def _model(path: Path, nodes: list[onnx.NodeProto], constants: dict[str, Any], shape: list[Any]) -> None:
     infos = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", shape), ("y", None))]
-    held = [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
-    graph = helper.make_graph(nodes, "g", infos[:1], infos[1:], held)
+    stored = [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
+    graph = helper.make_graph(nodes, "g", infos[:1], infos[1:], stored)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
 
 
@@ -59,7 +59,7 @@ CASES = {
     "dropout of a trained network goes": (
         [_node("Dropout", "x", "d"), _node("Relu", "d", "y")], {}, {"Relu": 1},
     ),
-    "what nobody uses goes": (
+    "unused operations are removed": (
         [_node("Exp", "x", "unused"), _node("Relu", "x", "y")], {}, {"Relu": 1},
     ),
     "an output keeps its name": (
@@ -122,17 +122,17 @@ def test_a_program_becomes_simpler_and_computes_the_same(name: str, tmp_path: Pa
     cir.save(cir.optimize(cir.load(before)), after)
     assert Counter(node.op_type for node in onnx.load(after).graph.node) == left
     x = np.random.default_rng(0).standard_normal((2, 3)).astype(np.float32)
-    expected, found = (onnxruntime.InferenceSession(str(path)).run(["y"], {"x": x})[0] for path in (before, after))
-    np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-6)
+    expected, result = (onnxruntime.InferenceSession(str(path)).run(["y"], {"x": x})[0] for path in (before, after))
+    np.testing.assert_allclose(np.asarray(result), np.asarray(expected), rtol=1e-6)
 
 
 def test_a_constant_that_would_be_much_larger_stays_computed(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     nodes = [_node("Expand", "w s", "e"), _node("Add", "x e", "y")]
     _model(path, nodes, {"w": np.float32(1), "s": np.array([4, 1000], np.int64)}, [4, 1000])
-    kept = cir.optimize(cir.load(path), max_growth_bytes=15_000)
+    preserved = cir.optimize(cir.load(path), max_growth_bytes=15_000)
     computed = cir.optimize(cir.load(path), max_growth_bytes=16_000)
-    assert [sum(cir.summarize(m).operations.values()) for m in (kept, computed)] == [2, 1]
+    assert [sum(cir.summarize(m).operations.values()) for m in (preserved, computed)] == [2, 1]
 
 
 def test_the_program_given_is_not_changed(tmp_path: Path) -> None:

@@ -39,11 +39,11 @@ def finished(block: Block, *outputs: Value) -> Module:
     """A module with one function, from one number to numbers."""
     block.append(ml_program.Return(outputs))
     signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in outputs]))
-    made = Module()
-    made.body.append(COUNT.clone_shallow((), ()))
+    result = Module()
+    result.body.append(COUNT.clone_shallow((), ()))
     names = tuple([f"y{n}" for n in range(len(outputs))])
-    made.body.append(ml_program.Func("main", signature, Region([block]), names))
-    return made
+    result.body.append(ml_program.Func("main", signature, Region([block]), names))
+    return result
 
 
 def loop() -> Module:
@@ -81,8 +81,8 @@ def test_loop_that_stores_goes_on_with_what_it_stored(engine: str) -> None:
     module = loop()
     assert cir.verify(module) == []
     executable = cir.prepare(module, engine=engine)
-    found = [executable.run({"x": np.array(n, np.float32)}) for n in (3, 0, 2)]
-    assert [(float(out["y0"]), float(out["y1"])) for out in found] == [(0, 3), (3, 3), (3, 5)]
+    result = [executable.run({"x": np.array(n, np.float32)}) for n in (3, 0, 2)]
+    assert [(float(out["y0"]), float(out["y1"])) for out in result] == [(0, 3), (3, 3), (3, 5)]
 
 
 @pytest.mark.parametrize("engine", ["reference", "numpy", "onnxruntime"])

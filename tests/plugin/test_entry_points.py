@@ -63,9 +63,9 @@ def test_operations_verify_print_lower_and_run(engine: str) -> None:
 def test_a_wrong_use_of_an_operation_is_reported_as_one_of_ours() -> None:
     with pytest.raises(cir.DiagnosticError) as caught:
         parse_module(PROGRAM.replace("2.500000e-01", "-1.000000e+00"), Dialects())
-    (found,) = caught.value.diagnostics
-    assert found.code.id == "E0505"
-    assert found.message == "demo.blend: attribute 'weight' must be positive, found -1.0"
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code.id == "E0505"
+    assert diagnostic.message == "demo.blend: attribute 'weight' must be positive, found -1.0"
 
 
 def test_a_format_is_recognized_by_content_and_a_conversion_leads_back(tmp_path: Path, run: Cir) -> None:
@@ -134,8 +134,8 @@ def test_a_pass_takes_its_place_in_a_pipeline_with_its_options(tmp_path: Path, r
 def test_an_engine_runs_programs(tmp_path: Path) -> None:
     model = tmp_path / "model.demo"
     model.write_text("#demo 1\ninput a 2\nt = total a a\noutput t\n")
-    found = cir.run(cir.load(model), {"a": np.array([0.3, 0.6], np.float32)}, engine="demo-rounding")
-    assert found["t"].tolist() == [1.0, 1.0]
+    outputs = cir.run(cir.load(model), {"a": np.array([0.3, 0.6], np.float32)}, engine="demo-rounding")
+    assert outputs["t"].tolist() == [1.0, 1.0]
 
 
 def test_tutorial_shows_the_package_and_what_commands_print(

@@ -100,9 +100,9 @@ try:
 except cir.DiagnosticError as error:
     print(*error.diagnostics)
 """
-    said = run_with_plugin(installed, "-c", script).stdout
-    assert "E0505" in said
-    assert "demo.blend: attribute 'weight' must be positive, found -1.0" in said
+    output = run_with_plugin(installed, "-c", script).stdout
+    assert "E0505" in output
+    assert "demo.blend: attribute 'weight' must be positive, found -1.0" in output
 
 
 @pytest.mark.slow

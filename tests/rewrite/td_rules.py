@@ -67,9 +67,9 @@ def body(rules: Rules, lines: str, *, inputs: int = 2, type: str = F, reports: l
     """Returns what rules make of the lines of a function, as text, without what is around them."""
     arguments = ", ".join([f"%arg{n}: {type}" for n in range(inputs)])
     module = parse_module(f"func.func @f({arguments}) {{\n{lines}\nreturn\n}}", Dialects(rules.dialects))
-    made = optimize(module, passes=(), rules=rules.rewrites, reports=reports)
-    assert [str(d) for d in verify(made, Dialects(rules.dialects))] == []
-    printed = [line.strip() for line in print_module(made, naming=Naming.MLIR).splitlines()]
+    optimized = optimize(module, passes=(), rules=rules.rewrites, reports=reports)
+    assert [str(d) for d in verify(optimized, Dialects(rules.dialects))] == []
+    printed = [line.strip() for line in print_module(optimized, naming=Naming.MLIR).splitlines()]
     return "\n".join(printed[2 : printed.index("return")])
 
 

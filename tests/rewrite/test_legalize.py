@@ -87,8 +87,8 @@ def _operations(module: Module) -> list[Operation]:
 
 def _legalized(build: Build, *rules: object, version: str = "v2", element: object = f32) -> Module:
     module = core_module(build, {"x": tensor(element, 2)})  # pyright: ignore[reportArgumentType]
-    found = Rules.members({str(n): r for n, r in enumerate((*_STRUCTURE, *rules))})
-    return legalize(module, Rules(found), Dialects([_DIALECT]), Target("t", version))
+    result = Rules.members({str(n): r for n, r in enumerate((*_STRUCTURE, *rules))})
+    return legalize(module, Rules(result), Dialects([_DIALECT]), Target("t", version))
 
 
 def test_rule_of_the_most_specific_definition_comes_first() -> None:
@@ -96,8 +96,8 @@ def test_rule_of_the_most_specific_definition_comes_first() -> None:
     def general(op: core.Unary, context: Context, x: Value) -> Value:
         return Power(x, base=3.0).y
 
-    made = _legalized(lambda x: core.neg(core.exp(x)), general, neg)
-    assert [op.name for op in _operations(made)] == ["t.power", "t.negate"]
+    result = _legalized(lambda x: core.neg(core.exp(x)), general, neg)
+    assert [op.name for op in _operations(result)] == ["t.power", "t.negate"]
 
 
 def test_rules_are_tried_in_order_until_one_applies() -> None:
@@ -149,8 +149,8 @@ def test_what_the_version_cannot_say_is_the_reason(base: float, element: object,
 
     with pytest.raises(DiagnosticError) as caught:
         _legalized(core.exp, power, version="v1", element=element)
-    (found,) = caught.value.diagnostics
-    assert found.notes == (note,)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.notes == (note,)
 
 
 def test_operation_without_rule_is_expanded_by_its_reference() -> None:
@@ -162,8 +162,8 @@ def test_operation_without_rule_is_expanded_by_its_reference() -> None:
     def sigmoid(op: core.Sigmoid, context: Context, x: Value) -> Value:
         return Negate(x).y
 
-    made = _legalized(core.silu, mul, sigmoid)
-    assert [op.name for op in _operations(made)] == ["t.negate", "t.new"]
+    result = _legalized(core.silu, mul, sigmoid)
+    assert [op.name for op in _operations(result)] == ["t.negate", "t.new"]
 
 
 def test_rule_may_give_operations_that_are_legalized_in_turn() -> None:
@@ -171,9 +171,9 @@ def test_rule_may_give_operations_that_are_legalized_in_turn() -> None:
     def exp(op: core.Exp, context: Context, x: Value) -> Value:
         return Power(core.neg(New(x).y)).y
 
-    made = _legalized(core.exp, exp, neg)
-    assert [op.name for op in _operations(made)] == ["t.new", "t.negate", "t.power"]
-    first, second, third = _operations(made)
+    result = _legalized(core.exp, exp, neg)
+    assert [op.name for op in _operations(result)] == ["t.new", "t.negate", "t.power"]
+    first, second, third = _operations(result)
     assert second.operands == first.results
     assert third.operands == second.results
 
@@ -235,8 +235,8 @@ def test_hoisted_operation_stands_before_what_uses_it_and_is_shared() -> None:
             context.memo["key"] = context.hoist(New(context.prologue.arguments[0]))
         return Negate(context.memo["key"]).y
 
-    made = _legalized(lambda x: core.neg(core.neg(x)), shared)
-    assert [op.name for op in _operations(made)] == ["t.new", "t.negate", "t.negate"]
+    result = _legalized(lambda x: core.neg(core.neg(x)), shared)
+    assert [op.name for op in _operations(result)] == ["t.new", "t.negate", "t.negate"]
 
 
 def test_rules_in_a_cycle_are_a_fault_of_the_rules() -> None:
@@ -281,5 +281,5 @@ def test_nesting_costs_no_stack() -> None:
     def constant(op: core.Constant, context: Context) -> Value:
         return context.prologue.arguments[0]
 
-    made = _legalized(build, if_, yielded, equal, constant)
-    assert [op.name for op in _operations(made)] == ["t.negate"]
+    result = _legalized(build, if_, yielded, equal, constant)
+    assert [op.name for op in _operations(result)] == ["t.negate"]

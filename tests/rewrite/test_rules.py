@@ -72,7 +72,7 @@ class Halves(MlirOp, name="t.halves", traits=(Pure,)):
 
 
 class End(MlirOp, name="t.end", traits=(Terminator,)):
-    """What is returned."""
+    """The returned value."""
 
     values: tuple[Value, ...] = operand(AnyType, variadic=True)
 
@@ -107,9 +107,9 @@ def test_source_of_two_operations_becomes_one() -> None:
     end = block.append(End((last.y,)))
     done = rewrite(_whole(block), RuleSet([term(Relu, term(Add, x, y)) >> term(Fused, x, y, "relu")]))
     assert _names(block) == ["t.fused", "t.end"]
-    made = end.values[0].owner
-    assert isinstance(made, Fused)
-    assert (made.lhs, made.rhs, made.activation) == (a, b, "relu")
+    result = end.values[0].owner
+    assert isinstance(result, Fused)
+    assert (result.lhs, result.rhs, result.activation) == (a, b, "relu")
     assert done.total() == 1
 
 
@@ -158,9 +158,9 @@ def test_attributes_are_matched_bound_checked_and_computed() -> None:
     assert dict(done) == {"one": 1, "twice": 2}
     assert end.values[1] is a
     assert _names(block) == ["t.scale", "t.end"]
-    made = end.values[0].owner
-    assert isinstance(made, Scale)
-    assert made.factor == 15.0
+    result = end.values[0].owner
+    assert isinstance(result, Scale)
+    assert result.factor == 15.0
 
 
 def test_check_of_an_attribute_restricts_a_rule() -> None:
@@ -206,9 +206,9 @@ def test_equally_discriminating_rules_are_refused_by_name() -> None:
     one, two = (term(Add, x, y) >> x).named("left"), (term(Add, x, z) >> z).named("right")
     with pytest.raises(DiagnosticError) as caught:
         RuleSet([one, two])
-    (found,) = caught.value.diagnostics
-    assert found.code.id == "E0606"
-    assert found.message == "rules left and right match the same operations and are equally discriminating"
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code.id == "E0606"
+    assert diagnostic.message == "rules left and right match the same operations and are equally discriminating"
     assert len(list(RuleSet([one, two.preferred(1)]))) == 2
 
 
@@ -221,7 +221,7 @@ def test_equally_discriminating_rules_are_refused_by_name() -> None:
         (term(Concat, (x,)) >> x, term(Concat, (x, y)) >> term(Add, x, y)),
     ],
 )
-def test_rules_that_never_match_the_same_are_no_fault(first: object, second: object) -> None:
+def test_rules_that_never_match_the_same_are_not_faults(first: object, second: object) -> None:
     RuleSet([first, second])  # pyright: ignore[reportArgumentType]
 
 
@@ -265,9 +265,9 @@ def test_all_operands_of_a_group_are_one_variable() -> None:
     outer = block.append(Concat((block.append(Concat((a, b))).y,)))
     end = block.append(End((outer.y,)))
     rewrite(_whole(block), RuleSet([term(Concat, (term(Concat, x),)) >> term(Concat, x)]))
-    made = end.values[0].owner
-    assert isinstance(made, Concat)
-    assert made.parts == (a, b)
+    result = end.values[0].owner
+    assert isinstance(result, Concat)
+    assert result.parts == (a, b)
     assert _names(block) == ["t.concat", "t.end"]
 
 
@@ -276,8 +276,8 @@ def test_operands_in_either_order() -> None:
     block, (a, b) = _program(F, F)
     block.append(End((block.append(Add(b, block.append(Relu(a)).y)).sum,)))
     rewrite(_whole(block), rules)
-    made = next(op for op in block.operations if isinstance(op, Fused))
-    assert (made.lhs, made.rhs) == (a, b)
+    result = next(op for op in block.operations if isinstance(op, Fused))
+    assert (result.lhs, result.rhs) == (a, b)
 
 
 def test_results_of_a_named_operation_are_used_and_several_results_are_replaced() -> None:
@@ -293,11 +293,11 @@ def test_results_of_a_named_operation_are_used_and_several_results_are_replaced(
 
 
 def test_function_that_gives_nothing_leaves_the_operation() -> None:
-    made = Computed("nothing", lambda value: None if value else value, (x,))
+    result = Computed("nothing", lambda value: None if value else value, (x,))
     block, (a,) = _program(F)
     relu = block.append(Relu(a))
     block.append(End((relu.y,)))
-    rules = RuleSet([term(Relu, x) >> made])
+    rules = RuleSet([term(Relu, x) >> result])
     assert not rewrite(_whole(block), rules)
     assert list(rules.mismatches(relu).values()) == ["nothing gives nothing for it"]
 

@@ -54,8 +54,8 @@ LEAVES = (*NAMES, *NAMES, "F32Tensor:$x", "AnyTensor", "I32Attr:$k", "K", "K:$k"
 def _dag(random: Random, depth: int) -> str:
     head = random.choice(HEADS)
     label = random.choice(("", "", "", ":$n", ":$n__1"))
-    wanted = {"Add": 2, "Scale": 2}.get(head, 1)
-    count = wanted if random.random() < 0.85 else random.randrange(4)
+    expected = {"Add": 2, "Scale": 2}.get(head, 1)
+    count = expected if random.random() < 0.85 else random.randrange(4)
     items = [
         _dag(random, depth - 1) if depth and random.random() < 0.35 else random.choice(LEAVES) for _ in range(count)
     ]
@@ -103,14 +103,14 @@ def test_random_rules_are_loaded_or_refused(tmp_path: Path, seed: int) -> None:
     path = tmp_path / "rules.td"
     path.write_text(OPERATIONS + "\n".join([_rule(random) for _ in range(random.choice((1, 1, 4)))]))
     try:
-        rules = cir.load_rules(path, functions={"known": lambda *given: given[0] if given else None})
+        rules = cir.load_rules(path, functions={"known": lambda *inputs: inputs[0] if inputs else None})
     except DiagnosticError as error:
         assert all(d.code.id in {"E0604", "E0605", "E0606", "E0608", "E0260", "E0261"} for d in error.diagnostics)
         return
     program = cir.loads(PROGRAM, format="mlir", dialects=rules.dialects)
     try:
-        made = cir.optimize(program, passes=(), rules=rules.rewrites, reports=[])
+        optimized = cir.optimize(program, passes=(), rules=rules.rewrites, reports=[])
     except DiagnosticError as error:
         assert error.diagnostics[0].code.id == "E0607"
         return
-    assert cir.verify(made, dialects=rules.dialects) == []
+    assert cir.verify(optimized, dialects=rules.dialects) == []

@@ -179,9 +179,9 @@ def test_locations_are_copied_named_and_fused(tmp_path: Path) -> None:
       "d.print"(%3) : ({F}) -> ()
       "d.print"(%5) : ({F}) -> ()
       return }}"""
-    made = optimize(parse_module(text, Dialects(rules.dialects)), passes=(), rules=rules.rewrites)
-    found = [str(op.location) for op in made.walk() if op.name == "d.note"]
-    assert found == ['loc("one")', 'loc("made")', 'loc(fused<"both">["six", "five"])']
+    optimized = optimize(parse_module(text, Dialects(rules.dialects)), passes=(), rules=rules.rewrites)
+    result = [str(op.location) for op in optimized.walk() if op.name == "d.note"]
+    assert result == ['loc("one")', 'loc("made")', 'loc(fused<"both">["six", "five"])']
 
 
 @pytest.mark.slow
@@ -278,14 +278,14 @@ def test_native_calls_are_python_functions(tmp_path: Path) -> None:
         functions,
     )
     scale = '"d.scale"({}) {{k = {} : i32}} ' + UNARY
-    made = '%0 = "d.scale"(%arg0) <{{k = {} : i32}}> ' + UNARY
+    result = '%0 = "d.scale"(%arg0) <{{k = {} : i32}}> ' + UNARY
     for first, second, k in (
         (scale.format("%arg0", 3), scale.format("%0", 5), 2),
         (f'"d.neg"(%arg0) {UNARY}', scale.format("%0", 5), 50),
         (f'"d.neg"(%arg0) {UNARY}', f'"d.neg"(%0) {UNARY}', 7),
         (f'"d.cast"(%arg0) {UNARY}', scale.format("%0", 2), 6),
     ):
-        assert body(rules, f"%0 = {first}\n%1 = {second}\n{_use('%1')}").splitlines()[0] == made.format(k)
+        assert body(rules, f"%0 = {first}\n%1 = {second}\n{_use('%1')}").splitlines()[0] == result.format(k)
 
 
 def test_native_call_gives_values_by_number(tmp_path: Path) -> None:
@@ -410,8 +410,8 @@ def test_rules_that_say_what_cannot_be_are_refused_all_at_once(tmp_path: Path) -
     either = ("Pat<(Add (either $x, $y, $z)), (Neg $x)>", "E0604: 'either' is of two operands of a source")
     rules = [*WRONG, *WRONG_HERE, either]
     text = "\n".join([f"def R{n} : {text};" for n, (text, _) in enumerate(rules)])
-    found = [f.replace(f"rule R{n}: ", "") for n, f in enumerate(faults(tmp_path, _CALLS + text, {"f": lambda x: x}))]
-    assert found == [message for _, message in rules]
+    result = [f.replace(f"rule R{n}: ", "") for n, f in enumerate(faults(tmp_path, _CALLS + text, {"f": lambda x: x}))]
+    assert result == [message for _, message in rules]
 
 
 @pytest.mark.parametrize("text", [text for text, _ in WRONG])
@@ -442,8 +442,8 @@ def test_constraints_in_c_are_registered_functions(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_benefit_then_names_decide_as_in_mlir(tmp_path: Path) -> None:
     """Rules without names come after those with names, in their order, which is that of mlir-tblgen."""
-    made = [("def", 3), ("def", 2), ("def Late", 1), ("def Early", 4)]
-    text = "\n".join([f'{head} : Pat<(Neg $x), (Scale $x, ConstantAttr<I32Attr, "{k}">)>;' for head, k in made])
+    result = [("def", 3), ("def", 2), ("def Late", 1), ("def Early", 4)]
+    text = "\n".join([f'{head} : Pat<(Neg $x), (Scale $x, ConstantAttr<I32Attr, "{k}">)>;' for head, k in result])
     rules = loaded(tmp_path, text)
     assert all(r.precedence is Precedence.ORDER for r in rules.rewrites)
     ours = [r.results[0].fields["k"].value for r in rules.rewrites]  # pyright: ignore[reportAttributeAccessIssue]
@@ -469,13 +469,13 @@ def test_ambiguous_rules_of_todays_form_are_refused_on_request(tmp_path: Path) -
 
 
 def test_a_name_that_tablegen_does_not_know_is_the_only_fault(tmp_path: Path) -> None:
-    found = faults(tmp_path, "def One : Pat<(Scale $x), (Neg $x)>;\ndef Two : Pat<(Neg $x), (Nag $x)>;")
-    assert len(found) == 1
+    diagnostics = faults(tmp_path, "def One : Pat<(Scale $x), (Neg $x)>;\ndef Two : Pat<(Neg $x), (Nag $x)>;")
+    assert len(diagnostics) == 1
 
 
 def test_all_faults_of_a_file_are_reported_with_their_lines(tmp_path: Path) -> None:
-    found = faults(tmp_path, "def One : Pat<(Scale $x), (Neg $x)>;\ndef Two : Pat<(Neg $x), (Scale $x)>;")
-    assert [f.partition(": ")[2][:9] for f in found] == ["rule One:", "rule Two:"]
+    diagnostics = faults(tmp_path, "def One : Pat<(Scale $x), (Neg $x)>;\ndef Two : Pat<(Neg $x), (Scale $x)>;")
+    assert [f.partition(": ")[2][:9] for f in diagnostics] == ["rule One:", "rule Two:"]
 
 
 def test_result_of_another_type_is_not_put_in_place(tmp_path: Path) -> None:
@@ -492,5 +492,5 @@ def test_result_of_another_type_is_not_put_in_place(tmp_path: Path) -> None:
 def test_refused_match_leaves_no_uses_behind(tmp_path: Path) -> None:
     rules = loaded(tmp_path, "def R : Pat<(Cast (Neg:$n $x)), (Neg (Neg $n))>;")
     lines = f'{_neg("%0", "%arg0")}\n%1 = "d.cast"(%0) : ({F}) -> tensor<?xf32>'
-    # Were operations left that use it, `d.neg` could not be removed with the cast that nobody uses.
+    # Were operations left that use it, `d.neg` could not be removed with the unused cast.
     assert body(rules, lines) == ""

@@ -93,8 +93,8 @@ def _why(folder: Path, patterns: str, attributes: str = "k = 1 : i32") -> str:
     """Returns what the attribute of the operation says that rules make of `d.a` on two arguments."""
     rules = load_rules(_file(folder, OPERATIONS + patterns))
     line = f'%0 = "d.a"(%a, %b) {{{attributes}}} : ({F}, {F}) -> {F}'
-    made = _made(rules, f"func.func @f(%a: {F}, %b: {F}) -> {F} {{\n{line}\nreturn %0 : {F}\n}}")
-    return made.partition("why = ")[2].partition(" ")[0]
+    result = _made(rules, f"func.func @f(%a: {F}, %b: {F}) -> {F} {{\n{line}\nreturn %0 : {F}\n}}")
+    return result.partition("why = ")[2].partition(" ")[0]
 
 
 def test_rules_as_printed_transform_a_program(tmp_path: Path) -> None:
@@ -169,9 +169,9 @@ def test_rules_on_one_class_of_several_versions_apply_to_all(tmp_path: Path) -> 
     )
     to_clip = load_rules(_file(tmp_path, text + "def To : Pat<(Relu $x), (Clip $x, Low, High)>;"))
     reports: list[RuleReport] = []
-    made = cir.optimize(cir.load(model), passes=(), rules=to_clip.rewrites, reports=reports)
+    optimized = cir.optimize(cir.load(model), passes=(), rules=to_clip.rewrites, reports=reports)
     assert (reports[0].applied, reports[0].mismatches) == (14, ())
-    cir.save(made, tmp_path / "clipped.mlpackage")
+    cir.save(optimized, tmp_path / "clipped.mlpackage")
     back = load_rules(_file(tmp_path, text + "def Back : Pat<(Clip $x, Low, High), (Relu $x)>;"))
     reports.clear()
     cir.optimize(cir.load(tmp_path / "clipped.mlpackage"), passes=(), rules=back.rewrites, reports=reports)
@@ -248,8 +248,8 @@ def test_operations_of_known_dialects_need_no_arguments_in_the_file(tmp_path: Pa
     assert rules.dialects == ()
     lines = f"%0 = tosa.sub %a, %b : ({F}, {F}) -> {F}\n%1 = tosa.add %0, %b : ({F}, {F}) -> {F}"
     lines += f"\n%2 = tosa.abs %1 : ({F}) -> {F}\n%3 = tosa.abs %2 : ({F}) -> {F}\nreturn %3 : {F}"
-    made = _made(rules, f"func.func @f(%a: {F}, %b: {F}) -> {F} {{\n{lines}\n}}")
-    assert [line.strip() for line in made.splitlines()[2:4]] == [
+    result = _made(rules, f"func.func @f(%a: {F}, %b: {F}) -> {F} {{\n{lines}\n}}")
+    assert [line.strip() for line in result.splitlines()[2:4]] == [
         f"%0 = tosa.abs %arg0 : ({F}) -> {F}",
         f"return %0 : {F}",
     ]

@@ -101,12 +101,12 @@ def rules(tmp_path_factory: pytest.TempPathFactory) -> Rules:
 def test_program_comes_out_as_mlir_opt_canonicalizes_it(name: str, rules: Rules) -> None:
     text = f"func.func @f(%a: i32, %b: i32, %p: i1, %n: i8, %m: i8) -> i32 {{\n{PROGRAMS[name]}\n}}"
     reports: list[RuleReport] = []
-    made = cir.optimize(cir.loads(text, format="mlir"), passes=(), rules=rules.rewrites, reports=reports)
+    optimized = cir.optimize(cir.loads(text, format="mlir"), passes=(), rules=rules.rewrites, reports=reports)
     assert {r.name: r.applied for r in reports if r.applied} == {name: 1}
     # Constants go to the beginning, which rules alone do not do.
-    tidied = cir.optimize(made, passes=["canonicalize"])
+    tidied = cir.optimize(optimized, passes=["canonicalize"])
     assert print_module(tidied, naming=Naming.MLIR) == upstream(text, "--canonicalize").stdout
-    assert print_module(made, naming=Naming.MLIR).count("arith.") == upstream(text, "--canonicalize").stdout.count(
+    assert print_module(optimized, naming=Naming.MLIR).count("arith.") == upstream(text, "--canonicalize").stdout.count(
         "arith."
     )
 

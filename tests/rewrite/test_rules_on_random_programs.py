@@ -79,14 +79,14 @@ def random_program(seed: int, size: int) -> str:
 
 def _uses_are_right(root: Operation) -> bool:
     """Returns whether each value knows its users as operations have it as an operand."""
-    found: dict[Value, Counter[Operation]] = {}
+    results: dict[Value, Counter[Operation]] = {}
     ops = list(root.walk())
     for op in ops:
         for v in op.operands:
-            found.setdefault(v, Counter())[op] += 1
+            results.setdefault(v, Counter())[op] += 1
     values = [v for op in ops for v in op.results]
     values += [a for op in ops for region in op.regions for block in region.blocks for a in block.arguments]
-    return all(v.use_count == sum(found.get(v, Counter()).values()) for v in values) and found.keys() <= set(values)
+    return all(v.use_count == sum(results.get(v, Counter()).values()) for v in values) and results.keys() <= set(values)
 
 
 def _outputs(program: cir.Module, arrays: dict[str, np.ndarray]) -> list[list[int]]:
@@ -99,15 +99,15 @@ def _outputs(program: cir.Module, arrays: dict[str, np.ndarray]) -> list[list[in
 def test_rules_leave_what_a_program_computes(seed: int, size: int, choice: int) -> None:
     program = cir.loads(random_program(seed, size), format="mlir")
     chosen = Random(choice).sample(IDENTITIES, 10)
-    made = cir.optimize(program, passes=(), rules=chosen)
-    assert cir.verify(made) == []
-    assert _uses_are_right(made)
+    optimized = cir.optimize(program, passes=(), rules=chosen)
+    assert cir.verify(optimized) == []
+    assert _uses_are_right(optimized)
     arrays = Random(seed)
     inputs = {
         name: np.array([arrays.choice((0, 1, -1, 2**31 - 1, arrays.getrandbits(31))) for _ in range(3)], np.int32)
         for name in ("a", "b")
     }
-    assert _outputs(made, inputs) == _outputs(program, inputs)
+    assert _outputs(optimized, inputs) == _outputs(program, inputs)
 
 
 @settings(max_examples=40, deadline=None)
@@ -148,11 +148,11 @@ def test_reports_count_what_was_applied() -> None:
         [f"%{n} = arith.addi {'%a' if n == 0 else f'%{n - 1}'}, %c : {I}" for n in range(5)]
     )
     reports: list[RuleReport] = []
-    made = cir.optimize(
+    optimized = cir.optimize(
         cir.loads(f"{text}\nreturn %4 : {I}\n}}", format="mlir"), passes=(), rules=IDENTITIES[:1], reports=reports
     )
     assert [(r.applied, r.mismatches) for r in reports] == [(5, ())]
-    assert not [op for op in made.walk() if op.name == "arith.addi"]
+    assert not [op for op in optimized.walk() if op.name == "arith.addi"]
 
 
 @pytest.mark.slow_cases("8000")
@@ -161,5 +161,5 @@ def test_long_chains_are_rewritten_without_recursion(length: int) -> None:
     lines = [f"%{n} = arith.addi {'%a' if n == 0 else f'%{n - 1}'}, %c : {I}" for n in range(length)]
     body = "\n".join([f"%c = arith.constant dense<0> : {I}", *lines, f"return %{length - 1} : {I}"])
     program = cir.loads(f"func.func @main(%a: {I}) -> {I} {{\n{body}\n}}", format="mlir")
-    made = cir.optimize(program, passes=(), rules=IDENTITIES)
-    assert [op.name for op in made.walk()] == ["builtin.module", "func.func", "func.return"]
+    optimized = cir.optimize(program, passes=(), rules=IDENTITIES)
+    assert [op.name for op in optimized.walk()] == ["builtin.module", "func.func", "func.return"]

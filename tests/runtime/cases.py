@@ -310,9 +310,9 @@ def pad(r: Random) -> Case:
     before, after = (tuple(int(n) for n in r.integers(0, 3, x.ndim)) for _ in range(2))
     mode = list(core.PadMode)[int(r.integers(0, 3))]
     amounts = list(zip(before, after, strict=True))
-    given: dict[str, Any] = {"constant_values": 1.5} if mode is core.PadMode.CONSTANT else {}
+    inputs: dict[str, Any] = {"constant_values": 1.5} if mode is core.PadMode.CONSTANT else {}
     build = lambda v: core.pad(v, before, after, mode, 1.5)  # noqa: E731
-    return Case(build, {"x": x}, lambda: np.pad(x, amounts, mode.value, **given))
+    return Case(build, {"x": x}, lambda: np.pad(x, amounts, mode.value, **inputs))
 
 
 @case

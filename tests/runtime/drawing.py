@@ -61,17 +61,17 @@ def onnx_results(kind: str, arrays: Sequence[Array | None], outputs: int = 1, **
     """Returns what onnxruntime gives for one ONNX operator (opset 21)."""
     onnx, ort = oracle("onnx"), oracle("onnxruntime")
     helper = onnx.helper
-    given = {f"x{n}": a for n, a in enumerate(arrays) if a is not None}
+    arguments = {f"x{n}": a for n, a in enumerate(arrays) if a is not None}
     names = [f"x{n}" if a is not None else "" for n, a in enumerate(arrays)]
-    made = [f"y{n}" for n in range(outputs)]
-    node = helper.make_node(kind, names, made, **attributes)
+    result = [f"y{n}" for n in range(outputs)]
+    node = helper.make_node(kind, names, result, **attributes)
     kind_of = helper.np_dtype_to_tensor_dtype
-    inputs = [helper.make_tensor_value_info(n, kind_of(a.dtype), a.shape) for n, a in given.items()]
-    results = [helper.make_empty_tensor_value_info(n) for n in made]
+    inputs = [helper.make_tensor_value_info(n, kind_of(a.dtype), a.shape) for n, a in arguments.items()]
+    results = [helper.make_empty_tensor_value_info(n) for n in result]
     graph = helper.make_graph([node], "one", inputs, results)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
     session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return list(session.run(None, given))
+    return list(session.run(None, arguments))
 
 
 def flat_pads(pads: Sequence[tuple[int, int]]) -> list[int]:

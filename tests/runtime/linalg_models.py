@@ -107,20 +107,20 @@ class Emitter:
         *lead, _ = shape = self._shapes[x]
         rank = len(shape)
         out = self.filled([*lead, "1"], start, x)
-        made = self._new([*lead, "1"])
+        result = self._new([*lead, "1"])
         dims = ", ".join(f"d{n}" for n in range(rank))
-        kept = ", ".join([*[f"d{n}" for n in range(rank - 1)], "0"])
+        preserved = ", ".join([*[f"d{n}" for n in range(rank - 1)], "0"])
         iterators = ", ".join(['"parallel"'] * (rank - 1) + ['"reduction"'])
-        maps = f"affine_map<({dims}) -> ({dims})>, affine_map<({dims}) -> ({kept})>"
+        maps = f"affine_map<({dims}) -> ({dims})>, affine_map<({dims}) -> ({preserved})>"
         operands = f"ins({x} : {self.types[x]}) outs({out} : {self.types[out]})"
         self.lines += [
-            f"{made} = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{iterators}]}} {operands} {{",
+            f"{result} = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{iterators}]}} {operands} {{",
             f"^bb0(%in0: {self.element}, %out: {self.element}):",
             f"  %s = {operation} %in0, %out : {self.element}",
             f"  linalg.yield %s : {self.element}",
             f"}} -> {self.types[out]}",
         ]
-        return made
+        return result
 
     def softmax(self, x: str) -> str:
         """Along the last axis, by its parts."""
@@ -134,20 +134,20 @@ class Emitter:
     def product(self, a: str, b: str) -> str:
         """Products of batches of matrices."""
         shape = [*self._shapes[a][:2], self._shapes[b][2]]
-        out, made = self.filled(shape, "0.0", a), self._new(shape)
+        out, result = self.filled(shape, "0.0", a), self._new(shape)
         ins = f"ins({a}, {b} : {self.types[a]}, {self.types[b]})"
         kind = self.types[out]
-        self.lines.append(f"{made} = linalg.batch_matmul {ins} outs({out} : {kind}) -> {kind}")
-        return made
+        self.lines.append(f"{result} = linalg.batch_matmul {ins} outs({out} : {kind}) -> {kind}")
+        return result
 
     def transposed(self, x: str) -> str:
         """The last two axes exchanged."""
         batch, rows, columns = self._shapes[x]
         out = self.empty([batch, columns, rows], x)
-        made = self._new([batch, columns, rows])
+        result = self._new([batch, columns, rows])
         outs = f"outs({out} : {self.types[out]})"
-        self.lines.append(f"{made} = linalg.transpose ins({x} : {self.types[x]}) {outs} permutation = [0, 2, 1]")
-        return made
+        self.lines.append(f"{result} = linalg.transpose ins({x} : {self.types[x]}) {outs} permutation = [0, 2, 1]")
+        return result
 
     def dense(self, x: str, weight: str, bias: str) -> str:
         """A linear layer; the weight is broadcast to the batch, as exporters do."""
@@ -155,9 +155,9 @@ class Emitter:
         rows, columns = self._shapes[weight]
         whole = self.empty([batch, rows, columns], x)
         wide = self.generic([weight], [(1, 2)], whole, range(3), ["parallel"] * 3, [f"linalg.yield %in0 : {e}"])
-        made = self.product(x, wide)
+        result = self.product(x, wide)
         return self.pointwise(
-            [made, bias], self._shapes[made], [f"%s = arith.addf %in0, %in1 : {e}", f"linalg.yield %s : {e}"]
+            [result, bias], self._shapes[result], [f"%s = arith.addf %in0, %in1 : {e}", f"linalg.yield %s : {e}"]
         )
 
     def normalized(self, x: str, scale: str, bias: str) -> str:

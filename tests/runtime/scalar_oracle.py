@@ -118,9 +118,9 @@ def scalar_result(kernel: Kernel, extents: Mapping[str, int], arrays: Mapping[st
     """The result of a kernel, in double precision."""
 
     def number(p: Dim, env: Mapping[str, int]) -> int:
-        found = substitute(p, dict(env))
-        assert isinstance(found, int)
-        return found
+        result = substitute(p, dict(env))
+        assert isinstance(result, int)
+        return result
 
     def value(e: Expr, env: dict[str, int]) -> Number:
         match e:

@@ -52,10 +52,10 @@ class Layer:
 
     def attributes(self) -> dict[str, Any]:
         """The attributes of an ONNX layer for the functions."""
-        given = list(self.parameters or [p for f in self.functions for p in f.usual])
+        inputs = list(self.parameters or [p for f in self.functions for p in f.usual])
         alpha, beta = list[float](), list[float]()
         for f in self.functions:
-            own, given = given[: len(f.usual)], given[len(f.usual) :]
+            own, inputs = inputs[: len(f.usual)], inputs[len(f.usual) :]
             alpha, beta = alpha + own[:1], beta + own[1:]
         names = [_NAMES.get(f, f.value.title().replace("_", "")) for f in self.functions]
         each = self.count
@@ -63,8 +63,8 @@ class Layer:
         return {n: v for n, v in {**out, "clip": self.clip}.items() if v not in ([], None)}
 
     def arrays(self, **more: Array) -> dict[str, Array]:
-        given = {"x": self.x, "w": self.weight, "r": self.recurrent, "h": self.state, "b": self.bias}
-        return {**given, **more, "n": self.lengths}
+        inputs = {"x": self.x, "w": self.weight, "r": self.recurrent, "h": self.state, "b": self.bias}
+        return {**inputs, **more, "n": self.lengths}
 
     def expected(self, name: str, of_state: Array, *states: Array | None, **attributes: Any) -> Sequence[Array]:
         bias = np.concatenate([self.bias, of_state], 1)
@@ -103,8 +103,15 @@ def gru(r: Random) -> Case:
 def lstm(r: Random) -> Case:
     layer = Layer(r, 4)
     cell, peephole = floats(r, *layer.state.shape), floats(r, layer.count, 3 * layer.hidden)
-    given = layer.arrays(p=peephole)
-    arrays = {"x": given.pop("x"), "w": given.pop("w"), "r": given.pop("r"), "h": given.pop("h"), "c": cell, **given}
+    inputs = layer.arrays(p=peephole)
+    arrays = {
+        "x": inputs.pop("x"),
+        "w": inputs.pop("w"),
+        "r": inputs.pop("r"),
+        "h": inputs.pop("h"),
+        "c": cell,
+        **inputs,
+    }
 
     def build(x: Value, w: Value, r: Value, h: Value, c: Value, b: Value, p: Value, n: Value) -> Sequence[Value]:
         return core.lstm(
@@ -126,7 +133,7 @@ def scan(r: Random) -> Case:
     def build(v: Value, s: Value) -> Sequence[Value]:
         row = TensorType(f32, x.shape[1:])
         first = core.broadcast_to(s, x.shape[1:])
-        body = core.nested([row, row], lambda state, given: (core.add(state, given), core.mul(state, given)))
+        body = core.nested([row, row], lambda state, inputs: (core.add(state, inputs), core.mul(state, inputs)))
         return core.scan((first,), (v,), body, is_reverse)
 
     def expected() -> Sequence[Array]:
@@ -183,9 +190,9 @@ def sparse_to_dense(r: Random) -> Case:
     mask = r.random(sizes(r)) < 0.6
     mask.reshape(-1)[-1] = True
     values = floats(r, int(mask.sum()))
-    wanted = np.zeros(mask.shape, np.float32)
-    wanted[mask] = values
-    return Case(core.sparse_to_dense, {"mask": mask, "values": values}, lambda: wanted)
+    expected = np.zeros(mask.shape, np.float32)
+    expected[mask] = values
+    return Case(core.sparse_to_dense, {"mask": mask, "values": values}, lambda: expected)
 
 
 @case
@@ -210,10 +217,10 @@ def sparse_dequantize(r: Random) -> Case:
     mask, bits, count = masked(r)
     values, counts = r.integers(-128, 128, count).astype(np.int8), scales(r, bits.shape)
     scale = np.abs(floats(r, *counts)) + np.float32(0.1)
-    given = core.constant(ArrayData(TensorType(i8, values.shape), values))
+    inputs = core.constant(ArrayData(TensorType(i8, values.shape), values))
     factors = core.constant(ArrayData(TensorType(f32, scale.shape), scale))
     wide = np.broadcast_to(scale, bits.shape)[bits != 0]
-    return Case(lambda: core.sparse_dequantize(mask, given, factors), {}, lambda: wide * values.astype(np.float32))
+    return Case(lambda: core.sparse_dequantize(mask, inputs, factors), {}, lambda: wide * values.astype(np.float32))
 
 
 @case

@@ -27,17 +27,17 @@ from commonir.symbolic import symbol
 from tests.runtime.programs import program
 
 
-def findings(types: dict[str, TensorType], given: Mapping[str, object]) -> list[tuple[object, str]]:
+def findings(types: dict[str, TensorType], inputs: Mapping[str, object]) -> list[tuple[object, str]]:
     function = program(lambda *vs: vs, types).main
     with pytest.raises(DiagnosticError) as error:
-        bind(function, given)
+        bind(function, inputs)
     return [(d.code, str(d)) for d in error.value.diagnostics]
 
 
 def test_misspelt_input_is_reported_with_the_nearest_name_and_the_missing_one() -> None:
-    found = findings({"image": tensor(f32, 1)}, {"imge": np.zeros(1, np.float32)})
-    assert [code for code, _ in found] == [UNKNOWN_INPUT, MISSING_INPUT]
-    assert "did you mean 'image'?" in found[0][1]
+    diagnostics = findings({"image": tensor(f32, 1)}, {"imge": np.zeros(1, np.float32)})
+    assert [code for code, _ in diagnostics] == [UNKNOWN_INPUT, MISSING_INPUT]
+    assert "did you mean 'image'?" in diagnostics[0][1]
 
 
 def test_element_type_is_not_converted_silently() -> None:
@@ -78,8 +78,8 @@ def test_rank_and_size_are_reported_with_input_and_axis() -> None:
 
 def test_symbol_bound_to_two_sizes_is_reported_with_both_places() -> None:
     n = symbol("n")
-    given = {"x": np.zeros(2, np.float32), "y": np.zeros(3, np.float32)}
-    ((code, text),) = findings({"x": tensor(f32, n), "y": tensor(f32, n)}, given)
+    inputs = {"x": np.zeros(2, np.float32), "y": np.zeros(3, np.float32)}
+    ((code, text),) = findings({"x": tensor(f32, n), "y": tensor(f32, n)}, inputs)
     assert code is WRONG_DIMENSIONS
     assert "axis 0 of input 'y': 'n' is 2 (axis 0 of input 'x'), found 3" in text
 
@@ -88,8 +88,8 @@ def test_symbol_below_its_least_value_and_expression_that_does_not_fit_are_repor
     n = symbol("n", 2)
     ((_, least),) = findings({"x": tensor(f32, n)}, {"x": np.zeros(1, np.float32)})
     assert "'n' is at least 2, found 1" in least
-    given = {"x": np.zeros(2, np.float32), "y": np.zeros(5, np.float32)}
-    ((_, expression),) = findings({"x": tensor(f32, n), "y": tensor(f32, n * 2)}, given)
+    inputs = {"x": np.zeros(2, np.float32), "y": np.zeros(5, np.float32)}
+    ((_, expression),) = findings({"x": tensor(f32, n), "y": tensor(f32, n * 2)}, inputs)
     assert "expected 2*n = 4, found 5" in expression
 
 
@@ -139,9 +139,9 @@ def test_size_of_an_unknown_dimension_is_reported_with_those_there_are() -> None
     assert random_inputs(module, dims={"batch": 3})["x"].shape == (3, 2)
     with pytest.raises(DiagnosticError) as error:
         random_inputs(module, dims={"bacth": 3})
-    (found,) = error.value.diagnostics
-    assert (found.code.id, found.message) == ("E0712", "no input has a dimension 'bacth'")
-    assert (found.notes, found.help) == (("dynamic dimensions: batch",), "did you mean 'batch'?")
+    (diagnostic,) = error.value.diagnostics
+    assert (diagnostic.code.id, diagnostic.message) == ("E0712", "no input has a dimension 'bacth'")
+    assert (diagnostic.notes, diagnostic.help) == (("dynamic dimensions: batch",), "did you mean 'batch'?")
 
 
 @pytest.mark.parametrize("shape", [(2**62, 2**62), (2**40,)])

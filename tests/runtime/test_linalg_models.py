@@ -1,4 +1,4 @@
-"""Models as exporters write them in linalg run here, by LLVM's tools and by IREE alike."""
+"""Models as exporters write them in linalg run here, in LLVM's tools and in IREE."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def _input(shape: tuple[int, ...]) -> Array:
 
 
 def _found(source: str, x: Array, engine: str = "numpy") -> Array:
-    (found,) = cir.run(cir.loads(source, format="mlir"), {"x": x}, engine=engine).values()
-    return np.asarray(found)
+    (result,) = cir.run(cir.loads(source, format="mlir"), {"x": x}, engine=engine).values()
+    return np.asarray(result)
 
 
 @pytest.mark.slow_cases("transformer*")
@@ -74,9 +74,9 @@ def test_models_give_what_iree_makes_of_them(name: str) -> None:
 def test_globals_go_on_from_call_to_call_as_with_iree() -> None:
     program, compiled, state = cir.loads(STATEFUL, format="mlir"), Compiled(STATEFUL), cir.State()
     for x in (np.array([[9, 0], [0, 0]], "i4"), np.array([[0, 0], [50, 0]], "i4"), np.zeros((2, 2), "i4")):
-        (found,) = cir.run(program, {"x": x}, state=state).values()
+        (result,) = cir.run(program, {"x": x}, state=state).values()
         (expected,) = compiled.run("main", [x])
-        assert np.asarray(found).tolist() == expected.tolist()
+        assert np.asarray(result).tolist() == expected.tolist()
 
 
 @pytest.mark.slow
@@ -89,5 +89,5 @@ def test_command_runs_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(["run", str(model), f"x=@{values}", "--save", str(results)]) == 0
     capsys.readouterr()
     ((expected,),) = results_of_calls(source, [Call(function, [x])])
-    (found,) = read_arrays(results).values()
-    assert np.allclose(found, expected, rtol=1e-5, atol=1e-5)
+    (result,) = read_arrays(results).values()
+    assert np.allclose(result, expected, rtol=1e-5, atol=1e-5)

@@ -23,23 +23,23 @@ ENGINES = ("numpy", "reference")
 
 def _program(text: str) -> Module:
     dialects = Dialects()
-    made = parse_module(text, dialects)
-    assert verify(made, dialects) == []
-    return made
+    result = parse_module(text, dialects)
+    assert verify(result, dialects) == []
+    return result
 
 
 def _run(
     program: Module, inputs: Mapping[str, Array] | None = None, *, state: cir.State | None = None, engine: str = "numpy"
 ) -> list[list[float]]:
-    found = cir.run(program, inputs, state=state, engine=engine)
-    return [np.asarray(x).tolist() for x in found.values()]
+    outputs = cir.run(program, inputs, state=state, engine=engine)
+    return [np.asarray(x).tolist() for x in outputs.values()]
 
 
 def _fault(program: Module, inputs: Mapping[str, Array] | None = None) -> tuple[str, str]:
     with pytest.raises(cir.DiagnosticError) as refused:
         cir.run(program, inputs)
-    (found,) = refused.value.diagnostics
-    return found.code.id, found.message
+    (diagnostic,) = refused.value.diagnostics
+    return diagnostic.code.id, diagnostic.message
 
 
 STATE = "ml_program.global private mutable @state(dense<[1, 2]> : tensor<2xi32>) : tensor<2xi32>\n"
@@ -101,7 +101,7 @@ ml_program.subgraph @f(%new: tensor<2xi32>) -> (tensor<2xi32>, tensor<2xi32>) {{
     assert _run(_program(after), new) == [[5, 6], [5, 6]]
 
 
-def test_token_given_from_outside_and_returned_is_no_input_and_no_output() -> None:
+def test_token_given_from_outside_and_returned_is_neither_input_nor_output() -> None:
     text = (
         STATE
         + """\
@@ -176,8 +176,8 @@ ml_program.func @swap(%x: tensor<?xi32>) -> tensor<?xi32> {
 }
 """
     program, state = _program(text), cir.State()
-    given = {"x": np.array([7], np.int32)}
-    assert [_run(program, given, state=state, engine=engine) for _ in range(2)] == [[[2, 4, 6]], [[14]]]
+    inputs = {"x": np.array([7], np.int32)}
+    assert [_run(program, inputs, state=state, engine=engine) for _ in range(2)] == [[[2, 4, 6]], [[14]]]
 
 
 def test_global_of_a_nested_module_is_found_by_its_path() -> None:
@@ -282,8 +282,8 @@ def test_check_reports_an_order_that_does_not_exist(tmp_path: Path) -> None:
         "ml_program.subgraph @f() {\n%0 = core.add %1, %1 : tensor<f32>\n"
         "%1 = core.add %0, %0 : tensor<f32>\nml_program.output\n}\n"
     )
-    _, found = cir.check(path)
-    assert [d.code.id for d in found] == ["E0405"]
+    _, diagnostics = cir.check(path)
+    assert [d.code.id for d in diagnostics] == ["E0405"]
 
 
 # -- extern values
@@ -298,8 +298,8 @@ ml_program.func @f() -> tensor<?xf32> {
 
 
 def test_extern_value_is_found_by_the_name_of_its_global() -> None:
-    given = {"w": np.array([1.5, 2.5], np.float32), "other": np.zeros(3)}
-    assert _run(cir.with_externs(_program(EXTERN), given)) == [[1.5, 2.5]]
+    inputs = {"w": np.array([1.5, 2.5], np.float32), "other": np.zeros(3)}
+    assert _run(cir.with_externs(_program(EXTERN), inputs)) == [[1.5, 2.5]]
 
 
 def test_extern_value_that_is_not_given_is_named() -> None:

@@ -45,9 +45,9 @@ def _read(type: str, text: str) -> np.ndarray:
     ],
 )
 def test_a_number_is_a_value_of_the_type_of_its_input(type: str, text: str, expected: np.generic) -> None:
-    found = _read(type, text)
-    assert (found.dtype, found.shape) == (expected.dtype, ())
-    np.testing.assert_array_equal(found, expected)
+    result = _read(type, text)
+    assert (result.dtype, result.shape) == (expected.dtype, ())
+    np.testing.assert_array_equal(result, expected)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +96,6 @@ def test_run_and_compare_take_values_of_scalars_in_all_formats(
     assert [float(v) for v in read_arrays(out).values()] == [1.5, 3.0]
     assert main(["compare", model, "--engines", "reference,numpy", "x=1.5", "y=-2"]) == 0
     assert main(["run", str(program), "c=7", "n=1.5"]) != 0
-    said = capsys.readouterr().err
-    assert "'c' is i1, which '7' is not a value of" in said
-    assert "'n' is index, which '1.5' is not a value of" in said
+    output = capsys.readouterr().err
+    assert "'c' is i1, which '7' is not a value of" in output
+    assert "'n' is index, which '1.5' is not a value of" in output

@@ -40,12 +40,12 @@ def program(tmp_path: Path) -> cir.Module:
 def test_sizes_known_when_running_and_those_that_do(program: cir.Module, engine: str) -> None:
     with pytest.raises(cir.DiagnosticError) as error:
         cir.run(program, {"x": np.zeros((3, 4, 2), np.float32)}, engine=engine)
-    (found,) = error.value.diagnostics
-    assert (found.code.id, found.message) == (
+    (diagnostic,) = error.value.diagnostics
+    assert (diagnostic.code.id, diagnostic.message) == (
         "E0707",
         "core.reshape: number of elements: expected 2*b*s = 24, found 18*b = 54",
     )
-    assert (found.notes, found.help) == (("sizes: b = 3, s = 4",), "it holds for s = 9")
+    assert (diagnostic.notes, diagnostic.help) == (("sizes: b = 3, s = 4",), "it holds for s = 9")
 
 
 def test_comparing_reports_the_same(program: cir.Module) -> None:

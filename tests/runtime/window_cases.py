@@ -201,9 +201,9 @@ def non_max_suppression(r: Random) -> Case:
 
     def expected() -> Array:
         rows = onnx_results("NonMaxSuppression", [boxes, scores[:, None], np.array(7), np.array(0.3, np.float32)])[0]
-        kept = np.zeros((2, 7), bool)
-        kept[rows[:, 0], rows[:, 2]] = True
-        return kept
+        preserved = np.zeros((2, 7), bool)
+        preserved[rows[:, 0], rows[:, 2]] = True
+        return preserved
 
     return Case(lambda b, s: core.non_max_suppression(b, s, 0.3), {"boxes": boxes, "scores": scores}, expected)
 
@@ -243,9 +243,9 @@ def dft(r: Random) -> Case:
     def expected() -> Array:
         if inverse and onesided:
             return np.fft.irfft(numbers, length, 1)[..., None]
-        found = (np.fft.ifft if inverse else np.fft.fft)(numbers, length, 1)
-        found = found[:, : length // 2 + 1] if onesided else found
-        return np.stack([found.real, found.imag], -1)
+        result = (np.fft.ifft if inverse else np.fft.fft)(numbers, length, 1)
+        result = result[:, : length // 2 + 1] if onesided else result
+        return np.stack([result.real, result.imag], -1)
 
     return Case(lambda v: core.dft(v, length, 1, inverse, onesided), {"x": x}, expected)
 

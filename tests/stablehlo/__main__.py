@@ -27,11 +27,11 @@ def main() -> int:
     options.add_argument("--only", default="", help="programs whose names begin so")
     options.add_argument("--show", type=int, default=2, help="how many failures of an operation are shown")
     options.add_argument("--jobs", type=int, default=1, help="how many run at the same time")
-    given = options.parse_args()
+    arguments = options.parse_args()
     table: dict[str, Counter[str]] = defaultdict(Counter)
     failures: dict[str, list[str]] = defaultdict(list)
-    paths = [p for p in programs(given.testdata) if p.name.startswith(given.only)]
-    with Pool(given.jobs) as pool:
+    paths = [p for p in programs(arguments.testdata) if p.name.startswith(arguments.only)]
+    with Pool(arguments.jobs) as pool:
         for path, outcome in pool.imap(_one, paths, chunksize=4):
             name = operation_of(path)
             table[name][outcome.step] += 1
@@ -41,7 +41,7 @@ def main() -> int:
     for name, counts in sorted(table.items()):
         total.update(counts)
         print(f"{name:44} {'  '.join([f'{step} {n}' for step, n in sorted(counts.items())])}")
-        for line in failures[name][: given.show]:
+        for line in failures[name][: arguments.show]:
             print(f"    {line[:300]}")
     print(f"{'all':44} {'  '.join([f'{step} {n}' for step, n in sorted(total.items())])}")
     return int(any(failures.values()))

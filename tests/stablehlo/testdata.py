@@ -30,7 +30,7 @@ _MAIN = re.compile(r"(func\.func public @main\(\)) -> .* \{\n")
 
 
 class Outcome(NamedTuple):
-    """What became of a program: `equal`, or at which step it failed, and why."""
+    """The outcome of a program: `equal`, or at which step it failed, and why."""
 
     step: str
     detail: str = ""
@@ -48,14 +48,14 @@ def operation_of(path: Path) -> str:
 
 def returning_both(text: str) -> str | None:
     """The program with what it checks as its results, in pairs; None for one that checks nothing."""
-    found = list(_CHECKED.finditer(text))
-    if not found:
+    match = list(_CHECKED.finditer(text))
+    if not match:
         return None
-    types = ", ".join([m[3] for m in found])
-    values = ", ".join([f"{m[1]}, {m[2]}" for m in found])
-    last = found[-1].end()
+    types = ", ".join([m[3] for m in match])
+    values = ", ".join([f"{m[1]}, {m[2]}" for m in match])
+    last = match[-1].end()
     end = text.index("\n", text.index("return", last)) + 1
-    body = f"{text[: found[0].start()]}    return {values} : {types}\n{text[end:]}"
+    body = f"{text[: match[0].start()]}    return {values} : {types}\n{text[end:]}"
     return _MAIN.sub(lambda m: f"{m[1]} -> ({types}) {{\n", body)
 
 
@@ -68,9 +68,9 @@ def run(text: str) -> Outcome:
     try:
         module = parse_module(source, Dialects())
         step = "verify"
-        found = verify(module, Dialects())
-        if found:
-            return Outcome(step, str(found[0]))
+        diagnostics = verify(module, Dialects())
+        if diagnostics:
+            return Outcome(step, str(diagnostics[0]))
         step = "lower"
         module.entry = "main"
         lowered = lower(module)

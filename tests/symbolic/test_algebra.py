@@ -187,7 +187,7 @@ def test_a_coefficient_is_the_difference_of_neighbours(case: Case, v: Values) ->
 
 @many
 @given(expressions)
-def test_equal_expressions_hash_alike(case: Case) -> None:
+def test_equal_expressions_have_equal_hashes(case: Case) -> None:
     again = substitute(substitute(case[0], {"N": symbol("Q")}), {"Q": symbol("N")})
     if again == case[0]:
         assert hash(again) == hash(case[0])

@@ -94,9 +94,9 @@ def test_a_fault_at_a_shared_location_has_a_place() -> None:
     module = parse_module(_call_sites(40), DIALECTS)
     function = module.body.last
     assert function is not None
-    found = function.location
-    assert found is not None
-    assert (found.file, found.line, found.column) == ("a", 1, 1)
+    result = function.location
+    assert result is not None
+    assert (result.file, result.line, result.column) == ("a", 1, 1)
 
 
 @pytest.mark.parametrize("source", ["!t = i32\n!t = i32\nmodule {}", "#a = 1\nmodule {}\n#a = 2\nmodule {}"])

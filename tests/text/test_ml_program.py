@@ -147,8 +147,8 @@ def test_value_may_be_used_before_its_definition_in_a_subgraph_only() -> None:
 def test_undefined_global_suggests_the_nearest() -> None:
     text = "ml_program.global private mutable @weights : i32\n"
     text += "ml_program.func @f() { %0 = ml_program.global_load @weigths : i32\n ml_program.return }"
-    (found,) = verify(_read(text), DIALECTS)
-    assert found.help == "did you mean 'weights'?"
+    (diagnostic,) = verify(_read(text), DIALECTS)
+    assert diagnostic.help == "did you mean 'weights'?"
 
 
 def test_type_of_an_unused_width_is_kept() -> None:

@@ -48,7 +48,7 @@ CASES = {
     "load_of_nothing": Case(
         _func("%0 = ml_program.global_load @nothere : i32\nml_program.return"), "E0404", "undefined global: @nothere"
     ),
-    "load_of_symbol_that_is_no_global": Case(
+    "load_of_symbol_that_is_not_a_global": Case(
         "ml_program.func private @h()\n" + _func("%0 = ml_program.global_load @h : i32\nml_program.return"),
         "E0404",
         "undefined global: @h",
@@ -209,12 +209,12 @@ CASES = {
 def test_program_that_breaks_a_rule_is_refused(name: str) -> None:
     case = CASES[name]
     try:
-        found = verify(parse_module(case.text, DIALECTS), DIALECTS)
+        diagnostics = verify(parse_module(case.text, DIALECTS), DIALECTS)
     except DiagnosticError as error:
-        found = list(error.diagnostics)
-    found = [d for d in found if d.code is not UNKNOWN_OPERATION]
-    assert [d.code.id for d in found] == [case.code], found
-    assert case.reason in found[0].message
+        diagnostics = list(error.diagnostics)
+    diagnostics = [d for d in diagnostics if d.code is not UNKNOWN_OPERATION]
+    assert [d.code.id for d in diagnostics] == [case.code], diagnostics
+    assert case.reason in diagnostics[0].message
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -1,5 +1,5 @@
 """Attributes and types of dialects where nothing says which: those that MLIR has are read, others refused, as mlir-opt
-does, and those of dialects that nobody knows stay as they are.
+does, and those of unknown dialects stay as they are.
 """
 
 from __future__ import annotations
@@ -110,15 +110,15 @@ def test_what_a_dialect_has_is_printed_as_mlir_opt_prints_it(text: str) -> None:
 
 @pytest.mark.parametrize("text", _WRONG.split("\n")[1:-1])
 def test_what_a_dialect_does_not_have_is_refused_where_mlir_opt_refuses_it(text: str) -> None:
-    _, found = check_piece(Piece(_holding(text), 0), "<stdin>", oracle.DIALECTS)
-    assert [(d.line, d.column) for d in found if d.is_error] == [oracle.first_place(_holding(text))]
+    _, diagnostics = check_piece(Piece(_holding(text), 0), "<stdin>", oracle.DIALECTS)
+    assert [(d.line, d.column) for d in diagnostics if d.is_error] == [oracle.first_place(_holding(text))]
 
 
 def test_what_a_word_may_be_is_reported() -> None:
-    _, found = check_piece(Piece(_holding("#tosa.nan_mode<ignore>"), 0), "x", oracle.DIALECTS)
-    assert [d.message for d in found] == ["expected nan_mode to be one of PROPAGATE, IGNORE, found 'ignore'"]
-    _, found = check_piece(Piece(_holding("!shape.witnes"), 0), "x", oracle.DIALECTS)
-    assert [(d.message, d.help) for d in found] == [("unknown type '!shape.witnes'", "did you mean 'witness'?")]
+    _, diagnostics = check_piece(Piece(_holding("#tosa.nan_mode<ignore>"), 0), "x", oracle.DIALECTS)
+    assert [d.message for d in diagnostics] == ["expected nan_mode to be one of PROPAGATE, IGNORE, found 'ignore'"]
+    _, diagnostics = check_piece(Piece(_holding("!shape.witnes"), 0), "x", oracle.DIALECTS)
+    assert [(d.message, d.help) for d in diagnostics] == [("unknown type '!shape.witnes'", "did you mean 'witness'?")]
 
 
 def test_all_that_fields_hold_as_attributes_of_their_dialect_is_said_of_it() -> None:

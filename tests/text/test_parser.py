@@ -201,20 +201,20 @@ def test_attribute(text: str, attribute: Attribute) -> None:
     ],
 )
 def test_constant_tensor(text: str, values: tuple[object, ...]) -> None:
-    made = reader_of(text).attribute()
-    assert isinstance(made, DataAttr)
-    assert tuple(made.data.array().reshape(-1).tolist()) == values
+    result = reader_of(text).attribute()
+    assert isinstance(result, DataAttr)
+    assert tuple(result.data.array().reshape(-1).tolist()) == values
 
 
 def test_resource_is_read_from_the_end_of_the_text() -> None:
-    found = _read("""
+    result = _read("""
       "t.x"() {v = dense_resource<w> : tensor<2xf32>} : () -> ()
       {-#
         dialect_resources: { builtin: { w: "0x040000000000803F00000040" } },
         external_resources: { tool: { version: 3 } }
       #-}
     """)
-    (op,) = found.body.operations
+    (op,) = result.body.operations
     value = op.extra["v"]
     assert isinstance(value, DataAttr)
     assert value.data.values() == (1.0, 2.0)
@@ -389,23 +389,23 @@ def test_old_form_of_extern_and_of_globals_is_read() -> None:
     ],
 )
 def test_fault_is_reported_with_its_place(text: str, code: str, place: tuple[int, int], message: str) -> None:
-    ((found, line, column, reported),) = _findings(text)
-    assert (found, (line, column)) == (code, place)
+    ((diagnostics, line, column, reported),) = _findings(text)
+    assert (diagnostics, (line, column)) == (code, place)
     assert message in reported
 
 
 def test_custom_form_of_another_dialect_is_refused_with_the_ways_to_read_it() -> None:
     with pytest.raises(DiagnosticError) as caught:
         parse_module("zzz.qqq %x : i32", Dialects())
-    (found,) = caught.value.diagnostics
-    assert found.help == (
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.help == (
         "no dialect 'zzz' is known: `--dialect FILE.td` defines one, and its operations can be read in the generic "
         "form, which `mlir-opt --mlir-print-op-generic` prints"
     )
 
 
 def test_faults_of_names_and_types_are_all_reported() -> None:
-    found = _findings("""\
+    diagnostics = _findings("""\
 %a = "x.a"() : () -> i32
 %a = "x.a"() : () -> i32
 "x.b"(%a) : (f32) -> ()
@@ -413,7 +413,7 @@ def test_faults_of_names_and_types_are_all_reported() -> None:
 %x = "x.a"() : () -> tensor<4xf32>
 %y = "t.scale"(%x) <{factor = "much", speed = 1}> : (tensor<4xf32>) -> tensor<4xf32>
 """)
-    assert found == [
+    assert diagnostics == [
         ("E0402", 2, 1, "value '%a' is defined twice"),
         ("E0503", 3, 7, "value '%a' has type i32, but is used as f32"),
         ("E0401", 4, 7, "use of undefined value '%c'"),
@@ -493,6 +493,6 @@ def test_an_unreadable_character_after_a_megabyte_of_blanks_is_reported_at_once(
 @pytest.mark.slow
 def test_many_undefined_values_are_reported_in_linear_time() -> None:
     begin = time.process_time()
-    found = _findings("\n".join([f'%v{n} = "x.a"(%u{n}) : (tensor<f32>) -> tensor<f32>' for n in range(5000)]))
-    assert len(found) == 5000
+    diagnostics = _findings("\n".join([f'%v{n} = "x.a"(%u{n}) : (tensor<f32>) -> tensor<f32>' for n in range(5000)]))
+    assert len(diagnostics) == 5000
     assert time.process_time() - begin < 20

@@ -261,8 +261,8 @@ def test_sizes_of_groups_are_printed_where_they_are_not_evident() -> None:
 def test_names_are_made_identifiers_and_unique() -> None:
     block = Block([tensor(f32), tensor(f32)], ["a", "a"])
     for name in ("a", "in/put:0", "0", "a_0", ""):
-        made = block.append(Scale(block.arguments[0]))
-        made.y.name = name
+        new_op = block.append(Scale(block.arguments[0]))
+        new_op.y.name = name
     text = print_module(UnregisteredOperation("t.f", regions=[Region([block])]))
     assert (
         text
@@ -279,9 +279,9 @@ def test_names_are_made_identifiers_and_unique() -> None:
     )
 
 
-@pytest.mark.parametrize(("name", "made"), [("a.b-c$_", "a.b-c$_"), ("7", "_7"), ("é/ü", "___"), (" ", "_")])
-def test_identifier(name: str, made: str) -> None:
-    assert identifier(name) == made
+@pytest.mark.parametrize(("name", "expected"), [("a.b-c$_", "a.b-c$_"), ("7", "_7"), ("é/ü", "___"), (" ", "_")])
+def test_identifier(name: str, expected: str) -> None:
+    assert identifier(name) == expected
 
 
 def test_sibling_regions_count_from_the_same_number() -> None:

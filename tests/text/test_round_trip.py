@@ -185,11 +185,11 @@ def test_reader_of_any_tokens_gives_a_program_or_a_diagnostic(tokens: list[str])
 
 def _read_or_refuse(text: str) -> None:
     try:
-        made = parse_module(text, DIALECTS)
+        result = parse_module(text, DIALECTS)
     except DiagnosticError as error:
         assert error.diagnostics
     else:
-        print_module(made)
+        print_module(result)
 
 
 def test_values_that_nobody_defines_are_named_all_the_same() -> None:

@@ -24,12 +24,12 @@ DIALECTS = Dialects()
 def test_wrong_ending_is_found(ending: str, message: str) -> None:
     lines = [f"%{n + 1} = arith.addf %{n}, %{n} : f32" for n in range(30)]
     source = "\n".join(["func.func @f(%0: f32) -> f32 {", *lines, ending, "}"])
-    (found,) = verify(parse_module(source, DIALECTS), DIALECTS)
-    assert message in str(found)
+    (diagnostic,) = verify(parse_module(source, DIALECTS), DIALECTS)
+    assert message in str(diagnostic)
 
 
 @pytest.mark.parametrize("generic", [False, True])
-def test_operations_that_are_alike_are_printed_with_their_own_locations(generic: bool) -> None:
+def test_equal_operations_are_printed_with_their_own_locations(generic: bool) -> None:
     source = "\n".join([*program(1000, generic=generic), ""])
     (answer,) = oracle.ask([source], oracle.LOCATIONS, *([oracle.GENERIC] if generic else []))
     assert oracle.ours(source, generic=generic, locations=True) == answer.text

@@ -135,10 +135,10 @@ class Own(Op, name="own.op"):
 
 
 def own(x: Value) -> None:
-    made = Own(x, rest=(x, x), padding=Padding.VALID, scales=(1.0,))
-    assert_type(made.padding, Padding)
-    assert_type(made.scales, tuple[float, ...] | None)
-    assert_type(made.rest, tuple[Value, ...])
+    result = Own(x, rest=(x, x), padding=Padding.VALID, scales=(1.0,))
+    assert_type(result.padding, Padding)
+    assert_type(result.scales, tuple[float, ...] | None)
+    assert_type(result.rest, tuple[Value, ...])
     Own(x, padding="same")  # pyright: ignore[reportArgumentType]
     Own(x, scales=(1.0, "a"))  # pyright: ignore[reportArgumentType]
 

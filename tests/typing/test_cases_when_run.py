@@ -57,14 +57,14 @@ def _is_of(value: object, expected: Any) -> bool:
 @pytest.fixture
 def asserted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Makes `assert_type` check the value, and collects the types that it has checked."""
-    found: list[object] = []
+    results: list[object] = []
 
     def check(value: object, expected: object) -> None:
         assert _is_of(value, expected), f"{value!r} is not a {expected}"
-        found.append(expected)
+        results.append(expected)
 
     monkeypatch.setattr(cases, "assert_type", check)
-    return found
+    return results
 
 
 def _count(function: Callable[..., object]) -> int:

@@ -26,8 +26,8 @@ def _findings(path: Path) -> list[tuple[int, str]]:
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     if not done.stdout.startswith("{"):
         pytest.fail(f"pyright did not run: {done.stdout}{done.stderr}")
-    found = json.loads(done.stdout)["generalDiagnostics"]
-    return [(d["range"]["start"]["line"] + 1, d.get("rule", "")) for d in found]
+    result = json.loads(done.stdout)["generalDiagnostics"]
+    return [(d["range"]["start"]["line"] + 1, d.get("rule", "")) for d in result]
 
 
 @pytest.mark.slow

@@ -81,7 +81,7 @@ def _compression(
 def use_decompressed(module: nn.Module, model: ct.models.MLModel) -> None:
     """Give each parameter of `module` that was compressed in `model` the value that comes back from there.
 
-    Parameters are found by shape, also transposed, and nearness: the networks' weights are random, no two are alike.
+    Parameters are found by shape, also transposed, and nearness: the networks' weights are random, no two are equal.
     """
     metadata = cto.get_weights_metadata(as_package(cto.decompress_weights(model)), weight_threshold=THRESHOLD)
     weights = [np.asarray(entry.val, np.float32) for entry in metadata.values()]

@@ -40,7 +40,7 @@ def spec(*shape: int, dtype: Any = types.fp32) -> Any:
     return mb.TensorSpec(shape, dtype=dtype)
 
 
-def converted(program: Any, target: Any = IOS16, **given: Any) -> Model:
+def converted(program: Any, target: Any = IOS16, **inputs: Any) -> Model:
     """A program of the builder as a model, in single precision unless the program says otherwise."""
     return ct.convert(
         program,
@@ -48,15 +48,15 @@ def converted(program: Any, target: Any = IOS16, **given: Any) -> Model:
         skip_model_load=True,
         compute_precision=ct.precision.FLOAT32,
         minimum_deployment_target=target,
-        **given,
+        **inputs,
     )
 
 
 def renewed(model: Model, change: Callable[[Spec], None]) -> Model:
     """A model with its specification changed."""
-    made = model.get_spec()
-    change(made)
-    return ct.models.MLModel(made, weights_dir=model.weights_dir, skip_model_load=True)
+    result = model.get_spec()
+    change(result)
+    return ct.models.MLModel(result, weights_dir=model.weights_dir, skip_model_load=True)
 
 
 # -- states
@@ -90,8 +90,8 @@ def cache() -> Model:
         opset_version=IOS18,
     )
     def program(x: Any, at: Any, rows: Any, count: Any) -> Any:
-        held = mb.scatter(data=mb.read_state(input=rows), indices=at, updates=x, axis=0, mode="update")
-        stored = mb.coreml_update_state(state=rows, value=held)
+        values = mb.scatter(data=mb.read_state(input=rows), indices=at, updates=x, axis=0, mode="update")
+        stored = mb.coreml_update_state(state=rows, value=values)
         more = mb.add(x=mb.read_state(input=count), y=np.array([1], np.float16))
         n = mb.coreml_update_state(state=count, value=more)
         return mb.reduce_sum(x=stored, axes=[0], keep_dims=False, name="y"), mb.identity(x=n, name="n")
@@ -108,8 +108,8 @@ def state_in_branch() -> Model:
     )
     def program(x: Any, acc: Any) -> Any:
         positive = mb.squeeze(x=mb.greater(x=x, y=np.float16(0)))
-        held = mb.read_state(input=acc)
-        total = mb.cond(pred=positive, _true_fn=lambda: mb.add(x=held, y=x), _false_fn=lambda: mb.identity(x=held))
+        stored = mb.read_state(input=acc)
+        total = mb.cond(pred=positive, _true_fn=lambda: mb.add(x=stored, y=x), _false_fn=lambda: mb.identity(x=stored))
         after = mb.coreml_update_state(state=acc, value=total)
         return mb.identity(x=after, name="y")
 
@@ -171,8 +171,8 @@ def specializations() -> Model:
     def program(x: Any) -> Any:
         return mb.add(x=x, y=F32(1), name="y")
 
-    def change(made: Spec) -> None:
-        main = made.mlProgram.functions["main"]
+    def change(spec: Spec) -> None:
+        main = spec.mlProgram.functions["main"]
         other = main.block_specializations["CoreML5"]
         other.CopyFrom(main.block_specializations["CoreML6"])
         for op in other.operations:
@@ -250,8 +250,8 @@ def image(color: str, dtype: Any = types.fp32, target: Any = IOS16) -> Model:
 def with_image_output(model: Model, color: str) -> Model:
     """A model whose only output is an image of 4 by 2 pixels, which the builder cannot say."""
 
-    def change(made: Spec) -> None:
-        kind = made.description.output[0].type.imageType
+    def change(spec: Spec) -> None:
+        kind = spec.description.output[0].type.imageType
         kind.width, kind.height = 4, 2
         kind.colorSpace = ct.proto.FeatureTypes_pb2.ImageFeatureType.ColorSpace.Value(color)
 
@@ -334,13 +334,13 @@ def pipeline_classifier() -> Model:
 def as_kind(model: Model, kind: str) -> Model:
     """A pipeline as one of another purpose."""
 
-    def change(made: Spec) -> None:
-        inner = made.pipeline.__class__()
-        inner.CopyFrom(made.pipeline)
-        getattr(made, kind).pipeline.CopyFrom(inner)
+    def change(spec: Spec) -> None:
+        inner = spec.pipeline.__class__()
+        inner.CopyFrom(spec.pipeline)
+        getattr(spec, kind).pipeline.CopyFrom(inner)
         last = inner.models[-1].description
-        made.description.predictedFeatureName = last.predictedFeatureName
-        made.description.predictedProbabilitiesName = last.predictedProbabilitiesName
+        spec.description.predictedFeatureName = last.predictedFeatureName
+        spec.description.predictedProbabilitiesName = last.predictedProbabilitiesName
 
     return renewed(model, change)
 

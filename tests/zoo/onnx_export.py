@@ -1,4 +1,4 @@
-"""Export of the zoo's torch networks to ONNX by torch itself, as the peer that benchmarks compare with."""
+"""Export of the zoo's torch networks to ONNX by torch itself, which benchmarks compare with."""
 
 from __future__ import annotations
 

@@ -377,7 +377,7 @@ FAILED_ASSERTION = Code(
 RANKS_BLOCKED = Code(
     "E0717",
     "the ranks of a program wait for each other",
-    "Every rank that has not ended waits: for a message that nobody has sent, or at a barrier that not all ranks "
+    "Every rank that has not ended waits: for a message that was not sent, or at a barrier that not all ranks "
     "reach. The notes say for each what it waits for and where, the cycle if there is one, and what was sent but "
     "never received, which often is the message that is missing under another tag. `core.recv` waits for a `core.send` "
     "of the rank that it names, with the same tag; sends do not wait.",

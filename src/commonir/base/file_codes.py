@@ -487,7 +487,7 @@ ARK_TAG_ORDER = Code(
 ARK_UNRECEIVED = Code(
     "E0282",
     "an ARK message is never received",
-    "A tensor is sent to a rank that never waits for it. What it would find in its memory is not defined: add an "
+    "A tensor is sent to a rank that never receives it, so the contents of that rank's memory are undefined: add an "
     "operation that receives it, or remove the one that sends.",
 )
 MISSING_RANK = Code(

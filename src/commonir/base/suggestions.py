@@ -15,7 +15,7 @@ def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, 
     """Returns the candidates most like a name, best first.
 
     Candidates that differ only in case, in `-` and `_`, or in the dialect or module prefix come before those that
-    are spelt alike.
+    have a similar spelling.
 
     Example:
         >>> nearest("mil.convv", ["mil.conv", "mil.add", "mil.conv_transpose"], limit=1)

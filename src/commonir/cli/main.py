@@ -21,7 +21,7 @@ _NAMES = ("cir", "commonir")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit status."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    argv = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show a character gets its escape sequence instead of a crash.
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     status: int = ExitStatus.YES
     try:
         with quiet_pipes():
-            status = _invoke(given)
+            status = _invoke(argv)
             sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort) as error:
         click.echo("interrupted", err=True)

@@ -200,9 +200,9 @@ class Session:
 
         Raises: DiagnosticError for the first that cannot be read.
         """
-        for module, found in self.check_pieces(self.input_path(model), split=True, expects=False):
+        for module, diagnostics in self.check_pieces(self.input_path(model), split=True, expects=False):
             if module is None:
-                raise DiagnosticError(*found)
+                raise DiagnosticError(*diagnostics)
             yield module
 
     def readable_text(self, text: str) -> str:

@@ -81,9 +81,9 @@ class Terminal:
 
     def pairs(self, rows: Iterable[tuple[str, str]]) -> None:
         """Writes names and values in two columns, without rows that have no value."""
-        kept = [(name, value) for name, value in rows if value]
-        width = max((len(name) for name, _ in kept), default=0)
-        for name, value in kept:
+        shown = [(name, value) for name, value in rows if value]
+        width = max((len(name) for name, _ in shown), default=0)
+        for name, value in shown:
             self.raw(f"{self.styled(name.ljust(width), Style.FAINT)}  {escape(value)}\n")
 
     def table(self, columns: Sequence[Column], rows: Sequence[Sequence[str]], indent: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""What the ways to Common IR, and from there to ONNX, share: names that are C identifiers and unique in a graph,
+"""Shared by conversions to Common IR, and from there to ONNX: names that are C identifiers and unique in a graph,
 outputs that nodes make, and calls.
 
 Source: Common IR specification, names within a graph, nodes.

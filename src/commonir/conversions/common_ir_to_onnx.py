@@ -47,14 +47,14 @@ def common_ir_to_onnx(module: Module, diagnostics: Diagnostics) -> Module | None
     return result
 
 
-def _describe(module: Module, made: Module) -> None:
+def _describe(module: Module, graph: Module) -> None:
     """Author and licence are texts of metadata in ONNX."""
-    texts = [made.extra.get(key) for key in (common_ir.MODEL_AUTHOR, common_ir.MODEL_LICENSE)]
+    texts = [graph.extra.get(key) for key in (common_ir.MODEL_AUTHOR, common_ir.MODEL_LICENSE)]
     author, license = [t.value if isinstance(t, StringAttr) else "" for t in texts]
     about = metadata_of(module)
-    set_metadata(made, about._replace(author=author or about.author, license=license or about.license))
+    set_metadata(graph, about._replace(author=author or about.author, license=license or about.license))
     for key in (common_ir.MODEL_AUTHOR, common_ir.MODEL_LICENSE):
-        made.set_extra(key, None)
+        graph.set_extra(key, None)
 
 
 class _Conversion:
@@ -67,7 +67,7 @@ class _Conversion:
         domain = module.extra.get(onnx.DOMAIN)
         self._own_domain = domain.value if isinstance(domain, StringAttr) and domain.value else _LOCAL_DOMAIN
         self._opsets = DictionaryAttr(())
-        # Functions at hand, of which one that is called again would never end.
+        # Functions being inlined: a call of one of them would never end.
         self._open: list[common_ir.FunctionDefinition] = []
 
     def graph(self, source: common_ir.Graph) -> onnx.Graph | None:
@@ -89,10 +89,10 @@ class _Conversion:
             self.lost.setdefault(f"the declared type {text} of '{name}': ONNX has no wildcards")
         return new_op
 
-    def _state_outputs(self, source: common_ir.Graph, made: onnx.Graph) -> None:
+    def _state_outputs(self, source: common_ir.Graph, module: onnx.Graph) -> None:
         """Gives outputs whose shapes are not stated those that follow from the program."""
         inferred = lower(self._module).function(source.sym_name).outputs
-        for v, known in zip(made.outputs, inferred, strict=True):
+        for v, known in zip(module.outputs, inferred, strict=True):
             if isinstance(v.type, TensorType) and v.type.shape is None:
                 v.retype(known.type)
 

@@ -1,7 +1,7 @@
 """Conversions between formats, and how one is found.
 
 A conversion turns a core module into the dialect of a format. Conversions are found by the name of the format they
-lead to, through the entry points of installed packages (group `commonir.conversions`), ours like anybody's.
+lead to, through the entry points of installed packages (group `commonir.conversions`), ours and those of plugins.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def core_to_common_ir(module: Module, diagnostics: Diagnostics | None = None) ->
     """
     module, threaded = thread_globals(inline_calls(without_requirements(module, diagnostics)))
     source = module.main
-    graph, renamed = _Graph(source).made()
+    graph, renamed = _Graph(source).build()
     result = Module(neutral_attributes(module), graph.symbol_name)
     result.body.append(common_ir.Import(f"{common_ir.BUILT_IN}{core.DIALECT.name}"))
     result.body.append(graph)
@@ -79,7 +79,7 @@ class _Graph:
         self.names = Names()
         self.values: dict[Value, Value] = {}
 
-    def made(self) -> tuple[common_ir.Graph, dict[str, str]]:
+    def build(self) -> tuple[common_ir.Graph, dict[str, str]]:
         """The graph, and new names of inputs and outputs by old ones where they changed."""
         renamed: dict[str, str] = {}
         body = self.source.body

@@ -86,8 +86,8 @@ def counterpart(op: onnx.OnnxOp, context: Context, *operands: Value | tuple[Valu
         return Mismatch(f"{op.name} came with {onnx.DIALECT.operations[op.name][0].since}")
     if onnx.is_deprecated(definition):
         return Mismatch(f"{op.name} is deprecated in {context.target}")
-    given = dict(zip(op.formal_operands(), operands, strict=True))
-    arguments = _arguments(op, definition, given, context)
+    operand = dict(zip(op.formal_operands(), operands, strict=True))
+    arguments = _arguments(op, definition, operand, context)
     if isinstance(arguments, Mismatch):
         return arguments
     count = len(definition.layout.results)
@@ -97,12 +97,12 @@ def counterpart(op: onnx.OnnxOp, context: Context, *operands: Value | tuple[Valu
     errors = list(check_operation(result))
     if errors:
         return Mismatch("; ".join(d.message for d in errors))
-    if type(op).newest() is not definition.newest() and not _means_the_same(op, result, given):
+    if type(op).newest() is not definition.newest() and not _means_the_same(op, result, operand):
         return Mismatch(f"{op.name} has another meaning in {context.target}")
-    is_alike = len(op.layout.inputs) == len(definition.layout.inputs) and len(op.layout.results) == count
+    has_same_fields = len(op.layout.inputs) == len(definition.layout.inputs) and len(op.layout.results) == count
     for key, value in op.extra.items():
         # Empty names at the end of inputs stand for those that another version may not have.
-        if is_alike or key != onnx.TRAILING_NAMES:
+        if has_same_fields or key != onnx.TRAILING_NAMES:
             result.set_extra(key, value)
     return result
 

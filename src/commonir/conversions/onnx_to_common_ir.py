@@ -48,7 +48,7 @@ _OF_ONNX = (onnx.OnnxOp, onnx.Call, onnx.Initializer, onnx.SparseInitializer, on
 _STAYS = (onnx.DOC_STRING, onnx.METADATA)
 
 
-def onnx_to_common_ir(module: Module, found: Diagnostics) -> Module | None:
+def onnx_to_common_ir(module: Module, product_: Diagnostics) -> Module | None:
     """The model in the dialect common_ir; None when it has to go through the core. The source is not touched."""
     operations = list(module.body.operations)
     graphs = [op for op in operations if type(op) is onnx.Graph]
@@ -86,7 +86,7 @@ def onnx_to_common_ir(module: Module, found: Diagnostics) -> Module | None:
                 LOST_IN_CONVERSION,
                 f"the function '{f.sym_name}' is left out: nothing calls it, so its types are unknown",
             )
-    found.extend(diagnostics)
+    product_.extend(diagnostics)
     return result
 
 
@@ -235,8 +235,8 @@ class _Conversion:
         defaults = dict(source.default_attributes.entries)
         out: list[DictionaryAttr] = []
         for name in source.attribute_names:
-            given = use.attributes.get(name, [])
-            values = [*given, defaults[name]] if name in defaults else given
+            operands = use.attributes.get(name, [])
+            values = [*operands, defaults[name]] if name in defaults else operands
             types = {_attribute_type(v) for v in values}
             type = types.pop() if len(types) == 1 else None
             if type is None or not is_identifier(name):

@@ -43,7 +43,7 @@ def set_dim(context: Context, dim: Dim, value: Value) -> None:
 
 def carrying(context: Context, dim: Dim) -> Axis | None:
     """The axis of an argument that has a size as it is."""
-    return next((axis for axis, size in _dims_of_arguments(context) if size == dim), None)
+    return next((axis for axis, length in _dims_of_arguments(context) if length == dim), None)
 
 
 def measuring(context: Context, expected: Symbol) -> Measured:
@@ -57,10 +57,10 @@ def measuring(context: Context, expected: Symbol) -> Measured:
     local = context.dims.get(expected.name)
     if local is not None:
         return Measured(Axis(*local))
-    for axis, size in _dims_of_arguments(context):
-        if not isinstance(size, DimExpr) or symbols_in(size) != (expected,):
+    for axis, dim in _dims_of_arguments(context):
+        if not isinstance(dim, DimExpr) or symbols_in(dim) != (expected,):
             continue
-        terms = dict(terms_of(size))
+        terms = dict(terms_of(dim))
         factor, offset = terms.pop((expected,), 0), terms.pop((), 0)
         if factor and not terms:
             return Measured(axis, factor, offset)
@@ -70,8 +70,8 @@ def measuring(context: Context, expected: Symbol) -> Measured:
 def _dims_of_arguments(context: Context) -> Iterator[tuple[Axis, Dim | None]]:
     for argument in context.prologue.arguments:
         type = argument.type
-        for axis, size in enumerate((type.shape or ()) if isinstance(type, TensorType) else ()):
-            yield Axis(argument, axis), size
+        for axis, dim in enumerate((type.shape or ()) if isinstance(type, TensorType) else ()):
+            yield Axis(argument, axis), dim
 
 
 class ComputedDims(ABC):

@@ -62,7 +62,7 @@ class FileContent:
 
     @cached_property
     def is_binary(self) -> bool:
-        """Whether the beginning has control characters, which no text in any encoding has."""
+        """Returns whether the beginning has control characters, which text in no encoding has."""
         return any(byte < ord(" ") and byte not in b"\t\r\n" for byte in self.head)
 
     @cached_property

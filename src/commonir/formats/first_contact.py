@@ -76,10 +76,10 @@ def placeholder(head: bytes, file: str) -> Diagnostic | None:
         help = "download or export the model again"
         return Diagnostic(file_codes.EMPTY_FILE, "the file is empty", file=file, help=help)
     if head.startswith(_LFS_HEAD):
-        size = next(
+        declared_size = next(
             (line[5:].decode("ascii", "replace") for line in head.split(b"\n") if line.startswith(b"size ")), ""
         )
-        notes = (f"found: a pointer to {escape(size)} bytes",) if size else ()
+        notes = (f"found: a pointer to {escape(declared_size)} bytes",) if declared_size else ()
         return Diagnostic(
             file_codes.LFS_POINTER,
             "the file is a Git LFS pointer, not the content",

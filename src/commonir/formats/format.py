@@ -1,7 +1,7 @@
 """The interface of a format, and the lookup of formats.
 
 A format recognizes its files, reads them into its own dialect and writes that dialect; it never converts. Formats are
-found through the entry points of installed packages (group `commonir.formats`), ours like anybody's.
+found through the entry points of installed packages (group `commonir.formats`), ours and those of plugins.
 """
 
 from __future__ import annotations
@@ -203,11 +203,11 @@ class Format:
         self, path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions = DEFAULT_READ_OPTIONS
     ) -> Opened:
         """Reads and verifies a file or folder: its operations, and what the format requires beyond them."""
-        module, found = self.read(path, dialects, options)
+        module, diagnostics = self.read(path, dialects, options)
         if module is None:
-            return None, found
+            return None, diagnostics
         wrong = [*verify_operations(module, dialects), *self.verify(module)]
-        return module, [*found, *(d.located(file=os.fspath(path)) for d in wrong)]
+        return module, [*diagnostics, *(d.located(file=os.fspath(path)) for d in wrong)]
 
     def verify(self, module: Module) -> list[Diagnostic]:
         """Returns what is wrong with a module of right operations by the rules of the format."""
@@ -334,12 +334,12 @@ class Formats:
             raise DiagnosticError(foreign)
         if best is None:
             raise DiagnosticError(_unknown(content))
-        found, recognition = best
+        format, recognition = best
         if recognition.missing_bytes:
             raise DiagnosticError(
                 incomplete(recognition.description, content.size_bytes, recognition.missing_bytes, content.name)
             )
-        return Recognized(found, recognition.description)
+        return Recognized(format, recognition.description)
 
     def of_output(self, path: str | os.PathLike[str]) -> Format:
         """The format that the suffix of an output names.

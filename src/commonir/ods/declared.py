@@ -381,7 +381,7 @@ def arguments_of(definition: type[DeclaredOp], use: OperatorUse) -> dict[str, ob
         f = fields.get(name)
         if f is None or f.type is None:
             help = did_you_mean(name, fields)
-            wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{definition.name}: it has no attribute '{name}'", help=help))
+            wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{definition.name} has no attribute '{name}'", help=help))
             continue
         try:
             out[f.name] = f.type.from_attribute(value)
@@ -395,11 +395,11 @@ def arguments_of(definition: type[DeclaredOp], use: OperatorUse) -> dict[str, ob
         if name in regions:
             out[regions[name].name] = graph
         else:
-            wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{definition.name}: it has no attribute '{name}'"))
+            wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{definition.name} has no attribute '{name}'"))
     for name in use.references:
         if name not in fields:
             help = did_you_mean(name, fields)
-            wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{definition.name}: it has no attribute '{name}'", help=help))
+            wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{definition.name} has no attribute '{name}'", help=help))
     for name in regions:
         if name not in use.regions:
             wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{definition.name}: attribute '{name}' is missing"))

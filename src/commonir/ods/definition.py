@@ -238,7 +238,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
     same_rank: ClassVar[tuple[str, ...]] = ()
     assembly: ClassVar[str] = ""
     index_formula: ClassVar[str] = ""
-    """How operands and results are indexed, where types of fields do not tell: for the reference page."""
+    """How operands and results are indexed, where types of fields do not say so: for the reference page."""
     form: ClassVar[Form] = Form.STRUCTURAL
     infers_types: ClassVar[bool] = False
     declares_results: ClassVar[bool] = False

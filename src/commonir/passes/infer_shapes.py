@@ -37,7 +37,7 @@ class _Inference:
     def __init__(self, function: Function) -> None:
         self._function = function
         self._names = DimNames(function.inputs)
-        # Names of sizes that the values of the block at hand, and of those around it, have brought.
+        # Names of dims introduced by values of the current block and of the enclosing ones.
         self._visible: dict[str, None] = {}
         # The names of sizes in types of which each size is known or has a name.
         self._named: dict[Type, dict[str, None]] = {}

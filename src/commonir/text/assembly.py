@@ -1,4 +1,4 @@
-"""Declarative assembly formats: the text of an operation after its name, for printer and parser alike.
+"""Declarative assembly formats: the text of an operation after its name, for printer and parser.
 
 A definition has its format in MLIR's notation (`assembly="$x attr-dict `:` type($x)"`); for one without,
 `default_format` returns one. Elements: literals in backquotes, `$field`, `type($field)`, `type(operands)`,

@@ -32,22 +32,22 @@ def _type(array: Array) -> str:
 
 def _run(name: str, inputs: list[Array], output: Array, attributes: str = "") -> Array:
     """Returns the tensors that an operation writes; `output` is what is there before."""
-    given = [*inputs, output]
-    types = ", ".join(map(_type, given))
-    names = ", ".join(f"%a{n}" for n in range(len(given)))
-    held = ", ".join(filter(None, [attributes, 'node = 0 : i64, op_name = "", result_id = 1 : i64']))
-    arguments = ", ".join(f"%a{n}: {_type(a)}" for n, a in enumerate(given))
+    input_values = [*inputs, output]
+    types = ", ".join(map(_type, input_values))
+    names = ", ".join(f"%a{n}" for n in range(len(input_values)))
+    properties = ", ".join(filter(None, [attributes, 'node = 0 : i64, op_name = "", result_id = 1 : i64']))
+    arguments = ", ".join(f"%a{n}: {_type(a)}" for n, a in enumerate(input_values))
     result = _type(output)
-    found = run(
+    actual = run(
         f"""ml_program.func @main({arguments}) -> {result} {{
-          %r = "ark.{name}"({names}) <{{{held}}}> : ({types}) -> {result}
+          %r = "ark.{name}"({names}) <{{{properties}}}> : ({types}) -> {result}
           ml_program.return %r : {result}
         }}""",
-        *given,
+        *input_values,
     )
-    assert found[0].shape == output.shape
-    assert found[0].dtype == output.dtype
-    return found[0]
+    assert actual[0].shape == output.shape
+    assert actual[0].dtype == output.dtype
+    return actual[0]
 
 
 def _normal(*shape: int, dtype: Any = "f4") -> Array:
@@ -65,8 +65,8 @@ def test_every_operation_that_computes_has_a_meaning() -> None:
 @pytest.mark.parametrize("dtype", ["f4", "f2", ml_dtypes.bfloat16])
 def test_arithmetic_rounds_once(name: str, function: Callable[..., Array], dtype: Any) -> None:
     a, b = _normal(2, 3, 4, dtype=dtype), _normal(3, 1, dtype=dtype) + np.ones((), dtype)
-    wanted = function(a.astype("f4"), b.astype("f4")).astype(a.dtype)
-    np.testing.assert_array_equal(_run(name, [a, b], np.zeros_like(wanted)), wanted)
+    expected = function(a.astype("f4"), b.astype("f4")).astype(a.dtype)
+    np.testing.assert_array_equal(_run(name, [a, b], np.zeros_like(expected)), expected)
 
 
 def test_integers_wrap_around_and_division_drops_the_fraction() -> None:
@@ -80,8 +80,8 @@ def test_integers_wrap_around_and_division_drops_the_fraction() -> None:
 def test_rope_multiplies_neighbours_as_complex_numbers() -> None:
     a, b = _normal(2, 3, 6), _normal(3, 6)
     product = (a[..., 0::2] + 1j * a[..., 1::2]) * (b[..., 0::2] + 1j * b[..., 1::2])
-    wanted = np.stack([np.real(product), np.imag(product)], -1).reshape(2, 3, 6)
-    np.testing.assert_allclose(_run("Rope", [a, b], np.zeros((2, 3, 6), "f4")), wanted, rtol=1e-5, atol=1e-6)
+    expected = np.stack([np.real(product), np.imag(product)], -1).reshape(2, 3, 6)
+    np.testing.assert_allclose(_run("Rope", [a, b], np.zeros((2, 3, 6), "f4")), expected, rtol=1e-5, atol=1e-6)
 
 
 UNARY: dict[str, Callable[[Array], Array]] = {
@@ -100,16 +100,16 @@ UNARY: dict[str, Callable[[Array], Array]] = {
 def test_functions_repeat_what_is_smaller(name: str, dtype: Any, tolerance: float) -> None:
     x = _normal(1, 5, dtype=dtype)
     x = abs(x) if "qrt" in name else x
-    wanted = np.broadcast_to(UNARY[name](x.astype("f8")), (3, 2, 5))
-    found = _run(name, [x], np.zeros((3, 2, 5), x.dtype))
-    np.testing.assert_allclose(found.astype("f8"), wanted, rtol=tolerance, atol=tolerance)
+    expected = np.broadcast_to(UNARY[name](x.astype("f8")), (3, 2, 5))
+    result = _run(name, [x], np.zeros((3, 2, 5), x.dtype))
+    np.testing.assert_allclose(result.astype("f8"), expected, rtol=tolerance, atol=tolerance)
 
 
-def test_relu_and_maximum_pass_over_what_is_no_number() -> None:
+def test_relu_and_maximum_pass_over_what_is_not_a_number() -> None:
     x = np.array([[np.nan, -2.0, -1.0], [3.0, np.nan, np.inf]], "f4")
     np.testing.assert_array_equal(_run("Relu", [x], np.zeros((2, 3), "f4")), [[0, 0, 0], [3, 0, np.inf]])
-    found = _run("ReduceMax", [x], np.zeros(2, "f4"), "Axis = 1 : i32, KeepDim = false")
-    np.testing.assert_array_equal(found, [-1, np.inf])
+    result = _run("ReduceMax", [x], np.zeros(2, "f4"), "Axis = 1 : i32, KeepDim = false")
+    np.testing.assert_array_equal(result, [-1, np.inf])
 
 
 def _cast(values: list[float], source: Any, to: Any) -> list[float]:
@@ -118,10 +118,10 @@ def _cast(values: list[float], source: Any, to: Any) -> list[float]:
 
 
 def test_casts_from_single_precision_drop_the_fraction_and_stay_in_range() -> None:
-    given = [1.9, -1.9, 2.5, 3e9, -3e9, np.nan, np.inf]
-    assert _cast(given, "f4", "i4") == [1, -1, 2, 2147483647, -2147483648, 0, 2147483647]
-    assert _cast(given, "f4", "u4") == [1, 0, 2, 3000000000, 0, 0, 4294967295]
-    assert _cast(given, "f4", "i1") == [1, -1, 2, 127, -128, 0, 127]
+    inputs = [1.9, -1.9, 2.5, 3e9, -3e9, np.nan, np.inf]
+    assert _cast(inputs, "f4", "i4") == [1, -1, 2, 2147483647, -2147483648, 0, 2147483647]
+    assert _cast(inputs, "f4", "u4") == [1, 0, 2, 3000000000, 0, 0, 4294967295]
+    assert _cast(inputs, "f4", "i1") == [1, -1, 2, 127, -128, 0, 127]
 
 
 @pytest.mark.parametrize("source", ["f2", ml_dtypes.bfloat16])
@@ -139,8 +139,8 @@ def test_casts_of_integers_keep_the_bits_that_fit() -> None:
 def test_numbers_are_converted_before_they_are_used() -> None:
     x = np.array([1, 2, 3], "f2")
     factor = float(np.float32(0.7))
-    wanted = (x.astype("f4") * np.float32(np.float16(factor))).astype("f2")
-    np.testing.assert_array_equal(_run("ScalarMul", [x], np.zeros(3, "f2"), f"Factor = {factor!r} : f64"), wanted)
+    expected = (x.astype("f4") * np.float32(np.float16(factor))).astype("f2")
+    np.testing.assert_array_equal(_run("ScalarMul", [x], np.zeros(3, "f2"), f"Factor = {factor!r} : f64"), expected)
     whole = np.array([5, -6], "i4")
     np.testing.assert_array_equal(_run("ScalarAdd", [whole], np.zeros(2, "i4"), "Factor = -2.9 : f64"), [3, -8])
     np.testing.assert_array_equal(
@@ -163,9 +163,9 @@ REDUCE: dict[str, Callable[..., Array]] = {"ReduceSum": np.sum, "ReduceMax": np.
 @pytest.mark.parametrize("keep", [True, False])
 def test_reductions_form_sums_in_single_precision(name: str, axis: int, keep: bool) -> None:
     x = _normal(3, 4, 500, dtype="f2")
-    wanted = REDUCE[name](x.astype("f4"), axis=axis, keepdims=keep)
-    found = _run(name, [x], np.zeros(wanted.shape, "f2"), f"Axis = {axis} : i32, KeepDim = {str(keep).lower()}")
-    np.testing.assert_allclose(found.astype("f4"), wanted.astype("f2").astype("f4"), rtol=1e-3, atol=1e-3)
+    expected = REDUCE[name](x.astype("f4"), axis=axis, keepdims=keep)
+    result = _run(name, [x], np.zeros(expected.shape, "f2"), f"Axis = {axis} : i32, KeepDim = {str(keep).lower()}")
+    np.testing.assert_allclose(result.astype("f4"), expected.astype("f2").astype("f4"), rtol=1e-3, atol=1e-3)
 
 
 def test_reductions_of_integers_and_of_vectors() -> None:
@@ -197,27 +197,27 @@ def test_products_of_matrices(
     rows = np.swapaxes(rows, -1, -2) if flags[0] else rows
     columns = np.swapaxes(columns, -1, -2) if flags[1] else columns
     words = [str(f).lower() for f in flags]
-    found = _run(
+    result = _run(
         "Matmul", [left, right], np.zeros(shape, dtype), f"TransposeInput = {words[0]}, TransposeOther = {words[1]}"
     )
-    np.testing.assert_allclose(found.astype("f8"), rows @ columns, rtol=1e-3 if dtype == "f2" else 1e-5, atol=1e-3)
+    np.testing.assert_allclose(result.astype("f8"), rows @ columns, rtol=1e-3 if dtype == "f2" else 1e-5, atol=1e-3)
 
 
 def test_permutation_is_that_of_numpy() -> None:
     x = _normal(2, 3, 4, 5)
-    wanted = x.transpose(0, 2, 3, 1)
-    found = _run("Transpose", [x], np.zeros(wanted.shape, "f4"), "Permutation = array<i64: 0, 2, 3, 1>")
-    np.testing.assert_array_equal(found, wanted)
+    expected = x.transpose(0, 2, 3, 1)
+    result = _run("Transpose", [x], np.zeros(expected.shape, "f4"), "Permutation = array<i64: 0, 2, 3, 1>")
+    np.testing.assert_array_equal(result, expected)
 
 
 def test_inverse_permutation_is_taken_where_only_that_fits() -> None:
     x = _normal(2, 3, 4, 5)
-    wanted = x.transpose(0, 3, 1, 2)
-    found = _run("Transpose", [x], np.zeros(wanted.shape, "f4"), "Permutation = array<i64: 0, 2, 3, 1>")
-    np.testing.assert_array_equal(found, wanted)
+    expected = x.transpose(0, 3, 1, 2)
+    result = _run("Transpose", [x], np.zeros(expected.shape, "f4"), "Permutation = array<i64: 0, 2, 3, 1>")
+    np.testing.assert_array_equal(result, expected)
 
 
 def test_rows_are_looked_up_by_number() -> None:
     rows, numbers = _normal(6, 4, dtype="f2"), np.array([[0, 5, -1], [-6, 2, 2]], "i4")
-    wanted = rows[numbers].reshape(1, 2, 3, 4)
-    np.testing.assert_array_equal(_run("Embedding", [numbers, rows], np.zeros((1, 2, 3, 4), "f2")), wanted)
+    expected = rows[numbers].reshape(1, 2, 3, 4)
+    np.testing.assert_array_equal(_run("Embedding", [numbers, rows], np.zeros((1, 2, 3, 4), "f2")), expected)

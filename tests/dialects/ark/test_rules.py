@@ -21,30 +21,30 @@ def _t(number: int, *shape: int, data_type: str = F32) -> Document:
     return tensor("v3", number, shape, data_type)
 
 
-def _found(made: Document) -> list[Diagnostic]:
-    module, found = loads(json.dumps(made).encode(), Dialects())
-    assert module is not None, [str(d) for d in found]
+def _found(document: Document) -> list[Diagnostic]:
+    module, diagnostics = loads(json.dumps(document).encode(), Dialects())
+    assert module is not None, [str(d) for d in diagnostics]
     return verify(module, Dialects())
 
 
 def _broken(kind: str, reads: list[Document], writes: list[Document], world: int = 1, **args: Any) -> list[str]:
     """The messages about one operation."""
     results = [later((writes or reads)[0], 99)]
-    made = document("v3", [op(kind, reads, writes, results, virtual=False, **args)], world=world)
-    found = _found(made)
-    assert {d.code.id for d in found} <= {"E0504"}
-    return [d.message.removeprefix(f"ark.{kind}: ") for d in found]
+    document_ = document("v3", [op(kind, reads, writes, results, virtual=False, **args)], world=world)
+    result = _found(document_)
+    assert {d.code.id for d in result} <= {"E0504"}
+    return [d.message.removeprefix(f"ark.{kind}: ") for d in result]
 
 
 @pytest.mark.parametrize("kind", ["Add", "Sub", "Mul", "Div", "Rope"])
 def test_operands_have_one_type_and_are_broadcast(kind: str) -> None:
-    found = _broken(kind, [_t(0, 2, 4), _t(1, 2, 4, data_type=F16)], [_t(2, 2, 4)])
-    assert found == ["C1: tensors must have one data type, found f32, f16, f32"]
+    result = _broken(kind, [_t(0, 2, 4), _t(1, 2, 4, data_type=F16)], [_t(2, 2, 4)])
+    assert result == ["C1: tensors must have one data type, found f32, f16, f32"]
     assert _broken(kind, [_t(0, 2, 4), _t(1, 3, 4)], [_t(2, 2, 4)]) == [
         "C2: shapes [2, 4] and [3, 4] do not fit together"
     ]
-    found = _broken(kind, [_t(0, 1, 4), _t(1, 3, 1)], [_t(2, 1, 4)])
-    assert found == ["C2: expected to write [3, 4], found [1, 4]"]
+    result = _broken(kind, [_t(0, 1, 4), _t(1, 3, 1)], [_t(2, 1, 4)])
+    assert result == ["C2: expected to write [3, 4], found [1, 4]"]
 
 
 def test_rope_c3_size_is_even() -> None:
@@ -98,12 +98,12 @@ def test_transpose() -> None:
 def test_embedding() -> None:
     rows, out = _t(1, 6, 4), _t(2, 1, 1, 8, 4)
     assert _broken("Embedding", [_t(0, 8, data_type=I32), rows], [out]) == []
-    found = _broken("Embedding", [_t(0, 8), rows], [out])
-    assert found == ["C1: numbers of rows must be INT32 of at most 3 axes, found tensor<8xf32>"]
-    found = _broken("Embedding", [_t(0, 8, data_type=I32), _t(1, 6, 4, data_type=F16)], [out])
-    assert found == ["C2: expected a matrix of f32, found tensor<6x4xf16>"]
-    found = _broken("Embedding", [_t(0, 8, data_type=I32), rows], [_t(2, 8, 4)])
-    assert found == ["C3: expected to write [1, 1, 8, 4], found [8, 4]"]
+    result = _broken("Embedding", [_t(0, 8), rows], [out])
+    assert result == ["C1: numbers of rows must be INT32 of at most 3 axes, found tensor<8xf32>"]
+    result = _broken("Embedding", [_t(0, 8, data_type=I32), _t(1, 6, 4, data_type=F16)], [out])
+    assert result == ["C2: expected a matrix of f32, found tensor<6x4xf16>"]
+    result = _broken("Embedding", [_t(0, 8, data_type=I32), rows], [_t(2, 8, 4)])
+    assert result == ["C3: expected to write [1, 1, 8, 4], found [8, 4]"]
 
 
 def test_matmul() -> None:
@@ -112,13 +112,13 @@ def test_matmul() -> None:
 
     assert product(_t(0, 3), _t(1, 3), _t(2, 1, 1)) == []
     assert product(_t(0, 3, 2), _t(1, 7, 4, 3), _t(2, 7, 2, 4), left=True, right=True) == []
-    found = product(_t(0, 2, 3), _t(1, 3, 4, data_type=F16), _t(2, 2, 4))
-    assert found == ["C1: tensors must have one data type, found f32, f16, f32"]
-    found = product(_t(0, 2, 3), _t(1, 4, 3), _t(2, 2, 4))
-    assert found == ["C2: 3 columns on the left, but 4 rows on the right"]
+    result = product(_t(0, 2, 3), _t(1, 3, 4, data_type=F16), _t(2, 2, 4))
+    assert result == ["C1: tensors must have one data type, found f32, f16, f32"]
+    result = product(_t(0, 2, 3), _t(1, 4, 3), _t(2, 2, 4))
+    assert result == ["C2: 3 columns on the left, but 4 rows on the right"]
     assert product(_t(0, 2, 3), _t(1, 3, 4), _t(2, 4, 2)) == ["C3: expected [2, 4], found [4, 2]"]
-    found = product(_t(0, 2, 2, 3), _t(1, 5, 3, 4), _t(2, 5, 2, 4))
-    assert found == ["C3: expected axes [2] and [5] that fit, found [5, 2, 4]"]
+    result = product(_t(0, 2, 2, 3), _t(1, 5, 3, 4), _t(2, 5, 2, 4))
+    assert result == ["C3: expected axes [2] and [5] that fit, found [5, 2, 4]"]
 
 
 def test_matmul_c4_arguments_of_the_first_generation_say_what_tensors_say() -> None:
@@ -131,11 +131,11 @@ def test_matmul_c4_arguments_of_the_first_generation_say_what_tensors_say() -> N
         "TransposeInput": ("BOOL", False),
         "TransposeOther": ("BOOL", True),
     }
-    made = op("Matmul", [a, b], [y], [later(y, 3)], virtual=False, **args)
-    assert _found(document("v1", [made])) == []
+    result = op("Matmul", [a, b], [y], [later(y, 3)], virtual=False, **args)
+    assert _found(document("v1", [result])) == []
     for name in ("InputDimNC", "OtherDimNC", "ShapeMNK", "StridesACDB"):
         right = args[name][1]
-        wrong = {**made, "Args": {**made["Args"], name: {"DIMS": [*right[:-1], 9]}}}
+        wrong = {**result, "Args": {**result["Args"], name: {"DIMS": [*right[:-1], 9]}}}
         shown = json.dumps([*right[:-1], 9])
         message = f"ark.Matmul: C4: '{name}' must be {json.dumps(right)} by the tensors, found {shown}"
         assert [d.message for d in _found(document("v1", [wrong]))] == [message]
@@ -154,24 +154,24 @@ def test_packets_have_twice_the_bytes() -> None:
     assert _broken("RecvPacket", [_t(0, 4), packets], [_t(2, 4)], world=2, Flag=("UINT32", 1)) == [message]
 
 
-def test_peers_are_all_other_ranks() -> None:
+def test_all_other_ranks_take_part() -> None:
     x, y, proxy = _t(0, 4), _t(1, 4), _t(2, 4)
     args: dict[str, Any] = {"NPeers": ("UINT32", 2), "Rank": ("INT", 0)}
     assert _broken("RecvReduceSend", [x, y], [y, proxy, proxy], world=3, **args) == []
-    found = _broken("RecvReduceSend", [x, y], [y, proxy], world=2, **args)
-    assert found == ["C1: 'NPeers' must be 1, the number of other ranks, found 2", "C2: expected 2 proxies, found 1"]
-    found = _broken("RecvReduceSend", [x, y], [y, proxy, proxy], world=3, NPeers=("UINT32", 2), Rank=("INT", 1))
-    assert found == ["C3: 'Rank' must be 0, the rank of the file, found 1"]
-    found = _broken("RecvReduceSend", [x, y], [_t(3, 5), proxy, proxy], world=3, **args)
-    assert found == ["C4: expected to write tensor<4xf32>, found tensor<5xf32>"]
-    found = _broken("DeviceSync", [x], [x], world=3, PeerNum=("INT", 1), Rank=("INT", 0))
-    assert found == ["C1: 'PeerNum' must be 2, the number of other ranks, found 1"]
+    result = _broken("RecvReduceSend", [x, y], [y, proxy], world=2, **args)
+    assert result == ["C1: 'NPeers' must be 1, the number of other ranks, found 2", "C2: expected 2 proxies, found 1"]
+    result = _broken("RecvReduceSend", [x, y], [y, proxy, proxy], world=3, NPeers=("UINT32", 2), Rank=("INT", 1))
+    assert result == ["C3: 'Rank' must be 0, the rank of the file, found 1"]
+    result = _broken("RecvReduceSend", [x, y], [_t(3, 5), proxy, proxy], world=3, **args)
+    assert result == ["C4: expected to write tensor<4xf32>, found tensor<5xf32>"]
+    result = _broken("DeviceSync", [x], [x], world=3, PeerNum=("INT", 1), Rank=("INT", 0))
+    assert result == ["C1: 'PeerNum' must be 2, the number of other ranks, found 1"]
     args = {"NPeers": ("UINT32", 8), "Rank": ("INT", 0)}
-    found = _broken("RecvReduceSend", [x, y], [y, *[proxy] * 8], world=9, **args)
-    assert found == ["C1: 'NPeers' must be at most 7, found 8"]
+    result = _broken("RecvReduceSend", [x, y], [y, *[proxy] * 8], world=9, **args)
+    assert result == ["C1: 'NPeers' must be at most 7, found 8"]
     args = {"Flag": ("UINT32", 1), "NPeers": ("UINT32", 1), "Rank": ("INT", 0)}
-    found = _broken("RecvReduceSendPacket", [x, _t(4, 16, data_type="UINT8")], [y, proxy], world=2, **args)
-    assert found == ["C5: packets must be 32 bytes of UINT8, found tensor<16xui8>"]
+    result = _broken("RecvReduceSendPacket", [x, _t(4, 16, data_type="UINT8")], [y, proxy], world=2, **args)
+    assert result == ["C5: packets must be 32 bytes of UINT8, found tensor<16xui8>"]
 
 
 def test_what_is_read_and_what_is_written_follows_from_definitions() -> None:
@@ -179,10 +179,10 @@ def test_what_is_read_and_what_is_written_follows_from_definitions() -> None:
                                 virtual=False, NPeers=("UINT32", 1), Rank=("INT", 0))], world=2)  # fmt: skip
     module, _ = loads(json.dumps(scale).encode(), Dialects())
     assert module is not None
-    found = next(o for o in module.nested() if isinstance(o, ark.RecvReduceSend))
-    assert [v.name for v in found.read_tensors] == ["t0", "t1"]
-    assert [v.name for v in found.written_tensors] == ["t2", "t3"]
-    assert found.aliased is found.written_tensors[0]
+    result = next(o for o in module.nested() if isinstance(o, ark.RecvReduceSend))
+    assert [v.name for v in result.read_tensors] == ["t0", "t1"]
+    assert [v.name for v in result.written_tensors] == ["t2", "t3"]
+    assert result.aliased is result.written_tensors[0]
 
 
 def test_tensor_of_a_text_is_checked_like_that_of_a_file() -> None:
@@ -193,8 +193,8 @@ def test_tensor_of_a_text_is_checked_like_that_of_a_file() -> None:
         padded_shape = array<i64: 4>, recv_tags = [], send_tags = [], strides = array<i64: 4>, tensor_id = 0 : i64}>
         : () -> tensor<4xf32>
     }"""
-    found = verify(parse_module(source, Dialects()), Dialects())
-    assert [(d.code.id, d.message) for d in found] == [
+    diagnostics = verify(parse_module(source, Dialects()), Dialects())
+    assert [(d.code.id, d.message) for d in diagnostics] == [
         ("E0273", "ark.tensor: elements of FP16 are f16, found tensor<4xf32>"),
         ("E0273", "ark.tensor: 'Offsets': dimension 0 ends at 1 + 4, beyond the extent 4 that 'Strides' states"),
     ]

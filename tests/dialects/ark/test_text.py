@@ -21,8 +21,8 @@ Document = files.Document
 def _again(document: Document, generation: str) -> str:
     """The text of a document, from which the same document is written."""
     content = files.text(document, generation)
-    module, found = loads(content, Dialects())
-    assert module is not None, found
+    module, diagnostics = loads(content, Dialects())
+    assert module is not None, diagnostics
     text = api.show(module)
     assert dumps(parse_module(text, Dialects())) == content
     assert dumps(parse_module(api.show(module, generic=True), Dialects())) == content

@@ -85,8 +85,8 @@ _TYPES: st.SearchStrategy[Type] = st.one_of(
 @settings(max_examples=300, deadline=None)
 def test_texts_of_types_are_read_or_refused_with_a_reason(text: str) -> None:
     with contextlib.suppress(ValueError):
-        found = declared_type(text, ["T"])
-        assert declared_type(str(found), ["T"]) == found
+        result = declared_type(text, ["T"])
+        assert declared_type(str(result), ["T"]) == result
 
 
 @given(st.text(alphabet="fi3264[]<>,*n !.complextuple\n", max_size=30))
@@ -106,19 +106,19 @@ def test_any_text_is_read_as_a_type_or_refused(text: str) -> None:
 )
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_declaration_is_verified_and_any_node_of_it_chosen_or_refused(
-    stated: list[dict[str, object]],
+    declared: list[dict[str, object]],
     types: list[Type],
     attributes: dict[str, object],
     counts: list[int] | None,
     results: int,
 ) -> None:
-    dictionaries: list[Attribute] = [attribute_of(s) for s in stated]
+    dictionaries: list[Attribute] = [attribute_of(s) for s in declared]
     declaration = OperatorDeclaration.build({"sym_name": "F", "signatures": tuple(dictionaries)}, ())
-    found = check_operation(declaration)
+    result = check_operation(declaration)
     try:
         definitions = declaration.definitions("F")
     except ValueError:
-        assert any(d.is_error for d in found)
+        assert any(d.is_error for d in result)
         return
     for definition in definitions:
         again = signature_from(signature_dictionary(definition.signature))
@@ -142,5 +142,5 @@ def test_any_documentation_is_looked_through(text: str) -> None:
     ("text", "expected"),
     [("```\n<b>", None), ("```\n<b>\n```\n<i>", "<i>"), ("`<b>`", None), ("` <b>", "<b>")],
 )
-def test_code_is_no_markup(text: str, expected: str | None) -> None:
+def test_code_is_not_markup(text: str, expected: str | None) -> None:
     assert markup_in(text) == expected

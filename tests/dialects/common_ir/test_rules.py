@@ -182,12 +182,12 @@ def test_breaking(label: str) -> None:
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)
-    found = [d for d in _findings(text) if d.message.startswith(f"{label}: ")]
-    assert found
-    assert message in found[0].message
-    assert found[0].where
-    assert found[0].help
-    assert found[0].is_error is (BY_LABEL[label].level is Level.MUST)
+    diagnostics = [d for d in _findings(text) if d.message.startswith(f"{label}: ")]
+    assert diagnostics
+    assert message in diagnostics[0].message
+    assert diagnostics[0].where
+    assert diagnostics[0].help
+    assert diagnostics[0].is_error is (BY_LABEL[label].level is Level.MUST)
 
 
 def test_every_rule_that_a_program_shows_has_a_case() -> None:
@@ -216,5 +216,5 @@ KEPT = '{onnx.type_forms = {"input a" = {doc_string = "An <b>input</b>."}}}'
 )
 def test_documentation_of_nodes_and_values_has_no_markup_either(old: str, new: str, place: str) -> None:
     assert old in PROGRAM
-    found = [d for d in _findings(PROGRAM.replace(old, new)) if d.message.startswith("CIR10: ")]
-    assert [d.where.endswith(place) for d in found] == [True]
+    diagnostics = [d for d in _findings(PROGRAM.replace(old, new)) if d.message.startswith("CIR10: ")]
+    assert [d.where.endswith(place) for d in diagnostics] == [True]

@@ -82,8 +82,8 @@ def _conv(draw: Draw) -> Case:
     y = in_single_precision(
         "Conv", [x, weight, bias], x, strides=strides, dilations=dilations, pads=_flat(pads), group=groups
     )
-    given = {"strides": strides, "dilations": dilations, "pads": pads, "groups": groups}
-    return Case((x, weight, bias), given, (y,), precision(x, 8))
+    inputs = {"strides": strides, "dilations": dilations, "pads": pads, "groups": groups}
+    return Case((x, weight, bias), inputs, (y,), precision(x, 8))
 
 
 def _conv_transpose(draw: Draw) -> Case:
@@ -105,8 +105,8 @@ def _conv_transpose(draw: Draw) -> Case:
         output_padding=extra,
         group=groups,
     )
-    given = {"strides": strides, "dilations": dilations, "pads": pads, "output_padding": extra, "groups": groups}
-    return Case((x, weight, bias), given, (y,), precision(x, 8))
+    inputs = {"strides": strides, "dilations": dilations, "pads": pads, "output_padding": extra, "groups": groups}
+    return Case((x, weight, bias), inputs, (y,), precision(x, 8))
 
 
 def _window(draw: Draw, most_dilation: int = 2) -> tuple[Array, dict[str, Any]]:
@@ -115,52 +115,52 @@ def _window(draw: Draw, most_dilation: int = 2) -> tuple[Array, dict[str, Any]]:
     # Padding is smaller than the window, as every format asks for.
     pads = tuple([(draw.integer(0, k - 1), draw.integer(0, k - 1)) for k in kernel])
     x = draw.array((draw.integer(1, 2), draw.integer(1, 2), *draw.integers(rank, 5, 8)), draw.among(*FLOATS))
-    given = {"kernel": kernel, "strides": draw.integers(rank, 1, 3), "pads": pads}
+    inputs = {"kernel": kernel, "strides": draw.integers(rank, 1, 3), "pads": pads}
     if most_dilation > 1:
-        given["dilations"] = draw.integers(rank, 1, most_dilation)
-    return x, given
+        inputs["dilations"] = draw.integers(rank, 1, most_dilation)
+    return x, inputs
 
 
-def _onnx_window(given: dict[str, Any]) -> dict[str, Any]:
-    out = {"kernel_shape": given["kernel"], "strides": given["strides"], "pads": _flat(given["pads"])}
-    if "dilations" in given:
-        out["dilations"] = given["dilations"]
+def _onnx_window(inputs: dict[str, Any]) -> dict[str, Any]:
+    out = {"kernel_shape": inputs["kernel"], "strides": inputs["strides"], "pads": _flat(inputs["pads"])}
+    if "dilations" in inputs:
+        out["dilations"] = inputs["dilations"]
     return out
 
 
 def _max_pool(draw: Draw) -> Case:
-    x, given = _window(draw)
+    x, inputs = _window(draw)
     ceil = draw.flag()
-    y = in_single_precision("MaxPool", [x], x, ceil_mode=int(ceil), **_onnx_window(given))
-    return Case((x,), {**given, "ceil_mode": ceil}, (y,))
+    y = in_single_precision("MaxPool", [x], x, ceil_mode=int(ceil), **_onnx_window(inputs))
+    return Case((x,), {**inputs, "ceil_mode": ceil}, (y,))
 
 
 def _max_pool_with_positions(draw: Draw) -> Case:
-    x, given = _window(draw)
+    x, inputs = _window(draw)
     ceil = draw.flag()
     x = x[:1, :1]
-    whole = onnx_results("MaxPool", [x.astype(np.float32)], 2, ceil_mode=int(ceil), **_onnx_window(given))
-    return Case((x,), {**given, "ceil_mode": ceil}, (whole[0].astype(x.dtype), whole[1]))
+    whole = onnx_results("MaxPool", [x.astype(np.float32)], 2, ceil_mode=int(ceil), **_onnx_window(inputs))
+    return Case((x,), {**inputs, "ceil_mode": ceil}, (whole[0].astype(x.dtype), whole[1]))
 
 
 def _average_pool(draw: Draw) -> Case:
     whole, ceil = draw.flag(), draw.flag()
-    x, given = _window(draw)
+    x, inputs = _window(draw)
     flags = {"ceil_mode": int(ceil), "count_include_pad": int(whole)}
-    y = in_single_precision("AveragePool", [x], x, **flags, **_onnx_window(given))
-    return Case((x,), {**given, "ceil_mode": ceil, "count_include_pad": whole}, (y,), precision(x, 4))
+    y = in_single_precision("AveragePool", [x], x, **flags, **_onnx_window(inputs))
+    return Case((x,), {**inputs, "ceil_mode": ceil, "count_include_pad": whole}, (y,), precision(x, 4))
 
 
 def _sum_pool(draw: Draw) -> Case:
-    x, given = _window(draw)
-    kernel, dilations = given["kernel"], given["dilations"]
+    x, inputs = _window(draw)
+    kernel, dilations = inputs["kernel"], inputs["dilations"]
     spans = tuple([(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)])
-    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), *given["pads"]))
+    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), *inputs["pads"]))
     rank = len(kernel)
     windows: Array = np.lib.stride_tricks.sliding_window_view(padded, (1, 1, *spans))
-    strided = windows[(..., *[slice(None, None, s) for s in given["strides"]], 0, 0, *[slice(None)] * rank)]
+    strided = windows[(..., *[slice(None, None, s) for s in inputs["strides"]], 0, 0, *[slice(None)] * rank)]
     taken = strided[(..., *[slice(None, None, d) for d in dilations])]
-    return Case((x,), given, (_exact(taken.sum(tuple(range(-rank, 0))), x),), precision(x, 8))
+    return Case((x,), inputs, (_exact(taken.sum(tuple(range(-rank, 0))), x),), precision(x, 8))
 
 
 def _source(coordinates: str, i: int, n: int, m: int) -> Fraction:
@@ -213,8 +213,8 @@ def _resize(draw: Draw) -> Case:
     y = x.astype(np.float64)
     for axis, m in zip(range(x.ndim - len(sizes), x.ndim), sizes, strict=True):
         y = _resampled(y, m, axis, coordinates, rounding if mode == "nearest" else None)
-    given = {"sizes": sizes, "mode": mode, "coordinates": coordinates, "rounding": rounding}
-    return Case((x,), given, (_exact(y, x),), precision(x, 2))
+    inputs = {"sizes": sizes, "mode": mode, "coordinates": coordinates, "rounding": rounding}
+    return Case((x,), inputs, (_exact(y, x),), precision(x, 2))
 
 
 def _layer_norm(draw: Draw) -> Case:
@@ -277,16 +277,16 @@ def _attention(draw: Draw) -> Case:
     scale = draw.among(None, 0.25)
     scores = _wide(q) @ np.swapaxes(_wide(k), -1, -2) * (1 / math.sqrt(e) if scale is None else scale)
     mask = draw.among(None, "i1", element)
-    given: Array | None = None
+    inputs: Array | None = None
     if mask is not None:
-        given = draw.array(draw.broadcast(scores.shape), mask)
+        inputs = draw.array(draw.broadcast(scores.shape), mask)
         if mask == "i1":
             # No row is masked entirely.
-            given[(..., slice(0, 1)) if given.ndim else ...] = True
-        scores = np.where(given, scores, -np.inf) if mask == "i1" else scores + _wide(given)
+            inputs[(..., slice(0, 1)) if inputs.ndim else ...] = True
+        scores = np.where(inputs, scores, -np.inf) if mask == "i1" else scores + _wide(inputs)
     powers = np.exp(scores - scores.max(-1, keepdims=True))
     y = powers / powers.sum(-1, keepdims=True) @ _wide(value)
-    return Case((q, k, value, given), {"scale": scale}, (_exact(y, q),), precision(q, 8))
+    return Case((q, k, value, inputs), {"scale": scale}, (_exact(y, q),), precision(q, 8))
 
 
 CONTRACTION: dict[str, Maker] = {

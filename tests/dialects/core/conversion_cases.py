@@ -16,7 +16,7 @@ from tests.dialects.core.drawing import Case, Draw
 Maker = Callable[[Draw], Case]
 
 _SATURATING = ("f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN")
-_ALIKE = (("f32", "i32", "ui32"), ("f64", "i64", "ui64"), ("f16", "bf16", "i16"), ("i8", "ui8"), ("i4", "ui4"))
+_GROUPS = (("f32", "i32", "ui32"), ("f64", "i64", "ui64"), ("f16", "bf16", "i16"), ("i8", "ui8"), ("i4", "ui4"))
 
 
 def _narrow_cast(draw: Draw) -> Case:
@@ -45,10 +45,10 @@ def _narrowed(draw: Draw) -> Case:
 
 
 def _bit_cast(draw: Draw) -> Case:
-    alike = draw.among(*_ALIKE)
-    source, to = draw.among(*alike), draw.among(*alike)
+    group = draw.among(*_GROUPS)
+    source, to = draw.among(*group), draw.among(*group)
     # Numbers of four bits up to 7 have one code in both types; codes of small numbers are those of no NaN.
-    x = draw.array(draw.maybe_empty(), source, 0, 7 if "i4" in alike else 100)
+    x = draw.array(draw.maybe_empty(), source, 0, 7 if "i4" in group else 100)
     return Case((x,), {"to": ELEMENT_TYPES[to]}, (x.view(dtype_of(to)),))
 
 

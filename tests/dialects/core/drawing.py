@@ -77,8 +77,8 @@ class Draw:
 
     def broadcast(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """A shape that broadcasts to another one."""
-        kept = shape[self.integer(0, len(shape)) :]
-        return tuple([1 if self.integer(0, 3) == 0 else n for n in kept])
+        preserved = shape[self.integer(0, len(shape)) :]
+        return tuple([1 if self.integer(0, 3) == 0 else n for n in preserved])
 
 
 def element_of(array: Array) -> str:

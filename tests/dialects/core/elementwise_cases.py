@@ -187,9 +187,9 @@ def _cast(draw: Draw) -> Case:
 def _activation(op: str, least: float = -5, attributes: Callable[[Draw], dict[str, Any]] | None = None) -> Maker:
     def make(draw: Draw) -> Case:
         x = draw.array(draw.shape(), draw.among("f32", "f32", "f16", "bf16"), least, 5)
-        given = {} if attributes is None else attributes(draw)
-        y = in_single_precision(op, [x], x, **{_ONNX_NAMES.get(k, k): v for k, v in given.items()})
-        return Case((x,), given, (y,), precision(x, 3))
+        inputs = {} if attributes is None else attributes(draw)
+        y = in_single_precision(op, [x], x, **{_ONNX_NAMES.get(k, k): v for k, v in inputs.items()})
+        return Case((x,), inputs, (y,), precision(x, 3))
 
     return make
 

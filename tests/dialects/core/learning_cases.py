@@ -82,8 +82,8 @@ def _tree_ensemble(draw: Draw) -> Case:
     of = draw.array((int(starts[-1]),), "i64", 0, targets - 1)
     weights = draw.array((int(starts[-1]),), "f32")
     aggregate = draw.among(*core.Aggregate)
-    given: list[list[list[float]]] = [[[] for _ in range(targets)] for _ in x]
-    for row, found in zip(x.tolist(), given, strict=True):
+    inputs: list[list[list[float]]] = [[[] for _ in range(targets)] for _ in x]
+    for row, actual in zip(x.tolist(), inputs, strict=True):
         for root in roots:
             at = root
             while at >= 0:
@@ -92,14 +92,14 @@ def _tree_ensemble(draw: Draw) -> Case:
                 holds = _TESTS[test](v, float(values[at])) or (bool(missing[at]) and v != v)  # noqa: PLR0124  NaN
                 at = child if holds else other
             for entry in range(int(starts[-1 - at]), int(starts[-at])):
-                found[int(of[entry])].append(float(weights[entry]))
+                actual[int(of[entry])].append(float(weights[entry]))
     combine: dict[core.Aggregate, Callable[[list[float]], float]] = {
         core.Aggregate.SUM: sum,
         core.Aggregate.AVERAGE: lambda v: sum(v) / len(roots),
         core.Aggregate.MIN: min,
         core.Aggregate.MAX: max,
     }
-    y = np.array([[combine[aggregate](v) if v else 0.0 for v in row] for row in given], np.float32)
+    y = np.array([[combine[aggregate](v) if v else 0.0 for v in row] for row in inputs], np.float32)
     columns = [np.array(c, np.int64) for c in zip(*placed, strict=True)]
     operands = (
         x, np.array(roots, np.int64), columns[0], columns[1].astype(np.uint8), values, columns[2], columns[3], missing,

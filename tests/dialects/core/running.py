@@ -30,9 +30,9 @@ def type_of(array: Array) -> TensorType:
 
 def definition(name: str) -> type[Op]:
     """The core definition of a full name."""
-    found = core.DIALECT.find(name)
-    assert found is not None
-    return found
+    result = core.DIALECT.find(name)
+    assert result is not None
+    return result
 
 
 def built(definition: type[Op], operands: Sequence[Value | tuple[Value, ...] | None], attributes: dict[str, Any]) -> Op:
@@ -87,8 +87,8 @@ def evaluated(op: Op, operands: Operands) -> tuple[Array, ...]:
 
 def constant_result(op: Op) -> tuple[Array, ...] | None:
     """The result of an operation that is a constant."""
-    found = constant_array(op, {}) if not op.operands and op.form is Form.STRUCTURAL else None
-    return None if found is None else (found,)
+    result = constant_array(op, {}) if not op.operands and op.form is Form.STRUCTURAL else None
+    return None if result is None else (result,)
 
 
 def run(name: str, *operands: Operand, **attributes: Any) -> Array:

@@ -30,8 +30,8 @@ def _grid_sample(draw: Draw) -> Case:
     padding = {"constant": "zeros", "edge": "border"}.get(border, "reflection")
     wide = x.astype(np.float32)
     y = onnx_result("GridSample", [wide, grid], mode=mode, padding_mode=padding, align_corners=int(aligned))
-    given = {"mode": mode, "border": border, "unit": "centres" if aligned else "edges"}
-    return Case((x, grid), given, (y.astype(x.dtype),), precision(x, 16))
+    inputs = {"mode": mode, "border": border, "unit": "centres" if aligned else "edges"}
+    return Case((x, grid), inputs, (y.astype(x.dtype),), precision(x, 16))
 
 
 def _region_align(draw: Draw) -> Case:
@@ -42,16 +42,16 @@ def _region_align(draw: Draw) -> Case:
         "RoiAlign", [x, boxes, images], 18, output_height=sizes[0], output_width=sizes[1], sampling_ratio=samples,
         spatial_scale=0.5, coordinate_transformation_mode=how,
     )  # fmt: skip
-    given = {"sizes": sizes, "samples": samples, "scale": 0.5, "half_pixel": half_pixel}
-    return Case((x, boxes, images), given, (y,), precision(x, 64))
+    inputs = {"sizes": sizes, "samples": samples, "scale": 0.5, "half_pixel": half_pixel}
+    return Case((x, boxes, images), inputs, (y,), precision(x, 64))
 
 
 def _region_max_pool(draw: Draw) -> Case:
     x, boxes, images = _regions(draw)
-    given = np.concatenate([images[:, None].astype(np.float32), boxes], 1)
+    inputs = np.concatenate([images[:, None].astype(np.float32), boxes], 1)
     sizes = draw.integers(2, 1, 4)
-    y = onnx_result("MaxRoiPool", [x, given], 18, pooled_shape=sizes, spatial_scale=0.5)
-    return Case((x, given), {"sizes": sizes, "scale": 0.5}, (y,))
+    y = onnx_result("MaxRoiPool", [x, inputs], 18, pooled_shape=sizes, spatial_scale=0.5)
+    return Case((x, inputs), {"sizes": sizes, "scale": 0.5}, (y,))
 
 
 def _regions(draw: Draw) -> tuple[Array, Array, Array]:
@@ -69,11 +69,11 @@ def _dft(draw: Draw) -> Case:
     if inverse and onesided:
         y = np.fft.irfft(numbers, length, 0)[..., None]
     else:
-        found = (np.fft.ifft if inverse else np.fft.fft)(numbers.astype(np.complex128), length, 0)
-        found = found[: length // 2 + 1] if onesided else found
-        y = np.stack([found.real, found.imag], -1)
-    given = {"length": length, "axis": 0, "inverse": inverse, "onesided": onesided}
-    return Case((x,), given, (y.astype(x.dtype),), precision(x, 64))
+        result = (np.fft.ifft if inverse else np.fft.fft)(numbers.astype(np.complex128), length, 0)
+        result = result[: length // 2 + 1] if onesided else result
+        y = np.stack([result.real, result.imag], -1)
+    inputs = {"length": length, "axis": 0, "inverse": inverse, "onesided": onesided}
+    return Case((x,), inputs, (y.astype(x.dtype),), precision(x, 64))
 
 
 def _decode_image(draw: Draw) -> Case:
@@ -95,17 +95,17 @@ def _non_max_suppression(draw: Draw) -> Case:
     most = draw.among(None, 1, 2, 5) if groups == 1 else None
     limits = [np.asarray(most or count), np.asarray(threshold, np.float32), np.asarray(-5, np.float32)]
     rows = onnx_result("NonMaxSuppression", [boxes, own, *limits])
-    kept = np.zeros((images, count), np.bool_)
-    kept[rows[:, 0], rows[:, 2]] = True
-    given = {"iou_threshold": threshold, "group_count": groups, "most": most}
-    return Case((boxes, scores, numbers if groups > 1 else None), given, (kept,))
+    preserved = np.zeros((images, count), np.bool_)
+    preserved[rows[:, 0], rows[:, 2]] = True
+    inputs = {"iou_threshold": threshold, "group_count": groups, "most": most}
+    return Case((boxes, scores, numbers if groups > 1 else None), inputs, (preserved,))
 
 
 def _dynamic_resize(draw: Draw) -> Case:
     fixed = CONTRACTION["core.resize"](draw)
     sizes = np.asarray(fixed.attributes["sizes"])
-    given = {k: v for k, v in fixed.attributes.items() if k != "sizes"}
-    return Case((*fixed.operands, sizes), given, fixed.expected, fixed.tolerance)
+    inputs = {k: v for k, v in fixed.attributes.items() if k != "sizes"}
+    return Case((*fixed.operands, sizes), inputs, fixed.expected, fixed.tolerance)
 
 
 def _dynamic_pad(draw: Draw) -> Case:

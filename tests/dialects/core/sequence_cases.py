@@ -51,14 +51,14 @@ class _Layer:
         self, name: str, of_state: Array | None, states: list[Array | None], functions: list[Any], **attributes: Any
     ) -> tuple[Array, ...]:
         """Computed in single precision and rounded."""
-        given = self.bias if self.bias is not None else of_state
+        arguments = self.bias if self.bias is not None else of_state
         bias = None
-        if given is not None:
-            bias = np.concatenate([given * 0 if v is None else v for v in (self.bias, of_state)], 1)
+        if arguments is not None:
+            bias = np.concatenate([arguments * 0 if v is None else v for v in (self.bias, of_state)], 1)
         floats = [self.x, self.weight, self.recurrent, bias]
         inputs = [*map(_wide, floats), self.lengths, *map(_wide, [self.state, *states])]
         names = [_FUNCTIONS[f] for f in functions] * self.count
-        made = onnx_results(
+        result = onnx_results(
             name,
             inputs,
             3 if name == "LSTM" else 2,
@@ -67,7 +67,7 @@ class _Layer:
             activations=names,
             **attributes,
         )
-        return tuple([y.astype(self.x.dtype) for y in made])
+        return tuple([y.astype(self.x.dtype) for y in result])
 
     def case(self, operands: tuple[Array | None, ...], attributes: dict[str, Any], expected: tuple[Array, ...]) -> Case:
         return Case(operands, {"direction": self.direction, **attributes}, expected, precision(self.x, 8))

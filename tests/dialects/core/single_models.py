@@ -23,10 +23,11 @@ def onnx_results(
     """The outputs of an operator. An input of None is left out."""
     helper = onnx.helper
     names = ["" if x is None else f"x{n}" for n, x in enumerate(inputs)]
-    given = {n: x for n, x in zip(names, inputs, strict=True) if x is not None}
+    arguments = {n: x for n, x in zip(names, inputs, strict=True) if x is not None}
     outputs = [f"y{n}" for n in range(count)]
     typed = [
-        helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape) for n, x in given.items()
+        helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
+        for n, x in arguments.items()
     ]
     untyped = [onnx.ValueInfoProto(name=n) for n in outputs]
     node = helper.make_node(op, names, outputs, **{k: v for k, v in attributes.items() if v is not None})
@@ -37,7 +38,7 @@ def onnx_results(
     options.log_severity_level = 3
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return tuple(session.run(outputs, given))
+    return tuple(session.run(outputs, arguments))
 
 
 def onnx_result(op: str, inputs: Sequence[Array | None], opset: int = OPSET, **attributes: Any) -> Array:

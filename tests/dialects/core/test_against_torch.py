@@ -31,9 +31,9 @@ def t(x: Array) -> Any:
 
 
 def agree(actual: Array, expected: Any, tolerance: float = 2e-6) -> None:
-    wanted = expected.numpy()
-    assert actual.shape == wanted.shape
-    assert_allclose(actual, wanted, rtol=tolerance, atol=tolerance)
+    expected_value = expected.numpy()
+    assert actual.shape == expected_value.shape
+    assert_allclose(actual, expected_value, rtol=tolerance, atol=tolerance)
 
 
 def pads(*amounts: int) -> tuple[tuple[int, int], ...]:
@@ -47,9 +47,9 @@ def test_convolutions_in_groups(number: int) -> None:
     amounts = draw.integers(2, 0, 2)
     x, weight = draw.array((2, groups * 2, 7, 9)), draw.array((groups * 3, 2, 2, 3))
     bias = draw.array((groups * 3,))
-    given = {"strides": strides, "dilations": dilations, "pads": pads(*amounts), "groups": groups}
+    inputs = {"strides": strides, "dilations": dilations, "pads": pads(*amounts), "groups": groups}
     expected = F.conv2d(t(x), t(weight), t(bias), strides, amounts, dilations, groups)
-    agree(run("conv", x, weight, bias, **given), expected, 1e-5)
+    agree(run("conv", x, weight, bias, **inputs), expected, 1e-5)
 
 
 @pytest.mark.parametrize("number", range(SAMPLES))
@@ -60,7 +60,7 @@ def test_transposed_convolutions_in_groups_with_output_padding(number: int) -> N
     # torch asks for an output padding below the stride or the dilation.
     extra = tuple([draw.integer(0, max(s, d) - 1) for s, d in zip(strides, dilations, strict=True)])
     x, weight = draw.array((2, groups * 2, 4, 5)), draw.array((groups * 2, 3, 2, 3))
-    given = {
+    inputs = {
         "strides": strides,
         "dilations": dilations,
         "pads": pads(*amounts),
@@ -68,7 +68,7 @@ def test_transposed_convolutions_in_groups_with_output_padding(number: int) -> N
         "groups": groups,
     }
     expected = F.conv_transpose2d(t(x), t(weight), None, strides, amounts, extra, groups, dilations)
-    agree(run("conv_transpose", x, weight, **given), expected, 1e-5)
+    agree(run("conv_transpose", x, weight, **inputs), expected, 1e-5)
 
 
 @pytest.mark.parametrize("number", range(SAMPLES))
@@ -79,10 +79,10 @@ def test_pools_with_windows_beyond_the_end(number: int) -> None:
     amounts = tuple([draw.integer(0, k // 2) for k in kernel])
     ceil, whole = draw.flag(), draw.flag()
     x = draw.array((2, 2, *draw.integers(2, 5, 9)))
-    given = {"kernel": kernel, "strides": strides, "pads": pads(*amounts), "ceil_mode": ceil}
-    agree(run("max_pool", x, **given), F.max_pool2d(t(x), kernel, strides, amounts, ceil_mode=ceil))
+    inputs = {"kernel": kernel, "strides": strides, "pads": pads(*amounts), "ceil_mode": ceil}
+    agree(run("max_pool", x, **inputs), F.max_pool2d(t(x), kernel, strides, amounts, ceil_mode=ceil))
     expected = F.avg_pool2d(t(x), kernel, strides, amounts, ceil, whole)
-    agree(run("average_pool", x, **given, count_include_pad=whole), expected)
+    agree(run("average_pool", x, **inputs, count_include_pad=whole), expected)
 
 
 @pytest.mark.parametrize("number", range(SAMPLES))
@@ -102,11 +102,11 @@ def test_attention_with_masks(number: int) -> None:
     length, size, e = draw.integers(3, 1, 5)
     q, k, v = draw.array((2, 3, length, e)), draw.array((2, 3, size, e)), draw.array((2, 3, size, 4))
     added = draw.array((length, size))
-    kept = draw.array((2, 1, length, size), "i1") | (np.arange(size) == 0)
+    preserved = draw.array((2, 1, length, size), "i1") | (np.arange(size) == 0)
     attention = F.scaled_dot_product_attention
     agree(run("attention", q, k, v), attention(t(q), t(k), t(v)), 1e-5)
     agree(run("attention", q, k, v, added), attention(t(q), t(k), t(v), t(added)), 1e-5)
-    agree(run("attention", q, k, v, kept, scale=0.3), attention(t(q), t(k), t(v), t(kept), scale=0.3), 1e-5)
+    agree(run("attention", q, k, v, preserved, scale=0.3), attention(t(q), t(k), t(v), t(preserved), scale=0.3), 1e-5)
 
 
 _FUNCTIONS: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
@@ -133,11 +133,11 @@ def test_functions_of_one_tensor(name: str, element: str) -> None:
     attributes, expected = _FUNCTIONS[name]
     x = Draw(f"torch {name}", 0).array((8, 64), element, -9, 9)
     wide = expected(t(x.astype(np.float32))).numpy().astype(x.dtype)
-    found = run(name.split(maxsplit=1)[0], x, **attributes)
-    assert found.dtype == x.dtype
+    result = run(name.split(maxsplit=1)[0], x, **attributes)
+    assert result.dtype == x.dtype
     # Half precision within two units in the last place, and single precision within rounding of a few steps.
     tolerance = 2e-3 if element == "f16" else 3e-6
-    assert_allclose(found.astype(np.float64), wide.astype(np.float64), rtol=tolerance, atol=tolerance)
+    assert_allclose(result.astype(np.float64), wide.astype(np.float64), rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("number", range(SAMPLES))
@@ -145,5 +145,5 @@ def test_pads_that_mirror_and_repeat(number: int) -> None:
     draw = Draw("torch pad", number)
     x, (left, right) = draw.array((2, 3, 5)), draw.integers(2, 0, 4)
     for mode, name in (("reflect", "reflect"), ("edge", "replicate")):
-        found = run("pad", x, before=(0, 0, left), after=(0, 0, right), mode=mode)
-        agree(found, F.pad(t(x), (left, right), mode=name), 0)
+        result = run("pad", x, before=(0, 0, left), after=(0, 0, right), mode=mode)
+        agree(result, F.pad(t(x), (left, right), mode=name), 0)

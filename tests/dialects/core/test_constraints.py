@@ -34,10 +34,10 @@ def refused(name: str, *operands: Any, **attributes: Any) -> str:
     """The only finding of an operation: its text after the name of the operation."""
     with pytest.raises(DiagnosticError) as caught:
         definition(f"core.{name}")(*operands, **attributes)
-    (found,) = caught.value.diagnostics
-    assert found.code is VIOLATED_CONSTRAINT
-    assert found.message.startswith(f"core.{name}: ")
-    return found.message.removeprefix(f"core.{name}: ")
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code is VIOLATED_CONSTRAINT
+    assert diagnostic.message.startswith(f"core.{name}: ")
+    return diagnostic.message.removeprefix(f"core.{name}: ")
 
 
 def open_constraints(name: str, *operands: Any, **attributes: Any) -> list[tuple[str | None, str]]:
@@ -50,13 +50,13 @@ N, M = symbol("N"), symbol("M")
 
 
 def test_every_labelled_constraint_has_a_test_named_after_it() -> None:
-    stated: set[str] = set()
+    declared: set[str] = set()
     for name in core.DIALECT.operations:
         labels = operation_record(core.DIALECT, name)["constraints"]
         assert isinstance(labels, dict)
-        stated |= {f"{name.removeprefix('core.')}_{label.lower()}" for label in labels}
+        declared |= {f"{name.removeprefix('core.')}_{label.lower()}" for label in labels}
     tested = {m.group(1) for n in globals() if (m := re.match(r"test_(\w+?_c\d)_", n))}
-    assert tested == stated
+    assert tested == declared
 
 
 # -- constants
@@ -66,7 +66,7 @@ def test_dims_c1_refuses_a_scalar_of_two_numbers() -> None:
     assert refused("dims", (1, 2), i64, True) == "C1: a scalar has one number"
 
 
-def test_dims_c2_refuses_a_number_that_is_no_value_of_the_element_type() -> None:
+def test_dims_c2_refuses_a_number_that_is_not_a_value_of_the_element_type() -> None:
     assert refused("dims", (1, 200), i8) == "C2: numbers are values of the element type"
 
 
@@ -195,8 +195,8 @@ def test_conv_transpose_c1_refuses_channels_that_do_not_divide_into_groups() -> 
 
 
 def test_conv_transpose_c2_refuses_padding_that_leaves_no_result() -> None:
-    found = refused("conv_transpose", x(1, 2, 1), x(2, 2, 3), pads=((2, 1),))
-    assert found == "C2: size of the result: expected at least 1, found 0"
+    diagnostics = refused("conv_transpose", x(1, 2, 1), x(2, 2, 3), pads=((2, 1),))
+    assert diagnostics == "C2: size of the result: expected at least 1, found 0"
 
 
 def test_conv_transpose_c3_refuses_another_number_of_strides_than_of_axes() -> None:
@@ -210,8 +210,8 @@ class TestPools:
     """Constraints that all pools share."""
 
     def test_a_window_larger_than_the_padded_input_is_refused(self, name: str) -> None:
-        found = refused(name, x(1, 2, 4), (6,), pads=((1, 0),))
-        assert found == "C1: size of the window: expected at most 5, found 6"
+        diagnostics = refused(name, x(1, 2, 4), (6,), pads=((1, 0),))
+        assert diagnostics == "C1: size of the window: expected at most 5, found 6"
         assert open_constraints(name, x(1, 2, N), (3,)) == [("C1", "3 <= N")]
 
     def test_another_number_of_strides_than_of_axes_is_refused(self, name: str) -> None:
@@ -271,28 +271,28 @@ def test_dynamic_resize_c2_refuses_to_interpolate_integers() -> None:
 
 
 def test_dynamic_pad_c1_refuses_amounts_for_other_axes() -> None:
-    found = refused("dynamic_pad", x(4), x(2, element=i64), x(2, element=i64))
-    assert found == "C1: before and after have one entry for each axis: number of amounts: expected 1, found 2"
+    diagnostics = refused("dynamic_pad", x(4), x(2, element=i64), x(2, element=i64))
+    assert diagnostics == "C1: before and after have one entry for each axis: number of amounts: expected 1, found 2"
 
 
 def test_grid_sample_c1_refuses_to_interpolate_integers() -> None:
-    found = refused("grid_sample", x(1, 1, 2, 2, element=i32), x(1, 3, 3, 2))
-    assert found == "C1: no interpolation between elements of type i32"
+    diagnostics = refused("grid_sample", x(1, 1, 2, 2, element=i32), x(1, 3, 3, 2))
+    assert diagnostics == "C1: no interpolation between elements of type i32"
 
 
 def test_grid_sample_c2_refuses_positions_of_another_number_of_coordinates() -> None:
-    found = refused("grid_sample", x(1, 1, 2, 2, 2), x(1, 3, 3, 2))
-    assert found == "C2: coordinates of a position: expected 3, found 2"
+    diagnostics = refused("grid_sample", x(1, 1, 2, 2, 2), x(1, 3, 3, 2))
+    assert diagnostics == "C2: coordinates of a position: expected 3, found 2"
 
 
 def test_max_pool_with_positions_c1_refuses_a_window_that_does_not_fit() -> None:
-    found = refused("max_pool_with_positions", x(1, 1, 2), (5,), pads=((1, 1),))
-    assert found == "C1: size of the window: expected at most 4, found 5"
+    diagnostics = refused("max_pool_with_positions", x(1, 1, 2), (5,), pads=((1, 1),))
+    assert diagnostics == "C1: size of the window: expected at most 4, found 5"
 
 
 def test_max_pool_with_positions_c2_refuses_another_number_of_strides() -> None:
-    found = refused("max_pool_with_positions", x(1, 1, 8), (2,), strides=(1, 1))
-    assert found == "C2: 2 strides for 1 spatial axes"
+    diagnostics = refused("max_pool_with_positions", x(1, 1, 8), (2,), strides=(1, 1))
+    assert diagnostics == "C2: 2 strides for 1 spatial axes"
 
 
 def test_dft_c1_refuses_the_axis_of_real_and_imaginary_part() -> None:
@@ -302,8 +302,8 @@ def test_dft_c1_refuses_the_axis_of_real_and_imaginary_part() -> None:
 
 
 def test_region_align_c1_refuses_three_sizes() -> None:
-    found = refused("region_align", x(1, 1, 8, 8), x(2, 4), p(2), (2, 2, 2))
-    assert found == "C1: the result has two sizes"
+    diagnostics = refused("region_align", x(1, 1, 8, 8), x(2, 4), p(2), (2, 2, 2))
+    assert diagnostics == "C1: the result has two sizes"
 
 
 def test_region_max_pool_c1_refuses_three_sizes() -> None:
@@ -311,13 +311,13 @@ def test_region_max_pool_c1_refuses_three_sizes() -> None:
 
 
 def test_non_max_suppression_c1_refuses_a_number_of_groups_that_are_not_there() -> None:
-    found = refused("non_max_suppression", x(1, 3, 4), x(1, 3), 0.5, group_count=2)
-    assert found == "C1: groups are given exactly where their number is"
+    diagnostics = refused("non_max_suppression", x(1, 3, 4), x(1, 3), 0.5, group_count=2)
+    assert diagnostics == "C1: groups are given exactly where their number is"
 
 
 def test_non_max_suppression_c2_refuses_a_limit_beside_groups() -> None:
-    found = refused("non_max_suppression", x(1, 3, 4), x(1, 3), 0.5, x(1, 3, element=i32), most=1)
-    assert found == "C2: `most` is given only without groups"
+    diagnostics = refused("non_max_suppression", x(1, 3, 4), x(1, 3), 0.5, x(1, 3, element=i32), most=1)
+    assert diagnostics == "C2: `most` is given only without groups"
 
 
 # -- indexing
@@ -347,12 +347,12 @@ def test_gather_nd_c2_refuses_positions_with_batch_axes_alone() -> None:
 
 def test_scatter_elements_c1_refuses_positions_longer_than_x_along_another_axis() -> None:
     text = "C1: the other axes of positions are not longer than those of x"
-    found = refused("scatter_elements", x(2, 3), p(3, 1), x(3, 1), 1)
-    assert found == f"{text}: size of positions: expected at most 2, found 3"
+    diagnostics = refused("scatter_elements", x(2, 3), p(3, 1), x(3, 1), 1)
+    assert diagnostics == f"{text}: size of positions: expected at most 2, found 3"
     assert open_constraints("scatter_elements", x(N, 3), p(2, 1), x(2, 1), 1) == [("C1", "2 <= N")]
 
 
-def test_scatter_elements_c2_refuses_to_add_truth_values() -> None:
+def test_scatter_elements_c2_refuses_to_add_bools() -> None:
     b = x(2, element=boolean)
     assert refused("scatter_elements", b, p(2), b, 0, core.Reduction.ADD) == "C2: bools are only replaced"
 
@@ -365,10 +365,10 @@ def test_scatter_nd_c1_refuses_rows_longer_than_the_rank_or_of_unknown_length() 
     assert caught.value.diagnostics[0].message == f"core.scatter_nd: {text}"
 
 
-def test_scatter_nd_c2_refuses_to_add_truth_values() -> None:
+def test_scatter_nd_c2_refuses_to_add_bools() -> None:
     b = x(2, element=boolean)
-    found = refused("scatter_nd", b, p(2, 1), b, core.Reduction.MUL)
-    assert found == "C2: bools are only replaced"
+    diagnostics = refused("scatter_nd", b, p(2, 1), b, core.Reduction.MUL)
+    assert diagnostics == "C2: bools are only replaced"
 
 
 def test_scatter_nd_c3_refuses_updates_of_another_shape() -> None:
@@ -459,8 +459,8 @@ def test_slice_c3_asks_for_expressions_that_do_not_become_negative() -> None:
 
 
 def test_dynamic_slice_c1_refuses_bounds_for_another_number_of_axes() -> None:
-    found = refused("dynamic_slice", x(2, 3), p(2), p(2), (1,))
-    assert found == "C1: starts, stops and steps have one entry for each axis"
+    diagnostics = refused("dynamic_slice", x(2, 3), p(2), p(2), (1,))
+    assert diagnostics == "C1: starts, stops and steps have one entry for each axis"
 
 
 def test_dynamic_slice_c2_refuses_a_step_of_zero() -> None:
@@ -476,13 +476,13 @@ def test_pad_c1_refuses_amounts_for_another_number_of_axes() -> None:
 
 
 def test_pad_c2_refuses_a_value_that_the_element_type_does_not_have() -> None:
-    found = refused("pad", x(2, element=i32), (1,), (1,), value=math.inf)
-    assert found == "C2: inf is not a value of i32"
+    diagnostics = refused("pad", x(2, element=i32), (1,), (1,), value=math.inf)
+    assert diagnostics == "C2: inf is not a value of i32"
 
 
 def test_pad_c3_refuses_to_mirror_more_than_there_is() -> None:
-    found = refused("pad", x(2), (2,), (0,), core.PadMode.REFLECT)
-    assert found == "C3: amount to mirror: expected less than 2, found 2"
+    diagnostics = refused("pad", x(2), (2,), (0,), core.PadMode.REFLECT)
+    assert diagnostics == "C3: amount to mirror: expected less than 2, found 2"
     assert ("C3", "2 < N") in open_constraints("pad", x(N), (2,), (0,), core.PadMode.REFLECT)
 
 
@@ -505,11 +505,11 @@ def test_tile_c1_refuses_repeats_for_another_number_of_axes() -> None:
     assert refused("tile", x(5), (1, 2)) == "C1: repeats for 2 axes of a tensor of rank 1"
 
 
-def test_depth_to_space_c1_refuses_channels_that_are_no_multiple_of_a_block() -> None:
+def test_depth_to_space_c1_refuses_channels_that_are_not_multiples_of_a_block() -> None:
     assert refused("depth_to_space", x(1, 6, 2, 2), 2) == "C1: channels of x modulo block squared: expected 0, found 2"
 
 
-def test_space_to_depth_c1_refuses_rows_and_columns_that_are_no_multiple_of_a_block() -> None:
+def test_space_to_depth_c1_refuses_rows_and_columns_that_are_not_multiples_of_a_block() -> None:
     assert refused("space_to_depth", x(1, 1, 3, 4), 2) == "C1: height modulo block: expected 0, found 1"
     assert refused("space_to_depth", x(1, 1, 4, 3), 2) == "C1: width modulo block: expected 0, found 1"
 
@@ -546,8 +546,8 @@ def test_gru_c3_refuses_another_number_of_parameters() -> None:
 
 
 def test_lstm_c3_refuses_another_number_of_parameters() -> None:
-    given = layer(4)
-    assert refused("lstm", *given, given[-1], parameters=(1.0,)) == PARAMETERS
+    inputs = layer(4)
+    assert refused("lstm", *inputs, inputs[-1], parameters=(1.0,)) == PARAMETERS
 
 
 def test_gru_c1_refuses_weights_of_another_number_of_directions() -> None:
@@ -615,8 +615,8 @@ def test_sparse_table_lookup_c1_refuses_tables_that_do_not_fit() -> None:
 
 
 def test_sparse_table_lookup_c2_refuses_entries_without_an_axis() -> None:
-    found = refused("sparse_table_lookup", x(4, element=boolean), p(2), x(1, 16, 2))
-    assert found == "C2: entries of 2 elements along axis None of rank 1"
+    diagnostics = refused("sparse_table_lookup", x(4, element=boolean), p(2), x(1, 16, 2))
+    assert diagnostics == "C2: entries of 2 elements along axis None of rank 1"
 
 
 def test_sparse_dequantize_c1_refuses_blocks_that_do_not_fit() -> None:
@@ -643,9 +643,9 @@ def test_string_normalize_c1_refuses_several_rows() -> None:
     assert refused("string_normalize", x(element=string)) == claim
 
 
-def test_regex_full_match_c1_refuses_what_is_no_pattern() -> None:
-    found = refused("regex_full_match", x(2, element=string), "(a")
-    assert found == "C1: a '(' without a ')' at position 2 of the pattern '(a'"
+def test_regex_full_match_c1_refuses_what_is_not_a_pattern() -> None:
+    diagnostics = refused("regex_full_match", x(2, element=string), "(a")
+    assert diagnostics == "C1: a '(' without a ')' at position 2 of the pattern '(a'"
 
 
 def _ngrams(*operands: Any, **changes: Any) -> str:
@@ -676,7 +676,7 @@ def test_list_of_c1_refuses_no_tensors() -> None:
     assert refused("list_of", ()) == "C1: there is a tensor"
 
 
-def test_pairwise_coupling_c1_refuses_columns_that_are_no_pairs() -> None:
+def test_pairwise_coupling_c1_refuses_columns_that_are_not_pairs() -> None:
     claim = "C1: there are as many columns as pairs of classes: number of columns: expected 3, found 4"
     assert refused("pairwise_coupling", x(2, 4), classes=3) == claim
 

@@ -28,8 +28,8 @@ def computed(engine: str, function: Callable[..., Any], *arrays: Array) -> list[
     """Returns the results of a function of core values for arrays."""
 
     def build(*values: Value) -> tuple[Value, ...]:
-        found = function(*values)
-        return found if isinstance(found, tuple) else (found,)
+        result = function(*values)
+        return result if isinstance(result, tuple) else (result,)
 
     inputs = {f"x{n}": type_of(x) for n, x in enumerate(arrays)}
     executable = Engines().get(engine).prepare(program(build, inputs))
@@ -97,8 +97,8 @@ def test_signed_division_is_that_of_pythons_integers(name: str, element: str, en
     # The least number divided by minus one does not fit, which is undefined.
     pairs = [p for p in pairs if (signed_value(p[0], width), signed_value(p[1], width)) != (least, -1)]
     expected = [oracle(signed_value(a, width), signed_value(b, width)) for a, b in pairs]
-    (found,) = computed(engine, function, held([a for a, _ in pairs], element), held([b for _, b in pairs], element))
-    assert_array_equal(found, held(expected, element))
+    (result,) = computed(engine, function, held([a for a, _ in pairs], element), held([b for _, b in pairs], element))
+    assert_array_equal(result, held(expected, element))
 
 
 @pytest.mark.parametrize("element", WIDTHS)
@@ -108,8 +108,8 @@ def test_unsigned_arithmetic_reads_the_bits_as_unsigned(name: str, element: str,
     function, oracle = UNSIGNED[name]
     pairs = [(a, b) for a in interesting(width) for b in interesting(width) if b]
     expected = [oracle(a, b) for a, b in pairs]
-    (found,) = computed(engine, function, held([a for a, _ in pairs], element), held([b for _, b in pairs], element))
-    assert_array_equal(found, held(expected, element))
+    (result,) = computed(engine, function, held([a for a, _ in pairs], element), held([b for _, b in pairs], element))
+    assert_array_equal(result, held(expected, element))
 
 
 @pytest.mark.parametrize("element", WIDTHS)
@@ -161,8 +161,8 @@ def test_shifts_take_distances_below_the_width(element: str, engine: str) -> Non
         (integers.shift_right_unsigned, lambda a, b: a >> b),
         (integers.shift_right_signed, lambda a, b: signed_value(a, width) >> b),
     ):
-        (found,) = computed(engine, function, *operands)
-        assert_array_equal(found, held([oracle(a, b) for a, b in pairs], element))
+        (result,) = computed(engine, function, *operands)
+        assert_array_equal(result, held([oracle(a, b) for a, b in pairs], element))
 
 
 @pytest.mark.parametrize("before", WIDTHS)
@@ -172,8 +172,8 @@ def test_numbers_are_extended_and_cut_off(before: str, after: str, sign: bool, e
     width = WIDTHS[before]
     values = interesting(width)
     expected = [signed_value(v, width) if sign else v for v in values]
-    (found,) = computed(engine, lambda x: integers.resized(x, ELEMENT_TYPES[after], sign=sign), held(values, before))
-    assert_array_equal(found, held(expected, after))
+    (result,) = computed(engine, lambda x: integers.resized(x, ELEMENT_TYPES[after], sign=sign), held(values, before))
+    assert_array_equal(result, held(expected, after))
 
 
 @pytest.mark.parametrize("element", ["i8", "i32", "i64"])
@@ -181,8 +181,8 @@ def test_powers_wrap_and_negative_ones_are_quotients(element: str, engine: str) 
     width = WIDTHS[element]
     pairs = [(a, b) for a in (0, 1, -1, 2, -3, 7) for b in (0, 1, 2, 3, 5, -1, -2, -3) if a or b >= 0]
     operands = held([a for a, _ in pairs], element), held([b for _, b in pairs], element)
-    (found,) = computed(engine, integers.power, *operands)
-    assert_array_equal(found, held([power(a, b) % (1 << width) for a, b in pairs], element))
+    (result,) = computed(engine, integers.power, *operands)
+    assert_array_equal(result, held([power(a, b) % (1 << width) for a, b in pairs], element))
 
 
 @pytest.mark.parametrize("element", WIDTHS)
@@ -191,16 +191,16 @@ def test_numbers_become_floats_with_and_without_sign(element: str, engine: str) 
     values = [v for v in interesting(width) if width < 64 or v < 1 << 53 or v >= (1 << 64) - 3]
     for sign in (True, False):
         expected = np.asarray([float(signed_value(v, width) if sign else v) for v in values])
-        (found,) = computed(
+        (result,) = computed(
             engine, lambda x, sign=sign: integers.to_float(x, ELEMENT_TYPES["f64"], sign=sign), held(values, element)
         )
-        assert_array_equal(found, expected)
+        assert_array_equal(result, expected)
 
 
 def test_floats_become_numbers_without_their_fraction(engine: str) -> None:
     x = np.asarray([0.0, 1.9, -1.9, 100.5], np.float32)
-    (found,) = computed(engine, lambda v: integers.from_float(v, ELEMENT_TYPES["i8"], sign=True), x)
-    assert_array_equal(found, np.asarray([0, 1, -1, 100], np.int8))
+    (result,) = computed(engine, lambda v: integers.from_float(v, ELEMENT_TYPES["i8"], sign=True), x)
+    assert_array_equal(result, np.asarray([0, 1, -1, 100], np.int8))
     y = np.asarray([0.0, 3e9, 4294967040.0], np.float32)
-    (found,) = computed(engine, lambda v: integers.from_float(v, ELEMENT_TYPES["i32"], sign=False), y)
-    assert_array_equal(found, np.asarray([0, 3000000000, 4294967040], np.uint32).view(np.int32))
+    (result,) = computed(engine, lambda v: integers.from_float(v, ELEMENT_TYPES["i32"], sign=False), y)
+    assert_array_equal(result, np.asarray([0, 3000000000, 4294967040], np.uint32).view(np.int32))

@@ -106,9 +106,9 @@ def test_pieces_of_one_element_may_lose_their_axis() -> None:
 
 @pytest.mark.parametrize("sizes", [[3, 3], [6, -1], 0])
 def test_pieces_that_do_not_make_up_the_axis_are_errors(sizes: Any) -> None:
-    given = np.asarray(sizes)
+    inputs = np.asarray(sizes)
     with pytest.raises(ValueError, match="pieces of size"):
-        _given(core.SplitToList(Value(tensor(f32, 5)), Value(tensor(i64, *given.shape))), np.arange(5), given)
+        _given(core.SplitToList(Value(tensor(f32, 5)), Value(tensor(i64, *inputs.shape))), np.arange(5), inputs)
 
 
 def test_a_value_is_absent_or_there() -> None:

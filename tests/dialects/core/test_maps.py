@@ -22,19 +22,19 @@ def _type(op: core.CoreOp) -> Type:
 
 
 def test_keys_and_values_are_in_ascending_order_of_the_keys() -> None:
-    given: Any = {"b": 1.5, "a": 2.5}
+    inputs: Any = {"b": 1.5, "a": 2.5}
     keys, values = core.MapKeys(OF_TEXTS), core.MapValues(OF_TEXTS)
-    assert keys.reference(given).tolist() == ["a", "b"]
-    found = values.reference(given)
-    assert (found.dtype, found.tolist()) == (np.float32, [2.5, 1.5])
+    assert keys.reference(inputs).tolist() == ["a", "b"]
+    result = values.reference(inputs)
+    assert (result.dtype, result.tolist()) == (np.float32, [2.5, 1.5])
     assert _type(keys) is TensorType(string, (None,))
     assert _type(values) is TensorType(f32, (None,))
 
 
 def test_values_may_be_tensors_of_one_element() -> None:
-    given: Any = {7: np.array(1.5, np.float32), 3: np.array(0.5, np.float32)}
-    assert core.MapValues(OF_SCALARS).reference(given).tolist() == [0.5, 1.5]
-    assert core.MapKeys(OF_SCALARS).reference(given).tolist() == [3, 7]
+    inputs: Any = {7: np.array(1.5, np.float32), 3: np.array(0.5, np.float32)}
+    assert core.MapValues(OF_SCALARS).reference(inputs).tolist() == [0.5, 1.5]
+    assert core.MapKeys(OF_SCALARS).reference(inputs).tolist() == [3, 7]
 
 
 def test_a_map_for_each_row_has_the_elements_of_its_columns() -> None:
@@ -44,7 +44,7 @@ def test_a_map_for_each_row_has_the_elements_of_its_columns() -> None:
     assert _type(op) is ListType(MapType(string, tensor(f32)), symbol("N"))
 
 
-def test_what_is_no_map_of_scalars_is_refused() -> None:
+def test_what_is_not_a_map_of_scalars_is_refused() -> None:
     with pytest.raises(DiagnosticError) as error:
         core.MapKeys(Value(tensor(f32, 2)))
     assert "expected a map from scalars to scalars, found tensor<2xf32>" in error.value.diagnostics[0].message

@@ -43,8 +43,8 @@ class Runner:
 
         inputs = {f"x{n}": type_of(x) for n, x in enumerate(arrays)}
         executable = Engines().get(self.engine).prepare(program(build, inputs))
-        found = list(executable.run({f"x{n}": x for n, x in enumerate(arrays)}).values())
-        return found[0] if len(found) == 1 else tuple(found)
+        result = list(executable.run({f"x{n}": x for n, x in enumerate(arrays)}).values())
+        return result[0] if len(result) == 1 else tuple(result)
 
 
 @pytest.fixture(params=["reference", "numpy"])
@@ -58,11 +58,11 @@ def array(values: Any, element: str = "f32") -> Array:
 
 def same(actual: Array, expected: Any) -> None:
     """Equal, signs of zeros and NaN included."""
-    wanted = np.asarray(expected).astype(actual.dtype)
-    assert actual.shape == wanted.shape
-    assert_array_equal(actual, wanted)
+    expected_value = np.asarray(expected).astype(actual.dtype)
+    assert actual.shape == expected_value.shape
+    assert_array_equal(actual, expected_value)
     if actual.dtype.kind == "f":
-        assert_array_equal(np.signbit(actual[actual == 0]), np.signbit(wanted[wanted == 0]))
+        assert_array_equal(np.signbit(actual[actual == 0]), np.signbit(expected_value[expected_value == 0]))
 
 
 # -- NaN, infinities and signs of zero
@@ -302,17 +302,17 @@ def test_updates_of_one_element_are_combined_in_order(run: Runner) -> None:
         "max": [10, 20, 30],
         "min": [2, 20, 5],
     }
-    for reduction, wanted in expected.items():
-        found = run("scatter_elements", x, at, updates, reduction=core.Reduction(reduction))
-        assert_allclose(found, array(wanted), rtol=2e-7)
-        found = run("scatter_nd", x, at[:, None], updates, reduction=core.Reduction(reduction))
-        assert_allclose(found, array(wanted), rtol=2e-7)
+    for reduction, expected_value in expected.items():
+        result = run("scatter_elements", x, at, updates, reduction=core.Reduction(reduction))
+        assert_allclose(result, array(expected_value), rtol=2e-7)
+        result = run("scatter_nd", x, at[:, None], updates, reduction=core.Reduction(reduction))
+        assert_allclose(result, array(expected_value), rtol=2e-7)
 
 
 def test_integers_are_divided_toward_zero_by_updates(run: Runner) -> None:
     x, at = array([7, -7, 9], "i32"), array([0, 1, 2, 2], "i64")
-    found = run("scatter_elements", x, at, array([2, 2, -2, -3], "i32"), reduction=core.Reduction.DIV)
-    same(found, [3, -3, 1])
+    result = run("scatter_elements", x, at, array([2, 2, -2, -3], "i32"), reduction=core.Reduction.DIV)
+    same(result, [3, -3, 1])
 
 
 def test_of_equal_elements_the_first_is_chosen(run: Runner) -> None:
@@ -333,8 +333,8 @@ def test_nan_is_sorted_as_the_largest(run: Runner) -> None:
 
 
 def test_a_class_outside_gets_no_one(run: Runner) -> None:
-    found = run("one_hot", array([1, 2, -1], "i32"), array(5.0), array(0.5), depth=2)
-    same(found, [[0.5, 5], [0.5, 0.5], [0.5, 0.5]])
+    result = run("one_hot", array([1, 2, -1], "i32"), array(5.0), array(0.5), depth=2)
+    same(result, [[0.5, 5], [0.5, 0.5], [0.5, 0.5]])
 
 
 # -- empty tensors, rank 0, negative axes

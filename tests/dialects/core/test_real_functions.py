@@ -56,18 +56,18 @@ def test_functions_are_those_of_the_c_library(name: str, dtype: Any, rtol: float
     function, oracle, values = ONE_OPERAND[name]
     x = np.asarray(values, dtype)
     expected = np.asarray([oracle(float(v)) for v in x], dtype)
-    (found,) = computed(engine, function, x)
-    assert_allclose(found, expected, rtol=rtol)
+    (result,) = computed(engine, function, x)
+    assert_allclose(result, expected, rtol=rtol)
 
 
 def test_angles_of_points_in_all_quadrants_and_on_the_axes(engine: str) -> None:
     sides = [0.0, -0.0, 1.0, -1.0, 1e-20, -3.5, 1e20, INF, -INF]
     pairs = [(y, x) for y in sides for x in sides]
     y, x = (np.asarray(column) for column in zip(*pairs, strict=True))
-    (found,) = computed(engine, real_functions.atan2, y, x)
+    (result,) = computed(engine, real_functions.atan2, y, x)
     expected = np.asarray([math.atan2(*p) for p in pairs])
-    assert_allclose(found, expected, rtol=1e-14)
-    assert_array_equal(np.signbit(found), np.signbit(expected))
+    assert_allclose(result, expected, rtol=1e-14)
+    assert_array_equal(np.signbit(result), np.signbit(expected))
     (nan,) = computed(engine, real_functions.atan2, np.asarray([NAN, 1.0]), np.asarray([1.0, NAN]))
     assert_array_equal(nan, [NAN, NAN])
 
@@ -93,9 +93,9 @@ def test_a_number_wins_over_nan_where_numbers_are_asked_for(engine: str) -> None
 
 def test_copied_signs_reach_zeros_and_nan(engine: str) -> None:
     x, sign = np.asarray([0.0, 1.5, NAN, -2.0], np.float32), np.asarray([-1.0, -0.0, -1.0, 3.0], np.float32)
-    (found,) = computed(engine, real_functions.copy_sign, x, sign)
-    assert_array_equal(np.signbit(found), [True, True, True, False])
-    assert_array_equal(np.abs(found), np.abs(x))
+    (result,) = computed(engine, real_functions.copy_sign, x, sign)
+    assert_array_equal(np.signbit(result), [True, True, True, False])
+    assert_array_equal(np.abs(result), np.abs(x))
 
 
 def test_classes_of_numbers(engine: str) -> None:
@@ -123,9 +123,9 @@ def test_multiplication_and_addition_round_once(dtype: Any, engine: str) -> None
     a, b = (random.uniform(-2, 2, 300).astype(dtype) for _ in range(2))
     # Sums that nearly cancel show a product that was rounded before.
     c = (-(a * b)).astype(dtype) * dtype(1 + float(np.finfo(dtype).eps))
-    (found,) = computed(engine, real_functions.fma, a, b, c)
+    (result,) = computed(engine, real_functions.fma, a, b, c)
     exact = [Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)) for x, y, z in zip(a, b, c, strict=True)]
-    assert_array_equal(found, np.asarray([_rounded(v, dtype) for v in exact], dtype))
+    assert_array_equal(result, np.asarray([_rounded(v, dtype) for v in exact], dtype))
 
 
 def _directed(value: float, dtype: Any, rounding: Rounding) -> float:
@@ -155,15 +155,15 @@ def test_numbers_are_rounded_as_stated(rounding: Rounding, element: Any, dtype: 
     random = np.random.default_rng(5)
     halves = 1 + (np.arange(20) + 0.5) * 2.0 ** (-10 if element is f16 else -7)
     x = np.concatenate([random.normal(0, 3, 200), halves, -halves]).astype(np.float32)
-    (found,) = computed(engine, lambda v: real_functions.rounded_to(v, element, rounding), x)
-    assert_array_equal(found.astype(np.float64), [_directed(float(v), dtype, rounding) for v in x])
+    (result,) = computed(engine, lambda v: real_functions.rounded_to(v, element, rounding), x)
+    assert_array_equal(result.astype(np.float64), [_directed(float(v), dtype, rounding) for v in x])
 
 
 def test_powers_by_integers(engine: str) -> None:
     x = np.asarray([2.0, -2.0, 0.5, 1.5, -1.0], np.float32)
     n = np.asarray([10, 3, -2, 0, 2147483647], np.int32)
-    (found,) = computed(engine, real_functions.float_power, x, n)
-    assert_array_equal(found, np.asarray([1024, -8, 4, 1, -1], np.float32))
+    (result,) = computed(engine, real_functions.float_power, x, n)
+    assert_array_equal(result, np.asarray([1024, -8, 4, 1, -1], np.float32))
 
 
 POINTS = [complex(x, y) for x in (0.3, -1.2, 2.5, -0.01) for y in (0.7, -1.9, 0.02, 3.0)]
@@ -190,8 +190,8 @@ COMPLEX: dict[str, tuple[Callable[..., Any], Callable[[complex], complex]]] = {
 def test_complex_functions_are_those_of_cmath(name: str, dtype: Any, rtol: float, engine: str) -> None:
     function, oracle = COMPLEX[name]
     z = np.asarray(POINTS, dtype)
-    (found,) = computed(engine, function, z)
-    assert_allclose(found, np.asarray([oracle(complex(v)) for v in z]), rtol=rtol, atol=rtol)
+    (result,) = computed(engine, function, z)
+    assert_allclose(result, np.asarray([oracle(complex(v)) for v in z]), rtol=rtol, atol=rtol)
 
 
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
@@ -204,9 +204,9 @@ def test_complex_numbers_of_two_operands(dtype: Any, engine: str) -> None:
         (complex_numbers.quotient, lambda x, y: x / y),
         (complex_numbers.power, lambda x, y: x**y),
     ):
-        (found,) = computed(engine, function, a, b)
+        (result,) = computed(engine, function, a, b)
         expected = np.asarray([oracle(complex(x), complex(y)) for x, y in zip(a, b, strict=True)])
-        assert_allclose(found, expected, rtol=rtol, atol=rtol)
+        assert_allclose(result, expected, rtol=rtol, atol=rtol)
 
 
 def test_parts_of_complex_numbers_keep_infinities(engine: str) -> None:

@@ -92,8 +92,8 @@ def test_reference_engine_agrees_with_the_oracle(name: str) -> None:
     for number in range(SAMPLES):
         case = MAKERS[name](Draw(name, number))
         op = operation(name, case.operands, case.attributes)
-        found = constant_result(op) or evaluated(op, case.operands)
-        check(case, op, found, f"sample {number}: {op.operands} {case.attributes}")
+        result = constant_result(op) or evaluated(op, case.operands)
+        check(case, op, result, f"sample {number}: {op.operands} {case.attributes}")
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -101,15 +101,15 @@ def test_numpy_engine_agrees_with_the_oracle(name: str) -> None:
     for number in range(0, SAMPLES, 3):
         case = MAKERS[name](Draw(name, number))
         arrays = flat_arrays(case.operands)
-        made: list[Op] = []
+        model: list[Op] = []
 
-        def build(*values: Value, case: Case = case, made: list[Op] = made) -> tuple[Value, ...]:
-            made.append(built(definition(name), grouped(values, case.operands), case.attributes))
-            return made[0].results
+        def build(*values: Value, case: Case = case, ops: list[Op] = model) -> tuple[Value, ...]:
+            ops.append(built(definition(name), grouped(values, case.operands), case.attributes))
+            return ops[0].results
 
         inputs = {f"x{n}": x for n, x in enumerate(arrays)}
         module = program(build, {n: type_of(x) for n, x in inputs.items()})
-        found = list(NUMPY.prepare(module).run(inputs).values())
+        result = list(NUMPY.prepare(module).run(inputs).values())
         # Its own error function, and other orders of summation.
         loose = case._replace(tolerance=max(case.tolerance * 2, 1e-6))
-        check(loose, made[0], found, f"sample {number}: {made[0].operands} {case.attributes}")
+        check(loose, model[0], result, f"sample {number}: {model[0].operands} {case.attributes}")

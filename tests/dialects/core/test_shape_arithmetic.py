@@ -110,7 +110,7 @@ def test_matrices_are_not_taken_for_vectors() -> None:
     assert known(core.concat((column, column), 1)) is None
 
 
-def test_conversions_keep_whole_numbers_and_forget_what_does_not_fit() -> None:
+def test_conversions_keep_integers_and_forget_what_does_not_fit() -> None:
     n = core.dim(value(N), 0)
     assert known(core.cast(core.floor(core.cast(n, f32)), i32)) == [N]
     assert known(core.cast(number(300), i64)) == [300]
@@ -131,8 +131,8 @@ def test_comparisons_are_known_only_when_they_hold_for_every_size() -> None:
 
 def test_ranges_of_known_bounds_are_known() -> None:
     n = core.dim(value(N), 0)
-    made = core.range(number(0), n, number(2))
-    assert made.type is tensor(i64, -(-N // 2))
+    result = core.range(number(0), n, number(2))
+    assert result.type is tensor(i64, -(-N // 2))
     assert known(core.range(number(3), number(0), number(-1))) == [3, 2, 1]
     assert core.range(number(0), Value(tensor(i64)), number(1)).type is tensor(i64, None)
 
@@ -141,15 +141,15 @@ def test_ranges_of_known_bounds_are_known() -> None:
 
 
 def test_a_shape_that_is_data_stays_data() -> None:
-    made = core.dynamic_reshape(value(N, 6), Value(tensor(i64, 3)))
-    assert isinstance(made.owner, core.DynamicReshape)
-    assert made.type is tensor(f32, None, None, None)
+    result = core.dynamic_reshape(value(N, 6), Value(tensor(i64, 3)))
+    assert isinstance(result.owner, core.DynamicReshape)
+    assert result.type is tensor(f32, None, None, None)
 
 
 def test_the_rest_of_a_shape_is_a_quotient_that_must_be_whole() -> None:
     assert core.reshape(value(N, 6), (-1, 3)).type is tensor(f32, N * 2, 3)
-    made = core.Reshape(value(N, 3), (2, -1))
-    assert made.y.type is tensor(f32, 2, N * 3 // 2)
+    result = core.Reshape(value(N, 3), (2, -1))
+    assert result.y.type is tensor(f32, 2, N * 3 // 2)
     with pytest.raises(DiagnosticError, match="C1: number of elements: expected 6, found 4"):
         core.reshape(value(2, 3), (4, -1))
 
@@ -227,19 +227,19 @@ def test_chains_of_shape_arithmetic_are_what_running_computes(seed: int) -> None
     x = value(*SOURCE)
     pool = [core.shape_of(x), core.dim(x, 0), core.dim(x, 2), vector(2, 1), number(3)]
     for _ in range(12):
-        made = _steps(draw, pool)
-        if shape(made) != (0,) and len(shape(made)) < 2:
-            pool.append(made)
+        built = _steps(draw, pool)
+        if shape(built) != (0,) and len(shape(built)) < 2:
+            pool.append(built)
     values: dict[Value, Array] = {x: np.zeros([evaluate(d, sizes) for d in SOURCE], np.float32)}
     evaluator = Evaluator(sizes, Globals())
-    found = 0
+    count = 0
     for op in operations_behind(pool):
         values.update(zip(op.results, evaluator.results(op, values), strict=True))
         dims = known_dims(op.results[0])
         if dims is not None and np.all(np.abs(values[op.results[0]]) < 2**24):
-            found += 1
+            count += 1
             assert [evaluate(d, sizes) for d in dims] == values[op.results[0]].ravel().tolist(), op
-    assert found >= 5
+    assert count >= 5
 
 
 # -- lowering
@@ -255,8 +255,8 @@ def _flexible_reshape(x: Value) -> Value:
     batch = indexing.Gather(sizes, core.scalar(0, i32), 0).output
     length = indexing.Gather(sizes, core.scalar(1, i32), 0).output
     wide = shapes.ExpandDims(batch, (0,)).output, shapes.ExpandDims(length, (0,)).output
-    wanted = shapes.Concat((*wide, core.vector((2, -1), i32)), 0, False).output
-    return shapes.Reshape(x, wanted).output
+    expected = shapes.Concat((*wide, core.vector((2, -1), i32)), 0, False).output
+    return shapes.Reshape(x, expected).output
 
 
 def test_lowering_keeps_symbolic_sizes_through_computed_shapes() -> None:
@@ -282,7 +282,7 @@ def test_lowering_leaves_what_depends_on_data_to_running() -> None:
         assert Engines().get(engine).prepare(module).run(inputs)["y0"].shape == (3, 4)
 
 
-def test_truth_values_of_sizes_choose_between_sizes() -> None:
+def test_bools_of_sizes_choose_between_sizes() -> None:
     three, eight = core.slice(core.shape_of(value(*SOURCE)), (1,), (2,), (1,)), vector(8)
     are_equal = core.equal(three, eight)
     assert known(core.logical_not(are_equal)) == [1]
@@ -292,7 +292,7 @@ def test_truth_values_of_sizes_choose_between_sizes() -> None:
     assert known(core.logical_xor(divides, are_equal)) == [1]
 
 
-def test_constants_of_truth_values_and_long_vectors_are_not_shapes() -> None:
+def test_constants_of_bools_and_long_vectors_are_not_shapes() -> None:
     assert known(core.constant(data_of(boolean, (2,), (True, False)))) is None
     assert known(core.constant(data_of(f32, (2,), (1.0, 2.5)))) is None
     assert known(core.constant(data_of(f32, (2,), (1.0, 2.0)))) == [1, 2]

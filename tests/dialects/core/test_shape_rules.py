@@ -174,7 +174,7 @@ def _check_execution(op: Op, draw: Draw) -> None:
         assert isinstance(v.type, TensorType)
         arrays.append(draw.array(v.type.static_shape, v.type.element.name, 0, 1))
     try:
-        found = evaluated(op, arrays)
+        result = evaluated(op, arrays)
     except OutOfRange:
         return
-    assert [np.shape(y) for y in found] == shapes_of(op, {})
+    assert [np.shape(y) for y in result] == shapes_of(op, {})

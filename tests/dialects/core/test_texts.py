@@ -81,7 +81,7 @@ def test_numbers_are_read_from_texts(text: str, element: Any, number: float) -> 
     assert _run("parse_numbers", _texts(text), to=element) == [[number]]
 
 
-def test_a_text_that_is_no_number_is_an_error_when_running() -> None:
+def test_a_text_that_is_not_a_number_is_an_error_when_running() -> None:
     with pytest.raises(DiagnosticError, match="could not convert"):
         _run("parse_numbers", _texts("Hello"), to=f32)
 
@@ -131,7 +131,7 @@ def test_the_syntax_of_re2_is_understood(pattern: str, text: str) -> None:
     ["(", ")", "a**", r"\1", "(?=a)", "(?<!a)", "[b", "a{2000}", "a{3,2}", "[z-a]", r"\pQ", r"\p{Greek}", "(?P=n)",
      "\\", "*", "[[:foo:]]", r"\x{zz}", "(?", "(?i", r"\y", "(" * 200, "(((a{100}){100}){100})"],
 )  # fmt: skip
-def test_what_is_no_pattern_is_refused(pattern: str) -> None:
+def test_what_is_not_a_pattern_is_refused(pattern: str) -> None:
     with pytest.raises(PatternError):
         compiled(pattern)
 

@@ -103,11 +103,11 @@ def test_wild_arguments_are_refused_with_a_code_or_have_a_result(name: str) -> N
             continue
         arrays = [draw.array(t.static_shape, t.element.name, 0, 2) for t in static[: len(op.operands)]]
         try:
-            found = constant_result(op) or evaluated(op, arrays)
+            result = constant_result(op) or evaluated(op, arrays)
         except (OutOfRange, DiagnosticError):
             seen["failed"] += 1
             continue
-        assert [y.shape for y in found] == [t.static_shape for t in static[len(op.operands) :]]
+        assert [y.shape for y in result] == [t.static_shape for t in static[len(op.operands) :]]
     assert seen["made"]
 
 

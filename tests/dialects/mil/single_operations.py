@@ -111,7 +111,7 @@ class Program:
     def __init__(
         self,
         definition: type[Op],
-        given: Mapping[str, Given],
+        inputs: Mapping[str, Given],
         *,
         flexible: bool = False,
         closed: Collection[str] = (),
@@ -125,7 +125,7 @@ class Program:
         self.constants = constants
         self.computed = computed
         fields = {f.spelling: f for f in (*definition.layout.inputs, *definition.layout.attributes)}
-        arguments = {fields[k].name: self._argument(fields[k], v) for k, v in given.items()}
+        arguments = {fields[k].name: self._argument(fields[k], v) for k, v in inputs.items()}
         self.op = self.block.append(definition(**arguments))
         self.block.append(Return(self.op.results, tuple(f"y{n}" for n in range(len(self.op.results)))))
 
@@ -161,12 +161,12 @@ class Program:
 
     def results(self, engine: str) -> list[Array]:
         """Returns the results of the program, lowered and run by an engine."""
-        found = ENGINES[engine].prepare(self.lowered()).run(self.inputs)
-        return [np.asarray(v) for v in found.values()]
+        result = ENGINES[engine].prepare(self.lowered()).run(self.inputs)
+        return [np.asarray(v) for v in result.values()]
 
 
 def definition_of(name: str, version: str) -> type[Op]:
     """The definition of an operation in a version."""
-    found = mil.DIALECT.find(f"mil.{name}", version)
-    assert found is not None
-    return found
+    result = mil.DIALECT.find(f"mil.{name}", version)
+    assert result is not None
+    return result

@@ -74,11 +74,11 @@ def weight_program(chain: Chain) -> tuple[Module, Array]:
     """A function that adds the result of a chain to its input, in single precision."""
     block = Block(label=chain.version)
     results: dict[str, Value] = {}
-    for name, given, outputs in chain.steps:
+    for name, inputs, outputs in chain.steps:
         definition = definition_of(name, chain.version)
         fields = {f.spelling: f for f in (*definition.layout.inputs, *definition.layout.attributes)}
         arguments: dict[str, object] = {}
-        for k, v in given.items():
+        for k, v in inputs.items():
             field = fields[k]
             if isinstance(v, str) and v in results:
                 arguments[field.name] = results[v]
@@ -95,25 +95,25 @@ def weight_program(chain: Chain) -> tuple[Module, Array]:
         op = block.append(definition(**arguments))
         results.update(zip(outputs, op.results, strict=True))
     weight = results[chain.steps[-1][2][-1]]
-    wanted = chain.expected()
+    expected = chain.expected()
     assert isinstance(weight.type, TensorType)
-    x = block.add_argument(tensor(weight.type.element, *wanted.shape), "x")
+    x = block.add_argument(tensor(weight.type.element, *expected.shape), "x")
     add = definition_of("add", chain.version)
     block.append(Return((block.append(add(x=x, y=weight)).result,), ("y",)))
     module = Module()
     module.body.append(Func("main", chain.version, (Region([block]),)))
-    return lower(module), wanted
+    return lower(module), expected
 
 
 def lut(bits: int, shape: tuple[int, ...], groups: tuple[int, ...], size: int, axis: int | None, seed: int) -> Chain:
     r = random(seed, bits, size)
     positions = r.integers(0, 1 << bits, shape).astype(np.uint8)
     table = r.standard_normal((*groups, 1 << bits, size)).astype(np.float32)
-    given: dict[str, Given | str] = {"indices": integers(POSITIONS[bits], positions), "lut": table}
+    inputs: dict[str, Given | str] = {"indices": integers(POSITIONS[bits], positions), "lut": table}
     if axis is not None:
-        given["vector_axis"] = axis
-    wanted = lambda: compression.constexpr_lut_to_dense.decompress(positions, table, as_theirs(axis))  # noqa: E731
-    return Chain([("constexpr_lut_to_dense", given, ("w",))], wanted)
+        inputs["vector_axis"] = axis
+    expected = lambda: compression.constexpr_lut_to_dense.decompress(positions, table, as_theirs(axis))  # noqa: E731
+    return Chain([("constexpr_lut_to_dense", inputs, ("w",))], expected)
 
 
 def blockwise(element: str, counts: tuple[int, ...], offset: str | None, seed: int, dtype: Any = np.float32) -> Chain:
@@ -124,18 +124,18 @@ def blockwise(element: str, counts: tuple[int, ...], offset: str | None, seed: i
     )
     data = r.integers(low, low + (1 << bits), (4, 6)).astype(np.uint8 if low == 0 else np.int8)
     scale = r.uniform(0.1, 1, counts).astype(dtype)
-    given: dict[str, Given | str] = {"data": integers(element, data), "scale": scale}
+    inputs: dict[str, Given | str] = {"data": integers(element, data), "scale": scale}
     offsets: Array | None = None
     if offset == "same":
         offsets = r.integers(low, low + (1 << bits), counts).astype(data.dtype)
-        given["offset"] = integers(element, offsets)
+        inputs["offset"] = integers(element, offsets)
     elif offset is not None:
         offsets = r.uniform(-3, 3, counts).astype(offset)
-        given["offset"] = offsets
+        inputs["offset"] = offsets
     wide = None if offsets is None else offsets.astype(np.float32)
     decompress = compression.constexpr_blockwise_shift_scale.decompress
     expected = lambda: decompress(data.astype(np.float32), scale.astype(np.float32), wide).astype(dtype)  # noqa: E731
-    return Chain([("constexpr_blockwise_shift_scale", given, ("w",))], expected)
+    return Chain([("constexpr_blockwise_shift_scale", inputs, ("w",))], expected)
 
 
 def sparse_lut(size: int, axis: int | None, seed: int, *, groups: tuple[int, int] = (2, 1)) -> Chain:
@@ -143,13 +143,13 @@ def sparse_lut(size: int, axis: int | None, seed: int, *, groups: tuple[int, int
     mask = r.integers(0, 2, (4, 6)).astype(np.uint8)
     positions = r.integers(0, 4, int(mask.sum())).astype(np.uint8)
     table = r.standard_normal((*groups, 4, size)).astype(np.float32)
-    given: dict[str, Given | str] = {
+    inputs: dict[str, Given | str] = {
         "indices_mask": narrow("ui1", mask),
         "indices_nonzero_data": narrow("ui2", positions),
         "lut": table,
     }
     if axis is not None:
-        given["vector_axis"] = axis
+        inputs["vector_axis"] = axis
 
     def expected() -> Array:
         wide, values = compression.constexpr_lut_to_sparse.decompress(mask, positions, table, as_theirs(axis))
@@ -157,7 +157,7 @@ def sparse_lut(size: int, axis: int | None, seed: int, *, groups: tuple[int, int
 
     return Chain(
         [
-            ("constexpr_lut_to_sparse", given, ("mask", "values")),
+            ("constexpr_lut_to_sparse", inputs, ("mask", "values")),
             ("constexpr_sparse_to_dense", {"nonzero_data": "values", "mask": "mask"}, ("w",)),
         ],
         expected,
@@ -187,8 +187,8 @@ def sparse_scaled(seed: int, *, after_lut: bool) -> Chain:
         at = values
         if after_lut:
             at = compression.constexpr_lut_to_sparse.decompress(mask, values, table, None)[1]
-        made = compression.constexpr_sparse_blockwise_shift_scale.decompress(mask, at, scale, offset)
-        return np.asarray(compression.constexpr_sparse_to_dense.decompress(made[1], made[0]))
+        result = compression.constexpr_sparse_blockwise_shift_scale.decompress(mask, at, scale, offset)
+        return np.asarray(compression.constexpr_sparse_to_dense.decompress(result[1], result[0]))
 
     return Chain(steps, expected)
 
@@ -202,8 +202,8 @@ def table_of_tables(seed: int) -> Chain:
 
     def expected() -> Array:
         table = compression.constexpr_blockwise_shift_scale.decompress(entries, factor, None)
-        found = compression.constexpr_lut_to_dense.decompress(positions, table, None)
-        return np.asarray(compression.constexpr_blockwise_shift_scale.decompress(found, scale, None))
+        result = compression.constexpr_lut_to_dense.decompress(positions, table, None)
+        return np.asarray(compression.constexpr_blockwise_shift_scale.decompress(result, scale, None))
 
     return Chain(
         [
@@ -222,21 +222,21 @@ def older(name: str, seed: int) -> Chain:
     if name == "constexpr_affine_dequantize":
         data, zero = r.integers(0, 256, (3, 5)).astype(np.uint8), r.integers(0, 256, 3).astype(np.uint8)
         scale = r.uniform(0.1, 1, 3).astype(np.float32)
-        given: dict[str, Given | str] = {"quantized_data": data, "zero_point": zero, "scale": scale, "axis": 0}
+        inputs: dict[str, Given | str] = {"quantized_data": data, "zero_point": zero, "scale": scale, "axis": 0}
         expected = lambda: constexpr_ops.constexpr_affine_dequantize.decompress(data, zero, scale, 0)  # noqa: E731
     elif name == "constexpr_lut_to_dense":
         table = r.standard_normal(64).astype(np.float32)
         packed = r.integers(0, 256, (15 * 6 + 7) // 8).astype(np.uint8)
         packed[-1] &= 0b11
-        given = {"indices": packed, "lut": table, "shape": shape}
+        inputs = {"indices": packed, "lut": table, "shape": shape}
         expected = lambda: constexpr_ops.constexpr_lut_to_dense.decompress(table, packed, shape)  # noqa: E731
     else:
         mask = r.integers(0, 256, 2).astype(np.uint8)
         mask[-1] &= 0x7F
         values = r.standard_normal(int(np.unpackbits(mask).sum())).astype(np.float32)
-        given = {"nonzero_data": values, "mask": mask, "shape": shape}
+        inputs = {"nonzero_data": values, "mask": mask, "shape": shape}
         expected = lambda: constexpr_ops.constexpr_sparse_to_dense.decompress(values, mask, shape)  # noqa: E731
-    return Chain([(name, given, ("w",))], expected, "CoreML6")
+    return Chain([(name, inputs, ("w",))], expected, "CoreML6")
 
 
 CHAINS: dict[str, Chain] = {
@@ -263,18 +263,18 @@ CHAINS: dict[str, Chain] = {
 @ENGINE
 @pytest.mark.parametrize("name", CHAINS)
 def test_weight_is_what_coremltools_decompresses(name: str, engine: str) -> None:
-    module, wanted = weight_program(CHAINS[name])
-    (found,) = ENGINES[engine].prepare(module).run({"x": np.zeros(wanted.shape, wanted.dtype)}).values()
-    assert found.dtype == wanted.dtype
-    np.testing.assert_allclose(found, wanted, rtol=1e-3 if wanted.dtype == np.float16 else 1e-6)
+    module, expected = weight_program(CHAINS[name])
+    (result,) = ENGINES[engine].prepare(module).run({"x": np.zeros(expected.shape, expected.dtype)}).values()
+    assert result.dtype == expected.dtype
+    np.testing.assert_allclose(result, expected, rtol=1e-3 if expected.dtype == np.float16 else 1e-6)
 
 
 @pytest.mark.parametrize("opset", [18, 20, 21, 23])
 @pytest.mark.parametrize("name", CHAINS)
 def test_converted_weight_is_what_coremltools_decompresses(name: str, opset: int) -> None:
-    module, wanted = weight_program(CHAINS[name])
-    (found,) = run_onnx(converted(module, opset), {"x": np.zeros(wanted.shape, wanted.dtype)})
-    np.testing.assert_allclose(found, wanted, rtol=2e-3 if wanted.dtype == np.float16 else 1e-6)
+    module, expected = weight_program(CHAINS[name])
+    (result,) = run_onnx(converted(module, opset), {"x": np.zeros(expected.shape, expected.dtype)})
+    np.testing.assert_allclose(result, expected, rtol=2e-3 if expected.dtype == np.float16 else 1e-6)
 
 
 @pytest.mark.parametrize(
@@ -320,9 +320,9 @@ def test_scales_and_offsets_may_have_blocks_of_their_own(scale: tuple[int, ...],
     op = core.Dequantize(*[core.constant(data_of_array(v)) for v in (data, factors, offsets)])
     known = op.constant_data()
     assert known is not None
-    wanted = (data.astype(np.float32) - spread(offsets)) * spread(factors)
-    np.testing.assert_allclose(np.asarray(known.array(), np.float32), wanted, rtol=1e-6)
-    np.testing.assert_allclose(Evaluator({}, Globals()).apply(op, (data, factors, offsets))[0], wanted, rtol=1e-6)
+    expected = (data.astype(np.float32) - spread(offsets)) * spread(factors)
+    np.testing.assert_allclose(np.asarray(known.array(), np.float32), expected, rtol=1e-6)
+    np.testing.assert_allclose(Evaluator({}, Globals()).apply(op, (data, factors, offsets))[0], expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("opset", [18, 21])
@@ -333,10 +333,12 @@ def test_scales_and_offsets_of_different_shapes_reach_onnx(
 ) -> None:
     r = random(19, len(scale), len(offset))
     data = r.integers(-128, 128, (4, 6)).astype(np.int8)
-    given = (data, r.uniform(0.1, 1, scale).astype(np.float32), r.integers(-9, 9, offset).astype(np.int8))
-    wanted = Evaluator({}, Globals()).apply(core.Dequantize(*[core.constant(data_of_array(v)) for v in given]), given)
-    module = core_module(lambda: core.dequantize(*[core.constant(data_of_array(v)) for v in given]), {})
-    np.testing.assert_allclose(run_onnx(converted(module, opset), {})[0], wanted[0], rtol=1e-6)
+    inputs = (data, r.uniform(0.1, 1, scale).astype(np.float32), r.integers(-9, 9, offset).astype(np.int8))
+    expected = Evaluator({}, Globals()).apply(
+        core.Dequantize(*[core.constant(data_of_array(v)) for v in inputs]), inputs
+    )
+    module = core_module(lambda: core.dequantize(*[core.constant(data_of_array(v)) for v in inputs]), {})
+    np.testing.assert_allclose(run_onnx(converted(module, opset), {})[0], expected[0], rtol=1e-6)
 
 
 def test_lowering_keeps_the_compressed_form() -> None:
@@ -369,12 +371,12 @@ def test_position_outside_of_its_table_is_reported_when_it_is_read() -> None:
 @pytest.mark.parametrize("per_filter", [False, True])
 def test_quantized_convolution_is_that_of_the_numbers_that_its_weight_stands_for(per_filter: bool, engine: str) -> None:
     scale, offset = ([0.5, 2], [-1, 3]) if per_filter else (0.5, -1)
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "x": np.array([[[1, 2, 3, 4]]], np.float32), "weight": np.array([[[2, 4]], [[0, 1]]], np.uint8),
         "bias": np.array([1, 10], np.uint8), "quantization_type": "linear",
         "quant_scale": np.array(scale, np.float32), "quant_bias": np.array(offset, np.float32),
     }  # fmt: skip
-    (found,) = Program(definition_of("conv_quantized", "CoreML5"), given).results(engine)
+    (result,) = Program(definition_of("conv_quantized", "CoreML5"), inputs).results(engine)
     # Weights of the first filter: 0 and 1. Of the second: -1 and -0.5, or 3 and 5.
     second = [3 * a + 5 * b + 10 if per_filter else -a - b / 2 + 10 for a, b in ((1, 2), (2, 3), (3, 4))]
-    assert found.tolist() == [[[3, 4, 5], second]]
+    assert result.tolist() == [[[3, 4, 5], second]]

@@ -317,8 +317,8 @@ CASES = [
 def test_constraint_is_reported_when_it_is_broken(case: Case) -> None:
     with pytest.raises(DiagnosticError) as caught:
         Program(definition_of(case.name, case.version), case.given, constants=case.constant)
-    (found,) = caught.value.diagnostics
-    assert found.message.startswith(f"mil.{case.name}: {case.label}: ")
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.message.startswith(f"mil.{case.name}: {case.label}: ")
 
 
 # The constraints of these are broken below, or belong to the structure of programs.
@@ -330,27 +330,27 @@ _ELSEWHERE = {
 
 
 def test_every_constraint_is_broken_by_a_case() -> None:
-    stated: dict[tuple[str, str], set[str]] = {}
+    declared: dict[tuple[str, str], set[str]] = {}
     for name, definitions in mil.DIALECT.operations.items():
         for c in (c for d in definitions for c in d.layout.constraints.values()):
-            stated.setdefault((name.removeprefix("mil."), c.label), set()).add(c.text)
+            declared.setdefault((name.removeprefix("mil."), c.label), set()).add(c.text)
     broken = {(c.name, c.label) for c in CASES} | _ELSEWHERE
-    assert set(stated) - broken == set()
+    assert set(declared) - broken == set()
     # A constraint with another text is another one: it is broken in its own version.
-    for key, texts in stated.items():
+    for key, texts in declared.items():
         assert key in _ELSEWHERE or len({c.version for c in CASES if (c.name, c.label) == key}) >= len(texts), key
 
 
 def test_constraint_of_a_kind_that_was_traced_before_is_still_checked() -> None:
     # What was derived for equal types is kept; that a weight is constant, and its values, are not part of a type.
-    given: dict[str, Given] = {"x": x(1, 2, 5), "weight": x(3, 2, 2), "dilations": v(2)}
-    Program(definition_of("conv", "CoreML5"), given, constants=("weight",))
+    inputs: dict[str, Given] = {"x": x(1, 2, 5), "weight": x(3, 2, 2), "dilations": v(2)}
+    Program(definition_of("conv", "CoreML5"), inputs, constants=("weight",))
     with pytest.raises(DiagnosticError, match="C4"):
-        Program(definition_of("conv", "CoreML5"), given)
+        Program(definition_of("conv", "CoreML5"), inputs)
 
 
 @pytest.mark.parametrize(
-    ("name", "label", "given"),
+    ("name", "label", "inputs"),
     [
         ("constexpr_lut_to_sparse", "C4", {**_SPARSE_TABLE, "indices_nonzero_data": u8([0, 0])}),
         ("constexpr_sparse_blockwise_shift_scale", "C3", {**_SPARSE_SCALED, "nonzero_data": i8([0, 0])}),
@@ -358,16 +358,16 @@ def test_constraint_of_a_kind_that_was_traced_before_is_still_checked() -> None:
         ("constexpr_sparse_to_dense", "C3", {**_SPARSE, "nonzero_data": x(2)}),
     ],
 )
-def test_as_many_values_as_bits_are_set_are_asked_for(name: str, label: str, given: dict[str, Given]) -> None:
+def test_as_many_values_as_bits_are_set_are_asked_for(name: str, label: str, inputs: dict[str, Given]) -> None:
     version = "CoreML6" if label == "C3" and name.endswith("dense") else "CoreML8"
-    (found,) = Program(definition_of(name, version), given).op.verify()
-    assert found.message == f"mil.{name}: {label}: 2 values for 1 bits of the mask that are set"
+    (result,) = Program(definition_of(name, version), inputs).op.verify()
+    assert result.message == f"mil.{name}: {label}: 2 values for 1 bits of the mask that are set"
 
 
 def test_constexpr_sparse_to_dense_C4() -> None:
-    given = {**_SPARSE, "mask": u8([0b10]), "shape": u32([1])}
-    (found,) = Program(definition_of("constexpr_sparse_to_dense", "CoreML6"), given).op.verify()
-    assert found.message == "mil.constexpr_sparse_to_dense: C4: bits of mask beyond the 1 elements must be 0"
+    inputs = {**_SPARSE, "mask": u8([0b10]), "shape": u32([1])}
+    (result,) = Program(definition_of("constexpr_sparse_to_dense", "CoreML6"), inputs).op.verify()
+    assert result.message == "mil.constexpr_sparse_to_dense: C4: bits of mask beyond the 1 elements must be 0"
 
 
 def test_read_state_C1_and_write_state_C1() -> None:
@@ -413,12 +413,12 @@ def test_custom_layer_C1_and_C2() -> None:
     nameless = CustomLayer.build({"inputs": (value,), "class_name": ""}, (value.type,))
     assert [d.message for d in check_operation(nameless)] == ["mil.custom_layer: C1: class_name is not empty"]
     order = Compound(ListType(tensor(types.string), 1), [data_of_array("x")])
-    made = CustomLayer.build({"inputs": (value,), "class_name": "Twice", "input_order": order}, (value.type,))
-    made.set_extra(PARAMETERS, DictionaryAttr((("y", IntegerAttr(1)),)))
-    (found,) = check_operation(made)
-    assert found.message == "mil.custom_layer: C2: input_order names 'x', which is not an input"
-    made.set_extra(PARAMETERS, DictionaryAttr((("x", IntegerAttr(1)),)))
-    assert list(check_operation(made)) == []
+    built = CustomLayer.build({"inputs": (value,), "class_name": "Twice", "input_order": order}, (value.type,))
+    built.set_extra(PARAMETERS, DictionaryAttr((("y", IntegerAttr(1)),)))
+    (result,) = check_operation(built)
+    assert result.message == "mil.custom_layer: C2: input_order names 'x', which is not an input"
+    built.set_extra(PARAMETERS, DictionaryAttr((("x", IntegerAttr(1)),)))
+    assert list(check_operation(built)) == []
 
 
 def test_return_C1() -> None:

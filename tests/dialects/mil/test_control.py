@@ -58,8 +58,8 @@ def conditional() -> tuple[Module, Cond]:
     pred = block.append(Greater(total, const(block, 0.0))).output
     first = nested((), lambda b: (b.append(Add(x, const(b, 1.0))).output,))
     second = nested((), lambda b: (b.append(Sub(x, const(b, 1.0))).output,))
-    made = block.append(Cond(pred, first, second))
-    return module_of(block, made.outputs), made
+    new_op = block.append(Cond(pred, first, second))
+    return module_of(block, new_op.outputs), new_op
 
 
 @pytest.mark.parametrize("engine", sorted(ENGINES))
@@ -82,8 +82,8 @@ def loop(limit: float | list[float] = 10.0) -> tuple[Module, WhileLoop]:
         value, rounds = b.arguments
         return b.append(Add(value, value)).output, b.append(Add(rounds, const(b, 1))).output
 
-    made = block.append(WhileLoop((x, start), nested((x, start), asks), nested((x, start), doubles)))
-    return module_of(block, made.outputs), made
+    new_op = block.append(WhileLoop((x, start), nested((x, start), asks), nested((x, start), doubles)))
+    return module_of(block, new_op.outputs), new_op
 
 
 @pytest.mark.parametrize("engine", sorted(ENGINES))
@@ -99,9 +99,9 @@ def test_condition_of_while_loop_may_be_a_vector_of_one_element(engine: str) -> 
 
 def messages(op: Operation) -> list[str]:
     assert isinstance(op, Cond | WhileLoop)
-    found = list(op.verify())
-    assert {d.code for d in found} == {MALFORMED_REGION}
-    return [d.message for d in found]
+    result = list(op.verify())
+    assert {d.code for d in result} == {MALFORMED_REGION}
+    return [d.message for d in result]
 
 
 def test_blocks_of_cond_return_the_same_types() -> None:
@@ -131,8 +131,8 @@ def classifier(labels: list[str] | list[int]) -> tuple[Module, Classify]:
     element = string if isinstance(labels[0], str) else i64
     wide = [data_of_array(v if isinstance(v, str) else np.int64(v)) for v in labels]
     values = block.append(CompoundLiteral(val=Compound(ListType(tensor(element), len(labels)), wide))).output
-    made = block.append(Classify(block.arguments[0], values))
-    return module_of(block, made.results), made
+    new_op = block.append(Classify(block.arguments[0], values))
+    return module_of(block, new_op.results), new_op
 
 
 @pytest.mark.parametrize("engine", sorted(ENGINES))
@@ -187,14 +187,14 @@ def test_names_may_hide_those_of_the_scope_around(engine: str) -> None:
         )
         return chosen.outputs[0], b.append(Add(rounds, const(b, 1))).output
 
-    made = block.append(WhileLoop((x, start), nested((x, start), asks), nested((x, start), adds)))
-    module = module_of(block, made.outputs)
+    new_op = block.append(WhileLoop((x, start), nested((x, start), asks), nested((x, start), adds)))
+    module = module_of(block, new_op.outputs)
     for op in module.nested():
         for v in (*op.results, *(a for region in op.regions for inner in region.blocks for a in inner.arguments)):
             v.name = "x" if v.type is x.type else "n"
-    given = floats([1, 2])
+    inputs = floats([1, 2])
     if engine == "onnx":
-        found = [v.tolist() for v in run_onnx(converted(lower(module)), {"x": given})]
+        result = [v.tolist() for v in run_onnx(converted(lower(module)), {"x": inputs})]
     else:
-        found = run(module, engine, x=given)
-    assert found == [[1, 2], 2]
+        result = run(module, engine, x=inputs)
+    assert result == [[1, 2], 2]

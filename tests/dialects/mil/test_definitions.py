@@ -56,12 +56,12 @@ _ONE_PER_AXIS = {"strides": 1, "dilations": 1, "pad": 0}
 
 def _theirs(name: str, version: str) -> Any:
     """The newest class of an operation that is not newer than a version."""
-    found = None
+    result = None
     target = getattr(coremltools.target, _TARGETS[version])
     for since, definition in SSAOpRegistry.core_ops.get(name.removeprefix("mil."), {}).items():
         if since is not None and since <= target:
-            found = definition
-    return found
+            result = definition
+    return result
 
 
 def _pairs() -> Iterator[tuple[str, str]]:
@@ -106,12 +106,12 @@ def _allowed(definition: type[Op], field: Field) -> set[ElementType] | None:
 
 
 def _their_defaults(definition: Any) -> dict[str, object]:
-    made = object.__new__(definition)
-    made.x = SimpleNamespace(rank=4, shape=(1, 8, 5, 5), dtype=types.fp32)
-    made.weight = SimpleNamespace(shape=(8, 8, 3, 3), dtype=types.fp32)
-    made.return_indices = None
-    made.box_indices, made.boxes = None, SimpleNamespace(shape=(1, 4))
-    return dict(made.default_inputs().items())
+    result = object.__new__(definition)
+    result.x = SimpleNamespace(rank=4, shape=(1, 8, 5, 5), dtype=types.fp32)
+    result.weight = SimpleNamespace(shape=(8, 8, 3, 3), dtype=types.fp32)
+    result.return_indices = None
+    result.box_indices, result.boxes = None, SimpleNamespace(shape=(1, 4))
+    return dict(result.default_inputs().items())
 
 
 def test_every_operation_of_the_registry_is_defined() -> None:
@@ -134,47 +134,47 @@ def test_operation_exists_in_the_same_versions(name: str, version: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "version"), _PAIRS)
-def test_parameters_have_the_same_names_and_may_be_absent_alike(name: str, version: str) -> None:
+def test_parameters_have_the_same_names_and_may_be_absent(name: str, version: str) -> None:
     ours, theirs = _found(name, version)
-    wanted = {k: v.optional for k, v in _their_inputs(theirs).items()}
-    assert {k: not f.is_required and not f.variadic for k, f in _inputs(ours).items()} == wanted
+    expected = {k: v.optional for k, v in _their_inputs(theirs).items()}
+    assert {k: not f.is_required and not f.variadic for k, f in _inputs(ours).items()} == expected
 
 
 @pytest.mark.parametrize(("name", "version"), _PAIRS)
-def test_parameters_must_be_constant_alike(name: str, version: str) -> None:
+def test_parameters_must_be_constant(name: str, version: str) -> None:
     ours, theirs = _found(name, version)
-    wanted = {k: v.const for k, v in _their_inputs(theirs).items() if isinstance(v, TensorInputType)}
-    found = {k: f.kind is not FieldKind.OPERAND or f.constant for k, f in _inputs(ours).items() if k in wanted}
-    assert found == wanted
+    expected = {k: v.const for k, v in _their_inputs(theirs).items() if isinstance(v, TensorInputType)}
+    result = {k: f.kind is not FieldKind.OPERAND or f.constant for k, f in _inputs(ours).items() if k in expected}
+    assert result == expected
 
 
 @pytest.mark.parametrize(("name", "version"), _PAIRS)
 def test_parameters_take_the_same_element_types(name: str, version: str) -> None:
     ours, theirs = _found(name, version)
     specs = {k: v for k, v in _their_inputs(theirs).items() if isinstance(v, TensorInputType)}
-    stated = {
+    declared = {
         k: _allowed(ours, f) for k, f in _inputs(ours).items() if k in specs and f.kind is not FieldKind.ATTRIBUTE
     }
-    assert stated == {k: _domain(theirs, specs[k]) for k in stated}
+    assert declared == {k: _domain(theirs, specs[k]) for k in declared}
 
 
 @pytest.mark.parametrize(("name", "version"), _PAIRS)
-def test_parameters_share_element_types_alike(name: str, version: str) -> None:
+def test_parameters_share_element_types(name: str, version: str) -> None:
     ours, theirs = _found(name, version)
-    wanted: dict[str, set[str]] = {}
+    expected: dict[str, set[str]] = {}
     for k, spec in _their_inputs(theirs).items():
         if isinstance(spec, TensorInputType) and spec.type_domain_id is not None:
-            wanted.setdefault(spec.type_domain_id, set()).add(k)
-    found: dict[str, set[str]] = {}
+            expected.setdefault(spec.type_domain_id, set()).add(k)
+    results: dict[str, set[str]] = {}
     for k, f in _inputs(ours).items():
         variable = None if f.pattern is None else ours.layout.variables.get(f.pattern.element)
         # Of a variable with one member nothing is shared that is not said by the member itself.
         if f.pattern is not None and variable is not None and len(variable.elements) > 1:
-            found.setdefault(f.pattern.element, set()).add(k)
+            results.setdefault(f.pattern.element, set()).add(k)
     several = [
-        g for k, g in wanted.items() if len(g) > 1 and not g & _attributes(ours) and len(_members(theirs, k)) > 1
+        g for k, g in expected.items() if len(g) > 1 and not g & _attributes(ours) and len(_members(theirs, k)) > 1
     ]
-    assert sorted(map(sorted, several)) == sorted(sorted(g) for g in found.values() if len(g) > 1)
+    assert sorted(map(sorted, several)) == sorted(sorted(g) for g in results.values() if len(g) > 1)
 
 
 # Parameters that are attributes of an operation with good values for each; the results of iOS 16's compressions.
@@ -191,7 +191,7 @@ def test_every_operation_with_attributes_is_compared() -> None:
     assert {d.name for d in definitions if d is not None and _attributes(d)} == _GOOD.keys()
 
 
-@pytest.mark.parametrize(("name", "parameter"), [(name, p) for name, given in _GOOD.items() for p in given])
+@pytest.mark.parametrize(("name", "parameter"), [(name, p) for name, inputs in _GOOD.items() for p in inputs])
 def test_attributes_take_the_same_element_types(name: str, parameter: str) -> None:
     definition, good = definition_of(name.removeprefix("mil."), "CoreML6"), _GOOD[name]
     assert _attributes(definition) == good.keys()
@@ -201,15 +201,15 @@ def test_attributes_take_the_same_element_types(name: str, parameter: str) -> No
         # Kept as a value of Python, whose type says the element type.
         assert {e.name for e in expected} == {"!builtin.string" if isinstance(good[parameter], str) else "i32"}
         return
-    found: set[ElementType] = set()
+    results: set[ElementType] = set()
     for element in map(ELEMENT_TYPES.__getitem__, ("i8", "i16", "i32", "ui8", "ui16", "ui32", "f16", "f32", "i1")):
         array = np.asarray(good[parameter]).astype(dtype_of(element.name))
         try:
             Program(definition, {**good, parameter: array})
         except DiagnosticError:
             continue
-        found.add(element)
-    assert found == expected
+        results.add(element)
+    assert results == expected
 
 
 def _members(definition: Any, domain: str) -> tuple[object, ...]:

@@ -400,13 +400,13 @@ def _folded(case: Case) -> tuple[Any, ...]:
     with warnings.catch_warnings(), np.errstate(all="ignore"), Function({}, opset_version=target):
         warnings.simplefilter("ignore")
         # Copies: some of its evaluations write into what they are given.
-        made = make(case.name, **deepcopy(case.given))
-    return tuple(made) if isinstance(made, list | tuple) else (made,)
+        result = make(case.name, **deepcopy(case.given))
+    return tuple(result) if isinstance(result, list | tuple) else (result,)
 
 
-def make(name: str, **given: Any) -> Any:
+def make(name: str, **inputs: Any) -> Any:
     """Returns the result of coremltools for an operation, inside of a function."""
-    return getattr(Builder, name)(**given)
+    return getattr(Builder, name)(**inputs)
 
 
 def _size(size: object) -> int | None:
@@ -416,18 +416,18 @@ def _size(size: object) -> int | None:
 @pytest.mark.parametrize("case", [c for c in CASES if c.name not in _OF_UNKNOWN_SIZE], ids=_id)
 def test_inferred_types_are_those_of_coremltools(case: Case) -> None:
     program = Program(definition_of(case.name, case.version), case.given, constants=case.constant)
-    wanted = [
+    expected = [
         tensor(ELEMENT_TYPES[_ELEMENTS[types.builtin_to_string(v.dtype)]], *map(_size, v.shape)) for v in _folded(case)
     ]
-    assert [v.type for v in program.op.results] == wanted
+    assert [v.type for v in program.op.results] == expected
 
 
 def test_every_operation_that_coremltools_evaluates_is_folded() -> None:
     classes = {name: versions.values() for name, versions in SSAOpRegistry.core_ops.items()}
     evaluated = {
         name
-        for name, found in classes.items()
-        if any(c.value_inference is not Operation.value_inference for c in found)
+        for name, actual in classes.items()
+        if any(c.value_inference is not Operation.value_inference for c in actual)
     }
     assert len(evaluated) == 113
     assert {c.name for c in CASES} - _NOT_FOLDED | _FOLDED_ELSEWHERE.keys() == evaluated
@@ -455,13 +455,13 @@ def _redrawn(case: Case, draw: int) -> Case:
 @pytest.mark.parametrize("case", [c for c in CASES if c.name not in _NOT_FOLDED], ids=_id)
 def test_results_are_those_that_coremltools_folds(case: Case, flexible: bool, engine: str, draw: int) -> None:
     case = _redrawn(case, draw)
-    wanted = [v.val for v in _folded(case)]
-    assert all(v is not None for v in wanted)
-    found = Program(
+    expected = [v.val for v in _folded(case)]
+    assert all(v is not None for v in expected)
+    result = Program(
         definition_of(case.name, case.version), case.given, flexible=flexible, closed=case.constant
     ).results(engine)
-    assert len(found) == len(wanted)
-    for mine, theirs in zip(found, wanted, strict=True):
+    assert len(result) == len(expected)
+    for mine, theirs in zip(result, expected, strict=True):
         half = mine.dtype == np.float16
         np.testing.assert_allclose(mine, theirs, rtol=4e-3 if half else 2e-5, atol=4e-3 if half else 2e-6)
 
@@ -473,7 +473,7 @@ def test_branch_is_the_one_that_coremltools_folds(pred: bool, engine: str) -> No
     with warnings.catch_warnings(), Function({}):
         warnings.simplefilter("ignore")
         branch = {n: partial(make, "const", val=v) for n, v in (("_true_fn", first), ("_false_fn", second))}
-        wanted = make("cond", pred=pred, **branch).val
+        expected = make("cond", pred=pred, **branch).val
     block = Block(label="CoreML5")
     branches: list[Region] = []
     for value in (first, second):
@@ -481,21 +481,21 @@ def test_branch_is_the_one_that_coremltools_folds(pred: bool, engine: str) -> No
         inner.append(Return((inner.append(Const(val=data_of_array(value))).result,), ("",)))
         branches.append(Region([inner]))
     taken = block.append(Cond(block.append(Const(val=data_of_array(pred))).result, *branches)).outputs
-    np.testing.assert_array_equal(_run(block, taken, engine), wanted)
+    np.testing.assert_array_equal(_run(block, taken, engine), expected)
 
 
 @pytest.mark.parametrize("engine", ["reference", "numpy"])
 def test_length_of_a_list_is_the_one_that_coremltools_folds(engine: str) -> None:
     with warnings.catch_warnings(), Function({}):
         warnings.simplefilter("ignore")
-        made = make("make_list", init_length=3, dynamic_length=False, elem_shape=(2,))
-        wanted = make("list_length", ls=made).val
-    assert wanted is not None
+        result = make("make_list", init_length=3, dynamic_length=False, elem_shape=(2,))
+        expected = make("list_length", ls=result).val
+    assert expected is not None
     block = Block(label="CoreML5")
     length, size = (block.append(Const(val=data_of_array(v))).result for v in (3, 2))
-    held = block.append(MakeList(init_length=length, dynamic_length=False, elem_shape=(size,))).output
-    count = block.append(ListLength(held)).output
-    np.testing.assert_array_equal(_run(block, (count,), engine), wanted)
+    stored = block.append(MakeList(init_length=length, dynamic_length=False, elem_shape=(size,))).output
+    count = block.append(ListLength(stored)).output
+    np.testing.assert_array_equal(_run(block, (count,), engine), expected)
 
 
 def _run(block: Block, outputs: tuple[Value, ...], engine: str) -> Any:

@@ -31,11 +31,11 @@ def _indices(name: str, position: int) -> np.ndarray[tuple[int, ...], np.dtype[n
 
 
 def program(name: str, position: int, *, validates: bool, flexible: bool = False) -> Program:
-    given, field = _KINDS[name]
-    given = {**given, field: _indices(name, position), "validate_indices": validates}
+    inputs, field = _KINDS[name]
+    inputs = {**inputs, field: _indices(name, position), "validate_indices": validates}
     if name == "scatter":
-        given["updates"] = f32([[7], [8]])
-    return Program(definition_of(name, "CoreML7"), given, computed=("indices",), flexible=flexible)
+        inputs["updates"] = f32([[7], [8]])
+    return Program(definition_of(name, "CoreML7"), inputs, computed=("indices",), flexible=flexible)
 
 
 @ENGINES
@@ -44,9 +44,9 @@ def program(name: str, position: int, *, validates: bool, flexible: bool = False
 def test_negative_positions_are_refused_where_they_are_validated(name: str, flexible: bool, engine: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
         program(name, -1, validates=True, flexible=flexible).results(engine)
-    (found,) = caught.value.diagnostics
-    assert found.code is EXECUTION_FAILED
-    assert found.message == "core.checked_positions: position -1 is not one of an axis of size 3"
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code is EXECUTION_FAILED
+    assert diagnostic.message == "core.checked_positions: position -1 is not one of an axis of size 3"
 
 
 @ENGINES
@@ -71,10 +71,10 @@ def test_positions_inside_give_the_same_validated_or_not(name: str, engine: str)
 def test_validated_positions_in_onnx(name: str) -> None:
     ort = oracle("onnxruntime")
     for position in (1, 2):
-        made = program(name, position, validates=True)
-        (wanted,) = program(name, position, validates=True).results("reference")
-        assert run_onnx(converted(made.lowered()), made.inputs)[0].tolist() == wanted.tolist()
-    made = program(name, -1, validates=True)
+        built = program(name, position, validates=True)
+        (expected,) = program(name, position, validates=True).results("reference")
+        assert run_onnx(converted(built.lowered()), built.inputs)[0].tolist() == expected.tolist()
+    built = program(name, -1, validates=True)
     errors = ort.capi.onnxruntime_pybind11_state
     with pytest.raises((errors.InvalidArgument, errors.Fail)):
-        run_onnx(converted(made.lowered()), made.inputs)
+        run_onnx(converted(built.lowered()), built.inputs)

@@ -26,13 +26,13 @@ LIMIT = 6 / math.sqrt(COUNT)
 ENGINE = pytest.mark.parametrize("engine", ENGINES)
 
 
-def program(name: str, **given: Given) -> Program:
-    return Program(definition_of(name, "CoreML5"), {"shape": i32([COUNT]), **given})
+def program(name: str, **inputs: Given) -> Program:
+    return Program(definition_of(name, "CoreML5"), {"shape": i32([COUNT]), **inputs})
 
 
-def drawn(name: str, engine: str = "numpy", **given: Given) -> Any:
-    (found,) = program(name, **given).results(engine)
-    return found
+def drawn(name: str, engine: str = "numpy", **inputs: Given) -> Any:
+    (result,) = program(name, **inputs).results(engine)
+    return result
 
 
 @ENGINE
@@ -80,16 +80,16 @@ def test_bernoulli_is_one_as_often_as_requested(engine: str) -> None:
     ("mode", "numbers"), [("logits", np.log([[1, 2, 5], [6, 1, 1]])), ("probs", [[1, 2, 5], [6, 1, 1]])]
 )
 def test_positions_are_drawn_as_often_as_their_probabilities_say(mode: str, numbers: Any, engine: str) -> None:
-    given: dict[str, Given] = {"x": f32(numbers), "mode": mode, "size": COUNT, "seed": 10}
-    (x,) = Program(definition_of("random_categorical", "CoreML5"), given).results(engine)
+    inputs: dict[str, Given] = {"x": f32(numbers), "mode": mode, "size": COUNT, "seed": 10}
+    (x,) = Program(definition_of("random_categorical", "CoreML5"), inputs).results(engine)
     assert (x.dtype, x.shape) == (np.float32, (2, COUNT))
     shares = np.stack([np.bincount(row.astype(np.int64), minlength=3) / COUNT for row in x])
     assert np.abs(shares - np.array([[1, 2, 5], [6, 1, 1]]) / 8).max() < LIMIT
 
 
 def test_what_has_no_probability_is_never_drawn() -> None:
-    given: dict[str, Given] = {"x": f32([0, 1, 0]), "mode": "probs", "size": 1000, "seed": 11}
-    (x,) = Program(definition_of("random_categorical", "CoreML5"), given).results("numpy")
+    inputs: dict[str, Given] = {"x": f32([0, 1, 0]), "mode": "probs", "size": 1000, "seed": 11}
+    (x,) = Program(definition_of("random_categorical", "CoreML5"), inputs).results("numpy")
     assert set(x) == {1}
 
 
@@ -142,10 +142,10 @@ def test_numbers_without_a_seed_differ_from_round_to_round() -> None:
 @pytest.mark.parametrize(("name", "mean", "variance"), [("random_uniform", 0.5, 1 / 12), ("random_normal", 0, 1)])
 @pytest.mark.parametrize("flexible", [False, True])
 def test_converted_numbers_have_the_distribution(name: str, mean: float, variance: float, flexible: bool) -> None:
-    given = Program(
+    inputs = Program(
         definition_of(name, "CoreML5"), {"shape": i32([COUNT]), "seed": 3}, computed=("shape",) if flexible else ()
     )
-    (x,) = run_onnx(converted(given.lowered(), 18), given.inputs)
+    (x,) = run_onnx(converted(inputs.lowered(), 18), inputs.inputs)
     assert x.shape == (COUNT,)
     assert abs(x.mean() - mean) < LIMIT * math.sqrt(variance)
     assert abs(x.var() - variance) < LIMIT * 2 * variance

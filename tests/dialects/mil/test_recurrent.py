@@ -43,7 +43,7 @@ def layer(kind: str, direction: str, **more: Given) -> dict[str, Given]:
     """Parameters of a layer."""
     gates = {"rnn": 1, "gru": 3, "lstm": 4}[kind]
     count = 2 if direction == "bidirectional" else 1
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "x": drawn(1, STEPS, BATCH, INPUT),
         "initial_h": drawn(2, BATCH, count * HIDDEN),
         **weights(gates, 3),
@@ -51,10 +51,10 @@ def layer(kind: str, direction: str, **more: Given) -> dict[str, Given]:
         "output_sequence": True,
     }
     if kind == "lstm":
-        given["initial_c"] = drawn(8, BATCH, count * HIDDEN)
+        inputs["initial_c"] = drawn(8, BATCH, count * HIDDEN)
     if count == 2:
-        given |= weights(gates, 9, "_back")
-    return {**given, **more}
+        inputs |= weights(gates, 9, "_back")
+    return {**inputs, **more}
 
 
 def sigmoid(x: Array) -> Array:
@@ -72,58 +72,58 @@ FUNCTIONS = {
 }
 
 
-def one_way(kind: str, given: dict[str, Given], suffix: str, h: Array, c: Array, *, backwards: bool) -> list[Array]:
+def one_way(kind: str, inputs: dict[str, Given], suffix: str, h: Array, c: Array, *, backwards: bool) -> list[Array]:
     """The outputs in order of steps and the last states, step by step in double precision."""
-    g = {k: np.asarray(v, np.float64) for k, v in given.items() if isinstance(v, np.ndarray)}
+    g = {k: np.asarray(v, np.float64) for k, v in inputs.items() if isinstance(v, np.ndarray)}
     w, r = g[f"weight_ih{suffix}"], g[f"weight_hh{suffix}"]
     b = g.get(f"bias{suffix}", np.zeros(len(w)))
-    gate = FUNCTIONS[str(given.get("recurrent_activation", "sigmoid"))]
-    out = FUNCTIONS[str(given.get("activation", "tanh"))]
+    gate = FUNCTIONS[str(inputs.get("recurrent_activation", "sigmoid"))]
+    out = FUNCTIONS[str(inputs.get("activation", "tanh"))]
     outputs: list[Array] = []
     for x in g["x"][::-1] if backwards else g["x"]:
         if kind == "rnn":
             h = out(x @ w.T + h @ r.T + b)
         elif kind == "gru":
-            h = gru_step(given, x @ w.T, h, r, b, gate, out)
+            h = gru_step(inputs, x @ w.T, h, r, b, gate, out)
         else:
             p = np.split(g.get(f"peephole{suffix}", np.zeros(3 * HIDDEN)), 3)
             i, f, o, z = np.split(x @ w.T + h @ r.T + b, 4, -1)
-            cell = FUNCTIONS[str(given.get("cell_activation", "tanh"))]
+            cell = FUNCTIONS[str(inputs.get("cell_activation", "tanh"))]
             c = gate(f + p[1] * c) * c + gate(i + p[0] * c) * cell(z)
-            if "clip" in given:
+            if "clip" in inputs:
                 c = np.clip(c, -float(g["clip"]), float(g["clip"]))
             h = gate(o + p[2] * c) * out(c)
         outputs.append(h)
     return [np.stack(outputs), h, c]
 
 
-def gru_step(given: dict[str, Given], wx: Array, h: Array, r: Array, b: Array, gate: Any, out: Any) -> Array:
+def gru_step(inputs: dict[str, Given], wx: Array, h: Array, r: Array, b: Array, gate: Any, out: Any) -> Array:
     """The gates are those of reset, output and update."""
-    i = np.asarray(given.get("input_bias", np.zeros(3 * HIDDEN)), np.float64)
+    i = np.asarray(inputs.get("input_bias", np.zeros(3 * HIDDEN)), np.float64)
     r_r, r_o, r_z = np.split(r, 3)
     b_r, b_o, b_z = np.split(b, 3)
     x_r, x_o, x_z = np.split(wx + i, 3, -1)
     reset, update = gate(x_r + h @ r_r.T + b_r), gate(x_z + h @ r_z.T + b_z)
-    if given.get("reset_after"):
+    if inputs.get("reset_after"):
         new = out(x_o + reset * (h @ r_o.T + b_o))
     else:
         new = out(x_o + (reset * h) @ r_o.T + b_o)
     return (1 - update) * new + update * h
 
 
-def expected(kind: str, given: dict[str, Given]) -> list[Array]:
+def expected(kind: str, inputs: dict[str, Given]) -> list[Array]:
     """Returns the outputs of a layer, from the loops above."""
-    direction = given["direction"]
-    h, c = (np.asarray(given.get(k, np.zeros((BATCH, 2 * HIDDEN))), np.float64) for k in ("initial_h", "initial_c"))
+    direction = inputs["direction"]
+    h, c = (np.asarray(inputs.get(k, np.zeros((BATCH, 2 * HIDDEN))), np.float64) for k in ("initial_h", "initial_c"))
     if direction != "bidirectional":
-        y, h, c = one_way(kind, given, "", h, c, backwards=direction == "reverse")
+        y, h, c = one_way(kind, inputs, "", h, c, backwards=direction == "reverse")
     else:
         parts = [np.split(s, 2, -1) for s in (h, c)]
-        there = one_way(kind, given, "", parts[0][0], parts[1][0], backwards=False)
-        back = one_way(kind, given, "_back", parts[0][1], parts[1][1], backwards=True)
+        there = one_way(kind, inputs, "", parts[0][0], parts[1][0], backwards=False)
+        back = one_way(kind, inputs, "_back", parts[0][1], parts[1][1], backwards=True)
         back[0] = back[0][::-1]
         y, h, c = (np.concatenate(pair, -1) for pair in zip(there, back, strict=True))
-    if not given["output_sequence"]:
+    if not inputs["output_sequence"]:
         y = h[None]
     return [y, h, c] if kind == "lstm" else [y, h]
 
@@ -170,40 +170,40 @@ for name in ("rnn forward", "gru forward", "lstm bidirectional"):
 @FLEXIBLE
 @pytest.mark.parametrize("case", CASES)
 def test_layer_gives_what_its_steps_give(case: str, flexible: bool, engine: str) -> None:
-    kind, version, given = CASES[case]
-    check(Program(definition_of(kind, version), given, flexible=flexible).results(engine), expected(kind, given))
+    kind, version, inputs = CASES[case]
+    check(Program(definition_of(kind, version), inputs, flexible=flexible).results(engine), expected(kind, inputs))
 
 
 @pytest.mark.parametrize("opset", [18, 22])
 @pytest.mark.parametrize("case", CASES)
 def test_converted_layer_gives_what_its_steps_give(case: str, opset: int) -> None:
-    kind, version, given = CASES[case]
-    program = Program(definition_of(kind, version), given)
-    check(run_onnx(converted(program.lowered(), opset), program.inputs), expected(kind, given), 1e-4)
+    kind, version, inputs = CASES[case]
+    program = Program(definition_of(kind, version), inputs)
+    check(run_onnx(converted(program.lowered(), opset), program.inputs), expected(kind, inputs), 1e-4)
 
 
 def test_layers_become_operators_of_onnx_unless_the_cell_is_limited() -> None:
     for case, operator in (("lstm reverse", "LSTM"), ("gru forward", "GRU"), ("rnn reverse", "RNN"), ("clip", "Scan")):
-        kind, version, given = CASES[case]
-        made = core_to_onnx(Program(definition_of(kind, version), given).lowered(), 18)
-        names = {op.name for op in made.walk()}
+        kind, version, inputs = CASES[case]
+        result = core_to_onnx(Program(definition_of(kind, version), inputs).lowered(), 18)
+        names = {op.name for op in result.walk()}
         assert f"onnx.{operator}" in names
         assert ("onnx.LSTM" in names) == (operator == "LSTM")
 
 
 @ENGINE
 def test_half_precision_is_rounded_once(engine: str) -> None:
-    given = {k: v.astype(np.float16) if isinstance(v, np.ndarray) else v for k, v in layer("lstm", "forward").items()}
-    found = Program(definition_of("lstm", "CoreML7"), given).results(engine)
-    assert {y.dtype for y in found} == {np.dtype(np.float16)}
-    check(found, expected("lstm", given), 1e-3)
+    inputs = {k: v.astype(np.float16) if isinstance(v, np.ndarray) else v for k, v in layer("lstm", "forward").items()}
+    result = Program(definition_of("lstm", "CoreML7"), inputs).results(engine)
+    assert {y.dtype for y in result} == {np.dtype(np.float16)}
+    check(result, expected("lstm", inputs), 1e-3)
 
 
 def test_lstm_and_gru_agree_with_torch() -> None:
     torch = oracle("torch")
     for kind, order in (("lstm", (0, 1, 3, 2)), ("gru", (0, 2, 1))):
         reset: dict[str, Given] = {"reset_after": True, "input_bias": np.zeros(3 * HIDDEN, np.float32)}
-        given = layer(kind, "forward", **(reset if kind == "gru" else {}))
+        inputs = layer(kind, "forward", **(reset if kind == "gru" else {}))
         module = getattr(torch.nn, kind.upper())(INPUT, HIDDEN)
 
         def ordered(value: Given, order: tuple[int, ...] = order) -> Any:
@@ -211,24 +211,24 @@ def test_lstm_and_gru_agree_with_torch() -> None:
             return torch.tensor(np.concatenate([parts[n] for n in order]))
 
         with torch.no_grad():
-            module.weight_ih_l0.copy_(ordered(given["weight_ih"]))
-            module.weight_hh_l0.copy_(ordered(given["weight_hh"]))
-            module.bias_hh_l0.copy_(ordered(given["bias"]))
+            module.weight_ih_l0.copy_(ordered(inputs["weight_ih"]))
+            module.weight_hh_l0.copy_(ordered(inputs["weight_hh"]))
+            module.bias_hh_l0.copy_(ordered(inputs["bias"]))
             module.bias_ih_l0.zero_()
-            states = [torch.tensor(np.asarray(given[k])[None]) for k in ("initial_h", "initial_c") if k in given]
-            y, last = module(torch.tensor(given["x"]), tuple(states) if kind == "lstm" else states[0])
-        wanted = [y, *(last if kind == "lstm" else (last,))]
-        found = Program(definition_of(kind, "CoreML8"), given).results("numpy")
-        check(found, [wanted[0].numpy(), *[s.numpy()[0] for s in wanted[1:]]])
+            states = [torch.tensor(np.asarray(inputs[k])[None]) for k in ("initial_h", "initial_c") if k in inputs]
+            y, last = module(torch.tensor(inputs["x"]), tuple(states) if kind == "lstm" else states[0])
+        expected = [y, *(last if kind == "lstm" else (last,))]
+        result = Program(definition_of(kind, "CoreML8"), inputs).results("numpy")
+        check(result, [expected[0].numpy(), *[s.numpy()[0] for s in expected[1:]]])
 
 
 @ENGINE
 def test_sequence_without_steps_gives_the_initial_states(engine: str) -> None:
-    given = layer("lstm", "forward", x=np.zeros((0, BATCH, INPUT), np.float32))
-    y, h, c = Program(definition_of("lstm", "CoreML5"), given).results(engine)
+    inputs = layer("lstm", "forward", x=np.zeros((0, BATCH, INPUT), np.float32))
+    y, h, c = Program(definition_of("lstm", "CoreML5"), inputs).results(engine)
     assert y.shape == (0, BATCH, HIDDEN)
-    np.testing.assert_array_equal(h, given["initial_h"])
-    np.testing.assert_array_equal(c, given["initial_c"])
+    np.testing.assert_array_equal(h, inputs["initial_h"])
+    np.testing.assert_array_equal(c, inputs["initial_c"])
 
 
 @pytest.mark.parametrize(

@@ -23,13 +23,13 @@ def floats(*shape: int) -> Array:
     return _RNG.standard_normal(shape).astype(np.float32)
 
 
-def run(name: str, version: str, engine: str, given: dict[str, Given], **how: Any) -> list[Array]:
-    return Program(definition_of(name, version), given, **how).results(engine)
+def run(name: str, version: str, engine: str, inputs: dict[str, Given], **how: Any) -> list[Array]:
+    return Program(definition_of(name, version), inputs, **how).results(engine)
 
 
-def run_one(name: str, version: str, engine: str, given: dict[str, Given], **how: Any) -> Array:
-    (found,) = run(name, version, engine, given, **how)
-    return found
+def run_one(name: str, version: str, engine: str, inputs: dict[str, Given], **how: Any) -> Array:
+    (result,) = run(name, version, engine, inputs, **how)
+    return result
 
 
 # -- convolutions and pools, against torch
@@ -56,14 +56,14 @@ def test_conv_with_custom_padding_is_that_of_torch(
     spatial = len(shape) - 2
     ones = [1] * spatial
     convolve = (torch.conv1d, torch.conv2d, torch.conv3d)[spatial - 1]
-    wanted = convolve(
+    expected = convolve(
         padded, torch.tensor(weight), torch.tensor(bias),
         stride=np.asarray(more.get("strides", ones)).tolist(),
         dilation=np.asarray(more.get("dilations", ones)).tolist(), groups=int(np.asarray(more.get("groups", 1))),
     )  # fmt: skip
-    given: dict[str, Given] = {"x": x, "weight": weight, "bias": bias, "pad_type": "custom", **more}
-    found = run_one("conv", "CoreML6", engine, given, flexible=flexible, constants=("weight",))
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    inputs: dict[str, Given] = {"x": x, "weight": weight, "bias": bias, "pad_type": "custom", **more}
+    result = run_one("conv", "CoreML6", engine, inputs, flexible=flexible, constants=("weight",))
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
 
 
 @ENGINES
@@ -71,12 +71,12 @@ def test_conv_with_custom_padding_is_that_of_torch(
 @pytest.mark.parametrize(("kind", "before"), [("same", 0), ("same_lower", 1)])
 def test_same_padding_puts_the_odd_unit_at_one_side(kind: str, before: int, flexible: bool, engine: str) -> None:
     # Size 6, window 3, stride 2: one unit of padding in all.
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "x": np.arange(1, 7, dtype=np.float32).reshape(1, 1, 6), "weight": np.ones((1, 1, 3), np.float32),
         "strides": i32([2]), "pad_type": kind,
     }  # fmt: skip
-    found = run_one("conv", "CoreML6", engine, given, flexible=flexible, constants=("weight",))
-    assert found.tolist() == [[[6, 12, 11]] if before == 0 else [[3, 9, 15]]]
+    result = run_one("conv", "CoreML6", engine, inputs, flexible=flexible, constants=("weight",))
+    assert result.tolist() == [[[6, 12, 11]] if before == 0 else [[3, 9, 15]]]
 
 
 @ENGINES
@@ -84,7 +84,7 @@ def test_same_padding_puts_the_odd_unit_at_one_side(kind: str, before: int, flex
 def test_conv_transpose_is_that_of_torch(flexible: bool, engine: str) -> None:
     torch = oracle("torch")
     x, weight, bias = floats(2, 4, 5, 6), floats(4, 3, 3, 2), floats(6)
-    wanted = torch.conv_transpose2d(
+    expected = torch.conv_transpose2d(
         torch.tensor(x),
         torch.tensor(weight),
         torch.tensor(bias),
@@ -93,34 +93,34 @@ def test_conv_transpose_is_that_of_torch(flexible: bool, engine: str) -> None:
         groups=2,
         dilation=[1, 2],
     )
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "x": x, "weight": weight, "bias": bias, "strides": i32([2, 3]), "pad_type": "custom",
         "pad": i32([1, 1, 0, 0]), "groups": 2, "dilations": i32([1, 2]),
     }  # fmt: skip
-    found = run_one("conv_transpose", "CoreML5", engine, given, flexible=flexible)
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    result = run_one("conv_transpose", "CoreML5", engine, inputs, flexible=flexible)
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
 
 
 @ENGINES
 def test_output_shape_of_conv_transpose_adds_at_the_end(engine: str) -> None:
     torch = oracle("torch")
     x, weight = floats(1, 2, 4), floats(2, 3, 3)
-    wanted = torch.conv_transpose1d(torch.tensor(x), torch.tensor(weight), stride=2, padding=1, output_padding=1)
-    given: dict[str, Given] = {
+    expected = torch.conv_transpose1d(torch.tensor(x), torch.tensor(weight), stride=2, padding=1, output_padding=1)
+    inputs: dict[str, Given] = {
         "x": x, "weight": weight, "strides": i32([2]), "pad_type": "custom", "pad": i32([1, 1]),
         "output_shape": i32([1, 3, 8]),
     }  # fmt: skip
-    found = run_one("conv_transpose", "CoreML5", engine, given)
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    result = run_one("conv_transpose", "CoreML5", engine, inputs)
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
 
 
 @ENGINES
 def test_conv_transpose_with_same_padding_multiplies_sizes_by_strides(engine: str) -> None:
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "x": f32([[[1, 2, 3]]]), "weight": f32([[[1, 10, 100]]]), "strides": i32([2]), "pad_type": "same",
     }  # fmt: skip
     # The full result is 1, 10, 102, 20, 203, 30, 300; one unit is cut, at the end.
-    assert run_one("conv_transpose", "CoreML5", engine, given).tolist() == [[[1, 10, 102, 20, 203, 30]]]
+    assert run_one("conv_transpose", "CoreML5", engine, inputs).tolist() == [[[1, 10, 102, 20, 203, 30]]]
 
 
 @ENGINES
@@ -137,30 +137,30 @@ def test_pools_are_those_of_torch(ceil: bool, flexible: bool, engine: str) -> No
         torch.nn.functional,
         {"kernel_size": [3, 2], "stride": [2, 2], "padding": [1, 0], "ceil_mode": ceil},
     )
-    wanted = functional.max_pool2d(torch.tensor(x), **same)
-    np.testing.assert_allclose(run_one("max_pool", "CoreML5", engine, how, flexible=flexible), wanted, rtol=1e-6)
+    expected = functional.max_pool2d(torch.tensor(x), **same)
+    np.testing.assert_allclose(run_one("max_pool", "CoreML5", engine, how, flexible=flexible), expected, rtol=1e-6)
     for excluded in (False, True):
-        wanted = functional.avg_pool2d(torch.tensor(x), **same, count_include_pad=not excluded)
-        given = {**how, "exclude_padding_from_average": excluded}
-        found = run_one("avg_pool", "CoreML5", engine, given, flexible=flexible)
-        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+        expected = functional.avg_pool2d(torch.tensor(x), **same, count_include_pad=not excluded)
+        inputs = {**how, "exclude_padding_from_average": excluded}
+        result = run_one("avg_pool", "CoreML5", engine, inputs, flexible=flexible)
+        np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
 
 
 @ENGINES
 @FLEXIBLE
 def test_max_pool_with_same_padding_ignores_the_padding(flexible: bool, engine: str) -> None:
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "x": f32([[[-5, -4, -3, -2, -1]]]), "kernel_sizes": i32([3]), "strides": i32([2]), "pad_type": "same",
     }  # fmt: skip
-    assert run_one("max_pool", "CoreML5", engine, given, flexible=flexible).tolist() == [[[-4, -2, -1]]]
+    assert run_one("max_pool", "CoreML5", engine, inputs, flexible=flexible).tolist() == [[[-4, -2, -1]]]
 
 
 @ENGINES
 def test_l2_pool_sums_squares(engine: str) -> None:
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "x": f32([[[3, 4, 0, 5]]]), "kernel_sizes": i32([2]), "strides": i32([2]), "pad_type": "valid",
     }  # fmt: skip
-    assert run_one("l2_pool", "CoreML5", engine, given).tolist() == [[[5, 5]]]
+    assert run_one("l2_pool", "CoreML5", engine, inputs).tolist() == [[[5, 5]]]
 
 
 # -- normalizations
@@ -174,25 +174,25 @@ def test_normalizations_are_those_of_torch(flexible: bool, engine: str) -> None:
     x, mean, variance, gamma, beta = floats(2, 4, 5, 6), floats(4), np.abs(floats(4)), floats(4), floats(4)
     t = {k: torch.tensor(v) for k, v in (("x", x), ("m", mean), ("v", variance), ("g", gamma), ("b", beta))}
     scaled: dict[str, Given] = {"gamma": gamma, "beta": beta, "epsilon": 1e-3}
-    found = run_one(
+    result = run_one(
         "batch_norm", "CoreML5", engine, {"x": x, "mean": mean, "variance": variance, **scaled}, flexible=flexible
     )
-    wanted = functional.batch_norm(t["x"], t["m"], t["v"], t["g"], t["b"], eps=1e-3)
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
-    found = run_one("instance_norm", "CoreML7", engine, {"x": x, **scaled}, flexible=flexible)
-    wanted = functional.instance_norm(t["x"], weight=t["g"], bias=t["b"], eps=1e-3)
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    expected = functional.batch_norm(t["x"], t["m"], t["v"], t["g"], t["b"], eps=1e-3)
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
+    result = run_one("instance_norm", "CoreML7", engine, {"x": x, **scaled}, flexible=flexible)
+    expected = functional.instance_norm(t["x"], weight=t["g"], bias=t["b"], eps=1e-3)
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
     for size in (2, 3):
-        given: dict[str, Given] = {"x": x, "size": size, "alpha": 0.3, "beta": 0.6, "k": 1.5}
-        wanted = functional.local_response_norm(t["x"], size, alpha=0.3, beta=0.6, k=1.5)
-        found = run_one("local_response_norm", "CoreML5", engine, given, flexible=flexible)
-        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+        inputs: dict[str, Given] = {"x": x, "size": size, "alpha": 0.3, "beta": 0.6, "k": 1.5}
+        expected = functional.local_response_norm(t["x"], size, alpha=0.3, beta=0.6, k=1.5)
+        result = run_one("local_response_norm", "CoreML5", engine, inputs, flexible=flexible)
+        np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
 
 
 @ENGINES
 def test_layer_norm_without_axes_normalizes_over_all(engine: str) -> None:
-    found = run_one("layer_norm", "CoreML5", engine, {"x": f32([[1, 2], [3, 6]]), "epsilon": 0.5})
-    np.testing.assert_allclose(found, [[-1, -0.5], [0, 1.5]], rtol=1e-6)
+    result = run_one("layer_norm", "CoreML5", engine, {"x": f32([[1, 2], [3, 6]]), "epsilon": 0.5})
+    np.testing.assert_allclose(result, [[-1, -0.5], [0, 1.5]], rtol=1e-6)
 
 
 # -- single cases in which coremltools is wrong, or that it cannot fold
@@ -208,34 +208,34 @@ def test_matmul_of_a_vector_and_a_batch_keeps_the_batch(engine: str) -> None:
 @ENGINES
 @pytest.mark.parametrize("constant", ["x", "y"])
 def test_matmul_converts_the_constant_to_the_type_of_the_other(constant: str, engine: str) -> None:
-    given: dict[str, Given] = {"x": f16([[1, 2]]), "y": f32([[3], [4]])}
-    found = run_one("matmul", "CoreML7", engine, given, constants=(constant,))
-    assert found.tolist() == [[11]]
-    assert found.dtype == (np.float32 if constant == "x" else np.float16)
+    inputs: dict[str, Given] = {"x": f16([[1, 2]]), "y": f32([[3], [4]])}
+    result = run_one("matmul", "CoreML7", engine, inputs, constants=(constant,))
+    assert result.tolist() == [[11]]
+    assert result.dtype == (np.float32 if constant == "x" else np.float16)
 
 
 @ENGINES
 def test_clamped_relu_is_limited_below_zero_too(engine: str) -> None:
-    given: dict[str, Given] = {"x": f32([-4, -1, 0, 3]), "alpha": 0.5, "beta": -1.0}
-    assert run_one("clamped_relu", "CoreML5", engine, given).tolist() == [-2, -1, -1, -1]
+    inputs: dict[str, Given] = {"x": f32([-4, -1, 0, 3]), "alpha": 0.5, "beta": -1.0}
+    assert run_one("clamped_relu", "CoreML5", engine, inputs).tolist() == [-2, -1, -1, -1]
 
 
 @ENGINES
 def test_softplus_parametric_does_not_overflow(engine: str) -> None:
-    given: dict[str, Given] = {"x": f32([[[200, -200]]]), "alpha": f32([2]), "beta": f32([1])}
-    assert run_one("softplus_parametric", "CoreML5", engine, given).tolist() == [[[400, 0]]]
+    inputs: dict[str, Given] = {"x": f32([[[200, -200]]]), "alpha": f32([2]), "beta": f32([1])}
+    assert run_one("softplus_parametric", "CoreML5", engine, inputs).tolist() == [[[400, 0]]]
 
 
 @ENGINES
 def test_select_takes_the_shape_of_a_larger_condition(engine: str) -> None:
-    given: dict[str, Given] = {"cond": np.array([[True], [False]]), "a": f32([1, 2]), "b": f32(0)}
-    assert run_one("select", "CoreML5", engine, given).tolist() == [[1, 2], [0, 0]]
+    inputs: dict[str, Given] = {"cond": np.array([[True], [False]]), "a": f32([1, 2]), "b": f32(0)}
+    assert run_one("select", "CoreML5", engine, inputs).tolist() == [[1, 2], [0, 0]]
 
 
 @ENGINES
 def test_round_takes_halves_to_the_even_number(engine: str) -> None:
-    given: dict[str, Given] = {"x": f32([0.5, 1.5, 2.5, -0.5, -1.5])}
-    assert run_one("round", "CoreML5", engine, given).tolist() == [0, 2, 2, 0, -2]
+    inputs: dict[str, Given] = {"x": f32([0.5, 1.5, 2.5, -0.5, -1.5])}
+    assert run_one("round", "CoreML5", engine, inputs).tolist() == [0, 2, 2, 0, -2]
 
 
 @ENGINES
@@ -246,21 +246,21 @@ def test_epsilon_of_log_is_zero_in_half_precision(engine: str) -> None:
 
 @ENGINES
 def test_concat_interleaves(engine: str) -> None:
-    given: dict[str, Given] = {"values": [f32([[1, 2]]), f32([[3, 4]])], "axis": 1, "interleave": True}
-    assert run_one("concat", "CoreML5", engine, given).tolist() == [[1, 3, 2, 4]]
+    inputs: dict[str, Given] = {"values": [f32([[1, 2]]), f32([[3, 4]])], "axis": 1, "interleave": True}
+    assert run_one("concat", "CoreML5", engine, inputs).tolist() == [[1, 3, 2, 4]]
 
 
 @ENGINES
 def test_exclusive_cumsum_starts_with_zero(engine: str) -> None:
-    given: dict[str, Given] = {"x": f32([1, 2, 3]), "exclusive": True}
-    assert run_one("cumsum", "CoreML5", engine, given).tolist() == [0, 1, 3]
-    assert run_one("cumsum", "CoreML5", engine, {**given, "reverse": True}).tolist() == [5, 3, 0]
+    inputs: dict[str, Given] = {"x": f32([1, 2, 3]), "exclusive": True}
+    assert run_one("cumsum", "CoreML5", engine, inputs).tolist() == [0, 1, 3]
+    assert run_one("cumsum", "CoreML5", engine, {**inputs, "reverse": True}).tolist() == [5, 3, 0]
 
 
 @ENGINES
 def test_slice_by_size_of_zero_is_empty(engine: str) -> None:
-    given: dict[str, Given] = {"x": f32([1, 2, 3]), "begin": i32([1]), "size": i32([0])}
-    assert run_one("slice_by_size", "CoreML5", engine, given).tolist() == []
+    inputs: dict[str, Given] = {"x": f32([1, 2, 3]), "begin": i32([1]), "size": i32([0])}
+    assert run_one("slice_by_size", "CoreML5", engine, inputs).tolist() == []
 
 
 @ENGINES
@@ -271,8 +271,8 @@ def test_flatten2d_at_axis_0_gives_one_row(engine: str) -> None:
 @ENGINES
 @FLEXIBLE
 def test_topk_of_minus_one_takes_all(flexible: bool, engine: str) -> None:
-    given: dict[str, Given] = {"x": f32([[1, 3, 2], [5, 5, 6]]), "k": -1}
-    values, positions = run("topk", "CoreML7", engine, given, flexible=flexible)
+    inputs: dict[str, Given] = {"x": f32([[1, 3, 2], [5, 5, 6]]), "k": -1}
+    values, positions = run("topk", "CoreML7", engine, inputs, flexible=flexible)
     assert values.tolist() == [[3, 2, 1], [6, 5, 5]]
     assert positions.tolist() == [[1, 2, 0], [2, 0, 1]]
     assert positions.dtype == np.int32
@@ -280,8 +280,8 @@ def test_topk_of_minus_one_takes_all(flexible: bool, engine: str) -> None:
 
 @ENGINES
 def test_band_part_keeps_infinities_out(engine: str) -> None:
-    given: dict[str, Given] = {"x": np.full((2, 2), -np.inf, np.float32), "lower": 0}
-    assert run_one("band_part", "CoreML5", engine, given).tolist() == [[-math.inf, -math.inf], [0, -math.inf]]
+    inputs: dict[str, Given] = {"x": np.full((2, 2), -np.inf, np.float32), "lower": 0}
+    assert run_one("band_part", "CoreML5", engine, inputs).tolist() == [[-math.inf, -math.inf], [0, -math.inf]]
 
 
 @ENGINES
@@ -294,44 +294,44 @@ def test_band_part_keeps_infinities_out(engine: str) -> None:
 )  # fmt: skip
 def test_scatter_modes(mode: str, expected: list[list[float]], engine: str) -> None:
     data, updates = f32([[1, 2, 3]]), f32([[10, 20]])
-    given: dict[str, Given] = {"data": data, "indices": i32([[0, 2]]), "updates": updates, "axis": 1, "mode": mode}
-    np.testing.assert_allclose(run_one("scatter_along_axis", "CoreML5", engine, given), expected, rtol=1e-6)
-    given["indices"] = i32([0, -1])
-    np.testing.assert_allclose(run_one("scatter", "CoreML5", engine, given), expected, rtol=1e-6)
+    inputs: dict[str, Given] = {"data": data, "indices": i32([[0, 2]]), "updates": updates, "axis": 1, "mode": mode}
+    np.testing.assert_allclose(run_one("scatter_along_axis", "CoreML5", engine, inputs), expected, rtol=1e-6)
+    inputs["indices"] = i32([0, -1])
+    np.testing.assert_allclose(run_one("scatter", "CoreML5", engine, inputs), expected, rtol=1e-6)
     rows: dict[str, Given] = {"data": data, "indices": i32([[0, 0], [0, 2]]), "updates": updates[0], "mode": mode}
     np.testing.assert_allclose(run_one("scatter_nd", "CoreML7", engine, rows), expected, rtol=1e-6)
 
 
 @ENGINES
 def test_scatter_adds_by_default(engine: str) -> None:
-    given: dict[str, Given] = {"data": f32([1, 2]), "indices": i32([1, 1]), "updates": f32([5, 6])}
-    assert run_one("scatter", "CoreML5", engine, given).tolist() == [1, 13]
+    inputs: dict[str, Given] = {"data": f32([1, 2]), "indices": i32([1, 1]), "updates": f32([5, 6])}
+    assert run_one("scatter", "CoreML5", engine, inputs).tolist() == [1, 13]
 
 
 @ENGINES
 @FLEXIBLE
 def test_reverse_sequence_reverses_the_first_elements(flexible: bool, engine: str) -> None:
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "x": f32([[1, 2, 3, 4], [5, 6, 7, 8]]), "lengths": i32([3, 1]), "seq_axis": 1, "batch_axis": 0,
     }  # fmt: skip
-    found = run_one("reverse_sequence", "CoreML5", engine, given, flexible=flexible)
-    assert found.tolist() == [[3, 2, 1, 4], [5, 6, 7, 8]]
+    result = run_one("reverse_sequence", "CoreML5", engine, inputs, flexible=flexible)
+    assert result.tolist() == [[3, 2, 1, 4], [5, 6, 7, 8]]
 
 
 @ENGINES
 def test_reshape_like_joins_parts_of_shapes(engine: str) -> None:
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "x": floats(2, 6), "ref_tensors": [floats(3, 5), floats(7, 2, 2)], "begins": [0, 1], "ends": [1, 0],
         "end_masks": [False, True],
     }  # fmt: skip
-    assert run_one("reshape_like", "CoreML6", engine, given).shape == (3, 2, 2)
+    assert run_one("reshape_like", "CoreML6", engine, inputs).shape == (3, 2, 2)
 
 
 @ENGINES
 def test_non_zero_lists_positions_in_row_major_order(engine: str) -> None:
-    found = run_one("non_zero", "CoreML5", engine, {"x": i32([[0, 7], [8, 9]])})
-    assert found.tolist() == [[0, 1], [1, 0], [1, 1]]
-    assert found.dtype == np.int32
+    result = run_one("non_zero", "CoreML5", engine, {"x": i32([[0, 7], [8, 9]])})
+    assert result.tolist() == [[0, 1], [1, 0], [1, 1]]
+    assert result.dtype == np.int32
 
 
 @ENGINES
@@ -346,51 +346,51 @@ def test_what_is_absent_has_the_documented_value(engine: str) -> None:
 
 @ENGINES
 def test_silu_is_x_times_its_sigmoid(engine: str) -> None:
-    found = run_one("silu", "CoreML5", engine, {"x": f32([0, 1, -1])})
-    np.testing.assert_allclose(found, [0, 0.7310586, -0.26894143], rtol=1e-6)
+    result = run_one("silu", "CoreML5", engine, {"x": f32([0, 1, -1])})
+    np.testing.assert_allclose(result, [0, 0.7310586, -0.26894143], rtol=1e-6)
 
 
 @ENGINES
 @FLEXIBLE
 def test_crop_and_sliding_windows_cut(flexible: bool, engine: str) -> None:
     x = floats(2, 5, 6)
-    found = run_one(
+    result = run_one(
         "crop", "CoreML5", engine, {"x": x, "crop_height": i32([1, 2]), "crop_width": i32([0, 3])}, flexible=flexible
     )
-    assert found.tolist() == x[:, 1:3, :3].tolist()
-    given: dict[str, Given] = {"x": f32([[1, 2, 3, 4, 5]]), "axis": -1, "size": 3, "stride": 2}
-    assert run_one("sliding_windows", "CoreML5", engine, given, flexible=flexible).tolist() == [[[1, 2, 3], [3, 4, 5]]]
+    assert result.tolist() == x[:, 1:3, :3].tolist()
+    inputs: dict[str, Given] = {"x": f32([[1, 2, 3, 4, 5]]), "axis": -1, "size": 3, "stride": 2}
+    assert run_one("sliding_windows", "CoreML5", engine, inputs, flexible=flexible).tolist() == [[[1, 2, 3], [3, 4, 5]]]
 
 
 @ENGINES
 def test_gather_nd_takes_rows_of_positions(engine: str) -> None:
     x = floats(2, 3, 4)
-    found = run_one("gather_nd", "CoreML5", engine, {"x": x, "indices": i32([[0, 1], [1, -1]])})
-    assert found.tolist() == x[[0, 1], [1, 2]].tolist()
-    given: dict[str, Given] = {"x": x, "indices": i32([[[1], [0]], [[2], [2]]]), "batch_dims": 1}
-    found = run_one("gather_nd", "CoreML6", engine, given)
-    assert found.tolist() == [x[0, [1, 0]].tolist(), x[1, [2, 2]].tolist()]
+    result = run_one("gather_nd", "CoreML5", engine, {"x": x, "indices": i32([[0, 1], [1, -1]])})
+    assert result.tolist() == x[[0, 1], [1, 2]].tolist()
+    inputs: dict[str, Given] = {"x": x, "indices": i32([[[1], [0]], [[2], [2]]]), "batch_dims": 1}
+    result = run_one("gather_nd", "CoreML6", engine, inputs)
+    assert result.tolist() == [x[0, [1, 0]].tolist(), x[1, [2, 2]].tolist()]
 
 
 @ENGINES
 def test_one_hot_inserts_its_axis(engine: str) -> None:
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "indices": i32([0, 2]), "one_hot_vector_size": 3, "axis": 0, "on_value": 2.0, "off_value": -1.0,
     }  # fmt: skip
-    assert run_one("one_hot", "CoreML5", engine, given).tolist() == [[2, -1], [-1, -1], [-1, 2]]
+    assert run_one("one_hot", "CoreML5", engine, inputs).tolist() == [[2, -1], [-1, -1], [-1, 2]]
 
 
 @ENGINES
 def test_dequantize_scales_what_is_above_the_zero_point(engine: str) -> None:
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "input": i8([[1, -2], [3, 4]]),
         "scale": f32([0.5, 2]),
         "zero_point": i8([1, 2]),
         "axis": 0,
     }
-    assert run_one("dequantize", "CoreML7", engine, given).tolist() == [[0, -1.5], [2, 4]]
-    found = run_one("dequantize", "CoreML7", engine, {"input": u8([1, 201]), "scale": f16(0.5)})
-    assert (found.dtype, found.tolist()) == (np.float16, [0.5, 100.5])
+    assert run_one("dequantize", "CoreML7", engine, inputs).tolist() == [[0, -1.5], [2, 4]]
+    result = run_one("dequantize", "CoreML7", engine, {"input": u8([1, 201]), "scale": f16(0.5)})
+    assert (result.dtype, result.tolist()) == (np.float16, [0.5, 100.5])
 
 
 @ENGINES
@@ -398,11 +398,13 @@ def test_dequantize_scales_what_is_above_the_zero_point(engine: str) -> None:
 def test_pixel_operations_number_blocks_by_the_trailing_part_of_the_channel(flexible: bool, engine: str) -> None:
     torch = oracle("torch")
     x = floats(2, 8, 2, 4)
-    wanted = torch.nn.functional.pixel_shuffle(torch.tensor(x), 2).numpy()
-    found = run_one("pixel_shuffle", "CoreML5", engine, {"x": x, "upscale_factor": 2}, flexible=flexible)
-    assert found.tolist() == wanted.tolist()
-    found = run_one("pixel_unshuffle", "CoreML6", engine, {"x": wanted, "downscale_factor": u32(2)}, flexible=flexible)
-    assert found.tolist() == x.tolist()
+    expected = torch.nn.functional.pixel_shuffle(torch.tensor(x), 2).numpy()
+    result = run_one("pixel_shuffle", "CoreML5", engine, {"x": x, "upscale_factor": 2}, flexible=flexible)
+    assert result.tolist() == expected.tolist()
+    result = run_one(
+        "pixel_unshuffle", "CoreML6", engine, {"x": expected, "downscale_factor": u32(2)}, flexible=flexible
+    )
+    assert result.tolist() == x.tolist()
 
 
 @ENGINES
@@ -410,11 +412,11 @@ def test_pixel_operations_number_blocks_by_the_trailing_part_of_the_channel(flex
 def test_depth_operations_number_blocks_by_the_leading_part_of_the_channel(flexible: bool, engine: str) -> None:
     # Channel (i * 2 + j) * 2 + c of x stands at row i, column j of the block of channel c.
     x = f32(np.arange(8).reshape(1, 8, 1, 1))
-    wanted = [[[[0, 2], [4, 6]], [[1, 3], [5, 7]]]]
-    found = run_one("depth_to_space", "CoreML5", engine, {"x": x, "block_size": 2}, flexible=flexible)
-    assert found.tolist() == wanted
-    found = run_one("space_to_depth", "CoreML5", engine, {"x": f32(wanted), "block_size": 2}, flexible=flexible)
-    assert found.tolist() == x.tolist()
+    expected = [[[[0, 2], [4, 6]], [[1, 3], [5, 7]]]]
+    result = run_one("depth_to_space", "CoreML5", engine, {"x": x, "block_size": 2}, flexible=flexible)
+    assert result.tolist() == expected
+    result = run_one("space_to_depth", "CoreML5", engine, {"x": f32(expected), "block_size": 2}, flexible=flexible)
+    assert result.tolist() == x.tolist()
 
 
 @ENGINES
@@ -422,11 +424,11 @@ def test_depth_operations_number_blocks_by_the_leading_part_of_the_channel(flexi
 def test_batches_of_places_in_blocks(flexible: bool, engine: str) -> None:
     # Two images of one row; the columns of a block become batches, the first of all images before the second.
     x = f32([[[[1, 2, 3]]], [[[4, 5, 6]]]])
-    given: dict[str, Given] = {"x": x, "block_shape": i32([1, 2]), "paddings": i32([[0, 0], [0, 1]])}
+    inputs: dict[str, Given] = {"x": x, "block_shape": i32([1, 2]), "paddings": i32([[0, 0], [0, 1]])}
     batches = [[[[1, 3]]], [[[4, 6]]], [[[2, 0]]], [[[5, 0]]]]
-    assert run_one("space_to_batch", "CoreML5", engine, given, flexible=flexible).tolist() == batches
-    given = {"x": f32(batches), "block_shape": i32([1, 2]), "crops": i32([[0, 0], [0, 1]])}
-    assert run_one("batch_to_space", "CoreML5", engine, given, flexible=flexible).tolist() == x.tolist()
+    assert run_one("space_to_batch", "CoreML5", engine, inputs, flexible=flexible).tolist() == batches
+    inputs = {"x": f32(batches), "block_shape": i32([1, 2]), "crops": i32([[0, 0], [0, 1]])}
+    assert run_one("batch_to_space", "CoreML5", engine, inputs, flexible=flexible).tolist() == x.tolist()
 
 
 # -- bounds that the program computes
@@ -436,8 +438,8 @@ def test_batches_of_places_in_blocks(flexible: bool, engine: str) -> None:
 def test_computed_shapes_give_what_constant_ones_give(engine: str) -> None:
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
 
-    def computed(name: str, given: dict[str, Given], *which: str) -> list[Any]:
-        return run_one(name, "CoreML5", engine, {"x": x, **given}, computed=which).tolist()
+    def computed(name: str, inputs: dict[str, Given], *which: str) -> list[Any]:
+        return run_one(name, "CoreML5", engine, {"x": x, **inputs}, computed=which).tolist()
 
     assert computed("reshape", {"shape": i32([2, -1])}, "shape") == x.reshape(2, 6).tolist()
     assert computed("reshape", {"shape": i32([0, 4])}, "shape") == x.tolist()
@@ -482,18 +484,18 @@ def test_computed_shapes_give_what_constant_ones_give(engine: str) -> None:
     ],
 )  # fmt: skip
 def test_sampling_modes_place_samples(mode: str, expected: list[float], flexible: bool, engine: str) -> None:
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "x": f32([[[0, 1]]]), "target_size_height": 1, "target_size_width": 5, "sampling_mode": mode,
     }  # fmt: skip
-    found = run_one("resize_bilinear", "CoreML5", engine, given, flexible=flexible)
-    np.testing.assert_allclose(found.reshape(-1), expected, rtol=1e-6, atol=1e-7)
+    result = run_one("resize_bilinear", "CoreML5", engine, inputs, flexible=flexible)
+    np.testing.assert_allclose(result.reshape(-1), expected, rtol=1e-6, atol=1e-7)
 
 
 @ENGINES
 def test_one_sample_of_aligned_corners_is_the_centre(engine: str) -> None:
-    for mode, wanted in (("ALIGN_CORNERS", 2), ("STRICT_ALIGN_CORNERS", 1)):
-        given: dict[str, Given] = {"x": f32([[[1, 2, 3]]]), "sampling_mode": mode}
-        assert run_one("resize_bilinear", "CoreML5", engine, given).tolist() == [[[wanted]]]
+    for mode, expected in (("ALIGN_CORNERS", 2), ("STRICT_ALIGN_CORNERS", 1)):
+        inputs: dict[str, Given] = {"x": f32([[[1, 2, 3]]]), "sampling_mode": mode}
+        assert run_one("resize_bilinear", "CoreML5", engine, inputs).tolist() == [[[expected]]]
 
 
 @ENGINES
@@ -502,14 +504,16 @@ def test_nearest_neighbours_are_floored_by_the_old_operations_and_rounded_by_res
     flexible: bool, engine: str
 ) -> None:
     x = f32([[[0], [1]]])
-    given: dict[str, Given] = {"x": x, "target_size_height": 3, "target_size_width": 1}
-    assert run_one("resize_nearest_neighbor", "CoreML5", engine, given, flexible=flexible).tolist() == [[[0], [0], [1]]]
-    given = {"x": x, "scale_factor_height": 1.5, "scale_factor_width": 1.0}
-    assert run_one("upsample_nearest_neighbor", "CoreML5", engine, given, flexible=flexible).tolist() == [
+    inputs: dict[str, Given] = {"x": x, "target_size_height": 3, "target_size_width": 1}
+    assert run_one("resize_nearest_neighbor", "CoreML5", engine, inputs, flexible=flexible).tolist() == [
         [[0], [0], [1]]
     ]
-    given = {"x": x, "shape": i32([3, 0]), "resized_dims": u32(2), "interpolation_mode": "NEAREST_NEIGHBOR"}
-    assert run_one("resize", "CoreML7", engine, given, flexible=flexible).tolist() == [[[0], [1], [1]]]
+    inputs = {"x": x, "scale_factor_height": 1.5, "scale_factor_width": 1.0}
+    assert run_one("upsample_nearest_neighbor", "CoreML5", engine, inputs, flexible=flexible).tolist() == [
+        [[0], [0], [1]]
+    ]
+    inputs = {"x": x, "shape": i32([3, 0]), "resized_dims": u32(2), "interpolation_mode": "NEAREST_NEIGHBOR"}
+    assert run_one("resize", "CoreML7", engine, inputs, flexible=flexible).tolist() == [[[0], [1], [1]]]
 
 
 @ENGINES
@@ -525,9 +529,9 @@ def test_nearest_neighbours_are_floored_by_the_old_operations_and_rounded_by_res
 def test_upsample_bilinear_places_samples(
     how: dict[str, Given], expected: list[float], flexible: bool, engine: str
 ) -> None:
-    given: dict[str, Given] = {"x": f32([[[0, 1]]]), "scale_factor_height": 1, "scale_factor_width": 2, **how}
-    found = run_one("upsample_bilinear", "CoreML6", engine, given, flexible=flexible)
-    np.testing.assert_allclose(found.reshape(-1), expected, rtol=1e-6)
+    inputs: dict[str, Given] = {"x": f32([[[0, 1]]]), "scale_factor_height": 1, "scale_factor_width": 2, **how}
+    result = run_one("upsample_bilinear", "CoreML6", engine, inputs, flexible=flexible)
+    np.testing.assert_allclose(result.reshape(-1), expected, rtol=1e-6)
 
 
 # -- compressed constants
@@ -554,8 +558,8 @@ def test_compressed_constants_are_decoded(engine: str) -> None:
     assert run_one("constexpr_sparse_to_dense", "CoreML6", engine, sparse).tolist() == [[0, 7, 8], [0, 9, 0]]
     cast: dict[str, Given] = {"source_val": f16([1.5]), "output_dtype": "fp32"}
     for version in ("CoreML6", "CoreML8"):
-        found = run_one("constexpr_cast", version, engine, cast)
-        assert (found.dtype, found.tolist()) == (np.float32, [1.5])
+        result = run_one("constexpr_cast", version, engine, cast)
+        assert (result.dtype, result.tolist()) == (np.float32, [1.5])
 
 
 @ENGINES
@@ -565,11 +569,11 @@ def test_blocks_have_tables_and_scales_of_their_own(engine: str) -> None:
         "data": np.array([[1, 2, 3, 4], [-1, -2, -3, -4]], ml_dtypes.int4), "scale": f32([[1, 10], [2, 20]]),
         "offset": np.array([[1, 0], [0, 1]], ml_dtypes.int4),
     }  # fmt: skip
-    found = run_one("constexpr_blockwise_shift_scale", "CoreML8", engine, scaled)
-    assert found.tolist() == [[0, 1, 30, 40], [-2, -4, -80, -100]]
+    result = run_one("constexpr_blockwise_shift_scale", "CoreML8", engine, scaled)
+    assert result.tolist() == [[0, 1, 30, 40], [-2, -4, -80, -100]]
     table: dict[str, Given] = {
         "indices": np.array([[0, 1], [2, 3]], ml_dtypes.uint2),
         "lut": np.arange(16, dtype=np.float32).reshape(2, 1, 4, 2), "vector_axis": -1,
     }  # fmt: skip
-    found = run_one("constexpr_lut_to_dense", "CoreML8", engine, table)
-    assert found.tolist() == [[0, 1, 2, 3], [12, 13, 14, 15]]
+    result = run_one("constexpr_lut_to_dense", "CoreML8", engine, table)
+    assert result.tolist() == [[0, 1, 2, 3], [12, 13, 14, 15]]

@@ -24,13 +24,13 @@ FLEXIBLE = pytest.mark.parametrize("flexible", [False, True], ids=["fixed", "fle
 _RNG = np.random.default_rng(23)
 
 
-def run(name: str, version: str, engine: str, given: Mapping[str, Given], **how: Any) -> list[Array]:
-    return Program(definition_of(name, version), given, **how).results(engine)
+def run(name: str, version: str, engine: str, inputs: Mapping[str, Given], **how: Any) -> list[Array]:
+    return Program(definition_of(name, version), inputs, **how).results(engine)
 
 
-def run_one(name: str, version: str, engine: str, given: Mapping[str, Given], **how: Any) -> Array:
-    (found,) = run(name, version, engine, given, **how)
-    return found
+def run_one(name: str, version: str, engine: str, inputs: Mapping[str, Given], **how: Any) -> Array:
+    (result,) = run(name, version, engine, inputs, **how)
+    return result
 
 
 # -- resample
@@ -67,18 +67,18 @@ _PUBLISHED = {
 @pytest.mark.parametrize("name", _PUBLISHED)
 @pytest.mark.parametrize("version", ["CoreML5", "CoreML6", "CoreML7"])
 def test_resample_gives_the_published_values(name: str, version: str, flexible: bool, engine: str) -> None:
-    how, wanted = _PUBLISHED[name]
-    found = run_one("resample", version, engine, how.of(_SQUARE, _PLACES), flexible=flexible)
-    np.testing.assert_allclose(found.reshape(-1), wanted, rtol=1e-5)
+    how, expected = _PUBLISHED[name]
+    result = run_one("resample", version, engine, how.of(_SQUARE, _PLACES), flexible=flexible)
+    np.testing.assert_allclose(result.reshape(-1), expected, rtol=1e-5)
 
 
 @ENGINES
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.float16])
 def test_resample_takes_short_coordinates(dtype: type, engine: str) -> None:
     places = np.array([0, 0, 1, 1, 0, 0, 1, 1], dtype).reshape(1, 2, 2, 2)
-    for name, wanted in (("constant", [27.5, 44, 27.5, 44]), ("symmetric", [11, 44, 11, 44])):
-        found = run_one("resample", "CoreML7", engine, _PUBLISHED[name][0].of(_SQUARE, places))
-        np.testing.assert_allclose(found.reshape(-1), wanted, rtol=1e-6)
+    for name, expected in (("constant", [27.5, 44, 27.5, 44]), ("symmetric", [11, 44, 11, 44])):
+        result = run_one("resample", "CoreML7", engine, _PUBLISHED[name][0].of(_SQUARE, places))
+        np.testing.assert_allclose(result.reshape(-1), expected, rtol=1e-6)
 
 
 @ENGINES
@@ -98,14 +98,14 @@ def test_resample_is_that_of_torch(
     x = _RNG.standard_normal((2, 3, 5, 4)).astype(np.float32)
     places = (_RNG.standard_normal((2, 6, 7, 2)) * 1.5).astype(np.float32)
     sample = torch.nn.functional.grid_sample
-    wanted = sample(torch.tensor(x), torch.tensor(places), mode=mode, padding_mode=torchs, align_corners=align)
+    expected = sample(torch.tensor(x), torch.tensor(places), mode=mode, padding_mode=torchs, align_corners=align)
     how = How(mode, padding, 0.0, "normalized_minus_one_to_one", align)
-    found = run_one("resample", "CoreML5", engine, how.of(x, places), flexible=flexible)
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    result = run_one("resample", "CoreML5", engine, how.of(x, places), flexible=flexible)
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
     shifted = (places + np.float32(1)) / np.float32(2)
     how = How(mode, padding, 0.0, "normalized_zero_to_one", align)
-    found = run_one("resample", "CoreML5", engine, how.of(x, shifted), flexible=flexible)
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    result = run_one("resample", "CoreML5", engine, how.of(x, shifted), flexible=flexible)
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
 
 
 @ENGINES
@@ -113,23 +113,23 @@ def test_padding_modes_continue_an_image_as_documented(engine: str) -> None:
     # |1, 2, 3| continued by three elements at both sides.
     x, at = f32([[[[1, 2, 3]]]]), np.arange(-3, 6)
     places = f32(np.stack([at, np.zeros_like(at)], -1)).reshape(1, 1, 9, 2)
-    wanted = {
+    expected = {
         "constant": [9, 9, 9, 1, 2, 3, 9, 9, 9], "border": [1, 1, 1, 1, 2, 3, 3, 3, 3],
         "reflection": [2, 3, 2, 1, 2, 3, 2, 1, 2], "symmetric": [3, 2, 1, 1, 2, 3, 3, 2, 1],
     }  # fmt: skip
     for mode in ("bilinear", "nearest"):
-        for padding, values in wanted.items():
-            given = How(mode, padding, 9.0, "unnormalized", False).of(x, places)
-            assert run_one("resample", "CoreML6", engine, given).reshape(-1).tolist() == values
+        for padding, values in expected.items():
+            inputs = How(mode, padding, 9.0, "unnormalized", False).of(x, places)
+            assert run_one("resample", "CoreML6", engine, inputs).reshape(-1).tolist() == values
 
 
 @ENGINES
 def test_resample_of_halves_computes_positions_in_single_precision(engine: str) -> None:
     x = f16(np.arange(4096)[None, None, None] % 2)
     places = f32([[[[4090.25, 0], [1.25, 0]]]])
-    given = How("bilinear", "border", 0.0, "unnormalized", True).of(x, places)
-    found = run_one("resample", "CoreML6", engine, given)
-    assert (found.dtype, found.reshape(-1).tolist()) == (np.float16, [0.25, 0.75])
+    inputs = How("bilinear", "border", 0.0, "unnormalized", True).of(x, places)
+    result = run_one("resample", "CoreML6", engine, inputs)
+    assert (result.dtype, result.reshape(-1).tolist()) == (np.float16, [0.25, 0.75])
 
 
 # -- affine
@@ -147,9 +147,9 @@ def test_resample_of_halves_computes_positions_in_single_precision(engine: str) 
 def test_affine_gives_the_published_values(
     size: tuple[int, int], expected: list[float], flexible: bool, engine: str
 ) -> None:
-    given = _transformation(_SQUARE, f32([[-1, -2, -3.7, -1, 3.5, 1.2]]), size)
-    found = run_one("affine", "CoreML5", engine, given, flexible=flexible)
-    np.testing.assert_allclose(found, f32(expected).reshape(1, 1, *size), rtol=1e-5, atol=1e-5)
+    inputs = _transformation(_SQUARE, f32([[-1, -2, -3.7, -1, 3.5, 1.2]]), size)
+    result = run_one("affine", "CoreML5", engine, inputs, flexible=flexible)
+    np.testing.assert_allclose(result, f32(expected).reshape(1, 1, *size), rtol=1e-5, atol=1e-5)
 
 
 def _transformation(x: Array, matrix: Array, size: tuple[int, int]) -> dict[str, Given]:
@@ -169,17 +169,17 @@ def test_affine_is_that_of_torch(matrices: int, flexible: bool, engine: str) -> 
     matrix = _RNG.standard_normal((matrices, 6)).astype(np.float32)
     theta = torch.tensor(matrix).reshape(-1, 2, 3).expand(3, 2, 3)
     grid = torch.nn.functional.affine_grid(theta, [3, 2, 4, 6], align_corners=True)
-    wanted = torch.nn.functional.grid_sample(torch.tensor(x), grid, align_corners=True)
-    found = run_one("affine", "CoreML5", engine, _transformation(x, matrix, (4, 6)), flexible=flexible)
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    expected = torch.nn.functional.grid_sample(torch.tensor(x), grid, align_corners=True)
+    result = run_one("affine", "CoreML5", engine, _transformation(x, matrix, (4, 6)), flexible=flexible)
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
 
 
 def test_affine_names_what_it_may_be_given_as_a_file_spells_it() -> None:
-    given = {**_transformation(_SQUARE, f32([[1, 0, 0, 0, 1, 0]]), (2, 2)), "padding_mode": "border"}
+    inputs = {**_transformation(_SQUARE, f32([[1, 0, 0, 0, 1, 0]]), (2, 2)), "padding_mode": "border"}
     with pytest.raises(DiagnosticError) as caught:
-        Program(definition_of("affine", "CoreML5"), given)
-    (found,) = caught.value.diagnostics
-    assert found.message == "mil.affine: attribute 'padding_mode' must be one of constant, found 'border'"
+        Program(definition_of("affine", "CoreML5"), inputs)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.message == "mil.affine: attribute 'padding_mode' must be one of constant, found 'border'"
 
 
 # -- crop_resize
@@ -201,32 +201,32 @@ _BOXES = f32([[0.1, 0.3, 1.3, 1.0], [0.5, 1.8, 1.0, 0.3], [0.0, 0.4, 0.6, 0.7]])
 def test_crop_resize_gives_the_published_values(
     box: list[float], size: int, expected: list[float], flexible: bool, engine: str
 ) -> None:
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "x": _NUMBERS, "roi": f32(box).reshape(1, 1, 4, 1, 1), "target_width": size, "target_height": size,
         "box_coordinate_mode": "CORNERS_HEIGHT_FIRST", "sampling_mode": "ALIGN_CORNERS",
     }  # fmt: skip
-    found = run_one("crop_resize", "CoreML5", engine, given, flexible=flexible, closed=("roi",))
-    np.testing.assert_allclose(found, f32(expected).reshape(1, 1, 1, size, size), rtol=1e-5)
+    result = run_one("crop_resize", "CoreML5", engine, inputs, flexible=flexible, closed=("roi",))
+    np.testing.assert_allclose(result, f32(expected).reshape(1, 1, 1, size, size), rtol=1e-5)
 
 
 @ENGINES
 def test_crop_resize_takes_normalized_boxes_of_numbered_images(engine: str) -> None:
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "x": _NUMBERS, "roi": f32([0, 0, 0, 1 / 3, 1 / 3]).reshape(1, 1, 5, 1, 1), "target_width": 2,
         "target_height": 2, "normalized_coordinates": True, "sampling_mode": "ALIGN_CORNERS",
     }  # fmt: skip
-    found = run_one("crop_resize", "CoreML5", engine, given)
-    np.testing.assert_allclose(found, f32([1, 2, 5, 6]).reshape(1, 1, 1, 2, 2), rtol=1e-5)
+    result = run_one("crop_resize", "CoreML5", engine, inputs)
+    np.testing.assert_allclose(result, f32([1, 2, 5, 6]).reshape(1, 1, 1, 2, 2), rtol=1e-5)
 
 
 @ENGINES
 def test_crop_resize_mirrors_what_is_outside_before_ios_16(engine: str) -> None:
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "x": _NUMBERS, "roi": f32([2, 2, 1, 1]).reshape(1, 1, 4, 1, 1), "target_width": 2, "target_height": 2,
         "normalized_coordinates": True, "sampling_mode": "UNALIGN_CORNERS",
     }  # fmt: skip
-    found = run_one("crop_resize", "CoreML5", engine, given)
-    np.testing.assert_allclose(found, f32([3.5, 5.5, 11.5, 13.5]).reshape(1, 1, 1, 2, 2), rtol=1e-5)
+    result = run_one("crop_resize", "CoreML5", engine, inputs)
+    np.testing.assert_allclose(result, f32([3.5, 5.5, 11.5, 13.5]).reshape(1, 1, 1, 2, 2), rtol=1e-5)
 
 
 @ENGINES
@@ -234,43 +234,43 @@ def test_crop_resize_mirrors_what_is_outside_before_ios_16(engine: str) -> None:
 @pytest.mark.parametrize("value", [0.0, 1.0, 10.0])
 def test_crop_resize_pads_samples_outside_from_ios_16(value: float, flexible: bool, engine: str) -> None:
     v = value
-    wanted = f32([3.1, 5.2, v, v, v, 7.9, v, 13.9, 2.2, 3.1, 9.4, 10.3])
+    expected = f32([3.1, 5.2, v, v, v, 7.9, v, 13.9, 2.2, 3.1, 9.4, 10.3])
     numbered = np.concatenate([np.zeros((3, 1), np.float32), _BOXES], 1)
     how: dict[str, Given] = {
         "x": _NUMBERS, "target_width": 2, "target_height": 2, "normalized_coordinates": True,
         "sampling_mode": "ALIGN_CORNERS", "pad_value": value,
     }  # fmt: skip
-    given = {**how, "roi": numbered.reshape(3, 1, 5, 1, 1)}
-    found = run_one("crop_resize", "CoreML6", engine, given, flexible=flexible, closed=("roi",))
-    np.testing.assert_allclose(found, wanted.reshape(3, 1, 1, 2, 2), rtol=1e-3)
-    given = {**how, "boxes": _BOXES, "box_indices": i32([0, 0, 0])}
-    found = run_one("crop_resize", "CoreML7", engine, given, flexible=flexible, closed=("boxes",))
-    np.testing.assert_allclose(found, wanted.reshape(3, 1, 2, 2), rtol=1e-3)
+    inputs = {**how, "roi": numbered.reshape(3, 1, 5, 1, 1)}
+    result = run_one("crop_resize", "CoreML6", engine, inputs, flexible=flexible, closed=("roi",))
+    np.testing.assert_allclose(result, expected.reshape(3, 1, 1, 2, 2), rtol=1e-3)
+    inputs = {**how, "boxes": _BOXES, "box_indices": i32([0, 0, 0])}
+    result = run_one("crop_resize", "CoreML7", engine, inputs, flexible=flexible, closed=("boxes",))
+    np.testing.assert_allclose(result, expected.reshape(3, 1, 2, 2), rtol=1e-3)
 
 
 @ENGINES
 def test_crop_resize_cuts_every_box_out_of_every_image(engine: str) -> None:
     x = np.concatenate([_NUMBERS, _NUMBERS + 100])
     boxes = f32([[1, 1, 2, 2], [0, 0, 3, 3]]).reshape(2, 1, 4, 1, 1)
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "x": x, "roi": boxes, "target_width": 2, "target_height": 1, "sampling_mode": "STRICT_ALIGN_CORNERS",
     }  # fmt: skip
-    found = run_one("crop_resize", "CoreML6", engine, given)
-    assert found.tolist() == [[[[[6, 7]]], [[[106, 107]]]], [[[[1, 4]]], [[[101, 104]]]]]
+    result = run_one("crop_resize", "CoreML6", engine, inputs)
+    assert result.tolist() == [[[[[6, 7]]], [[[106, 107]]]], [[[[1, 4]]], [[[101, 104]]]]]
 
 
 @ENGINES
 def test_boxes_of_crop_resize_may_be_centres_and_sizes_with_columns_first(engine: str) -> None:
     how: dict[str, Given] = {"x": _NUMBERS, "target_width": 2, "target_height": 2, "sampling_mode": "ALIGN_CORNERS"}
-    wanted = [[[[5, 7], [9, 11]]]]  # rows 1 to 2, columns 0 to 2
+    expected = [[[[5, 7], [9, 11]]]]  # rows 1 to 2, columns 0 to 2
     for mode, box in (
         ("CORNERS_HEIGHT_FIRST", [1, 0, 2, 2]), ("CORNERS_WIDTH_FIRST", [0, 1, 2, 2]),
         ("CENTER_SIZE_HEIGHT_FIRST", [1.5, 1, 1, 2]), ("CENTER_SIZE_WIDTH_FIRST", [1, 1.5, 2, 1]),
     ):  # fmt: skip
-        given = {**how, "boxes": f32([box]), "box_coordinate_mode": mode}
-        assert run_one("crop_resize", "CoreML7", engine, given).tolist() == wanted
-    given = {**how, "boxes": u16([[2, 0, 4, 4]]), "spatial_scale": 0.5}
-    assert run_one("crop_resize", "CoreML7", engine, given).tolist() == wanted
+        inputs = {**how, "boxes": f32([box]), "box_coordinate_mode": mode}
+        assert run_one("crop_resize", "CoreML7", engine, inputs).tolist() == expected
+    inputs = {**how, "boxes": u16([[2, 0, 4, 4]]), "spatial_scale": 0.5}
+    assert run_one("crop_resize", "CoreML7", engine, inputs).tolist() == expected
 
 
 @ENGINES
@@ -284,10 +284,10 @@ def test_boxes_of_crop_resize_may_be_centres_and_sizes_with_columns_first(engine
     ],
 )  # fmt: skip
 def test_sampling_modes_of_crop_resize_place_samples_in_a_box(mode: str, expected: list[float], engine: str) -> None:
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "x": _NUMBERS, "boxes": f32([[0, 1, 0, 3]]), "target_width": 6, "target_height": 1, "sampling_mode": mode,
     }  # fmt: skip
-    np.testing.assert_allclose(run_one("crop_resize", "CoreML7", engine, given).reshape(-1), expected, rtol=1e-6)
+    np.testing.assert_allclose(run_one("crop_resize", "CoreML7", engine, inputs).reshape(-1), expected, rtol=1e-6)
 
 
 # -- non_maximum_suppression
@@ -297,12 +297,12 @@ def test_sampling_modes_of_crop_resize_place_samples_in_a_box(mode: str, expecte
 @FLEXIBLE
 def test_suppression_gives_the_published_values(flexible: bool, engine: str) -> None:
     boxes, scores = f32([[[n] * 4 for n in range(4)]]), f32([[[-3.5], [9.4], [2.3], [0.7]]])
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "boxes": boxes, "scores": scores, "iou_threshold": 0.2, "score_threshold": 0.4, "max_boxes": 2,
         "per_class_suppression": True,
     }  # fmt: skip
-    found = run("non_maximum_suppression", "CoreML5", engine, given, flexible=flexible)
-    assert [v.tolist() for v in found] == [[boxes[0, 1:3].tolist()], [scores[0, 1:3].tolist()], [[1, 2]], [2]]
+    result = run("non_maximum_suppression", "CoreML5", engine, inputs, flexible=flexible)
+    assert [v.tolist() for v in result] == [[boxes[0, 1:3].tolist()], [scores[0, 1:3].tolist()], [[1, 2]], [2]]
 
 
 def _boxes(*corners: tuple[float, float, float, float]) -> Array:
@@ -329,12 +329,12 @@ _SCORES = f32([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7], [0.5, 0.4], [0.6, 0.1]])[None
 def test_boxes_take_away_what_overlaps(
     threshold: float, least: float, most: int, per_class: bool, expected: list[int], flexible: bool, engine: str
 ) -> None:
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "boxes": _OVERLAPPING, "scores": _SCORES, "iou_threshold": threshold, "score_threshold": least,
         "max_boxes": most, "per_class_suppression": per_class,
     }  # fmt: skip
     how = {"flexible": flexible}
-    boxes, scores, indices, counts = run("non_maximum_suppression", "CoreML5", engine, given, **how)
+    boxes, scores, indices, counts = run("non_maximum_suppression", "CoreML5", engine, inputs, **how)
     rest = most - len(expected)
     assert indices.tolist() == [expected + [-1] * rest]
     assert counts.tolist() == [len(expected)]
@@ -348,13 +348,13 @@ def test_suppression_of_ios_17_has_boxes_along_the_last_axis(flexible: bool, eng
     # The scores of the second image are those of the first in the other order.
     boxes = np.concatenate([_OVERLAPPING, _OVERLAPPING[:, ::-1]])
     scores = np.concatenate([_SCORES, _SCORES[:, ::-1]])
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "boxes": boxes.mT, "scores": scores.mT, "iou_threshold": 0.4, "max_boxes": 4, "per_class_suppression": False,
     }  # fmt: skip
     how = {"flexible": flexible}
-    found, best, indices = run("non_maximum_suppression", "CoreML7", engine, given, **how)
+    result, best, indices = run("non_maximum_suppression", "CoreML7", engine, inputs, **how)
     assert indices.tolist() == [[0, 2, 4, -1], [4, 2, 0, -1]]
-    for values, source in ((found, boxes), (best, scores)):
+    for values, source in ((result, boxes), (best, scores)):
         for image, order in enumerate(([0, 2, 4], [4, 2, 0])):
             assert values[image].T.tolist() == [*source[image, order].tolist(), [0] * source.shape[2]]
 
@@ -364,25 +364,25 @@ def test_suppression_of_ios_17_has_boxes_along_the_last_axis(flexible: bool, eng
 def test_suppression_is_that_of_torchvision_written_out(per_class: bool, engine: str) -> None:
     boxes = (_RNG.random((1, 40, 4)) * 100).astype(np.float32)
     scores = (_RNG.random((1, 40, 4)) * 200 - 100).astype(np.float32)
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "boxes": boxes, "scores": scores, "iou_threshold": 0.15, "score_threshold": 10.0, "max_boxes": 25,
         "per_class_suppression": per_class,
     }  # fmt: skip
-    indices = run("non_maximum_suppression", "CoreML5", engine, given)[2][0]
-    wanted = _greedily(boxes[0], scores[0], 0.15, 10.0, per_class)[:25]
-    assert indices[indices >= 0].tolist() == wanted
+    indices = run("non_maximum_suppression", "CoreML5", engine, inputs)[2][0]
+    expected = _greedily(boxes[0], scores[0], 0.15, 10.0, per_class)[:25]
+    assert indices[indices >= 0].tolist() == expected
 
 
 def _greedily(boxes: Array, scores: Array, threshold: float, least: float, per_class: bool) -> list[int]:
     best, group = scores.max(-1), scores.argmax(-1)
-    left, kept = [int(n) for n in np.argsort(-best) if best[n] >= least], list[int]()
+    left, preserved = [int(n) for n in np.argsort(-best) if best[n] >= least], list[int]()
     while left:
         first, *left = left
-        kept.append(first)
+        preserved.append(first)
         left = [
             n for n in left if (per_class and group[n] != group[first]) or _overlap(boxes[first], boxes[n]) <= threshold
         ]
-    return kept
+    return preserved
 
 
 def _overlap(a: Array, b: Array) -> float:
@@ -413,9 +413,9 @@ def _overlap(a: Array, b: Array) -> float:
 def test_resize_gives_the_published_values(
     x: Array, shape: list[int], kind: str, expected: Array, how: str, engine: str
 ) -> None:
-    given: dict[str, Given] = {"x": x, "shape": i32(shape), "resized_dims": u32(2), "interpolation_mode": kind}
+    inputs: dict[str, Given] = {"x": x, "shape": i32(shape), "resized_dims": u32(2), "interpolation_mode": kind}
     more: dict[str, Any] = {"computed": ("shape",)} if how == "computed" else {"flexible": how == "flexible"}
-    np.testing.assert_allclose(run_one("resize", "CoreML7", engine, given, **more), expected, rtol=1e-6)
+    np.testing.assert_allclose(run_one("resize", "CoreML7", engine, inputs, **more), expected, rtol=1e-6)
 
 
 @ENGINES
@@ -425,35 +425,35 @@ def test_resize_is_that_of_torch(sampling: str, align: bool, how: str, engine: s
     torch = oracle("torch")
     x = _RNG.standard_normal((2, 3, 5, 4)).astype(np.float32)
     for size in ((8, 9), (3, 2), (5, 1)):
-        wanted = torch.nn.functional.interpolate(torch.tensor(x), size, mode="bilinear", align_corners=align)
-        given: dict[str, Given] = {
+        expected = torch.nn.functional.interpolate(torch.tensor(x), size, mode="bilinear", align_corners=align)
+        inputs: dict[str, Given] = {
             "x": x, "shape": np.array(size, np.uint16), "resized_dims": u32(2), "sampling_mode": sampling,
         }  # fmt: skip
         more: dict[str, Any] = {"computed": ("shape",)} if how == "computed" else {"flexible": how == "flexible"}
-        found = run_one("resize", "CoreML7", engine, given, **more)
-        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+        result = run_one("resize", "CoreML7", engine, inputs, **more)
+        np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
 
 
 @ENGINES
 @pytest.mark.parametrize("how", ["fixed", "flexible", "computed"])
 def test_one_sample_of_aligned_corners_is_the_centre_whatever_is_known(how: str, engine: str) -> None:
-    for mode, kind, wanted in (
+    for mode, kind, expected in (
         ("ALIGN_CORNERS", "LINEAR", 2.5), ("STRICT_ALIGN_CORNERS", "LINEAR", 1),
         ("ALIGN_CORNERS", "NEAREST_NEIGHBOR", 2),
     ):  # fmt: skip
-        given: dict[str, Given] = {
+        inputs: dict[str, Given] = {
             "x": f32([[1, 2, 3, 4]]), "shape": i32([1]), "resized_dims": u32(1), "sampling_mode": mode,
             "interpolation_mode": kind,
         }  # fmt: skip
         more: dict[str, Any] = {"computed": ("shape",)} if how == "computed" else {"flexible": how == "flexible"}
-        assert run_one("resize", "CoreML7", engine, given, **more).tolist() == [[wanted]]
+        assert run_one("resize", "CoreML7", engine, inputs, **more).tolist() == [[expected]]
 
 
 @ENGINES
 def test_resize_of_integers_truncates(engine: str) -> None:
-    given: dict[str, Given] = {"x": i32([[-3, 4]]), "shape": i32([4]), "resized_dims": u32(1)}
-    found = run_one("resize", "CoreML7", engine, given)
-    assert (found.dtype, found.tolist()) == (np.int32, [[-3, 0, 4, 4]])
+    inputs: dict[str, Given] = {"x": i32([[-3, 4]]), "shape": i32([4]), "resized_dims": u32(1)}
+    result = run_one("resize", "CoreML7", engine, inputs)
+    assert (result.dtype, result.tolist()) == (np.int32, [[-3, 0, 4, 4]])
 
 
 @ENGINES
@@ -468,11 +468,11 @@ def test_resize_of_integers_truncates(engine: str) -> None:
 def test_upsample_nearest_neighbor_gives_the_published_values(
     scales: tuple[float, float], expected: list[list[float]], flexible: bool, engine: str
 ) -> None:
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "x": f32([[[[1.5, -2.5, 3.5]]]]), "scale_factor_height": scales[0], "scale_factor_width": scales[1],
     }  # fmt: skip
-    found = run_one("upsample_nearest_neighbor", "CoreML5", engine, given, flexible=flexible)
-    assert found.tolist() == [[expected]]
+    result = run_one("upsample_nearest_neighbor", "CoreML5", engine, inputs, flexible=flexible)
+    assert result.tolist() == [[expected]]
 
 
 @ENGINES
@@ -488,12 +488,12 @@ def test_upsample_nearest_neighbor_gives_the_published_values(
 def test_upsample_bilinear_gives_the_published_values(
     align: bool, half_pixel: bool | None, expected: list[float], flexible: bool, engine: str
 ) -> None:
-    given: dict[str, Given] = {
+    inputs: dict[str, Given] = {
         "x": f32([[[[1, 2]]]]), "scale_factor_height": 2, "scale_factor_width": 3, "align_corners": align,
         **({} if half_pixel is None else {"half_pixel_centers": half_pixel}),
     }  # fmt: skip
-    found = run_one("upsample_bilinear", "CoreML6", engine, given, flexible=flexible)
-    np.testing.assert_allclose(found, f32([[[expected] * 2]]), rtol=1e-5)
+    result = run_one("upsample_bilinear", "CoreML6", engine, inputs, flexible=flexible)
+    np.testing.assert_allclose(result, f32([[[expected] * 2]]), rtol=1e-5)
 
 
 @ENGINES
@@ -506,9 +506,9 @@ def test_upsample_bilinear_is_that_of_torch(
     torch = oracle("torch")
     x = _RNG.standard_normal((2, 5, 10, 22)).astype(np.float32)
     how = {"mode": "bilinear", "align_corners": align, "recompute_scale_factor": True}
-    wanted = torch.nn.functional.interpolate(torch.tensor(x), scale_factor=scales, **how)
-    given: dict[str, Given] = {
+    expected = torch.nn.functional.interpolate(torch.tensor(x), scale_factor=scales, **how)
+    inputs: dict[str, Given] = {
         "x": x, "scale_factor_height": scales[0], "scale_factor_width": scales[1], "align_corners": align,
     }  # fmt: skip
-    found = run_one("upsample_bilinear", "CoreML5", engine, given, flexible=flexible)
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    result = run_one("upsample_bilinear", "CoreML5", engine, inputs, flexible=flexible)
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)

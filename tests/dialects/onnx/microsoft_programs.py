@@ -36,29 +36,29 @@ def node_model(
     `stated` are the element types of results that do not follow, and `dropped` those that are not asked for.
     """
     names = ["" if x is None else f"x{n}" for n, x in enumerate(inputs)]
-    given = [
+    arguments = [
         helper.make_tensor_value_info(f"x{n}", helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
         for n, x in enumerate(inputs)
         if x is not None and n not in constant
     ]
-    held = [numpy_helper.from_array(x, f"x{n}") for n in constant if (x := inputs[n]) is not None]
+    stored = [numpy_helper.from_array(x, f"x{n}") for n in constant if (x := inputs[n]) is not None]
     results = [helper.make_empty_tensor_value_info(f"y{n}") for n in range(outputs)]
     for n, element in stated.items():
         results[n] = helper.make_tensor_value_info(f"y{n}", element, None)
-    made = ["" if n in dropped else r.name for n, r in enumerate(results)]
-    node = helper.make_node(op_type, names, made, "node", domain=domain)
+    result = ["" if n in dropped else r.name for n, r in enumerate(results)]
+    node = helper.make_node(op_type, names, result, "node", domain=domain)
     node.attribute.extend([helper.make_attribute(name, value) for name, value in attributes.items()])
-    graph = helper.make_graph([node], "program", given, [r for r in results if r.name in made], held)
+    graph = helper.make_graph([node], "program", arguments, [r for r in results if r.name in result], stored)
     opsets = [helper.make_opsetid("", default_opset), helper.make_opsetid(DOMAIN, 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
 
-def check_model(model: ModelProto, given: Mapping[str, Array], rtol: float = 1e-5) -> list[Any]:
+def check_model(model: ModelProto, inputs: Mapping[str, Array], rtol: float = 1e-5) -> list[Any]:
     """The outputs of onnxruntime, which those of both engines are."""
     # With several threads the steps of a layer are quantized in parts of the batch.
-    expected = run_onnx(model.SerializeToString(), given, threads=1)
+    expected = run_onnx(model.SerializeToString(), inputs, threads=1)
     for engine in ENGINES:
-        assert_same(run_here(model, given, engine), expected, rtol)
+        assert_same(run_here(model, inputs, engine), expected, rtol)
     return expected
 
 

@@ -23,10 +23,10 @@ def program(
     opset: int, body: str, inputs: Mapping[str, Array], outputs: Sequence[str], ir_version: int = 8
 ) -> ModelProto:
     """A model of a body of nodes, whose inputs have the types of arrays and whose outputs have none."""
-    given = ", ".join(f"{_spelled(x)} {name}" for name, x in inputs.items())
+    arguments = ", ".join(f"{_spelled(x)} {name}" for name, x in inputs.items())
     results = ", ".join(f"float {name}" for name in outputs)
     model = parser.parse_model(
-        f'<ir_version: {ir_version}, opset_import: ["" : {opset}]> program ({given}) => ({results}) {{ {body} }}'
+        f'<ir_version: {ir_version}, opset_import: ["" : {opset}]> program ({arguments}) => ({results}) {{ {body} }}'
     )
     for output in model.graph.output:
         output.ClearField("type")
@@ -43,8 +43,8 @@ def _spelled(x: Array) -> str:
 
 def run_here(model: ModelProto, inputs: Mapping[str, Array], engine: str) -> list[Any]:
     """The outputs of an engine."""
-    module, found = loads(model.SerializeToString(), Dialects())
-    assert not found, found
+    module, diagnostics = loads(model.SerializeToString(), Dialects())
+    assert not diagnostics, diagnostics
     return list(commonir.run(module, dict(inputs), engine=engine).values())
 
 

@@ -29,10 +29,10 @@ def test_corners_stay_as_in_torch() -> None:
     torch = oracle("torch")
     body = """s = Constant<value_floats = [1.0, 1.0, 0.6, 1.5]>()
         y = Resize<mode = "linear", coordinate_transformation_mode = "align_corners">(x, , s)"""
-    found = run_here(program(13, body, SHAPED, ["y"]), SHAPED, "numpy")
+    result = run_here(program(13, body, SHAPED, ["y"]), SHAPED, "numpy")
     resize = torch.nn.functional.interpolate
     expected = resize(torch.tensor(SHAPED["x"]), scale_factor=(0.6, 1.5), mode="bilinear", align_corners=True)
-    np.testing.assert_allclose(found[0], expected.numpy(), rtol=1e-5)
+    np.testing.assert_allclose(result[0], expected.numpy(), rtol=1e-5)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -52,43 +52,43 @@ def test_slice_backward_from_before_the_first_element_takes_that_one(
 ) -> None:
     bounds = {"b": np.array([start]), "e": np.array([-(2**63) + 1]), "a": np.array([0]), "s": np.array([-2])}
     x = {"x": np.arange(5, dtype=np.float32)}
-    given = x | ({} if is_constant else {"b": bounds["b"]})
-    model = program(13, "y = Slice(x, b, e, a, s)", given, ["y"])
-    model.graph.initializer.extend(numpy_helper.from_array(v, n) for n, v in bounds.items() if n not in given)
+    inputs = x | ({} if is_constant else {"b": bounds["b"]})
+    model = program(13, "y = Slice(x, b, e, a, s)", inputs, ["y"])
+    model.graph.initializer.extend(numpy_helper.from_array(v, n) for n, v in bounds.items() if n not in inputs)
     for sizes in (["n"], [5]):
         model.graph.input[0].CopyFrom(helper.make_tensor_value_info("x", 1, sizes))
-        assert_same(run_here(model, given, engine), run_with_onnxruntime(model, given))
+        assert_same(run_here(model, inputs, engine), run_with_onnxruntime(model, inputs))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_slice_of_as_many_axes_as_any_operand_has(engine: str) -> None:
-    given = {"x": np.arange(6, dtype=np.float32), "b": np.array([1]), "e": np.array([4])}
-    model = program(13, "a = Constant<value_ints = [0]>() y = Slice(x, b, e, a)", given, ["y"])
+    inputs = {"x": np.arange(6, dtype=np.float32), "b": np.array([1]), "e": np.array([4])}
+    model = program(13, "a = Constant<value_ints = [0]>() y = Slice(x, b, e, a)", inputs, ["y"])
     for info in model.graph.input:
         info.type.tensor_type.shape.dim[0].dim_param = f"n_{info.name}"
-    assert_same(run_here(model, given, engine), [np.array([1, 2, 3], np.float32)])
+    assert_same(run_here(model, inputs, engine), [np.array([1, 2, 3], np.float32)])
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_batch_normalization_without_known_rank_does_not_train(engine: str) -> None:
     numbers = np.random.default_rng(0)
-    given = {
+    inputs = {
         n: numbers.random(s, np.float32) for n, s in zip("xsbmv", ((2, 3, 4), (3,), (3,), (3,), (3,)), strict=True)
     }
-    model = program(12, "y = BatchNormalization(x, s, b, m, v)", given, ["y"])
+    model = program(12, "y = BatchNormalization(x, s, b, m, v)", inputs, ["y"])
     for info in model.graph.input:
         info.type.tensor_type.ClearField("shape")
-    assert_same(run_here(model, given, engine), run_with_onnxruntime(model, given), 1e-5)
+    assert_same(run_here(model, inputs, engine), run_with_onnxruntime(model, inputs), 1e-5)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("onesided", [0, 1])
 def test_dft_runs_when_every_size_is_open(onesided: int, engine: str) -> None:
-    given = {"x": np.random.default_rng(0).random((2, 7, 1), np.float32)}
-    model = program(17, f"y = DFT<onesided = {onesided}>(x)", given, ["y"])
+    inputs = {"x": np.random.default_rng(0).random((2, 7, 1), np.float32)}
+    model = program(17, f"y = DFT<onesided = {onesided}>(x)", inputs, ["y"])
     for n, dim in enumerate(model.graph.input[0].type.tensor_type.shape.dim):
         dim.dim_param = f"n{n}"
-    assert_same(run_here(model, given, engine), run_with_onnxruntime(model, given), 1e-4)
+    assert_same(run_here(model, inputs, engine), run_with_onnxruntime(model, inputs), 1e-4)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -99,58 +99,58 @@ def test_affine_grid_has_one_element_in_the_middle_as_torch(rank: int, is_consta
     torch = oracle("torch")
     size = np.array([1, 2, 1, 3, 1][: rank + 2])
     theta = np.random.default_rng(0).random((1, rank, rank + 1), np.float32)
-    given = {"theta": theta} | ({} if is_constant else {"size": size})
-    model = program(20, "grid = AffineGrid<align_corners = 1>(theta, size)", given, ["grid"], 10)
+    inputs = {"theta": theta} | ({} if is_constant else {"size": size})
+    model = program(20, "grid = AffineGrid<align_corners = 1>(theta, size)", inputs, ["grid"], 10)
     if is_constant:
         model.graph.initializer.append(numpy_helper.from_array(size, "size"))
     expected = torch.nn.functional.affine_grid(torch.tensor(theta), size.tolist(), align_corners=True)
-    np.testing.assert_allclose(run_here(model, given, engine)[0], expected.numpy(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(run_here(model, inputs, engine)[0], expected.numpy(), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_reshape_that_keeps_zeros_runs_when_sizes_are_open(engine: str) -> None:
-    given = {"x": np.zeros((0, 4), np.float32)}
+    inputs = {"x": np.zeros((0, 4), np.float32)}
     body = "s = Constant<value_ints = [3, 0]>() y = Reshape<allowzero = 1>(x, s)"
-    model = program(14, body, given, ["y"])
+    model = program(14, body, inputs, ["y"])
     for n, dim in enumerate(model.graph.input[0].type.tensor_type.shape.dim):
         dim.dim_param = f"n{n}"
-    assert_same(run_here(model, given, engine), run_with_onnxruntime(model, given))
+    assert_same(run_here(model, inputs, engine), run_with_onnxruntime(model, inputs))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("mode", ["linear", "nearest", "cubic"])
 def test_resize_to_no_element_gives_none(mode: str, engine: str) -> None:
     body = f'f = Constant<value_floats = [1.0, 1.0, 0.2, 2.0]>() y = Resize<mode = "{mode}">(x, , f)'
-    found = run_here(program(13, body, SHAPED, ["y"]), SHAPED, engine)
-    assert_same(found, [np.zeros((1, 1, 0, 10), np.float32)])
+    result = run_here(program(13, body, SHAPED, ["y"]), SHAPED, engine)
+    assert_same(result, [np.zeros((1, 1, 0, 10), np.float32)])
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("sizes", [(4, 4), (1, 4), (4, 1)])
 def test_only_the_shape_of_a_sum_of_two_open_sizes_is_used(sizes: tuple[int, int], engine: str) -> None:
-    given = {n: np.ones(s, np.float32) for n, s in (("a", sizes[0]), ("b", sizes[1]), ("c", 1))}
-    model = program(18, "y = Add(a, b) s = Shape(y) z = Expand(c, s)", given, ["z"])
+    inputs = {n: np.ones(s, np.float32) for n, s in (("a", sizes[0]), ("b", sizes[1]), ("c", 1))}
+    model = program(18, "y = Add(a, b) s = Shape(y) z = Expand(c, s)", inputs, ["z"])
     for info in model.graph.input[:2]:
         info.type.tensor_type.shape.dim[0].dim_param = f"n_{info.name}"
-    expected = run_with_onnxruntime(model, given)
-    assert_same(run_here(model, given, engine), expected)
+    expected = run_with_onnxruntime(model, inputs)
+    assert_same(run_here(model, inputs, engine), expected)
     read = commonir.loads(model.SerializeToString(), format="onnx")
     ranges = {"n_a": (1, 8), "n_b": (1, 8)}
-    for made in (
+    for converted in (
         commonir.convert(read, "coreml", ranges=ranges),
         commonir.convert(commonir.lower(read), "onnx"),
         commonir.lower(read),
     ):
-        assert_same(list(commonir.run(made, dict(given), engine=engine).values()), expected)
+        assert_same(list(commonir.run(converted, dict(inputs), engine=engine).values()), expected)
 
 
 @pytest.mark.parametrize("sizes", [(1, 4, 1), (1, 4, 4), (1, 1, 4), (4, 1, 4), (4, 4, 4)])
 def test_where_of_open_sizes_converts_to_coreml(sizes: tuple[int, int, int]) -> None:
     numbers = np.random.default_rng(0)
-    given = {n: numbers.random((s, 3), np.float32) for n, s in zip("abc", sizes, strict=True)}
-    model = program(18, "z = Constant<value_float = 0.5>() g = Greater(a, z) y = Where(g, b, c)", given, ["y"])
+    inputs = {n: numbers.random((s, 3), np.float32) for n, s in zip("abc", sizes, strict=True)}
+    model = program(18, "z = Constant<value_float = 0.5>() g = Greater(a, z) y = Where(g, b, c)", inputs, ["y"])
     for info in model.graph.input:
         info.type.tensor_type.shape.dim[0].dim_param = f"n_{info.name}"
-    ranges = {f"n_{n}": (1, 8) for n in given}
-    made = commonir.convert(commonir.loads(model.SerializeToString(), format="onnx"), "coreml", ranges=ranges)
-    assert_same(list(commonir.run(made, dict(given)).values()), run_with_onnxruntime(model, given))
+    ranges = {f"n_{n}": (1, 8) for n in inputs}
+    converted = commonir.convert(commonir.loads(model.SerializeToString(), format="onnx"), "coreml", ranges=ranges)
+    assert_same(list(commonir.run(converted, dict(inputs)).values()), run_with_onnxruntime(model, inputs))

@@ -16,16 +16,16 @@ MASKS = pytest.mark.parametrize("kind", ["none", "ends", "ends and starts", "key
 
 def mask_of(kind: str, keys: int) -> Array | None:
     """A mask of one of the kinds that there are, which keeps a key for each query."""
-    kept = np.random.default_rng(0).integers(0, 2, (BATCH, LENGTH, keys)).astype(np.int32)
-    kept[:, :, 0] = 1
-    found = {
+    preserved = np.random.default_rng(0).integers(0, 2, (BATCH, LENGTH, keys)).astype(np.int32)
+    preserved[:, :, 0] = 1
+    result = {
         "none": None,
         "ends": np.array([3, keys], np.int32),
         "ends and starts": np.array([3, keys, 1, 0], np.int32),
-        "keys": kept[:, 0],
-        "pairs": kept,
+        "keys": preserved[:, 0],
+        "pairs": preserved,
     }
-    return found[kind]
+    return result[kind]
 
 
 @ONE_WAY
@@ -156,7 +156,7 @@ def grouped(
 
 
 @pytest.mark.parametrize(
-    "given",
+    "arguments",
     [
         FIRST,
         {**FIRST, "past": 0},
@@ -191,6 +191,6 @@ def grouped(
         {**FIRST, **TURNED, "size": 2 * SIZE, "rotary_interleaved": 1},
     ],
 )
-def test_attention_of_a_decoder(given: dict[str, Any]) -> None:
-    inputs, options = grouped(**given)
+def test_attention_of_a_decoder(arguments: dict[str, Any]) -> None:
+    inputs, options = grouped(**arguments)
     check("GroupQueryAttention", inputs, 3, **options)

@@ -30,8 +30,8 @@ def test_gated_activation() -> None:
     expected = [[[1.5 * 0.8413447460685429, 0.8413447460685429]]]
     model = node_model("BiasSplitGelu", [x, bias], 1, stated={0: TensorProto.FLOAT})
     for engine in ENGINES:
-        (found,) = run_here(model, {"x0": x, "x1": bias}, engine)
-        np.testing.assert_allclose(found, np.array(expected, np.float32), rtol=1e-6)
+        (result,) = run_here(model, {"x0": x, "x1": bias}, engine)
+        np.testing.assert_allclose(result, np.array(expected, np.float32), rtol=1e-6)
 
 
 def turned(x: Array, turn: int) -> Array:
@@ -44,9 +44,9 @@ def test_distances(dtype: Any) -> None:
     draws = Draws(16)
     a, b = (draws.floats(n, 5).astype(dtype) for n in (3, 4))
     for metric in ("sqeuclidean", "euclidean"):
-        (found,) = check("CDist", [a, b], metric=metric)
+        (diagnostic,) = check("CDist", [a, b], metric=metric)
         apart = np.linalg.norm(a[:, None] - b[None], axis=-1)
-        np.testing.assert_allclose(found, apart**2 if metric == "sqeuclidean" else apart, rtol=1e-5)
+        np.testing.assert_allclose(diagnostic, apart**2 if metric == "sqeuclidean" else apart, rtol=1e-5)
     check("CDist", [a, b])
 
 
@@ -164,12 +164,12 @@ def test_embeddings(mask: list[list[int]] | None) -> None:
     words, segments = (draws.random.integers(0, n, (2, 5)).astype(np.int32) for n in (10, 2))
     tables = [draws.floats(n, 8) for n in (10, 7, 2)]
     norm = [draws.floats(8), draws.floats(8)]
-    kept = None if mask is None else np.array(mask, np.int32)
-    check("EmbedLayerNormalization", [words, segments, *tables, *norm, kept], 2)
-    check("EmbedLayerNormalization", [words, None, *tables[:2], None, *norm, kept], 2)
+    preserved = None if mask is None else np.array(mask, np.int32)
+    check("EmbedLayerNormalization", [words, segments, *tables, *norm, preserved], 2)
+    check("EmbedLayerNormalization", [words, None, *tables[:2], None, *norm, preserved], 2)
     for count in (1, 2):
         places = draws.random.integers(0, 7, (count, 5)).astype(np.int32)
-        check("EmbedLayerNormalization", [words, segments, *tables, *norm, kept, places], 3, epsilon=1e-3)
+        check("EmbedLayerNormalization", [words, segments, *tables, *norm, preserved, places], 3, epsilon=1e-3)
 
 
 def test_early_forms_of_movement() -> None:

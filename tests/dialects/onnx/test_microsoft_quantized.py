@@ -257,6 +257,6 @@ def test_products_of_integers_of_16_bits() -> None:
     signless = np.array([[65535, 2]], np.uint16)
     model = node_model("MatMulInteger16", [signless, signless.T], 1, stated={0: TensorProto.UINT32})
     for engine in ENGINES:
-        found = run_here(model, {"x0": signless, "x1": np.ascontiguousarray(signless.T)}, engine)
+        result = run_here(model, {"x0": signless, "x1": np.ascontiguousarray(signless.T)}, engine)
         # onnxruntime computes none without a sign: 65535 * 65535 + 2 * 2
-        assert [(x.dtype, x.tolist()) for x in found] == [(np.uint32, [[4294836229]])]
+        assert [(x.dtype, x.tolist()) for x in result] == [(np.uint32, [[4294836229]])]

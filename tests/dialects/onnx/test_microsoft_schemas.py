@@ -23,8 +23,8 @@ def _schema(name: str) -> Any:
 
 
 def _definition(name: str) -> type[Op]:
-    (found,) = onnx.DIALECT.operations[name]
-    return found
+    (result,) = onnx.DIALECT.operations[name]
+    return result
 
 
 def _default(attribute: Any) -> object:

@@ -23,7 +23,7 @@ NAN = float("nan")
 
 def node_model(op_type: str, inputs: Sequence[Array], outputs: int, version: int, **attributes: object) -> ModelProto:
     """A model of one operator of ai.onnx.ml, whose outputs have no stated types."""
-    given = [
+    arguments = [
         helper.make_tensor_value_info(
             f"x{n}",
             TensorProto.STRING if x.dtype.kind == "O" else helper.np_dtype_to_tensor_dtype(x.dtype),
@@ -32,9 +32,11 @@ def node_model(op_type: str, inputs: Sequence[Array], outputs: int, version: int
         for n, x in enumerate(inputs)
     ]
     results = [helper.make_empty_tensor_value_info(f"y{n}") for n in range(outputs)]
-    node = helper.make_node(op_type, [i.name for i in given], [r.name for r in results], "node", domain="ai.onnx.ml")
+    node = helper.make_node(
+        op_type, [i.name for i in arguments], [r.name for r in results], "node", domain="ai.onnx.ml"
+    )
     node.attribute.extend([helper.make_attribute(name, value) for name, value in attributes.items()])
-    graph = helper.make_graph([node], "program", given, results)
+    graph = helper.make_graph([node], "program", arguments, results)
     opsets = [helper.make_opsetid("", 15), helper.make_opsetid("ai.onnx.ml", version)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
@@ -42,10 +44,10 @@ def node_model(op_type: str, inputs: Sequence[Array], outputs: int, version: int
 def check(op_type: str, inputs: Sequence[Array], outputs: int, version: int = 1, **attributes: object) -> None:
     """Both engines give what onnxruntime gives."""
     model = node_model(op_type, inputs, outputs, version, **attributes)
-    given = {f"x{n}": x for n, x in enumerate(inputs)}
-    expected = run_with_onnxruntime(model, given)
+    arguments = {f"x{n}": x for n, x in enumerate(inputs)}
+    expected = run_with_onnxruntime(model, arguments)
     for engine in ENGINES:
-        assert_same(run_here(model, given, engine), expected, rtol=1e-5)
+        assert_same(run_here(model, arguments, engine), expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -181,8 +183,8 @@ def forest(of: str, trees: int, targets: int, modes: Sequence[str], seed: int) -
         "missing_value_tracks_true",
     )  # fmt: skip
     leaves = ("treeids", "nodeids", "ids", "weights")
-    found: dict[str, Any] = {f"nodes_{k}": list(v) for k, v in zip(names, zip(*nodes, strict=True), strict=True)}
-    return found | {f"{of}_{k}": list(v) for k, v in zip(leaves, zip(*entries, strict=True), strict=True)}
+    results: dict[str, Any] = {f"nodes_{k}": list(v) for k, v in zip(names, zip(*nodes, strict=True), strict=True)}
+    return results | {f"{of}_{k}": list(v) for k, v in zip(leaves, zip(*entries, strict=True), strict=True)}
 
 
 ROWS = np.random.default_rng(7).normal(size=(20, 3)).astype(np.float32)
@@ -230,8 +232,8 @@ def _map_model(op_type: str, key: int, value: int, **attributes: Any) -> ModelPr
     """A model of one operator that takes a map."""
     kind = helper.make_map_type_proto(key, helper.make_tensor_type_proto(value, ()))
     node = helper.make_node(op_type, ["x0"], ["y0"], domain="ai.onnx.ml", **attributes)
-    given, made = helper.make_value_info("x0", kind), helper.make_empty_tensor_value_info("y0")
-    graph = helper.make_graph([node], "program", [given], [made])
+    inputs, result = helper.make_value_info("x0", kind), helper.make_empty_tensor_value_info("y0")
+    graph = helper.make_graph([node], "program", [inputs], [result])
     opsets = [helper.make_opsetid("", 15), helper.make_opsetid("ai.onnx.ml", 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 

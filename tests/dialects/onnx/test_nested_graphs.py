@@ -22,9 +22,9 @@ Shape = Sequence[int | None]
 
 def _saved(path: Path, node: onnx.NodeProto, inputs: dict[str, Shape], *, is_known: bool) -> Path:
     """A model of a node; without `is_known` the operands of the node are unknown before inference."""
-    given = [f"{name}_" for name in inputs]
-    nodes = [helper.make_node("Identity", [a], [b]) for a, b in zip(given, inputs, strict=True)]
-    ports = [_port(name, _FLOAT, shape) for name, shape in zip(given, inputs.values(), strict=True)]
+    arguments = [f"{name}_" for name in inputs]
+    nodes = [helper.make_node("Identity", [a], [b]) for a, b in zip(arguments, inputs, strict=True)]
+    ports = [_port(name, _FLOAT, shape) for name, shape in zip(arguments, inputs.values(), strict=True)]
     outputs = [_port(name, _FLOAT, None) for name in node.output]
     known = [_port(name, _FLOAT, shape) for name, shape in inputs.items()] if is_known else []
     limit = helper.make_tensor("m", _COUNT, [], [2])
@@ -76,8 +76,8 @@ CASES = {
 def test_check_finds_inputs_of_nested_graphs_that_say_something_else(
     tmp_path: Path, node: onnx.NodeProto, inputs: dict[str, Shape], message: str
 ) -> None:
-    _, found = cir.check(_saved(tmp_path / "m.onnx", node, inputs, is_known=True))
-    assert ("E0403", message) in [(d.code.id, d.message) for d in found if d.is_error]
+    _, diagnostics = cir.check(_saved(tmp_path / "m.onnx", node, inputs, is_known=True))
+    assert ("E0403", message) in [(d.code.id, d.message) for d in diagnostics if d.is_error]
 
 
 @pytest.mark.parametrize(("node", "inputs", "message"), CASES.values(), ids=CASES)
@@ -122,9 +122,9 @@ def test_nested_graphs_without_types_get_those_of_what_they_are_given(tmp_path: 
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10), path)
     lowered = cir.lower(cir.load(path))
     xs = np.arange(6, dtype=np.float32).reshape(3, 2)
-    found = cir.run(lowered, {"start": np.ones(2, np.float32), "xs": xs})
-    np.testing.assert_array_equal(found["rows"], [[1, 2], [3, 5], [7, 10]])
-    np.testing.assert_array_equal(found["last"], [7, 10])
+    outputs = cir.run(lowered, {"start": np.ones(2, np.float32), "xs": xs})
+    np.testing.assert_array_equal(outputs["rows"], [[1, 2], [3, 5], [7, 10]])
+    np.testing.assert_array_equal(outputs["last"], [7, 10])
 
 
 @pytest.mark.parametrize("engine", ["reference", "numpy"])
@@ -146,8 +146,8 @@ def test_what_a_loop_carries_unread_may_begin_as_a_scalar(rounds: int, engine: s
     )
     path = tmp_path / "loop.onnx"
     onnx.save(model, path)
-    module, found = cir.check(path)
-    assert [(d.code.id, d.is_error) for d in found] == [("W0502", False)]
+    module, diagnostics = cir.check(path)
+    assert [(d.code.id, d.is_error) for d in diagnostics] == [("W0502", False)]
     inputs = {"x": np.ones((3, 2), np.float32), "count": np.array(rounds)}
     assert module is not None
     results = cir.run(module, inputs, engine=engine).values()

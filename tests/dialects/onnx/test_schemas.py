@@ -40,17 +40,17 @@ def _name(schema: defs.OpSchema) -> str:
 
 def _is_defined(schema: defs.OpSchema) -> bool:
     """Returns whether there is a definition of just this version."""
-    found = onnx.DIALECT.operations.get(_name(schema), ())
-    return any(d.since == onnx.version_in(schema.domain, schema.since_version) for d in found)
+    result = onnx.DIALECT.operations.get(_name(schema), ())
+    return any(d.since == onnx.version_in(schema.domain, schema.since_version) for d in result)
 
 
 def _current_schemas() -> list[defs.OpSchema]:
     """The schemas that are current in some version of their operator set that is covered, and older defined ones."""
-    found: dict[tuple[str, str], list[defs.OpSchema]] = {}
+    results: dict[tuple[str, str], list[defs.OpSchema]] = {}
     for schema in defs.get_all_schemas_with_history():
-        found.setdefault((schema.domain, schema.name), []).append(schema)
+        results.setdefault((schema.domain, schema.name), []).append(schema)
     out: list[defs.OpSchema] = []
-    for (domain, _), schemas in sorted(found.items()):
+    for (domain, _), schemas in sorted(results.items()):
         ordered = sorted(schemas, key=lambda s: s.since_version)
         for schema, later in zip(ordered, [*ordered[1:], None], strict=True):
             if domain or later is None or later.since_version > _OLDEST or _is_defined(schema):
@@ -125,7 +125,7 @@ def _default(attribute: defs.OpSchema.Attribute) -> object:
 
 
 def test_operators_are_deprecated_where_the_registry_says_so() -> None:
-    found = {
+    result = {
         (schema.name, schema.since_version)
         for schema in defs.get_all_schemas_with_history()
         if (definition := onnx.DIALECT.find(_name(schema), onnx.version_in(schema.domain, schema.since_version)))
@@ -133,7 +133,7 @@ def test_operators_are_deprecated_where_the_registry_says_so() -> None:
     }
     deprecated = {(s.name, s.since_version) for s in defs.get_all_schemas_with_history() if s.deprecated}
     # That one was replaced by a definition of other operands; onnxruntime takes it, and exporters write it.
-    assert found == deprecated - {("GroupNormalization", 18)}
+    assert result == deprecated - {("GroupNormalization", 18)}
 
 
 @_CASES

@@ -38,12 +38,12 @@ _CASES: dict[str, tuple[int, str, dict[str, Array], Array]] = {
 def test_operator_runs_on_inputs_of_which_every_size_is_open(name: str, engine: str) -> None:
     opset, body, inputs, expected = _CASES[name]
     model = program(opset, body, inputs, ["y"], ir_version=10)
-    for given in model.graph.input:
-        for n, dim in enumerate(given.type.tensor_type.shape.dim):
-            dim.dim_param = f"{given.name}_{n}"
+    for arguments in model.graph.input:
+        for n, dim in enumerate(arguments.type.tensor_type.shape.dim):
+            dim.dim_param = f"{arguments.name}_{n}"
     assert commonir.verify(commonir.loads(model.SerializeToString(), format="onnx")) == []
-    (found,) = run_here(model, inputs, engine)
-    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    (result,) = run_here(model, inputs, engine)
+    np.testing.assert_allclose(result, expected, rtol=1e-5)
 
 
 def _meeting_sizes(layers: int) -> bytes:
@@ -77,8 +77,8 @@ def test_work_grows_with_the_layers_in_which_open_sizes_meet() -> None:
 def test_open_sizes_meet_in_every_layer(engine: str) -> None:
     model = _meeting_sizes(12)
     inputs = {"x": _X, "y": np.zeros((2, 5, 4), np.float32)}
-    (found,) = commonir.run(commonir.loads(model, format="onnx"), inputs, engine=engine).values()
-    np.testing.assert_array_equal(found, run_onnx(model, inputs)[0])
+    (result,) = commonir.run(commonir.loads(model, format="onnx"), inputs, engine=engine).values()
+    np.testing.assert_array_equal(result, run_onnx(model, inputs)[0])
 
 
 _DECLARED = [
@@ -90,11 +90,11 @@ _DECLARED = [
 
 
 @pytest.mark.parametrize("engine", ["reference", "numpy"])
-@pytest.mark.parametrize(("given", "made", "between"), _DECLARED)
-def test_shapes_that_files_declare_are_notes(given: str, made: str, between: str, engine: str) -> None:
+@pytest.mark.parametrize(("arguments", "built", "between"), _DECLARED)
+def test_shapes_that_files_declare_are_notes(arguments: str, built: str, between: str, engine: str) -> None:
     body = "t = Neg (x) u = MatMul (t, w) y = Sub (u, t)"
     text = (
-        f'<ir_version: 8, opset_import: ["": 17]> g ({given.replace("?", "open")}) => ({made}) '
+        f'<ir_version: 8, opset_import: ["": 17]> g ({arguments.replace("?", "open")}) => ({built}) '
         f"<float[3,3] w = {{1,2,3,4,5,6,7,8,9}}{', ' * bool(between)}{between}> {{ {body} }}"
     )
     model = parser.parse_model(text)
@@ -102,6 +102,6 @@ def test_shapes_that_files_declare_are_notes(given: str, made: str, between: str
         if dim.dim_param == "open":
             dim.dim_param = "?"
     inputs = {"x": _X.reshape(8, 3)[:2]}
-    (found,) = commonir.run(commonir.loads(model.SerializeToString(), format="onnx"), inputs, engine=engine).values()
+    (result,) = commonir.run(commonir.loads(model.SerializeToString(), format="onnx"), inputs, engine=engine).values()
     (expected,) = run_onnx(model.SerializeToString(), inputs)
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(result, expected)

@@ -31,8 +31,8 @@ def _module(inputs: str, body: str, outputs: Sequence[str]) -> Module:
     model = parser.parse_model(text)
     for output in model.graph.output:
         output.ClearField("type")
-    module, found = loads(model.SerializeToString(), Dialects())
-    assert not found
+    module, diagnostics = loads(model.SerializeToString(), Dialects())
+    assert not diagnostics
     return module
 
 
@@ -225,8 +225,8 @@ def test_sizes_are_those_that_running_gives(probe: Probe) -> None:
         assert isinstance(v.type, TensorType)
         sizes = [evaluate(d, _SIZES) for d in v.type.shape or () if d is not None]
         inputs[v.name or ""] = np.ones(sizes, dtype_of(v.type.element.name))
-    (found,) = commonir.run(module, inputs).values()
-    assert found.shape == tuple([evaluate(d, _SIZES) for d in _expected(probe.shape)])
+    (result,) = commonir.run(module, inputs).values()
+    assert result.shape == tuple([evaluate(d, _SIZES) for d in _expected(probe.shape)])
 
 
 def test_positions_of_what_is_not_zero_have_a_row_for_each_axis() -> None:

@@ -69,10 +69,10 @@ def test_sizes_are_expressions_in_those_of_the_inputs(inputs: str, body: str, ex
         f'<ir_version: 11, opset_import: ["" : {opset}]> probe ({inputs}) => (float z) {{ {body} }}'
     )
     model.graph.output[0].ClearField("type")
-    module, found = loads(model.SerializeToString(), Dialects())
-    assert not found
+    module, diagnostics = loads(model.SerializeToString(), Dialects())
+    assert not diagnostics
     infer_shapes(module)
     (z,) = module.function(None).outputs
     assert isinstance(z.type, TensorType)
-    wanted: tuple[Dim, ...] = tuple([parse(d.strip()) for d in expected.split(";")])
-    assert z.type.shape == wanted
+    expected_value: tuple[Dim, ...] = tuple([parse(d.strip()) for d in expected.split(";")])
+    assert z.type.shape == expected_value

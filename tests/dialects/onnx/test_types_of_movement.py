@@ -70,16 +70,16 @@ def test_elements_of_every_type_are_moved(name: str, engine: str) -> None:
         if not _takes(operator, name):
             continue
         inputs = {"x": x, **others}
-        (found,) = run_here(program(28, body, inputs, ("z",), ir_version=14), inputs, engine)
-        wanted = expected(x)
-        assert found.dtype == wanted.dtype, (operator, found)
-        assert found.tolist() == wanted.tolist(), (operator, found)
+        (result,) = run_here(program(28, body, inputs, ("z",), ir_version=14), inputs, engine)
+        expected_value = expected(x)
+        assert result.dtype == expected_value.dtype, (operator, result)
+        assert result.tolist() == expected_value.tolist(), (operator, result)
 
 
 def _sparse(indices: Array, dims: list[int]) -> ModelProto:
     values = numpy_helper.from_array(np.array([2.5, -1], np.float32), "values")
-    held = helper.make_sparse_tensor(values, numpy_helper.from_array(indices, "indices"), dims)
-    node = helper.make_node("Constant", [], ["z"], sparse_value=held)
+    stored = helper.make_sparse_tensor(values, numpy_helper.from_array(indices, "indices"), dims)
+    node = helper.make_node("Constant", [], ["z"], sparse_value=stored)
     output = helper.make_tensor_value_info("z", TensorProto.FLOAT, dims)
     graph = helper.make_graph([node], "sparse", [], [output])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
@@ -87,8 +87,8 @@ def _sparse(indices: Array, dims: list[int]) -> ModelProto:
 
 @pytest.mark.parametrize("indices", [_longs(1, 5), _longs([0, 1], [1, 2])], ids=["flat", "by axis"])
 def test_sparse_constants_are_zero_where_they_have_no_value(indices: Array) -> None:
-    (found,) = run_here(_sparse(indices, [2, 3]), {}, "numpy")
-    assert found.tolist() == [[0, 2.5, 0], [0, 0, -1]]
+    (result,) = run_here(_sparse(indices, [2, 3]), {}, "numpy")
+    assert result.tolist() == [[0, 2.5, 0], [0, 0, -1]]
 
 
 @pytest.mark.parametrize(

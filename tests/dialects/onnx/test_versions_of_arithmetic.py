@@ -118,10 +118,10 @@ QUANTIZED = [
 ]
 
 
-def _inputs(body: str, given: tuple[Array, ...]) -> dict[str, Array]:
+def _inputs(body: str, inputs: tuple[Array, ...]) -> dict[str, Array]:
     """Arrays by the names of the operands; s and t are scales."""
     scales = {"s": SCALE, "t": np.array(4.0, np.float32)}
-    return dict(zip("abcde", given, strict=False)) | {n: x for n, x in scales.items() if f" {n}," in body}
+    return dict(zip("abcde", inputs, strict=False)) | {n: x for n, x in scales.items() if f" {n}," in body}
 
 
 def _outputs(body: str) -> list[str]:
@@ -129,16 +129,18 @@ def _outputs(body: str) -> list[str]:
 
 
 @ENGINES
-@pytest.mark.parametrize(("opset", "body", "given"), [*ELEMENTWISE, *ALONG_AXES, *NORMALIZATIONS, *QUANTIZED])
-def test_older_versions_are_those_of_onnxruntime(opset: int, body: str, given: tuple[Array, ...], engine: str) -> None:
-    inputs = _inputs(body, given)
+@pytest.mark.parametrize(("opset", "body", "arguments"), [*ELEMENTWISE, *ALONG_AXES, *NORMALIZATIONS, *QUANTIZED])
+def test_older_versions_are_those_of_onnxruntime(
+    opset: int, body: str, arguments: tuple[Array, ...], engine: str
+) -> None:
+    inputs = _inputs(body, arguments)
     model = program(opset, body, inputs, _outputs(body))
     assert_same(run_here(model, inputs, engine), run_with_onnxruntime(model, inputs), rtol=2e-5)
 
 
 @ENGINES
 @pytest.mark.parametrize(
-    ("opset", "body", "given"),
+    ("opset", "body", "arguments"),
     [
         (18, "y = GroupNormalization <num_groups = 2> (a, b, c)", (IMAGE, *[v[:2] for v in CHANNELS.values()][:2])),
         (21, "y = GroupNormalization <num_groups = 2> (a, b, c)", (IMAGE, CHANNELS["scale"], CHANNELS["bias"])),
@@ -148,9 +150,9 @@ def test_older_versions_are_those_of_onnxruntime(opset: int, body: str, given: t
     ],
 )
 def test_versions_that_onnxruntime_lacks_are_those_of_the_evaluator_of_onnx(
-    opset: int, body: str, given: tuple[Array, ...], engine: str
+    opset: int, body: str, arguments: tuple[Array, ...], engine: str
 ) -> None:
-    inputs = _inputs(body, given)
+    inputs = _inputs(body, arguments)
     model = program(opset, body, inputs, _outputs(body))
     assert_same(run_here(model, inputs, engine), run_with_evaluator(model, inputs), rtol=2e-5)
 
@@ -177,5 +179,5 @@ def test_training_by_the_number_of_results_gives_statistics_of_the_batch() -> No
     for opset in (7, 9):
         model = program(opset, body, inputs, ["y", "m", "v", "sm", "sv"])
         for engine in ("numpy", "reference"):
-            found = run_here(model, inputs, engine)
-            assert_same(found, [x.astype(np.float32) for x in (y, *moved, mean, variance)], rtol=1e-5)
+            result = run_here(model, inputs, engine)
+            assert_same(result, [x.astype(np.float32) for x in (y, *moved, mean, variance)], rtol=1e-5)

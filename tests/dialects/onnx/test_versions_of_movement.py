@@ -219,12 +219,12 @@ def _dtype(name: str) -> np.dtype[Any]:
 
 def _numbers(source: str, to: str) -> list[float]:
     """Numbers of a type of which the standard says what they become in another."""
-    found = list(_TYPES[source])
+    result = list(_TYPES[source])
     if "INT" not in source and to in _UNSIGNED:
-        found = [abs(v) for v in found]
+        result = [abs(v) for v in result]
     if to == "FLOAT8E8M0":
-        return [v for v in found if v > 0]
-    return found
+        return [v for v in result if v > 0]
+    return result
 
 
 def _converted(numbers: list[float], source: str, to: str) -> list[Any]:
@@ -253,9 +253,9 @@ def test_every_type_converts_to_every_other(source: str, engine: str) -> None:
         numbers = _numbers(source, to)
         x = _texts(*map(str, numbers)) if source == "STRING" else np.asarray(numbers).astype(_dtype(source))
         model = program(28, f"z = Cast<to = {TensorProto.DataType.Value(to)}>(x)", {"x": x}, ("z",), ir_version=14)
-        (found,) = run_here(model, {"x": x}, engine)
-        where = f"{source} to {to}: {found}"
-        assert found.dtype == _dtype(to), where
+        (result,) = run_here(model, {"x": x}, engine)
+        where = f"{source} to {to}: {result}"
+        assert result.dtype == _dtype(to), where
         if to not in ("STRING", "BOOL"):
-            found = found.astype(np.int64 if "INT" in to else np.float64)
-        assert found.tolist() == _converted(numbers, source, to), where
+            result = result.astype(np.int64 if "INT" in to else np.float64)
+        assert result.tolist() == _converted(numbers, source, to), where

@@ -180,25 +180,25 @@ def _layers() -> list[Case]:
     out: list[Case] = []
     for name, gates, functions in (("RNN", 1, 1), ("GRU", 3, 2), ("LSTM", 4, 3)):
         for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
-            given = {
+            inputs = {
                 "x": _floats(5, 3, 4), "w": _floats(count, gates * 2, 4), "r": _floats(count, gates * 2, 2),
                 "b": _floats(count, gates * 4), "n": np.asarray([5, 2, 4], np.int32), "h": _floats(count, 3, 2),
             }  # fmt: skip
             operands = "x, w, r, b, n, h"
             outputs = ("z", "zh")
             if name == "LSTM":
-                given |= {"c": _floats(count, 3, 2) / 2, "p": _floats(count, 6)}
+                inputs |= {"c": _floats(count, 3, 2) / 2, "p": _floats(count, 6)}
                 operands, outputs = "x, w, r, b, n, h, c, p", ("z", "zh", "zc")
             size = f'hidden_size = 2, direction = "{direction}"'
             left = ", ".join(outputs)
-            out.append(Case(f"{left} = {name}<{size}>({operands})", given, (7, 12, 14, 21), outputs))
-            plain = {n: given[n] for n in "xwr"}
+            out.append(Case(f"{left} = {name}<{size}>({operands})", inputs, (7, 12, 14, 21), outputs))
+            plain = {n: inputs[n] for n in "xwr"}
             out.append(Case(f"{left} = {name}<{size}, clip = 0.5>(x, w, r)", plain, (7, 14), outputs))
             names = ["ScaledTanh", "LeakyRelu", "HardSigmoid", "Affine", "Elu", "ThresholdedRelu", "Softsign"]
             chosen = ", ".join([f'"{names[n]}"' for n in range(functions * count)])
             parameters = "activation_alpha = [0.5, 0.25, 0.3, 0.7, 0.9, 0.2], activation_beta = [0.75, 0.4, 0.1]"
             how = f"activations = [{chosen}], {parameters}"
-            out.append(Case(f"{left} = {name}<{size}, {how}>({operands})", given, (7, 14), outputs))
+            out.append(Case(f"{left} = {name}<{size}, {how}>({operands})", inputs, (7, 14), outputs))
     out += [
         Case("z, zh = GRU<hidden_size = 2, linear_before_reset = 1>(x, w, r, b)",
              {"x": _floats(5, 3, 4), "w": _floats(1, 6, 4), "r": _floats(1, 6, 2), "b": _floats(1, 12)}, (7, 14),

@@ -44,9 +44,9 @@ def tensor(
     return {**head, **view, "PaddedShape": [*shape], "Buffer": place}
 
 
-def later(given: Document, number: int) -> Document:
+def later(inputs: Document, number: int) -> Document:
     """The tensor that an operation gives: the one that it writes under another number."""
-    return {**given, "Id": number}
+    return {**inputs, "Id": number}
 
 
 def op(
@@ -153,12 +153,12 @@ def product(generation: str) -> Document:
 
 def exchange(generation: str, rank: int) -> Document:
     """Two ranks: each scales a vector, sends it to the other one and adds what it gets."""
-    peer, own_tag, peer_tag = 1 - rank, -2147483648 + rank, -2147483648 + 1 - rank
+    other_rank, own_tag, peer_tag = 1 - rank, -2147483648 + rank, -2147483648 + 1 - rank
     x = tensor(generation, 0, [8], "FP16")
-    y = tensor(generation, 1, [8], "FP16", held=buffer(generation, 1, send=[(peer, own_tag)]))
-    proxy = tensor(generation, 5, [8], "FP16", held=buffer(generation, 3, peer, recv=[(-1, own_tag)]))
-    source = tensor(generation, 9, [8], "FP16", held=buffer(generation, 5, peer, send=[(-1, peer_tag)]))
-    inbox = tensor(generation, 8, [8], "FP16", held=buffer(generation, 4, recv=[(peer, peer_tag)]))
+    y = tensor(generation, 1, [8], "FP16", held=buffer(generation, 1, send=[(other_rank, own_tag)]))
+    proxy = tensor(generation, 5, [8], "FP16", held=buffer(generation, 3, other_rank, recv=[(-1, own_tag)]))
+    source = tensor(generation, 9, [8], "FP16", held=buffer(generation, 5, other_rank, send=[(-1, peer_tag)]))
+    inbox = tensor(generation, 8, [8], "FP16", held=buffer(generation, 4, recv=[(other_rank, peer_tag)]))
     total = tensor(generation, 11, [8], "FP16")
     scaled = later(y, 2)
     ops = [

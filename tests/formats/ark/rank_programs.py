@@ -14,31 +14,35 @@ G = "v3"
 SIZE = 8
 
 
-def send(peer: int, tag: int, number: int, *, shape: Sequence[int] = (SIZE,), data_type: str = "FP32") -> Document:
+def send(
+    other_rank: int, tag: int, number: int, *, shape: Sequence[int] = (SIZE,), data_type: str = "FP32"
+) -> Document:
     """A tensor of a buffer of its own goes to a rank."""
-    x = tensor(G, number, shape, data_type, held=buffer(G, number, send=[(peer, tag)]))
-    proxy = tensor(G, number + 1, shape, data_type, held=buffer(G, number + 1, peer, recv=[(-1, tag)]))
+    x = tensor(G, number, shape, data_type, held=buffer(G, number, send=[(other_rank, tag)]))
+    proxy = tensor(G, number + 1, shape, data_type, held=buffer(G, number + 1, other_rank, recv=[(-1, tag)]))
     return op("Send", [x], [proxy], [later(proxy, number + 2)], f"send{number}")
 
 
-def recv(peer: int, tag: int, number: int, *, shape: Sequence[int] = (SIZE,), data_type: str = "FP32") -> Document:
+def recv(
+    other_rank: int, tag: int, number: int, *, shape: Sequence[int] = (SIZE,), data_type: str = "FP32"
+) -> Document:
     """A tensor of a rank arrives in a buffer of its own."""
-    proxy = tensor(G, number, shape, data_type, held=buffer(G, number, peer, send=[(-1, tag)]))
-    y = tensor(G, number + 1, shape, data_type, held=buffer(G, number + 1, recv=[(peer, tag)]))
+    proxy = tensor(G, number, shape, data_type, held=buffer(G, number, other_rank, send=[(-1, tag)]))
+    y = tensor(G, number + 1, shape, data_type, held=buffer(G, number + 1, recv=[(other_rank, tag)]))
     return op("Recv", [proxy], [y], [later(y, number + 2)], f"recv{number}")
 
 
-def send_packet(peer: int, tag: int, number: int, flag: int = 1) -> Document:
+def send_packet(other_rank: int, tag: int, number: int, flag: int = 1) -> Document:
     """A tensor goes to a rank in packets."""
     x = tensor(G, number, [SIZE])
-    proxy = tensor(G, number + 1, [8 * SIZE], "UINT8", held=buffer(G, number + 1, peer, recv=[(-1, tag)]))
+    proxy = tensor(G, number + 1, [8 * SIZE], "UINT8", held=buffer(G, number + 1, other_rank, recv=[(-1, tag)]))
     return op("SendPacket", [x], [proxy], [later(proxy, number + 2)], f"send{number}", Flag=("UINT32", flag))
 
 
-def recv_packet(peer: int, tag: int, number: int, flag: int = 1) -> Document:
+def recv_packet(other_rank: int, tag: int, number: int, flag: int = 1) -> Document:
     """A tensor of a rank arrives in packets."""
-    proxy = tensor(G, number, [SIZE], held=buffer(G, number, peer))
-    scratch = tensor(G, number + 1, [8 * SIZE], "UINT8", held=buffer(G, number + 1, recv=[(peer, tag)]))
+    proxy = tensor(G, number, [SIZE], held=buffer(G, number, other_rank))
+    scratch = tensor(G, number + 1, [8 * SIZE], "UINT8", held=buffer(G, number + 1, recv=[(other_rank, tag)]))
     y = tensor(G, number + 2, [SIZE])
     return op("RecvPacket", [proxy, scratch], [y], [later(y, number + 3)], f"recv{number}", Flag=("UINT32", flag))
 
@@ -54,17 +58,17 @@ def part(rank: int, number: int) -> list[Document]:
     """One of two ranks gives the other one its half of a sum and adds what it gets, as ARK's all-reduce does: the
     sum of each goes to the other one.
     """
-    peer = 1 - rank
-    x = tensor(G, number, [SIZE], held=buffer(G, number, send=[(peer, 1)]))
-    slot = tensor(G, number + 1, [SIZE], held=buffer(G, number + 1, peer, recv=[(-1, 1)]))
-    scratch = tensor(G, number + 3, [SIZE], held=buffer(G, number + 3, recv=[(peer, 1)]))
+    other_rank = 1 - rank
+    x = tensor(G, number, [SIZE], held=buffer(G, number, send=[(other_rank, 1)]))
+    slot = tensor(G, number + 1, [SIZE], held=buffer(G, number + 1, other_rank, recv=[(-1, 1)]))
+    scratch = tensor(G, number + 3, [SIZE], held=buffer(G, number + 3, recv=[(other_rank, 1)]))
     y = tensor(G, number + 4, [SIZE])
-    proxy = tensor(G, number + 5, [SIZE], held=buffer(G, number + 5, peer, recv=[(-1, 2)]))
+    proxy = tensor(G, number + 5, [SIZE], held=buffer(G, number + 5, other_rank, recv=[(-1, 2)]))
     args = {"NPeers": ("UINT32", 1), "Rank": ("INT", rank)}
     return [
         op("Send", [x], [slot], [later(slot, number + 2)]),
         op("RecvReduceSend", [x, scratch], [y, proxy], [later(y, number + 6)], "reduce", virtual=False, **args),
-        recv(peer, 2, number + 7),
+        recv(other_rank, 2, number + 7),
     ]
 
 
@@ -107,5 +111,5 @@ def write(folder: Path, files: Sequence[Document], name: str = "net") -> list[Pa
 def found_in(folder: Path, files: Sequence[Document]) -> list[tuple[str, str, str]]:
     """Returns what is found in files of ranks: code, file and place, and message."""
     paths = write(folder, files)
-    _, found = cir.check(paths[0] if len(paths) > 1 else paths)
-    return [(d.code.id, f"{Path(d.file or '').name}:{d.where}", d.message) for d in found]
+    _, diagnostics = cir.check(paths[0] if len(paths) > 1 else paths)
+    return [(d.code.id, f"{Path(d.file or '').name}:{d.where}", d.message) for d in diagnostics]

@@ -139,9 +139,9 @@ def test_shape_of_what_is_written_follows(
 ) -> None:
     program = Program()
     (rank,) = program.ranks
-    made = rank.op(kind, *[rank.tensor(r, "BF16") for r in reads], **arguments)
-    assert made.shape == shape
-    assert str(made.type.element) == "bf16"
+    new_op = rank.op(kind, *[rank.tensor(r, "BF16") for r in reads], **arguments)
+    assert new_op.shape == shape
+    assert str(new_op.type.element) == "bf16"
     program.module()
 
 
@@ -225,9 +225,9 @@ def test_input_that_is_given_as_it_is_stays_an_input(tmp_path: Path) -> None:
     (rank,) = program.ranks
     rank.output(rank.tensor((2,), name="x"), "y")
     cir.save(program.module(), tmp_path / "net.ark.json")
-    given = np.array([1, -2], np.float32)
+    inputs = np.array([1, -2], np.float32)
     for module in (program.module(), cir.load(tmp_path / "net.ark.json")):
-        np.testing.assert_array_equal(cir.run(module, {"x": given})["y"], given)
+        np.testing.assert_array_equal(cir.run(module, {"x": inputs})["y"], inputs)
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
@@ -241,6 +241,6 @@ def test_arguments_that_files_cannot_say_are_not_written(number: float, tmp_path
 
 
 @pytest.mark.parametrize("shape", [(2.5,), ("a",), 4])
-def test_shapes_are_of_whole_numbers(shape: tuple[int, ...]) -> None:
+def test_shapes_are_of_integers(shape: tuple[int, ...]) -> None:
     with pytest.raises(DiagnosticError, match="integers"):
         Program().ranks[0].tensor(shape)

@@ -23,24 +23,24 @@ READ = f"{OP}.ReadTensors[0]"
 
 
 def _found(content: bytes) -> list[Diagnostic]:
-    module, found = loads(content, Dialects())
-    assert module is None or not any(d.is_error for d in found)
-    return found
+    module, diagnostics = loads(content, Dialects())
+    assert module is None or not any(d.is_error for d in diagnostics)
+    return diagnostics
 
 
-def _after(edit: Edit, made: Document) -> list[Diagnostic]:
-    changed = copy.deepcopy(made)
+def _after(edit: Edit, document: Document) -> list[Diagnostic]:
+    changed = copy.deepcopy(document)
     edit(changed)
     return _found(json.dumps(changed).encode())
 
 
-def _op(made: Document, node: int = 0) -> Document:
-    held = made["Nodes"][node]
-    return held["Op"] if "Op" in held else held["Ops"][0]
+def _op(document: Document, node: int = 0) -> Document:
+    stored = document["Nodes"][node]
+    return stored["Op"] if "Op" in stored else stored["Ops"][0]
 
 
-def _read(made: Document) -> Document:
-    return _op(made)["ReadTensors"][0]
+def _read(document: Document) -> Document:
+    return _op(document)["ReadTensors"][0]
 
 
 @pytest.mark.parametrize(
@@ -54,10 +54,10 @@ def _read(made: Document) -> Document:
         (b'{"Rank": 0, "WorldSize": 1, "Nodes": ["\xff"]}', "is not UTF-8"),
     ],
 )
-def test_what_is_no_json_is_refused(content: bytes, message: str) -> None:
-    found = _found(content)
-    assert [d.code.id for d in found] == ["E0270"]
-    assert message in found[0].message
+def test_what_is_not_json_is_refused(content: bytes, message: str) -> None:
+    result = _found(content)
+    assert [d.code.id for d in result] == ["E0270"]
+    assert message in result[0].message
 
 
 def test_deep_nesting_is_refused() -> None:
@@ -143,46 +143,46 @@ SCHEMA: list[tuple[str, Edit, str, str]] = [
 
 @pytest.mark.parametrize(("edit", "where", "message"), [c[1:] for c in SCHEMA], ids=[c[0] for c in SCHEMA])
 def test_wrong_fields_are_refused(edit: Edit, where: str, message: str) -> None:
-    found = _after(edit, product("v3"))
-    assert found[0].code.id == "E0271"
-    assert found[0].where == where
-    assert message in found[0].message
+    result = _after(edit, product("v3"))
+    assert result[0].code.id == "E0271"
+    assert result[0].where == where
+    assert message in result[0].message
 
 
 def test_misspelt_field_gets_the_right_one_suggested() -> None:
-    def edit(made: Document) -> None:
-        _read(made)["Datatype"] = _read(made).pop("DataType")
+    def edit(document: Document) -> None:
+        _read(document)["Datatype"] = _read(document).pop("DataType")
 
-    found = _after(edit, product("v3"))
-    assert [(d.where, d.help) for d in found] == [(f"{READ}.Datatype", "did you mean 'DataType'?"), (READ, None)]
+    result = _after(edit, product("v3"))
+    assert [(d.where, d.help) for d in result] == [(f"{READ}.Datatype", "did you mean 'DataType'?"), (READ, None)]
 
 
 def test_misspelt_types_get_the_right_ones_suggested() -> None:
-    found = _after(lambda m: (_op(m).update(Type="Matmull"), _read(m).update(DataType="fp32")), product("v3"))
-    assert [d.help for d in found] == ["did you mean 'Matmul' or 'Mul'?"]
-    found = _after(lambda m: _read(m).update(DataType="fp32"), product("v3"))
-    assert found[0].help == "did you mean 'FP32'?"
+    result = _after(lambda m: (_op(m).update(Type="Matmull"), _read(m).update(DataType="fp32")), product("v3"))
+    assert [d.help for d in result] == ["did you mean 'Matmul' or 'Mul'?"]
+    result = _after(lambda m: _read(m).update(DataType="fp32"), product("v3"))
+    assert result[0].help == "did you mean 'FP32'?"
 
 
 def test_number_that_is_lost_is_explained() -> None:
-    made = exchange("v3", 0)
-    found = _after(lambda m: _op(m)["Args"].update(Factor={"FLOAT": None}), made)
-    assert (found[0].code.id, found[0].where) == ("E0271", f"{OP}.Args.Factor.FLOAT")
-    assert found[0].help is not None
-    assert "infinities and NaN as null" in found[0].help
+    built = exchange("v3", 0)
+    result = _after(lambda m: _op(m)["Args"].update(Factor={"FLOAT": None}), built)
+    assert (result[0].code.id, result[0].where) == ("E0271", f"{OP}.Args.Factor.FLOAT")
+    assert result[0].help is not None
+    assert "infinities and NaN as null" in result[0].help
 
 
 def test_node_without_operations_is_refused() -> None:
-    found = _after(lambda m: m["Nodes"].append({**m["Nodes"][0], "Id": 1, "Ops": []}), product("v2"))
-    assert [(d.code.id, d.where) for d in found] == [("E0271", "Nodes[1].Ops")]
+    result = _after(lambda m: m["Nodes"].append({**m["Nodes"][0], "Id": 1, "Ops": []}), product("v2"))
+    assert [(d.code.id, d.where) for d in result] == [("E0271", "Nodes[1].Ops")]
 
 
 def test_operation_of_a_later_generation_is_refused() -> None:
     x = tensor("v2", 0, [4])
     sync = op("DeviceSync", [x], [x], [later(x, 1)], PeerNum=("INT", 0), Rank=("INT", 0))
-    found = _found(json.dumps(document("v2", [sync])).encode())
-    assert [(d.code.id, d.where) for d in found] == [("E0271", "Nodes[0].Ops[0].Type")]
-    assert "came with generation v3" in found[0].message
+    result = _found(json.dumps(document("v2", [sync])).encode())
+    assert [(d.code.id, d.where) for d in result] == [("E0271", "Nodes[0].Ops[0].Type")]
+    assert "came with generation v3" in result[0].message
 
 
 RANGES: list[tuple[str, Edit, str, str]] = [
@@ -231,9 +231,9 @@ RANGES: list[tuple[str, Edit, str, str]] = [
 
 @pytest.mark.parametrize(("edit", "where", "message"), [c[1:] for c in RANGES], ids=[c[0] for c in RANGES])
 def test_numbers_out_of_range_are_refused(edit: Edit, where: str, message: str) -> None:
-    found = _after(edit, product("v3"))
-    assert [(d.code.id, d.where) for d in found] == [("E0272", where)]
-    assert message in found[0].message
+    result = _after(edit, product("v3"))
+    assert [(d.code.id, d.where) for d in result] == [("E0272", where)]
+    assert message in result[0].message
 
 
 TENSORS: list[tuple[str, Edit, str, str]] = [
@@ -280,37 +280,39 @@ TENSORS: list[tuple[str, Edit, str, str]] = [
 
 @pytest.mark.parametrize(("edit", "where", "message"), [c[1:] for c in TENSORS], ids=[c[0] for c in TENSORS])
 def test_tensors_that_contradict_are_refused(edit: Edit, where: str, message: str) -> None:
-    found = _after(edit, product("v3"))
-    assert [(d.code.id, d.where) for d in found] == [("E0273", where)]
-    assert message in found[0].message
+    result = _after(edit, product("v3"))
+    assert [(d.code.id, d.where) for d in result] == [("E0273", where)]
+    assert message in result[0].message
 
 
-def test_truth_value_in_a_repeated_tensor_is_found() -> None:
+def test_bool_in_a_repeated_tensor_is_found() -> None:
     """Python holds 1 and true for equal."""
     x = tensor("v3", 0, [1])
-    made = document("v3", [op("Add", [x, copy.deepcopy(x)], [tensor("v3", 1, [1])], [later(tensor("v3", 1, [1]), 2)])])
-    found = _after(lambda m: _op(m)["ReadTensors"][1].update(Shape=[True]), made)
-    assert [d.where for d in found] == ["Nodes[0].Op.ReadTensors[1].Shape[0]"]
+    document_ = document(
+        "v3", [op("Add", [x, copy.deepcopy(x)], [tensor("v3", 1, [1])], [later(tensor("v3", 1, [1]), 2)])]
+    )
+    result = _after(lambda m: _op(m)["ReadTensors"][1].update(Shape=[True]), document_)
+    assert [d.where for d in result] == ["Nodes[0].Op.ReadTensors[1].Shape[0]"]
 
 
 def test_pads_other_than_one_are_reported_and_kept() -> None:
     place = "Nodes[0].Ops[0].ReadTensors[0].Pads"
-    found = _after(lambda m: _read(m).update(Pads=[2, 1]), product("v1"))
-    assert [(d.code.id, d.where) for d in found] == [("W0273", place)]
-    found = _after(lambda m: _read(m).update(Pads=[4, 1]), product("v1"))
-    assert [(d.code.id, d.where) for d in found] == [("E0273", place)]
+    result = _after(lambda m: _read(m).update(Pads=[2, 1]), product("v1"))
+    assert [(d.code.id, d.where) for d in result] == [("W0273", place)]
+    result = _after(lambda m: _read(m).update(Pads=[4, 1]), product("v1"))
+    assert [(d.code.id, d.where) for d in result] == [("E0273", place)]
 
 
 def test_all_findings_are_reported_in_order() -> None:
-    def edit(made: Document) -> None:
-        made["Rank"] = 5
-        _read(made)["Offsets"] = [0, 9]
-        _op(made)["Name"] = None
+    def edit(document: Document) -> None:
+        document["Rank"] = 5
+        _read(document)["Offsets"] = [0, 9]
+        _op(document)["Name"] = None
 
     assert [d.where for d in _after(edit, product("v3"))] == ["Rank", f"{OP}.Name"]
 
 
 def test_buffers_may_be_of_any_size_of_rank() -> None:
-    held = buffer("v3", 0, 2147483647)
-    x = tensor("v3", 0, [1], held=held)
+    holder = buffer("v3", 0, 2147483647)
+    x = tensor("v3", 0, [1], held=holder)
     assert _found(json.dumps(document("v3", [op("Noop", [x], [], [])])).encode()) == []

@@ -26,8 +26,8 @@ VALUES: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def _changed(made: Document, random: Random) -> Document:
-    out = copy.deepcopy(made)
+def _changed(document: Document, random: Random) -> Document:
+    out = copy.deepcopy(document)
     for _ in range(random.randint(1, 3)):
         holder, key = random.choice(places(out))
         what = random.randrange(4)
@@ -49,11 +49,11 @@ def test_changed_documents_are_read_or_refused(generation: str) -> None:
     random = Random(generation)
     read = 0
     for n in range(600):
-        made = product(generation) if n % 2 else exchange(generation, n // 2 % 2)
-        module, found = loads(json.dumps(_changed(made, random)).encode(), Dialects())
-        assert module is not None or any(d.is_error for d in found)
+        result = product(generation) if n % 2 else exchange(generation, n // 2 % 2)
+        module, diagnostics = loads(json.dumps(_changed(result, random)).encode(), Dialects())
+        assert module is not None or any(d.is_error for d in diagnostics)
         if module is None:
-            assert all(d.code.id in ("E0271", "E0272", "E0273", "W0273") for d in found)
+            assert all(d.code.id in ("E0271", "E0272", "E0273", "W0273") for d in diagnostics)
             continue
         read += 1
         verify(module, Dialects())
@@ -73,9 +73,9 @@ def test_changed_documents_are_read_or_refused(generation: str) -> None:
 def test_cut_texts_are_refused() -> None:
     content = text(product("v3"), "v3")
     for end in range(1, len(content) - 1, 7):
-        module, found = loads(content[:end], Dialects())
+        module, diagnostics = loads(content[:end], Dialects())
         assert module is None
-        assert [d.code.id for d in found] == ["E0270"]
+        assert [d.code.id for d in diagnostics] == ["E0270"]
 
 
 @pytest.mark.parametrize("name", ["net.json", "net", "net.onnx"])

@@ -111,8 +111,8 @@ def _reversed(value: Any) -> Any:
 @pytest.mark.parametrize("is_reversed", [False, True])
 def test_plan_of_every_form_is_the_model_that_it_runs(generation: str, architecture: str, is_reversed: bool) -> None:
     plan = _plan(_model(generation), generation, architecture)
-    module, found = loads(json.dumps(_reversed(plan) if is_reversed else plan).encode(), Dialects())
-    assert [d.code.id for d in found] == ["W0275"]
+    module, diagnostics = loads(json.dumps(_reversed(plan) if is_reversed else plan).encode(), Dialects())
+    assert [d.code.id for d in diagnostics] == ["W0275"]
     assert module is not None
     written = "v1" if generation == "v1" else "v3"
     assert dumps(module) == text(document(written, _model(written), [(0, 1), (1, 2), (2, 3)]), written)
@@ -120,8 +120,8 @@ def test_plan_of_every_form_is_the_model_that_it_runs(generation: str, architect
 
 def test_configurations_of_communication_are_read() -> None:
     plan = _plan(_exchange(), "v3", "ANY", world=2)
-    module, found = loads(json.dumps(plan).encode(), Dialects())
-    assert [d.code.id for d in found] == ["W0275"]
+    module, diagnostics = loads(json.dumps(plan).encode(), Dialects())
+    assert [d.code.id for d in diagnostics] == ["W0275"]
     assert module is not None
     assert dumps(module) == text(document("v3", _exchange(), rank=0, world=2), "v3")
 

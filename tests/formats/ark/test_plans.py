@@ -29,7 +29,7 @@ def _plan(generation: str) -> Document:
         "WorldSize": 2,
         "NumProcessors": 8,
         "NumWarpsPerProcessor": 4,
-        "TaskInfos": [{"Id": n, "NumWarps": 1, "SramBytes": 0, "Ops": held} for n, held in enumerate(groups)],
+        "TaskInfos": [{"Id": n, "NumWarps": 1, "SramBytes": 0, "Ops": stored} for n, stored in enumerate(groups)],
         "ProcessorGroups": [
             {
                 "ProcessorRange": [0, 8],
@@ -50,8 +50,8 @@ def _plan(generation: str) -> Document:
 @pytest.mark.parametrize("generation", ["v1", "v3"])
 @pytest.mark.parametrize("architecture", [{}, {"Architecture": "CUDA_80"}])
 def test_operations_of_a_plan_are_a_model(generation: str, architecture: Document) -> None:
-    module, found = loads(json.dumps(_plan(generation) | architecture).encode(), Dialects())
-    assert [(d.code.id, d.where) for d in found] == [("W0275", "TaskInfos")]
+    module, diagnostics = loads(json.dumps(_plan(generation) | architecture).encode(), Dialects())
+    assert [(d.code.id, d.where) for d in diagnostics] == [("W0275", "TaskInfos")]
     assert module is not None
     ops = [n.get("Op", n.get("Ops", [None])[0]) for n in exchange(generation, 0)["Nodes"]]
     # Each tensor that an operation mentions implies an edge from the one that gives it.
@@ -117,6 +117,6 @@ DEFECTS: list[tuple[Callable[[Document], Any], str, str]] = [
 def test_defects_of_plans_are_reported(edit: Callable[[Document], Any], code: str, where: str) -> None:
     plan = copy.deepcopy(_plan("v3"))
     edit(plan)
-    module, found = loads(json.dumps(plan).encode(), Dialects())
+    module, diagnostics = loads(json.dumps(plan).encode(), Dialects())
     assert module is None
-    assert (found[0].code.id, found[0].where) == (code, where)
+    assert (diagnostics[0].code.id, diagnostics[0].where) == (code, where)

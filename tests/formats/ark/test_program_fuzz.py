@@ -62,8 +62,8 @@ def _everywhere(files: list[Document], number: int, field: str, value: object) -
             holder[key][field] = copy.deepcopy(value)
 
 
-def _changed(made: list[Document], random: Random) -> list[Document]:
-    files = copy.deepcopy(made)
+def _changed(document: list[Document], random: Random) -> list[Document]:
+    files = copy.deepcopy(document)
     for _ in range(random.randint(1, 3)):
         kind = random.randrange(1, 6)
         file = random.choice(files)
@@ -83,8 +83,8 @@ def _changed(made: list[Document], random: Random) -> list[Document]:
             nodes[a]["Op"], nodes[b]["Op"] = nodes[b]["Op"], nodes[a]["Op"]
         elif nodes:
             for tensors in ("WriteTensors", "ResultTensors"):
-                for held in random.choice(nodes)["Op"][tensors]:
-                    held["Strides"] = [2 * n for n in held["Strides"]]
+                for attributes in random.choice(nodes)["Op"][tensors]:
+                    attributes["Strides"] = [2 * n for n in attributes["Strides"]]
     if random.random() < ANY_VALUE:
         holder, key = random.choice(places(files))
         holder[key] = random.choice(VALUES)
@@ -112,16 +112,16 @@ def test_a_few_changed_programs_are_checked_in_bounded_time(tmp_path: Path) -> N
 def _codes_of_changed_programs(tmp_path: Path, name: str, count: int) -> set[str]:
     """Returns the codes of what is found in some changed programs."""
     random = Random(name)
-    made = PROGRAMS[name]()
-    _, found = cir.check(write(tmp_path, made))
-    assert not [d for d in found if d.is_error]
+    result = PROGRAMS[name]()
+    _, diagnostics = cir.check(write(tmp_path, result))
+    assert not [d for d in diagnostics if d.is_error]
     seen: set[str] = set()
     start = time.process_time()
     for _ in range(count):
-        module, found = _checked(write(tmp_path, _changed(made, random)))
-        assert module is not None or any(d.is_error for d in found)
-        assert all(d.file for d in found)
-        seen |= {d.code.id for d in found}
+        module, diagnostics = _checked(write(tmp_path, _changed(result, random)))
+        assert module is not None or any(d.is_error for d in diagnostics)
+        assert all(d.file for d in diagnostics)
+        seen |= {d.code.id for d in diagnostics}
         if module is not None:
             cir.verify(module)
     assert time.process_time() - start < SECONDS

@@ -69,34 +69,36 @@ def test_ranks_of_different_numbers_of_ranks_are_found(tmp_path: Path) -> None:
 def test_two_files_of_one_rank_are_found(tmp_path: Path) -> None:
     files = documents(ring(2))
     files[1]["Rank"] = 0
-    found = found_in(tmp_path, files)
-    assert [(code, where) for code, where, _ in found] == [("E0277", "net.rank1.json:Rank")]
-    assert "rank 0 is that of another file of the program too" in found[0][2]
+    diagnostics = found_in(tmp_path, files)
+    assert [(code, where) for code, where, _ in diagnostics] == [("E0277", "net.rank1.json:Rank")]
+    assert "rank 0 is that of another file of the program too" in diagnostics[0][2]
 
 
 def test_ranks_that_are_not_there_are_reported_and_the_rest_is_checked(tmp_path: Path) -> None:
     paths = write(tmp_path, documents(ring(3)))
-    module, found = cir.check(paths[:2])
+    module, diagnostics = cir.check(paths[:2])
     assert module is not None
-    assert [(d.code.id, d.message) for d in found] == [("E0277", "of 3 ranks, not all are there: rank 2 is missing")]
+    assert [(d.code.id, d.message) for d in diagnostics] == [
+        ("E0277", "of 3 ranks, not all are there: rank 2 is missing")
+    ]
 
 
 def test_many_ranks_that_are_not_there_are_reported_at_once(tmp_path: Path) -> None:
     files = documents(ring(2))
     files[0]["WorldSize"] = 1 << 60
     paths = write(tmp_path, files[:1])
-    _, found = cir.check(paths[0])
+    _, diagnostics = cir.check(paths[0])
     names = ", ".join(f"'net.rank{n}.json'" for n in range(1, 6))
     message = f"of 1152921504606846976 ranks, not all are there: {names}, ... are missing"
-    assert [d.message for d in found if d.code.id == "E0277"] == [message]
+    assert [d.message for d in diagnostics if d.code.id == "E0277"] == [message]
 
 
 def test_names_of_ranks_may_have_zeros_in_front(tmp_path: Path) -> None:
     for n, path in enumerate(write(tmp_path, documents(ring(2)))):
         path.rename(tmp_path / f"net_rank0{n}.json")
-    module, found = cir.check(tmp_path / "net_rank01.json")
+    module, diagnostics = cir.check(tmp_path / "net_rank01.json")
     assert module is not None
-    assert found == []
+    assert diagnostics == []
     assert list(module.symbols) == ["rank0", "rank1"]
 
 
@@ -107,33 +109,33 @@ SEND, RECV = 1, 3
 
 def _tags(files: list[Document], rank: int, node: int, field: str, tensors: str, pairs: list[list[int]]) -> None:
     """Replaces the tags of the buffer of a tensor wherever it is mentioned."""
-    wanted = _op(files, rank, node)[tensors][0]["Buffer"]["Id"]
+    expected = _op(files, rank, node)[tensors][0]["Buffer"]["Id"]
     for each in files[rank]["Nodes"]:
         for name in ("ReadTensors", "WriteTensors", "ResultTensors"):
-            for held in each["Op"][name]:
-                if held["Buffer"]["Id"] == wanted:
-                    held["Buffer"][field] = pairs
+            for stored in each["Op"][name]:
+                if stored["Buffer"]["Id"] == expected:
+                    stored["Buffer"][field] = pairs
 
 
 def _move(files: list[Document], rank: int, node: int, tensors: str, to: int) -> None:
-    wanted = _op(files, rank, node)[tensors][0]["Buffer"]["Id"]
+    expected = _op(files, rank, node)[tensors][0]["Buffer"]["Id"]
     for each in files[rank]["Nodes"]:
         for name in ("ReadTensors", "WriteTensors", "ResultTensors"):
-            for held in each["Op"][name]:
-                if held["Buffer"]["Id"] == wanted:
-                    held["Buffer"]["Rank"] = to
+            for stored in each["Op"][name]:
+                if stored["Buffer"]["Id"] == expected:
+                    stored["Buffer"]["Rank"] = to
 
 
 TAGS: list[tuple[str, Edit, str, str, str]] = [
     (
-        "peer that does not exist",
+        "rank that does not exist",
         lambda f: _move(f, 0, SEND, "WriteTensors", 7),
         "E0274",
         "net.rank0.json:Nodes[1].Op",
         "ark.Send: rank 7 does not exist, there are 2",
     ),
     (
-        "peer that is the rank itself",
+        "rank that is the rank itself",
         lambda f: _move(f, 0, SEND, "WriteTensors", 0),
         "E0274",
         "net.rank0.json:Nodes[1].Op",
@@ -194,32 +196,32 @@ TAGS: list[tuple[str, Edit, str, str, str]] = [
 
 
 @pytest.mark.parametrize(("edit", "code", "where", "message"), [c[1:] for c in TAGS], ids=[c[0] for c in TAGS])
-def test_tags_and_peers_that_do_not_fit_are_found(
+def test_tags_and_ranks_that_do_not_fit_are_found(
     tmp_path: Path, edit: Edit, code: str, where: str, message: str
 ) -> None:
     files = documents(ring(2))
     edit(files)
-    found = found_in(tmp_path, files)
-    assert (code, where, message) in found
-    assert {each[0] for each in found} <= {"E0274", "E0275"}
+    diagnostics = found_in(tmp_path, files)
+    assert (code, where, message) in diagnostics
+    assert {each[0] for each in diagnostics} <= {"E0274", "E0275"}
 
 
 # -- messages
 
 
 @pytest.mark.parametrize(
-    ("sent", "received", "expected", "given"),
+    ("sent", "received", "expected", "inputs"),
     [
         ({"shape": [4]}, {"shape": [8]}, "tensor<8xf32>", "tensor<4xf32>"),
         ({"data_type": "FP16"}, {"data_type": "FP32"}, "tensor<8xf32>", "tensor<8xf16>"),
     ],
 )
-def test_ends_of_a_message_must_be_alike(
-    tmp_path: Path, sent: dict[str, Any], received: dict[str, Any], expected: str, given: str
+def test_ends_of_a_message_must_agree(
+    tmp_path: Path, sent: dict[str, Any], received: dict[str, Any], expected: str, inputs: str
 ) -> None:
-    found = _found(tmp_path, [send(1, 3, 0, **sent)], [recv(0, 3, 0, **received)])
-    message = f"ark.Recv: expected the data type and as many elements as {expected}, found {given}"
-    assert found == [("E0281", "net.rank1.json:Nodes[0].Op", message)]
+    result = _found(tmp_path, [send(1, 3, 0, **sent)], [recv(0, 3, 0, **received)])
+    message = f"ark.Recv: expected the data type and as many elements as {expected}, found {inputs}"
+    assert result == [("E0281", "net.rank1.json:Nodes[0].Op", message)]
 
 
 def test_messages_of_another_shape_of_the_same_memory_are_right(tmp_path: Path) -> None:
@@ -227,19 +229,19 @@ def test_messages_of_another_shape_of_the_same_memory_are_right(tmp_path: Path) 
 
 
 def test_flags_of_packets_must_be_the_same(tmp_path: Path) -> None:
-    found = _found(tmp_path, [send_packet(1, 3, 0, 5)], [recv_packet(0, 3, 0, 6)])
-    assert found == [("E0281", "net.rank1.json:Nodes[0].Op", "ark.RecvPacket: expected the flag 6, found 5")]
+    result = _found(tmp_path, [send_packet(1, 3, 0, 5)], [recv_packet(0, 3, 0, 6)])
+    assert result == [("E0281", "net.rank1.json:Nodes[0].Op", "ark.RecvPacket: expected the flag 6, found 5")]
 
 
 def test_packets_are_received_as_packets(tmp_path: Path) -> None:
-    found = _found(tmp_path, [send_packet(1, 3, 0)], [recv(0, 3, 0, shape=[64], data_type="UINT8")])
-    assert ("E0281", "net.rank1.json:Nodes[0].Op", "ark.Recv: packets are sent, but no packets are expected") in found
+    result = _found(tmp_path, [send_packet(1, 3, 0)], [recv(0, 3, 0, shape=[64], data_type="UINT8")])
+    assert ("E0281", "net.rank1.json:Nodes[0].Op", "ark.Recv: packets are sent, but no packets are expected") in result
 
 
 def _placed(files: list[Document], extent: int, offset: int) -> None:
     """Lets the sender see its tensor at another place of the receiver's buffer."""
-    for held in (*_op(files, 0, 0)["WriteTensors"], *_op(files, 0, 0)["ResultTensors"]):
-        held.update(Strides=[extent], Offsets=[offset])
+    for holder in (*_op(files, 0, 0)["WriteTensors"], *_op(files, 0, 0)["ResultTensors"]):
+        holder.update(Strides=[extent], Offsets=[offset])
 
 
 def test_what_is_placed_outside_of_the_buffer_is_refused(tmp_path: Path) -> None:
@@ -252,8 +254,8 @@ def test_what_is_placed_outside_of_the_buffer_is_refused(tmp_path: Path) -> None
 def test_views_of_both_ends_that_differ_are_reported(tmp_path: Path) -> None:
     files = documents([[send(1, 3, 0)], [recv(0, 3, 0)]])
     _placed(files, 16, 8)
-    for held in (*_op(files, 1, 0)["WriteTensors"], *_op(files, 1, 0)["ResultTensors"]):
-        held.update(Strides=[16])
+    for holder in (*_op(files, 1, 0)["WriteTensors"], *_op(files, 1, 0)["ResultTensors"]):
+        holder.update(Strides=[16])
     message = "ark.Recv: expects [8] at [0] of [16], but it is put at [8] at [8] of [16]"
     assert found_in(tmp_path, files) == [("W0278", "net.rank1.json:Nodes[0].Op", message)]
 
@@ -262,9 +264,9 @@ def test_views_of_both_ends_that_differ_are_reported(tmp_path: Path) -> None:
 
 
 def _reported(folder: Path, *programs: Sequence[Document]) -> list[tuple[str, tuple[str, ...]]]:
-    _, found = cir.check(write(folder, documents(programs)))
-    assert {d.code.id for d in found} <= {"E0280"}
-    return [(d.message, d.notes) for d in found]
+    _, diagnostics = cir.check(write(folder, documents(programs)))
+    assert {d.code.id for d in diagnostics} <= {"E0280"}
+    return [(d.message, d.notes) for d in diagnostics]
 
 
 def test_two_ranks_that_wait_for_each_other_are_named_with_their_places(tmp_path: Path) -> None:
@@ -294,26 +296,26 @@ def test_a_cycle_of_ranks_is_reported_with_those_that_wait_behind_it(tmp_path: P
 
 def test_two_cycles_are_both_reported(tmp_path: Path) -> None:
     def program(rank: int) -> list[Document]:
-        peer = rank ^ 1
-        return [recv(peer, 0, 0), send(peer, 0, 10)]
+        other_rank = rank ^ 1
+        return [recv(other_rank, 0, 0), send(other_rank, 0, 10)]
 
-    found = _reported(tmp_path, *[program(rank) for rank in range(4)])
-    assert [message for message, _ in found] == [
+    diagnostics = _reported(tmp_path, *[program(rank) for rank in range(4)])
+    assert [message for message, _ in diagnostics] == [
         "ranks wait for each other: rank 0 -> rank 1 -> rank 0",
         "ranks wait for each other: rank 2 -> rank 3 -> rank 2",
     ]
 
 
 def test_a_rank_that_waits_for_one_that_has_ended_is_reported(tmp_path: Path) -> None:
-    found = _reported(tmp_path, [send(1, 0, 0)], [recv(0, 0, 0), recv(0, 0, 10)])
-    assert [message for message, _ in found] == [
+    diagnostics = _reported(tmp_path, [send(1, 0, 0)], [recv(0, 0, 0), recv(0, 0, 10)])
+    assert [message for message, _ in diagnostics] == [
         "ark.Recv: rank 1 waits forever, rank 0 ends without sending with tag 0",
     ]
 
 
 def test_a_rank_that_does_not_come_to_a_barrier_is_reported(tmp_path: Path) -> None:
-    found = _reported(tmp_path, [sync(0, 2, 0), sync(0, 2, 10)], [sync(1, 2, 0)])
-    assert [message for message, _ in found] == [
+    diagnostics = _reported(tmp_path, [sync(0, 2, 0), sync(0, 2, 10)], [sync(1, 2, 0)])
+    assert [message for message, _ in diagnostics] == [
         "ark.DeviceSync: rank 0 waits forever, rank 1 ends without coming to it",
     ]
 
@@ -322,8 +324,8 @@ def test_a_sum_without_parts_is_reported(tmp_path: Path) -> None:
     without = [part(0, 0)[1:], part(1, 0)[1:]]
     for ops in without:
         ops[0]["ReadTensors"][0]["Buffer"]["SendTags"] = []
-    found = _found(tmp_path, *without)
-    assert {code for code, _, _ in found} == {"E0275"}
+    result = _found(tmp_path, *without)
+    assert {code for code, _, _ in result} == {"E0275"}
     late = [[part(rank, 0)[n] for n in (1, 2, 0)] for rank in (0, 1)]
     (reported,) = _reported(tmp_path, *late)
     assert reported[0] == "ranks wait for each other: rank 0 -> rank 1 -> rank 0"
@@ -338,16 +340,16 @@ def test_what_nobody_receives_is_reported(tmp_path: Path) -> None:
 
 def test_tags_that_are_received_in_another_order_are_reported(tmp_path: Path) -> None:
     message = "ark.Recv: receives tag 4 of rank 0, which has sent tag 3 before (rank 1)"
-    found = _found(tmp_path, [send(1, 3, 0), send(1, 4, 10)], [recv(0, 4, 0), recv(0, 3, 10)])
-    assert found == [("W0279", "net.rank1.json:Nodes[0].Op", message)]
+    result = _found(tmp_path, [send(1, 3, 0), send(1, 4, 10)], [recv(0, 4, 0), recv(0, 3, 10)])
+    assert result == [("W0279", "net.rank1.json:Nodes[0].Op", message)]
 
 
 def test_a_sum_of_more_ranks_than_there_can_be_ends(tmp_path: Path) -> None:
     files = documents([part(0, 0)])
     files[0]["WorldSize"] = 1 << 60
     paths = write(tmp_path, files, "one")
-    _, found = cir.check(paths)
-    assert any(d.is_error for d in found)
+    _, diagnostics = cir.check(paths)
+    assert any(d.is_error for d in diagnostics)
 
 
 # -- which files are a program
@@ -368,9 +370,9 @@ def test_a_folder_of_several_programs_is_refused_with_their_names(tmp_path: Path
     write(tmp_path, documents(ring(2)), "a")
     write(tmp_path, documents(ring(2)), "b")
     (tmp_path / "config.json").write_text('{"layers": 4}')
-    module, found = cir.check(tmp_path)
+    module, diagnostics = cir.check(tmp_path)
     assert module is None
-    assert [(d.code.id, d.message) for d in found] == [
+    assert [(d.code.id, d.message) for d in diagnostics] == [
         ("E0277", "the folder has several programs: 'a.rank*.json', 'b.rank*.json'"),
     ]
 
@@ -378,17 +380,17 @@ def test_a_folder_of_several_programs_is_refused_with_their_names(tmp_path: Path
 def test_other_documents_of_a_folder_are_passed_over(tmp_path: Path) -> None:
     write(tmp_path, documents(ring(2)))
     (tmp_path / "config.json").write_text('{"layers": 4}')
-    module, found = cir.check(tmp_path)
+    module, diagnostics = cir.check(tmp_path)
     assert module is not None
-    assert found == []
+    assert diagnostics == []
 
 
 def test_files_of_several_programs_are_put_together_by_their_names(tmp_path: Path) -> None:
     first, second = write(tmp_path, documents(ring(2)), "a"), write(tmp_path, documents(ring(2)), "b")
     text = tmp_path / "x.mlir"
     text.write_text("module {}")
-    given = [first[0], second[1], text, first[1], second[0], tmp_path / "nothing"]
-    assert [[Path(p).name for p in files] for files in programs_of(given)] == [
+    inputs = [first[0], second[1], text, first[1], second[0], tmp_path / "nothing"]
+    assert [[Path(p).name for p in files] for files in programs_of(inputs)] == [
         ["a.rank0.json", "a.rank1.json"],
         ["b.rank1.json", "b.rank0.json"],
         ["x.mlir"],
@@ -397,19 +399,19 @@ def test_files_of_several_programs_are_put_together_by_their_names(tmp_path: Pat
 
 
 def test_one_name_in_several_folders_is_a_program_in_each(tmp_path: Path) -> None:
-    given: list[Path] = []
+    inputs: list[Path] = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        given += write(tmp_path / name, documents(ring(2)))
-    assert [len(files) for files in programs_of(given)] == [2, 2]
-    assert [len(files) for files in programs_of([given[0], given[3]])] == [2]
+        inputs += write(tmp_path / name, documents(ring(2)))
+    assert [len(files) for files in programs_of(inputs)] == [2, 2]
+    assert [len(files) for files in programs_of([inputs[0], inputs[3]])] == [2]
 
 
-def test_results_of_a_send_may_be_kept_and_handed_on(tmp_path: Path) -> None:
+def test_results_of_a_send_may_be_kept_and_passed_on(tmp_path: Path) -> None:
     first = send(1, 3, 0)
     done = op("SendDone", [later(first["WriteTensors"][0], 2)], [], [later(first["WriteTensors"][0], 5)])
-    kept = op("Noop", [later(first["WriteTensors"][0], 5)], [], [])
-    assert _found(tmp_path, [first, done, kept], [recv(0, 3, 0)]) == []
+    preserved = op("Noop", [later(first["WriteTensors"][0], 5)], [], [])
+    assert _found(tmp_path, [first, done, preserved], [recv(0, 3, 0)]) == []
 
 
 def test_check_takes_files_of_a_program_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -417,12 +419,12 @@ def test_check_takes_files_of_a_program_together(tmp_path: Path, capsys: pytest.
     paths = [str(path) for path in write(tmp_path, documents(programs))]
     good = [str(path) for path in write(tmp_path, documents(ring(2)), "good")]
     status = main(["check", good[1], paths[0], good[0], paths[1], "--json"])
-    made = json.loads(capsys.readouterr().out)
+    result = json.loads(capsys.readouterr().out)
     assert status == 1
-    assert [(Path(f["file"]).name, f["ok"], f["errors"]) for f in made["result"]["files"]] == [
+    assert [(Path(f["file"]).name, f["ok"], f["errors"]) for f in result["result"]["files"]] == [
         ("good.rank1.json", True, 0),
         ("good.rank0.json", True, 0),
         ("net.rank0.json", False, 1),
         ("net.rank1.json", False, 0),
     ]
-    assert [(d["code"], d["where"], len(d["notes"])) for d in made["diagnostics"]] == [("E0280", "Nodes[0].Op", 2)]
+    assert [(d["code"], d["where"], len(d["notes"])) for d in result["diagnostics"]] == [("E0280", "Nodes[0].Op", 2)]

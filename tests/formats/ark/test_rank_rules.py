@@ -22,30 +22,30 @@ Edit = Callable[[Document], Any]
 def _chain(count: int = 3) -> Document:
     """Each node works on the result of the one before."""
     ops: list[Document] = []
-    given = tensor(G, 0, [4])
+    inputs = tensor(G, 0, [4])
     for n in range(count):
         y = tensor(G, 2 * n + 1, [4])
-        ops.append(op("Exp", [given], [y], [later(y, 2 * n + 2)], f"exp{n}"))
-        given = later(y, 2 * n + 2)
+        ops.append(op("Exp", [inputs], [y], [later(y, 2 * n + 2)], f"exp{n}"))
+        inputs = later(y, 2 * n + 2)
     return document(G, ops)
 
 
-def _before(made: Document, node: int) -> list[int]:
-    return made["Nodes"][node]["ProducerNodeIds"]
+def _before(document: Document, node: int) -> list[int]:
+    return document["Nodes"][node]["ProducerNodeIds"]
 
 
-def _after(made: Document, node: int) -> list[int]:
-    return made["Nodes"][node]["ConsumerNodeIds"]
+def _after(document: Document, node: int) -> list[int]:
+    return document["Nodes"][node]["ConsumerNodeIds"]
 
 
-def _connect(made: Document, first: int, second: int) -> None:
-    _after(made, first).append(second)
-    _before(made, second).append(first)
+def _connect(document: Document, first: int, second: int) -> None:
+    _after(document, first).append(second)
+    _before(document, second).append(first)
 
 
-def _disconnect(made: Document, first: int, second: int) -> None:
-    _after(made, first).remove(second)
-    _before(made, second).remove(first)
+def _disconnect(document: Document, first: int, second: int) -> None:
+    _after(document, first).remove(second)
+    _before(document, second).remove(first)
 
 
 @pytest.mark.parametrize("generation", LEVELS)
@@ -96,58 +96,58 @@ GRAPH: list[tuple[str, Edit, list[tuple[str, str]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("edit", "wanted"), [c[1:] for c in GRAPH], ids=[c[0] for c in GRAPH])
-def test_edges_that_do_not_fit_are_found(tmp_path: Path, edit: Edit, wanted: list[tuple[str, str]]) -> None:
-    made = _chain()
-    edit(made)
-    found = [f for f in found_in(tmp_path, [made]) if f[0] != "W0277"]
-    assert found == [("E0276", f"net.rank0.json:{where}", message) for where, message in wanted]
+@pytest.mark.parametrize(("edit", "expected"), [c[1:] for c in GRAPH], ids=[c[0] for c in GRAPH])
+def test_edges_that_do_not_fit_are_found(tmp_path: Path, edit: Edit, expected: list[tuple[str, str]]) -> None:
+    result = _chain()
+    edit(result)
+    diagnostics = [f for f in found_in(tmp_path, [result]) if f[0] != "W0277"]
+    assert diagnostics == [("E0276", f"net.rank0.json:{where}", message) for where, message in expected]
 
 
 def test_a_node_before_one_that_it_comes_after_is_found(tmp_path: Path) -> None:
     x, y = tensor(G, 0, [4]), tensor(G, 2, [4])
-    made = document(G, [op("Exp", [x], [tensor(G, 1, [4])], [tensor(G, 4, [4], held=buffer(G, 1))]),
+    document_ = document(G, [op("Exp", [x], [tensor(G, 1, [4])], [tensor(G, 4, [4], held=buffer(G, 1))]),
                         op("Exp", [y], [tensor(G, 3, [4])], [tensor(G, 5, [4], held=buffer(G, 3))])])  # fmt: skip
-    _connect(made, 1, 0)
+    _connect(document_, 1, 0)
     where = "net.rank0.json:Nodes[0].ProducerNodeIds[0]"
-    assert found_in(tmp_path, [made]) == [("E0276", where, "node 0 comes after node 1, which stands behind it")]
+    assert found_in(tmp_path, [document_]) == [("E0276", where, "node 0 comes after node 1, which stands behind it")]
 
 
 def test_a_tensor_that_is_used_before_it_is_given_is_found(tmp_path: Path) -> None:
-    made = _chain(2)
-    made["Nodes"] = made["Nodes"][::-1]
-    for n, node in enumerate(made["Nodes"]):
+    result = _chain(2)
+    result["Nodes"] = result["Nodes"][::-1]
+    for n, node in enumerate(result["Nodes"]):
         node.update(Id=n, ProducerNodeIds=[], ConsumerNodeIds=[])
-    found = found_in(tmp_path, [made])
+    diagnostics = found_in(tmp_path, [result])
     message = "tensor 2 is used before node 1, 'exp0', gives it"
-    assert ("E0276", "net.rank0.json:Nodes[0].Op.ReadTensors[0]", message) in found
+    assert ("E0276", "net.rank0.json:Nodes[0].Op.ReadTensors[0]", message) in diagnostics
 
 
 @pytest.mark.slow
 def test_cycles_of_many_nodes_are_shortened_and_reported_once(tmp_path: Path) -> None:
-    made = _chain(1500)
-    _connect(made, 1499, 0)
-    _connect(made, 1200, 700)
-    found = found_in(tmp_path, [made])
-    assert [f[2] for f in found] == [
+    result = _chain(1500)
+    _connect(result, 1499, 0)
+    _connect(result, 1200, 700)
+    diagnostics = found_in(tmp_path, [result])
+    assert [f[2] for f in diagnostics] == [
         "nodes come after each other in a cycle: 0 -> 1 -> 2 -> 3 -> 4 -> 5 -> 6 -> 7 -> ... -> 0"
     ]
 
 
-def test_nodes_of_a_program_that_is_no_file_are_checked_too() -> None:
-    made = cir.loads(_text(_chain()), format="ark")
-    rank = next(op for op in made.body.operations if isinstance(op, ark.Rank))
-    assert cir.verify(made) == []
+def test_nodes_of_a_program_that_is_not_a_file_are_checked_too() -> None:
+    result = cir.loads(_text(_chain()), format="ark")
+    rank = next(op for op in result.body.operations if isinstance(op, ark.Rank))
+    assert cir.verify(result) == []
     changed = ark.Rank("rank0", 0, 1, "v3", ((), (0,)), ((1,), ()), rank.content)
-    made.body.append(changed)
+    result.body.append(changed)
     rank.detach()
-    assert [(d.code.id, d.message) for d in cir.verify(made)] == [
+    assert [(d.code.id, d.message) for d in cir.verify(result)] == [
         ("E0276", "ark.Exp: the operation is of no node: 2"),
     ]
 
 
-def _text(made: Document) -> str:
-    return json.dumps(made)
+def _text(document: Document) -> str:
+    return json.dumps(document)
 
 
 # -- tensors
@@ -183,70 +183,70 @@ def test_a_view_must_not_need_more_memory_than_what_it_is_a_view_of(tmp_path: Pa
     assert found_in(tmp_path, [document(G, ops)]) == [("E0273", where, message)]
 
 
-def _padded(made: Document, tensors: str, index: int, shape: list[int]) -> None:
-    for held in [made["Nodes"][0]["Op"][tensors][index]] + (
-        made["Nodes"][0]["Op"]["ResultTensors"] if tensors == "WriteTensors" else []
+def _padded(document: Document, tensors: str, index: int, shape: list[int]) -> None:
+    for holder in [document["Nodes"][0]["Op"][tensors][index]] + (
+        document["Nodes"][0]["Op"]["ResultTensors"] if tensors == "WriteTensors" else []
     ):
-        held.update(PaddedShape=shape, Strides=shape)
+        holder.update(PaddedShape=shape, Strides=shape)
 
 
 def test_products_must_fit_with_their_padding_too(tmp_path: Path) -> None:
-    made = product(G)
-    _padded(made, "ReadTensors", 0, [4, 8])
-    _padded(made, "ReadTensors", 1, [8, 8])
-    _padded(made, "WriteTensors", 0, [4, 8])
-    assert found_in(tmp_path, [made]) == []
-    _padded(made, "WriteTensors", 0, [4, 4])
+    result = product(G)
+    _padded(result, "ReadTensors", 0, [4, 8])
+    _padded(result, "ReadTensors", 1, [8, 8])
+    _padded(result, "WriteTensors", 0, [4, 8])
+    assert found_in(tmp_path, [result]) == []
+    _padded(result, "WriteTensors", 0, [4, 4])
     message = "ark.Matmul: C5: expected [4, 8] with padding, found [4, 8] and [8, 8] padded to [4, 4]"
     place = "net.rank0.json:Nodes[0].Op.WriteTensors[0]"
-    assert found_in(tmp_path, [made]) == [("E0504", place, message)]
-    _padded(made, "ReadTensors", 0, [4, 3])
+    assert found_in(tmp_path, [result]) == [("E0504", place, message)]
+    _padded(result, "ReadTensors", 0, [4, 3])
     message = "ark.Matmul: C5: expected factors that fit with padding, found [4, 3] and [8, 8] padded to [4, 4]"
-    assert found_in(tmp_path, [made]) == [("E0504", place, message)]
+    assert found_in(tmp_path, [result]) == [("E0504", place, message)]
 
 
 @pytest.mark.parametrize("is_written", [False, True])
 def test_computing_on_memory_of_another_rank_is_refused(tmp_path: Path, is_written: bool) -> None:
     here, there = tensor(G, 0, [4]), tensor(G, 1, [4], held=buffer(G, 1, 1))
     x, y = (here, there) if is_written else (there, here)
-    made = document(G, [op("Exp", [x], [y], [later(y, 2)])], world=2)
+    document_ = document(G, [op("Exp", [x], [y], [later(y, 2)])], world=2)
     field = "WriteTensors" if is_written else "ReadTensors"
-    found = [f for f in found_in(tmp_path, [made]) if f[0] != "E0277"]
+    diagnostics = [f for f in found_in(tmp_path, [document_]) if f[0] != "E0277"]
     message = "ark.Exp: tensor 1 lies on rank 1, which only a proxy may"
-    assert found == [("E0278", f"net.rank0.json:Nodes[0].Op.{field}[0]", message)]
+    assert diagnostics == [("E0278", f"net.rank0.json:Nodes[0].Op.{field}[0]", message)]
 
 
-def test_contradictions_of_a_program_that_is_no_file_are_found() -> None:
-    made = cir.loads(_text(_chain(2)), format="ark")
-    text = api.show(made, generic=True)
+def test_contradictions_of_a_program_that_is_not_a_file_are_found() -> None:
+    result = cir.loads(_text(_chain(2)), format="ark")
+    text = api.show(result, generic=True)
     assert cir.verify(cir.loads(text, format="mlir")) == []
     doubled = text.replace("tensor_id = 3", "tensor_id = 0")
     assert [d.message for d in cir.verify(cir.loads(doubled, format="mlir"))] == ["two tensors have the number 0"]
     again = text.replace("result_id = 4", "result_id = 2")
     assert [d.message for d in cir.verify(cir.loads(again, format="mlir"))] == ["tensor 2 is given by two operations"]
     elsewhere = text.replace("buffer = 3 : i64, buffer_rank = -1", "buffer = 0 : i64, buffer_rank = 0")
-    found = cir.verify(cir.loads(elsewhere, format="mlir"))
-    assert [(d.code.id, d.where) for d in found] == [("E0273", "rank0.operations[3] 't3'.Buffer.Rank")]
-    assert found[0].message == "buffer 0 is stated with another 'Rank' than before"
+    diagnostics = cir.verify(cir.loads(elsewhere, format="mlir"))
+    assert [(d.code.id, d.where) for d in diagnostics] == [("E0273", "rank0.operations[3] 't3'.Buffer.Rank")]
+    assert diagnostics[0].message == "buffer 0 is stated with another 'Rank' than before"
 
 
 def test_a_program_as_text_is_checked_by_the_rules_of_its_format(tmp_path: Path) -> None:
     text = api.show(cir.loads(_text(_chain(2)), format="ark"), generic=True)
     (tmp_path / "net.mlir").write_text(text.replace("tensor_id = 3", "tensor_id = 0"))
-    _, found = cir.check(tmp_path / "net.mlir")
-    assert [(d.code.id, d.message) for d in found] == [("E0273", "two tensors have the number 0")]
+    _, diagnostics = cir.check(tmp_path / "net.mlir")
+    assert [(d.code.id, d.message) for d in diagnostics] == [("E0273", "two tensors have the number 0")]
 
 
 # -- memory
 
 
 def _memory(tmp_path: Path, ops: Sequence[Document], edges: Sequence[tuple[int, int]] | None = None) -> list[str]:
-    found = found_in(tmp_path, [document(G, ops, edges)])
-    return [f"{code} {where.partition(':')[2]}: {message}" for code, where, message in found]
+    diagnostics = found_in(tmp_path, [document(G, ops, edges)])
+    return [f"{code} {where.partition(':')[2]}: {message}" for code, where, message in diagnostics]
 
 
-def _half(number: int, offset: int, held: int = 0) -> Document:
-    return tensor(G, number, [2, 2], held=buffer(G, held), strides=[2, 4], offsets=[0, offset])
+def _half(number: int, offset: int, stored: int = 0) -> Document:
+    return tensor(G, number, [2, 2], held=buffer(G, stored), strides=[2, 4], offsets=[0, offset])
 
 
 def test_a_tensor_that_is_read_after_it_was_overwritten_is_reported(tmp_path: Path) -> None:
@@ -298,8 +298,8 @@ def test_nodes_that_use_the_same_bytes_without_edges_are_reported_once(tmp_path:
 def test_many_parts_of_one_buffer_are_looked_at_in_bounded_time(tmp_path: Path) -> None:
     """Columns of one array: each overlaps the span of every other one."""
     count = 1100
-    held = buffer(G, 0)
-    columns = [tensor(G, n, [2, 1], held=held, strides=[2, count], offsets=[0, n]) for n in range(count)]
+    holder = buffer(G, 0)
+    columns = [tensor(G, n, [2, 1], held=holder, strides=[2, count], offsets=[0, n]) for n in range(count)]
     ops = [op("ScalarAssign", [], [c], [later(c, count + n)], Value=("FLOAT", 0.5)) for n, c in enumerate(columns)]
     assert [line[:5] for line in _memory(tmp_path, ops)] in ([], ["W0277"])
 
@@ -317,5 +317,5 @@ def test_many_parts_of_one_buffer_are_looked_at_in_bounded_time(tmp_path: Path) 
 def test_texts_of_programs_end_in_findings(wrong: Callable[[str], str], code: str) -> None:
     text = api.show(cir.loads(_text(_chain(2)), format="ark"), generic=True)
     assert wrong(text) != text
-    found = cir.verify(cir.loads(wrong(text), format="mlir"))
-    assert code in {d.code.id for d in found}
+    diagnostics = cir.verify(cir.loads(wrong(text), format="mlir"))
+    assert code in {d.code.id for d in diagnostics}

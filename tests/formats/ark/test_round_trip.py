@@ -79,16 +79,16 @@ def test_operations_of_the_third_generation_come_back() -> None:
     packets = tensor(g, 2, [32], "UINT8", held=buffer(g, 2, 1, recv=[(-1, 3)]))
     source = tensor(g, 4, [4], held=buffer(g, 4, 1))
     scratch = tensor(g, 5, [32], "UINT8", held=buffer(g, 5, recv=[(1, 3)]))
-    peer = tensor(g, 6, [4], held=buffer(g, 6, 1))
+    other_rank = tensor(g, 6, [4], held=buffer(g, 6, 1))
     ops = [
         op("SendPacket", [x], [packets], [later(packets, 3)], Flag=("UINT32", 4294967295)),
         op("RecvPacket", [source, scratch], [y], [later(y, 7)], Flag=("UINT32", 1)),
         op("DeviceSync", [x], [x], [later(x, 8)], PeerNum=("INT", 1), Rank=("INT", 0)),
-        op("RecvReduceSend", [x, y], [x, peer], [later(x, 9)], NPeers=("UINT32", 1), Rank=("INT", 0)),
+        op("RecvReduceSend", [x, y], [x, other_rank], [later(x, 9)], NPeers=("UINT32", 1), Rank=("INT", 0)),
         op(
             "RecvReduceSendPacket",
             [x, scratch],
-            [x, peer],
+            [x, other_rank],
             [later(x, 10)],
             Flag=("UINT32", 2),
             NPeers=("UINT32", 1),
@@ -104,12 +104,12 @@ def test_operations_of_the_third_generation_come_back() -> None:
 def test_several_operations_of_a_node_and_order_of_edges_come_back() -> None:
     g = "v2"
     x, y, z = tensor(g, 0, [4]), tensor(g, 1, [4]), tensor(g, 3, [4])
-    made = document(g, [op("Exp", [x], [y], [later(y, 2)]), op("Exp", [later(y, 2)], [z], [later(z, 4)])])
-    made["Nodes"][0]["Ops"].append(made["Nodes"].pop()["Ops"][0])
-    made["Nodes"].append({**made["Nodes"][0], "Id": 1, "ProducerNodeIds": [0, 0]})
-    made["Nodes"][1]["Ops"] = [op("Relu", [later(z, 4)], [x], [later(x, 5)])]
-    made["Nodes"][0]["ConsumerNodeIds"] = [1, 0]
-    assert cir.dumps(_program(text(made, g))) == text(made, g)
+    document_ = document(g, [op("Exp", [x], [y], [later(y, 2)]), op("Exp", [later(y, 2)], [z], [later(z, 4)])])
+    document_["Nodes"][0]["Ops"].append(document_["Nodes"].pop()["Ops"][0])
+    document_["Nodes"].append({**document_["Nodes"][0], "Id": 1, "ProducerNodeIds": [0, 0]})
+    document_["Nodes"][1]["Ops"] = [op("Relu", [later(z, 4)], [x], [later(x, 5)])]
+    document_["Nodes"][0]["ConsumerNodeIds"] = [1, 0]
+    assert cir.dumps(_program(text(document_, g))) == text(document_, g)
 
 
 def test_views_of_one_buffer_keep_strides_and_offsets() -> None:
@@ -150,9 +150,9 @@ def test_folder_of_files_is_a_program(tmp_path: Path) -> None:
 
 def test_missing_rank_is_reported(tmp_path: Path) -> None:
     (tmp_path / "net.rank0.json").write_bytes(text(exchange("v3", 0), "v3"))
-    module, found = cir.check(tmp_path / "net.rank0.json")
-    assert [d.code.id for d in found] == ["E0277"]
-    assert "'net.rank1.json'" in found[0].message
+    module, diagnostics = cir.check(tmp_path / "net.rank0.json")
+    assert [d.code.id for d in diagnostics] == ["E0277"]
+    assert "'net.rank1.json'" in diagnostics[0].message
     assert module is not None
     assert list(module.symbols) == ["rank0"]
 
@@ -172,8 +172,8 @@ def test_ranks_are_written_beside_the_first_one(name: str, tmp_path: Path) -> No
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["net.rank0.ark.json", "net.rank1.ark.json"]
 
 
-def test_what_is_no_file_is_no_file_of_a_rank(tmp_path: Path) -> None:
+def test_what_is_not_a_file_is_not_a_file_of_a_rank(tmp_path: Path) -> None:
     (tmp_path / "a.rank0.json").write_bytes(text(exchange("v3", 0), "v3"))
     (tmp_path / "a.rank1.json").mkdir()
-    _, (found,) = cir.check(tmp_path / "a.rank0.json")
-    assert "'a.rank1.json' is missing" in found.message
+    _, (diagnostic,) = cir.check(tmp_path / "a.rank0.json")
+    assert "'a.rank1.json' is missing" in diagnostic.message

@@ -18,8 +18,8 @@ def _program(random: Random) -> list[list[Document]]:
     world = random.randint(2, 4)
     ops: list[list[Document]] = [[] for _ in range(world)]
 
-    def add(rank: int, made: Document) -> None:
-        ops[rank].insert(random.randint(max(0, len(ops[rank]) - 2), len(ops[rank])), made)
+    def add(rank: int, document: Document) -> None:
+        ops[rank].insert(random.randint(max(0, len(ops[rank]) - 2), len(ops[rank])), document)
 
     for n in range(random.randint(1, 6)):
         source, destination = random.sample(range(world), 2)
@@ -42,15 +42,15 @@ def _ends(module: cir.Module) -> bool:
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_ranks_wait_for_ever_if_and_only_if_it_is_found(tmp_path: Path, part: int) -> None:
+def test_ranks_wait_forever_if_and_only_if_it_is_found(tmp_path: Path, part: int) -> None:
     seen: set[bool] = set()
     for seed in range(part * 20, part * 20 + 20):
         ops = _program(Random(seed))
-        module, found = cir.check(write(tmp_path, documents(ops)))
+        module, diagnostics = cir.check(write(tmp_path, documents(ops)))
         assert module is not None
-        errors = {d.code.id for d in found if d.is_error}
+        errors = {d.code.id for d in diagnostics if d.is_error}
         assert errors <= {"E0280"}
         ends = _ends(module)
-        assert ends is not bool(errors), (seed, [str(d) for d in found])
+        assert ends is not bool(errors), (seed, [str(d) for d in diagnostics])
         seen.add(ends)
     assert seen == {True, False}

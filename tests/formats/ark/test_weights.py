@@ -67,21 +67,21 @@ def test_inputs_of_one_name_are_distinguished(tmp_path: Path) -> None:
     (tmp_path / "net.ark.safetensors").unlink()
     (function,) = cir.summarize(cir.load(path)).functions
     assert [port.name for port in function.inputs] == ["x", "x_2"]
-    (found,) = cir.run(cir.load(path), weights).values()
-    np.testing.assert_array_equal(found, total)
+    (result,) = cir.run(cir.load(path), weights).values()
+    np.testing.assert_array_equal(result, total)
 
 
 def test_without_weights_all_tensors_are_inputs(tmp_path: Path) -> None:
     assert _names(_rank(_files(tmp_path))) == (["x", "w"], ["x", "w"])
 
 
-def test_a_tensor_with_weights_is_no_input(tmp_path: Path) -> None:
+def test_a_tensor_with_weights_is_not_an_input(tmp_path: Path) -> None:
     rank = _rank(_files(tmp_path, {"w": W}))
     assert _names(rank) == (["x", "w"], ["x"])
-    held = rank.initial[1].owner
-    assert isinstance(held, ark.VirtualTensor)
-    assert held.content is not None
-    assert np.array_equal(held.content.array(), W)
+    stored = rank.initial[1].owner
+    assert isinstance(stored, ark.VirtualTensor)
+    assert stored.content is not None
+    assert np.array_equal(stored.content.array(), W)
 
 
 def test_a_tensor_without_a_name_is_known_by_its_number(tmp_path: Path) -> None:
@@ -90,12 +90,12 @@ def test_a_tensor_without_a_name_is_known_by_its_number(tmp_path: Path) -> None:
 
 def test_weights_and_file_come_back(tmp_path: Path) -> None:
     path = _files(tmp_path, {"w": W})
-    made = tmp_path / "made"
-    made.mkdir()
-    cir.save(cir.load(path), made / "new.ark.json")
-    assert (made / "new.ark.json").read_bytes() == path.read_bytes()
-    assert (made / "new.ark.safetensors").read_bytes() == (tmp_path / "net.ark.safetensors").read_bytes()
-    assert sorted(p.name for p in made.iterdir()) == ["new.ark.json", "new.ark.safetensors"]
+    result = tmp_path / "made"
+    result.mkdir()
+    cir.save(cir.load(path), result / "new.ark.json")
+    assert (result / "new.ark.json").read_bytes() == path.read_bytes()
+    assert (result / "new.ark.safetensors").read_bytes() == (tmp_path / "net.ark.safetensors").read_bytes()
+    assert sorted(p.name for p in result.iterdir()) == ["new.ark.json", "new.ark.safetensors"]
 
 
 def test_a_program_is_written_over_itself(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_weights_that_do_not_fit_are_refused(
     assert error.value.diagnostics[0].file == str(tmp_path / "net.ark.safetensors")
 
 
-def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_archive_is_refused(tmp_path: Path) -> None:
     path = _files(tmp_path)
     (tmp_path / "net.ark.safetensors").write_bytes(b"\xff" * 20)
     with pytest.raises(cir.DiagnosticError) as error:

@@ -59,12 +59,12 @@ def _classes(package: str, text: str) -> dict[str, Any]:
     file = descriptor_pb2.FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto2")
     for line in filter(None, text.replace("\n  ", " ").splitlines()):
         name, *fields = line.split()
-        made = file.message_type.add(name=name)
+        result = file.message_type.add(name=name)
         for field in fields:
             key, _, rest = field.partition("=")
             number, _, kind = rest.partition(":")
             label = kinds.LABEL_REPEATED if kind.startswith("*") else kinds.LABEL_OPTIONAL
-            added = made.field.add(name=key, number=int(number), label=label)
+            added = result.field.add(name=key, number=int(number), label=label)
             bare = kind.removeprefix("*")
             if bare[0].islower():
                 added.type = kinds.Type.Value(f"TYPE_{bare.upper()}")

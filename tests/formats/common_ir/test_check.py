@@ -26,13 +26,13 @@ def node(op_type: str, inputs: str, outputs: str, **more: Json) -> Mapping[str, 
 
 def graph(*nodes: Json, **more: Json) -> dict[str, Json]:
     nodes_ = nodes or (node("Relu", "x", "y", name="n"),)
-    made: dict[str, Json] = {"node": nodes_, "name": "g", "doc_string": "A graph.", "input": [vector("x")]}
-    return {**made, "output": [vector("y")], **more}
+    result: dict[str, Json] = {"node": nodes_, "name": "g", "doc_string": "A graph.", "input": [vector("x")]}
+    return {**result, "output": [vector("y")], **more}
 
 
-def model(made: Json, **more: Json) -> dict[str, Json]:
+def model(graph: Json, **more: Json) -> dict[str, Json]:
     about: dict[str, Json] = {"ir_version": 10, "domain": "com.example", "model_version": 1, "common_ir_version": 1}
-    return {"ModelProto": {**about, "graph": made, "opset_import": [{"domain": "", "version": 22}], **more}}
+    return {"ModelProto": {**about, "graph": graph, "opset_import": [{"domain": "", "version": 22}], **more}}
 
 
 def library(name: str, op_type: str = "Relu", **more: Json) -> Json:
@@ -66,13 +66,13 @@ def test_an_output_without_a_type_is_reported_though_its_type_follows(path: Path
 
 
 def test_two_outputs_of_one_name_are_reported(path: Path) -> None:
-    found = reported(path, model(graph(output=[vector("y"), vector("y")])))
-    assert found == ["E0255 CIR14: 'y' is the name of two outputs @ graph"]
+    diagnostics = reported(path, model(graph(output=[vector("y"), vector("y")])))
+    assert diagnostics == ["E0255 CIR14: 'y' is the name of two outputs @ graph"]
 
 
 def test_two_nodes_that_give_one_value_are_reported_once(path: Path) -> None:
-    found = reported(path, model(graph(node("Relu", "x", "y", name="n"), node("Abs", "x", "y", name="m"))))
-    assert found == ["E0402 'y' is defined twice @ graph.node[1] 'm'"]
+    diagnostics = reported(path, model(graph(node("Relu", "x", "y", name="n"), node("Abs", "x", "y", name="m"))))
+    assert diagnostics == ["E0402 'y' is defined twice @ graph.node[1] 'm'"]
 
 
 def test_a_version_of_the_specification_that_is_not_stated_is_reported(path: Path) -> None:
@@ -90,8 +90,8 @@ def test_model_version_zero_is_stated(path: Path) -> None:
 @pytest.mark.parametrize("outputs", [[], [""]], ids=["none", "no name"])
 def test_a_node_that_names_no_output_is_reported(outputs: Json, path: Path) -> None:
     idle = {**node("Relu", "x", "", name="idle"), "output": outputs}
-    found = reported(path, model(graph(node("Relu", "x", "y", name="n"), idle)))
-    assert found == ["W0255 CIR2: a node of onnx.Relu has no output @ graph.node[1] 'idle'"]
+    diagnostics = reported(path, model(graph(node("Relu", "x", "y", name="n"), idle)))
+    assert diagnostics == ["W0255 CIR2: a node of onnx.Relu has no output @ graph.node[1] 'idle'"]
 
 
 @pytest.mark.parametrize(
@@ -119,8 +119,8 @@ def test_places_of_sparse_constants_are_checked(places: list[int], expected: lis
         "indices": {"data_type": "INT64", "dims": [2], "int64_data": places},
         "dims": [4],
     }
-    made = graph(node("Add", "x w", "y"), sparse_initializer=[sparse], input=[vector("x")])
-    assert reported(path, model(made)) == expected
+    result = graph(node("Add", "x w", "y"), sparse_initializer=[sparse], input=[vector("x")])
+    assert reported(path, model(result)) == expected
 
 
 def test_a_reference_to_an_attribute_that_the_function_lacks_is_reported(path: Path) -> None:
@@ -133,15 +133,15 @@ def test_a_reference_to_an_attribute_that_the_function_lacks_is_reported(path: P
         "node": [node("LeakyRelu", "p", "q", attribute=[reference])],
         "attr": [{"name": "slopes", "f": 0.5, "type": "FLOAT"}],
     }
-    made = graph(node("F", "x", "y", input_arg_count=[1]), function=[function])
+    result = graph(node("F", "x", "y", input_arg_count=[1]), function=[function])
     text = "attribute 'alpha' refers to 'slope', and function 'F' has no such attribute"
-    assert reported(path, model(made)) == [f"E0505 {text} @ graph.function 'F'.node[0] 'q'"]
+    assert reported(path, model(result)) == [f"E0505 {text} @ graph.function 'F'.node[0] 'q'"]
     with pytest.raises(DiagnosticError, match=text):
         cir.run(cir.load(path))
 
 
-@pytest.mark.parametrize(("stated", "held"), [("FLOAT", []), ("INT", ["E0505"])])
-def test_a_reference_to_an_attribute_of_another_kind_is_reported(path: Path, stated: str, held: list[str]) -> None:
+@pytest.mark.parametrize(("declared", "stored"), [("FLOAT", []), ("INT", ["E0505"])])
+def test_a_reference_to_an_attribute_of_another_kind_is_reported(path: Path, declared: str, stored: list[str]) -> None:
     """As by onnxruntime for functions of ONNX models; without the check an integer computes as a number."""
     reference = {"name": "alpha", "ref_attr_name": "slope", "type": "FLOAT"}
     function = {
@@ -151,15 +151,15 @@ def test_a_reference_to_an_attribute_of_another_kind_is_reported(path: Path, sta
         "node": [node("LeakyRelu", "p", "q", attribute=[reference])],
         "attr": [
             {"name": "slope", "f": 0.5, "type": "FLOAT"}
-            if stated == "FLOAT"
+            if declared == "FLOAT"
             else {"name": "slope", "i": 3, "type": "INT"}
         ],
     }
-    found = reported(path, model(graph(node("F", "x", "y", input_arg_count=[1]), function=[function])))
-    assert [f.split()[0] for f in found] == held
-    if held:
+    diagnostics = reported(path, model(graph(node("F", "x", "y", input_arg_count=[1]), function=[function])))
+    assert [f.split()[0] for f in diagnostics] == stored
+    if stored:
         text = "LeakyRelu: attribute 'alpha' is FLOAT, and refers to 'slope' of the function, which is INT"
-        assert found == [f"E0505 {text} @ graph.function 'F'.node[0] 'q'"]
+        assert diagnostics == [f"E0505 {text} @ graph.function 'F'.node[0] 'q'"]
         with pytest.raises(DiagnosticError, match=text):
             cir.load(path)
 
@@ -170,11 +170,11 @@ def test_two_wildcards_in_a_shape_are_reported_of_graphs_and_functions(path: Pat
     text = (
         "'f32[*, m*]' is not a type: a shape has at most one wildcard, or what names stand for would not be determined"
     )
-    (found,) = reported(path, model(graph(node("Relu", "x", "y"), input=[open_])))
-    assert found == f"E0255 CIR37: 'x': {text} @ graph"
+    (diagnostic,) = reported(path, model(graph(node("Relu", "x", "y"), input=[open_])))
+    assert diagnostic == f"E0255 CIR37: 'x': {text} @ graph"
     function = {"name": "F", "input_params": [open_], "output_params": [vector("q")], "node": [node("Relu", "x", "q")]}
-    found = reported(path, model(graph(function=[function])))
-    assert [f.split(":")[0] for f in found] == ["E0255 CIR37"]
+    diagnostic = reported(path, model(graph(function=[function])))
+    assert [f.split(":")[0] for f in diagnostic] == ["E0255 CIR37"]
 
 
 @pytest.mark.parametrize(
@@ -189,10 +189,10 @@ def test_two_wildcards_in_a_shape_are_reported_of_graphs_and_functions(path: Pat
         ),
     ],
 )
-def test_what_is_no_document_is_reported_as_what_it_is(path: Path, text: str, expected: str, help: str | None) -> None:
+def test_what_is_not_a_document_is_reported(path: Path, text: str, expected: str, help: str | None) -> None:
     path.write_text(text)
-    (found,) = cir.check(path)[1]
-    assert (found.code.id, found.message, found.help) == ("E0250", expected, help)
+    (diagnostic,) = cir.check(path)[1]
+    assert (diagnostic.code.id, diagnostic.message, diagnostic.help) == ("E0250", expected, help)
 
 
 def test_a_part_of_a_binary_file_is_one_of_common_ir(tmp_path: Path) -> None:
@@ -215,21 +215,23 @@ def test_a_model_without_a_graph_is_refused(path: Path) -> None:
 
 
 def test_a_node_with_too_many_inputs_is_not_called_undeclared_too(path: Path) -> None:
-    found = reported(path, model(graph(node("Relu", "x x", "y", name="n"))))
-    assert found == ["E0502 Relu takes 1 inputs, found 2 @ graph.node[0] 'n'"]
+    diagnostics = reported(path, model(graph(node("Relu", "x x", "y", name="n"))))
+    assert diagnostics == ["E0502 Relu takes 1 inputs, found 2 @ graph.node[0] 'n'"]
 
 
 def test_a_weight_that_cannot_be_read_is_not_called_missing_too(path: Path) -> None:
     weight = {"name": "w", "data_type": "FLOAT", "dims": [2], "float_data": [1.0]}
-    found = reported(path, model(graph(node("Add", "x w", "y"), initializer=[weight])))
-    assert found == ["E0207 tensor<2xf32> takes 8 bytes, found 4 @ graph.initializer 'w'"]
+    diagnostics = reported(path, model(graph(node("Add", "x w", "y"), initializer=[weight])))
+    assert diagnostics == ["E0207 tensor<2xf32> takes 8 bytes, found 4 @ graph.initializer 'w'"]
 
 
 def test_what_nothing_defines_is_reported_once(path: Path) -> None:
-    found = reported(path, model(graph(node("Relu", "q", "y", name="n"))))
-    assert found == ["E0255 CIR20: 'q' is not an output of a node, an input or an initializer @ graph.node[0] 'n'"]
-    found = reported(path, model(graph(output=[vector("z")])))
-    assert found == ["E0255 CIR20: 'z' is not an output of a node, an input or an initializer @ graph.outputs"]
+    diagnostics = reported(path, model(graph(node("Relu", "q", "y", name="n"))))
+    assert diagnostics == [
+        "E0255 CIR20: 'q' is not an output of a node, an input or an initializer @ graph.node[0] 'n'"
+    ]
+    diagnostics = reported(path, model(graph(output=[vector("z")])))
+    assert diagnostics == ["E0255 CIR20: 'z' is not an output of a node, an input or an initializer @ graph.outputs"]
 
 
 # -- libraries that are imported
@@ -242,8 +244,8 @@ def calling(called: str, *imports: str) -> Json:
 def test_calls_into_a_library_that_is_missing_are_not_reported_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(path.parent)
     path.write_text(json.dumps(calling("com.example.a.F", "a.cir.json")))
-    (found,) = cir.check(path.name)[1]
-    assert str(found) == (
+    (diagnostic,) = cir.check(path.name)[1]
+    assert str(diagnostic) == (
         "error[E0252]: the library 'a.cir.json' is not found\n"
         "  --> m.cir.json\n"
         "   = looked for: a.cir.json\n"
@@ -252,21 +254,21 @@ def test_calls_into_a_library_that_is_missing_are_not_reported_too(path: Path, m
 
 
 def test_other_calls_are_reported_when_a_library_is_missing(path: Path) -> None:
-    found = reported(path, calling("Foo", "a.cir.json"))
-    assert found[1:] == ["E0255 CIR30: the operator 'Foo' is not declared @ graph.node[0] 'n'"]
+    diagnostics = reported(path, calling("Foo", "a.cir.json"))
+    assert diagnostics[1:] == ["E0255 CIR30: the operator 'Foo' is not declared @ graph.node[0] 'n'"]
 
 
 def test_a_library_has_to_import_what_it_uses(path: Path) -> None:
     (path.parent / "a.cir.json").write_text(json.dumps(library("a", "com.example.b.F")))
     (path.parent / "b.cir.json").write_text(json.dumps(library("b")))
-    found = reported(path, calling("com.example.a.F", "a.cir.json", "b.cir.json"))
+    diagnostics = reported(path, calling("com.example.a.F", "a.cir.json", "b.cir.json"))
     text = "CIR30: the operator 'com.example.b.F' is of a library that this file does not import"
-    assert found == [f"E0255 {text} @ com.example.a.function 'F'.node[0] 'q'"]
+    assert diagnostics == [f"E0255 {text} @ com.example.a.function 'F'.node[0] 'q'"]
 
 
 def test_a_library_of_a_dialect_that_is_none_is_reported(path: Path) -> None:
-    found = reported(path, model(graph(imported_libraries=["commonir:cores"])))
-    assert found == ["E0252 the library 'commonir:cores' is not found: no dialect is called 'cores' @ "]
+    diagnostics = reported(path, model(graph(imported_libraries=["commonir:cores"])))
+    assert diagnostics == ["E0252 the library 'commonir:cores' is not found: no dialect is called 'cores' @ "]
 
 
 @pytest.mark.slow
@@ -282,8 +284,8 @@ def test_a_digest_may_have_capital_letters_and_must_have_all_digits(path: Path) 
     (path.parent / "a.cir.json").write_bytes(content)
     digest = sha256(content).hexdigest()
     assert reported(path, calling("com.example.a.F", f"a.cir.json#sha256={digest.upper()}")) == []
-    found = reported(path, calling("com.example.a.F", f"a.cir.json#sha256={digest[:60]}"))
-    assert found == [f"E0306 the import of 'a.cir.json' has a digest that is none: '{digest[:60]}' @ "]
+    diagnostics = reported(path, calling("com.example.a.F", f"a.cir.json#sha256={digest[:60]}"))
+    assert diagnostics == [f"E0306 the import of 'a.cir.json' has a digest that is none: '{digest[:60]}' @ "]
 
 
 @pytest.mark.parametrize("uri", ["", "/etc/nn.cir"])

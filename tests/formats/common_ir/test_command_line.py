@@ -76,14 +76,14 @@ def test_shapes_that_wildcards_correlate_must_agree(cir: Any, shape: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "declared", "given"),
+    ("name", "declared", "inputs"),
     [
         ("Same", [["m*"], ["m*"]], [[2, 3], [3, 2]]),
         ("OneFewer", [["n", "m*"], ["m*"]], [[4, 3], [4]]),
         ("Contracted", [["*", "n"], ["n", "*"]], [[2, 3], [2, 3]]),
     ],
 )
-def test_sizes_that_contradict_a_declaration_are_found(cir: Any, name: str, declared: Any, given: Any) -> None:
+def test_sizes_that_contradict_a_declaration_are_found(cir: Any, name: str, declared: Any, inputs: Any) -> None:
     """The specification's own examples of correlated shapes, each with sizes that do not correlate."""
 
     def kind(dims: list[Any]) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def test_sizes_that_contradict_a_declaration_are_found(cir: Any, name: str, decl
 
     about = {"ir_version": 10, "domain": "com.example", "model_version": 1, "common_ir_version": 1}
     right = {"Same": [[2, 3], [2, 3]], "OneFewer": [[4, 3], [3]], "Contracted": [[2, 3], [3, 2]]}
-    Path("wrong.cir.json").write_text(json.dumps({"ModelProto": {**about, "graph": graph(given)}}))
+    Path("wrong.cir.json").write_text(json.dumps({"ModelProto": {**about, "graph": graph(inputs)}}))
     Path("right.cir.json").write_text(json.dumps({"ModelProto": {**about, "graph": graph(right[name])}}))
     assert cir("check", "right.cir.json").status == 0
     done = cir("check", "wrong.cir.json")
@@ -129,7 +129,7 @@ def test_an_onnx_file_converts_to_common_ir_and_back(cir: Any) -> None:
     assert cir("check", "b.cir").codes == []
 
 
-def test_a_library_is_no_program(cir: Any) -> None:
+def test_a_library_is_not_a_program(cir: Any) -> None:
     assert cir("check", "libraries/layers.cir.json").status == 0
     assert cir("run", "libraries/layers.cir.json").status != 0
     assert cir("convert", "libraries/layers.cir.json", "-o", "o.onnx").status != 0

@@ -68,9 +68,9 @@ INPUTS = [_named("p", _type("BOOL")), _named("a", VECTOR), _named("b", VECTOR)]
 def test_cond_runs_one_of_two_functions_on_its_inputs(tmp_path: Path) -> None:
     module = _load(tmp_path, [_cond(on_true="Twice", on_false="Negated")], INPUTS, [_named("c", VECTOR)], BRANCHES)
     assert [str(d) for d in cir.verify(module) if d.is_error] == []
-    given = {"a": np.array([1, 2], np.float32), "b": np.array([3, 4], np.float32)}
-    assert cir.run(module, {"p": np.array(True), **given})["c"].tolist() == [2, 4]
-    assert cir.run(module, {"p": np.array(False), **given})["c"].tolist() == [-3, -4]
+    inputs = {"a": np.array([1, 2], np.float32), "b": np.array([3, 4], np.float32)}
+    assert cir.run(module, {"p": np.array(True), **inputs})["c"].tolist() == [2, 4]
+    assert cir.run(module, {"p": np.array(False), **inputs})["c"].tolist() == [-3, -4]
 
 
 def test_while_runs_a_function_on_variables_and_constants_as_long_as_another_says(tmp_path: Path) -> None:
@@ -85,9 +85,9 @@ def test_while_runs_a_function_on_variables_and_constants_as_long_as_another_say
     inputs = [_named("x", scalar), _named("most", scalar)]
     module = _load(tmp_path, [loop], inputs, [_named("y", scalar)], functions)
     assert [str(d) for d in cir.verify(module) if d.is_error] == []
-    given = {"x": np.array(1, np.float32), "most": np.array(7, np.float32)}
-    assert cir.run(module, given)["y"].tolist() == 8
-    assert cir.run(module, {**given, "x": np.array(9, np.float32)})["y"].tolist() == 9
+    arguments = {"x": np.array(1, np.float32), "most": np.array(7, np.float32)}
+    assert cir.run(module, arguments)["y"].tolist() == 8
+    assert cir.run(module, {**arguments, "x": np.array(9, np.float32)})["y"].tolist() == 9
 
 
 @pytest.mark.parametrize(

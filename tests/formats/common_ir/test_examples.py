@@ -79,12 +79,12 @@ EXPECTED["bundled"] = EXPECTED["imports"]
 _ONLY_DECLARED = {"argument_counts", "attribute_kinds", "data_types"}
 
 
-def assert_close(made: Arrays, expected: Arrays, rtol: float = 1e-6) -> None:
-    assert made.keys() == expected.keys()
-    for key, wanted in expected.items():
-        assert made[key].dtype == wanted.dtype, key
+def assert_close(result: Arrays, expected: Arrays, rtol: float = 1e-6) -> None:
+    assert result.keys() == expected.keys()
+    for key, expected_value in expected.items():
+        assert result[key].dtype == expected_value.dtype, key
         # Complex numbers hold all others here.
-        pair = made[key].astype(np.complex128), wanted.astype(np.complex128)
+        pair = result[key].astype(np.complex128), expected_value.astype(np.complex128)
         np.testing.assert_allclose(*pair, rtol=rtol, err_msg=key)
 
 
@@ -98,9 +98,9 @@ def test_every_example_is_run_or_has_no_meaning() -> None:
 
 @pytest.mark.parametrize("path", [*FILES, *LIBRARIES], ids=name_of)
 def test_the_example_has_no_findings(path: Path) -> None:
-    module, found = api.check(path)
+    module, diagnostics = api.check(path)
     assert module is not None
-    assert [str(d) for d in found] == []
+    assert [str(d) for d in diagnostics] == []
 
 
 @pytest.mark.parametrize("engine", ["numpy", "reference"])
@@ -124,19 +124,21 @@ def test_the_example_computes_the_same_after_a_round_trip(name: str, suffix: str
 def test_the_text_of_the_example_says_everything(path: Path, tmp_path: Path) -> None:
     module = cir.load(path)
     cir.save(module, tmp_path / "m.mlir", format="mlir")
-    again, found = api.check(tmp_path / "m.mlir")
+    again, diagnostics = api.check(tmp_path / "m.mlir")
     assert again is not None
-    assert [str(d) for d in found] == []
+    assert [str(d) for d in diagnostics] == []
     assert dumps(again, is_json=True) == dumps(module, is_json=True)
 
 
 def test_the_examples_are_what_the_script_makes(tmp_path: Path) -> None:
     shutil.copy(EXAMPLES / "make_examples.py", tmp_path)
     runpy.run_path(str(tmp_path / "make_examples.py"), run_name="__main__")
-    made = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.*") if path.suffix != ".py")
-    kept = sorted(path.relative_to(EXAMPLES) for path in EXAMPLES.rglob("*.*") if path.suffix not in (".py", ".md"))
-    assert made == kept
-    for path in made:
+    result = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.*") if path.suffix != ".py")
+    preserved = sorted(
+        path.relative_to(EXAMPLES) for path in EXAMPLES.rglob("*.*") if path.suffix not in (".py", ".md")
+    )
+    assert result == preserved
+    for path in result:
         assert (tmp_path / path).read_bytes() == (EXAMPLES / path).read_bytes(), path
 
 

@@ -68,15 +68,15 @@ CASES = {
 
 
 def _findings(path: Path, *, runs: bool) -> list[Diagnostic]:
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     try:
-        module = cir.load(path, findings=found, lenient=True)
-        found.extend(cir.verify(module))
+        module = cir.load(path, findings=diagnostics, lenient=True)
+        diagnostics.extend(cir.verify(module))
         if runs:
             cir.run(module)
     except DiagnosticError as error:
-        found.extend(error.diagnostics)
-    return list(found)
+        diagnostics.extend(error.diagnostics)
+    return list(diagnostics)
 
 
 @pytest.mark.parametrize("label", CASES)
@@ -84,10 +84,10 @@ def test_breaking(label: str, tmp_path: Path) -> None:
     make, code, message = CASES[label]
     path = tmp_path / "model.cir.json"
     path.write_bytes(make(tmp_path))
-    found = [d for d in _findings(path, runs=label == "CIR27") if message in d.message]
-    assert found
-    assert found[0].code.id == code
-    assert BY_LABEL[label].code is None or BY_LABEL[label].code is found[0].code
+    diagnostics = [d for d in _findings(path, runs=label == "CIR27") if message in d.message]
+    assert diagnostics
+    assert diagnostics[0].code.id == code
+    assert BY_LABEL[label].code is None or BY_LABEL[label].code is diagnostics[0].code
 
 
 def test_every_rule_that_only_files_break_has_a_case() -> None:

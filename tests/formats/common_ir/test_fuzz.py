@@ -47,8 +47,8 @@ def places(document: Any) -> Iterator[tuple[Any, Any]]:
 def damage(document: Any, draw: random.Random) -> None:
     """Changes, removes, repeats or exchanges values of a document."""
     for _ in range(draw.randint(1, 3)):
-        found = [(holder, key) for holder, key in places(document) if holder is not document]
-        holder, key = draw.choice(found)
+        result = [(holder, key) for holder, key in places(document) if holder is not document]
+        holder, key = draw.choice(result)
         match draw.randrange(5):
             case 0:
                 del holder[key]
@@ -59,7 +59,7 @@ def damage(document: Any, draw: random.Random) -> None:
             case 2 if isinstance(holder[key], list):
                 holder[key] = holder[key] * 2
             case 3:
-                other, name = draw.choice(found)
+                other, name = draw.choice(result)
                 holder[key] = copy.deepcopy(other[name])
             case _ if isinstance(holder[key], list):
                 draw.shuffle(holder[key])
@@ -85,12 +85,12 @@ def survives(path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("fuzz")
-    (made / "libraries").mkdir()
+    result = tmp_path_factory.mktemp("fuzz")
+    (result / "libraries").mkdir()
     for path in (EXAMPLES / "libraries").iterdir():
-        (made / "libraries" / path.name).write_bytes(path.read_bytes())
-    (made / "weights.safetensors").write_bytes((EXAMPLES / "weights.safetensors").read_bytes())
-    return made
+        (result / "libraries" / path.name).write_bytes(path.read_bytes())
+    (result / "weights.safetensors").write_bytes((EXAMPLES / "weights.safetensors").read_bytes())
+    return result
 
 
 @pytest.mark.slow

@@ -65,8 +65,8 @@ def names(module: Module | None) -> list[str]:
     return [op.sym_name for op in module.body.operations if isinstance(op, common_ir.Library)]
 
 
-def messages(found: Sequence[Diagnostic]) -> list[str]:
-    return [d.message for d in found]
+def messages(diagnostics: Sequence[Diagnostic]) -> list[str]:
+    return [d.message for d in diagnostics]
 
 
 # -- files
@@ -76,8 +76,8 @@ def test_imports_are_transitive_and_come_before_those_that_need_them(folder: Pat
     (folder / "libs" / "a.cir.json").write_text(library("a", ["b.cir.json"]))
     (folder / "libs" / "b.cir.json").write_text(library("b", ["../c.cir.json"]))
     (folder / "c.cir.json").write_text(library("c"))
-    module, found = opened(folder, ["libs/a.cir.json"])
-    assert messages(found) == []
+    module, diagnostics = opened(folder, ["libs/a.cir.json"])
+    assert messages(diagnostics) == []
     assert names(module) == ["com.example.c", "com.example.b", "com.example.a"]
 
 
@@ -90,15 +90,15 @@ def test_a_library_that_is_imported_twice_is_there_once(folder: Path) -> None:
 
 
 def test_a_library_that_is_missing_is_reported_with_what_was_tried(folder: Path) -> None:
-    module, (found,) = opened(folder, ["libs/a.cir"], library_path=(str(folder / "elsewhere"),))
+    module, (diagnostic,) = opened(folder, ["libs/a.cir"], library_path=(str(folder / "elsewhere"),))
     assert module is not None
-    assert found.code.id == "E0252"
-    assert found.message == "the library 'libs/a.cir' is not found"
-    assert found.notes == (
+    assert diagnostic.code.id == "E0252"
+    assert diagnostic.message == "the library 'libs/a.cir' is not found"
+    assert diagnostic.notes == (
         f"looked for: {folder / 'libs' / 'a.cir'}",
         f"looked for: {folder / 'elsewhere' / 'libs' / 'a.cir'}",
     )
-    assert found.file == str(folder / "main.cir.json")
+    assert diagnostic.file == str(folder / "main.cir.json")
 
 
 def test_the_library_path_is_looked_at_after_the_folder_of_the_model(folder: Path) -> None:
@@ -108,25 +108,25 @@ def test_the_library_path_is_looked_at_after_the_folder_of_the_model(folder: Pat
     (shared / "b.cir.json").write_text(library("b"))
     (folder / "c.cir.json").write_text(library("c"))
     (shared / "c.cir.json").write_text(library("other"))
-    module, found = opened(folder, ["a.cir.json", "c.cir.json"], library_path=(str(shared),))
-    assert messages(found) == []
+    module, diagnostics = opened(folder, ["a.cir.json", "c.cir.json"], library_path=(str(shared),))
+    assert messages(diagnostics) == []
     assert names(module) == ["com.example.b", "com.example.a", "com.example.c"]
 
 
 @pytest.mark.parametrize("path", ["../a.cir.json", "libs/../../a.cir.json", "/etc/passwd", "libs\\a.cir.json", ""])
 def test_a_path_that_leads_out_of_the_folder_is_refused(folder: Path, path: str) -> None:
     (folder.parent / "a.cir.json").write_text(library("a"))
-    module, (found,) = opened(folder, [path])
-    assert found.code.id == "E0301"
+    module, (diagnostic,) = opened(folder, [path])
+    assert diagnostic.code.id == "E0301"
     assert names(module) == []
 
 
 def test_a_link_is_refused(folder: Path) -> None:
     (folder.parent / "a.cir.json").write_text(library("a"))
     (folder / "a.cir.json").symlink_to(folder.parent / "a.cir.json")
-    _, (found,) = opened(folder, ["a.cir.json"])
-    assert found.code.id == "E0301"
-    assert "symbolic link" in found.message
+    _, (diagnostic,) = opened(folder, ["a.cir.json"])
+    assert diagnostic.code.id == "E0301"
+    assert "symbolic link" in diagnostic.message
 
 
 def test_a_library_in_the_library_path_cannot_leave_it(folder: Path) -> None:
@@ -134,57 +134,57 @@ def test_a_library_in_the_library_path_cannot_leave_it(folder: Path) -> None:
     shared.mkdir()
     (shared / "a.cir.json").write_text(library("a", ["../model/libs/b.cir.json"]))
     (folder / "libs" / "b.cir.json").write_text(library("b"))
-    _, (found,) = opened(folder, ["a.cir.json"], library_path=(str(shared),))
-    assert (found.code.id, found.file) == ("E0301", str(shared / "a.cir.json"))
+    _, (diagnostic,) = opened(folder, ["a.cir.json"], library_path=(str(shared),))
+    assert (diagnostic.code.id, diagnostic.file) == ("E0301", str(shared / "a.cir.json"))
 
 
 def test_a_cycle_is_reported_as_a_whole(folder: Path) -> None:
     (folder / "libs" / "a.cir.json").write_text(library("a", ["b.cir.json"]))
     (folder / "libs" / "b.cir.json").write_text(library("b", ["c.cir.json"]))
     (folder / "libs" / "c.cir.json").write_text(library("c", ["a.cir.json"]))
-    _, (found,) = opened(folder, ["libs/a.cir.json"])
-    assert found.code.id == "E0253"
-    assert found.notes == ("libs/a.cir.json -> libs/b.cir.json -> libs/c.cir.json -> libs/a.cir.json",)
-    assert found.file == str(folder / "libs" / "c.cir.json")
+    _, (diagnostic,) = opened(folder, ["libs/a.cir.json"])
+    assert diagnostic.code.id == "E0253"
+    assert diagnostic.notes == ("libs/a.cir.json -> libs/b.cir.json -> libs/c.cir.json -> libs/a.cir.json",)
+    assert diagnostic.file == str(folder / "libs" / "c.cir.json")
 
 
 def test_a_library_that_imports_itself_is_a_circle(folder: Path) -> None:
     (folder / "a.cir.json").write_text(library("a", ["a.cir.json"]))
-    _, (found,) = opened(folder, ["a.cir.json"])
-    assert found.notes == ("a.cir.json -> a.cir.json",)
+    _, (diagnostic,) = opened(folder, ["a.cir.json"])
+    assert diagnostic.notes == ("a.cir.json -> a.cir.json",)
 
 
 def test_a_graph_cannot_be_imported(folder: Path) -> None:
     (folder / "a.cir.json").write_text(graph([]))
-    _, (found,) = opened(folder, ["a.cir.json"])
-    assert found.code.id == "E0254"
-    assert found.message == "'a.cir.json' has a graph, and only libraries can be imported"
+    _, (diagnostic,) = opened(folder, ["a.cir.json"])
+    assert diagnostic.code.id == "E0254"
+    assert diagnostic.message == "'a.cir.json' has a graph, and only libraries can be imported"
 
 
 def test_two_libraries_of_one_name_are_reported(folder: Path) -> None:
     (folder / "a.cir.json").write_text(library("same"))
     (folder / "b.cir.json").write_text(library("same", version=2))
-    module, found = opened(folder, ["a.cir.json", "b.cir.json"])
-    assert messages(found) == ["two different libraries are called 'com.example.same'"]
-    assert found[0].notes == ("found: 'a.cir.json' and 'b.cir.json'",)
+    module, diagnostics = opened(folder, ["a.cir.json", "b.cir.json"])
+    assert messages(diagnostics) == ["two different libraries are called 'com.example.same'"]
+    assert diagnostics[0].notes == ("found: 'a.cir.json' and 'b.cir.json'",)
     assert names(module) == ["com.example.same"]
 
 
 def test_two_equal_files_are_one_library(folder: Path) -> None:
     (folder / "a.cir.json").write_text(library("same"))
     (folder / "b.cir.json").write_text(library("same"))
-    module, found = opened(folder, ["a.cir.json", "b.cir.json"])
-    assert messages(found) == []
+    module, diagnostics = opened(folder, ["a.cir.json", "b.cir.json"])
+    assert messages(diagnostics) == []
     assert names(module) == ["com.example.same"]
 
 
-def test_a_library_that_is_no_file_is_reported_with_its_place(folder: Path) -> None:
+def test_a_library_that_is_not_a_file_is_reported_with_its_place(folder: Path) -> None:
     (folder / "a.cir.json").write_text('{"LibraryProto": {"name": 3}}')
     (folder / "b.cir.json").write_text("version https://git-lfs.github.com/spec/v1\n")
     (folder / "c.cir.json").write_bytes(b"")
     os.mkfifo(folder / "d.cir.json")
-    _, found = opened(folder, [f"{name}.cir.json" for name in "abcd"])
-    assert [(d.code.id, Path(d.file or "").name) for d in found] == [
+    _, diagnostics = opened(folder, [f"{name}.cir.json" for name in "abcd"])
+    assert [(d.code.id, Path(d.file or "").name) for d in diagnostics] == [
         ("E0250", "a.cir.json"),
         ("E0104", "b.cir.json"),
         ("E0103", "c.cir.json"),
@@ -195,23 +195,23 @@ def test_a_library_that_is_no_file_is_reported_with_its_place(folder: Path) -> N
 def test_depth_is_limited(folder: Path) -> None:
     for n in range(MAX_DEPTH + 2):
         (folder / f"{n}.cir.json").write_text(library(f"l{n}", [f"{n + 1}.cir.json"]))
-    _, (found,) = opened(folder, ["0.cir.json"])
-    assert found.code.id == "E0302"
+    _, (diagnostic,) = opened(folder, ["0.cir.json"])
+    assert diagnostic.code.id == "E0302"
 
 
 def test_the_number_of_libraries_is_limited(folder: Path) -> None:
     for n in range(MAX_LIBRARIES + 1):
         (folder / f"{n}.cir.json").write_text(library(f"l{n}"))
-    module, (found,) = opened(folder, [f"{n}.cir.json" for n in range(MAX_LIBRARIES + 1)])
-    assert found.code.id == "E0303"
+    module, (diagnostic,) = opened(folder, [f"{n}.cir.json" for n in range(MAX_LIBRARIES + 1)])
+    assert diagnostic.code.id == "E0303"
     assert len(names(module)) == MAX_LIBRARIES
 
 
 def test_the_size_of_a_library_is_limited(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("commonir.formats.common_ir.imports.MAX_BYTES", 100)
     (folder / "a.cir.json").write_text(library("a"))
-    _, (found,) = opened(folder, ["a.cir.json"])
-    assert found.code.id == "E0303"
+    _, (diagnostic,) = opened(folder, ["a.cir.json"])
+    assert diagnostic.code.id == "E0303"
 
 
 def test_a_digest_of_a_file_is_checked(folder: Path) -> None:
@@ -219,14 +219,14 @@ def test_a_digest_of_a_file_is_checked(folder: Path) -> None:
     (folder / "a.cir.json").write_text(content)
     right = hashlib.sha256(content.encode()).hexdigest()
     assert names(opened(folder, [f"a.cir.json#sha256={right}"])[0]) == ["com.example.a"]
-    _, (found,) = opened(folder, [f"a.cir.json#sha256={DIGEST}"])
-    assert found.code.id == "E0306"
-    assert found.notes == (f"expected: sha256 {DIGEST}", f"found: sha256 {right}")
+    _, (diagnostic,) = opened(folder, [f"a.cir.json#sha256={DIGEST}"])
+    assert diagnostic.code.id == "E0306"
+    assert diagnostic.notes == (f"expected: sha256 {DIGEST}", f"found: sha256 {right}")
 
 
 def test_the_library_of_a_dialect_needs_no_file(folder: Path) -> None:
-    module, found = opened(folder, ["commonir:core"])
-    assert messages(found) == []
+    module, diagnostics = opened(folder, ["commonir:core"])
+    assert messages(diagnostics) == []
     assert names(module) == []
 
 
@@ -250,8 +250,8 @@ def test_an_import_has_a_place_and_a_digest(text: str, uri: str, digest: str) ->
 class Network:
     """Addresses and what they hold; `asked` are those that were opened."""
 
-    def __init__(self, **held: bytes) -> None:
-        self.held = {f"https://example.com/{name}.cir.json": content for name, content in held.items()}
+    def __init__(self, **stored: bytes) -> None:
+        self.held = {f"https://example.com/{name}.cir.json": content for name, content in stored.items()}
         self.asked: list[str] = []
 
     def __call__(self, url: str, timeout_seconds: float) -> BinaryIO:
@@ -276,22 +276,22 @@ def url(name: str, content: str) -> str:
 
 def test_nothing_is_fetched_unless_it_is_allowed(folder: Path) -> None:
     network = Network(a=library("a").encode())
-    _, (found,) = fetched(folder, network, [url("a", library("a"))], allow=False)
-    assert (found.code.id, found.help, network.asked) == ("E0305", "allow it with --allow-fetch", [])
+    _, (result,) = fetched(folder, network, [url("a", library("a"))], allow=False)
+    assert (result.code.id, result.help, network.asked) == ("E0305", "allow it with --allow-fetch", [])
 
 
 def test_nothing_is_fetched_without_a_digest(folder: Path) -> None:
     network = Network(a=library("a").encode())
-    _, (found,) = fetched(folder, network, ["https://example.com/a.cir.json"])
-    assert (found.code.id, network.asked) == ("E0305", [])
+    _, (result,) = fetched(folder, network, ["https://example.com/a.cir.json"])
+    assert (result.code.id, network.asked) == ("E0305", [])
 
 
 @pytest.mark.parametrize("scheme", ["http", "ftp", "file", "data"])
 def test_only_https_is_fetched(folder: Path, scheme: str) -> None:
     network = Network()
-    _, (found,) = fetched(folder, network, [f"{scheme}://example.com/a.cir.json#sha256={DIGEST}"])
-    assert (found.code.id, network.asked) == ("E0305", [])
-    assert "must be https" in found.message
+    _, (result,) = fetched(folder, network, [f"{scheme}://example.com/a.cir.json#sha256={DIGEST}"])
+    assert (result.code.id, network.asked) == ("E0305", [])
+    assert "must be https" in result.message
 
 
 def test_a_library_is_fetched_once_and_kept(folder: Path) -> None:
@@ -307,16 +307,16 @@ def test_a_kept_library_that_was_changed_is_fetched_again(folder: Path) -> None:
     network = Network(a=library("a").encode())
     uri = url("a", library("a"))
     fetched(folder, network, [uri])
-    (kept,) = fetching.cache_folder().iterdir()
-    kept.write_text(library("evil"))
+    (preserved,) = fetching.cache_folder().iterdir()
+    preserved.write_text(library("evil"))
     assert names(fetched(folder, network, [uri])[0]) == ["com.example.a"]
     assert len(network.asked) == 2
 
 
 def test_what_is_fetched_must_have_the_digest(folder: Path) -> None:
     network = Network(a=library("evil").encode())
-    _, (found,) = fetched(folder, network, [url("a", library("a"))])
-    assert found.code.id == "E0306"
+    _, (result,) = fetched(folder, network, [url("a", library("a"))])
+    assert result.code.id == "E0306"
     assert not fetching.cache_folder().exists()
 
 
@@ -324,21 +324,21 @@ def test_a_relative_import_of_a_fetched_library_leads_to_its_server(folder: Path
     inner = library("b")
     outer = library("a", [url("b", inner).removeprefix("https://example.com/")])
     network = Network(a=outer.encode(), b=inner.encode())
-    module, found = fetched(folder, network, [url("a", outer)])
-    assert messages(found) == []
+    module, result = fetched(folder, network, [url("a", outer)])
+    assert messages(result) == []
     assert names(module) == ["com.example.b", "com.example.a"]
 
 
 def test_a_server_that_says_no_is_reported(folder: Path) -> None:
-    _, (found,) = fetched(folder, Network(), [url("a", library("a"))])
-    assert found.code.id == "E0252"
-    assert found.message == "the library 'https://example.com/a.cir.json' cannot be fetched: HTTP Error 404: Not Found"
+    _, (result,) = fetched(folder, Network(), [url("a", library("a"))])
+    assert result.code.id == "E0252"
+    assert result.message == "the library 'https://example.com/a.cir.json' cannot be fetched: HTTP Error 404: Not Found"
 
 
 def test_a_content_without_end_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetching, "MAX_BYTES", 1000)
-    _, (found,) = fetched(folder, Network(a=bytes(10_000_000)), [url("a", "")])
-    assert found.code.id == "E0303"
+    _, (result,) = fetched(folder, Network(a=bytes(10_000_000)), [url("a", "")])
+    assert result.code.id == "E0303"
 
 
 def test_a_server_that_sends_slowly_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,8 +348,8 @@ def test_a_server_that_sends_slowly_is_given_up(folder: Path, monkeypatch: pytes
         def __call__(self, url: str, timeout_seconds: float) -> BinaryIO:
             return io.BytesIO(b"drip")
 
-    _, (found,) = fetched(folder, Slow(), [url("a", "")])
-    assert found.message.endswith("it takes too long")
+    _, (result,) = fetched(folder, Slow(), [url("a", "")])
+    assert result.message.endswith("it takes too long")
 
 
 class Server(BaseHTTPRequestHandler):
@@ -420,10 +420,10 @@ def test_a_bundle_is_one_file_with_all_libraries(folder: Path) -> None:
     (folder / "libs" / "b.cir.json").write_text(library("b"))
     path = folder / "main.cir.json"
     path.write_text(graph(["libs/a.cir.json", "commonir:core"]))
-    made = folder.parent / "alone.cir"
-    (written,) = cir.save(api.bundle(cir.load(path)), made)
-    assert written.path == str(made)
-    module = cir.load(made)
+    result = folder.parent / "alone.cir"
+    (written,) = cir.save(api.bundle(cir.load(path)), result)
+    assert written.path == str(result)
+    module = cir.load(result)
     assert names(module) == ["com.example.b", "com.example.a"]
     imports = [op.uri for op in module.nested() if isinstance(op, common_ir.Import)]
     assert imports == ["commonir:core", "commonir:core"]

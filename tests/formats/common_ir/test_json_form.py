@@ -61,13 +61,13 @@ def scalar(field: Declared, draw: random.Random) -> Any:
 @given(st.integers(0, 2**32), st.sampled_from([ModelProto, LibraryProto]))
 @settings(max_examples=150, deadline=None)
 def test_a_message_comes_back_from_its_json(seed: int, declared: type[ModelProto | LibraryProto]) -> None:
-    made = create(declared)
-    fill(made, declared, random.Random(seed), 3)
-    read = loads(dumps(made, declared))
+    result = create(declared)
+    fill(result, declared, random.Random(seed), 3)
+    read = loads(dumps(result, declared))
     again = read.model or read.library
     assert again is not None
     # A NaN is not equal to itself, and its bits may differ: texts are compared.
-    assert dumps(again, declared) == dumps(made, declared)
+    assert dumps(again, declared) == dumps(result, declared)
 
 
 def test_the_text_is_json_with_the_names_of_fields() -> None:
@@ -121,7 +121,7 @@ def test_numbers_that_are_not_finite_are_words() -> None:
 
 def test_a_type_may_be_a_number_or_its_name() -> None:
     head, tail = '{"ModelProto": {"graph": {"initializer": [{"data_type": ', "}]}}}"
-    texts = [head + given + tail for given in ('"BFLOAT16"', "16", "999")]
+    texts = [head + inputs + tail for inputs in ('"BFLOAT16"', "16", "999")]
     types = [read.graph.initializer[0].data_type for t in texts if (read := loads(t).model) is not None]
     assert types == [16, 16, 999]
 
@@ -175,10 +175,10 @@ def test_a_type_may_be_a_number_or_its_name() -> None:
 def test_what_does_not_fit_is_reported_with_its_place(text: str, place: str, message: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
         loads(text)
-    (found,) = caught.value.diagnostics
-    assert found.code.id == "E0250"
-    assert found.where == place
-    assert found.message.startswith(message)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code.id == "E0250"
+    assert diagnostic.where == place
+    assert diagnostic.message.startswith(message)
 
 
 def test_all_faults_are_reported() -> None:
@@ -205,7 +205,7 @@ def test_size_is_limited() -> None:
 
 
 def test_fields_that_are_not_known_are_not_lost() -> None:
-    made = create(TensorProto)
-    made.ParseFromString(bytes([0x9A, 0x3F, 0x01, 0x00]))
+    result = create(TensorProto)
+    result.ParseFromString(bytes([0x9A, 0x3F, 0x01, 0x00]))
     with pytest.raises(ValueError, match="fields that are not known"):
-        dumps(made, TensorProto)
+        dumps(result, TensorProto)

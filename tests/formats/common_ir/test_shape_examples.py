@@ -178,16 +178,16 @@ def test_the_example_is_printed_as_it_was_written(cir: Any, name: str) -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_graph_with_the_signature_takes_sizes_that_fit(cir: Any, name: str) -> None:
     example = EXAMPLES[name]
-    given = [f"{n}=f32{sizes}:ones" for n, sizes in zip(NAMES, example.fits, strict=False)]
-    done = cir("run", with_signature(example), *given)
+    inputs = [f"{n}=f32{sizes}:ones" for n, sizes in zip(NAMES, example.fits, strict=False)]
+    done = cir("run", with_signature(example), *inputs)
     assert (done.status, done.codes) == (0, set())
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_graph_with_the_signature_refuses_sizes_that_contradict_it(cir: Any, name: str) -> None:
     example = EXAMPLES[name]
-    given = [f"{n}=f32{sizes}:ones" for n, sizes in zip(NAMES, example.contradicts, strict=False)]
-    done = cir("run", with_signature(example), *given)
+    inputs = [f"{n}=f32{sizes}:ones" for n, sizes in zip(NAMES, example.contradicts, strict=False)]
+    done = cir("run", with_signature(example), *inputs)
     # Sizes of a dimension that has one name in several types are E0707.
     assert (done.status, done.codes) == (2, {"E0707" if name == "a matrix product" else "E0703"})
 

@@ -21,16 +21,16 @@ from tests.formats.common_ir.historic_files import FLOAT, INT32, INT64, STRING, 
 
 
 def document(content: bytes) -> Document:
-    found = Diagnostics()
-    read = read_document(memoryview(content), DEFAULT_LIMITS, "file", found)
-    assert [str(d) for d in found] == []
+    diagnostics = Diagnostics()
+    read = read_document(memoryview(content), DEFAULT_LIMITS, "file", diagnostics)
+    assert [str(d) for d in diagnostics] == []
     return read
 
 
 def model_of(message: Any) -> ModelProto:
-    found = document(message.SerializeToString()).model
-    assert found is not None
-    return found
+    result = document(message.SerializeToString()).model
+    assert result is not None
+    return result
 
 
 def vector_b(*dims: Any) -> Any:
@@ -129,29 +129,29 @@ def test_a_model_of_stage_b_may_have_those_fields_in_its_graph_alone() -> None:
     "fields", [{"model_version": 1}, {"producer_version": 1}, {"model_author": "me"}], ids=lambda f: next(iter(f))
 )
 def test_a_library_is_reported_by_a_number_where_a_model_has_a_text(fields: dict[str, Any]) -> None:
-    made = b("Library", ir_version=1, name="lib", domain="com.example", **fields)
-    assert stage_of(memoryview(made.SerializeToString())) is Stage.LIBRARY_B
+    result = b("Library", ir_version=1, name="lib", domain="com.example", **fields)
+    assert stage_of(memoryview(result.SerializeToString())) is Stage.LIBRARY_B
 
 
 def test_a_library_of_today_says_so() -> None:
-    made = create(LibraryProto)
-    made.ir_version, made.model_version, made.common_ir_version = 10, 1, 1
-    assert stage_of(memoryview(made.SerializeToString())) is Stage.LIBRARY
+    result = create(LibraryProto)
+    result.ir_version, result.model_version, result.common_ir_version = 10, 1, 1
+    assert stage_of(memoryview(result.SerializeToString())) is Stage.LIBRARY
 
 
 def test_a_model_with_versions_of_operators_is_of_today() -> None:
-    made = create(ModelProto)
-    made.ir_version, made.model_author = 10, "me"
-    made.opset_import.add().version = 22
-    assert stage_of(memoryview(made.SerializeToString())) is Stage.MODEL
+    result = create(ModelProto)
+    result.ir_version, result.model_author = 10, "me"
+    result.opset_import.add().version = 22
+    assert stage_of(memoryview(result.SerializeToString())) is Stage.MODEL
 
 
 def test_a_model_whose_attributes_state_their_types_is_of_today() -> None:
-    made = create(ModelProto)
-    made.ir_version, made.model_author = 2, "me"
-    attribute = made.graph.node.add().attribute.add()
+    result = create(ModelProto)
+    result.ir_version, result.model_author = 2, "me"
+    attribute = result.graph.node.add().attribute.add()
     attribute.type, attribute.i = 2, 1
-    assert stage_of(memoryview(made.SerializeToString())) is Stage.MODEL
+    assert stage_of(memoryview(result.SerializeToString())) is Stage.MODEL
 
 
 @pytest.mark.parametrize("message", [graph_a(), model_b(), library_b()], ids=["graph", "model", "library"])
@@ -165,35 +165,35 @@ def test_historic_files_are_recognized(message: Any, tmp_path: Path) -> None:
 
 
 def test_a_graph_of_stage_a_becomes_a_model() -> None:
-    made = model_of(graph_a())
-    assert (made.producer_name, made.producer_version, made.domain, made.graph.name) == (
+    model = model_of(graph_a())
+    assert (model.producer_name, model.producer_version, model.domain, model.graph.name) == (
         "cntk",
         "3",
         "com.example",
         "g",
     )
-    assert [e.value for e in made.metadata_props if e.key == "common_ir.historic_ir_version"] == ["1"]
-    info = made.graph.input[0]
+    assert [e.value for e in model.metadata_props if e.key == "common_ir.historic_ir_version"] == ["1"]
+    info = model.graph.input[0]
     assert (info.name, info.type.tensor_type.elem_type) == ("x", FLOAT)
     assert info.type.tensor_type.shape.dim[0].dim_param == "n"
-    assert list(made.graph.node[0].input_arg_count) == [1, 1]
-    assert made.graph.value_info[0].name == "y"
+    assert list(model.graph.node[0].input_arg_count) == [1, 1]
+    assert model.graph.value_info[0].name == "y"
 
 
 def test_lists_of_stage_a_that_do_not_match_are_reported() -> None:
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     message = graph_a(input=["x", "z"])
-    read_document(memoryview(message.SerializeToString()), DEFAULT_LIMITS, "file", found)
-    assert [d.message for d in found] == ["input: 2 names, but descriptions of 1"]
+    read_document(memoryview(message.SerializeToString()), DEFAULT_LIMITS, "file", diagnostics)
+    assert [d.message for d in diagnostics] == ["input: 2 names, but descriptions of 1"]
 
 
 def test_a_function_of_stage_a_has_typed_parameters() -> None:
     parameter = a("Parameter", name="p", type=a("Type", sparse=a("TensorType", elem_type=INT32)), shape=a("Shape"))
     function = a("Function", name="F", input_arg=[parameter], output_arg=[parameter], node=[])
-    made = model_of(graph_a(function=[function])).graph.function[0]
-    assert (made.name, made.input_params[0].name) == ("F", "p")
-    assert made.input_params[0].type.sparse_tensor_type.elem_type == INT32
-    assert made.input_params[0].type.sparse_tensor_type.HasField("shape")
+    model = model_of(graph_a(function=[function])).graph.function[0]
+    assert (model.name, model.input_params[0].name) == ("F", "p")
+    assert model.input_params[0].type.sparse_tensor_type.elem_type == INT32
+    assert model.input_params[0].type.sparse_tensor_type.HasField("shape")
 
 
 # -- stage B
@@ -202,16 +202,16 @@ def test_a_function_of_stage_a_has_typed_parameters() -> None:
 def test_a_model_of_stage_b_runs(tmp_path: Path) -> None:
     path = tmp_path / "old.cir"
     path.write_bytes(model_b().SerializeToString())
-    module, found = api.check(path)
+    module, diagnostics = api.check(path)
     assert module is not None
-    assert [str(d) for d in found if d.is_error] == []
-    made = cir.run(module, {"x": np.array([1, 2], np.float32)})
-    np.testing.assert_array_equal(made["y"], [2, 4])
+    assert [str(d) for d in diagnostics if d.is_error] == []
+    result = cir.run(module, {"x": np.array([1, 2], np.float32)})
+    np.testing.assert_array_equal(result["y"], [2, 4])
 
 
 def test_metadata_of_stage_b_are_kept(tmp_path: Path) -> None:
-    made = model_of(model_b())
-    assert (made.model_author, made.model_version, made.domain) == ("them", 4, "com.example")
+    model = model_of(model_b())
+    assert (model.model_author, model.model_version, model.domain) == ("them", 4, "com.example")
 
 
 def test_a_library_of_stage_b_can_be_imported(tmp_path: Path) -> None:
@@ -222,8 +222,8 @@ def test_a_library_of_stage_b_can_be_imported(tmp_path: Path) -> None:
     model.graph.node[0].op_type = "com.example.lib.Double"
     path = tmp_path / "model.cir"
     path.write_bytes(model.SerializeToString())
-    made = cir.run(cir.load(path), {"x": np.array([1, 2], np.float32)})
-    np.testing.assert_array_equal(made["y"], [2, 4])
+    result = cir.run(cir.load(path), {"x": np.array([1, 2], np.float32)})
+    np.testing.assert_array_equal(result["y"], [2, 4])
 
 
 def test_types_of_stage_b_are_those_of_today(tmp_path: Path) -> None:
@@ -280,8 +280,8 @@ def test_the_kind_of_an_attribute_is_the_field_it_has(kind: str) -> None:
     fields, number = KINDS[kind]
     model = model_b()
     model.graph.node[0].attribute.append(b("Attribute", name="k", **fields))
-    made = model_of(model).graph.node[0].attribute[0]
-    assert (made.name, made.type) == ("k", number)
+    built = model_of(model).graph.node[0].attribute[0]
+    assert (built.name, built.type) == ("k", number)
 
 
 def test_an_empty_list_is_of_the_kind_that_is_declared(tmp_path: Path) -> None:
@@ -311,9 +311,9 @@ def test_an_empty_list_is_of_the_kind_that_is_declared(tmp_path: Path) -> None:
 def test_an_attribute_with_two_values_is_reported() -> None:
     model = model_b()
     model.graph.node[0].attribute.append(b("Attribute", name="k", i=1, f=2.0))
-    found = Diagnostics()
-    read_document(memoryview(model.SerializeToString()), DEFAULT_LIMITS, "file", found)
-    assert [(d.message, d.where) for d in found] == [
+    diagnostics = Diagnostics()
+    read_document(memoryview(model.SerializeToString()), DEFAULT_LIMITS, "file", diagnostics)
+    assert [(d.message, d.where) for d in diagnostics] == [
         ("attribute 'k' has 2 values: f, i", "graph.node[0] 'twice'.attribute[0] 'k'")
     ]
 
@@ -323,9 +323,9 @@ def test_a_shape_beside_a_type_belongs_to_it() -> None:
     parameter = model.graph.function[0].input_params[0]
     parameter.shape.CopyFrom(parameter.type.tensor.shape)
     parameter.type.tensor.ClearField("shape")
-    made = model_of(model).graph.function[0].input_params[0]
-    assert made.type.tensor_type.shape.dim[0].dim_param == "n"
-    assert not made.HasField("shape")
+    built = model_of(model).graph.function[0].input_params[0]
+    assert built.type.tensor_type.shape.dim[0].dim_param == "n"
+    assert not built.HasField("shape")
 
 
 def test_a_field_that_the_draft_did_not_have_is_refused() -> None:
@@ -340,5 +340,5 @@ def test_a_historic_file_is_written_in_the_encoding_of_today(tmp_path: Path) -> 
     cir.save(cir.load(path), tmp_path / "new.cir")
     content = (tmp_path / "new.cir").read_bytes()
     assert stage_of(memoryview(content)) is Stage.MODEL
-    made = cir.run(cir.load(tmp_path / "new.cir"), {"x": np.array([3], np.float32)})
-    np.testing.assert_array_equal(made["y"], [6])
+    result = cir.run(cir.load(tmp_path / "new.cir"), {"x": np.array([3], np.float32)})
+    np.testing.assert_array_equal(result["y"], [6])

@@ -46,9 +46,9 @@ from commonir.symbolic import symbol
 
 
 def typed(text: str, *variables: str) -> TypeProto:
-    made = create(TypeProto)
-    write_text(text, made, variables)
-    return made
+    result = create(TypeProto)
+    write_text(text, result, variables)
+    return result
 
 
 # -- types
@@ -86,22 +86,22 @@ def test_a_declared_type_comes_back(text: str) -> None:
     assert TypeTexts().read(typed(text)) == text
 
 
-def test_a_type_variable_is_no_element_type() -> None:
-    made = typed("T[m*]", "T")
-    assert (made.tensor_type.elem_param, made.tensor_type.elem_type) == ("T", 0)
-    assert TypeTexts().read(made) == "T[m*]"
+def test_a_type_variable_is_not_an_element_type() -> None:
+    result = typed("T[m*]", "T")
+    assert (result.tensor_type.elem_param, result.tensor_type.elem_type) == ("T", 0)
+    assert TypeTexts().read(result) == "T[m*]"
 
 
 def test_a_dimension_of_which_nothing_is_said_has_a_name_of_its_own() -> None:
-    made = typed("f32[n, m]")
-    made.tensor_type.shape.dim[1].ClearField("dim_param")
+    result = typed("f32[n, m]")
+    result.tensor_type.shape.dim[1].ClearField("dim_param")
     texts = TypeTexts()
-    assert texts.read(made) == "f32[n, unnamed1]"
-    assert texts.read(made) == "f32[n, unnamed2]"
+    assert texts.read(result) == "f32[n, unnamed1]"
+    assert texts.read(result) == "f32[n, unnamed2]"
 
 
 @pytest.mark.parametrize("text", ["q[n]", "f32[n**]", "f32[m*, n*]", "sparse<list<f32[]>>", "map<f32[]>", "grph"])
-def test_what_is_no_type_is_refused(text: str) -> None:
+def test_what_is_not_a_type_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not a type|sparse<...> is|map<...> is"):
         typed(text)
 
@@ -130,9 +130,9 @@ VALUE_TYPES: list[Type] = [
 
 @pytest.mark.parametrize("type", VALUE_TYPES, ids=str)
 def test_the_type_of_a_value_comes_back(type: Type) -> None:
-    made = create(TypeProto)
-    write_value_type(type, made)
-    assert ValueTypes().read(made) == (type, True)
+    result = create(TypeProto)
+    write_value_type(type, result)
+    assert ValueTypes().read(result) == (type, True)
 
 
 def test_a_value_of_a_type_with_a_wildcard_has_an_unknown_shape() -> None:
@@ -194,15 +194,15 @@ def plain(value: Attribute) -> Any:
 @pytest.mark.parametrize("name", VALUES)
 @pytest.mark.parametrize("is_typed", [False, True])
 def test_an_attribute_comes_back(name: str, is_typed: bool) -> None:
-    made = create(AttributeProto)
-    ValueWriter().write(VALUES[name], made, is_typed=is_typed)
-    read = ValueReader(type=lambda proto: ValueTypes().read(proto)[0]).read(made)
+    result = create(AttributeProto)
+    ValueWriter().write(VALUES[name], result, is_typed=is_typed)
+    read = ValueReader(type=lambda proto: ValueTypes().read(proto)[0]).read(result)
     assert read is not None
     assert plain(read) == plain(VALUES[name])
 
 
 @pytest.mark.parametrize(
-    ("given", "read"),
+    ("inputs", "read"),
     [
         (BoolAttr(True), IntegerAttr(1)),
         (UnitAttr(), IntegerAttr(1)),
@@ -211,37 +211,37 @@ def test_an_attribute_comes_back(name: str, is_typed: bool) -> None:
         (FloatAttr(0.5, f64), FloatAttr(0.5, f32)),
     ],
 )
-def test_what_only_programs_have_is_written_as_what_files_have(given: Attribute, read: Attribute) -> None:
-    made = create(AttributeProto)
-    ValueWriter().write(given, made)
-    assert ValueReader().read(made) is read
+def test_what_only_programs_have_is_written_as_what_files_have(inputs: Attribute, read: Attribute) -> None:
+    result = create(AttributeProto)
+    ValueWriter().write(inputs, result)
+    assert ValueReader().read(result) is read
 
 
 def test_numbers_are_never_rounded() -> None:
-    made = create(AttributeProto)
-    ValueWriter().write(FloatAttr(0.1, f64), made)
-    assert not made.HasField("f")
-    assert list(made.value.dense.dims) == []
-    assert ValueReader().read(made) is FloatAttr(0.1, f64)
+    result = create(AttributeProto)
+    ValueWriter().write(FloatAttr(0.1, f64), result)
+    assert not result.HasField("f")
+    assert list(result.value.dense.dims) == []
+    assert ValueReader().read(result) is FloatAttr(0.1, f64)
 
 
 def test_values_nest_to_a_limit() -> None:
-    made = create(AttributeProto)
-    made.type = 52
-    at = made.value
+    result = create(AttributeProto)
+    result.type = 52
+    at = result.value
     for _ in range(MAX_DEPTH + 2):
         at = at.seq.elements.add()
     at.handle.uid = 1
     with pytest.raises(ValueError, match="nested more than"):
-        ValueReader().read(made)
+        ValueReader().read(result)
 
 
 def test_a_map_has_as_many_values_as_keys() -> None:
-    made = create(AttributeProto)
-    made.type = 52
-    for tensor_of, count in ((made.value.map.keys, 2), (made.value.map.values, 1)):
+    result = create(AttributeProto)
+    result.type = 52
+    for tensor_of, count in ((result.value.map.keys, 2), (result.value.map.values, 1)):
         tensor_of.data_type = 7
         tensor_of.dims.append(count)
         tensor_of.int64_data.extend(range(count))
     with pytest.raises(ValueError, match="a map has 2 keys and 1 values"):
-        ValueReader().read(made)
+        ValueReader().read(result)

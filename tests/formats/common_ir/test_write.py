@@ -62,8 +62,8 @@ def inline(element: ElementType, count: int) -> Data:
 
 
 def message_of(path: Path) -> ModelProto | LibraryProto:
-    found = Diagnostics()
-    document = document_of(memoryview(path.read_bytes()), DEFAULT_LIMITS, str(path), found)
+    diagnostics = Diagnostics()
+    document = document_of(memoryview(path.read_bytes()), DEFAULT_LIMITS, str(path), diagnostics)
     message = document.model or document.library
     assert message is not None
     return message
@@ -75,9 +75,9 @@ def message_of(path: Path) -> ModelProto | LibraryProto:
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
 @pytest.mark.parametrize("is_json", [False, True], ids=["binary", "json"])
 def test_messages_are_equal_after_a_round_trip(path: Path, is_json: bool, tmp_path: Path) -> None:
-    module, found = read(path, Dialects())
+    module, diagnostics = read(path, Dialects())
     assert module is not None
-    assert [str(d) for d in found] == []
+    assert [str(d) for d in diagnostics] == []
     copy = tmp_path / f"copy.cir{'.json' if is_json else ''}"
     cir.save(module, copy)
     before, after = message_of(path), message_of(copy)
@@ -95,8 +95,8 @@ def test_messages_are_equal_after_a_round_trip(path: Path, is_json: bool, tmp_pa
 def test_a_dialect_is_a_library_that_reads_back_and_verifies(dialect: str, suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"{dialect}{suffix}"
     cir.save(api.library(dialect), path, format="common_ir")
-    module, found = api.check(path)
-    assert [str(d) for d in found if d.is_error] == []
+    module, diagnostics = api.check(path)
+    assert [str(d) for d in diagnostics if d.is_error] == []
     assert module is not None
     (library,) = [op for op in module.body.operations if isinstance(op, common_ir.Library)]
     assert library.sym_name == f"org.commonir.{dialect}"
@@ -152,10 +152,10 @@ def test_weights_of_every_type_come_back(element: ElementType, suffix: str, tmp_
     path = tmp_path / f"m{suffix}"
     files = cir.save(program(("w", data), ("small", small)), path)
     assert [Path(f.path).name for f in files] == [path.name, "m.safetensors"]
-    found = {op.output.name: op.value for op in cir.load(path).nested() if isinstance(op, onnx.Initializer)}
-    assert found["w"].type is data.type
-    assert bytes(found["w"].buffer()) == bytes(data.buffer())
-    assert bytes(found["small"].buffer()) == bytes(small.buffer())
+    result = {op.output.name: op.value for op in cir.load(path).nested() if isinstance(op, onnx.Initializer)}
+    assert result["w"].type is data.type
+    assert bytes(result["w"].buffer()) == bytes(data.buffer())
+    assert bytes(result["small"].buffer()) == bytes(small.buffer())
 
 
 def test_small_weights_and_texts_are_in_the_graph(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_the_sidecar_is_a_safetensors_file(tmp_path: Path) -> None:
     packed = inline(i4, 4000)
     tiny = inline(f4e2m1fn, 4001)
     eighth = inline(f8e4m3fn, 1025)
-    given: dict[str, Data] = {
+    inputs: dict[str, Data] = {
         "wide": wide,
         "numbers": numbers,
         "packed": packed,
@@ -180,17 +180,17 @@ def test_the_sidecar_is_a_safetensors_file(tmp_path: Path) -> None:
         "narrow": narrow,
         "eighth": eighth,
     }
-    cir.save(program(*given.items()), tmp_path / "m.cir")
+    cir.save(program(*inputs.items()), tmp_path / "m.cir")
     safe_open = oracle("safetensors").safe_open
-    with safe_open(tmp_path / "m.safetensors", framework="np") as found:
-        names = {n for n in found.keys() if not n.startswith("__padding")}  # noqa: SIM118  it is not a mapping
-        assert names == given.keys()
-        np.testing.assert_array_equal(found.get_tensor("numbers"), numbers.array())
-        np.testing.assert_array_equal(found.get_tensor("wide").view(np.complex128)[:, 0], wide.array())
-        np.testing.assert_array_equal(found.get_tensor("narrow"), narrow.array())
-        assert found.get_tensor("packed").tobytes() == bytes(packed.buffer())
-        assert found.get_tensor("tiny").tobytes() == bytes(tiny.buffer())
-        assert found.get_slice("eighth").get_dtype() == "F8_E4M3"
+    with safe_open(tmp_path / "m.safetensors", framework="np") as stored:
+        names = {n for n in stored.keys() if not n.startswith("__padding")}  # noqa: SIM118  it is not a mapping
+        assert names == inputs.keys()
+        np.testing.assert_array_equal(stored.get_tensor("numbers"), numbers.array())
+        np.testing.assert_array_equal(stored.get_tensor("wide").view(np.complex128)[:, 0], wide.array())
+        np.testing.assert_array_equal(stored.get_tensor("narrow"), narrow.array())
+        assert stored.get_tensor("packed").tobytes() == bytes(packed.buffer())
+        assert stored.get_tensor("tiny").tobytes() == bytes(tiny.buffer())
+        assert stored.get_slice("eighth").get_dtype() == "F8_E4M3"
 
 
 def test_weights_that_an_older_output_left_are_replaced(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_weights_that_an_older_output_left_are_replaced(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["m.cir", "m.safetensors"]
 
 
-def test_a_file_whose_name_ends_as_that_of_the_weights_is_no_older_output(tmp_path: Path) -> None:
+def test_a_file_whose_name_ends_as_that_of_the_weights_is_not_an_older_output(tmp_path: Path) -> None:
     large = program(("w", ArrayData(tensor(f32, 1000), np.arange(1000, dtype=np.float32))))
     cir.save(large, tmp_path / "ma.cir")
     (tmp_path / "a.cir").write_bytes((tmp_path / "ma.cir").read_bytes())
@@ -212,14 +212,14 @@ def test_a_file_whose_name_ends_as_that_of_the_weights_is_no_older_output(tmp_pa
 
 
 def test_weights_begin_at_multiples_of_64_bytes() -> None:
-    made = plan([(f"w{n}", inline(f32, n)) for n in (1, 3, 16, 17, 0, 5)])
-    assert [w.offset % ALIGNMENT_BYTES for w in made.weights] == [0] * 6
-    assert len(made.header) % ALIGNMENT_BYTES == 0
+    optimized = plan([(f"w{n}", inline(f32, n)) for n in (1, 3, 16, 17, 0, 5)])
+    assert [w.offset % ALIGNMENT_BYTES for w in optimized.weights] == [0] * 6
+    assert len(optimized.header) % ALIGNMENT_BYTES == 0
 
 
 def test_a_weight_may_be_called_like_a_filling() -> None:
-    made = plan([("a", inline(f32, 1)), ("__padding_1__", inline(f32, 1)), ("b", inline(f32, 1))])
-    assert made.header.count(b'"__padding_1__"') == 1
+    optimized = plan([("a", inline(f32, 1)), ("__padding_1__", inline(f32, 1)), ("b", inline(f32, 1))])
+    assert optimized.header.count(b'"__padding_1__"') == 1
 
 
 def test_onnx_reads_the_weights_as_external_data(tmp_path: Path) -> None:
@@ -227,8 +227,8 @@ def test_onnx_reads_the_weights_as_external_data(tmp_path: Path) -> None:
     path = tmp_path / "m.cir"
     cir.save(program(("w", numbers)), path)
     model = oracle("onnx").load(str(path))
-    found: NDArray[np.float32] = oracle("onnx").numpy_helper.to_array(model.graph.initializer[0], str(tmp_path))
-    np.testing.assert_array_equal(found, numbers.array())
+    result: NDArray[np.float32] = oracle("onnx").numpy_helper.to_array(model.graph.initializer[0], str(tmp_path))
+    np.testing.assert_array_equal(result, numbers.array())
 
 
 def test_both_files_are_replaced_or_none(tmp_path: Path) -> None:
@@ -247,8 +247,8 @@ def test_a_file_can_be_written_over_the_one_its_weights_are_from(tmp_path: Path)
     data = inline(f32, 1000)
     cir.save(program(("w", data)), path)
     cir.save(cir.load(path), path)
-    (found,) = [op.value for op in cir.load(path).nested() if isinstance(op, onnx.Initializer)]
-    assert bytes(found.buffer()) == bytes(data.buffer())
+    (result,) = [op.value for op in cir.load(path).nested() if isinstance(op, onnx.Initializer)]
+    assert bytes(result.buffer()) == bytes(data.buffer())
 
 
 def test_all_weights_are_in_the_graph_on_request(tmp_path: Path) -> None:
@@ -256,8 +256,8 @@ def test_all_weights_are_in_the_graph_on_request(tmp_path: Path) -> None:
     (file,) = cir.save(program(("w", data)), tmp_path / "m.cir", external_data=False)
     assert file.size_bytes > data.size_bytes
     module = cir.loads((tmp_path / "m.cir").read_bytes(), format="common_ir")
-    (found,) = [op.value for op in module.nested() if isinstance(op, onnx.Initializer)]
-    assert bytes(found.buffer()) == bytes(data.buffer())
+    (result,) = [op.value for op in module.nested() if isinstance(op, onnx.Initializer)]
+    assert bytes(result.buffer()) == bytes(data.buffer())
     assert cir.dumps(module) == (tmp_path / "m.cir").read_bytes()
 
 
@@ -283,8 +283,8 @@ def test_weights_outside_of_the_folder_are_refused(location: str, tmp_path: Path
         cir.load(path)
     (folder / "w.bin").write_bytes(np.array([1, 2], np.float32).tobytes())
     path.write_text(path.read_text().replace(json.dumps(location), '"w.bin"'))
-    (found,) = [op.value for op in cir.load(path).nested() if isinstance(op, onnx.Initializer)]
-    assert found.values() == (1, 2)
+    (result,) = [op.value for op in cir.load(path).nested() if isinstance(op, onnx.Initializer)]
+    assert result.values() == (1, 2)
 
 
 # -- what cannot be written
@@ -312,8 +312,8 @@ def test_a_file_of_weights_of_somebody_else_is_left_alone(tmp_path: Path) -> Non
         files = cir.save(program(("w", data)), tmp_path / "m.cir")
         assert [Path(f.path).name for f in files] == ["m.cir", "m.cir.safetensors"]
     assert theirs.read_bytes() == b"the weights of another model"
-    (found,) = [op.value for op in cir.load(tmp_path / "m.cir").nested() if isinstance(op, onnx.Initializer)]
-    assert bytes(found.buffer()) == bytes(data.buffer())
+    (result,) = [op.value for op in cir.load(tmp_path / "m.cir").nested() if isinstance(op, onnx.Initializer)]
+    assert bytes(result.buffer()) == bytes(data.buffer())
 
 
 def test_both_forms_of_a_graph_beside_each_other_keep_their_weights(tmp_path: Path) -> None:
@@ -321,8 +321,8 @@ def test_both_forms_of_a_graph_beside_each_other_keep_their_weights(tmp_path: Pa
         cir.save(program(("w", inline(f32, count))), tmp_path / f"m{suffix}")
     for suffix, count in ((".cir", 1000), (".cir.json", 2000)):
         module = cir.load(tmp_path / f"m{suffix}")
-        (found,) = [op.value for op in module.nested() if isinstance(op, onnx.Initializer)]
-        assert bytes(found.buffer()) == bytes(inline(f32, count).buffer())
+        (result,) = [op.value for op in module.nested() if isinstance(op, onnx.Initializer)]
+        assert bytes(result.buffer()) == bytes(inline(f32, count).buffer())
 
 
 def test_weights_go_over_no_file_that_another_output_may_need(tmp_path: Path) -> None:

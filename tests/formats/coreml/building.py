@@ -92,35 +92,35 @@ DIALECTS = Dialects([Dialect("mil", (*_STRUCTURE, *_OPERATIONS), versions=VERSIO
 # -- types and values
 
 
-def make(name: str, **given: Any) -> Message:
+def make(name: str, **inputs: Any) -> Message:
     """A message of the MIL specification."""
-    return message_class(f"MILSpec.{name}")(**given)
+    return message_class(f"MILSpec.{name}")(**inputs)
 
 
 def tensor(code: int, *dims: int | None) -> Message:
     """A tensor type; None is an unknown dimension."""
-    made = make("ValueType")
-    made.tensorType.dataType = code
-    made.tensorType.rank = len(dims)
+    result = make("ValueType")
+    result.tensorType.dataType = code
+    result.tensorType.rank = len(dims)
     for d in dims:
-        dim = made.tensorType.dimensions.add()
+        dim = result.tensorType.dimensions.add()
         if d is None:
             dim.unknown.SetInParent()
         else:
             dim.constant.size = d
-    return made
+    return result
 
 
 def immediate(type: Message, field: str, values: Any) -> Message:
     """A tensor inside the program."""
-    made = make("Value", type=type)
-    holder = getattr(made.immediateValue.tensor, field)
+    result = make("Value", type=type)
+    holder = getattr(result.immediateValue.tensor, field)
     holder.SetInParent()
     if field == "bytes":
         holder.values = values
     else:
         holder.values.extend(values)
-    return made
+    return result
 
 
 def text(value: str) -> Message:
@@ -135,20 +135,20 @@ def integer(value: int) -> Message:
 
 def blob(type: Message, offset: int, name: str = "@model_path/weights/weight.bin") -> Message:
     """A tensor in a weight file."""
-    made = make("Value", type=type)
-    made.blobFileValue.fileName = name
-    made.blobFileValue.offset = offset
-    return made
+    result = make("Value", type=type)
+    result.blobFileValue.fileName = name
+    result.blobFileValue.offset = offset
+    return result
 
 
 def strings_list(*values: str) -> Message:
     """A list of scalar strings."""
-    made = make("Value")
-    made.type.listType.type.CopyFrom(tensor(STRING))
-    made.type.listType.length.constant.size = len(values)
+    result = make("Value")
+    result.type.listType.type.CopyFrom(tensor(STRING))
+    result.type.listType.length.constant.size = len(values)
     for v in values:
-        made.immediateValue.list.values.add().CopyFrom(text(v))
-    return made
+        result.immediateValue.list.values.add().CopyFrom(text(v))
+    return result
 
 
 # -- operations, blocks, functions
@@ -167,26 +167,26 @@ def op(
     name: str | None = "",
 ) -> Message:
     """An operation. Its name is that of its first output by default; None leaves the attribute out."""
-    made = make("Operation", type=type)
-    for key, given in (inputs or {}).items():
-        entry = made.inputs.add(key=key)
+    result = make("Operation", type=type)
+    for key, arguments in (inputs or {}).items():
+        entry = result.inputs.add(key=key)
         entry.value.SetInParent()
-        for binding in given if isinstance(given, list | tuple) else [given]:
+        for binding in arguments if isinstance(arguments, list | tuple) else [arguments]:
             place = entry.value.arguments.add()
             if isinstance(binding, str):
                 place.name = binding
             else:
                 place.value.CopyFrom(binding)
     for result_name, kind in outputs:
-        made.outputs.add(name=result_name, type=kind)
+        result.outputs.add(name=result_name, type=kind)
     for nested in blocks:
-        made.blocks.add().CopyFrom(nested)
+        result.blocks.add().CopyFrom(nested)
     if name is not None:
-        stated = name or next((n for n, _ in outputs), "op")
-        made.attributes.add(key="name", value=text(stated))
+        declared = name or next((n for n, _ in outputs), "op")
+        result.attributes.add(key="name", value=text(declared))
     for key, value in (attributes or {}).items():
-        made.attributes.add(key=key, value=value)
-    return made
+        result.attributes.add(key=key, value=value)
+    return result
 
 
 def const(name: str, value: Message) -> Message:
@@ -196,29 +196,29 @@ def const(name: str, value: Message) -> Message:
 
 def block(operations: Iterable[Message], outputs: Iterable[str], inputs: Iterable[Output] = ()) -> Message:
     """A block."""
-    made = make("Block", outputs=list(outputs))
+    result = make("Block", outputs=list(outputs))
     for name, kind in inputs:
-        made.inputs.add(name=name, type=kind)
+        result.inputs.add(name=name, type=kind)
     for one in operations:
-        made.operations.add().CopyFrom(one)
-    return made
+        result.operations.add().CopyFrom(one)
+    return result
 
 
 def function(inputs: Iterable[Output], body: Message, opset: str = "CoreML5") -> Message:
     """A function with one specialization."""
-    made = make("Function", opset=opset)
+    result = make("Function", opset=opset)
     for name, kind in inputs:
-        made.inputs.add(name=name, type=kind)
-    made.block_specializations.add(key=opset, value=body)
-    return made
+        result.inputs.add(name=name, type=kind)
+    result.block_specializations.add(key=opset, value=body)
+    return result
 
 
 def program(functions: Mapping[str, Message], version: int = 1) -> Message:
     """A program."""
-    made = make("Program", version=version)
+    result = make("Program", version=version)
     for name, one in functions.items():
-        made.functions.add(key=name, value=one)
-    return made
+        result.functions.add(key=name, value=one)
+    return result
 
 
 # -- models and packages
@@ -226,30 +226,30 @@ def program(functions: Mapping[str, Message], version: int = 1) -> Message:
 
 def feature(features: Message, name: str, shape: Sequence[int], code: int = ARRAY_FLOAT32) -> Message:
     """Adds a multi-array to the features of a description and returns its array type."""
-    made = features.add(name=name)
-    made.type.multiArrayType.dataType = code
-    made.type.multiArrayType.shape.extend(shape)
-    return made.type.multiArrayType
+    result = features.add(name=name)
+    result.type.multiArrayType.dataType = code
+    result.type.multiArrayType.shape.extend(shape)
+    return result.type.multiArrayType
 
 
 def model(content: Message | None, version: int = 6) -> Message:
     """A model whose description follows the function `main`, as far as it has fp32, fp16 or int32 tensors."""
-    made: Message = message_class("Model")(specificationVersion=version)
+    result: Message = message_class("Model")(specificationVersion=version)
     if content is None:
-        return made
-    made.mlProgram.CopyFrom(content)
+        return result
+    result.mlProgram.CopyFrom(content)
     main = next((entry.value for entry in content.functions if entry.key == "main"), None)
     if main is None:
-        return made
+        return result
     body = next((e.value for e in main.block_specializations if e.key == main.opset), None)
-    types = {given.name: given.type for given in main.inputs}
+    types = {inputs.name: inputs.type for inputs in main.inputs}
     types |= {out.name: out.type for one in (body.operations if body else ()) for out in one.outputs}
-    for given in main.inputs:
-        _describe(made.description.input, given.name, given.type)
+    for inputs in main.inputs:
+        _describe(result.description.input, inputs.name, inputs.type)
     for name in body.outputs if body else ():
         if name in types:
-            _describe(made.description.output, name, types[name])
-    return made
+            _describe(result.description.output, name, types[name])
+    return result
 
 
 def _describe(features: Message, name: str, type: Message) -> None:

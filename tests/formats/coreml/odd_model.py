@@ -104,9 +104,9 @@ def odd_values() -> list[b.Message]:
 
 def documented_text(value: str) -> b.Message:
     """A scalar string with documentation."""
-    made = b.text(value)
-    made.docString = f"about {value}"
-    return made
+    result = b.text(value)
+    result.docString = f"about {value}"
+    return result
 
 
 def odd_operations() -> list[b.Message]:
@@ -149,12 +149,12 @@ def odd_model() -> b.Message:
     function.block_specializations.add(key="CoreML5", value=older)
     function.attributes.add(key="of_function", value=b.strings_list("f"))
     function.MergeFromString(UNKNOWN_FIELD)
-    made = b.program({"zeta": function, "main": function, "alpha": b.make("Function", opset="CoreML5")})
-    made.docString = "what it does"
-    made.attributes.add(key="of_program", value=b.strings_list("a", "b"))
-    made.attributes.add(key="buildInfo", value=b.text("info"))
-    made.MergeFromString(UNKNOWN_FIELD)
-    content = b.model(made, 9)
+    program = b.program({"zeta": function, "main": function, "alpha": b.make("Function", opset="CoreML5")})
+    program.docString = "what it does"
+    program.attributes.add(key="of_program", value=b.strings_list("a", "b"))
+    program.attributes.add(key="buildInfo", value=b.text("info"))
+    program.MergeFromString(UNKNOWN_FIELD)
+    content = b.model(program, 9)
     content.isUpdatable = True
     content.description.metadata.author = "somebody"
     content.description.metadata.userDefined.add(key="k", value="v")

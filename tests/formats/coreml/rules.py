@@ -41,17 +41,17 @@ class Rule:
     message: str
 
 
-def findings(folder: Path, given: Broken | b.Message) -> list[tuple[str, str, str]]:
+def findings(folder: Path, inputs: Broken | b.Message) -> list[tuple[str, str, str]]:
     """Returns code, message and place of the findings of a package."""
-    broken = given if isinstance(given, Broken) else Broken(given)
+    broken = inputs if isinstance(inputs, Broken) else Broken(inputs)
     package = b.save(folder, broken.content, broken.weights, broken.manifest)
     if broken.spoil is not None:
         broken.spoil(package)
     try:
-        _, found = api.check(package)
+        _, diagnostics = api.check(package)
     except DiagnosticError as error:
-        found = list(error.diagnostics)
-    return [(d.code.id, d.message, d.where) for d in found]
+        diagnostics = list(error.diagnostics)
+    return [(d.code.id, d.message, d.where) for d in diagnostics]
 
 
 # -- programs
@@ -93,9 +93,9 @@ def constants(*values: b.Message) -> b.Message:
 
 def edited(change: Callable[[b.Message], object], content: b.Message | None = None) -> b.Message:
     """A model after a change; by default one that keeps all rules."""
-    made = program(relu()) if content is None else content
-    change(made)
-    return made
+    built = program(relu()) if content is None else content
+    change(built)
+    return built
 
 
 def main_of(content: b.Message) -> b.Message:
@@ -111,14 +111,14 @@ def block_of(content: b.Message) -> b.Message:
 def functions(names: Iterable[str], version: int = 9, default: str = "a") -> b.Message:
     """A model of several equal functions."""
     one = b.function([("x", X)], b.block([relu()], ["y"]), "CoreML8")
-    made = b.model(b.program(dict.fromkeys(names, one)), version)
-    made.ClearField("description")
+    model = b.model(b.program(dict.fromkeys(names, one)), version)
+    model.ClearField("description")
     for name in names:
-        described = made.description.functions.add(name=name)
+        described = model.description.functions.add(name=name)
         b.feature(described.input, "x", [2, 3])
         b.feature(described.output, "y", [2, 3])
-    made.description.defaultFunctionName = default
-    return made
+    model.description.defaultFunctionName = default
+    return model
 
 
 def conditional(then: b.Message, otherwise: b.Message, *more: b.Message, pred: b.Message | None = None) -> b.Message:
@@ -154,12 +154,12 @@ def stateful(*operations: b.Message, kind: b.Message = HALF, version: int = 9) -
     state.stateType.wrappedType.CopyFrom(kind)
     read = b.op("read_state", {"input": "s"}, [("r", kind)])
     body = b.block([read, *operations, relu("r", "y", kind)], ["y"])
-    made = b.model(b.program({"main": b.function([("s", state)], body, "CoreML8")}), version)
-    del made.description.input[:]
-    array = made.description.state.add(name="s").type.stateType.arrayType
+    model = b.model(b.program({"main": b.function([("s", state)], body, "CoreML8")}), version)
+    del model.description.input[:]
+    array = model.description.state.add(name="s").type.stateType.arrayType
     array.dataType = b.ARRAY_FLOAT16
     array.shape.extend([2, 3])
-    return made
+    return model
 
 
 def classifier(
@@ -172,12 +172,12 @@ def classifier(
     scores.dictionaryType.valueType.CopyFrom(b.tensor(FLOAT64))
     inputs = {"probabilities": "x", "classes": b.strings_list(*labels)}
     classify = b.op("classify", inputs, [("l", b.tensor(b.STRING)), ("s", scores)])
-    made = b.model(b.program({"main": b.function([("x", kind)], b.block([classify, *after], list(outputs)))}))
-    del made.description.output[:]
-    made.description.output.add(name="l").type.stringType.SetInParent()
-    made.description.output.add(name="s").type.dictionaryType.stringKeyType.SetInParent()
-    made.description.predictedFeatureName, made.description.predictedProbabilitiesName = "l", "s"
-    return made
+    model = b.model(b.program({"main": b.function([("x", kind)], b.block([classify, *after], list(outputs)))}))
+    del model.description.output[:]
+    model.description.output.add(name="l").type.stringType.SetInParent()
+    model.description.output.add(name="s").type.dictionaryType.stringKeyType.SetInParent()
+    model.description.predictedFeatureName, model.description.predictedProbabilitiesName = "l", "s"
+    return model
 
 
 def flexible(
@@ -185,24 +185,24 @@ def flexible(
 ) -> b.Message:
     """A model whose input has an unknown first dimension, described by ranges or an enumeration."""
     kind = b.tensor(b.FLOAT32, None, 3)
-    made = program(relu(kind=kind), inputs=[("x", kind)])
-    del made.description.input[:]
-    del made.description.output[:]
-    array = b.feature(made.description.input, "x", shape)
+    built = program(relu(kind=kind), inputs=[("x", kind)])
+    del built.description.input[:]
+    del built.description.output[:]
+    array = b.feature(built.description.input, "x", shape)
     for low, high in ranges:
         array.shapeRange.sizeRanges.add(lowerBound=low, upperBound=high)
     for one in shapes:
         array.enumeratedShapes.shapes.add(shape=one)
-    b.feature(made.description.output, "y", [])
-    return made
+    b.feature(built.description.output, "y", [])
+    return built
 
 
 def image(dims: tuple[int | None, ...] = (1, 3, 4, 8), color: int = 20, code: int = b.FLOAT32) -> b.Message:
     """A model that passes an image through, and is described as taking one of width 8 and height 4."""
     kind = b.tensor(code, *dims)
     shape = b.op("shape", {"x": "x"}, [("y", b.tensor(b.INT32, len(dims)))])
-    made = program(shape, inputs=[("x", kind)], opset="CoreML7")
-    del made.description.input[:]
-    feature = made.description.input.add(name="x").type.imageType
+    built = program(shape, inputs=[("x", kind)], opset="CoreML7")
+    del built.description.input[:]
+    feature = built.description.input.add(name="x").type.imageType
     feature.width, feature.height, feature.colorSpace = 8, 4, color
-    return made
+    return built

@@ -47,9 +47,9 @@ from tests.formats.coreml.rules import (
 
 def manifest(change: Callable[[dict[str, Any]], object]) -> Broken:
     """A package whose manifest has been changed."""
-    stated = b.manifest()
-    change(stated)
-    return Broken(program(relu()), manifest=stated)
+    declared = b.manifest()
+    change(declared)
+    return Broken(program(relu()), manifest=declared)
 
 
 def item(**changes: object) -> Broken:
@@ -88,12 +88,12 @@ def listed() -> b.Message:
 
 def passing(kind: b.Message, code: int, version: int = 10) -> b.Message:
     """A model whose input of some type is only asked for its shape."""
-    made = program(b.op("shape", {"x": "x"}, [("y", b.tensor(b.INT32, 2))]), inputs=[("x", kind)], opset="CoreML7")
-    made.specificationVersion = version
-    if not made.description.input:
-        b.feature(made.description.input, "x", [2, 3])
-    made.description.input[0].type.multiArrayType.dataType = code
-    return made
+    built = program(b.op("shape", {"x": "x"}, [("y", b.tensor(b.INT32, 2))]), inputs=[("x", kind)], opset="CoreML7")
+    built.specificationVersion = version
+    if not built.description.input:
+        b.feature(built.description.input, "x", [2, 3])
+    built.description.input[0].type.multiArrayType.dataType = code
+    return built
 
 
 def older(model: b.Message) -> None:
@@ -111,16 +111,16 @@ def enumerated_twice(version: int, *counts: int) -> b.Message:
     """A model with two enumerated inputs."""
     kind = b.tensor(b.FLOAT32, None, 3)
     add = b.op("add", {"x": "x", "y": "z"}, [("y", kind)])
-    made = program(add, inputs=[("x", kind), ("z", kind)])
-    made.specificationVersion = version
-    del made.description.input[:]
-    del made.description.output[:]
+    built = program(add, inputs=[("x", kind), ("z", kind)])
+    built.specificationVersion = version
+    del built.description.input[:]
+    del built.description.output[:]
     for name, count in zip(("x", "z"), counts, strict=True):
-        shapes = b.feature(made.description.input, name, [1, 3]).enumeratedShapes.shapes
+        shapes = b.feature(built.description.input, name, [1, 3]).enumeratedShapes.shapes
         for n in range(1, count + 1):
             shapes.add(shape=[n, 3])
-    b.feature(made.description.output, "y", [])
-    return made
+    b.feature(built.description.output, "y", [])
+    return built
 
 
 def deep(rank: int) -> b.Message:
@@ -131,26 +131,26 @@ def deep(rank: int) -> b.Message:
 
 def half(version: int) -> b.Message:
     """A model with half precision at the border."""
-    made = program(relu(kind=HALF), inputs=[("x", HALF)])
-    made.specificationVersion = version
-    return made
+    built = program(relu(kind=HALF), inputs=[("x", HALF)])
+    built.specificationVersion = version
+    return built
 
 
 def flexible_image(*sizes: tuple[int, int]) -> b.Message:
     """A model with an image of several sizes, the default being 8 wide and 4 high."""
-    made = image((1, 3, None, None))
+    result = image((1, 3, None, None))
     for width, height in sizes:
-        made.description.input[0].type.imageType.enumeratedSizes.sizes.add(width=width, height=height)
-    return made
+        result.description.input[0].type.imageType.enumeratedSizes.sizes.add(width=width, height=height)
+    return result
 
 
 def ranged_image(width: tuple[int, int], height: tuple[int, int]) -> b.Message:
     """A model with an image in ranges of sizes, the default being 8 wide and 4 high."""
-    made = image((1, 3, None, None))
-    ranges = made.description.input[0].type.imageType.imageSizeRange
+    result = image((1, 3, None, None))
+    ranges = result.description.input[0].type.imageType.imageSizeRange
     ranges.widthRange.lowerBound, ranges.widthRange.upperBound = width
     ranges.heightRange.lowerBound, ranges.heightRange.upperBound = height
-    return made
+    return result
 
 
 def multiplied(model: b.Message) -> b.Message:

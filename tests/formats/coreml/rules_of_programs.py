@@ -75,24 +75,24 @@ def weights_with(**changes: int) -> Broken:
 
 
 def expanded(
-    type: str, given: Mapping[str, b.Message], outputs: Sequence[b.Output], opset: str = "CoreML8"
+    type: str, inputs: Mapping[str, b.Message], outputs: Sequence[b.Output], opset: str = "CoreML8"
 ) -> b.Message:
     """A model with a compressed constant that nothing uses, whose parameters are literals."""
-    return program(b.op(type, given, outputs), relu(), opset=opset)
+    return program(b.op(type, inputs, outputs), relu(), opset=opset)
 
 
-def attributed(type: str, given: Mapping[str, b.Message], outputs: Sequence[b.Output]) -> b.Message:
+def attributed(type: str, inputs: Mapping[str, b.Message], outputs: Sequence[b.Output]) -> b.Message:
     """A model with a compressed constant of iOS 16, whose parameters are attributes."""
-    return program(b.op(type, {}, outputs, attributes=given), relu(), opset="CoreML6")
+    return program(b.op(type, {}, outputs, attributes=inputs), relu(), opset="CoreML6")
 
 
 def table(count: int, indices: bytes = bytes(8), groups: int = 1) -> b.Message:
     """A model with 8 weights looked up in a table of `count` values for each group."""
-    given = {
+    inputs = {
         "indices": packed(UINT8, [8, 1], indices),
         "lut": floats([groups, 1, count, 1], *[0.5] * count * groups),
     }
-    return expanded("constexpr_lut_to_dense", given, [("w", b.tensor(b.FLOAT32, 8, 1))])
+    return expanded("constexpr_lut_to_dense", inputs, [("w", b.tensor(b.FLOAT32, 8, 1))])
 
 
 def written(kind: b.Message) -> b.Message:

@@ -78,10 +78,10 @@ def malformed(change: str) -> b.Message:
 
 def unbound() -> b.Message:
     """A model with a binding of neither kind."""
-    made = program(relu())
-    del block_of(made).operations[0].inputs[0].value.arguments[0]
-    block_of(made).operations[0].inputs[0].value.arguments.add()
-    return made
+    built = program(relu())
+    del block_of(built).operations[0].inputs[0].value.arguments[0]
+    block_of(built).operations[0].inputs[0].value.arguments.add()
+    return built
 
 
 def unequal(field: str) -> b.Message:

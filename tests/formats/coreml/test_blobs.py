@@ -34,9 +34,9 @@ def package_with(tmp_path: Path, value: b.Message, weights: bytes | None = b.SIM
 
 
 def faults_of(tmp_path: Path, value: b.Message, weights: bytes | None = b.SIMPLE_WEIGHTS) -> list[Diagnostic]:
-    module, found = check(package_with(tmp_path, value, weights), b.DIALECTS)
+    module, diagnostics = check(package_with(tmp_path, value, weights), b.DIALECTS)
     assert module is not None
-    return found
+    return diagnostics
 
 
 def metadata(sentinel: int = 0xDEADBEEF, code: int = 2, size: int = 24, offset: int = 128, padding: int = 0) -> bytes:
@@ -65,8 +65,8 @@ def metadata(sentinel: int = 0xDEADBEEF, code: int = 2, size: int = 24, offset: 
 def test_malformed_weights_are_reported_with_their_place(
     tmp_path: Path, offset: int, weights: bytes, message: str
 ) -> None:
-    found = faults_of(tmp_path, b.blob(KIND, offset), weights)
-    assert [(d.code, d.message, d.where) for d in found] == [(MALFORMED_WEIGHTS, message, WHERE)]
+    diagnostics = faults_of(tmp_path, b.blob(KIND, offset), weights)
+    assert [(d.code, d.message, d.where) for d in diagnostics] == [(MALFORMED_WEIGHTS, message, WHERE)]
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_malformed_weights_are_reported_with_their_place(
     ],
 )
 def test_file_that_holds_no_weights_is_reported(tmp_path: Path, weights: bytes | None, code: object) -> None:
-    found = faults_of(tmp_path, b.blob(KIND, 64), weights)
-    assert [(d.code, d.where) for d in found] == [(code, WHERE)]
+    diagnostics = faults_of(tmp_path, b.blob(KIND, 64), weights)
+    assert [(d.code, d.where) for d in diagnostics] == [(code, WHERE)]
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_file_that_holds_no_weights_is_reported(tmp_path: Path, weights: bytes |
     ["/etc/passwd", "@model_path/../../Manifest.json", "../model.mlmodel", "@model_path", "@model_path/", ""],
 )
 def test_weights_outside_of_the_model_are_refused(tmp_path: Path, name: str) -> None:
-    found = faults_of(tmp_path, b.blob(KIND, 64, name))
-    assert [(d.code, d.where) for d in found] == [(PATH_OUTSIDE_MODEL, WHERE)]
+    diagnostics = faults_of(tmp_path, b.blob(KIND, 64, name))
+    assert [(d.code, d.where) for d in diagnostics] == [(PATH_OUTSIDE_MODEL, WHERE)]
 
 
 def test_link_to_weights_outside_of_the_model_is_refused(tmp_path: Path) -> None:
@@ -97,8 +97,8 @@ def test_link_to_weights_outside_of_the_model_is_refused(tmp_path: Path) -> None
     place = package / "Data" / "com.apple.CoreML" / "weights" / "weight.bin"
     place.rename(tmp_path / "secret")
     place.symlink_to(tmp_path / "secret")
-    _, found = read_with_findings(package, b.DIALECTS)
-    assert [d.code for d in found] == [PATH_OUTSIDE_MODEL]
+    _, diagnostics = read_with_findings(package, b.DIALECTS)
+    assert [d.code for d in diagnostics] == [PATH_OUTSIDE_MODEL]
 
 
 def test_bare_model_reads_no_weights_above_its_folder(tmp_path: Path) -> None:
@@ -109,24 +109,24 @@ def test_bare_model_reads_no_weights_above_its_folder(tmp_path: Path) -> None:
     operations = content.mlProgram.functions[0].value.block_specializations[0].value.operations
     operations[0].CopyFrom(b.const("w", b.blob(KIND, 64, "@model_path/../weight.bin")))
     (folder / "model.mlmodel").write_bytes(content.SerializeToString())
-    _, found = read_with_findings(folder / "model.mlmodel", b.DIALECTS)
-    assert [d.code for d in found] == [PATH_OUTSIDE_MODEL]
+    _, diagnostics = read_with_findings(folder / "model.mlmodel", b.DIALECTS)
+    assert [d.code for d in diagnostics] == [PATH_OUTSIDE_MODEL]
 
 
 def test_unreadable_file_is_one_fault_for_all_its_constants(tmp_path: Path) -> None:
     constants = [b.const(f"w{n}", b.blob(KIND, 64)) for n in range(5)]
     body = b.block([*constants, b.op("softmax", {"x": "x"}, [("y", KIND)])], ["y"])
     package = b.save(tmp_path, b.model(b.program({"main": b.function([("x", KIND)], body)})), None)
-    _, found = check(package, b.DIALECTS)
-    assert [d.code for d in found] == [MISSING_PART]
-    assert "4 more constants refer to it" in found[0].notes
+    _, diagnostics = check(package, b.DIALECTS)
+    assert [d.code for d in diagnostics] == [MISSING_PART]
+    assert "4 more constants refer to it" in diagnostics[0].notes
 
 
 def test_constant_in_a_weight_file_must_be_a_tensor(tmp_path: Path) -> None:
     value = b.strings_list("a")
     value.blobFileValue.fileName = "@model_path/weights/weight.bin"
-    found = faults_of(tmp_path, value)
-    assert MALFORMED_VALUE in [d.code for d in found]
+    diagnostics = faults_of(tmp_path, value)
+    assert MALFORMED_VALUE in [d.code for d in diagnostics]
 
 
 @pytest.mark.parametrize(
@@ -153,8 +153,8 @@ def test_tensors_are_unpacked(
 def test_unused_bits_are_those_of_the_last_byte(tmp_path: Path) -> None:
     weights = bytearray(b.weight_file((11, b"\x21\x03")))
     struct.pack_into("<Q", weights, 64 + 24, 0)
-    (found,) = faults_of(tmp_path, b.blob(b.tensor(b.UINT4, 3), 64), bytes(weights))
-    assert found.message == "the tensor at offset 64 states 0 unused bits, but tensor<3xui4> leaves 4"
+    (diagnostic,) = faults_of(tmp_path, b.blob(b.tensor(b.UINT4, 3), 64), bytes(weights))
+    assert diagnostic.message == "the tensor at offset 64 states 0 unused bits, but tensor<3xui4> leaves 4"
 
 
 def test_words_of_metadata_that_say_nothing_may_hold_anything(tmp_path: Path) -> None:

@@ -127,13 +127,13 @@ def _without_loss(case: str) -> Array:
     r = np.random.default_rng(5)
     match case:
         case "int8":  # from -127 to 127 in each row
-            found = r.integers(-127, 128, (ROWS, COLUMNS))
-            found[:, 0] = 127
+            result = r.integers(-127, 128, (ROWS, COLUMNS))
+            result[:, 0] = 127
         case "table of 4 bits":  # 16 values at the same distance
-            found = r.integers(0, 16, (ROWS, COLUMNS)) - 7.5
+            result = r.integers(0, 16, (ROWS, COLUMNS)) - 7.5
         case _:  # 60 % are 0
-            found = r.permutation(np.where(np.arange(ROWS * COLUMNS) < 0.6 * ROWS * COLUMNS, 0, 3.25))
-    return found.reshape(ROWS, COLUMNS).astype(np.float32)
+            result = r.permutation(np.where(np.arange(ROWS * COLUMNS) < 0.6 * ROWS * COLUMNS, 0, 3.25))
+    return result.reshape(ROWS, COLUMNS).astype(np.float32)
 
 
 @pytest.mark.parametrize("case", ["int8", "table of 4 bits", "sparse"])
@@ -145,9 +145,9 @@ def test_package_compressed_without_loss_computes_with_its_weight(case: str, tmp
         compress(package(target, weight, ct.PassPipeline.EMPTY)).save(str(tmp_path / "small.mlpackage"))
     small = cir.load(tmp_path / "small.mlpackage")
     assert {op.name.removeprefix("mil.") for op in small.walk() if op.name.startswith("mil.constexpr")} == operations
-    found: Any
-    (found,) = cir.run(small, {small.main.inputs[0].name: X}).values()
-    np.testing.assert_allclose(found, X @ weight.T, rtol=1e-5, atol=1e-3)
+    result: Any
+    (result,) = cir.run(small, {small.main.inputs[0].name: X}).values()
+    np.testing.assert_allclose(result, X @ weight.T, rtol=1e-5, atol=1e-3)
 
 
 @pytest.mark.slow
@@ -163,18 +163,18 @@ def test_compressed_package_computes_what_the_decompressed_one_does(case: str, t
         decompressed: Any = cto.decompress_weights(compressed)
         decompressed.save(str(tmp_path / "large.mlpackage"))
     small, large = cir.load(tmp_path / "small.mlpackage"), cir.load(tmp_path / "large.mlpackage")
-    found = {op.name.removeprefix("mil.") for op in small.walk() if op.name.startswith("mil.constexpr")}
-    assert found == operations
+    result = {op.name.removeprefix("mil.") for op in small.walk() if op.name.startswith("mil.constexpr")}
+    assert result == operations
     name = small.main.inputs[0].name
-    wanted: Any
+    expected: Any
     got: Any
-    (wanted,) = cir.run(large, {name: X}).values()
+    (expected,) = cir.run(large, {name: X}).values()
     (got,) = cir.run(small, {name: X}).values()
-    np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
     lowered = cir.lower(small)
     for opset in (18, 21):
         (converted,) = run_onnx(dumps(core_to_onnx(lowered, opset)), {name: X})
-        np.testing.assert_allclose(converted, wanted, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(converted, expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.slow
@@ -192,5 +192,5 @@ def test_weights_are_listed_as_they_are_stored(case: str, expected: list[tuple[s
         compress(package(target)).save(str(tmp_path / "small.mlpackage"))
     weights = cir.summarize(cir.load(tmp_path / "small.mlpackage"), with_weights=True).weights
     assert weights is not None
-    found = {w.name: [(v.type, v.size_bytes) for v in weights if v.name == w.name] for w in weights}
-    assert [(f"tensor<{kind}>", size) for kind, size in expected] in found.values()
+    result = {w.name: [(v.type, v.size_bytes) for v in weights if v.name == w.name] for w in weights}
+    assert [(f"tensor<{kind}>", size) for kind, size in expected] in result.values()

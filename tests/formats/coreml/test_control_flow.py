@@ -72,14 +72,14 @@ def _loaded(tmp_path: Path, program: object, **how: Any) -> Module:
     return cir.load(tmp_path / "model.mlpackage")
 
 
-def agree(module: Module, given: Sequence[Array], wanted: Sequence[Array]) -> None:
+def agree(module: Module, inputs: Sequence[Array], expected: Sequence[Array]) -> None:
     """Both engines and the converted program give what is wanted."""
-    feeds = {v.name: x for v, x in zip(module.main.inputs, given, strict=True)}
+    feeds = {v.name: x for v, x in zip(module.main.inputs, inputs, strict=True)}
     lowered = lower(module)
-    found = {name: list(engine.prepare(lowered).run(feeds).values()) for name, engine in ENGINES.items()}
-    found["onnx"] = run_onnx(converted(lowered), feeds)
-    for name, values in found.items():
-        for value, theirs in zip(values, wanted, strict=True):
+    result = {name: list(engine.prepare(lowered).run(feeds).values()) for name, engine in ENGINES.items()}
+    result["onnx"] = run_onnx(converted(lowered), feeds)
+    for name, values in result.items():
+        for value, theirs in zip(values, expected, strict=True):
             assert value.shape == theirs.shape, name
             np.testing.assert_allclose(value, theirs, rtol=1e-5, atol=1e-6, err_msg=name)
 
@@ -101,8 +101,8 @@ def test_lists_grow_with_zeros(tmp_path: Path) -> None:
         )  # fmt: skip
 
     module = built(tmp_path, build, [(2,), (2,)], "iOS15")
-    wanted = [f32(0, 0), f32(1, 3), f32([2, 4], [-1, -2], [0, 0]), np.array(5)]
-    agree(module, [f32(1, 3), f32(2, 4)], wanted)
+    expected = [f32(0, 0), f32(1, 3), f32([2, 4], [-1, -2], [0, 0]), np.array(5)]
+    agree(module, [f32(1, 3), f32(2, 4)], expected)
 
 
 @pytest.mark.slow
@@ -123,8 +123,8 @@ def test_list_that_a_loop_appends_to(rounds: int, elements: tuple[int | str, ...
 
     module = built(tmp_path, build, [(1,), (2,)], "iOS15")
     size = 0 if rounds == 0 and elements == ("some_size",) else 2
-    wanted = f32([0, 0], [1, 2], [2, 4])[: max(rounds, 1), :size]
-    agree(module, [f32(rounds), f32(1, 2)], [wanted])
+    expected = f32([0, 0], [1, 2], [2, 4])[: max(rounds, 1), :size]
+    agree(module, [f32(rounds), f32(1, 2)], [expected])
 
 
 @pytest.mark.slow
@@ -190,9 +190,9 @@ def test_sizes_may_change_from_round_to_round(tmp_path: Path) -> None:
             return y, torch.softmax(y, 1).mean(0)
 
     x = np.random.default_rng(5).random((2, 3)).astype(np.float32)
-    wanted = [v.numpy() for v in Growing()(torch.tensor(x))]
-    assert wanted[0].shape[0] > 4
-    agree(scripted(tmp_path, Growing(), [ct.TensorType("x", (2, 3))]), [x], wanted)
+    expected = [v.numpy() for v in Growing()(torch.tensor(x))]
+    assert expected[0].shape[0] > 4
+    agree(scripted(tmp_path, Growing(), [ct.TensorType("x", (2, 3))]), [x], expected)
 
 
 def test_loops_around_branches_are_those_of_torch(tmp_path: Path) -> None:
@@ -227,8 +227,8 @@ def test_loop_over_a_sequence_of_any_length_is_that_of_torch(tmp_path: Path) -> 
     network = Recurrent()
     module = scripted(tmp_path, network, [ct.TensorType("x", (ct.RangeDim(1, 9, 3), 1, 4)), ct.TensorType("h", (1, 4))])
     for length in (1, 5):
-        given = [np.random.default_rng(length).random(s).astype(np.float32) for s in ((length, 1, 4), (1, 4))]
-        agree(module, given, [network(*map(torch.tensor, given)).detach().numpy()])
+        inputs = [np.random.default_rng(length).random(s).astype(np.float32) for s in ((length, 1, 4), (1, 4))]
+        agree(module, inputs, [network(*map(torch.tensor, inputs)).detach().numpy()])
 
 
 # -- custom layers
@@ -262,9 +262,9 @@ def test_custom_layer_is_kept_and_not_run(tmp_path: Path) -> None:
     assert 'class_name = "Twice"' in line
     with pytest.raises(cir.DiagnosticError) as caught:
         lower(module)
-    (found,) = caught.value.diagnostics
-    assert (found.code.id, found.help) == ("E0601", "put operations that compute the same in its place")
-    assert "code of an app" in found.message
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code.id, diagnostic.help) == ("E0601", "put operations that compute the same in its place")
+    assert "code of an app" in diagnostic.message
     cir.save(module, tmp_path / "again.mlpackage")
     load = ct.utils.load_spec
     assert load(str(tmp_path / "again.mlpackage")) == load(str(tmp_path / "model.mlpackage"))

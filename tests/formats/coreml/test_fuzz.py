@@ -61,9 +61,9 @@ def test_damaged_models_give_findings_only(tmp_path: Path) -> None:
     outcomes: set[str] = set()
     for _ in range(400):
         place.write_bytes(damaged(content, source))
-        _, found = check(package, b.DIALECTS)
-        assert all(isinstance(d, Diagnostic) for d in found)
-        outcomes |= {d.code.id for d in found}
+        _, diagnostics = check(package, b.DIALECTS)
+        assert all(isinstance(d, Diagnostic) for d in diagnostics)
+        outcomes |= {d.code.id for d in diagnostics}
     assert len(outcomes) > 8
 
 
@@ -74,8 +74,8 @@ def test_damaged_weights_give_findings_only(tmp_path: Path) -> None:
     source = random.Random(7)
     for _ in range(300):
         place.write_bytes(damaged(b.SIMPLE_WEIGHTS, source))
-        module, found = check(package, b.DIALECTS)
-        for op in module.main.body.operations if module is not None and not found else ():
+        module, diagnostics = check(package, b.DIALECTS)
+        for op in module.main.body.operations if module is not None and not diagnostics else ():
             data = getattr(op, "constant_data", lambda: None)()
             assert data is None or len(data.values()) == data.count
 

@@ -67,9 +67,9 @@ def test_classes_are_not_in_the_pool_that_all_packages_share() -> None:
 
 
 def test_maps_keep_the_order_of_the_file_and_repeated_keys() -> None:
-    made = b.program({"b": b.make("Function"), "a": b.make("Function")})
-    made.functions.add(key="b")
-    again: b.Message = message_class("MILSpec.Program").FromString(made.SerializeToString())
+    program = b.program({"b": b.make("Function"), "a": b.make("Function")})
+    program.functions.add(key="b")
+    again: b.Message = message_class("MILSpec.Program").FromString(program.SerializeToString())
     assert [entry.key for entry in again.functions] == ["b", "a", "b"]
 
 

@@ -80,8 +80,8 @@ def test_models_of_the_zoo_keep_their_description(path: Path) -> None:
     kind = expected.WhichOneof("Type") or ""
     if kind.startswith("pipeline"):
         # The models of a pipeline are modules of their own.
-        held = getattr(expected, kind)
-        (held if kind == "pipeline" else held.pipeline).ClearField("models")
+        stored = getattr(expected, kind)
+        (stored if kind == "pipeline" else stored.pipeline).ClearField("models")
     assert encode_model(module) == expected
 
 

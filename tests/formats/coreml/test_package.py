@@ -34,9 +34,9 @@ VERSION_RULE = "'fileFormatVersion' must be a string of three numbers such as '1
 
 
 def errors_of(package: Path) -> list[Diagnostic]:
-    module, found = read_with_findings(package, b.DIALECTS)
+    module, diagnostics = read_with_findings(package, b.DIALECTS)
     assert module is None
-    return found
+    return diagnostics
 
 
 def with_manifest(tmp_path: Path, **changes: Any) -> Path:
@@ -44,16 +44,16 @@ def with_manifest(tmp_path: Path, **changes: Any) -> Path:
 
 
 def with_model_path(tmp_path: Path, path: str) -> Path:
-    stated = b.manifest()
-    stated["itemInfoEntries"][b.MODEL_ITEM]["path"] = path
-    return b.save(tmp_path, b.simple_model(), stated=stated)
+    declared = b.manifest()
+    declared["itemInfoEntries"][b.MODEL_ITEM]["path"] = path
+    return b.save(tmp_path, b.simple_model(), stated=declared)
 
 
 def test_missing_path_is_reported(tmp_path: Path) -> None:
     assert [d.code for d in errors_of(tmp_path / "nothing")] == [FILE_NOT_FOUND]
 
 
-def test_folder_without_manifest_is_no_package(tmp_path: Path) -> None:
+def test_folder_without_manifest_is_not_a_package(tmp_path: Path) -> None:
     assert [d.code for d in errors_of(tmp_path)] == [NOT_A_PACKAGE]
 
 
@@ -89,10 +89,10 @@ def test_malformed_manifests_are_refused(tmp_path: Path, changes: dict[str, Any]
 
 @pytest.mark.parametrize("key", ["path", "name", "author", "description"])
 def test_every_key_of_an_item_is_required(tmp_path: Path, key: str) -> None:
-    stated = b.manifest()
-    del stated["itemInfoEntries"][b.WEIGHTS_ITEM][key]
-    found = errors_of(b.save(tmp_path, b.simple_model(), stated=stated))
-    assert [(d.code, d.message, d.where) for d in found] == [
+    declared = b.manifest()
+    del declared["itemInfoEntries"][b.WEIGHTS_ITEM][key]
+    diagnostics = errors_of(b.save(tmp_path, b.simple_model(), stated=declared))
+    assert [(d.code, d.message, d.where) for d in diagnostics] == [
         (MALFORMED_MANIFEST, f"'{key}' must be a string, found none", f"itemInfoEntries['{b.WEIGHTS_ITEM}']")
     ]
 
@@ -113,7 +113,7 @@ def test_all_faults_of_a_manifest_are_reported_at_once(tmp_path: Path) -> None:
         ("1" * 5000, MALFORMED_MANIFEST),
     ],
 )
-def test_text_that_is_no_manifest_is_refused(tmp_path: Path, text: str, code: object) -> None:
+def test_text_that_is_not_a_manifest_is_refused(tmp_path: Path, text: str, code: object) -> None:
     package = b.save(tmp_path, b.simple_model())
     (package / "Manifest.json").write_text(text)
     assert [d.code for d in errors_of(package)] == [code]
@@ -134,8 +134,8 @@ def test_size_of_a_manifest_is_limited(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", ["1.0.1", "1.1.0", "2.0.0"])
 def test_newer_package_is_refused(tmp_path: Path, version: str) -> None:
-    found = errors_of(with_manifest(tmp_path, fileFormatVersion=version))
-    assert [(d.code, d.message) for d in found] == [
+    diagnostics = errors_of(with_manifest(tmp_path, fileFormatVersion=version))
+    assert [(d.code, d.message) for d in diagnostics] == [
         (NEWER_FORMAT, f"the package has format version {version}; the newest known is 1.0.0")
     ]
 
@@ -156,8 +156,8 @@ def test_older_package_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_item_outside_of_the_package_is_refused(tmp_path: Path, path: str) -> None:
-    found = errors_of(with_model_path(tmp_path, path))
-    assert [(d.code, d.where) for d in found] == [(PATH_OUTSIDE_MODEL, f"itemInfoEntries['{b.MODEL_ITEM}'].path")]
+    diagnostics = errors_of(with_model_path(tmp_path, path))
+    assert [(d.code, d.where) for d in diagnostics] == [(PATH_OUTSIDE_MODEL, f"itemInfoEntries['{b.MODEL_ITEM}'].path")]
 
 
 @pytest.mark.parametrize("item", ["model.mlmodel", "weights"])
@@ -204,15 +204,15 @@ def test_missing_folder_of_weights_is_a_warning(tmp_path: Path) -> None:
     body = b.block([b.op("softmax", {"x": "x"}, [("y", kind)])], ["y"])
     package = b.save(tmp_path, b.model(b.program({"main": b.function([("x", kind)], body)})))
     shutil.rmtree(package / "Data" / "com.apple.CoreML" / "weights")
-    module, found = read_with_findings(package, b.DIALECTS)
+    module, diagnostics = read_with_findings(package, b.DIALECTS)
     assert module is not None
-    assert [(d.code, d.is_error) for d in found] == [(NO_WEIGHTS_FOLDER, False)]
+    assert [(d.code, d.is_error) for d in diagnostics] == [(NO_WEIGHTS_FOLDER, False)]
 
 
 def test_model_must_be_a_file(tmp_path: Path) -> None:
     package = with_model_path(tmp_path, "com.apple.CoreML/weights")
-    found = errors_of(package)
-    assert [(d.code, d.message) for d in found] == [
+    diagnostics = errors_of(package)
+    assert [(d.code, d.message) for d in diagnostics] == [
         (MALFORMED_MANIFEST, "the model must be a file, but 'com.apple.CoreML/weights' is a folder")
     ]
 
@@ -223,9 +223,9 @@ def test_model_is_found_through_the_manifest(tmp_path: Path) -> None:
     (data / "com.microsoft.OnnxRuntime").mkdir()
     (data / "com.apple.CoreML" / "model.mlmodel").rename(data / "com.microsoft.OnnxRuntime" / "other.bin")
     shutil.copytree(data / "com.apple.CoreML" / "weights", data / "com.microsoft.OnnxRuntime" / "weights")
-    module, found = read_with_findings(package, b.DIALECTS)
+    module, diagnostics = read_with_findings(package, b.DIALECTS)
     assert module is not None
-    assert found == []
+    assert diagnostics == []
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_model_is_found_through_the_manifest(tmp_path: Path) -> None:
         (b.simple_model().SerializeToString()[:-30], TRUNCATED_FILE),
     ],
 )
-def test_file_that_is_no_model_is_reported(tmp_path: Path, content: bytes, code: object) -> None:
+def test_file_that_is_not_a_model_is_reported(tmp_path: Path, content: bytes, code: object) -> None:
     package = b.save(tmp_path, b.simple_model())
     (package / "Data" / "com.apple.CoreML" / "model.mlmodel").write_bytes(content)
     assert [d.code for d in errors_of(package)] == [code]

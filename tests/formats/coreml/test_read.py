@@ -54,8 +54,8 @@ def module_of(tmp_path: Path, content: b.Message, version: int = 6) -> Module:
 
 def findings_of(tmp_path: Path, content: b.Message, version: int = 6) -> list[tuple[str, str, str]]:
     whole = content if content.DESCRIPTOR.name == "Model" else b.model(content, version)
-    _, found = read_with_findings(b.save(tmp_path, whole), b.DIALECTS)
-    return [(d.code.id, d.message, d.where) for d in found]
+    _, diagnostics = read_with_findings(b.save(tmp_path, whole), b.DIALECTS)
+    return [(d.code.id, d.message, d.where) for d in diagnostics]
 
 
 def main_of(*operations: b.Message, outputs: list[str], opset: str = "CoreML5") -> b.Message:
@@ -112,7 +112,7 @@ def test_every_kind_of_type_is_read(tmp_path: Path) -> None:
     unranked = b.make("ValueType")
     unranked.tensorType.dataType = b.INT32
     unranked.tensorType.rank = -1
-    given = [
+    inputs = [
         ("l", listed),
         ("p", paired),
         ("m", mapped),
@@ -120,7 +120,7 @@ def test_every_kind_of_type_is_read(tmp_path: Path) -> None:
         ("u", unranked),
         ("d", b.tensor(b.UINT4, 1, None)),
     ]
-    module = module_of(tmp_path, b.program({"main": b.function(given, b.block([], []))}))
+    module = module_of(tmp_path, b.program({"main": b.function(inputs, b.block([], []))}))
     assert [v.type for v in module.main.inputs] == [
         ListType(ir_tensor(f32, 2, 3)),
         TupleType((ir_tensor(boolean), ir_tensor(string))),
@@ -132,7 +132,7 @@ def test_every_kind_of_type_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "field", "given", "expected"),
+    ("code", "field", "inputs", "expected"),
     [
         (b.FLOAT32, "floats", [1.5, -0.0], (1.5, -0.0)),
         (12, "doubles", [1e300, 0.1], (1e300, 0.1)),
@@ -152,8 +152,8 @@ def test_every_kind_of_type_is_read(tmp_path: Path) -> None:
         (39, "bytes", b"\x35", (5, 6)),
     ],
 )
-def test_immediate_values_are_decoded(tmp_path: Path, code: int, field: str, given: object, expected: object) -> None:
-    value = b.immediate(b.tensor(code, 2), field, given)
+def test_immediate_values_are_decoded(tmp_path: Path, code: int, field: str, inputs: object, expected: object) -> None:
+    value = b.immediate(b.tensor(code, 2), field, inputs)
     module = module_of(tmp_path, main_of(b.const("c", value), outputs=["c"]))
     c = module.main.body.first
     assert isinstance(c, Const)
@@ -188,8 +188,8 @@ def test_places_count_operations_of_the_file_not_literals(tmp_path: Path) -> Non
         b.op("nothing_known", {"x": "y"}, [("z", KIND)]),
         outputs=["z"],
     )
-    _, found = check(b.save(tmp_path, b.model(content)), b.DIALECTS)
-    assert [(d.code, d.where) for d in found if d.code is UNKNOWN_OPERATION] == [
+    _, diagnostics = check(b.save(tmp_path, b.model(content)), b.DIALECTS)
+    assert [(d.code, d.where) for d in diagnostics if d.code is UNKNOWN_OPERATION] == [
         (UNKNOWN_OPERATION, "main.block[CoreML5].operations[1] 'z'")
     ]
 
@@ -234,9 +234,9 @@ def test_nested_blocks_see_and_shadow_outer_names(tmp_path: Path) -> None:
 
 def test_functions_and_specializations_keep_the_order_of_the_file(tmp_path: Path) -> None:
     body = b.block([b.op("softmax", {"x": "x"}, [("y", KIND)])], ["y"])
-    made = b.function([("x", KIND)], body, "CoreML6")
-    made.block_specializations.add(key="CoreML5", value=body)
-    module = module_of(tmp_path, b.program({"zeta": made, "alpha": made, "main": made}))
+    result = b.function([("x", KIND)], body, "CoreML6")
+    result.block_specializations.add(key="CoreML5", value=body)
+    module = module_of(tmp_path, b.program({"zeta": result, "alpha": result, "main": result}))
     assert list(module.functions) == ["zeta", "alpha", "main"]
     main = module.functions["main"]
     assert isinstance(main, Func)
@@ -247,8 +247,8 @@ def test_functions_and_specializations_keep_the_order_of_the_file(tmp_path: Path
 def test_operations_take_the_definition_of_their_version(tmp_path: Path) -> None:
     table = b.immediate(b.tensor(b.FLOAT16, 1), "bytes", b"\x00\x3c")
     expand = b.op("constexpr_expand", {}, [("w", KIND)], attributes={"table": table, "axis": b.integer(3)})
-    found = findings_of(tmp_path, main_of(expand, outputs=["w"], opset="CoreML5"))
-    assert found == [
+    diagnostics = findings_of(tmp_path, main_of(expand, outputs=["w"], opset="CoreML5"))
+    assert diagnostics == [
         (
             "E0501",
             "mil.constexpr_expand is an operation from CoreML6 on, but its block is written in CoreML5",
@@ -288,25 +288,25 @@ def test_everything_beside_the_program_is_kept(tmp_path: Path) -> None:
     expected.CopyFrom(content)
     expected.ClearField("mlProgram")
     assert encode_model(module) == expected
-    stated = module.extra["coreml.manifest"]
-    assert isinstance(stated, StringAttr)
-    assert "rootModelIdentifier" in stated.value
+    declared = module.extra["coreml.manifest"]
+    assert isinstance(declared, StringAttr)
+    assert "rootModelIdentifier" in declared.value
 
 
 def test_attributes_and_documentation_of_all_parts_are_kept(tmp_path: Path) -> None:
     body = b.block([b.op("softmax", {"x": "x"}, [("y", KIND)])], ["y"])
     body.attributes.add(key="of_block", value=b.integer(3))
-    made = b.function([("x", KIND)], body)
-    made.attributes.add(key="of_function", value=b.integer(2))
-    content = b.program({"main": made})
+    result = b.function([("x", KIND)], body)
+    result.attributes.add(key="of_function", value=b.integer(2))
+    content = b.program({"main": result})
     content.docString = "what it does"
     content.attributes.add(key="of_program", value=b.strings_list("a", "b"))
     module = module_of(tmp_path, content)
     assert module.extra["mil.doc"] == StringAttr("what it does")
     assert module.extra["mil.version"] == IntegerAttr(1)
-    kept = module.extra["mil.attributes"]
-    assert isinstance(kept, DictionaryAttr)
-    assert kept.entries[0][0] == "of_program"
+    preserved = module.extra["mil.attributes"]
+    assert isinstance(preserved, DictionaryAttr)
+    assert preserved.entries[0][0] == "of_program"
     for op, name in ((module.main, "of_function"), (module.main.body.last, "of_block")):
         assert op is not None
         attrs = op.extra["mil.attributes"]
@@ -373,8 +373,8 @@ def test_residue_restores_what_the_module_has_no_room_for(tmp_path: Path) -> Non
     assert w is not None
     residue = w.extra["mil.residue"]
     assert isinstance(residue, DictionaryAttr)
-    kept = {path: attr.value for path, attr in residue.entries if isinstance(attr, BytesAttr)}
-    assert set(kept) == {
+    preserved = {path: attr.value for path, attr in residue.entries if isinstance(attr, BytesAttr)}
+    assert set(preserved) == {
         "",
         "outputs[0]",
         "outputs[0].type.tensorType",
@@ -382,7 +382,7 @@ def test_residue_restores_what_the_module_has_no_room_for(tmp_path: Path) -> Non
         "attributes['val'].value.type.tensorType",
     }
     plain = b.const("w", b.immediate(KIND, "floats", [0.0] * 6))
-    restore(plain, kept)
+    restore(plain, preserved)
     assert plain.SerializeToString(deterministic=True) == first.SerializeToString(deterministic=True)
 
 
@@ -409,8 +409,8 @@ def test_unknown_operation_is_kept_and_reported_with_a_suggestion(tmp_path: Path
     package = b.save(
         tmp_path, b.model(main_of(b.op("sofmax", {"x": "x", "axes": ["x", "x"]}, [("y", KIND)]), outputs=["y"]))
     )
-    module, found = read_with_findings(package, b.DIALECTS)
-    assert [(d.code, d.message, d.where, d.help) for d in found] == [
+    module, diagnostics = read_with_findings(package, b.DIALECTS)
+    assert [(d.code, d.message, d.where, d.help) for d in diagnostics] == [
         (
             UNKNOWN_OPERATION,
             "unknown operation 'mil.sofmax'",
@@ -430,8 +430,8 @@ def test_unknown_parameter_is_reported_with_a_suggestion(tmp_path: Path) -> None
     package = b.save(
         tmp_path, b.model(main_of(b.op("softmax", {"x": "x", "axes": b.integer(1)}, [("y", KIND)]), outputs=["y"]))
     )
-    _, found = check(package, b.DIALECTS)
-    assert [(d.code, d.message, d.where, d.help) for d in found] == [
+    _, diagnostics = check(package, b.DIALECTS)
+    assert [(d.code, d.message, d.where, d.help) for d in diagnostics] == [
         (
             WRONG_OPERAND_COUNT,
             "mil.softmax has no parameter 'axes'",
@@ -455,8 +455,8 @@ def test_use_before_definition_reports_where_it_is_defined(tmp_path: Path) -> No
     content = main_of(
         b.op("softmax", {"x": "later"}, [("y", KIND)]), b.op("softmax", {"x": "x"}, [("later", KIND)]), outputs=["y"]
     )
-    _, found = check(b.save(tmp_path, b.model(content)), b.DIALECTS)
-    assert [(d.code, d.message, d.where, d.notes) for d in found] == [
+    _, diagnostics = check(b.save(tmp_path, b.model(content)), b.DIALECTS)
+    assert [(d.code, d.message, d.where, d.notes) for d in diagnostics] == [
         (
             UNDEFINED_VALUE,
             "'later' is used before it is defined",
@@ -468,8 +468,8 @@ def test_use_before_definition_reports_where_it_is_defined(tmp_path: Path) -> No
 
 def test_undefined_names_are_reported_with_a_suggestion(tmp_path: Path) -> None:
     content = main_of(b.op("softmax", {"x": "x"}, [("probabilities", KIND)]), outputs=["probabilites"])
-    _, found = read_with_findings(b.save(tmp_path, b.model(content)), b.DIALECTS)
-    assert [(d.code, d.message, d.where, d.help) for d in found] == [
+    _, diagnostics = read_with_findings(b.save(tmp_path, b.model(content)), b.DIALECTS)
+    assert [(d.code, d.message, d.where, d.help) for d in diagnostics] == [
         (
             UNDEFINED_VALUE,
             "'probabilites' is not defined",
@@ -483,9 +483,9 @@ def test_duplicate_names_are_reported(tmp_path: Path) -> None:
     twice = b.op("softmax", {"x": "x"}, [("y", KIND)])
     content = main_of(twice, twice, outputs=["y"])
     content.functions.add(key="main", value=content.functions[0].value)
-    found = findings_of(tmp_path, content)
-    assert found[0] == (DUPLICATE_NAME.id, "the function 'main' is defined twice", "main")
-    assert found[1] == (
+    diagnostics = findings_of(tmp_path, content)
+    assert diagnostics[0] == (DUPLICATE_NAME.id, "the function 'main' is defined twice", "main")
+    assert diagnostics[1] == (
         DUPLICATE_NAME.id,
         "the name 'y' is defined twice in one block",
         "main.block[CoreML5].operations[1] 'y'",
@@ -493,30 +493,32 @@ def test_duplicate_names_are_reported(tmp_path: Path) -> None:
 
 
 def test_name_of_an_input_cannot_be_defined_again(tmp_path: Path) -> None:
-    found = findings_of(tmp_path, main_of(b.op("softmax", {"x": "x"}, [("x", KIND)]), outputs=["x"]))
-    assert [code for code, _, _ in found] == [DUPLICATE_NAME.id]
+    diagnostics = findings_of(tmp_path, main_of(b.op("softmax", {"x": "x"}, [("x", KIND)]), outputs=["x"]))
+    assert [code for code, _, _ in diagnostics] == [DUPLICATE_NAME.id]
 
 
 def test_wrong_number_of_blocks_is_reported(tmp_path: Path) -> None:
     one = b.block([], ["x"])
-    found = findings_of(tmp_path, main_of(b.op("cond", {"pred": "x"}, [("y", KIND)], blocks=[one]), outputs=["y"]))
-    assert found == [
+    diagnostics = findings_of(
+        tmp_path, main_of(b.op("cond", {"pred": "x"}, [("y", KIND)], blocks=[one]), outputs=["y"])
+    )
+    assert diagnostics == [
         (MALFORMED_REGION.id, "mil.cond has 2 blocks, found 1", "main.block[CoreML5].operations[0] 'y'.blocks")
     ]
 
 
 def test_function_block_with_inputs_of_its_own_is_reported(tmp_path: Path) -> None:
     content = b.program({"main": b.function([("x", KIND)], b.block([], ["own"], [("own", KIND)]))})
-    found = findings_of(tmp_path, content)
-    assert found == [
+    diagnostics = findings_of(tmp_path, content)
+    assert diagnostics == [
         (MALFORMED_REGION.id, "the block of a function has no inputs of its own, found 'own'", "main.block[CoreML5]")
     ]
 
 
 def _type(code: int, rank: int, *dims: int) -> b.Message:
-    made = b.tensor(code, *dims)
-    made.tensorType.rank = rank
-    return made
+    result = b.tensor(code, *dims)
+    result.tensorType.rank = rank
+    return result
 
 
 @pytest.mark.parametrize(
@@ -530,8 +532,8 @@ def _type(code: int, rank: int, *dims: int) -> b.Message:
     ],
 )
 def test_malformed_types_are_reported(tmp_path: Path, kind: b.Message, message: str) -> None:
-    found = findings_of(tmp_path, main_of(b.op("softmax", {"x": "x"}, [("y", kind)]), outputs=["y"]))
-    assert found == [(MALFORMED_TYPE.id, message, "main.block[CoreML5].operations[0] 'y'.outputs['y'].type")]
+    diagnostics = findings_of(tmp_path, main_of(b.op("softmax", {"x": "x"}, [("y", kind)]), outputs=["y"]))
+    assert diagnostics == [(MALFORMED_TYPE.id, message, "main.block[CoreML5].operations[0] 'y'.outputs['y'].type")]
 
 
 def _no_value() -> b.Message:
@@ -554,8 +556,8 @@ def _no_value() -> b.Message:
 )
 def test_malformed_values_are_reported(tmp_path: Path, value: b.Message, message: str) -> None:
     content = main_of(b.const("c", value), b.op("softmax", {"x": "x"}, [("y", KIND)]), outputs=["y"])
-    _, found = check(b.save(tmp_path, b.model(content)), b.DIALECTS)
-    assert [(d.code, d.message, d.where) for d in found] == [
+    _, diagnostics = check(b.save(tmp_path, b.model(content)), b.DIALECTS)
+    assert [(d.code, d.message, d.where) for d in diagnostics] == [
         (MALFORMED_VALUE, message, "main.block[CoreML5].operations[0] 'c'.attributes['val']")
     ]
 
@@ -575,8 +577,8 @@ def test_declared_type_of_a_constant_must_be_that_of_its_value(tmp_path: Path) -
         "const", outputs=[("c", b.tensor(b.FLOAT32, 7))], attributes={"val": b.immediate(KIND, "floats", [0.0] * 6)}
     )
     package = b.save(tmp_path, b.model(main_of(wrong, b.op("softmax", {"x": "x"}, [("y", KIND)]), outputs=["y"])))
-    _, found = check(package, b.DIALECTS)
-    assert [(d.code.id, d.where) for d in found if "is declared" in d.message] == [
+    _, diagnostics = check(package, b.DIALECTS)
+    assert [(d.code.id, d.where) for d in diagnostics if "is declared" in d.message] == [
         ("E0506", "main.block[CoreML5].operations[0] 'c'")
     ]
 
@@ -585,9 +587,9 @@ def test_other_types_of_models_are_named(tmp_path: Path) -> None:
     content = b.model(None)
     content.neuralNetwork = b"\x0a\x02hi"
     package = b.save(tmp_path, content)
-    module, found = read_with_findings(package, b.DIALECTS)
+    module, diagnostics = read_with_findings(package, b.DIALECTS)
     assert module is None
-    assert [(d.code, d.message) for d in found] == [
+    assert [(d.code, d.message) for d in diagnostics] == [
         (NO_PROGRAM, "the model holds no ML Program: it is of type 'neuralNetwork'")
     ]
 
@@ -607,8 +609,8 @@ def test_findings_end_at_their_limit(tmp_path: Path) -> None:
     package = b.save(
         tmp_path, b.model(main_of(*[b.op("no", {}, [(f"y{n}", KIND)]) for n in range(50)], outputs=["y1"]))
     )
-    _, found = read_with_findings(package, b.DIALECTS, DEFAULT_LIMITS._replace(max_diagnostics=7))
-    assert [d.code for d in found] == [UNKNOWN_OPERATION] * 7 + [LIMIT_EXCEEDED]
+    _, diagnostics = read_with_findings(package, b.DIALECTS, DEFAULT_LIMITS._replace(max_diagnostics=7))
+    assert [d.code for d in diagnostics] == [UNKNOWN_OPERATION] * 7 + [LIMIT_EXCEEDED]
 
 
 def test_check_lists_all_faults_of_one_run(tmp_path: Path) -> None:
@@ -620,5 +622,5 @@ def test_check_lists_all_faults_of_one_run(tmp_path: Path) -> None:
         b.const("v", b.immediate(KIND, "floats", [1.0])),
         outputs=["b"],
     )
-    _, found = check(b.save(tmp_path, b.model(content)), b.DIALECTS)
-    assert [d.code.id for d in found] == ["E0205", "E0501", "E0401", "E0402", "E0207"]
+    _, diagnostics = check(b.save(tmp_path, b.model(content)), b.DIALECTS)
+    assert [d.code.id for d in diagnostics] == ["E0205", "E0501", "E0401", "E0402", "E0207"]

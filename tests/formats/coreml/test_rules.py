@@ -48,8 +48,8 @@ ALL = [(table, rule) for table, rules in TABLES.items() for rule in rules]
 
 @pytest.mark.parametrize("rule", [rule for _, rule in ALL], ids=[f"{table}: {rule.sentence}" for table, rule in ALL])
 def test_package_that_breaks_the_rule_is_reported(rule: Rule, tmp_path: Path) -> None:
-    found = [(code, message) for code, message, _ in findings(tmp_path, rule.broken())]
-    assert (rule.code.id, rule.message) in found
+    diagnostics = [(code, message) for code, message, _ in findings(tmp_path, rule.broken())]
+    assert (rule.code.id, rule.message) in diagnostics
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -80,5 +80,5 @@ KEEPING = {
 
 @pytest.mark.parametrize("name", KEEPING)
 def test_package_that_keeps_all_rules_has_no_findings(name: str, tmp_path: Path) -> None:
-    given = KEEPING[name]
-    assert findings(tmp_path, given if isinstance(given, Broken) else Broken(given)) == []
+    inputs = KEEPING[name]
+    assert findings(tmp_path, inputs if isinstance(inputs, Broken) else Broken(inputs)) == []

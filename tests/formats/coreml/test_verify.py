@@ -22,9 +22,9 @@ SOFTMAX = b.op("softmax", {"x": "x"}, [("y", KIND)])
 
 def found_in(tmp_path: Path, content: b.Message, version: int = 6) -> list[tuple[str, str, str]]:
     whole = content if content.DESCRIPTOR.name == "Model" else b.model(content, version)
-    module, found = check(b.save(tmp_path, whole), b.DIALECTS)
+    module, diagnostics = check(b.save(tmp_path, whole), b.DIALECTS)
     assert module is not None
-    return [(d.code.id, d.message, d.where) for d in found]
+    return [(d.code.id, d.message, d.where) for d in diagnostics]
 
 
 def main_of(*operations: b.Message, outputs: list[str], opset: str = "CoreML5") -> b.Message:
@@ -60,11 +60,11 @@ def test_N1_holds_for_functions_inputs_block_inputs_and_attributes(tmp_path: Pat
         "while_loop", {"loop_vars": ["1"]}, [("y", KIND)], blocks=[inner, inner], attributes={"3": b.integer(1)}
     )
     body = b.block([loop], ["y"])
-    made = b.function([("1", KIND)], body)
-    made.attributes.add(key="4", value=b.integer(1))
+    result = b.function([("1", KIND)], body)
+    result.attributes.add(key="4", value=b.integer(1))
     messages = [
         m.split("'")[0] + m.split("'")[1]
-        for _, m, _ in found_in(tmp_path, b.program({"main": made, "0": made}))
+        for _, m, _ in found_in(tmp_path, b.program({"main": result, "0": result}))
         if m.startswith("N1")
     ]
     assert sorted(set(messages)) == [
@@ -81,7 +81,7 @@ def test_N1_allows_the_at_sign_after_the_first_character(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["tensor", "int32", "true", "state"])
-def test_N2_words_of_the_text_form_are_no_names(tmp_path: Path, name: str) -> None:
+def test_N2_words_of_the_text_form_are_not_names(tmp_path: Path, name: str) -> None:
     content = main_of(b.op("softmax", {"x": "x"}, [(name, KIND)]), SOFTMAX, outputs=["y"])
     assert found_in(tmp_path, content) == [
         (
@@ -137,11 +137,13 @@ def test_F2_specializations_have_the_same_outputs(tmp_path: Path) -> None:
 
 def test_F3_specialization_is_named_after_an_operation_set(tmp_path: Path) -> None:
     content = b.model(main_of(SOFTMAX, outputs=["y"], opset="CoreML55"))
-    module, found = check(b.save(tmp_path, content), b.DIALECTS)
+    module, diagnostics = check(b.save(tmp_path, content), b.DIALECTS)
     assert module is not None
-    assert [(d.message, d.where) for d in found] == [("F3: unknown operation set 'CoreML55'", "main.block[CoreML55]")]
-    assert found[0].help is not None
-    assert "'CoreML5'" in found[0].help
+    assert [(d.message, d.where) for d in diagnostics] == [
+        ("F3: unknown operation set 'CoreML55'", "main.block[CoreML55]")
+    ]
+    assert diagnostics[0].help is not None
+    assert "'CoreML5'" in diagnostics[0].help
 
 
 def test_V1_operation_set_is_not_newer_than_the_specification_version(tmp_path: Path) -> None:
@@ -156,15 +158,19 @@ def test_V1_operation_set_is_not_newer_than_the_specification_version(tmp_path: 
 
 
 def test_V1_older_specification_versions_have_no_programs(tmp_path: Path) -> None:
-    found = found_in(tmp_path, b.model(main_of(SOFTMAX, outputs=["y"]), 5))
-    assert (NOT_IN_VERSION.id, "V1: ML Programs need specification version 6, found 5", "specificationVersion") in found
+    diagnostics = found_in(tmp_path, b.model(main_of(SOFTMAX, outputs=["y"]), 5))
+    assert (
+        NOT_IN_VERSION.id,
+        "V1: ML Programs need specification version 6, found 5",
+        "specificationVersion",
+    ) in diagnostics
 
 
 def test_V2_several_functions_need_version_9(tmp_path: Path) -> None:
     content = ordinary()
     content.mlProgram.functions.add(key="second", value=content.mlProgram.functions[0].value)
-    found = found_in(tmp_path, content)
-    assert found[0] == (
+    diagnostics = found_in(tmp_path, content)
+    assert diagnostics[0] == (
         NOT_IN_VERSION.id,
         "V2: several functions need specification version 9, found 6",
         "specificationVersion",
@@ -172,17 +178,17 @@ def test_V2_several_functions_need_version_9(tmp_path: Path) -> None:
 
 
 def state_type(wrapped: b.Message) -> b.Message:
-    made = b.make("ValueType")
-    made.stateType.wrappedType.CopyFrom(wrapped)
-    return made
+    result = b.make("ValueType")
+    result.stateType.wrappedType.CopyFrom(wrapped)
+    return result
 
 
 def with_state(*operations: b.Message, version: int = 9, kind: b.Message = HALF) -> b.Message:
     body = b.block([*operations, b.op("softmax", {"x": "x"}, [("y", HALF)])], ["y"])
-    made = b.program(
+    program = b.program(
         {"main": b.function([("x", HALF), ("s", state_type(kind))], body, "CoreML8" if version > 8 else "CoreML6")}
     )
-    whole = b.model(made, version)
+    whole = b.model(program, version)
     state = whole.description.state.add(name="s")
     state.type.stateType.arrayType.dataType = b.ARRAY_FLOAT16
     state.type.stateType.arrayType.shape.extend([2, 3])
@@ -224,8 +230,8 @@ def classifier(*after: b.Message) -> b.Message:
         [("classLabel", b.tensor(b.STRING)), ("classLabel_probs", scores)],
     )
     whole = b.model(None)
-    made = b.function([("x", KIND)], b.block([classify, *after], ["classLabel", "classLabel_probs"]))
-    whole.mlProgram.CopyFrom(b.program({"main": made}))
+    result = b.function([("x", KIND)], b.block([classify, *after], ["classLabel", "classLabel_probs"]))
+    whole.mlProgram.CopyFrom(b.program({"main": result}))
     b.feature(whole.description.input, "x", [2, 3])
     whole.description.output.add(name="classLabel").type.stringType.SetInParent()
     whole.description.output.add(name="classLabel_probs").type.dictionaryType.stringKeyType.SetInParent()
@@ -249,8 +255,8 @@ def test_B1_classify_is_the_last_operation(tmp_path: Path) -> None:
 
 
 def test_B1_results_of_classify_are_only_returned(tmp_path: Path) -> None:
-    found = found_in(tmp_path, classifier(b.op("softmax", {"x": "classLabel"}, [("z", KIND)])))
-    assert [m for _, m, _ in found] == [
+    diagnostics = found_in(tmp_path, classifier(b.op("softmax", {"x": "classLabel"}, [("z", KIND)])))
+    assert [m for _, m, _ in diagnostics] == [
         "B1: classify must be the last operation of its block",
         "B1: 'classLabel', a result of classify, can only be returned",
     ]

@@ -47,9 +47,9 @@ def model_of(package: Path) -> b.Message:
 
 def canonical(message: b.Message) -> bytes:
     """The bytes of a message with maps in order of their keys."""
-    made = type(message)()
-    made.CopyFrom(message)
-    pending = [made]
+    result = type(message)()
+    result.CopyFrom(message)
+    pending = [result]
     while pending:
         at = pending.pop()
         for field, value in at.ListFields():
@@ -63,7 +63,7 @@ def canonical(message: b.Message) -> bytes:
                     if field.message_type.fields_by_name["value"].message_type is not None:
                         entry.value.SetInParent()
             pending.extend(items)
-    return made.SerializeToString(deterministic=True)
+    return result.SerializeToString(deterministic=True)
 
 
 def odd_package(tmp_path: Path, content: b.Message | None = None) -> Path:
@@ -154,12 +154,12 @@ def test_attributes_keep_the_types_of_their_constants(tmp_path: Path, axis: b.Me
 
 
 def test_other_files_and_empty_folders_of_a_package_are_kept(tmp_path: Path) -> None:
-    stated = b.manifest()
+    declared = b.manifest()
     item = {"path": "com.example/notes", "name": "notes", "author": "com.example", "description": "notes"}
-    stated["itemInfoEntries"]["99999999-2222-3333-4444-555555555555"] = item
-    stated["itemInfoEntries"]["88888888-2222-3333-4444-555555555555"] = {**item, "path": "com.example/empty"}
-    stated["later"] = [1]
-    package = b.save(tmp_path, b.simple_model(), stated=stated)
+    declared["itemInfoEntries"]["99999999-2222-3333-4444-555555555555"] = item
+    declared["itemInfoEntries"]["88888888-2222-3333-4444-555555555555"] = {**item, "path": "com.example/empty"}
+    declared["later"] = [1]
+    package = b.save(tmp_path, b.simple_model(), stated=declared)
     (package / "Data" / "com.example" / "notes" / "deep").mkdir(parents=True)
     (package / "Data" / "com.example" / "notes" / "deep" / "a.txt").write_text("a")
     (package / "Data" / "com.example" / "empty").mkdir()
@@ -195,10 +195,10 @@ def test_bare_model_file_holds_its_constants(tmp_path: Path) -> None:
 
 def test_bare_model_file_without_weight_files_is_written_byte_for_byte(tmp_path: Path) -> None:
     body = b.block([b.op("softmax", {"x": "x", "axis": b.integer(1)}, [("y", KIND)])], ["y"])
-    given = tmp_path / "given.mlmodel"
-    given.write_bytes(b.model(b.program({"main": b.function([("x", KIND)], body)})).SerializeToString())
-    write(read(given, b.DIALECTS), tmp_path / "out.mlmodel")
-    assert (tmp_path / "out.mlmodel").read_bytes() == given.read_bytes()
+    inputs = tmp_path / "given.mlmodel"
+    inputs.write_bytes(b.model(b.program({"main": b.function([("x", KIND)], body)})).SerializeToString())
+    write(read(inputs, b.DIALECTS), tmp_path / "out.mlmodel")
+    assert (tmp_path / "out.mlmodel").read_bytes() == inputs.read_bytes()
 
 
 def test_bare_model_file_beyond_the_size_of_a_message_is_refused_without_reading_it(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def weights_of(package: Path, path: Path = WEIGHTS) -> list[tuple[int, bytes]]:
     count, version = struct.unpack_from("<II", content)
     assert version == 2
     assert content[8:64] == bytes(56)
-    found: list[tuple[int, bytes]] = []
+    results: list[tuple[int, bytes]] = []
     at, end = 64, 64
     for _ in range(count):
         assert content[end:at] == bytes(at - end)
@@ -244,23 +244,23 @@ def weights_of(package: Path, path: Path = WEIGHTS) -> list[tuple[int, bytes]]:
         assert start == at + 64
         assert content[at + 32 : at + 64] == bytes(32)
         end = start + size
-        found.append((code, content[start:end]))
+        results.append((code, content[start:end]))
         at = -(-end // 64) * 64
     assert end == len(content)
-    return found
+    return results
 
 
 def references(package: Path) -> dict[str, tuple[str, int]]:
     """Where constants lie, by name."""
-    found: dict[str, tuple[str, int]] = {}
+    results: dict[str, tuple[str, int]] = {}
     for function in model_of(package).mlProgram.functions:
         for entry in function.value.block_specializations:
             for op in entry.value.operations:
                 for attribute in op.attributes:
                     if attribute.value.HasField("blobFileValue"):
                         value = attribute.value.blobFileValue
-                        found[op.outputs[0].name] = (value.fileName, value.offset)
-    return found
+                        results[op.outputs[0].name] = (value.fileName, value.offset)
+    return results
 
 
 def constant_of(module: Module, name: str) -> Const:
@@ -269,9 +269,9 @@ def constant_of(module: Module, name: str) -> Const:
 
 def replace(op: Const, data: Data) -> None:
     assert op.parent is not None
-    made = op.parent.insert_before(op, Const.build({"val": data}, (data.type,)))
-    made.output.name = op.output.name
-    op.output.replace_all_uses_with(made.output)
+    result = op.parent.insert_before(op, Const.build({"val": data}, (data.type,)))
+    result.output.name = op.output.name
+    op.output.replace_all_uses_with(result.output)
     op.erase()
 
 
@@ -387,8 +387,8 @@ def zeros(element: ElementType, count: int) -> Data:
 
 def constants(package: Path) -> list[Const]:
     """The constants of a program without the one that is a parameter."""
-    found = [op for op in read(package, b.DIALECTS).nested() if isinstance(op, Const)]
-    return [op for op in found if op.output.name != "y_axis_0"]
+    result = [op for op in read(package, b.DIALECTS).nested() if isinstance(op, Const)]
+    return [op for op in result if op.output.name != "y_axis_0"]
 
 
 def built(*data: Data, opset: str = "CoreML5") -> Module:
@@ -423,9 +423,9 @@ def test_description_of_a_program_without_one_follows_its_functions(tmp_path: Pa
     expected: b.Message = message_class("Model")(specificationVersion=6)
     b.feature(expected.description.input, "x", [2, 3])
     b.feature(expected.description.output, "y", [2, 3])
-    made = model_of(tmp_path / "out.mlpackage")
-    made.ClearField("mlProgram")
-    assert made == expected
+    model = model_of(tmp_path / "out.mlpackage")
+    model.ClearField("mlProgram")
+    assert model == expected
 
 
 @pytest.mark.parametrize(
@@ -488,8 +488,8 @@ def test_an_input_returned_under_another_name_is_refused(tmp_path: Path) -> None
     body = Block([tensor(f32, 2)], ["x"], label="CoreML5")
     with pytest.raises(DiagnosticError) as raised:
         write(module_of(body, body.arguments, ["y"]), tmp_path / "out.mlpackage")
-    (found,) = raised.value.diagnostics
-    assert (found.code, found.message, found.where) == (
+    (diagnostic,) = raised.value.diagnostics
+    assert (diagnostic.code, diagnostic.message, diagnostic.where) == (
         NOT_IN_FORMAT,
         "the output 'y' cannot have that name: it is the value that is already called 'x'",
         "main",
@@ -565,7 +565,7 @@ def test_output_through_a_link_replaces_what_it_leads_to(tmp_path: Path) -> None
     assert contents(package)[WEIGHTS.as_posix()] == contents(tmp_path / "real" / "out.mlpackage")[WEIGHTS.as_posix()]
 
 
-def test_a_folder_that_is_no_package_is_not_replaced(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_package_is_not_replaced(tmp_path: Path) -> None:
     _, module = simple(tmp_path)
     (tmp_path / "mine.mlpackage").mkdir()
     (tmp_path / "mine.mlpackage" / "thesis.txt").write_text("years of work")
@@ -692,15 +692,15 @@ def test_damaged_models_that_can_be_read_are_written_or_refused(tmp_path: Path) 
     written = 0
     for _ in range(200):
         place.write_bytes(damaged(content, source))
-        module, found = read_with_findings(package, b.DIALECTS)
+        module, diagnostics = read_with_findings(package, b.DIALECTS)
         if module is None:
             continue
         try:
             write(module, tmp_path / "out.mlpackage")
         except DiagnosticError:
-            assert found
+            assert diagnostics
             continue
         written += 1
-        if not any(d.is_error for d in found):
+        if not any(d.is_error for d in diagnostics):
             assert canonical(model_of(tmp_path / "out.mlpackage")) == canonical(model_of(package))
     assert written > 4

@@ -47,12 +47,12 @@ def test_coremltools_reads_the_same_program_after_everything_was_moved(package: 
     write(module, tmp_path / "out.mlpackage")
     # Not the package: coremltools refuses one whose empty folder of weights git has dropped.
     (model,) = package.rglob("*.mlmodel")
-    expected, found = (coremltools.utils.load_spec(str(p)) for p in (model, tmp_path / "out.mlpackage"))
-    assert found.description == expected.description
-    assert coremltools.models.MLModel(str(tmp_path / "out.mlpackage"), skip_model_load=True).get_spec() == found
+    expected, result = (coremltools.utils.load_spec(str(p)) for p in (model, tmp_path / "out.mlpackage"))
+    assert result.description == expected.description
+    assert coremltools.models.MLModel(str(tmp_path / "out.mlpackage"), skip_model_load=True).get_spec() == result
     if expected.WhichOneof("Type") != "mlProgram":
         return
-    left, right = loaded(expected, package), loaded(found, tmp_path / "out.mlpackage")
+    left, right = loaded(expected, package), loaded(result, tmp_path / "out.mlpackage")
     assert list(left) == list(right)
     for name, value in left.items():
         np.testing.assert_array_equal(right[name], value)
@@ -65,13 +65,13 @@ def forget_file(module: Module) -> None:
     for op in list(module.nested()):
         if not isinstance(op, Op):
             continue
-        changed = {f: held for f, held in op.stored_attributes.items() if isinstance(held, Data)}
+        changed = {f: stored for f, stored in op.stored_attributes.items() if isinstance(stored, Data)}
         if changed and op.parent is not None:
-            made = op.with_attributes(**{f: copied(held) for f, held in changed.items()})
+            result = op.with_attributes(**{f: copied(stored) for f, stored in changed.items()})
             for key, value in op.extra.items():
-                made.set_extra(key, value)
-            op.parent.insert_before(op, made)
-            for old, new in zip(op.results, made.results, strict=True):
+                result.set_extra(key, value)
+            op.parent.insert_before(op, result)
+            for old, new in zip(op.results, result.results, strict=True):
                 old.replace_all_uses_with(new)
             op.erase()
 

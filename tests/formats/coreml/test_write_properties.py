@@ -49,23 +49,23 @@ NUMBERS = {
 
 
 def _container(name: str, *parts: tuple[str, b.Message]) -> b.Message:
-    made = b.make("ValueType")
-    holder = getattr(made, name)
+    result = b.make("ValueType")
+    holder = getattr(result, name)
     holder.SetInParent()
     for field, part in parts:
         place = getattr(holder, field)
         (place.add() if hasattr(place, "add") else place).CopyFrom(part)
-    return made
+    return result
 
 
 def _list(element: b.Message, length: int | None) -> b.Message:
-    made = _container("listType", ("type", element))
+    result = _container("listType", ("type", element))
     if length is None:
-        made.listType.length.unknown.SetInParent()
+        result.listType.length.unknown.SetInParent()
     else:
-        made.listType.length.constant.size = length
-        made.listType.length.constant.SetInParent()
-    return made
+        result.listType.length.constant.size = length
+        result.listType.length.constant.SetInParent()
+    return result
 
 
 def _wider(inner: st.SearchStrategy[b.Message]) -> st.SearchStrategy[b.Message]:
@@ -97,15 +97,15 @@ def tensors(draw: st.DrawFn) -> b.Message:
 
 
 def _compound(values: list[b.Message], *, is_tuple: bool) -> b.Message:
-    made = b.make("Value")
+    result = b.make("Value")
     types = [v.type for v in values]
-    made.type.CopyFrom(
+    result.type.CopyFrom(
         _container("tupleType", *[("types", t) for t in types]) if is_tuple else _list(types[0], len(types))
     )
-    holder = made.immediateValue.tuple if is_tuple else made.immediateValue.list
+    holder = result.immediateValue.tuple if is_tuple else result.immediateValue.list
     holder.SetInParent()
     holder.values.extend(values)
-    return made
+    return result
 
 
 def _documented(value: b.Message, text: str) -> b.Message:
@@ -132,7 +132,7 @@ def operations(draw: st.DrawFn, names: list[str], depth: int) -> b.Message:
     keys = draw(st.lists(st.sampled_from(["x", "y", "values", "axis"]) | IDENTIFIERS, max_size=3, unique=True))
     inputs = {key: draw(st.lists(bindings, max_size=2)) for key in keys}
     blocks = [draw(bodies(names, depth - 1)) for _ in range(draw(st.integers(0, 2)))] if depth else []
-    made = b.op(
+    new_op = b.op(
         kind,
         inputs,
         attributes=draw(st.dictionaries(IDENTIFIERS, VALUES, max_size=2)),
@@ -141,11 +141,11 @@ def operations(draw: st.DrawFn, names: list[str], depth: int) -> b.Message:
     )
     for result in draw(st.lists(IDENTIFIERS, max_size=2, unique=True)):
         if result not in names:
-            made.outputs.add(name=result, type=draw(TYPES))
+            new_op.outputs.add(name=result, type=draw(TYPES))
             names.append(result)
     if draw(st.booleans()):
-        made.MergeFromString(UNKNOWN_FIELD)
-    return made
+        new_op.MergeFromString(UNKNOWN_FIELD)
+    return new_op
 
 
 @st.composite
@@ -163,20 +163,20 @@ def programs(draw: st.DrawFn) -> b.Message:
     """A program of several functions, each with several bodies."""
     functions: dict[str, b.Message] = {}
     for name in draw(st.lists(IDENTIFIERS, min_size=1, max_size=2, unique=True)):
-        inputs = [(given, draw(TYPES)) for given in draw(st.lists(IDENTIFIERS, min_size=1, max_size=3, unique=True))]
-        made = b.make("Function", opset="CoreML5")
+        inputs = [(inputs, draw(TYPES)) for inputs in draw(st.lists(IDENTIFIERS, min_size=1, max_size=3, unique=True))]
+        result = b.make("Function", opset="CoreML5")
         for given_name, kind in inputs:
-            made.inputs.add(name=given_name, type=kind)
+            result.inputs.add(name=given_name, type=kind)
         for opset in draw(st.lists(st.sampled_from(["CoreML5", "CoreML7", "Later"]), max_size=2, unique=True)):
             body = draw(bodies([n for n, _ in inputs], 2))
             del body.inputs[:]
-            made.block_specializations.add(key=opset, value=body)
-        functions[name] = made
-    made = b.program(functions, draw(st.integers(0, 3)))
-    made.docString = draw(TEXTS)
+            result.block_specializations.add(key=opset, value=body)
+        functions[name] = result
+    result = b.program(functions, draw(st.integers(0, 3)))
+    result.docString = draw(TEXTS)
     for key, value in draw(st.dictionaries(IDENTIFIERS, VALUES, max_size=2)).items():
-        made.attributes.add(key=key, value=value)
-    return made
+        result.attributes.add(key=key, value=value)
+    return result
 
 
 def _assert_the_same_after_reading_and_writing(content: b.Message) -> None:

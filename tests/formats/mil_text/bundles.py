@@ -41,9 +41,9 @@ def names_data(*names: str) -> bytes:
     return struct.pack("<Q", len(names)) + b"".join(parts)
 
 
-def schema(**given: object) -> str:
+def schema(**inputs: object) -> str:
     """`metadata.json`."""
-    stated = {
+    declared = {
         "metadataOutputVersion": "3.0",
         "specificationVersion": 9,
         "inputSchema": [],
@@ -53,7 +53,7 @@ def schema(**given: object) -> str:
         "modelType": {"name": "MLModelType_mlProgram"},
         "method": "predict",
     }
-    return json.dumps([{**stated, **given}], indent=2)
+    return json.dumps([{**declared, **inputs}], indent=2)
 
 
 def save(

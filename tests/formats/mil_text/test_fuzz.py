@@ -74,9 +74,9 @@ def test_the_sample_is_read(tmp_path: Path) -> None:
     place.write_text(SAMPLE)
     (tmp_path / "weights").mkdir()
     (tmp_path / "weights" / "weight.bin").write_bytes(b.SIMPLE_WEIGHTS)
-    module, found = read_with_findings(place, DIALECTS)
+    module, diagnostics = read_with_findings(place, DIALECTS)
     assert module is not None
-    assert found == []
+    assert diagnostics == []
 
 
 @pytest.mark.slow
@@ -88,9 +88,9 @@ def test_damaged_texts_give_findings_only(tmp_path: Path) -> None:
     outcomes: set[str] = set()
     for _ in range(600):
         place.write_text(damaged(SAMPLE, source), encoding="utf-8")
-        _, found = check(place, DIALECTS)
-        assert all(isinstance(d, Diagnostic) for d in found)
-        outcomes |= {d.code.id for d in found}
+        _, diagnostics = check(place, DIALECTS)
+        assert all(isinstance(d, Diagnostic) for d in diagnostics)
+        outcomes |= {d.code.id for d in diagnostics}
     assert len(outcomes) > 8
 
 
@@ -108,10 +108,10 @@ def test_five_megabytes_are_read_in_seconds(tmp_path: Path) -> None:
     place.write_text(f"{head}{''.join(lines)}        }} -> (v19999);\n}}\n")
     assert place.stat().st_size > 5_000_000
     begin = time.process_time()
-    module, found = read_with_findings(place, DIALECTS)
+    module, diagnostics = read_with_findings(place, DIALECTS)
     assert time.process_time() - begin < 20
     assert module is not None
-    assert found == []
+    assert diagnostics == []
 
 
 @pytest.mark.slow
@@ -120,6 +120,6 @@ def test_many_undefined_names_take_no_longer_than_as_many_defined_ones(tmp_path:
     lines = [f"fp32 v{n} = add(x = u{n}, y = w{n});" for n in range(30_000)]
     place.write_text(f"program(1.3) {{ func main<ios18>(fp32 x) {{\n{chr(10).join(lines)}\n}} -> (x); }}")
     begin = time.process_time()
-    _, found = read_with_findings(place, DIALECTS)
+    _, diagnostics = read_with_findings(place, DIALECTS)
     assert time.process_time() - begin < 20
-    assert [d.code.id for d in found].count("E0401") == 1000
+    assert [d.code.id for d in diagnostics].count("E0401") == 1000

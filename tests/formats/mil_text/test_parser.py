@@ -66,9 +66,9 @@ def constant(literal: str) -> Data | Compound:
 
 
 def values(literal: str) -> tuple[object, ...]:
-    held = constant(literal)
-    assert isinstance(held, Data)
-    return held.values()
+    stored = constant(literal)
+    assert isinstance(stored, Data)
+    return stored.values()
 
 
 def message(text: str, limits: Limits = DEFAULT_LIMITS) -> str:
@@ -173,15 +173,15 @@ def test_constants(literal: str, expected: tuple[object, ...]) -> None:
     ],
 )
 def test_every_bit_of_a_nan_and_the_sign_of_zero_is_kept(literal: str, bits: str) -> None:
-    held = constant(literal)
-    assert isinstance(held, Data)
-    assert bytes(held.buffer()).hex() == bits
+    stored = constant(literal)
+    assert isinstance(stored, Data)
+    assert bytes(stored.buffer()).hex() == bits
 
 
 def test_constants_inside_others_have_the_type_that_their_place_implies() -> None:
-    held = constant('dict<string, list<tensor<int32, [?]>, ?>>({{"a", [[1, 2], [3]]}, {"b", []}})')
-    assert isinstance(held, Compound)
-    key, items, other, empty = held.values
+    stored = constant('dict<string, list<tensor<int32, [?]>, ?>>({{"a", [[1, 2], [3]]}, {"b", []}})')
+    assert isinstance(stored, Compound)
+    key, items, other, empty = stored.values
     assert isinstance(key, Data)
     assert isinstance(other, Data)
     assert (key.values(), other.values()) == (("a",), ("b",))
@@ -192,9 +192,9 @@ def test_constants_inside_others_have_the_type_that_their_place_implies() -> Non
 
 
 def test_constants_inside_others_may_state_their_type() -> None:
-    held = constant("tuple<int32, tensor<fp32, [?]>>((int32(3), tensor<fp32, [2]>([1, 2])))")
-    assert isinstance(held, Compound)
-    assert [v.type for v in held.values] == [tensor(i32), tensor(f32, 2)]
+    stored = constant("tuple<int32, tensor<fp32, [?]>>((int32(3), tensor<fp32, [2]>([1, 2])))")
+    assert isinstance(stored, Compound)
+    assert [v.type for v in stored.values] == [tensor(i32), tensor(f32, 2)]
 
 
 def test_flexible_shapes_are_kept_as_the_compiler_writes_them() -> None:
@@ -206,9 +206,9 @@ def test_flexible_shapes_are_kept_as_the_compiler_writes_them() -> None:
             tensor<fp32, [?]> output = relu(x = input);
         } -> (output);
 }"""
-    kept = read(text).main.extra["mil.attributes"]
-    assert isinstance(kept, DictionaryAttr)
-    value = attribute_value(dict(kept.entries)["FlexibleShapeInformation"])
+    preserved = read(text).main.extra["mil.attributes"]
+    assert isinstance(preserved, DictionaryAttr)
+    value = attribute_value(dict(preserved.entries)["FlexibleShapeInformation"])
     assert isinstance(value, Compound)
     _, ranges = value.values
     assert isinstance(ranges, Compound)
@@ -358,8 +358,8 @@ def test_weights_are_found_below_the_folder_of_the_text(tmp_path: Path) -> None:
 def test_unknown_operations_are_kept_as_they_are(tmp_path: Path) -> None:
     place = tmp_path / "net.mil"
     place.write_text(program("tensor<fp32, [2]> y = reluu(modes = (x, x), x = x)[depth = int32(2)];"))
-    module, found = read_with_findings(place, DIALECTS)
-    assert [d.code.id for d in found] == ["E0501"]
+    module, diagnostics = read_with_findings(place, DIALECTS)
+    assert [d.code.id for d in diagnostics] == ["E0501"]
     assert module is not None
     (op,) = [op for op in module.main.body.operations if isinstance(op, UnregisteredOperation)]
     assert (op.name, [v.name for v in op.operands]) == ("mil.reluu", ["x", "x", "x"])
@@ -466,8 +466,8 @@ def test_message_of_a_constant_that_was_left_out_says_what_to_do() -> None:
 )
 def test_constants_that_contradict_their_type(literal: str, text: str) -> None:
     kind = literal.partition("(")[0]
-    found = message(program(f"{kind} y = const()[val = {literal}];"))
-    assert found.splitlines()[0] == f"error[E0207]: {text}"
+    result = message(program(f"{kind} y = const()[val = {literal}];"))
+    assert result.splitlines()[0] == f"error[E0207]: {text}"
 
 
 @pytest.mark.parametrize(
@@ -583,9 +583,9 @@ def test_attributes_of_ours_hold_whole_mlir_attributes() -> None:
     text = """program(1.3)["mil.doc" = string("\\"text\\""), "other.key" = string("plain")] {}"""
     module = read(text)
     assert module.extra["mil.doc"] is StringAttr("text")
-    kept = module.extra["mil.attributes"]
-    assert isinstance(kept, DictionaryAttr)
-    assert dict(kept.entries) == {"other.key": StringAttr("plain")}
+    preserved = module.extra["mil.attributes"]
+    assert isinstance(preserved, DictionaryAttr)
+    assert dict(preserved.entries) == {"other.key": StringAttr("plain")}
     for content in ("3 4", "{", "int32(3)"):
         literal = content if content.startswith("int") else f'string("{content}")'
         assert codes(f'program(1.3)["mil.doc" = {literal}] {{}}') == ["E0243"]

@@ -193,9 +193,9 @@ def test_numbers_are_hexadecimal() -> None:
 def test_what_has_no_form_is_reported() -> None:
     module = Module()
     module.body.append(UnregisteredOperation("other.thing"))
-    found = Diagnostics()
-    assert print_program(module, diagnostics=found) == "program(1.3)\n{\n}\n"
-    assert [d.message for d in found] == ["other.thing: has no place in an ML Program"]
+    diagnostics = Diagnostics()
+    assert print_program(module, diagnostics=diagnostics) == "program(1.3)\n{\n}\n"
+    assert [d.message for d in diagnostics] == ["other.thing: has no place in an ML Program"]
 
 
 def made(kind: Type, returned: str) -> Module:
@@ -213,9 +213,9 @@ def test_sizes_that_are_expressions_are_unknown() -> None:
 
 
 def test_types_and_names_that_no_program_has_are_reported() -> None:
-    found = Diagnostics()
-    print_program(made(ListType(tensor(complex64, 2), None), "y"), diagnostics=found)
-    assert [(d.code.id, d.message) for d in found] == [
+    diagnostics = Diagnostics()
+    print_program(made(ListType(tensor(complex64, 2), None), "y"), diagnostics=diagnostics)
+    assert [(d.code.id, d.message) for d in diagnostics] == [
         ("E0806", "mil.func: the output 'y' cannot have that name: it is the value that is already called 'x'"),
         ("E0806", "an ML Program has no type complex<f32>"),
     ]
@@ -233,5 +233,5 @@ def test_documentation_and_unknown_fields_of_a_package_are_kept(tmp_path: Path) 
     read_again = parse(text, b.DIALECTS, folder=tmp_path / "model.mlpackage" / "Data" / "com.apple.CoreML")
     assert print_program(read_again) == text
     axis = [op for op in read_again.main.body.operations if op.results and op.results[0].name == "axis"]
-    kept = [op for op in module.main.body.operations if op.results and op.results[0].name == "axis"]
-    assert axis[0].extra["mil.residue"] is kept[0].extra["mil.residue"]
+    preserved = [op for op in module.main.body.operations if op.results and op.results[0].name == "axis"]
+    assert axis[0].extra["mil.residue"] is preserved[0].extra["mil.residue"]

@@ -80,14 +80,14 @@ def compiled(package: Path, folder: Path) -> Path:
 def feature(module: Module, name: str) -> Feature:
     description = description_of(module)
     assert description is not None
-    found = [f for i in description.interfaces for f in (*i.inputs, *i.outputs, *i.states) if f.name == name]
-    return found[0]
+    result = [f for i in description.interfaces for f in (*i.inputs, *i.outputs, *i.states) if f.name == name]
+    return result[0]
 
 
 def opened(path: Path) -> Module:
-    module, found = read_with_findings(path, DIALECTS)
-    assert module is not None, found
-    assert [d.code.id for d in found if d.is_error] == []
+    module, diagnostics = read_with_findings(path, DIALECTS)
+    assert module is not None, diagnostics
+    assert [d.code.id for d in diagnostics if d.is_error] == []
     return module
 
 
@@ -122,8 +122,8 @@ def test_a_compiled_model_is_the_module_of_its_package(name: str, tmp_path: Path
     assert first_difference(expected, opened(bundle), names=True) is None
     # The text inside is the same when it is given itself.
     assert first_difference(expected, opened(bundle / "model.mil"), names=True) is None
-    _, found = check(bundle, DIALECTS)
-    assert found == []
+    _, diagnostics = check(bundle, DIALECTS)
+    assert diagnostics == []
 
 
 def test_the_data_of_a_compiled_model_may_have_other_gaps(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_without_data_the_description_comes_from_metadata_and_types(tmp_path: Pa
     text = """program(1.3) { func main<ios17>(tensor<fp32, [1, 3, 8, 6]> image, tensor<int32, [?]> ids) {
         tensor<fp32, [1, 3, 8, 6]> y = relu(x = image); } -> (y); }"""
     array = {"isOptional": "0", "shortDescription": ""}
-    stated = bundles.schema(
+    declared = bundles.schema(
         specificationVersion=8,
         author="somebody",
         shortDescription="a model",
@@ -168,9 +168,9 @@ def test_without_data_the_description_comes_from_metadata_and_types(tmp_path: Pa
         ],
         outputSchema=[{**array, "name": "y", "type": "MultiArray", "dataType": "Float32", "shape": "[1, 3, 8, 6]"}],
     )
-    module, found = read_with_findings(bundles.save(tmp_path, text, metadata=stated), DIALECTS)
+    module, diagnostics = read_with_findings(bundles.save(tmp_path, text, metadata=declared), DIALECTS)
     assert module is not None
-    assert [d.code.id for d in found] == ["W0202"]
+    assert [d.code.id for d in diagnostics] == ["W0202"]
     description = description_of(module)
     assert description is not None
     assert description.specification_version == 8
@@ -237,13 +237,13 @@ def test_faults_of_a_stage_name_its_file_and_line(tmp_path: Path) -> None:
     _, bundle = pipeline(tmp_path)
     place = bundle / "model1" / "model.mil"
     place.write_text(place.read_text().replace("add(", "ad("))
-    _, found = check(bundle, DIALECTS)
-    assert (found[0].code.id, found[0].file, found[0].line) == ("E0501", str(place), 4)
-    assert found[0].where == "modules[1].main.block[CoreML7].operations[0] 'y'"
+    _, diagnostics = check(bundle, DIALECTS)
+    assert (diagnostics[0].code.id, diagnostics[0].file, diagnostics[0].line) == ("E0501", str(place), 4)
+    assert diagnostics[0].where == "modules[1].main.block[CoreML7].operations[0] 'y'"
     place.write_text(place.read_text().replace("ad(x = t, y = x)", "relu(x = t, alpha = x)"))
     place.write_text(place.read_text().replace(", alpha = x", "").replace("tensor<fp32, [2, 3]> y =", "fp32 y ="))
-    _, found = check(bundle, DIALECTS)
-    wrong = next(d for d in found if d.code.id == "E0506")
+    _, diagnostics = check(bundle, DIALECTS)
+    wrong = next(d for d in diagnostics if d.code.id == "E0506")
     assert (wrong.file, wrong.line, wrong.where) == (str(place), 4, "modules[1].main.block[CoreML7].operations[0] 'y'")
 
 
@@ -251,8 +251,8 @@ def test_a_pipeline_without_description_shows_which_programs_it_has(tmp_path: Pa
     bundle = bundles.save(tmp_path, None, data=b"\0" * 100)
     for n in range(2):
         bundles.save(bundle, FLEXIBLE, name=f"model{n}")
-    _, (found,) = read_with_findings(bundle, DIALECTS)
-    assert str(found) == (
+    _, (diagnostic,) = read_with_findings(bundle, DIALECTS)
+    assert str(diagnostic) == (
         f"error[E0204]: the compiled model is a pipeline of 2 programs without a description\n  --> {bundle}\n"
         f"   = help: pass one of them: '{bundle / 'model0'}'"
     )
@@ -260,11 +260,11 @@ def test_a_pipeline_without_description_shows_which_programs_it_has(tmp_path: Pa
 
 def test_a_compiled_model_of_another_type_is_reported_as_such(tmp_path: Path) -> None:
     network = bundles.save(tmp_path, None, data=struct.pack("<II", 500, 4) + bytes(90), name="a.mlmodelc")
-    _, (found,) = read_with_findings(network, DIALECTS)
-    assert found.message == "the compiled model holds no ML Program: it has no 'model.mil'"
+    _, (diagnostic,) = read_with_findings(network, DIALECTS)
+    assert diagnostic.message == "the compiled model holds no ML Program: it has no 'model.mil'"
     odd = bundles.save(tmp_path, FLEXIBLE, data=struct.pack("<II", 500, 4) + bytes(90), name="b.mlmodelc")
-    _, (found,) = read_with_findings(odd, DIALECTS)
-    assert found.message == "the compiled model holds no ML Program: it is of type 'neuralNetwork'"
+    _, (diagnostic,) = read_with_findings(odd, DIALECTS)
+    assert diagnostic.message == "the compiled model holds no ML Program: it is of type 'neuralNetwork'"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="symbolic links")
@@ -273,14 +273,14 @@ def test_links_out_of_a_compiled_model_are_refused(tmp_path: Path) -> None:
     secret.write_text(FLEXIBLE)
     bundle = bundles.save(tmp_path, None)
     (bundle / "model.mil").symlink_to(secret)
-    _, found = read_with_findings(bundle, DIALECTS)
-    assert [d.code.id for d in found] == ["E0301"]
+    _, diagnostics = read_with_findings(bundle, DIALECTS)
+    assert [d.code.id for d in diagnostics] == ["E0301"]
 
 
-def test_metadata_that_is_no_json_is_refused(tmp_path: Path) -> None:
+def test_metadata_that_is_not_json_is_refused(tmp_path: Path) -> None:
     bundle = bundles.save(tmp_path, FLEXIBLE, metadata="[{")
-    _, found = read_with_findings(bundle, DIALECTS)
-    assert [d.code.id for d in found] == ["W0202", "E0244"]
+    _, diagnostics = read_with_findings(bundle, DIALECTS)
+    assert [d.code.id for d in diagnostics] == ["W0202", "E0244"]
 
 
 @pytest.mark.slow
@@ -297,8 +297,8 @@ def test_damaged_data_give_findings_only(tmp_path: Path) -> None:
         (bundle / "coremldata.bin").write_bytes(
             damaged[: source.randrange(len(damaged))] if source.random() < 0.3 else damaged
         )
-        _, found = check(bundle, DIALECTS)
-        assert all(isinstance(d, Diagnostic) for d in found)
+        _, diagnostics = check(bundle, DIALECTS)
+        assert all(isinstance(d, Diagnostic) for d in diagnostics)
 
 
 # -- faults of files
@@ -310,8 +310,8 @@ def test_faults_of_operations_name_their_line(tmp_path: Path) -> None:
         "program(1.3) {\n    func main<ios17>(tensor<fp32, [2]> x) {\n"
         "        tensor<fp32, [3]> y = relu(x = x);\n    } -> (y); }"
     )
-    _, (found,) = check(place, DIALECTS)
-    assert str(found) == (
+    _, (diagnostic,) = check(place, DIALECTS)
+    assert str(diagnostic) == (
         "error[E0506]: mil.relu: result 'y' is declared tensor<3xf32>, but the definition gives tensor<2xf32>\n"
         f"  --> {place}:3:9: main.block[CoreML7].operations[0] 'y'\n"
         "   = 3 |         tensor<fp32, [3]> y = relu(x = x);\n"
@@ -322,10 +322,10 @@ def test_faults_of_operations_name_their_line(tmp_path: Path) -> None:
 def test_text_that_is_not_utf8_or_too_long_is_refused(tmp_path: Path) -> None:
     place = tmp_path / "net.mil"
     place.write_bytes(b"program(1.3) { // \xff\n}")
-    _, (found,) = read_with_findings(place, DIALECTS)
-    assert (found.code.id, found.message) == ("E0243", "the program is not UTF-8 text (byte 18)")
-    _, (found,) = read_with_findings(place, DIALECTS, DEFAULT_LIMITS._replace(max_text_bytes=5))
-    assert (found.code.id, found.message) == ("E0303", "a program of 21 bytes exceeds the limit of 5")
+    _, (diagnostic,) = read_with_findings(place, DIALECTS)
+    assert (diagnostic.code.id, diagnostic.message) == ("E0243", "the program is not UTF-8 text (byte 18)")
+    _, (diagnostic,) = read_with_findings(place, DIALECTS, DEFAULT_LIMITS._replace(max_text_bytes=5))
+    assert (diagnostic.code.id, diagnostic.message) == ("E0303", "a program of 21 bytes exceeds the limit of 5")
 
 
 def test_a_missing_weight_file_is_reported_once(tmp_path: Path) -> None:
@@ -335,9 +335,9 @@ def test_a_missing_weight_file_is_reported_once(tmp_path: Path) -> None:
         f"program(1.3) {{ func main<ios17>() {{ tensor<fp32, [2]> a = const()[val = {blob}];\n"
         f"tensor<fp32, [2]> c = const()[val = {blob}]; }} -> (a, c); }}"
     )
-    _, (found,) = read_with_findings(place, DIALECTS)
-    assert found.code.id == "E0111"
-    assert "1 more constants refer to it" in found.notes
+    _, (diagnostic,) = read_with_findings(place, DIALECTS)
+    assert diagnostic.code.id == "E0111"
+    assert "1 more constants refer to it" in diagnostic.notes
 
 
 # -- writing
@@ -405,8 +405,8 @@ def test_a_program_that_could_be_no_model_is_written_all_the_same(tmp_path: Path
 
 def test_constants_made_by_a_conversion_go_to_a_weight_file(tmp_path: Path) -> None:
     module = api.load(MODELS / "minilm_fp32" / "model.mlpackage")
-    made = api.convert(api.lower(module), "mil")
-    files = write(made, tmp_path / "net.mil")
+    converted = api.convert(api.lower(module), "mil")
+    files = write(converted, tmp_path / "net.mil")
     assert [f.name for f in files] == ["net.mil", "weight.bin"]
     inputs = api.random_inputs(module, seed=2)
     outputs, expected = api.run(opened(files[0]), inputs), api.run(module, inputs)

@@ -54,9 +54,9 @@ def programs_of(package: Path) -> list[Module]:
 def test_packages_of_the_zoo(package: Path, *, keeps_model: bool) -> None:
     folder = open_model(package, Diagnostics(), DEFAULT_LIMITS).folder
     for module in programs_of(package):
-        found = Diagnostics()
-        text = print_program(module, diagnostics=found, keeps_model=keeps_model)
-        assert list(found) == []
+        diagnostics = Diagnostics()
+        text = print_program(module, diagnostics=diagnostics, keeps_model=keeps_model)
+        assert list(diagnostics) == []
         again = parse(text, DIALECTS, folder=folder)
         assert print_program(again, keeps_model=keeps_model) == text
         for key in (MANIFEST_ATTRIBUTE, FILES_ATTRIBUTE) if keeps_model else BESIDE:
@@ -70,8 +70,8 @@ def test_packages_of_the_zoo(package: Path, *, keeps_model: bool) -> None:
 
 def _weights(module: Module) -> list[tuple[str, int]]:
     """Where constants of weight files lie."""
-    found = [op.constant_data() for op in module.walk()]
-    return [(data.name, data.metadata_offset) for data in found if isinstance(data, BlobData)]
+    result = [op.constant_data() for op in module.walk()]
+    return [(data.name, data.metadata_offset) for data in result if isinstance(data, BlobData)]
 
 
 # -- random programs: every way of binding, every kind of constant
@@ -130,21 +130,21 @@ def blocks(draw: st.DrawFn, visible: tuple[str, ...], depth: int) -> b.Message:
             continue
         bound = [draw(st.sampled_from(names)) if draw(st.booleans()) else draw(values()) for _ in range(2)]
         attributes = {key: draw(values()) for key in draw(st.lists(NAMES, max_size=2, unique=True)) if key != "name"}
-        stated = draw(st.sampled_from(["", None, "another name"]))
+        declared = draw(st.sampled_from(["", None, "another name"]))
         match draw(st.integers(0, 3 if depth else 2)):
             case 0:
                 value = draw(values())
-                operations.append(b.op("const", {}, [(name, value.type)], attributes={"val": value}, name=stated))
+                operations.append(b.op("const", {}, [(name, value.type)], attributes={"val": value}, name=declared))
             case 1:
                 operations.append(
-                    b.op("unknown", {"x": bound, "y": []}, [(name, kind)], attributes=attributes, name=stated)
+                    b.op("unknown", {"x": bound, "y": []}, [(name, kind)], attributes=attributes, name=declared)
                 )
             case 2:
-                given = {"y": bound[0], "x": bound[1]}
-                operations.append(b.op("add", given, [(name, kind)], attributes=attributes, name=stated))
+                inputs = {"y": bound[0], "x": bound[1]}
+                operations.append(b.op("add", inputs, [(name, kind)], attributes=attributes, name=declared))
             case _:
                 nested = [draw(blocks(tuple(names), depth - 1)) for _ in range(2)]
-                operations.append(b.op("cond", {"pred": bound[0]}, [(name, kind)], blocks=nested, name=stated))
+                operations.append(b.op("cond", {"pred": bound[0]}, [(name, kind)], blocks=nested, name=declared))
         names.append(name)
     return b.block(operations, draw(st.lists(st.sampled_from(names), max_size=2)))
 
@@ -164,8 +164,8 @@ def test_random_programs(data: st.DataObject, tmp_path_factory: pytest.TempPathF
     folder = package / "Data" / "com.apple.CoreML"
     place = folder / "program.mil"
     place.write_text(text, encoding="utf-8")
-    again, found = read_text(place, b.DIALECTS)
-    assert again is not None, found
+    again, result = read_text(place, b.DIALECTS)
+    assert again is not None, result
     assert print_program(again) == text
     for key in BESIDE:
         module.set_extra(key, None)

@@ -59,28 +59,28 @@ def ways_of_attributes() -> ModelProto:
 def ways_of_tensors() -> ModelProto:
     """Tensors of every element type, in the field of their type and in raw form, empty ones, and scalars."""
     kinds = [k for k in TensorProto.DataType.values() if k not in (TensorProto.UNDEFINED, TensorProto.STRING)]
-    held: list[TensorProto] = []
+    stored: list[TensorProto] = []
     for kind in kinds:
         if kind >= 27:  # the helper of this version of onnx packs no elements of six bits
-            held.append(TensorProto(name=f"raw{kind}", data_type=kind, dims=[5], raw_data=b"\1\2\3\4"))
+            stored.append(TensorProto(name=f"raw{kind}", data_type=kind, dims=[5], raw_data=b"\1\2\3\4"))
             continue
-        held.append(helper.make_tensor(f"typed{kind}", kind, [3], [1, 0, 1]))
-        raw = numpy_helper.from_array(numpy_helper.to_array(held[-1]), f"raw{kind}")
-        held.append(raw)
-    held.append(helper.make_tensor("negative", TensorProto.INT8, [2], [-1, -128]))
-    held.append(TensorProto(name="text", data_type=TensorProto.STRING, dims=[2], string_data=[b"a", b"\xff\xfe"]))
-    held.append(TensorProto(name="nothing", data_type=TensorProto.FLOAT, dims=[0, 4]))
-    held.append(TensorProto(name="nothing raw", data_type=TensorProto.FLOAT, dims=[0], raw_data=b""))
-    held.append(helper.make_tensor("scalar", TensorProto.FLOAT, [], [2.5]))
-    held[0].segment.begin, held[0].segment.end = 0, 3
-    held[1].data_location = TensorProto.DEFAULT
+        stored.append(helper.make_tensor(f"typed{kind}", kind, [3], [1, 0, 1]))
+        raw = numpy_helper.from_array(numpy_helper.to_array(stored[-1]), f"raw{kind}")
+        stored.append(raw)
+    stored.append(helper.make_tensor("negative", TensorProto.INT8, [2], [-1, -128]))
+    stored.append(TensorProto(name="text", data_type=TensorProto.STRING, dims=[2], string_data=[b"a", b"\xff\xfe"]))
+    stored.append(TensorProto(name="nothing", data_type=TensorProto.FLOAT, dims=[0, 4]))
+    stored.append(TensorProto(name="nothing raw", data_type=TensorProto.FLOAT, dims=[0], raw_data=b""))
+    stored.append(helper.make_tensor("scalar", TensorProto.FLOAT, [], [2.5]))
+    stored[0].segment.begin, stored[0].segment.end = 0, 3
+    stored[1].data_location = TensorProto.DEFAULT
     constant = helper.make_node(
         "Constant", [], ["k"], value=helper.make_tensor("its name", TensorProto.INT64, [1], [3])
     )
     constant.attribute[0].t.doc_string = "inside"
     texts = helper.make_node("Constant", [], ["l"], value_strings=["a", "b"])
     relu = helper.make_node("Relu", ["typed1"], ["y"])
-    return model_of(helper.make_graph([constant, texts, relu], "g", [], [info("y", 3)], held))
+    return model_of(helper.make_graph([constant, texts, relu], "g", [], [info("y", 3)], stored))
 
 
 def old_model() -> ModelProto:

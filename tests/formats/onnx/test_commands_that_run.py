@@ -67,8 +67,8 @@ def test_output_of_another_shape_than_it_states_is_reported(tmp_path: Path, caps
     graph = helper.make_graph(nodes, "g", ports, [_port("y", TensorProto.FLOAT, [7])])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), tmp_path / "m.onnx")
     assert main(["run", str(tmp_path / "m.onnx"), "k=i32[1]:3"]) == 0
-    said = capsys.readouterr().err
-    assert "warning[W0205]: output 'y' is declared as tensor<7xf32>, but has shape [3]" in said
+    output = capsys.readouterr().err
+    assert "warning[W0205]: output 'y' is declared as tensor<7xf32>, but has shape [3]" in output
 
 
 def test_file_that_onnxruntime_does_not_take_is_checked_by_another_engine(
@@ -78,11 +78,11 @@ def test_file_that_onnxruntime_does_not_take_is_checked_by_another_engine(
     path, out = _saved(tmp_path / "m.onnx", helper.make_node("Neg", ["x"], ["y"])), str(tmp_path / "out.onnx")
     newest = onnx.defs.onnx_opset_version()
     assert main(["convert", path, "-o", out, "--opset", str(newest), "--check"]) == 0
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     try:
         runtime.InferenceSession(out)
     except Exception:  # noqa: BLE001  whatever onnxruntime raises for what it does not take
-        assert "check against numpy, 1 set of inputs" in said.out
-        assert "warning[W0701]: onnxruntime does not support the written file" in said.err
+        assert "check against numpy, 1 set of inputs" in output.out
+        assert "warning[W0701]: onnxruntime does not support the written file" in output.err
     else:
-        assert "check against onnxruntime, 1 set of inputs" in said.out
+        assert "check against onnxruntime, 1 set of inputs" in output.out

@@ -55,12 +55,12 @@ def _found(path: Path) -> list[Diagnostic]:
 
 @pytest.mark.parametrize("entries", [{"offset": "8", "length": "24"}, {"offset": "8"}, {"offset": "8", "length": ""}])
 def test_contents_are_mapped_from_the_file_beside_the_model(tmp_path: Path, entries: dict[str, str]) -> None:
-    module, found = reading.read(_folder(tmp_path, _tensor("w", location="w.bin", **entries)), DIALECTS)
+    module, diagnostics = reading.read(_folder(tmp_path, _tensor("w", location="w.bin", **entries)), DIALECTS)
     assert module is not None
-    assert found == []
-    held = next(op.value for op in module.walk() if isinstance(op, Initializer))
-    assert isinstance(held, FileData)
-    np.testing.assert_array_equal(held.array(), _VALUES)
+    assert diagnostics == []
+    stored = next(op.value for op in module.walk() if isinstance(op, Initializer))
+    assert isinstance(stored, FileData)
+    np.testing.assert_array_equal(stored.array(), _VALUES)
 
 
 def test_tensors_lie_in_several_files_and_in_folders_below(tmp_path: Path) -> None:
@@ -72,9 +72,9 @@ def test_tensors_lie_in_several_files_and_in_folders_below(tmp_path: Path) -> No
     )
     (model.parent / "sub" / "dir").mkdir(parents=True)
     (model.parent / "sub" / "w.bin").write_bytes((_VALUES * 2).tobytes())
-    module, found = reading.read(model, DIALECTS)
+    module, diagnostics = reading.read(model, DIALECTS)
     assert module is not None
-    assert found == []
+    assert diagnostics == []
     np.testing.assert_array_equal(_weights(module), [_VALUES, _VALUES * 2, _VALUES])
 
 
@@ -83,9 +83,9 @@ def test_models_that_onnx_saves_with_external_data_are_read(tmp_path: Path) -> N
     model = onnx.ModelProto.FromString(_model(*tensors))
     path = tmp_path / "m.onnx"
     onnx.save(model, path, save_as_external_data=True, all_tensors_to_one_file=False, size_threshold=0)
-    module, found = reading.read(path, DIALECTS)
+    module, diagnostics = reading.read(path, DIALECTS)
     assert module is not None
-    assert found == []
+    assert diagnostics == []
     np.testing.assert_array_equal(_weights(module), [np.full(6, n) for n in range(3)])
 
 
@@ -133,9 +133,9 @@ def test_what_leads_elsewhere_or_has_no_meaning_is_refused(
     (path.parent / "linked").symlink_to(tmp_path)
     os.link(tmp_path / "secret", path.parent / "hard")
     os.mkfifo(path.parent / "pipe")
-    module, found = reading.read(path, DIALECTS)
+    module, diagnostics = reading.read(path, DIALECTS)
     assert module is not None
-    (only,) = found
+    (only,) = diagnostics
     assert (only.code.id, only.where) == (code, "graph.initializer 'w'")
     assert message in only.message
     assert _found(path)[0].message == only.message
@@ -167,9 +167,9 @@ def _cached(tmp_path: Path) -> tuple[Path, Path]:
 def test_the_cache_of_the_hugging_face_hub_is_read(tmp_path: Path) -> None:
     snapshot, _ = _cached(tmp_path)
     (snapshot / "model.onnx_data").symlink_to("../../../blobs/bbb")
-    module, found = reading.read(snapshot / "model.onnx", DIALECTS)
+    module, diagnostics = reading.read(snapshot / "model.onnx", DIALECTS)
     assert module is not None
-    assert found == []
+    assert diagnostics == []
     np.testing.assert_array_equal(_weights(module), [_VALUES])
 
 
@@ -183,8 +183,8 @@ def test_links_out_of_the_blobs_of_a_cache_are_refused(tmp_path: Path, target: s
     (blobs / "deep" / "secret").write_bytes(_VALUES.tobytes())
     (blobs / "again").symlink_to(tmp_path / "secret")
     (snapshot / "model.onnx_data").symlink_to(target)
-    _, found = reading.read(snapshot / "model.onnx", DIALECTS)
-    assert [d.code.id for d in found] == ["E0301"]
+    _, diagnostics = reading.read(snapshot / "model.onnx", DIALECTS)
+    assert [d.code.id for d in diagnostics] == ["E0301"]
 
 
 def test_a_link_beside_a_model_that_is_none_is_refused(tmp_path: Path) -> None:

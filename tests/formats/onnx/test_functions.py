@@ -33,8 +33,8 @@ def _referring(op_type: str, inputs: list[str], outputs: list[str], domain: str 
     return node
 
 
-def _call(name: str, given: str, made: str) -> NodeProto:
-    return helper.make_node(name, [given], [made], domain="f")
+def _call(name: str, inputs: str, output: str) -> NodeProto:
+    return helper.make_node(name, [inputs], [output], domain="f")
 
 
 def _scaled() -> onnx.FunctionProto:
@@ -64,10 +64,10 @@ def test_calls_mean_what_the_bodies_of_functions_do(inputs: list[str], expected:
     bounds = [name and f"{name}_0" for name in inputs[1:]]
     nodes = [helper.make_node("ReduceMin", ["x"], ["x_0"], keepdims=0)]
     nodes.append(helper.make_node("Twice", ["x", *bounds], ["y"], domain="f", k=0.5))
-    module, found = loads(_model([_scaled(), _twice()], nodes).SerializeToString(), DIALECTS)
-    assert [*found, *verify(module, DIALECTS)] == []
-    made = commonir.run(module, {"x": np.array([-4, 3], np.float32)})
-    np.testing.assert_array_equal(made["y"], expected)
+    module, diagnostics = loads(_model([_scaled(), _twice()], nodes).SerializeToString(), DIALECTS)
+    assert [*diagnostics, *verify(module, DIALECTS)] == []
+    result = commonir.run(module, {"x": np.array([-4, 3], np.float32)})
+    np.testing.assert_array_equal(result["y"], expected)
 
 
 def test_results_of_calls_have_the_types_of_the_body() -> None:
@@ -96,8 +96,8 @@ def test_functions_that_call_each_other_in_a_cycle_are_refused() -> None:
 
     functions = [calling("A", "B"), calling("B", "C"), calling("C", "A")]
     module, _ = loads(_model(functions, [_call("A", "x", "y")]).SerializeToString(), DIALECTS)
-    found = [d.message for d in verify(module, DIALECTS)]
-    assert found[0] == "functions call each other in a cycle: f::A -> f::B -> f::C -> f::A"
+    result = [d.message for d in verify(module, DIALECTS)]
+    assert result[0] == "functions call each other in a cycle: f::A -> f::B -> f::C -> f::A"
     with pytest.raises(DiagnosticError, match="in a cycle"):
         commonir.run(module, {"x": np.zeros(2, np.float32)})
 
@@ -106,6 +106,6 @@ def test_types_stated_in_a_function_are_not_those_of_its_instances() -> None:
     function = helper.make_function("f", "G", ["a"], ["b"], [helper.make_node("Neg", ["a"], ["t"])], _OPSETS)
     function.node.append(helper.make_node("Relu", ["t"], ["b"]))
     function.value_info.extend([helper.make_tensor_value_info(name, TensorProto.FLOAT, [7]) for name in "atb"])
-    module, found = loads(_model([function], [_call("G", "x", "y")]).SerializeToString(), DIALECTS)
-    assert [*found, *verify(module, DIALECTS)] == []
+    module, diagnostics = loads(_model([function], [_call("G", "x", "y")]).SerializeToString(), DIALECTS)
+    assert [*diagnostics, *verify(module, DIALECTS)] == []
     np.testing.assert_array_equal(commonir.run(module, {"x": np.array([-1, 2], np.float32)})["y"], [1, 0])

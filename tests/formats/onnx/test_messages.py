@@ -31,13 +31,13 @@ def _local_name(descriptor: Descriptor) -> str:
 
 
 def _originals() -> list[Descriptor]:
-    found: list[Descriptor] = []
+    results: list[Descriptor] = []
     pending = list(onnx.onnx_ml_pb2.DESCRIPTOR.message_types_by_name.values())
     while pending:
         descriptor = pending.pop()
-        found.append(descriptor)
+        results.append(descriptor)
         pending.extend(descriptor.nested_types)
-    return found
+    return results
 
 
 def _fields(descriptor: Descriptor) -> set[tuple[object, ...]]:
@@ -59,8 +59,8 @@ def test_messages_have_the_fields_of_onnx() -> None:
     theirs = {_local_name(d): d for d in _originals()}
     assert set(theirs) <= set(ours)
     for name, original in theirs.items():
-        found = {f for f in _fields(ours[name]) if not _is_extension(f)}
-        assert found == _fields(original), name
+        result = {f for f in _fields(ours[name]) if not _is_extension(f)}
+        assert result == _fields(original), name
 
 
 @pytest.mark.parametrize(("opset", "ir_version"), IR_VERSIONS.items())

@@ -37,8 +37,8 @@ def _expected(path: Path, inputs: Arrays) -> list[Array]:
 
 def _same(path: Path, inputs: Arrays) -> None:
     """Compares a run with one of onnxruntime."""
-    found = cir.prepare(cir.load(path)).run(inputs)
-    for e, f in zip(_expected(path, inputs), found.values(), strict=True):
+    result = cir.prepare(cir.load(path)).run(inputs)
+    for e, f in zip(_expected(path, inputs), result.values(), strict=True):
         assert f.dtype == e.dtype
         np.testing.assert_allclose(np.asarray(f, e.dtype), e, rtol=1e-5, atol=1e-6)
 
@@ -52,11 +52,11 @@ def test_numbers_of_rounds_that_a_loop_declares_as_vectors_stay_so(tmp_path: Pat
                 v2 = Add (v, f)
             }>
         }"""
-    path, made = _saved(tmp_path / "m.onnx", text), tmp_path / "opt.onnx"
-    cir.save(cir.optimize(cir.load(path)), made)
+    path, written = _saved(tmp_path / "m.onnx", text), tmp_path / "opt.onnx"
+    cir.save(cir.optimize(cir.load(path)), written)
     inputs = {"x": X[0], "m": np.array([3]), "go": np.array([True])}
     # onnxruntime takes a scalar in the graph for a condition that is a vector for a fault.
-    np.testing.assert_array_equal(_expected(made, inputs)[0], _expected(path, inputs)[0])
+    np.testing.assert_array_equal(_expected(written, inputs)[0], _expected(path, inputs)[0])
     _same(path, inputs)
 
 
@@ -98,8 +98,8 @@ def test_operators_of_a_domain_without_a_version_are_those_of_the_newest(tmp_pat
     )
     path = _saved(tmp_path / "m.onnx", text)
     _same(path, {"x": X})
-    found = [str(d) for d in cir.check(path)[1]]
-    assert [t.splitlines()[0] for t in found] == [
+    result = [str(d) for d in cir.check(path)[1]]
+    assert [t.splitlines()[0] for t in result] == [
         "error[E0209]: M2: no version of the operator set 'com.microsoft' is stated"
     ]
 
@@ -109,9 +109,9 @@ def test_constants_that_are_texts_decide_what_is_computed_from_them(tmp_path: Pa
         g (int64[1,2] at) => (string[A,B] y) <string[3] names = {"a", "b", "c"}> {
             y = ai.onnx.ml.ArrayFeatureExtractor (names, at)
         }"""
-    path, made = _saved(tmp_path / "m.onnx", text), tmp_path / "out.onnx"
-    cir.save(cir.convert(cir.lower(cir.load(path)), "onnx"), made)
-    for again in (path, made):
+    path, written = _saved(tmp_path / "m.onnx", text), tmp_path / "out.onnx"
+    cir.save(cir.convert(cir.lower(cir.load(path)), "onnx"), written)
+    for again in (path, written):
         assert cir.prepare(cir.load(again)).run({"at": np.array([[2, 0]])})["y"].tolist() == [["c", "a"]]
 
 

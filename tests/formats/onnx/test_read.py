@@ -37,10 +37,10 @@ def _model(nodes: list[onnx.NodeProto], inputs: list[onnx.ValueInfoProto], *weig
 def test_values_without_stated_types_have_those_that_follow() -> None:
     nodes = [helper.make_node("MatMul", ["x", "w"], ["t"]), helper.make_node("Odd", ["t"], ["u"], domain="own")]
     nodes.append(helper.make_node("Relu", ["u"], ["y"]))
-    module, found = loads(_model(nodes, [_info("x", "N", 4), _info("w", 4, 3)]).SerializeToString(), DIALECTS)
+    module, diagnostics = loads(_model(nodes, [_info("x", "N", 4), _info("w", 4, 3)]).SerializeToString(), DIALECTS)
     types = [v.type for op in module.main.body.operations for v in op.results]
     assert types[:2] == [tensor(f32, symbol("N"), 3), unknown]
-    assert found == []
+    assert diagnostics == []
 
 
 def test_names_of_sizes_are_expressions_of_names_of_inputs_or_names() -> None:
@@ -77,10 +77,12 @@ def test_sparse_constants_are_dense_where_they_are_used() -> None:
 
 def _large(tmp_path: Path) -> Path:
     """A model with a constant of 8 MB, which is 0, 1, 2 and so on, in a node and in an initializer."""
-    held = np.arange(2**20, dtype=np.float32)
-    constant = helper.make_node("Constant", [], ["c"], value=numpy_helper.from_array(held, "inside"))
+    stored = np.arange(2**20, dtype=np.float32)
+    constant = helper.make_node("Constant", [], ["c"], value=numpy_helper.from_array(stored, "inside"))
     model = _model(
-        [constant, helper.make_node("Sum", ["x", "c", "w"], ["y"])], [_info("x", 1)], numpy_helper.from_array(held, "w")
+        [constant, helper.make_node("Sum", ["x", "c", "w"], ["y"])],
+        [_info("x", 1)],
+        numpy_helper.from_array(stored, "w"),
     )
     path = tmp_path / "large.onnx"
     path.write_bytes(model.SerializeToString())
@@ -89,12 +91,12 @@ def _large(tmp_path: Path) -> Path:
 
 def test_large_constants_stay_in_the_file(tmp_path: Path) -> None:
     path = _large(tmp_path)
-    module, found = read(path, DIALECTS)
+    module, diagnostics = read(path, DIALECTS)
     assert module is not None
-    assert found == []
-    held = [data for op in module.walk() if (data := op.constant_data()) is not None]
-    assert len(held) == 2
-    for data in held:
+    assert diagnostics == []
+    stored = [data for op in module.walk() if (data := op.constant_data()) is not None]
+    assert len(stored) == 2
+    for data in stored:
         assert isinstance(data, FileData)
         np.testing.assert_array_equal(data.array(), np.arange(2**20))
 
@@ -114,8 +116,8 @@ def test_raw_contents_of_another_size_are_refused_where_they_lie_in_a_file(tmp_p
     model = onnx.load(path)
     model.graph.initializer[0].dims[0] += 1
     path.write_bytes(model.SerializeToString())
-    _, found = read(path, DIALECTS)
-    assert [d.message for d in found] == ["tensor<1048577xf32> takes 4194308 bytes, found 4194304"]
+    _, diagnostics = read(path, DIALECTS)
+    assert [d.message for d in diagnostics] == ["tensor<1048577xf32> takes 4194308 bytes, found 4194304"]
 
 
 def test_a_file_larger_than_a_message_is_read(tmp_path: Path) -> None:
@@ -132,11 +134,11 @@ def test_a_file_larger_than_a_message_is_read(tmp_path: Path) -> None:
     with path.open("wb") as stream:
         stream.write(head)
         stream.truncate(len(head) + count * 4)
-    module, found = read(path, DIALECTS)
+    module, diagnostics = read(path, DIALECTS)
     assert module is not None
-    assert found == []
-    (held,) = [op.value for op in module.walk() if isinstance(op, dialect.Initializer)]
-    assert (held.shape, bytes(held.buffer()[-4:])) == ((count,), b"\0\0\0\0")
+    assert diagnostics == []
+    (stored,) = [op.value for op in module.walk() if isinstance(op, dialect.Initializer)]
+    assert (stored.shape, bytes(stored.buffer()[-4:])) == ((count,), b"\0\0\0\0")
 
 
 def _field(number: int, length: int) -> bytes:
@@ -151,9 +153,9 @@ def _field(number: int, length: int) -> bytes:
 def test_files_that_end_too_early_are_refused(tmp_path: Path, cut: int) -> None:
     path = _large(tmp_path)
     path.write_bytes(path.read_bytes()[:-cut])
-    module, found = read(path, DIALECTS)
+    module, diagnostics = read(path, DIALECTS)
     assert module is None
-    assert [d.code.id for d in found] == ["E0107"]
+    assert [d.code.id for d in diagnostics] == ["E0107"]
 
 
 def test_graphs_nested_too_deeply_are_refused(tmp_path: Path) -> None:
@@ -164,15 +166,15 @@ def test_graphs_nested_too_deeply_are_refused(tmp_path: Path) -> None:
             graph = _field(number, len(graph)) + graph
     path = tmp_path / "deep.onnx"
     path.write_bytes(b"\x08\x08" + _field(7, len(graph)) + graph)
-    module, found = read(path, DIALECTS)
+    module, diagnostics = read(path, DIALECTS)
     assert module is None
-    assert [d.code.id for d in found] == ["E0302"]
+    assert [d.code.id for d in diagnostics] == ["E0302"]
 
 
 def test_more_nodes_than_the_limit_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     nodes = [helper.make_node("Relu", ["x"], [f"y{n}"]) for n in range(5)]
     path.write_bytes(_model(nodes, [_info("x", 1)]).SerializeToString())
-    module, found = read(path, DIALECTS, DEFAULT_LIMITS._replace(max_operations=4))
+    module, diagnostics = read(path, DIALECTS, DEFAULT_LIMITS._replace(max_operations=4))
     assert module is None
-    assert [d.code.id for d in found] == ["E0303"]
+    assert [d.code.id for d in diagnostics] == ["E0303"]

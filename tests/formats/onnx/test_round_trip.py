@@ -115,9 +115,9 @@ def test_external_data_are_the_same_once_they_are_inside(tmp_path: Path) -> None
     model = odd_models.old_model()
     copied = onnx.ModelProto.FromString(model.SerializeToString())
     onnx.save(copied, tmp_path / "m.onnx", save_as_external_data=True, size_threshold=0)
-    module, found = read(tmp_path / "m.onnx", DIALECTS)
+    module, diagnostics = read(tmp_path / "m.onnx", DIALECTS)
     assert module is not None
-    assert found == []
+    assert diagnostics == []
     assert onnx.ModelProto.FromString(dumps(module)) == model
 
 
@@ -143,7 +143,7 @@ def test_models_that_torch_exports_are_written_again(tmp_path: Path, is_new: boo
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        given = (torch.zeros(2, 3, 5, 5),)
-        torch.onnx.export(Network().eval(), given, path, dynamo=is_new, external_data=False, input_names=["x"], **axes)
+        inputs = (torch.zeros(2, 3, 5, 5),)
+        torch.onnx.export(Network().eval(), inputs, path, dynamo=is_new, external_data=False, input_names=["x"], **axes)
     assert [d for d in check(path, DIALECTS)[1] if d.is_error] == []
     assert _again(path.read_bytes()) == onnx.load(path)

@@ -17,7 +17,7 @@ def test_an_attribute_of_a_function_is_refused_outside_of_functions(tmp_path: Pa
     graph = helper.make_graph([node], "g", ports[0], ports[1])
     path = tmp_path / "m.onnx"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
-    _, found = cir.check(path)
-    assert [(d.code.id, d.message) for d in found if d.is_error] == [
+    _, diagnostics = cir.check(path)
+    assert [(d.code.id, d.message) for d in diagnostics if d.is_error] == [
         ("E0505", "onnx.MaxPool: attribute 'kernel_shape' is that of a function, but the operation is not in one")
     ]

@@ -69,11 +69,11 @@ def test_weights_are_written_where_they_are_wanted(tmp_path: Path, option: str, 
     _done("convert", _file(tmp_path, model), "-o", str(out / "n.onnx"), option)
     assert len(list(out.iterdir())) == count
     again = onnx.load(out / "n.onnx")
-    held = {t.name: numpy_helper.to_array(t) for t in again.graph.initializer}
-    np.testing.assert_array_equal(held["u"], np.ones((1, 600)))
+    stored = {t.name: numpy_helper.to_array(t) for t in again.graph.initializer}
+    np.testing.assert_array_equal(stored["u"], np.ones((1, 600)))
 
 
-def test_where_weights_lie_is_no_choice_of_other_formats(tmp_path: Path) -> None:
+def test_where_weights_lie_is_not_a_choice_of_other_formats(tmp_path: Path) -> None:
     path = _file(tmp_path, odd_models.old_model())
     assert main(["convert", path, "-o", str(tmp_path / "m.mlir"), "--external-data"]) == 6
 
@@ -84,7 +84,7 @@ def test_bytes_are_read_and_given() -> None:
     assert onnx.ModelProto.FromString(commonir.dumps(module)) == model
 
 
-def test_bytes_that_are_no_model_are_refused() -> None:
+def test_bytes_that_are_not_a_model_are_refused() -> None:
     with pytest.raises(DiagnosticError, match="E0107"):
         commonir.loads(b"\xff\xff", format="onnx")
 

@@ -56,9 +56,9 @@ def typed(element: TensorProto.DataType, name: str = "w", count: int = COUNT) ->
         values = (random.standard_normal(count) + 1j * random.standard_normal(count)).tolist()
     else:
         values = random.standard_normal(count).tolist()
-    made = helper.make_tensor(name, element, [count], values)
-    assert not made.HasField("raw_data")
-    return made
+    result = helper.make_tensor(name, element, [count], values)
+    assert not result.HasField("raw_data")
+    return result
 
 
 def model_of(*tensors: TensorProto) -> onnx.ModelProto:
@@ -76,17 +76,17 @@ def saved(folder: Path, model: onnx.ModelProto) -> Path:
 
 
 def constants(path: Path) -> dict[str, Data]:
-    module, found = read(path, DIALECTS)
+    module, diagnostics = read(path, DIALECTS)
     assert module is not None
-    assert found == []
+    assert diagnostics == []
     return {op.output.name: op.value for op in module.walk() if isinstance(op, dialect.Initializer)}
 
 
 @pytest.mark.parametrize("element", [*INTEGERS, TensorProto.UINT64, *FLOATS], ids=TensorProto.DataType.Name)
 def test_numbers_in_the_field_of_their_type_are_read(tmp_path: Path, element: TensorProto.DataType) -> None:
     tensor = typed(element)
-    held = constants(saved(tmp_path, model_of(tensor, FILL)))["w"]
-    np.testing.assert_array_equal(held.array(), numpy_helper.to_array(tensor))
+    stored = constants(saved(tmp_path, model_of(tensor, FILL)))["w"]
+    np.testing.assert_array_equal(stored.array(), numpy_helper.to_array(tensor))
 
 
 @pytest.mark.parametrize("element", [TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.COMPLEX64])
@@ -137,22 +137,22 @@ def test_another_number_of_elements_is_refused(
 ) -> None:
     tensor = helper.make_tensor("w", element, [len(values)], values)
     tensor.dims[:] = dims
-    _, found = read(saved(tmp_path, model_of(tensor, FILL)), DIALECTS)
-    assert [d.message for d in found] == [message]
+    _, diagnostics = read(saved(tmp_path, model_of(tensor, FILL)), DIALECTS)
+    assert [d.message for d in diagnostics] == [message]
 
 
-def test_numbers_that_are_no_elements_are_refused(tmp_path: Path) -> None:
+def test_numbers_that_are_not_elements_are_refused(tmp_path: Path) -> None:
     tensor = TensorProto(name="w", data_type=TensorProto.INT8, dims=[2000])
     tensor.int32_data.extend([200] * 2000)
-    _, found = read(saved(tmp_path, model_of(tensor, FILL)), DIALECTS)
-    assert [d.message for d in found] == ["an element of 'int32_data' is not of type i8"]
+    _, diagnostics = read(saved(tmp_path, model_of(tensor, FILL)), DIALECTS)
+    assert [d.message for d in diagnostics] == ["an element of 'int32_data' is not of type i8"]
 
 
 def test_numbers_in_the_field_of_another_type_are_refused(tmp_path: Path) -> None:
     tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[2000])
     tensor.int64_data.extend([1] * 2000)
-    _, found = read(saved(tmp_path, model_of(tensor, FILL)), DIALECTS)
-    assert [d.message for d in found] == ["tensor<2000xf32> takes 8000 bytes, found 0"]
+    _, diagnostics = read(saved(tmp_path, model_of(tensor, FILL)), DIALECTS)
+    assert [d.message for d in diagnostics] == ["tensor<2000xf32> takes 8000 bytes, found 0"]
 
 
 def test_a_model_above_the_limit_of_messages_may_have_typed_fields(tmp_path: Path) -> None:
@@ -170,9 +170,9 @@ def test_a_model_above_the_limit_of_messages_may_have_typed_fields(tmp_path: Pat
     with path.open("wb") as stream:
         stream.write(head)
         stream.truncate(len(head) + count * 4)
-    held = constants(path)
-    assert (held["w"].shape, bytes(held["w"].buffer()[-4:])) == ((count,), b"\0\0\0\0")
-    np.testing.assert_array_equal(held["small"].array(), numpy_helper.to_array(integers))
+    stored = constants(path)
+    assert (stored["w"].shape, bytes(stored["w"].buffer()[-4:])) == ((count,), b"\0\0\0\0")
+    np.testing.assert_array_equal(stored["small"].array(), numpy_helper.to_array(integers))
 
 
 def _field(number: int, length: int) -> bytes:

@@ -24,8 +24,8 @@ def _model(domain: str, op_type: str) -> ModelProto:
 
 @pytest.mark.parametrize(("domain", "op_type"), [("com.microsoft", "Irfft"), ("org.example.nn", "Scale")])
 def test_runs_and_conversions_name_domain_and_operator(domain: str, op_type: str) -> None:
-    module, found = loads(_model(domain, op_type).SerializeToString(), DIALECTS)
-    assert not found
+    module, diagnostics = loads(_model(domain, op_type).SerializeToString(), DIALECTS)
+    assert not diagnostics
     with pytest.raises(DiagnosticError) as caught:
         commonir.run(module, {"x": np.zeros(2, np.float32)})
     (reported,) = caught.value.diagnostics
@@ -36,7 +36,7 @@ def test_runs_and_conversions_name_domain_and_operator(domain: str, op_type: str
 
 
 @pytest.mark.parametrize("op_type", ["Irfft", "QLinearReduceMean"])
-def test_operators_of_onnxruntime_that_are_not_defined_are_no_fault(op_type: str) -> None:
+def test_operators_of_onnxruntime_that_are_not_defined_are_not_faults(op_type: str) -> None:
     module, _ = loads(_model("com.microsoft", op_type).SerializeToString(), DIALECTS)
     (reported,) = verify_model(module)
     assert not reported.is_error

@@ -36,10 +36,10 @@ def _model(
     value_info: Sequence[onnx.ValueInfoProto] = (),
 ) -> ModelProto:
     """A model of nodes that make `y` of `x`, both of two floats unless something else is given."""
-    given = inputs or [_info("x", 2)]
-    made = outputs or [_info("y", 2)]
+    arguments = inputs or [_info("x", 2)]
+    result = outputs or [_info("y", 2)]
     graph = helper.make_graph(
-        nodes, "g", given, made, initializer, sparse_initializer=sparse_initializer, value_info=value_info
+        nodes, "g", arguments, result, initializer, sparse_initializer=sparse_initializer, value_info=value_info
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
 
@@ -248,7 +248,7 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
     ),
     "an attribute that is none": (
         _model([helper.make_node("Softmax", ["x"], ["y"], axes=1)]),
-        ["E0505 graph.node[0] 'y': Softmax has no attribute 'axes'"],
+        ["E0505 graph.node[0] 'y': onnx.Softmax has no attribute 'axes'"],
     ),
     "an attribute that is missing": (
         _model([helper.make_node("Concat", ["x"], ["y"])]),
@@ -290,9 +290,9 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_faults_are_reported_with_their_place(case: str, tmp_path: Path) -> None:
     model, expected = CASES[case]
-    found = _found(model, tmp_path)
-    assert len(found) == len(expected), found
-    for text, start in zip(found, expected, strict=True):
+    result = _found(model, tmp_path)
+    assert len(result) == len(expected), result
+    for text, start in zip(result, expected, strict=True):
         assert text.startswith(start)
 
 
@@ -323,8 +323,8 @@ def test_faults_inside_of_nested_graphs_are_reported_with_their_place(tmp_path: 
 
 
 def _sparse(indices: list[int], values: int = 2) -> ModelProto:
-    held = numpy_helper.from_array(np.ones(values, np.float32), "s")
-    sparse = helper.make_sparse_tensor(held, numpy_helper.from_array(np.array(indices)), [2])
+    stored = numpy_helper.from_array(np.ones(values, np.float32), "s")
+    sparse = helper.make_sparse_tensor(stored, numpy_helper.from_array(np.array(indices)), [2])
     return _model([helper.make_node("Add", ["x", "s"], ["y"])], sparse_initializer=[sparse])
 
 
@@ -400,8 +400,8 @@ def _spec(model: ModelProto) -> onnx.ShardingSpecProto:
     ],
 )
 def test_rules_of_sharding_are_checked(change: Callable[[ModelProto], object], message: str, tmp_path: Path) -> None:
-    found = _found(_sharded(change), tmp_path)
-    assert any(message in text for text in found), found
+    result = _found(_sharded(change), tmp_path)
+    assert any(message in text for text in result), result
 
 
 def test_an_axis_made_of_several_has_the_product_of_their_sizes_and_shards(tmp_path: Path) -> None:
@@ -422,8 +422,8 @@ def test_a_wrong_axis_of_sharding_is_reported_once_and_with_what_to_do(tmp_path:
     path.write_bytes(
         _sharded(lambda m: _spec(m).sharded_dim[0].MergeFrom(onnx.ShardedDimProto(axis=2))).SerializeToString()
     )
-    (found,) = check(path, DIALECTS)[1]
-    assert found.help == "count axes from 0 on, or from -1 back, each once"
+    (diagnostic,) = check(path, DIALECTS)[1]
+    assert diagnostic.help == "count axes from 0 on, or from -1 back, each once"
 
 
 def test_sound_sharding_has_no_findings(tmp_path: Path) -> None:
@@ -435,9 +435,9 @@ def test_annotations_of_devices_are_kept_or_reported_as_lost(to: str, is_reporte
     path = tmp_path / "m.onnx"
     onnx.save(_sharded(lambda _: None), path)
     reported = Diagnostics()
-    made = cir.convert(cir.load(path), to, findings=reported)
+    converted = cir.convert(cir.load(path), to, findings=reported)
     assert ("how nodes are distributed over devices" in [d.message for d in reported]) is is_reported
-    assert any("onnx.device_configurations" in op.extra for op in made.nested()) is not is_reported
+    assert any("onnx.device_configurations" in op.extra for op in converted.nested()) is not is_reported
 
 
 def test_what_annotations_name_stays_when_a_model_becomes_simpler(tmp_path: Path) -> None:
@@ -455,9 +455,9 @@ def test_what_annotations_name_stays_when_a_model_becomes_simpler(tmp_path: Path
     onnx.save(model, path)
     cir.save(cir.optimize(cir.load(path)), path)
     assert [d.message for d in check(path, DIALECTS)[1]] == []
-    made = onnx.load(path).graph
-    assert [n.op_type for n in made.node] == ["Identity", "MatMul"]
-    assert [t.name for t in made.initializer] == ["w", "scale"]
+    result = onnx.load(path).graph
+    assert [n.op_type for n in result.node] == ["Identity", "MatMul"]
+    assert [t.name for t in result.initializer] == ["w", "scale"]
 
 
 def test_graphs_are_read_whatever_their_names(tmp_path: Path) -> None:

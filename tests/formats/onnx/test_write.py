@@ -43,15 +43,15 @@ def _module(block: Block, outputs: tuple[Value, ...], opset: int = 18) -> Module
 
 
 def _weight(block: Block, data: Data, name: str) -> Value:
-    made = block.append(dialect.Initializer(data))
-    made.output.name = name
-    return made.output
+    new_op = block.append(dialect.Initializer(data))
+    new_op.output.name = name
+    return new_op.output
 
 
 def _add(block: Block, a: Value, b: Value, name: str = "") -> Value:
-    made = block.append(dialect.Add(a, b))
-    made.C.name = name
-    return made.C
+    new_op = block.append(dialect.Add(a, b))
+    new_op.C.name = name
+    return new_op.C
 
 
 def _floats(values: list[float]) -> Data:
@@ -97,25 +97,25 @@ def test_written_model_has_the_names_types_and_weights_of_the_module() -> None:
 def test_expression_of_symbols_is_written_as_text() -> None:
     n = symbol("n")
     block = Block([tensor(f32, n, 2), tensor(f32, 1, 2)], ["a", "b"])
-    made = block.append(dialect.Concat((block.arguments[0], block.arguments[1]), axis=0))
-    made.concat_result.name = "c"
-    model = onnx.load_from_string(dumps(_module(block, (made.concat_result,))))
+    new_op = block.append(dialect.Concat((block.arguments[0], block.arguments[1]), axis=0))
+    new_op.concat_result.name = "c"
+    model = onnx.load_from_string(dumps(_module(block, (new_op.concat_result,))))
     assert model.graph.output[0].type.tensor_type.shape.dim[0].dim_param == "n + 1"
 
 
 def test_absent_optional_operands_are_empty_names() -> None:
     block = Block([tensor(f32, 1, 1, 2, 2)], ["x"])
     sizes = _weight(block, data_of(i64, (4,), (1, 1, 4, 4)), "sizes")
-    made = block.append(dialect.Resize(block.arguments[0], None, None, sizes))
-    made.Y.name = "y"
-    model = onnx.load_from_string(dumps(_module(block, (made.Y,))))
+    new_op = block.append(dialect.Resize(block.arguments[0], None, None, sizes))
+    new_op.Y.name = "y"
+    model = onnx.load_from_string(dumps(_module(block, (new_op.Y,))))
     assert list(model.graph.node[0].input) == ["x", "", "", "sizes"]
 
 
 def test_only_attributes_that_differ_from_the_default_are_written() -> None:
     block = Block([tensor(f32, 2, 2)], ["x"])
-    made = block.append(dialect.Softmax(block.arguments[0], axis=0))
-    same = block.append(dialect.Softmax(made.output, axis=-1))
+    new_op = block.append(dialect.Softmax(block.arguments[0], axis=0))
+    same = block.append(dialect.Softmax(new_op.output, axis=-1))
     same.output.name = "y"
     first, second = onnx.load_from_string(dumps(_module(block, (same.output,)))).graph.node
     assert [(a.name, a.i) for a in first.attribute] == [("axis", 0)]
@@ -135,10 +135,10 @@ def test_nameless_and_repeated_names_become_unique_and_outputs_keep_theirs() -> 
 
 def test_operation_name_is_the_name_of_its_location() -> None:
     block = Block([tensor(f32, 3)], ["x"])
-    made = block.append(dialect.Relu(block.arguments[0]))
-    made.location = Location(name="relu_7")
-    made.Y.name = "y"
-    model = onnx.load_from_string(dumps(_module(block, (made.Y,))))
+    new_op = block.append(dialect.Relu(block.arguments[0]))
+    new_op.location = Location(name="relu_7")
+    new_op.Y.name = "y"
+    model = onnx.load_from_string(dumps(_module(block, (new_op.Y,))))
     assert model.graph.node[0].name == "relu_7"
 
 
@@ -162,9 +162,9 @@ def test_nested_graph_is_an_attribute_and_sees_outer_values() -> None:
         inner.append(dialect.Return((_add(inner, x, w, "r"),)))
         return Region([inner])
 
-    made = block.append(dialect.If(cond=c, then_branch=branch("then"), else_branch=branch("else")))
-    made.outputs[0].name = "y"
-    model = onnx.load_from_string(dumps(_module(block, made.outputs)))
+    new_op = block.append(dialect.If(cond=c, then_branch=branch("then"), else_branch=branch("else")))
+    new_op.outputs[0].name = "y"
+    model = onnx.load_from_string(dumps(_module(block, new_op.outputs)))
     onnx.checker.check_model(model, full_check=True)
     graphs = {a.name: a.g for a in model.graph.node[0].attribute}
     assert {name: g.name for name, g in graphs.items()} == {"then_branch": "then", "else_branch": "else"}
@@ -175,9 +175,9 @@ def test_nested_graph_is_an_attribute_and_sees_outer_values() -> None:
 def test_strings_are_written_as_string_data() -> None:
     block = Block([], [])
     w = _weight(block, data_of(string, (2,), ("a", "ü")), "w")
-    made = block.append(dialect.Identity(w))
-    made.output.name = "y"
-    model = onnx.load_from_string(dumps(_module(block, (made.output,))))
+    new_op = block.append(dialect.Identity(w))
+    new_op.output.name = "y"
+    model = onnx.load_from_string(dumps(_module(block, (new_op.output,))))
     assert list(model.graph.initializer[0].string_data) == [b"a", "ü".encode()]
 
 
@@ -187,9 +187,9 @@ def test_weights_in_a_file_are_copied(tmp_path: Path, external: bool) -> None:
     block = Block([tensor(f32, 5000)], ["x"])
     w = _weight(block, data, "w")
     v = _weight(block, data_of(f32, (300,), [0.5] * 300), "v")
-    made = block.append(dialect.Identity(v))
-    made.output.name = "z"
-    module = _module(block, (_add(block, block.arguments[0], w, "y"), made.output))
+    new_op = block.append(dialect.Identity(v))
+    new_op.output.name = "z"
+    module = _module(block, (_add(block, block.arguments[0], w, "y"), new_op.output))
     path = tmp_path / "m.onnx"
     write(module, path, WriteOptions(external_data=external))
     onnx.checker.check_model(str(path), full_check=True)
@@ -204,8 +204,8 @@ def test_external_offsets_are_aligned(tmp_path: Path) -> None:
     block = Block([], [])
     small = _weight(block, data_of(f32, (301,), [1.0] * 301), "small")
     large = _weight(block, _file_weight(tmp_path, 20000), "large")
-    made = [block.append(dialect.Identity(v)) for v in (small, large)]
-    module = _module(block, tuple(m.output for m in made))
+    new_op = [block.append(dialect.Identity(v)) for v in (small, large)]
+    module = _module(block, tuple(m.output for m in new_op))
     path = tmp_path / "m.onnx"
     write(module, path, WriteOptions(external_data=True))
     model = onnx.load(path, load_external_data=False)
@@ -231,8 +231,8 @@ def test_interrupted_write_leaves_the_old_model_and_its_data(tmp_path: Path, ext
     block = Block([], [])
     w = _weight(block, _floats([1.0] * 1000), "w")
     v = _weight(block, _Failing(tensor(f32, 1000)), "v")
-    made = [block.append(dialect.Identity(u)) for u in (w, v)]
-    module = _module(block, tuple(m.output for m in made))
+    new_op = [block.append(dialect.Identity(u)) for u in (w, v)]
+    module = _module(block, tuple(m.output for m in new_op))
     with pytest.raises(KeyboardInterrupt):
         write(module, path, WriteOptions(external_data=external))
     assert sorted(os.listdir(tmp_path)) == ["m.onnx", "m.onnx.data"]
@@ -254,9 +254,9 @@ def test_failed_second_rename_puts_the_first_file_back(tmp_path: Path, monkeypat
     monkeypatch.setattr(Path, "rename", failing)
     block = Block([], [])
     w = _weight(block, _floats([1.0] * 1000), "w")
-    made = block.append(dialect.Identity(w))
+    new_op = block.append(dialect.Identity(w))
     with pytest.raises(DiagnosticError) as caught:
-        write(_module(block, (made.output,)), path, WriteOptions(external_data=True))
+        write(_module(block, (new_op.output,)), path, WriteOptions(external_data=True))
     assert [d.code.id for d in caught.value.diagnostics] == ["E0801"]
     assert path.read_bytes() == b"old model"
     assert (tmp_path / "m.onnx.data").read_bytes() == b"old data"
@@ -272,12 +272,12 @@ class _Huge(InlineData):
 def test_message_of_two_gibibytes_is_refused_with_the_remedy() -> None:
     block = Block([], [])
     w = _weight(block, _Huge(2**29), "w")
-    made = block.append(dialect.Identity(w))
+    new_op = block.append(dialect.Identity(w))
     with pytest.raises(DiagnosticError) as caught:
-        dumps(_module(block, (made.output,)))
-    (found,) = caught.value.diagnostics
-    assert found.code.id == "E0805"
-    assert found.help == "write it to a file with external data"
+        dumps(_module(block, (new_op.output,)))
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code.id == "E0805"
+    assert diagnostic.help == "write it to a file with external data"
 
 
 def test_what_is_not_of_the_format_is_refused_all_at_once() -> None:
@@ -314,8 +314,8 @@ def large_module(folder: Path) -> Module:
         stream.truncate(count * 4)
     block = Block([], [])
     data = FileData(tensor(f32, count), MappedFile(str(path), count * 4), 0)
-    made = block.append(dialect.Identity(_weight(block, data, "w")))
-    return _module(block, (made.output,))
+    new_op = block.append(dialect.Identity(_weight(block, data, "w")))
+    return _module(block, (new_op.output,))
 
 
 @pytest.mark.slow
@@ -335,15 +335,15 @@ def test_graphs_nest_as_deep_as_readers_of_protobuf_allow(depth: int) -> None:
             values = core.if_(condition, _yielding(values), _yielding((core.neg(x),)))
         return values
 
-    made = core_to_onnx(core_module(nested, {"c": tensor(boolean), "x": tensor(f32, 2)}))
+    result = core_to_onnx(core_module(nested, {"c": tensor(boolean), "x": tensor(f32, 2)}))
     if depth == 31:
-        onnx.load_from_string(dumps(made))
+        onnx.load_from_string(dumps(result))
         return
     with pytest.raises(DiagnosticError) as caught:
-        dumps(made)
-    (found,) = caught.value.diagnostics
-    assert (found.code.id, found.help) == ("E0806", "unroll inner loops or branches")
-    assert found.message == "graphs are nested more than 31 deep, which readers of ONNX refuse"
+        dumps(result)
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code.id, diagnostic.help) == ("E0806", "unroll inner loops or branches")
+    assert diagnostic.message == "graphs are nested more than 31 deep, which readers of ONNX refuse"
 
 
 def _yielding(values: Sequence[Value]) -> Region:

@@ -42,8 +42,8 @@ def test_fault_in_the_middle_is_reported_with_its_place() -> None:
     damaged = content[:at] + b"\xff" + content[at + 1 :]
     with pytest.raises(DiagnosticError) as caught:
         parse(message_class("MILSpec.Program"), memoryview(damaged), DEFAULT_LIMITS, file="f", where="mlProgram")
-    (found,) = caught.value.diagnostics
-    assert (found.code, found.message, found.file, found.where, found.notes) == (
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code, diagnostic.message, diagnostic.file, diagnostic.where, diagnostic.notes) == (
         DAMAGED_MESSAGE,
         "text is not UTF-8",
         "f",
@@ -54,18 +54,18 @@ def test_fault_in_the_middle_is_reported_with_its_place() -> None:
 
 def test_length_beyond_the_message_around_it_is_truncation() -> None:
     content = b"\x12\x06\x0a\x09main"
-    found = explain(message_class("MILSpec.Program"), memoryview(content), DEFAULT_LIMITS)
-    assert found is not None
-    assert (found.code, found.where) == (TRUNCATED_FILE, "functions[0]")
+    result = explain(message_class("MILSpec.Program"), memoryview(content), DEFAULT_LIMITS)
+    assert result is not None
+    assert (result.code, result.where) == (TRUNCATED_FILE, "functions[0]")
 
 
 def nested(depth: int) -> Message:
-    made = b.make("ValueType")
-    at = made
+    result = b.make("ValueType")
+    at = result
     for _ in range(depth):
         at = at.listType.type
     at.SetInParent()
-    return made
+    return result
 
 
 def test_nesting_is_limited_as_in_protobuf() -> None:
@@ -78,9 +78,9 @@ def test_nesting_is_limited_as_in_protobuf() -> None:
             assert not fits
         else:
             assert fits
-        found = explain(kind, memoryview(content), DEFAULT_LIMITS)
-        assert (found is None) is fits
-        assert fits or (found is not None and found.code is NESTING_TOO_DEEP)
+        result = explain(kind, memoryview(content), DEFAULT_LIMITS)
+        assert (result is None) is fits
+        assert fits or (result is not None and result.code is NESTING_TOO_DEEP)
 
 
 def test_lower_limit_of_nesting_holds() -> None:
@@ -92,7 +92,7 @@ def test_lower_limit_of_nesting_holds() -> None:
 
 
 @pytest.mark.parametrize("content", [b"\x00", b"\x0b", b"\x0c", b"\x0f", b"\xff" * 11, b"\x08", b"\x12\x7f"])
-def test_bytes_that_are_no_message_are_explained(content: bytes) -> None:
+def test_bytes_that_are_not_a_message_are_explained(content: bytes) -> None:
     kind = message_class("MILSpec.Program")
     with pytest.raises(DecodeError):
         kind.FromString(content)

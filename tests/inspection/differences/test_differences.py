@@ -61,11 +61,11 @@ class Chain:
         return cir.load(path)
 
 
-def _reported(found: Differences) -> list[tuple[str, str, str]]:
+def _reported(differences: Differences) -> list[tuple[str, str, str]]:
     """The operations that differ, but for those with other names: in which way, what, and what it is called."""
     return [
         (d.kind, d.operation or d.other_operation, d.name or d.other_name)
-        for d in found.operations
+        for d in differences.operations
         if d.kind != "renamed"
     ]
 
@@ -73,42 +73,42 @@ def _reported(found: Differences) -> list[tuple[str, str, str]]:
 def test_names_of_values_make_no_difference(tmp_path: Path) -> None:
     other = Chain()
     other.prefix = "other."
-    found = api.diff(Chain().save(tmp_path / "a.onnx"), other.save(tmp_path / "b.onnx"))
-    assert found.are_same
-    assert (found.same_operations, found.same_weights) == (15, 4)
-    assert len(found.of_kind("renamed")) == 12
+    difference = api.diff(Chain().save(tmp_path / "a.onnx"), other.save(tmp_path / "b.onnx"))
+    assert difference.are_same
+    assert (difference.same_operations, difference.same_weights) == (15, 4)
+    assert len(difference.of_kind("renamed")) == 12
 
 
 def test_inserted_operation_is_all_that_differs(tmp_path: Path) -> None:
     other = Chain()
     other.inserted = 1
-    found = api.diff(Chain().save(tmp_path / "a.onnx"), other.save(tmp_path / "b.onnx"))
-    assert _reported(found) == [("changed", "onnx.Relu", "4"), ("added", "onnx.Neg", "4")]
-    assert found.operations[0].changes == (Change("X", "3", "4"),)
-    assert found.same_weights == 4
+    difference = api.diff(Chain().save(tmp_path / "a.onnx"), other.save(tmp_path / "b.onnx"))
+    assert _reported(difference) == [("changed", "onnx.Relu", "4"), ("added", "onnx.Neg", "4")]
+    assert difference.operations[0].changes == (Change("X", "3", "4"),)
+    assert difference.same_weights == 4
 
 
 def test_inserted_layer_is_reported_with_its_weight(tmp_path: Path) -> None:
-    found = api.diff(Chain().save(tmp_path / "a.onnx"), Chain(5).save(tmp_path / "b.onnx"))
-    added = [(d.other_operation, d.other_name) for d in found.of_kind("added")]
+    difference = api.diff(Chain().save(tmp_path / "a.onnx"), Chain(5).save(tmp_path / "b.onnx"))
+    added = [(d.other_operation, d.other_name) for d in difference.of_kind("added")]
     assert added == [("onnx.initializer", "w4"), ("onnx.MatMul", "12"), ("onnx.Relu", "13"), ("onnx.Softmax", "14")]
-    assert [d.changes for d in found.of_kind("changed")] == [(Change("input", "11", "14"),)]
+    assert [d.changes for d in difference.of_kind("changed")] == [(Change("input", "11", "14"),)]
 
 
 def test_attribute_is_reported_on_both_sides(tmp_path: Path) -> None:
     other = Chain()
     other.axes[2] = 0
-    found = api.diff(Chain().save(tmp_path / "a.onnx"), other.save(tmp_path / "b.onnx"))
-    assert _reported(found) == [("changed", "onnx.Softmax", "8")]
-    assert found.operations[0].changes == (Change("axis", "1 : i64", "0 : i64"),)
+    difference = api.diff(Chain().save(tmp_path / "a.onnx"), other.save(tmp_path / "b.onnx"))
+    assert _reported(difference) == [("changed", "onnx.Softmax", "8")]
+    assert difference.operations[0].changes == (Change("axis", "1 : i64", "0 : i64"),)
 
 
 def test_operation_that_became_another_one_is_one_difference(tmp_path: Path) -> None:
     other = Chain()
     other.activations[1] = "Sigmoid"
-    found = api.diff(Chain().save(tmp_path / "a.onnx"), other.save(tmp_path / "b.onnx"))
-    assert _reported(found) == [("changed", "onnx.Relu", "4")]
-    assert found.operations[0].changes == (Change("operation", "onnx.Relu", "onnx.Sigmoid"),)
+    difference = api.diff(Chain().save(tmp_path / "a.onnx"), other.save(tmp_path / "b.onnx"))
+    assert _reported(difference) == [("changed", "onnx.Relu", "4")]
+    assert difference.operations[0].changes == (Change("operation", "onnx.Relu", "onnx.Sigmoid"),)
 
 
 def test_weights_are_reported_with_how_far_they_are_apart(tmp_path: Path) -> None:
@@ -128,21 +128,21 @@ def test_weights_are_known_by_their_use_whatever_they_are_called(tmp_path: Path)
     other = Chain()
     other.prefix = "other."
     other.weights[1] = -other.weights[1]
-    found = api.diff(Chain().save(tmp_path / "a.onnx"), other.save(tmp_path / "b.onnx"))
-    assert [(w.name, w.other_name) for w in found.weights] == [("w1", "other.w1")]
-    assert found.same_weights == 3
+    difference = api.diff(Chain().save(tmp_path / "a.onnx"), other.save(tmp_path / "b.onnx"))
+    assert [(w.name, w.other_name) for w in difference.weights] == [("w1", "other.w1")]
+    assert difference.same_weights == 3
 
 
 def test_interface_and_what_files_say_are_distinguished(tmp_path: Path) -> None:
     first, other = Chain(), Chain()
     first.producer, other.producer = "one", "two"
     a = first.save(tmp_path / "a.onnx")
-    found = api.diff(a, other.save(tmp_path / "b.onnx"))
-    assert found.are_same
-    assert found.about == (Change("producer", "one", "two"),)
+    difference = api.diff(a, other.save(tmp_path / "b.onnx"))
+    assert difference.are_same
+    assert difference.about == (Change("producer", "one", "two"),)
     other.outputs.append("0")
-    found = api.diff(a, other.save(tmp_path / "b.onnx"))
-    assert found.interface == (Change("output '0' of main", "", 'tensor<"N"x16xf32>'),)
+    difference = api.diff(a, other.save(tmp_path / "b.onnx"))
+    assert difference.interface == (Change("output '0' of main", "", 'tensor<"N"x16xf32>'),)
 
 
 def test_order_of_operations_makes_no_difference(tmp_path: Path) -> None:
@@ -156,43 +156,43 @@ def test_order_of_operations_makes_no_difference(tmp_path: Path) -> None:
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), tmp_path / name)
         return cir.load(tmp_path / name)
 
-    found = api.diff(saved("a.onnx", is_reversed=False), saved("b.onnx", is_reversed=True))
-    assert found.are_same
-    assert not found.operations
+    difference = api.diff(saved("a.onnx", is_reversed=False), saved("b.onnx", is_reversed=True))
+    assert difference.are_same
+    assert not difference.operations
 
 
 @pytest.mark.parametrize("network", ["bert_fp16", "gpt2_fp32", "resnet_fp32", "unet_flexible_size_fp16"])
 def test_one_other_weight_is_found_in_a_network(network: str) -> None:
     program = model(network)
     fault = with_other_weight(program, 0.6)
-    found = api.diff(program, fault.program)
-    users = [u.results[0].name for op in program.nested() for r in op.results for u in r.users if _is(op, found)]
-    assert len(found.weights) == 1
+    difference = api.diff(program, fault.program)
+    users = [u.results[0].name for op in program.nested() for r in op.results for u in r.users if _is(op, difference)]
+    assert len(difference.weights) == 1
     assert fault.name in users
-    assert not _reported(found)
+    assert not _reported(difference)
 
 
-def _is(op: Operation, found: Differences) -> bool:
-    return bool(op.results) and op.results[0].name == found.weights[0].name
+def _is(op: Operation, differences: Differences) -> bool:
+    return bool(op.results) and op.results[0].name == differences.weights[0].name
 
 
 @pytest.mark.parametrize("network", ["bert_fp16", "convnext_fp32"])
 def test_one_other_operation_is_found_in_a_network(network: str) -> None:
     program = model(network)
     fault = with_other_operation(program, 0.5, "mil.gelu", "mil.relu")
-    found = api.diff(program, fault.program)
-    changed = [(d.operation, d.other_operation) for d in found.of_kind("changed")]
+    difference = api.diff(program, fault.program)
+    changed = [(d.operation, d.other_operation) for d in difference.of_kind("changed")]
     assert ("mil.gelu", "mil.relu") in changed
-    assert not found.weights
+    assert not difference.weights
 
 
 @pytest.mark.parametrize("network", ["llama_stateful_fp16", "control_iOS18", "detector_iOS15"])
 def test_program_and_its_copy_are_the_same(network: str) -> None:
     program = model(network)
-    found = api.diff(program, copy_of(program))
-    assert found.are_same
-    assert not found.operations
-    assert not found.about
+    difference = api.diff(program, copy_of(program))
+    assert difference.are_same
+    assert not difference.operations
+    assert not difference.about
 
 
 def test_programs_in_shuffled_order_with_new_names_are_the_same(tmp_path: Path) -> None:
@@ -209,8 +209,8 @@ def test_programs_in_shuffled_order_with_new_names_are_the_same(tmp_path: Path) 
     order = _shuffled(nodes, rng)
     names = {name: f"t{n}" for n, (_, _, name) in enumerate(order)} | {"x": "x", "y": "y"}
     renamed = [(kind, [names[i] for i in inputs], names[name]) for kind, inputs, name in order]
-    found = api.diff(_graph(nodes, tmp_path / "a.onnx"), _graph(renamed, tmp_path / "b.onnx"))
-    assert found.are_same
+    difference = api.diff(_graph(nodes, tmp_path / "a.onnx"), _graph(renamed, tmp_path / "b.onnx"))
+    assert difference.are_same
 
 
 def _shuffled(nodes: list[tuple[str, list[str], str]], rng: random.Random) -> list[tuple[str, list[str], str]]:
@@ -226,8 +226,8 @@ def _shuffled(nodes: list[tuple[str, list[str], str]], rng: random.Random) -> li
 
 def _graph(nodes: list[tuple[str, list[str], str]], path: Path) -> Module:
     ports = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [3]) for n in ("x", "y")]
-    made = [helper.make_node(kind, inputs, [name]) for kind, inputs, name in nodes]
-    graph = helper.make_graph(made, "main", ports[:1], ports[1:])
+    result = [helper.make_node(kind, inputs, [name]) for kind, inputs, name in nodes]
+    graph = helper.make_graph(result, "main", ports[:1], ports[1:])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
     return cir.load(path)
 
@@ -244,20 +244,20 @@ def test_blocks_inside_of_operations_are_compared() -> None:
       return %r : f32
     }}"""
     a, b = (cir.loads(text.format(kind=kind), format="mlir") for kind in ("addf", "mulf"))
-    found = api.diff(a, b)
-    assert [(d.kind, d.operation, d.other_operation) for d in found.operations] == [
+    difference = api.diff(a, b)
+    assert [(d.kind, d.operation, d.other_operation) for d in difference.operations] == [
         ("changed", "arith.addf", "arith.mulf")
     ]
-    assert found.compared_as == "mlir"
+    assert difference.compared_as == "mlir"
 
 
 def test_programs_of_two_formats_are_compared_in_the_core(tmp_path: Path) -> None:
     a = Chain().save(tmp_path / "a.onnx")
-    found = api.diff(a, cir.loads(cir.dumps(cir.lower(a), format="mlir"), format="mlir"))
-    assert found.formats == ("onnx", "core")
-    assert found.compared_as == "core"
-    assert found.are_same
-    assert found.same_weights == 4
+    difference = api.diff(a, cir.loads(cir.dumps(cir.lower(a), format="mlir"), format="mlir"))
+    assert difference.formats == ("onnx", "core")
+    assert difference.compared_as == "core"
+    assert difference.are_same
+    assert difference.same_weights == 4
 
 
 def test_integers_of_64_bits_are_apart_by_one(tmp_path: Path) -> None:
@@ -299,12 +299,14 @@ def test_command_reports_and_its_status_answers(tmp_path: Path, capsys: pytest.C
 
 
 def test_operators_of_libraries_are_known_by_their_names() -> None:
-    found = api.diff(api.library("onnx"), api.library("core"))
+    difference = api.diff(api.library("onnx"), api.library("core"))
     pairs = [
-        (d.name, d.other_name) for d in found.operations if d.operation == d.other_operation == "common_ir.operator"
+        (d.name, d.other_name)
+        for d in difference.operations
+        if d.operation == d.other_operation == "common_ir.operator"
     ]
     assert pairs == [("call", "call")]
-    reported = {(d.kind, d.name or d.other_name) for d in found.operations}
+    reported = {(d.kind, d.name or d.other_name) for d in difference.operations}
     assert {("removed", "AffineGrid"), ("added", "all_reduce")} <= reported
 
 
@@ -312,5 +314,8 @@ def test_functions_of_other_names_are_known_by_what_they_hold() -> None:
     negated = "func.func @{} (%x: f32) -> f32 {{ %y = arith.negf %x : f32  return %y : f32 }}"
     added = "func.func @{} (%x: f32) -> f32 {{ %y = arith.addf %x, %x : f32  return %y : f32 }}"
     texts = negated.format("a") + added.format("b"), added.format("c") + negated.format("d")
-    found = api.diff(*[cir.loads(text, format="mlir") for text in texts])
-    assert {(d.name, d.other_name) for d in found.operations if d.operation == "func.func"} == {("a", "d"), ("b", "c")}
+    difference = api.diff(*[cir.loads(text, format="mlir") for text in texts])
+    assert {(d.name, d.other_name) for d in difference.operations if d.operation == "func.func"} == {
+        ("a", "d"),
+        ("b", "c"),
+    }

@@ -134,9 +134,9 @@ def test_constants_are_identified_by_what_uses_them(tmp_path: Path) -> None:
 def test_every_operation_of_a_network_is_drawn_once() -> None:
     program = model("bert_fp16")
     drawing = draw(program, "bert")
-    found = _all_boxes(ET.fromstring(drawing.svg()))
+    result = _all_boxes(ET.fromstring(drawing.svg()))
     computing = [op for op in program.main.body.operations if op.constant_data() is None and op.results]
-    assert len(found) == len(computing) + len(program.inputs) + len(program.outputs)
+    assert len(result) == len(computing) + len(program.inputs) + len(program.outputs)
 
 
 @pytest.mark.slow

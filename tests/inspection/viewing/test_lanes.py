@@ -200,8 +200,8 @@ def test_drawings_are_the_same_every_time() -> None:
 
 
 def _chain(length: int) -> list[Document]:
-    given = [whole(0, 4), *[files.later(whole(n, 4), n + 10_000) for n in range(1, length)]]
-    return [copy(given[n], whole(n + 1, 4), n + 10_001, f"step{n}") for n in range(length)]
+    inputs = [whole(0, 4), *[files.later(whole(n, 4), n + 10_000) for n in range(1, length)]]
+    return [copy(inputs[n], whole(n + 1, 4), n + 10_001, f"step{n}") for n in range(length)]
 
 
 def test_many_operations_in_a_row_are_one_box_that_names_the_first_ones() -> None:
@@ -218,11 +218,11 @@ def test_many_operations_in_a_row_are_one_box_that_names_the_first_ones() -> Non
 def test_a_program_of_ten_thousand_operations_is_a_drawing_of_bounded_size() -> None:
     ranks: list[list[Document]] = []
     for rank in (0, 1):
-        peer, ops = 1 - rank, list[Document]()
+        other_rank, ops = 1 - rank, list[Document]()
         for n in range(0, 25_000, 20):
-            x = outgoing(n, 4, [(peer, rank)])
-            ops += [copy(whole(n + 1, 4), x, n + 2), *sent(files.later(x, n + 2), peer, rank, n + 3)]
-            ops.append(received(incoming(n + 8, 4, [(peer, peer)]), peer, peer, n + 9))
+            x = outgoing(n, 4, [(other_rank, rank)])
+            ops += [copy(whole(n + 1, 4), x, n + 2), *sent(files.later(x, n + 2), other_rank, rank, n + 3)]
+            ops.append(received(incoming(n + 8, 4, [(other_rank, other_rank)]), other_rank, other_rank, n + 9))
         ranks.append(ops)
     drawing = draw(programs.program(*ranks), "net")
     assert drawing.summary == "2 ranks · 10,000 operations · 2,500 messages, 40.0 kB"

@@ -19,16 +19,16 @@ def _random(seed: int, count: int) -> tuple[list[Size], list[tuple[int, int]]]:
 @pytest.mark.parametrize("seed", range(20))
 def test_boxes_do_not_touch_and_lines_go_down(seed: int) -> None:
     boxes, lines = _random(seed, 80)
-    found = layout(boxes, lines, gap=10, between=30)
-    corners = [(*place, *box) for place, box in zip(found.places, boxes, strict=True)]
+    result = layout(boxes, lines, gap=10, between=30)
+    corners = [(*place, *box) for place, box in zip(result.places, boxes, strict=True)]
     for n, (x, y, width, height) in enumerate(corners):
         assert x >= -1e-6
-        assert x + width <= found.width + 1e-6
-        assert y + height <= found.height + 1e-6
+        assert x + width <= result.width + 1e-6
+        assert y + height <= result.height + 1e-6
         for other_x, other_y, other_width, other_height in corners[:n]:
             beside = x >= other_x + other_width + 9.99 or other_x >= x + width + 9.99
             assert beside or y >= other_y + other_height + 29.99 or other_y >= y + height + 29.99
-    for (source, target), passed in zip(lines, found.lines, strict=True):
+    for (source, target), passed in zip(lines, result.lines, strict=True):
         below = corners[source][1] + corners[source][3]
         assert passed is not None
         heights = [below, *[y for _, y in passed], corners[target][1]]
@@ -38,13 +38,13 @@ def test_boxes_do_not_touch_and_lines_go_down(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_lines_that_pass_layers_keep_away_from_boxes(seed: int) -> None:
     boxes, lines = _random(seed, 60)
-    found = layout(boxes, lines, gap=10, between=30)
-    for passed in found.lines:
+    result = layout(boxes, lines, gap=10, between=30)
+    for passed in result.lines:
         assert passed is not None
         for x, y in passed:
             inside = [
                 px <= x <= px + box.width and py <= y <= py + box.height
-                for (px, py), box in zip(found.places, boxes, strict=True)
+                for (px, py), box in zip(result.places, boxes, strict=True)
             ]
             assert not any(inside)
 
@@ -60,16 +60,16 @@ def test_chain_stands_in_one_column_and_two_ways_beside_it() -> None:
 
 def test_what_uses_nothing_stands_just_above_its_first_user() -> None:
     box = Size(100, 30)
-    found = layout([box] * 5, [(0, 1), (1, 2), (2, 4), (3, 4)], gap=10, between=20)
-    assert [y for _, y in found.places] == [0, 50, 100, 100, 150]
+    result = layout([box] * 5, [(0, 1), (1, 2), (2, 4), (3, 4)], gap=10, between=20)
+    assert [y for _, y in result.places] == [0, 50, 100, 100, 150]
 
 
 def test_lines_through_very_many_layers_are_not_followed() -> None:
     count = 100
     lines = [(n, n + 1) for n in range(count - 1)]
-    found = layout([Size(50, 20)] * count, [*lines, (0, count - 1)], gap=10, between=20)
-    assert found.lines[-1] is None
-    assert None not in found.lines[:-1]
+    result = layout([Size(50, 20)] * count, [*lines, (0, count - 1)], gap=10, between=20)
+    assert result.lines[-1] is None
+    assert None not in result.lines[:-1]
 
 
 def test_nothing_takes_no_room() -> None:

@@ -14,7 +14,7 @@ DONE, MEETS = RankStep(StepKind.WAITS_FOR_SENDS, "SendDone"), RankStep(StepKind.
 
 
 def _drawn(draw: random.Random) -> Timeline:
-    """Ranks that do things in turn, so that nobody waits forever."""
+    """Ranks that do things in turn, so that no rank waits forever."""
     world = draw.randint(1, 5)
     steps: list[list[RankStep]] = [[] for _ in range(world)]
     arrows: list[Arrow] = []
@@ -24,20 +24,20 @@ def _drawn(draw: random.Random) -> Timeline:
         rank = draw.randrange(world)
         match draw.randrange(5):
             case 0 if world > 1:
-                peer = draw.choice([n for n in range(world) if n != rank])
-                under_way.append((Point(rank, len(steps[rank])), peer))
+                other_rank = draw.choice([n for n in range(world) if n != rank])
+                under_way.append((Point(rank, len(steps[rank])), other_rank))
                 steps[rank] += [SENDS, DONE] if draw.random() < 0.5 else [SENDS]
             case 1 if under_way:
-                source, peer = under_way.pop(0)
-                arrows.append(Arrow(source, Point(peer, len(steps[peer])), peer, 0, 4))
-                steps[peer].append(RECEIVES)
+                source, other_rank = under_way.pop(0)
+                arrows.append(Arrow(source, Point(other_rank, len(steps[other_rank])), other_rank, 0, 4))
+                steps[other_rank].append(RECEIVES)
             case 2 if world > 1:
                 meetings.append({n: len(own) for n, own in enumerate(steps)})
                 for own in steps:
                     own.append(MEETS)
             case _:
                 steps[rank] += [COMPUTES] * draw.randint(1, 4)
-    arrows += [Arrow(source, None, peer, 0, 4) for source, peer in under_way]
+    arrows += [Arrow(source, None, other_rank, 0, 4) for source, other_rank in under_way]
     lanes = tuple([Lane(n, tuple(own)) for n, own in enumerate(steps)])
     return Timeline(world, lanes, tuple(arrows), tuple(meetings))
 
@@ -88,7 +88,7 @@ def test_of_very_long_drawings_the_middle_is_left_out_and_counted() -> None:
     assert [rows.place(n) for n in (0, 299, 300, 1699, 1700, 1999)] == [0, 299, 300, 300, 301, 600]
 
 
-def test_a_rank_that_waits_for_ever_stops_and_what_it_does_not_reach_is_counted() -> None:
+def test_a_rank_that_waits_forever_stops_and_what_it_does_not_reach_is_counted() -> None:
     lanes = (Lane(0, (COMPUTES, RECEIVES, COMPUTES, COMPUTES), 1, 1), Lane(1, (RECEIVES,), 0, 0))
     rows = rows_of(Timeline(2, lanes, (), (), (0, 1)))
     assert [(box.rank, box.first, box.is_stuck) for box in rows.boxes] == [(0, 0, False), (1, 0, True), (0, 1, True)]

@@ -67,7 +67,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Results:
-    """The findings. `agreeing` counts programs with an operation that both print alike, in its custom form."""
+    """The findings. `agreeing` counts programs with an operation that both print equally, in its custom form."""
 
     definitions: Mapping[str, type[Op]]
     agreeing: Counter[str] = field(default_factory=Counter)
@@ -198,13 +198,13 @@ def _first(theirs: str, ours: str, what: str) -> str:
 
 def compare_all(count: int, seed: int) -> Results:
     """Compares programs with the operations of all dialects."""
-    given: dict[str, Dialect] = {}
+    inputs: dict[str, Dialect] = {}
     definitions: dict[str, type[Op]] = {}
     for dialect, actual in load_files():
-        given |= {d.name: d for d in actual.dialects}
+        inputs |= {d.name: d for d in actual.dialects}
         definitions |= {d.name: d for d in actual.definitions.values() if d.name.startswith(f"{dialect}.")}
     programs = [*written(), *generated(count, seed), *drawn(definitions.values(), 8 * count, seed)]
-    return compare(programs, Dialects(dialects=given.values()), definitions)
+    return compare(programs, Dialects(dialects=inputs.values()), definitions)
 
 
 def table(results: Results) -> str:

@@ -247,8 +247,8 @@ def Arith_XOrIOp : Op<D, "xori", [SameOperandsAndResultType]> {
 }
 """
     )
-    given = load_dialects([path], [str(mlir_include())])
-    dialects = Dialects(dialects=given)
+    inputs = load_dialects([path], [str(mlir_include())])
+    dialects = Dialects(dialects=inputs)
     body = "%0 = arith.xori %a with %a\n  %1 = arith.addi %0, %0 : i32"
     source = f"func.func @f(%a: i32) -> i32 {{\n  {body}\n  return %1 : i32\n}}"
     module = parse_module(source, dialects)

@@ -45,12 +45,12 @@ class Building:
     def again(self, tensor: Document, **changes: Any) -> Document:
         """A tensor like another one, with a number of its own and some fields changed; padding follows the shape."""
         self._tensors += 1
-        made = {**tensor, "Id": self._tensors - 1, **changes}
+        result = {**tensor, "Id": self._tensors - 1, **changes}
         if "Shape" in changes:
-            made["PaddedShape" if "PaddedShape" in made else "Pads"] = (
-                [*changes["Shape"]] if "PaddedShape" in made else [1] * len(changes["Shape"])
+            result["PaddedShape" if "PaddedShape" in result else "Pads"] = (
+                [*changes["Shape"]] if "PaddedShape" in result else [1] * len(changes["Shape"])
             )
-        return made
+        return result
 
     def op(self, kind: str, reads: Sequence[Document], writes: Sequence[Document], **args: Any) -> Document:
         """An operation; returns the tensor that it gives."""

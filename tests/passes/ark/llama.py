@@ -60,28 +60,28 @@ def weights(seed: int = 0) -> Weights:
     )
 
 
-def block(generation: str, data_type: str, given: Weights) -> tuple[Building, dict[str, str], str]:
+def block(generation: str, data_type: str, inputs: Weights) -> tuple[Building, dict[str, str], str]:
     """The block, the names of what it reads by those of `Weights`, and of what it gives. Norms are in FP32."""
-    return _Block(generation, data_type, given).made()
+    return _Block(generation, data_type, inputs).made()
 
 
 class _Block:
-    def __init__(self, generation: str, data_type: str, given: Weights) -> None:
+    def __init__(self, generation: str, data_type: str, inputs: Weights) -> None:
         self._b = Building(generation)
         self._type = data_type
         single = {"attention_norm", "ffn_norm"}
         self._given = {
             name: self._b.tensor(array.shape, "FP32" if name in single else data_type)
-            for name, array in given._asdict().items()
+            for name, array in inputs._asdict().items()
         }
 
     def made(self) -> tuple[Building, dict[str, str], str]:
         """See `block`."""
-        b, given = self._b, self._given
-        attended = self._attention(self._norm(given["x"], given["attention_norm"]))
-        h = self._op("Add", [given["x"], attended])
-        y = self._op("Add", [h, self._feed_forward(self._norm(h, given["ffn_norm"]))])
-        return b, {name: f"t{t['Id']}" for name, t in given.items()}, f"t{y['Id']}"
+        b, inputs = self._b, self._given
+        attended = self._attention(self._norm(inputs["x"], inputs["attention_norm"]))
+        h = self._op("Add", [inputs["x"], attended])
+        y = self._op("Add", [h, self._feed_forward(self._norm(h, inputs["ffn_norm"]))])
+        return b, {name: f"t{t['Id']}" for name, t in inputs.items()}, f"t{y['Id']}"
 
     def _op(self, kind: str, reads: list[Document], shape: list[int] | None = None, **args: Any) -> Document:
         sizes = shape or reads[0]["Shape"]
@@ -115,14 +115,14 @@ class _Block:
         return self._op("Transpose", [x], [x["Shape"][a] for a in order], Permutation=("DIMS", order))
 
     def _attention(self, x: Document) -> Document:
-        given = self._given
-        q, k, v = [self._heads(self._matmul(x, given[name])) for name in ("wq", "wk", "wv")]
-        q = self._turned(self._op("Rope", [q, given["rotation"]]), [0, 2, 1, 3])
-        k = self._turned(self._op("Rope", [k, given["rotation"]]), [0, 2, 3, 1])
+        inputs = self._given
+        q, k, v = [self._heads(self._matmul(x, inputs[name])) for name in ("wq", "wk", "wv")]
+        q = self._turned(self._op("Rope", [q, inputs["rotation"]]), [0, 2, 1, 3])
+        k = self._turned(self._op("Rope", [k, inputs["rotation"]]), [0, 2, 3, 1])
         v = self._turned(v, [0, 2, 1, 3])
         scores = self._matmul(q, k, turn=False)
         scores = self._b.op("ScalarMul", [scores], [scores], Factor=("FLOAT", HEAD**-0.5))
-        scores = self._b.op("Add", [scores, given["mask"]], [scores])
+        scores = self._b.op("Add", [scores, inputs["mask"]], [scores])
         line = [*scores["Shape"][:-1], 1]
         along: Document = {"Axis": ("INT", 3), "KeepDim": ("BOOL", True)}
         powers = self._b.op("Sub", [scores, self._op("ReduceMax", [scores], line, **along)], [scores])
@@ -130,7 +130,7 @@ class _Block:
         part = self._b.op("Div", [powers, self._op("ReduceSum", [powers], line, **along)], [powers])
         mixed = self._turned(self._matmul(part, v, turn=False), [0, 2, 1, 3])
         shape = [BATCH, TOKENS, WIDTH]
-        return self._matmul(self._b.again(mixed, Shape=shape, Strides=shape, Offsets=[0] * 3), given["wo"])
+        return self._matmul(self._b.again(mixed, Shape=shape, Strides=shape, Offsets=[0] * 3), inputs["wo"])
 
     def _feed_forward(self, x: Document) -> Document:
         gate = self._matmul(x, self._given["w1"])
@@ -138,9 +138,9 @@ class _Block:
         return self._matmul(self._op("Mul", [gate, self._matmul(x, self._given["w3"])]), self._given["w2"])
 
 
-def in_torch(torch: Any, given: Weights) -> Array:
+def in_torch(torch: Any, inputs: Weights) -> Array:
     """Returns what the block gives, in double precision."""
-    w = {name: torch.from_numpy(a.astype(np.float64)) for name, a in given._asdict().items()}
+    w = {name: torch.from_numpy(a.astype(np.float64)) for name, a in inputs._asdict().items()}
 
     def norm(x: Any, weight: Any) -> Any:
         return x * torch.rsqrt((x * x).mean(-1, keepdim=True) + EPSILON) * weight

@@ -129,7 +129,7 @@ class Rank:
     def compute(self, op: Document) -> Array | None:
         """Returns what an operation computes; None for one that does not compute."""
         kind, reads = op["Type"], [self.view(t).copy() for t in op["ReadTensors"]]
-        args = {name: next(iter(held.values())) for name, held in op["Args"].items()}
+        args = {name: next(iter(stored.values())) for name, stored in op["Args"].items()}
         values = [wide(x) for x in reads]
         target = DTYPES[op["WriteTensors"][0]["DataType"]] if op["WriteTensors"] else None
         if kind in UNARY:
@@ -205,7 +205,7 @@ class World:
                 case "Recv" | "RecvPacket":
                     proxy, inbox = op["ReadTensors"][0], [*op["ReadTensors"][1:], op["WriteTensors"][0]][0]
                     source = proxy["Buffer"]["Rank"]
-                    tag = next(tag for peer, tag in inbox["Buffer"]["RecvTags"] if peer == source)
+                    tag = next(tag for other_rank, tag in inbox["Buffer"]["RecvTags"] if other_rank == source)
                     key = (source, rank.number, tag)
                     while not self._sent[key]:
                         yield "waits"
@@ -213,11 +213,11 @@ class World:
                 case "RecvReduceSend" | "RecvReduceSendPacket":
                     x, scratch = op["ReadTensors"]
                     total = wide(rank.view(x).copy())
-                    for peer in [n for n in range(rank.world) if n != rank.number]:
-                        tag = next(tag for other, tag in scratch["Buffer"]["RecvTags"] if other == peer)
-                        while not self._sent[peer, rank.number, tag]:
+                    for other_rank in [n for n in range(rank.world) if n != rank.number]:
+                        tag = next(tag for other, tag in scratch["Buffer"]["RecvTags"] if other == other_rank)
+                        while not self._sent[other_rank, rank.number, tag]:
                             yield "waits"
-                        _, payload, _ = self._sent[peer, rank.number, tag].popleft()
+                        _, payload, _ = self._sent[other_rank, rank.number, tag].popleft()
                         total = total + wide(payload.reshape(total.shape))
                     rank.store(op["WriteTensors"][0], total)
                     for proxy in op["WriteTensors"][1:]:
@@ -233,18 +233,18 @@ class World:
                         rank.store(op["WriteTensors"][0], value)
 
     def _send(self, rank: Rank, x: Document, proxy: Document, kind: str) -> None:
-        peer = proxy["Buffer"]["Rank"]
+        other_rank = proxy["Buffer"]["Rank"]
         tags = [tag for other, tag in proxy["Buffer"]["RecvTags"] if other in (-1, rank.number)]
         if kind == "Send" and len(tags) > 1:
-            tags = [tag for tag in tags if [peer, tag] in x["Buffer"]["SendTags"]]
+            tags = [tag for tag in tags if [other_rank, tag] in x["Buffer"]["SendTags"]]
         is_message = "Packet" in kind or (
             kind == "Send" and all(x[field] == proxy[field] for field in ("Strides", "Offsets"))
         )
-        given = (x, rank.view(x).copy(), None if is_message else proxy)
-        self._sent[rank.number, peer, tags[0]].append(given)
+        inputs = (x, rank.view(x).copy(), None if is_message else proxy)
+        self._sent[rank.number, other_rank, tags[0]].append(inputs)
 
-    def _land(self, rank: Rank, own: Document, _: Document, payload: Array, stated: Document | None) -> None:
-        if stated is None:
+    def _land(self, rank: Rank, own: Document, _: Document, payload: Array, declared: Document | None) -> None:
+        if declared is None:
             rank.store(own, payload)
         else:
-            rank.store(stated, payload, own["Buffer"]["Id"])
+            rank.store(declared, payload, own["Buffer"]["Id"])

@@ -19,8 +19,8 @@ _MOST_SUMS = 8
 
 
 class _Buffer:
-    def __init__(self, held: Document, data_type: str, size_bytes: int) -> None:
-        self.held = held
+    def __init__(self, tensor: Document, data_type: str, size_bytes: int) -> None:
+        self.held = tensor
         self.data_type = data_type
         self.size_bytes = size_bytes
 
@@ -77,9 +77,9 @@ class RandomProgram:
             return self._made.tensor(shape or (1,), data_type)
         sizes = shape or tuple([self._random.choice([n, self._random.randint(1, n)]) for n in strides])
         offsets = [self._random.randint(0, n - m) for n, m in zip(strides, sizes, strict=True)]
-        made = self._made.tensor(sizes, data_type, buffer.held, strides, offsets)
-        self._shared.append(made)
-        return made
+        result = self._made.tensor(sizes, data_type, buffer.held, strides, offsets)
+        self._shared.append(result)
+        return result
 
     def _extents(self, buffer: _Buffer, data_type: str, shape: tuple[int, ...] | None) -> tuple[int, ...] | None:
         """Extents of an array in a buffer that a shape fits into; mostly one of few."""

@@ -22,15 +22,15 @@ from tests.formats.ark.model_files import Document, document, edges_of, exchange
 from tests.passes.rank_programs import Array
 
 
-def _program(made: Document) -> cir.Module:
-    return cir.loads(json.dumps(made).encode(), format="ark")
+def _program(document: Document) -> cir.Module:
+    return cir.loads(json.dumps(document).encode(), format="ark")
 
 
-def _compressed(made: Document) -> bytes:
-    module = _program(made)
-    found = Diagnostics()
-    compress(module, found)
-    assert "W0276" not in [d.code.id for d in found]
+def _compressed(document: Document) -> bytes:
+    module = _program(document)
+    diagnostics = Diagnostics()
+    compress(module, diagnostics)
+    assert "W0276" not in [d.code.id for d in diagnostics]
     assert [str(d) for d in cir.verify(module)] == []
     return dumps(module)
 
@@ -59,24 +59,24 @@ EDGES = [(0, 2), (1, 2), (2, 3), (3, 6), (4, 5), (5, 6)]
 
 @pytest.mark.parametrize("generation", ["v3", "v4"])
 def test_virtual_operations_go_and_what_is_around_them_stays_connected(generation: str) -> None:
-    raw, kept = _raw(generation)
-    assert _compressed(document(generation, raw, EDGES)) == text(document(generation, kept, [(0, 1)]), generation)
+    raw, preserved = _raw(generation)
+    assert _compressed(document(generation, raw, EDGES)) == text(document(generation, preserved, [(0, 1)]), generation)
 
 
 @pytest.mark.parametrize("generation", ["v1", "v2"])
 def test_chain_becomes_one_node(generation: str) -> None:
-    raw, kept = _raw(generation)
-    expected = document(generation, kept)
-    expected["Nodes"] = [{"Id": 0, "ProducerNodeIds": [], "ConsumerNodeIds": [], "Ops": kept}]
+    raw, preserved = _raw(generation)
+    expected = document(generation, preserved)
+    expected["Nodes"] = [{"Id": 0, "ProducerNodeIds": [], "ConsumerNodeIds": [], "Ops": preserved}]
     assert _compressed(document(generation, raw, EDGES)) == text(expected, generation)
 
 
 def test_names_that_go_are_reported() -> None:
     raw, _ = _raw("v3")
-    found = Diagnostics()
-    compress(_program(document("v3", raw, EDGES)), found)
+    diagnostics = Diagnostics()
+    compress(_program(document("v3", raw, EDGES)), diagnostics)
     message = "names of inputs and outputs go, numbers of tensors take their place: 'x'"
-    assert [(d.code.id, d.message, d.where) for d in found] == [("W0601", message, "rank0")]
+    assert [(d.code.id, d.message, d.where) for d in diagnostics] == [("W0601", message, "rank0")]
 
 
 def test_program_of_views_only_has_no_nodes() -> None:
@@ -123,29 +123,29 @@ def test_node_is_merged_into_the_one_that_comes_after_all_others(generation: str
 
 
 def test_nodes_of_later_generations_are_not_merged() -> None:
-    made = document("v3", _gated("v3"), GATED)
-    assert _compressed(made) == text(made, "v3")
+    document_ = document("v3", _gated("v3"), GATED)
+    assert _compressed(document_) == text(document_, "v3")
 
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_only_what_waits_for_a_message_is_merged_with_it(rank: int) -> None:
     """The tensor that is sent has other uses, too, so that sending it stays a node of its own."""
-    made = exchange("v1", rank)
-    nodes = made["Nodes"]
+    result = exchange("v1", rank)
+    nodes = result["Nodes"]
     ops = [node["Ops"][0] for node in nodes]
     merged = [ops[:1], ops[1:3], ops[3:4], ops[4:]]
     edges = [([], [1, 3]), ([0], []), ([], [3]), ([0, 2], [])]
     expected: list[Document] = [
-        {"Id": n, "ProducerNodeIds": before, "ConsumerNodeIds": after, "Ops": held}
-        for n, (held, (before, after)) in enumerate(zip(merged, edges, strict=True))
+        {"Id": n, "ProducerNodeIds": before, "ConsumerNodeIds": after, "Ops": stored}
+        for n, (stored, (before, after)) in enumerate(zip(merged, edges, strict=True))
     ]
-    assert _compressed(made) == text({**made, "Nodes": expected}, "v1")
+    assert _compressed(result) == text({**result, "Nodes": expected}, "v1")
 
 
 def test_order_of_edges_that_stay_is_kept() -> None:
-    made = document("v3", _gated("v3"), GATED)
-    made["Nodes"][4]["ProducerNodeIds"] = [3, 2]
-    assert _compressed(made) == text(made, "v3")
+    document_ = document("v3", _gated("v3"), GATED)
+    document_["Nodes"][4]["ProducerNodeIds"] = [3, 2]
+    assert _compressed(document_) == text(document_, "v3")
 
 
 def _overwriting(generation: str) -> Document:
@@ -162,18 +162,18 @@ def _overwriting(generation: str) -> Document:
 
 def test_operation_that_is_moved_over_a_read_of_its_memory_is_reported() -> None:
     module = _program(_overwriting("v2"))
-    found = Diagnostics()
-    assert compress(module, found) == 1
+    diagnostics = Diagnostics()
+    assert compress(module, diagnostics) == 1
     message = "'store' is merged into an earlier node and now runs before 'early', which reads what it overwrites"
-    assert [(d.code.id, d.message) for d in found] == [("W0276", message)]
+    assert [(d.code.id, d.message) for d in diagnostics] == [("W0276", message)]
     names = [[o["Name"] for o in node["Ops"]] for node in json.loads(dumps(module))["Nodes"]]
     assert names == [["first", "store"], ["early"]]
 
 
 def test_overtaking_without_shared_memory_is_not_reported() -> None:
-    made = _overwriting("v2")
-    made["Nodes"][1]["Ops"][0]["ReadTensors"] = [tensor("v2", 9, [4])]
-    assert '"early"' in _compressed(made).decode()
+    result = _overwriting("v2")
+    result["Nodes"][1]["Ops"][0]["ReadTensors"] = [tensor("v2", 9, [4])]
+    assert '"early"' in _compressed(result).decode()
 
 
 def test_program_that_would_compute_something_else_is_not_written(
@@ -216,8 +216,8 @@ def test_contents_of_weights_stay(tmp_path: Path) -> None:
     compress(module)
     cir.save(module, tmp_path / "out.ark.json")
     for program in (module, cir.load(tmp_path / "out.ark.json")):
-        found = next(iter(cir.run(program, {}).values())).astype(np.float32)
-        np.testing.assert_allclose(found, np.exp(values).reshape(8), rtol=1e-6)
+        result = next(iter(cir.run(program, {}).values())).astype(np.float32)
+        np.testing.assert_allclose(result, np.exp(values).reshape(8), rtol=1e-6)
 
 
 def test_contents_of_weights_go_to_what_is_read_of_them() -> None:
@@ -233,9 +233,9 @@ def test_contents_of_weights_go_to_what_is_read_of_them() -> None:
     module = program.module()
     compress(module)
     assert not [rank.inputs for rank in module.body.operations if isinstance(rank, ark.Rank) and rank.inputs]
-    found = [*cir.run(module, {}).values()]
-    np.testing.assert_array_equal(found[0], values[:, 3:])
-    np.testing.assert_array_equal(found[1], 2 * values.reshape(-1))
+    result = [*cir.run(module, {}).values()]
+    np.testing.assert_array_equal(result[0], values[:, 3:])
+    np.testing.assert_array_equal(result[1], 2 * values.reshape(-1))
 
 
 def test_product_has_the_same_arguments() -> None:
@@ -244,29 +244,29 @@ def test_product_has_the_same_arguments() -> None:
 
 def test_splitting_and_compressing_gives_the_nodes_of_the_file() -> None:
     ops = _gated("v1")
-    made = _compressed(document("v1", ops, GATED))
-    split = in_generation(in_generation(cir.loads(made, format="ark"), "v3"), "v1")
-    assert dumps(split) != made
+    result = _compressed(document("v1", ops, GATED))
+    split = in_generation(in_generation(cir.loads(result, format="ark"), "v3"), "v1")
+    assert dumps(split) != result
     compress(split)
-    assert dumps(split) == made
+    assert dumps(split) == result
 
 
 def _random_ops(chance: random.Random) -> list[Document]:
     """Sums and other functions of what there is, each in a buffer of its own, with views between them."""
     ops: list[Document] = []
-    held = [tensor("v2", 0, [4])]
+    holder = [tensor("v2", 0, [4])]
     for n in range(chance.randrange(2, 14)):
-        made = tensor("v2", 100 * (n + 1), [4])
-        picked = [chance.choice(held[-4:]), chance.choice(held)]
+        result = tensor("v2", 100 * (n + 1), [4])
+        picked = [chance.choice(holder[-4:]), chance.choice(holder)]
         kind = chance.choice(["Add", "Add", "Relu", "Tensor"])
         if kind == "Tensor":
-            again = {**picked[0], "Id": made["Id"]}
+            again = {**picked[0], "Id": result["Id"]}
             ops.append(op("Tensor", picked[:1], [], [again], "", virtual=True))
-            held.append(again)
+            holder.append(again)
         else:
             reads = picked if kind == "Add" else picked[:1]
-            ops.append(op(kind, reads, [made], [later(made, made["Id"] + 1)], f"op{n}"))
-            held.append(later(made, made["Id"] + 1))
+            ops.append(op(kind, reads, [result], [later(result, result["Id"] + 1)], f"op{n}"))
+            holder.append(later(result, result["Id"] + 1))
     return ops
 
 
@@ -299,9 +299,9 @@ def test_random_programs_are_merged_by_the_rule_and_do_the_same(seed: int) -> No
     ops = _random_ops(random.Random(seed))
     module = _program(document("v2", ops, edges_of(ops)))
     before = _outputs(module)
-    found = Diagnostics()
-    compress(module, found)
-    assert list(found) == []
+    diagnostics = Diagnostics()
+    compress(module, diagnostics)
+    assert list(diagnostics) == []
     assert [d for d in cir.verify(module) if d.is_error] == []
     names = [[o["Name"] for o in node["Ops"]] for node in json.loads(dumps(module))["Nodes"]]
     assert names == _compressed_by_hand(ops, edges_of(ops))

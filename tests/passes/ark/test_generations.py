@@ -18,8 +18,8 @@ from commonir.passes.ark.generations import in_generation
 from tests.formats.ark.model_files import Document, document, exchange, later, op, product, tensor, text
 
 
-def _program(made: Document) -> cir.Module:
-    return cir.loads(json.dumps(made).encode(), format="ark")
+def _program(document: Document) -> cir.Module:
+    return cir.loads(json.dumps(document).encode(), format="ark")
 
 
 @pytest.mark.parametrize("before", ark.GENERATIONS)
@@ -35,11 +35,11 @@ def _merged() -> Document:
     """Two nodes: the first one of two operations, of which the second one uses the result of the first."""
     x, y, z, u = (tensor("v2", n, [4]) for n in range(4))
     chain = [op("Exp", [x], [y], [later(y, 5)]), op("Relu", [later(y, 5)], [z], [later(z, 6)])]
-    made = document("v2", [*chain, op("Add", [later(z, 6), later(z, 6)], [u], [later(u, 7)])], [(0, 2)])
-    made["Nodes"][0]["Ops"].append(made["Nodes"].pop(1)["Ops"][0])
-    made["Nodes"][1] |= {"Id": 1, "ProducerNodeIds": [0]}
-    made["Nodes"][0]["ConsumerNodeIds"] = [1]
-    return made
+    document_ = document("v2", [*chain, op("Add", [later(z, 6), later(z, 6)], [u], [later(u, 7)])], [(0, 2)])
+    document_["Nodes"][0]["Ops"].append(document_["Nodes"].pop(1)["Ops"][0])
+    document_["Nodes"][1] |= {"Id": 1, "ProducerNodeIds": [0]}
+    document_["Nodes"][0]["ConsumerNodeIds"] = [1]
+    return document_
 
 
 def test_nodes_of_several_operations_are_divided() -> None:
@@ -49,25 +49,25 @@ def test_nodes_of_several_operations_are_divided() -> None:
 
 
 def test_edges_that_no_tensor_implies_stay() -> None:
-    made = _merged()
+    result = _merged()
     x, y = tensor("v2", 20, [4]), tensor("v2", 21, [4])
-    made["Nodes"][1]["Ops"] = [op("Exp", [x], [y], [later(y, 22)])]
-    changed = json.loads(dumps(in_generation(_program(made), "v3")))
+    result["Nodes"][1]["Ops"] = [op("Exp", [x], [y], [later(y, 22)])]
+    changed = json.loads(dumps(in_generation(_program(result), "v3")))
     assert [n["ProducerNodeIds"] for n in changed["Nodes"]] == [[], [0], [1]]
 
 
 def _padded() -> Document:
-    made = product("v2")
-    for held in made["Nodes"][0]["Ops"][0]["ReadTensors"]:
-        held.update(Strides=[8, 8], PaddedShape=[8, 8])
-    return made
+    result = product("v2")
+    for holder in result["Nodes"][0]["Ops"][0]["ReadTensors"]:
+        holder.update(Strides=[8, 8], PaddedShape=[8, 8])
+    return result
 
 
 def _with_pads() -> Document:
-    made = product("v1")
-    made["Nodes"][0]["Ops"][0]["ReadTensors"][0].update(Strides=[2, 4], Pads=[2, 1])
-    made["Nodes"][0]["Ops"][0]["Args"]["StridesACDB"]["DIMS"][0] = 4
-    return made
+    result = product("v1")
+    result["Nodes"][0]["Ops"][0]["ReadTensors"][0].update(Strides=[2, 4], Pads=[2, 1])
+    result["Nodes"][0]["Ops"][0]["Args"]["StridesACDB"]["DIMS"][0] = 4
+    return result
 
 
 def _sync() -> Document:
@@ -77,19 +77,19 @@ def _sync() -> Document:
 
 
 def _external() -> Document:
-    made = product("v4")
-    made["Nodes"][0]["Op"]["ReadTensors"][0]["Buffer"]["IsExternal"] = True
-    return made
+    result = product("v4")
+    result["Nodes"][0]["Op"]["ReadTensors"][0]["Buffer"]["IsExternal"] = True
+    return result
 
 
 def _contradicting() -> Document:
-    made = product("v1")
-    made["Nodes"][0]["Ops"][0]["Args"]["ShapeMNK"]["DIMS"] = [2, 4, 9]
-    return made
+    result = product("v1")
+    result["Nodes"][0]["Ops"][0]["Args"]["ShapeMNK"]["DIMS"] = [2, 4, 9]
+    return result
 
 
 @pytest.mark.parametrize(
-    ("made", "generation", "message"),
+    ("document", "generation", "message"),
     [
         (_padded(), "v1", "tensor 't0' of the shape [2, 3] is padded to [8, 8]"),
         (_with_pads(), "v2", "tensor 't0' has the pads [2, 1], which are not one"),
@@ -98,9 +98,9 @@ def _contradicting() -> Document:
         (_contradicting(), "v3", "'ShapeMNK' says something else than the tensors, [2, 4, 3]"),
     ],
 )
-def test_what_a_generation_cannot_say_is_refused(made: Document, generation: str, message: str) -> None:
+def test_what_a_generation_cannot_say_is_refused(document: Document, generation: str, message: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
-        in_generation(_program(made), generation)
+        in_generation(_program(document), generation)
     assert {d.code.id for d in caught.value.diagnostics} == {"E0601"}
     assert caught.value.diagnostics[0].message == f"files of generation {generation} cannot say this: {message}"
 

@@ -15,14 +15,14 @@ from tests.passes.ark.building import Building
 
 
 def module_of(*ranks: Building) -> Module:
-    made = Module()
+    result = Module()
     for rank in ranks:
-        read, found = loads(files.text(rank.document(), rank.generation), Dialects())
-        assert read is not None, found
+        read, diagnostics = loads(files.text(rank.document(), rank.generation), Dialects())
+        assert read is not None, diagnostics
         for op in list(read.body.operations):
             op.detach()
-            made.body.append(op)
-    return made
+            result.body.append(op)
+    return result
 
 
 def findings(*ranks: Building) -> list[Diagnostic]:
@@ -35,18 +35,18 @@ def test_operation_that_breaks_a_rule_is_reported_once_for_each_that_does() -> N
     b = Building("v3")
     for _ in range(2):
         b.op("Add", [b.tensor([2, 3]), b.tensor([2, 4])], [b.tensor([2, 3])])
-    found = findings(b)
-    assert [d.code.id for d in found] == ["E0504", "E0504"]
-    assert all("shapes [2, 3] and [2, 4] do not fit together" in d.message for d in found)
-    assert len({d.where for d in found}) == 2
+    diagnostics = findings(b)
+    assert [d.code.id for d in diagnostics] == ["E0504", "E0504"]
+    assert all("shapes [2, 3] and [2, 4] do not fit together" in d.message for d in diagnostics)
+    assert len({d.where for d in diagnostics}) == 2
 
 
 def test_message_without_a_tag_is_reported() -> None:
     b = Building("v3", 0, 2)
     b.op("Send", [b.tensor([4])], [b.tensor([4], held=b.buffer(1))])
-    (found,) = findings(b)
-    assert found.code.id == "E0275"
-    assert "has no tag on both sides" in found.message
+    (diagnostic,) = findings(b)
+    assert diagnostic.code.id == "E0275"
+    assert "has no tag on both sides" in diagnostic.message
 
 
 def _sender(shape: list[int], strides: list[int], offsets: list[int]) -> Building:
@@ -63,15 +63,15 @@ def _receiver(shape: list[int]) -> Building:
 
 
 def test_message_that_lands_beyond_its_buffer_is_reported() -> None:
-    (found,) = findings(_sender([2, 4], [6, 4], [4, 0]), _receiver([2, 4]))
-    assert found.code.id == "E0601"
-    assert "what rank 0 sends lands beyond the 32 bytes of the buffer" in found.message
+    (diagnostic,) = findings(_sender([2, 4], [6, 4], [4, 0]), _receiver([2, 4]))
+    assert diagnostic.code.id == "E0601"
+    assert "what rank 0 sends lands beyond the 32 bytes of the buffer" in diagnostic.message
 
 
 def test_message_of_another_size_is_reported() -> None:
-    (found,) = findings(_sender([2, 4], [2, 4], [0, 0]), _receiver([2, 3]))
-    assert found.code.id == "E0601"
-    assert "tensor<2x4xf32>, which does not fit [2, 3] of f32" in found.message
+    (diagnostic,) = findings(_sender([2, 4], [2, 4], [0, 0]), _receiver([2, 3]))
+    assert diagnostic.code.id == "E0601"
+    assert "tensor<2x4xf32>, which does not fit [2, 3] of f32" in diagnostic.message
 
 
 TEXT = """

@@ -21,9 +21,9 @@ from tests.passes.ark.ark_programs import Document, add, copy, incoming, outgoin
 
 
 def _ranks(module: Module) -> Sequence[RankSummary]:
-    found = ranks_summary(module)
-    assert found is not None
-    return found.ranks
+    result = ranks_summary(module)
+    assert result is not None
+    return result.ranks
 
 
 def _only(ops: Sequence[Document]) -> tuple[RankSummary, dict[int, BufferEntry]]:
@@ -33,8 +33,8 @@ def _only(ops: Sequence[Document]) -> tuple[RankSummary, dict[int, BufferEntry]]
 
 def _chain(length: int, size: int = 25) -> list[Document]:
     """Copies of copies: the input is buffer 0, the output the last one."""
-    given = [whole(0, size), *[files.later(whole(n, size), n + 100) for n in range(1, length)]]
-    return [copy(given[n], whole(n + 1, size), n + 101, f"step{n}") for n in range(length)]
+    inputs = [whole(0, size), *[files.later(whole(n, size), n + 100) for n in range(1, length)]]
+    return [copy(inputs[n], whole(n + 1, size), n + 101, f"step{n}") for n in range(length)]
 
 
 def test_what_a_chain_computes_needs_two_buffers_beside_its_input() -> None:
@@ -208,12 +208,12 @@ def _random_program(draw: random.Random) -> list[Document]:
             incoming_tags[target] = [(1, 100 + target)]
 
     def part(buffer: int, size: int) -> Document:
-        held = files.buffer("v3", buffer, send=tags[buffer], recv=incoming_tags[buffer])
+        tensor = files.buffer("v3", buffer, send=tags[buffer], recv=incoming_tags[buffer])
         at = draw.choice(range(0, sizes[buffer] - size + 1, 4))
-        return files.tensor("v3", next(numbers), [size], held=held, strides=[sizes[buffer]], offsets=[at])
+        return files.tensor("v3", next(numbers), [size], held=tensor, strides=[sizes[buffer]], offsets=[at])
 
-    def after(given: Document) -> Document:
-        return files.later(given, next(numbers))
+    def after(inputs: Document) -> Document:
+        return files.later(inputs, next(numbers))
 
     ops: list[Document] = []
     waiting: list[Document] = []

@@ -36,13 +36,13 @@ def names(module: Module) -> list[str]:
 def parts_in_place(data_type: str = "FP32") -> Building:
     """Rows written one by one, in place and by another view, and read together."""
     b = Building("v3")
-    held = b.buffer()
+    tensor = b.buffer()
     for n in range(2):
-        row = b.tensor([1, 4], data_type, held, [2, 4], [n, 0])
+        row = b.tensor([1, 4], data_type, tensor, [2, 4], [n, 0])
         row = b.op("ScalarMul", [b.tensor([1, 4], data_type)], [row], Factor=("FLOAT", n + 1.5))
         b.op("ScalarAdd", [row], [row], Factor=("FLOAT", 1.0))
-    b.op("Copy", [b.tensor([2, 4], data_type, held)], [b.tensor([2, 4], data_type)])
-    flat = b.tensor([4], data_type, held, [8], [2])
+    b.op("Copy", [b.tensor([2, 4], data_type, tensor)], [b.tensor([2, 4], data_type)])
+    flat = b.tensor([4], data_type, tensor, [8], [2])
     b.op("Relu", [flat], [b.tensor([4], data_type)])
     return b
 
@@ -50,8 +50,8 @@ def parts_in_place(data_type: str = "FP32") -> Building:
 def given(module: Module, b: Building, seed: int = 0) -> dict[str, Array]:
     rng = np.random.default_rng(seed)
     tensors = World(b.document()).ranks[0].tensors
-    found = {v.name: tensors[int(v.name[1:])] for v in module.inputs}
-    return {name: rng.normal(size=t["Shape"]).astype(DTYPES[t["DataType"]]) for name, t in found.items()}
+    result = {v.name: tensors[int(v.name[1:])] for v in module.inputs}
+    return {name: rng.normal(size=t["Shape"]).astype(DTYPES[t["DataType"]]) for name, t in result.items()}
 
 
 def on_bytes(b: Building, inputs: dict[str, Array], outputs: tuple[str, ...]) -> dict[str, Array]:
@@ -80,10 +80,10 @@ def test_what_is_overwritten_unread_is_not_computed(tmp_path: Path) -> None:
 
 
 def test_parts_that_make_a_whole_are_one_concatenation(tmp_path: Path) -> None:
-    found = names(cir.load(written(parts_in_place(), tmp_path)))
-    assert found.count("core.concat") == 1
-    assert found.count("core.slice") == 1
-    assert "core.pad" not in found
+    result = names(cir.load(written(parts_in_place(), tmp_path)))
+    assert result.count("core.concat") == 1
+    assert result.count("core.slice") == 1
+    assert "core.pad" not in result
 
 
 def test_half_precision_is_widened_once_for_all_that_read_it(tmp_path: Path) -> None:
@@ -103,10 +103,10 @@ def test_program_of_one_rank_runs_in_onnxruntime(data_type: str, tmp_path: Path)
     cir.save(cir.convert(module, "onnx"), tmp_path / "program.onnx")
     session = runtime.InferenceSession(str(tmp_path / "program.onnx"), providers=["CPUExecutionProvider"])
     outputs = tuple(o.name for o in session.get_outputs())
-    wanted = on_bytes(b, inputs, outputs)
+    expected = on_bytes(b, inputs, outputs)
     assert len(outputs) == 2
     for name, array in zip(outputs, session.run(None, inputs), strict=True):
-        np.testing.assert_array_equal(array, wanted[name])
+        np.testing.assert_array_equal(array, expected[name])
 
 
 @pytest.mark.parametrize("data_type", ["FP32", "FP16", "INT32"])
@@ -114,13 +114,13 @@ def test_program_of_one_rank_is_a_program_of_core_ml(data_type: str, tmp_path: P
     b = parts_in_place(data_type)
     module = cir.load(written(b, tmp_path))
     inputs = given(module, b)
-    made = cir.convert(module, "coreml")
-    found = cir.run(made, inputs)
-    wanted = on_bytes(b, inputs, tuple(found))
-    assert len(found) == 2
-    for name, array in found.items():
-        np.testing.assert_array_equal(array, wanted[name])
-    load_in_coremltools(made, tmp_path)
+    converted = cir.convert(module, "coreml")
+    outputs = cir.run(converted, inputs)
+    expected = on_bytes(b, inputs, tuple(outputs))
+    assert len(outputs) == 2
+    for name, array in outputs.items():
+        np.testing.assert_array_equal(array, expected[name])
+    load_in_coremltools(converted, tmp_path)
 
 
 def test_contents_beside_the_file_are_constants(tmp_path: Path) -> None:
@@ -152,9 +152,9 @@ def test_llama_block_agrees_with_torch(
     assert {v.name for v in module.inputs} == set(ports.values())
     kinds = {name: DTYPES["FP32" if name.endswith("norm") else data_type] for name in ports}
     inputs = {ports[name]: array.astype(kinds[name]) for name, array in arrays._asdict().items()}
-    found = cir.run(module, inputs, engine=engine)
-    assert [*found] == [result]
+    outputs = cir.run(module, inputs, engine=engine)
+    assert [*outputs] == [result]
     rounded = arrays._replace(**{name: inputs[port].astype(np.float32) for name, port in ports.items()})
-    wanted = llama.in_torch(torch, rounded)
-    most = float(np.abs(wanted).max())
-    assert float(np.abs(found[result].astype(np.float64) - wanted).max()) <= tolerance * most
+    expected = llama.in_torch(torch, rounded)
+    most = float(np.abs(expected).max())
+    assert float(np.abs(outputs[result].astype(np.float64) - expected).max()) <= tolerance * most

@@ -35,8 +35,8 @@ def drawn(shape: Sequence[int], data_type: str, seed: int = 0) -> Array:
     rng, dtype = np.random.default_rng(seed), DTYPES[data_type]
     if dtype.kind in "iu":
         low, high = (-9, 10) if dtype.kind == "i" else (1, 10)
-        found = rng.integers(low, high, shape)
-        return np.where(found == 0, 3, found).astype(dtype)
+        result = rng.integers(low, high, shape)
+        return np.where(result == 0, 3, result).astype(dtype)
     return (rng.integers(1, 65, shape) * rng.choice([-1, 1], shape) / 16).astype(dtype)
 
 
@@ -62,15 +62,15 @@ def check(b: Building, folder: Path, tolerance: float = 0.0, draw: Callable[...,
     world = World(document)
     world.give(inputs)
     world.run()
-    found: dict[str, Array] = {}
+    results: dict[str, Array] = {}
     for engine in ENGINES:
-        found = cir.run(module, inputs, engine=engine)
-        for name, array in found.items():
-            wanted = world.output(name)
-            assert array.dtype == wanted.dtype
-            wide = np.float64 if wanted.dtype in (*HALVES, np.float32) else wanted.dtype
-            np.testing.assert_allclose(array.astype(wide), wanted.astype(wide), rtol=tolerance, atol=tolerance)
-    return found
+        results = cir.run(module, inputs, engine=engine)
+        for name, array in results.items():
+            expected = world.output(name)
+            assert array.dtype == expected.dtype
+            wide = np.float64 if expected.dtype in (*HALVES, np.float32) else expected.dtype
+            np.testing.assert_allclose(array.astype(wide), expected.astype(wide), rtol=tolerance, atol=tolerance)
+    return results
 
 
 def watched(b: Building, y: Document) -> None:
@@ -111,9 +111,9 @@ def test_operation_gives_what_numpy_gives(case: Case, generation: str, part: boo
     kind, types, reads, written, args = case
     for data_type in types:
         b = Building(generation)
-        given = [placed(b, shape, data_type, part=part) for shape in reads]
+        inputs = [placed(b, shape, data_type, part=part) for shape in reads]
         y = placed(b, written, data_type, part=part)
-        b.op(kind, given, [y], **args)
+        b.op(kind, inputs, [y], **args)
         watched(b, y)
         check(b, tmp_path, NEAR[data_type] if kind in FUNCTIONS else 0.0)
 
@@ -187,8 +187,8 @@ def test_virtual_operations_give_views(generation: str, tmp_path: Path) -> None:
     x_values = np.arange(12, dtype=np.float32).reshape(2, 6)
     path = tmp_path / "program.json"
     path.write_bytes(files.text(b.document(), generation))
-    found = cir.run(cir.load(path), {"t0": x_values})
-    np.testing.assert_array_equal(found[f"t{y['Id']}"], x_values.reshape(3, 4) + 1)
+    outputs = cir.run(cir.load(path), {"t0": x_values})
+    np.testing.assert_array_equal(outputs[f"t{y['Id']}"], x_values.reshape(3, 4) + 1)
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
@@ -202,23 +202,23 @@ def test_operations_in_place_write_what_they_read(generation: str, data_type: st
     powers = b.op("Exp", [moved], [moved])
     total = b.op("ReduceSum", [powers], [b.tensor([2, 3, 1], data_type)], Axis=("INT", 2), KeepDim=("BOOL", True))
     result = b.op("Div", [powers, total], [powers])
-    found = check(b, tmp_path, NEAR[data_type])
-    np.testing.assert_allclose(found[f"t{result['Id']}"].astype(np.float64).sum(-1), 1, atol=2e-3)
+    diagnostics = check(b, tmp_path, NEAR[data_type])
+    np.testing.assert_allclose(diagnostics[f"t{result['Id']}"].astype(np.float64).sum(-1), 1, atol=2e-3)
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
 def test_parts_are_put_together_and_taken_apart(generation: str, tmp_path: Path) -> None:
     b = Building(generation)
-    held, strides = b.buffer(), [6, 4]
-    rows = [b.tensor([2, 4], "FP16", held, strides, [2 * n, 0]) for n in range(3)]
+    tensor, strides = b.buffer(), [6, 4]
+    rows = [b.tensor([2, 4], "FP16", tensor, strides, [2 * n, 0]) for n in range(3)]
     for n, row in enumerate(rows):
         b.op("ScalarAdd", [b.tensor([2, 4], "FP16")], [row], Factor=("FLOAT", float(n)))
-    whole = b.tensor(strides, "FP16", held)
+    whole = b.tensor(strides, "FP16", tensor)
     b.op("ScalarMul", [whole], [b.tensor(strides, "FP16")], Factor=("FLOAT", 2.0))
     for n in range(2):
-        column = b.tensor([6, 2], "FP16", held, strides, [0, 2 * n])
+        column = b.tensor([6, 2], "FP16", tensor, strides, [0, 2 * n])
         b.op("Copy", [column], [b.tensor([6, 2], "FP16")])
-    flat = b.tensor([12], "FP16", held, [24], [6])
+    flat = b.tensor([12], "FP16", tensor, [24], [6])
     b.op("Copy", [flat], [b.tensor([12], "FP16")])
     check(b, tmp_path)
 
@@ -229,8 +229,8 @@ def test_bytes_of_a_tensor_are_read_and_written(generation: str, data_type: str,
     b = Building(generation)
     item = DTYPES[data_type].itemsize
     x = b.tensor([3, 4], data_type)
-    made = b.op("Copy", [x], [b.tensor([3, 4], data_type)])
-    as_bytes = b.again(made, DataType="BYTE", Shape=[3, 4 * item], Strides=[3, 4 * item])
+    new_op = b.op("Copy", [x], [b.tensor([3, 4], data_type)])
+    as_bytes = b.again(new_op, DataType="BYTE", Shape=[3, 4 * item], Strides=[3, 4 * item])
     b.op("Copy", [as_bytes], [b.tensor([3, 4 * item], "BYTE")])
     other = b.tensor([3, 4 * item], "BYTE")
     b.op("Copy", [b.again(x, DataType="BYTE", Shape=[3, 4 * item], Strides=[3, 4 * item])], [other])
@@ -245,14 +245,14 @@ def test_padding_is_not_touched(generation: str, tmp_path: Path) -> None:
     y = b.op("ScalarAdd", [x], [y], Factor=("FLOAT", 1.0))
     whole = b.again(y, Shape=[8, 8])
     b.op("Copy", [whole], [b.tensor([8, 8])])
-    found = check(b, tmp_path)
-    assert sum(np.count_nonzero(a) for a in found.values()) <= prod([3, 5])
+    diagnostics = check(b, tmp_path)
+    assert sum(np.count_nonzero(a) for a in diagnostics.values()) <= prod([3, 5])
 
 
 def test_parts_of_one_input_are_inputs_of_their_own(tmp_path: Path) -> None:
     b = Building("v3")
-    held = b.buffer()
-    thirds = [b.tensor([2, 4], held=held, strides=[6, 4], offsets=[2 * n, 0]) for n in range(3)]
+    tensor = b.buffer()
+    thirds = [b.tensor([2, 4], held=tensor, strides=[6, 4], offsets=[2 * n, 0]) for n in range(3)]
     for third in thirds:
         b.op("ScalarMul", [third], [b.tensor([2, 4])], Factor=("FLOAT", 2.0))
     path = tmp_path / "program.json"
@@ -263,10 +263,10 @@ def test_parts_of_one_input_are_inputs_of_their_own(tmp_path: Path) -> None:
 
 def test_an_input_that_is_read_in_parts_first_is_given_whole(tmp_path: Path) -> None:
     b = Building("v3")
-    held = b.buffer()
-    part = b.tensor([2, 4], held=held, strides=[6, 4], offsets=[2, 0])
+    tensor = b.buffer()
+    part = b.tensor([2, 4], held=tensor, strides=[6, 4], offsets=[2, 0])
     b.op("Copy", [part], [b.tensor([2, 4])])
-    whole = b.tensor([6, 4], held=held)
+    whole = b.tensor([6, 4], held=tensor)
     b.op("Copy", [whole], [b.tensor([6, 4])])
     path = tmp_path / "program.json"
     path.write_bytes(files.text(b.document(), "v3"))

@@ -37,14 +37,14 @@ def _agree(seed: int, folder: Path) -> int:
     world.give(inputs)
     with np.errstate(all="ignore"):
         world.run()
-    found: dict[str, NDArray[Any]] = {}
+    results: dict[str, NDArray[Any]] = {}
     for engine in ("numpy", "reference"):
-        found = cir.run(module, inputs, engine=engine)
-        for name, array in found.items():
-            wanted = world.output(name)
-            assert array.dtype == wanted.dtype
-            np.testing.assert_array_equal(array, wanted, err_msg=f"seed {seed}, {engine}, {name}")
-    return len(found)
+        results = cir.run(module, inputs, engine=engine)
+        for name, array in results.items():
+            expected = world.output(name)
+            assert array.dtype == expected.dtype
+            np.testing.assert_array_equal(array, expected, err_msg=f"seed {seed}, {engine}, {name}")
+    return len(results)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -43,19 +43,19 @@ def check(documents: Sequence[Document], generation: str, folder: Path) -> dict[
     inputs: dict[str, Array] = {}
     for rank, function in enumerate(module.functions.values()):
         tensors = world.ranks[rank].tensors
-        given = {v.name: drawn(tensors[int(v.name[1:])], 10 * rank + n) for n, v in enumerate(function.inputs)}
-        world.give(given, rank)
-        inputs |= {f"rank{rank}.{name}": array for name, array in given.items()}
+        arguments = {v.name: drawn(tensors[int(v.name[1:])], 10 * rank + n) for n, v in enumerate(function.inputs)}
+        world.give(arguments, rank)
+        inputs |= {f"rank{rank}.{name}": array for name, array in arguments.items()}
     world.run()
-    found: dict[str, Array] = {}
+    results: dict[str, Array] = {}
     for engine in ("numpy", "reference"):
-        found = cir.run(module, inputs, engine=engine)
-        for name, array in found.items():
+        results = cir.run(module, inputs, engine=engine)
+        for name, array in results.items():
             rank, _, port = name.partition(".")
-            wanted = world.output(port, int(rank.removeprefix("rank")))
-            assert array.dtype == wanted.dtype
-            np.testing.assert_array_equal(array, wanted)
-    return found
+            expected = world.output(port, int(rank.removeprefix("rank")))
+            assert array.dtype == expected.dtype
+            np.testing.assert_array_equal(array, expected)
+    return results
 
 
 Tags = Callable[[int], Sequence[tuple[int, int]]]
@@ -85,16 +85,16 @@ def exchange(
     return documents
 
 
-def sends(b: Building, x: Document, rank: int, peer: int, tag: int) -> None:
+def sends(b: Building, x: Document, rank: int, other_rank: int, tag: int) -> None:
     """A message of all of a tensor."""
-    proxy = b.again(x, Buffer=b.buffer(peer, recv=[(-1, tag)]))
+    proxy = b.again(x, Buffer=b.buffer(other_rank, recv=[(-1, tag)]))
     b.op("SendDone", [b.op("Send", [x], [proxy])], [])
 
 
-def receives(b: Building, like: Document, peer: int, tag: int) -> Document:
+def receives(b: Building, like: Document, other_rank: int, tag: int) -> Document:
     """A message of all of a tensor, in a buffer of its own."""
-    proxy = b.again(like, Buffer=b.buffer(peer, send=[(-1, tag)]))
-    return b.op("Recv", [proxy], [b.again(like, Buffer=b.buffer(recv=[(peer, tag)]))])
+    proxy = b.again(like, Buffer=b.buffer(other_rank, send=[(-1, tag)]))
+    return b.op("Recv", [proxy], [b.again(like, Buffer=b.buffer(recv=[(other_rank, tag)]))])
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
@@ -110,8 +110,8 @@ def test_ring_of_sends_and_sums(generation: str, data_type: str, world: int, tmp
             source = (rank - step) % world
             total = b.op("Add", [total, receives(b, x, source, source)], [b.tensor([2, 6], data_type)])
 
-    found = check(exchange(generation, data_type, world, to_all(world, 0), ring), generation, tmp_path)
-    assert len(found) == world
+    diagnostics = check(exchange(generation, data_type, world, to_all(world, 0), ring), generation, tmp_path)
+    assert len(diagnostics) == world
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
@@ -125,8 +125,8 @@ def test_messages_of_one_tag_arrive_in_order(generation: str, tmp_path: Path) ->
             first, second = receives(b, x, 0, 0), receives(b, x, 0, 0)
             b.op("Sub", [second, first], [b.tensor([2, 6])])
 
-    found = check(exchange(generation, "FP32", 2, one_way, twice), generation, tmp_path)
-    assert any(np.allclose(a, 100) for a in found.values())
+    diagnostics = check(exchange(generation, "FP32", 2, one_way, twice), generation, tmp_path)
+    assert any(np.allclose(a, 100) for a in diagnostics.values())
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
@@ -151,13 +151,13 @@ def test_sender_that_states_another_view_says_where_a_message_lands(generation: 
             proxy = b.tensor([2, 6], held=b.buffer(1, recv=[(-1, 0)]), strides=[8, 6], offsets=[4, 0])
             b.op("SendDone", [b.op("Send", [x], [proxy])], [])
             return
-        held = b.buffer(recv=[(0, 0)])
+        tensor = b.buffer(recv=[(0, 0)])
         proxy = b.tensor([2, 6], held=b.buffer(0, send=[(-1, 0)]))
-        b.op("Recv", [proxy], [b.tensor([2, 6], held=held, strides=[8, 6], offsets=[4, 0])])
-        b.op("Copy", [b.tensor([8, 6], held=held)], [b.tensor([8, 6])])
+        b.op("Recv", [proxy], [b.tensor([2, 6], held=tensor, strides=[8, 6], offsets=[4, 0])])
+        b.op("Copy", [b.tensor([8, 6], held=tensor)], [b.tensor([8, 6])])
 
-    found = check(exchange(generation, "FP32", 2, one_way, place), generation, tmp_path)
-    (whole,) = [a for a in found.values() if a.shape == (8, 6)]
+    diagnostics = check(exchange(generation, "FP32", 2, one_way, place), generation, tmp_path)
+    (whole,) = [a for a in diagnostics.values() if a.shape == (8, 6)]
     assert not whole[:4].any()
     assert whole[4:6].all()
 
@@ -194,14 +194,14 @@ def test_message_may_have_another_shape_where_it_is_received(generation: str, tm
 @pytest.mark.parametrize("generation", LATE)
 def test_parts_of_a_sum_may_be_sent_in_another_shape(generation: str, tmp_path: Path) -> None:
     def reduce(b: Building, rank: int, x: Document) -> None:
-        peer = 1 - rank
+        other_rank = 1 - rank
         flat = b.again(x, Shape=[12], Strides=[12], Offsets=[0])
-        b.op("Send", [flat], [b.tensor([12], held=b.buffer(peer, recv=[(-1, 10 + rank)]), strides=[12])])
-        scratch = b.tensor([12], held=b.buffer(recv=[(peer, 10 + peer)]))
-        y = b.tensor([2, 6], held=b.buffer(recv=[(peer, 20 + peer)]))
-        there = b.tensor([2, 6], held=b.buffer(peer, recv=[(-1, 20 + rank)]))
+        b.op("Send", [flat], [b.tensor([12], held=b.buffer(other_rank, recv=[(-1, 10 + rank)]), strides=[12])])
+        scratch = b.tensor([12], held=b.buffer(recv=[(other_rank, 10 + other_rank)]))
+        y = b.tensor([2, 6], held=b.buffer(recv=[(other_rank, 20 + other_rank)]))
+        there = b.tensor([2, 6], held=b.buffer(other_rank, recv=[(-1, 20 + rank)]))
         b.op("RecvReduceSend", [x, scratch], [y, there], NPeers=("UINT32", 1), Rank=("INT", rank))
-        b.op("Recv", [b.again(y, Buffer=b.buffer(peer, send=[(-1, 20 + peer)]))], [y])
+        b.op("Recv", [b.again(y, Buffer=b.buffer(other_rank, send=[(-1, 20 + other_rank)]))], [y])
 
     check(exchange(generation, "FP32", 2, to_all(2, 10), reduce), generation, tmp_path)
 
@@ -209,43 +209,49 @@ def test_parts_of_a_sum_may_be_sent_in_another_shape(generation: str, tmp_path: 
 def _sum_of_all(b: Building, rank: int, world: int, x: Document, *, as_packets: bool) -> None:
     """Each rank gives its part of the rows to all others, adds theirs, and sends the sum."""
     data_type, item = x["DataType"], DTYPES[x["DataType"]].itemsize
-    peers = [n for n in range(world) if n != rank]
+    other_ranks = [n for n in range(world) if n != rank]
     count = 12
     size = count * item
-    scratch_bytes = (2 if as_packets else 1) * size * len(peers)
+    scratch_bytes = (2 if as_packets else 1) * size * len(other_ranks)
     flag: Document = {"Flag": ("UINT32", 1)} if as_packets else {}
-    slot_bytes = scratch_bytes // len(peers)
-    for peer in peers:
-        slot = [n for n in range(world) if n != peer].index(rank)
-        held = b.buffer(peer, recv=[(-1, 10 + rank)])
+    slot_bytes = scratch_bytes // len(other_ranks)
+    for other_rank in other_ranks:
+        slot = [n for n in range(world) if n != other_rank].index(rank)
+        tensor = b.buffer(other_rank, recv=[(-1, 10 + rank)])
         if as_packets:
-            proxy = b.tensor([slot_bytes], "UINT8", held, [scratch_bytes], [slot * slot_bytes])
+            proxy = b.tensor([slot_bytes], "UINT8", tensor, [scratch_bytes], [slot * slot_bytes])
             b.op("SendPacket", [x], [proxy], **flag)
         else:
-            proxy = b.tensor([2, 6], data_type, held, [2 * len(peers), 6], [2 * slot, 0])
+            proxy = b.tensor([2, 6], data_type, tensor, [2 * len(other_ranks), 6], [2 * slot, 0])
             b.op("Send", [x], [proxy])
-    held = b.buffer(recv=[(n, 10 + n) for n in peers])
-    scratch = b.tensor([scratch_bytes], "UINT8", held) if as_packets else b.tensor([2 * len(peers), 6], data_type, held)
-    whole = b.buffer(recv=[(n, 20 + n) for n in peers])
+    tensor = b.buffer(recv=[(n, 10 + n) for n in other_ranks])
+    scratch = (
+        b.tensor([scratch_bytes], "UINT8", tensor)
+        if as_packets
+        else b.tensor([2 * len(other_ranks), 6], data_type, tensor)
+    )
+    whole = b.buffer(recv=[(n, 20 + n) for n in other_ranks])
     strides = [2 * world, 6]
     own = b.tensor([2, 6], data_type, whole, strides, [2 * rank, 0])
-    proxies = [b.tensor([2, 6], data_type, b.buffer(n, recv=[(-1, 20 + rank)]), strides, [2 * rank, 0]) for n in peers]
+    proxies = [
+        b.tensor([2, 6], data_type, b.buffer(n, recv=[(-1, 20 + rank)]), strides, [2 * rank, 0]) for n in other_ranks
+    ]
     if not as_packets:
         sync(b, rank, world)
     kind = "RecvReduceSendPacket" if as_packets else "RecvReduceSend"
     if as_packets:
-        proxies = [b.tensor([2 * size], "UINT8", b.buffer(n, recv=[(-1, 20 + rank)])) for n in peers]
-    b.op(kind, [x, scratch], [own, *proxies], NPeers=("UINT32", len(peers)), Rank=("INT", rank), **flag)
-    for peer in peers:
-        there = b.tensor([2, 6], data_type, whole, strides, [2 * peer, 0])
+        proxies = [b.tensor([2 * size], "UINT8", b.buffer(n, recv=[(-1, 20 + rank)])) for n in other_ranks]
+    b.op(kind, [x, scratch], [own, *proxies], NPeers=("UINT32", len(other_ranks)), Rank=("INT", rank), **flag)
+    for other_rank in other_ranks:
+        there = b.tensor([2, 6], data_type, whole, strides, [2 * other_rank, 0])
         if as_packets:
             reads = [
-                b.tensor([2 * size], "UINT8", b.buffer(peer)),
-                b.tensor([2 * size], "UINT8", b.buffer(recv=[(peer, 20 + peer)])),
+                b.tensor([2 * size], "UINT8", b.buffer(other_rank)),
+                b.tensor([2 * size], "UINT8", b.buffer(recv=[(other_rank, 20 + other_rank)])),
             ]
             b.op("RecvPacket", reads, [there], **flag)
         else:
-            b.op("Recv", [b.again(there, Buffer=b.buffer(peer, send=[(-1, 20 + peer)]))], [there])
+            b.op("Recv", [b.again(there, Buffer=b.buffer(other_rank, send=[(-1, 20 + other_rank)]))], [there])
     if not as_packets:
         sync(b, rank, world)
     b.op("Copy", [b.tensor(strides, data_type, whole)], [b.tensor(strides, data_type)])
@@ -267,17 +273,17 @@ def test_sums_of_all_ranks_are_sent_to_all(
     def reduce(b: Building, rank: int, x: Document) -> None:
         _sum_of_all(b, rank, world, x, as_packets=as_packets)
 
-    found = check(
+    diagnostics = check(
         exchange(generation, data_type, world, (lambda rank: ()) if as_packets else to_all(world, 10), reduce),
         generation,
         tmp_path,
     )
-    wholes = [a for a in found.values() if a.shape == (2 * world, 6)]
+    wholes = [a for a in diagnostics.values() if a.shape == (2 * world, 6)]
     assert len(wholes) == world
     assert all(np.array_equal(wholes[0][2 * n : 2 * n + 2], w[2 * n : 2 * n + 2]) for n in range(world) for w in wholes)
 
 
-def test_rank_without_its_peers_is_lowered(tmp_path: Path) -> None:
+def test_rank_without_the_others_is_lowered(tmp_path: Path) -> None:
     """One file of several converts and shows, with what it receives where it expects it."""
 
     def ring(b: Building, rank: int, x: Document) -> None:
@@ -307,5 +313,5 @@ def test_ranks_are_converted_one_by_one_to_what_holds_one_program(target: str, t
     with pytest.raises(cir.DiagnosticError, match="a program of 2 ranks cannot be expressed in") as caught:
         cir.convert(module, target)
     assert "--function rank0" in (caught.value.diagnostics[0].help or "")
-    found = cir.run(cir.convert(module, target, function="rank1"), {"t0": np.ones(4, np.float32)})
-    assert [a.tolist() for a in found.values()] == [[3, 3, 3, 3]]
+    outputs = cir.run(cir.convert(module, target, function="rank1"), {"t0": np.ones(4, np.float32)})
+    assert [a.tolist() for a in outputs.values()] == [[3, 3, 3, 3]]

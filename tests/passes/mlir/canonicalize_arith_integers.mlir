@@ -282,7 +282,7 @@ func.func @extremes(%x: i8) -> (i8, i8, i8, i8, i8, i8, i8, i8, i8, i8, i8, i8) 
 
 // -----
 
-func.func @truth_values(%x: i1, %y: i1) -> (i1, i1, i1, i1, i1) {
+func.func @bools(%x: i1, %y: i1) -> (i1, i1, i1, i1, i1) {
   %t = arith.constant true
   %f = arith.constant false
   %0 = arith.andi %x, %t : i1

@@ -1,4 +1,4 @@
-// What stays as it is: rules for numbers that do not hold of vectors, of truth values, or of positions of 32 bits.
+// What stays as it is: rules for numbers that do not hold of vectors, of bools, or of positions of 32 bits.
 func.func @numbers_chosen_for_vectors(%c: i1, %d: tensor<3xi1>) -> (vector<3xi16>, tensor<3xi1>, tensor<3xi1>, i16, i16, i1) {
   %one = arith.constant dense<1> : vector<3xi16>
   %zero = arith.constant dense<0> : vector<3xi16>

@@ -453,7 +453,7 @@ func.func @unreachable_with_values(%c: i1, %a: index) -> index {
   return %y : index
 }
 // -----
-func.func @told_before_the_way_goes(%c: i1) -> i1 {
+func.func @reported_before_the_way_goes(%c: i1) -> i1 {
   cf.cond_br %c, ^bb1, ^bb2
 ^bb1:
   ub.unreachable
@@ -461,7 +461,7 @@ func.func @told_before_the_way_goes(%c: i1) -> i1 {
   return %c : i1
 }
 // -----
-func.func @told_before_the_other_way_goes(%c: i1) -> (i1, i1) {
+func.func @reported_before_the_other_way_goes(%c: i1) -> (i1, i1) {
   cf.cond_br %c, ^bb1, ^bb2
 ^bb1:
   %0 = "test.x"(%c) : (i1) -> i1

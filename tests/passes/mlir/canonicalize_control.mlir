@@ -301,7 +301,7 @@ func.func @while_of_no_rounds(%x: i32) -> i32 {
   return %0 : i32
 }
 // -----
-func.func @circle_of_two(%x: index) {
+func.func @cycle_of_two(%x: index) {
   cf.br ^bb1
 ^bb1:
   cf.br ^bb2
@@ -325,7 +325,7 @@ func.func @waits(%c: i1) {
   cf.br ^bb2
 }
 // -----
-func.func @circle_of_three(%c: i1) {
+func.func @cycle_of_three(%c: i1) {
   cf.cond_br %c, ^bb1, ^bb2
 ^bb1:
   cf.br ^bb2

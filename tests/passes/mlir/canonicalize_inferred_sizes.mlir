@@ -1,4 +1,4 @@
-// Sizes that one tensor tells of others, casts between types without operations, limits of truth values, full tiles.
+// Sizes that follow from another tensor, casts between types without operations, limits of bools, full tiles.
 func.func @of_one_of_several(%a: tensor<?x5xi8>, %b: tensor<3x?xi8>, %c: tensor<?x?xi8>) -> (tensor<?x?xi8>, tensor<?x5xi8>, tensor<?x5xi8>) {
   %0 = tensor.concat dim(0) %a, %b, %c : (tensor<?x5xi8>, tensor<3x?xi8>, tensor<?x?xi8>) -> tensor<?x?xi8>
   %1 = tensor.concat dim(1) %b, %c : (tensor<3x?xi8>, tensor<?x?xi8>) -> tensor<?x5xi8>
@@ -22,7 +22,7 @@ func.func @casts_there_and_back(%a: i16, %b: f16) -> (i16, i16, f16, i16) {
   return %0, %2, %4#1, %5 : i16, i16, f16, i16
 }
 // -----
-func.func @limits_of_truth_values(%a: tensor<4xi1>, %b: tensor<4xi8>) -> (tensor<4xi1>, tensor<4xi1>, tensor<4xi8>) {
+func.func @limits_of_bools(%a: tensor<4xi1>, %b: tensor<4xi8>) -> (tensor<4xi1>, tensor<4xi1>, tensor<4xi8>) {
   %0 = tosa.clamp %a {min_val = false, max_val = true} : (tensor<4xi1>) -> tensor<4xi1>
   %1 = tosa.clamp %a {min_val = true, max_val = true} : (tensor<4xi1>) -> tensor<4xi1>
   %2 = tosa.clamp %b {min_val = 0 : i8, max_val = 1 : i8} : (tensor<4xi8>) -> tensor<4xi8>

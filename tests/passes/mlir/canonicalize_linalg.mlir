@@ -257,7 +257,7 @@ func.func @packs_of_others(%x: tensor<16x12xf32>, %e: tensor<16x12xf32>, %d: ten
 }
 // -----
 #id = affine_map<(d0, d1) -> (d0, d1)>
-func.func @hands_on_two(%x: tensor<2x3xf32>, %y: tensor<?x3xf32>, %o: tensor<2x3xf32>, %p: tensor<2x?xf32>) -> (tensor<2x3xf32>, tensor<2x?xf32>) {
+func.func @forwards_two(%x: tensor<2x3xf32>, %y: tensor<?x3xf32>, %o: tensor<2x3xf32>, %p: tensor<2x?xf32>) -> (tensor<2x3xf32>, tensor<2x?xf32>) {
   %0:2 = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %y : tensor<2x3xf32>, tensor<?x3xf32>) outs(%o, %p : tensor<2x3xf32>, tensor<2x?xf32>) {
   ^bb0(%a: f32, %b: f32, %c: f32, %d: f32):
     linalg.yield %b, %a : f32, f32
@@ -266,7 +266,7 @@ func.func @hands_on_two(%x: tensor<2x3xf32>, %y: tensor<?x3xf32>, %o: tensor<2x3
 }
 // -----
 #id = affine_map<(d0, d1) -> (d0, d1)>
-func.func @hands_on_what_was_there(%x: tensor<2x3xf32>, %o: tensor<2x3xf32>) -> tensor<2x3xf32> {
+func.func @forwards_what_was_there(%x: tensor<2x3xf32>, %o: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2x3xf32>) outs(%o : tensor<2x3xf32>) {
   ^bb0(%a: f32, %b: f32):
     linalg.yield %b : f32

@@ -148,7 +148,7 @@ func.func @loops_of_scf(%n: index, %x: i32) -> (i32, i32) {
 
 // -----
 
-func.func @regions_alike(%c: i1, %x: i32) -> (i32, i32) {
+func.func @equal_regions(%c: i1, %x: i32) -> (i32, i32) {
   %0 = scf.if %c -> i32 {
     %2 = arith.addi %x, %x : i32
     scf.yield %2 : i32

@@ -27,7 +27,7 @@ func.func private @two() {
   func.call @one() : () -> ()
   return
 }
-func.func @circle_of_unused() {
+func.func @cycle_of_unused() {
   return
 }
 

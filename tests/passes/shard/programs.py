@@ -31,9 +31,9 @@ def constant(name: str, array: Array) -> str:
 
 def move(name: str, operation: str, of: str, source: str, target: str, field: str = "shape", values: str = "") -> str:
     """A line that moves elements, from a shape to another one; its attribute is the new shape by default."""
-    given = values or target.replace("x", ", ")
+    inputs = values or target.replace("x", ", ")
     kinds = f"(tensor<{source}xf32>) -> tensor<{target}xf32>"
-    return f'%{name} = "core.{operation}"(%{of}) <{{{field} = array<i64: {given}>}}> : {kinds}'
+    return f'%{name} = "core.{operation}"(%{of}) <{{{field} = array<i64: {inputs}>}}> : {kinds}'
 
 
 def program(lines: Sequence[str], inputs: Mapping[str, str], outputs: Mapping[str, str]) -> Module:
@@ -52,10 +52,10 @@ def program(lines: Sequence[str], inputs: Mapping[str, str], outputs: Mapping[st
 
 def divided(module: Module, ranks: int, parallel: str = "tensor") -> tuple[Module, Diagnostics]:
     """A program divided among ranks, which is right by all rules, and the findings."""
-    found = Diagnostics()
-    made = cir.shard(module, ranks, parallel, findings=found)
-    assert [d for d in cir.verify(made) if d.is_error] == []
-    return made, found
+    diagnostics = Diagnostics()
+    sharded = cir.shard(module, ranks, parallel, findings=diagnostics)
+    assert [d for d in cir.verify(sharded) if d.is_error] == []
+    return sharded, diagnostics
 
 
 def run_divided(module: Module, ranks: int, inputs: Mapping[str, Array], parallel: str = "tensor") -> dict[str, Array]:
@@ -76,11 +76,11 @@ def maker(value: Value) -> Operation:
 
 def user(value: Value) -> Operation:
     """The only operation that uses a value."""
-    (found,) = value.users
-    return found
+    (result,) = value.users
+    return result
 
 
 def constants(function: Function) -> dict[str, tuple[int, ...]]:
     """The shapes of the constants of a function, by name."""
-    found = [op for op in function.walk() if isinstance(op, core.Constant)]
-    return {op.y.name: op.y.type.static_shape for op in found if isinstance(op.y.type, TensorType)}
+    result = [op for op in function.walk() if isinstance(op, core.Constant)]
+    return {op.y.name: op.y.type.static_shape for op in result if isinstance(op.y.type, TensorType)}

@@ -32,21 +32,21 @@ def _product() -> Module:
 def _refusal(module: Module, ranks: int = 2) -> Diagnostic:
     with pytest.raises(DiagnosticError) as error:
         cir.shard(module, ranks, "data")
-    (found,) = error.value.diagnostics
-    assert found.code is CANNOT_BE_DIVIDED
-    return found
+    (diagnostic,) = error.value.diagnostics
+    assert diagnostic.code is CANNOT_BE_DIVIDED
+    return diagnostic
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_parts_of_a_batch_give_parts_of_the_result(ranks: int) -> None:
-    found = run_divided(_product(), ranks, {"x": X}, "data")
-    assert_allclose(found["y"], X @ W + ROWS, rtol=1e-5, atol=1e-5)
+    result = run_divided(_product(), ranks, {"x": X}, "data")
+    assert_allclose(result["y"], X @ W + ROWS, rtol=1e-5, atol=1e-5)
 
 
 def test_inputs_and_outputs_have_a_part_of_the_batch_and_weights_are_whole() -> None:
-    made, reported = divided(_product(), 2, "data")
-    assert sums(made) == []
-    for rank, f in enumerate(core.ranks_of(made)):
+    sharded, reported = divided(_product(), 2, "data")
+    assert sums(sharded) == []
+    for rank, f in enumerate(core.ranks_of(sharded)):
         assert [str(v.type) for v in (*f.inputs, *f.outputs)] == ["tensor<2x6xf32>", "tensor<2x8xf32>"]
         assert constants(f) == {"w": (6, 8), "rows": (2, 8)}
         (rows,) = [op.value.array() for op in f.walk() if isinstance(op, core.Constant) and op.y.name == "rows"]
@@ -57,9 +57,9 @@ def test_inputs_and_outputs_have_a_part_of_the_batch_and_weights_are_whole() -> 
 
 
 def test_outputs_of_ranks_are_the_parts_in_their_order() -> None:
-    made, _ = divided(_product(), 2, "data")
-    found = cir.run(made, {"rank0.x": X[:2], "rank1.x": X[2:]})
-    whole: Array = np.concatenate([found["rank0.y"], found["rank1.y"]])
+    sharded, _ = divided(_product(), 2, "data")
+    outputs = cir.run(sharded, {"rank0.x": X[:2], "rank1.x": X[2:]})
+    whole: Array = np.concatenate([outputs["rank0.y"], outputs["rank1.y"]])
     assert_allclose(whole, X @ W + ROWS, rtol=1e-5, atol=1e-5)
 
 
@@ -99,9 +99,9 @@ def test_outputs_of_ranks_are_the_parts_in_their_order() -> None:
     ],
 )
 def test_what_mixes_the_batch_is_refused_by_name(line: str, result: str, reason: str) -> None:
-    found = _refusal(program([line], {"x": "tensor<4x6xf32>"}, {"y": result}))
-    assert found.message == f"the batch cannot be divided: {reason}"
-    assert found.where == "main.operations[0] 'y'"
+    diagnostic = _refusal(program([line], {"x": "tensor<4x6xf32>"}, {"y": result}))
+    assert diagnostic.message == f"the batch cannot be divided: {reason}"
+    assert diagnostic.where == "main.operations[0] 'y'"
 
 
 def test_all_operations_that_mix_the_batch_are_reported() -> None:
@@ -122,8 +122,8 @@ def test_batch_that_does_not_divide_is_refused() -> None:
 def test_batch_of_unknown_size_is_refused_until_it_is_given_one() -> None:
     lines = ["%y = core.relu %x : tensor<?x6xf32>"]
     module = program(lines, {"x": "tensor<?x6xf32>"}, {"y": "tensor<?x6xf32>"})
-    found = _refusal(module)
-    assert "must be known to be divided" in found.message
+    diagnostic = _refusal(module)
+    assert "must be known to be divided" in diagnostic.message
     assert_array_equal(run_divided(module, 2, {"x": X}, "data")["y"], np.maximum(X, 0))
 
 
@@ -135,8 +135,8 @@ def test_program_without_a_batch_is_refused() -> None:
 def test_input_that_is_as_long_as_the_batch_by_chance_stays_whole() -> None:
     lines = ["%y = core.add %x, %row : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>"]
     module = program(lines, {"x": "tensor<4x4xf32>", "row": "tensor<4xf32>"}, {"y": "tensor<4x4xf32>"})
-    made, _ = divided(module, 2, "data")
-    f = core.ranks_of(made)[0]
+    sharded, _ = divided(module, 2, "data")
+    f = core.ranks_of(sharded)[0]
     assert [v.type.shape for v in f.inputs if isinstance(v.type, TensorType)] == [(2, 4), (4,)]
     x, row = drawn(4, 4), drawn(4)
     assert_array_equal(run_divided(module, 2, {"x": x, "row": row}, "data")["y"], x + row)
@@ -145,6 +145,6 @@ def test_input_that_is_as_long_as_the_batch_by_chance_stays_whole() -> None:
 def test_output_that_needs_nothing_of_the_batch_stands_on_every_rank() -> None:
     lines = [*PRODUCT, "%z = core.relu %rows : tensor<4x8xf32>"]
     module = program(lines, {"x": "tensor<4x6xf32>"}, {"y": "tensor<4x8xf32>", "z": "tensor<4x8xf32>"})
-    found = run_divided(module, 2, {"x": X}, "data")
-    assert_allclose(found["y"], X @ W + ROWS, rtol=1e-5, atol=1e-5)
-    assert_array_equal(found["z"], np.maximum(ROWS, 0))
+    result = run_divided(module, 2, {"x": X}, "data")
+    assert_allclose(result["y"], X @ W + ROWS, rtol=1e-5, atol=1e-5)
+    assert_array_equal(result["z"], np.maximum(ROWS, 0))

@@ -34,9 +34,9 @@ def cir(capsys: pytest.CaptureFixture[str]) -> Cir:
 
 
 def _is_right(path: Path) -> None:
-    with np.load(path) as found, np.load(_EXAMPLES / "transformer_outputs.npz") as wanted:
-        assert set(found) == {"logits"}
-        assert_allclose(found["logits"], wanted["logits"], rtol=1e-4, atol=1e-4)
+    with np.load(path) as stored, np.load(_EXAMPLES / "transformer_outputs.npz") as expected:
+        assert set(stored) == {"logits"}
+        assert_allclose(stored["logits"], expected["logits"], rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("parallel", ["tensor", "data"])
@@ -66,13 +66,13 @@ def test_convert_divides_and_checks(cir: Cir, tmp_path: Path, output: str, count
 def test_files_of_ranks_are_run_together(cir: Cir, tmp_path: Path) -> None:
     saved = tmp_path / "out.npz"
     assert cir("convert", MODEL, "-o", str(tmp_path / "net.ark.json"), "--ranks", "4")["ok"]
-    with np.load(_EXAMPLES / "transformer_inputs.npz") as given:
-        np.savez(tmp_path / "given.npz", allow_pickle=False, input_ids=given["input_ids"].astype(np.int32))
+    with np.load(_EXAMPLES / "transformer_inputs.npz") as inputs:
+        np.savez(tmp_path / "given.npz", allow_pickle=False, input_ids=inputs["input_ids"].astype(np.int32))
     assert cir("run", str(tmp_path / "net.rank0.ark.json"), f"@{tmp_path / 'given.npz'}", "--save", str(saved))["ok"]
-    with np.load(saved) as found, np.load(_EXAMPLES / "transformer_outputs.npz") as wanted:
-        assert set(found) == {f"rank{n}.logits" for n in range(4)}
-        for logits in found.values():
-            assert_allclose(logits, wanted["logits"], rtol=1e-4, atol=1e-4)
+    with np.load(saved) as stored, np.load(_EXAMPLES / "transformer_outputs.npz") as expected:
+        assert set(stored) == {f"rank{n}.logits" for n in range(4)}
+        for logits in stored.values():
+            assert_allclose(logits, expected["logits"], rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -96,16 +96,16 @@ def test_what_cannot_be_divided_is_reported(
 def test_sizes_known_only_when_running_stay_open() -> None:
     program = api.load(_EXAMPLES.parent / "tests" / "models" / "kinds" / "detector.mlpackage")
     inputs = api.random_inputs(program, seed=3)
-    expected, found = api.run(program, inputs), api.run(program, inputs, ranks=2)
-    assert found.keys() == expected.keys()
+    expected, result = api.run(program, inputs), api.run(program, inputs, ranks=2)
+    assert result.keys() == expected.keys()
     for name in expected:
-        given: Array = found[name]
-        wanted: Array = expected[name]
-        assert_allclose(given, wanted, rtol=1e-4, atol=1e-4)
+        arguments: Array = result[name]
+        expected_value: Array = expected[name]
+        assert_allclose(arguments, expected_value, rtol=1e-4, atol=1e-4)
 
 
 def test_nothing_to_divide_is_a_warning(cir: Cir) -> None:
     answer = cir("run", MODEL, GIVEN, "--ranks", "5")
     assert answer["ok"]
-    (found,) = answer["diagnostics"]
-    assert (found["code"], found["severity"]) == ("W0602", "warning")
+    (result,) = answer["diagnostics"]
+    assert (result["code"], result["severity"]) == ("W0602", "warning")

@@ -48,12 +48,12 @@ def test_division_survives_a_reshape_only_where_each_rank_keeps_its_elements(
     source, split, target, ranks = drawn
     if split.period == 0:
         return
-    found = reshaped(split, source, target, ranks)
-    if found is not None:
-        assert target[found.axis] % found.period == 0
-        assert found.period % ranks == 0
-        assert_array_equal(owners(source, split, ranks).reshape(target), owners(target, found, ranks))
-        assert reshaped(found, target, source, ranks) is not None
+    result = reshaped(split, source, target, ranks)
+    if result is not None:
+        assert target[result.axis] % result.period == 0
+        assert result.period % ranks == 0
+        assert_array_equal(owners(source, split, ranks).reshape(target), owners(target, result, ranks))
+        assert reshaped(result, target, source, ranks) is not None
 
 
 @pytest.mark.parametrize(

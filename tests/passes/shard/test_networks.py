@@ -32,13 +32,13 @@ Networks = Callable[[str, Exporter], "Exported"]
 
 @pytest.fixture(scope="module")
 def networks(tmp_path_factory: pytest.TempPathFactory) -> Networks:
-    made: dict[tuple[str, Exporter], Exported] = {}
+    result: dict[tuple[str, Exporter], Exported] = {}
 
     def network(name: str, exporter: Exporter) -> Exported:
         key = (name, exporter)
-        if key not in made:
-            made[key] = exported(name, exporter, tmp_path_factory.mktemp(f"{name}_{exporter.value}"))
-        return made[key]
+        if key not in result:
+            result[key] = exported(name, exporter, tmp_path_factory.mktemp(f"{name}_{exporter.value}"))
+        return result[key]
 
     return network
 
@@ -53,9 +53,9 @@ def test_ranks_compute_what_torch_and_onnxruntime_do(
     program = cir.load(network.path)
     theirs = run_onnx(network.path, network.inputs)
     for ranks in (1, 2, 4):
-        found = cir.run(program, network.inputs, ranks=ranks, parallel=parallel)
-        assert found.keys() == network.expected.keys()
-        logits: Array = found["logits"]
+        outputs = cir.run(program, network.inputs, ranks=ranks, parallel=parallel)
+        assert outputs.keys() == network.expected.keys()
+        logits: Array = outputs["logits"]
         assert_allclose(logits, network.expected["logits"], rtol=1e-4, atol=1e-4)
         assert_allclose(logits, theirs["logits"], rtol=1e-4, atol=1e-4)
 
@@ -66,10 +66,10 @@ def test_ranks_compute_what_torch_and_onnxruntime_do(
 def test_layer_of_a_transformer_has_two_sums_over_the_ranks(
     networks: Networks, name: str, exporter: Exporter, ranks: int
 ) -> None:
-    made = cir.shard(cir.load(networks(name, exporter).path), ranks)
-    found = sums(made)
-    assert len(found) == 2 * LAYERS
-    for op in found:
+    sharded = cir.shard(cir.load(networks(name, exporter).path), ranks)
+    result = sums(sharded)
+    assert len(result) == 2 * LAYERS
+    for op in result:
         product = maker(op.x)
         while isinstance(product, core.Reshape):
             product = maker(product.x)
@@ -81,14 +81,14 @@ def test_layer_of_a_transformer_has_two_sums_over_the_ranks(
 def test_all_weights_of_layers_are_divided_among_two(networks: Networks, name: str, exporter: Exporter) -> None:
     program = cir.load(networks(name, exporter).path)
     reported = Diagnostics()
-    made = cir.shard(program, 2, findings=reported)
+    sharded = cir.shard(program, 2, findings=reported)
     (finding,) = reported
     whole = [note for note in finding.notes if ": whole, " in note]
     # What follows the last layer has no partner.
     assert len(whole) == 1
     assert "tensor<32x96xf32>" in whole[0]
-    held = [sum(np.prod(shape) for shape in constants(f).values()) for f in core.ranks_of(made)]
-    assert len(set(held)) == 1
+    stored = [sum(np.prod(shape) for shape in constants(f).values()) for f in core.ranks_of(sharded)]
+    assert len(set(stored)) == 1
 
 
 def test_fewer_key_heads_than_ranks_leave_their_weights_whole(networks: Networks) -> None:

@@ -61,18 +61,18 @@ def _checked(module: Module, plan: Plan, case: Case, where: str) -> None:
     main = module.main
     assert isinstance(main, ml_program.Func)
     todo = units(plan, main)
-    made = Module()
+    result = Module()
     for rank in range(plan.ranks):
-        made.body.append(RankWriter(plan, main, rank).function(todo))
-    assert [d for d in cir.verify(made) if d.is_error] == [], where
-    given: dict[str, Array] = {}
-    for rank, f in enumerate(core.ranks_of(made)):
+        result.body.append(RankWriter(plan, main, rank).function(todo))
+    assert [d for d in cir.verify(result) if d.is_error] == [], where
+    inputs: dict[str, Array] = {}
+    for rank, f in enumerate(core.ranks_of(result)):
         for v, x in zip(f.inputs, flat_arrays(case.operands), strict=True):
             assert isinstance(v.type, TensorType)
-            given[f"rank{rank}.{v.name}"] = _part(x, v.type.static_shape, rank)
-    found = cir.run(made, given, engine="reference")
+            inputs[f"rank{rank}.{v.name}"] = _part(x, v.type.static_shape, rank)
+    outputs = cir.run(result, inputs, engine="reference")
     for n, expected in enumerate(case.expected):
-        parts = [found[f"rank{rank}.y{n}"] for rank in range(plan.ranks)]
+        parts = [outputs[f"rank{rank}.y{n}"] for rank in range(plan.ranks)]
         less = [a for a, (p, q) in enumerate(zip(parts[0].shape, expected.shape, strict=True)) if p != q]
         whole = np.concatenate(parts, less[0]) if less else parts[0]
         wide, truth = whole.astype(np.float64), expected.astype(np.float64)
@@ -95,8 +95,8 @@ def _part(x: Array, shape: tuple[int, ...], rank: int) -> Array:
 
 
 def _cases(name: str) -> list[Case]:
-    found = [MAKERS[name](Draw(name, number)) for number in range(SAMPLES)]
-    return [case for case in found if flat_arrays(case.operands) and all(x.dtype.kind != "c" for x in case.expected)]
+    result = [MAKERS[name](Draw(name, number)) for number in range(SAMPLES)]
+    return [case for case in result if flat_arrays(case.operands) and all(x.dtype.kind != "c" for x in case.expected)]
 
 
 @pytest.mark.slow_cases("core.attention", "core.instance_norm")

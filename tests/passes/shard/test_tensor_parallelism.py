@@ -54,14 +54,14 @@ def _mlp_result(x: Array = X) -> Array:
 
 @pytest.mark.parametrize("ranks", [1, 2, 4, 8])
 def test_perceptron_on_ranks_computes_what_it_does_alone(ranks: int) -> None:
-    found = run_divided(_mlp(), ranks, {"x": X})
-    assert_allclose(found["y"], _mlp_result(), rtol=1e-5, atol=1e-5)
+    result = run_divided(_mlp(), ranks, {"x": X})
+    assert_allclose(result["y"], _mlp_result(), rtol=1e-5, atol=1e-5)
 
 
 def test_first_product_is_divided_by_columns_and_second_by_rows() -> None:
-    made, reported = divided(_mlp(), 4)
-    assert [f.symbol_name for f in core.ranks_of(made)] == ["rank0", "rank1", "rank2", "rank3"]
-    for f in core.ranks_of(made):
+    sharded, reported = divided(_mlp(), 4)
+    assert [f.symbol_name for f in core.ranks_of(sharded)] == ["rank0", "rank1", "rank2", "rank3"]
+    for f in core.ranks_of(sharded):
         assert constants(f) == {"w1": (6, 2), "b1": (2,), "w2": (2, 6), "b2": (6,)}
     (finding,) = reported
     assert finding.code is DIVIDED
@@ -74,20 +74,20 @@ def test_first_product_is_divided_by_columns_and_second_by_rows() -> None:
 
 
 def test_each_rank_has_its_own_columns_and_rows() -> None:
-    made, _ = divided(_mlp(), 4)
-    for rank, f in enumerate(core.ranks_of(made)):
-        held = {op.y.name: op.value.array() for op in f.walk() if isinstance(op, core.Constant)}
-        np.testing.assert_array_equal(held["w1"], W1[:, 2 * rank : 2 * rank + 2])
-        np.testing.assert_array_equal(held["b1"], B1[2 * rank : 2 * rank + 2])
-        np.testing.assert_array_equal(held["w2"], W2[2 * rank : 2 * rank + 2])
-        np.testing.assert_array_equal(held["b2"], B2)
+    sharded, _ = divided(_mlp(), 4)
+    for rank, f in enumerate(core.ranks_of(sharded)):
+        stored = {op.y.name: op.value.array() for op in f.walk() if isinstance(op, core.Constant)}
+        np.testing.assert_array_equal(stored["w1"], W1[:, 2 * rank : 2 * rank + 2])
+        np.testing.assert_array_equal(stored["b1"], B1[2 * rank : 2 * rank + 2])
+        np.testing.assert_array_equal(stored["w2"], W2[2 * rank : 2 * rank + 2])
+        np.testing.assert_array_equal(stored["b2"], B2)
 
 
 def test_sum_stands_between_the_second_product_and_its_bias() -> None:
-    made, _ = divided(_mlp(), 2)
-    (found,) = sums(made)
-    assert isinstance(maker(found.x), core.MatMul)
-    bias = user(found.y)
+    sharded, _ = divided(_mlp(), 2)
+    (result,) = sums(sharded)
+    assert isinstance(maker(result.x), core.MatMul)
+    bias = user(result.y)
     assert isinstance(bias, core.Add)
     assert bias.result.name == "y"
 
@@ -100,8 +100,8 @@ def test_source_is_not_touched() -> None:
 
 
 def test_sizes_that_do_not_divide_leave_the_whole_on_each_rank_and_are_reported() -> None:
-    made, reported = divided(_mlp(), 3)
-    assert sums(made) == []
+    sharded, reported = divided(_mlp(), 3)
+    assert sums(sharded) == []
     (finding,) = reported
     assert finding.code is NOTHING_DIVIDED
     assert finding.message == "nothing could be divided: each of 3 ranks computes the whole program"
@@ -119,9 +119,9 @@ def test_product_without_partner_stays_whole_and_is_reported() -> None:
         {"x": "tensor<4x6xf32>"},
         {"z": "tensor<4x4xf32>"},
     )
-    made, reported = divided(module, 2)
-    assert len(sums(made)) == 1
-    assert constants(core.ranks_of(made)[0])["w3"] == (6, 4)
+    sharded, reported = divided(module, 2)
+    assert len(sums(sharded)) == 1
+    assert constants(core.ranks_of(sharded)[0])["w3"] == (6, 4)
     (finding,) = reported
     assert any(n.startswith("w3 tensor<6x4xf32>: whole, 96 bytes; ") for n in finding.notes)
 
@@ -143,8 +143,8 @@ def test_linear_with_bias_is_written_out_so_that_its_bias_is_added_once() -> Non
         ),
     ]
     module = program(lines, {"x": "tensor<4x6xf32>"}, {"y": "tensor<4x6xf32>"})
-    made, _ = divided(module, 2)
-    assert len(sums(made)) == 1
+    sharded, _ = divided(module, 2)
+    assert len(sums(sharded)) == 1
     assert_allclose(run_divided(module, 2, {"x": X})["y"], _mlp_result(), rtol=1e-5, atol=1e-5)
 
 
@@ -159,8 +159,8 @@ def test_two_branches_that_are_added_are_summed_over_the_ranks_once() -> None:
         "%y = core.add %s, %t : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>",
     ]
     module = program(lines, {"x": "tensor<4x6xf32>"}, {"y": "tensor<4x6xf32>"})
-    made, _ = divided(module, 2)
-    assert len(sums(made)) == 1
+    sharded, _ = divided(module, 2)
+    assert len(sums(sharded)) == 1
     expected = np.tanh(X @ W1) @ W2 + np.maximum(X @ W1, 0) @ W2
     assert_allclose(run_divided(module, 2, {"x": X})["y"], expected, rtol=1e-5, atol=1e-5)
 
@@ -175,9 +175,9 @@ def test_convolutions_are_divided_by_channels() -> None:
         "%y = core.conv %q, %k2 : (tensor<1x4x3x3xf32>, tensor<2x4x3x3xf32>) -> tensor<1x2x1x1xf32>",
     ]
     module = program(lines, {"x": "tensor<1x3x5x5xf32>"}, {"y": "tensor<1x2x1x1xf32>"})
-    made, _ = divided(module, 2)
-    assert constants(core.ranks_of(made)[1]) == {"k1": (2, 3, 3, 3), "k2": (2, 2, 3, 3)}
-    assert len(sums(made)) == 1
+    sharded, _ = divided(module, 2)
+    assert constants(core.ranks_of(sharded)[1]) == {"k1": (2, 3, 3, 3), "k2": (2, 2, 3, 3)}
+    assert len(sums(sharded)) == 1
     hidden = np.zeros((4, 3, 3))
     for h, w in np.ndindex(3, 3):
         hidden[:, h, w] = np.maximum(np.einsum("cij,fcij->f", x[0, :, h : h + 3, w : w + 3], k1), 0)
@@ -270,32 +270,32 @@ def _product(name: str, weight: Array, bias: Array, result: str) -> list[str]:
 def test_heads_of_attention_are_divided_also_out_of_one_product(heads: int, ranks: int) -> None:
     attention = Attention(heads, heads, is_fused=True)
     width = heads * 4 // ranks
-    held = constants(core.ranks_of(divided(attention.module, ranks)[0])[0])
-    assert held == {"fused": (6, 3 * width), "fused_bias": (3 * width,), "out": (width, 6)}
+    stored = constants(core.ranks_of(divided(attention.module, ranks)[0])[0])
+    assert stored == {"fused": (6, 3 * width), "fused_bias": (3 * width,), "out": (width, 6)}
     attention.check(ranks)
 
 
 def test_each_rank_has_queries_keys_and_values_of_its_heads() -> None:
     attention = Attention(4, 4, is_fused=True)
-    made, _ = divided(attention.module, 2)
-    for rank, f in enumerate(core.ranks_of(made)):
-        held = {op.y.name: op.value.array() for op in f.walk() if isinstance(op, core.Constant)}
+    sharded, _ = divided(attention.module, 2)
+    for rank, f in enumerate(core.ranks_of(sharded)):
+        stored = {op.y.name: op.value.array() for op in f.walk() if isinstance(op, core.Constant)}
         expected = np.concatenate([w[:, rank * 8 : rank * 8 + 8] for w in attention.weights], 1)
-        np.testing.assert_array_equal(held["fused"], expected)
+        np.testing.assert_array_equal(stored["fused"], expected)
 
 
 def test_fewer_heads_of_keys_are_divided_where_ranks_allow_it() -> None:
     attention = Attention(8, 2)
-    held = constants(core.ranks_of(divided(attention.module, 2)[0])[0])
-    assert (held["wq"], held["wk"], held["wv"], held["out"]) == ((6, 16), (6, 4), (6, 4), (16, 6))
+    stored = constants(core.ranks_of(divided(attention.module, 2)[0])[0])
+    assert (stored["wq"], stored["wk"], stored["wv"], stored["out"]) == ((6, 16), (6, 4), (6, 4), (16, 6))
     attention.check(2)
 
 
 def test_fewer_key_heads_than_ranks_are_replicated_and_each_rank_slices_them() -> None:
     attention = Attention(8, 2)
-    made, reported = divided(attention.module, 4)
-    held = constants(core.ranks_of(made)[0])
-    assert (held["wq"], held["wk"], held["wv"], held["out"]) == ((6, 8), (6, 8), (6, 8), (8, 6))
+    sharded, reported = divided(attention.module, 4)
+    stored = constants(core.ranks_of(sharded)[0])
+    assert (stored["wq"], stored["wk"], stored["wv"], stored["out"]) == ((6, 8), (6, 8), (6, 8), (8, 6))
     (finding,) = reported
     assert "wk tensor<6x8xf32>: whole, 192 bytes; core.reshape 'k3' cannot be divided in 4 parts" in finding.notes
     attention.check(4)
@@ -314,20 +314,20 @@ def test_queries_keys_and_values_of_different_sizes_from_one_product_are_split(r
     assert products == ["<6x32xf32>: by columns", f"<6x8xf32>: {how}", f"<6x8xf32>: {how}", "<32x6xf32>: by rows"]
 
 
-def test_sizes_that_are_not_known_are_no_hindrance() -> None:
+def test_sizes_that_are_not_known_are_not_a_hindrance() -> None:
     lines = [line.replace("tensor<4x", "tensor<?x") for line in MLP]
     module = program(lines, {"x": "tensor<?x6xf32>"}, {"y": "tensor<?x6xf32>"})
-    made, _ = divided(module, 2)
-    assert len(sums(made)) == 1
-    assert constants(core.ranks_of(made)[0]) == {"w1": (6, 4), "b1": (4,), "w2": (4, 6), "b2": (6,)}
+    sharded, _ = divided(module, 2)
+    assert len(sums(sharded)) == 1
+    assert constants(core.ranks_of(sharded)[0]) == {"w1": (6, 4), "b1": (4,), "w2": (4, 6), "b2": (6,)}
     for rows in (3, 5):
         x = drawn(rows, 6)
         assert_allclose(run_divided(module, 2, {"x": x})["y"], _mlp_result(x), rtol=1e-5, atol=1e-5)
-        given: Array = cir.run(made, {"x": x})["rank1.y"]
-        assert_allclose(given, _mlp_result(x), rtol=1e-5, atol=1e-5)
+        inputs: Array = cir.run(sharded, {"x": x})["rank1.y"]
+        assert_allclose(inputs, _mlp_result(x), rtol=1e-5, atol=1e-5)
 
 
-def test_operation_that_only_hands_on_its_operand_is_no_hindrance() -> None:
+def test_operation_that_only_passes_on_its_operand_is_not_a_hindrance() -> None:
     clip = '%r0 = "core.clip"(%r) <{low = 0xFFF0000000000000 : f64, high = 0x7FF0000000000000 : f64}>'
     lines = [
         *MLP[:-2],
@@ -342,9 +342,9 @@ def test_operation_that_only_hands_on_its_operand_is_no_hindrance() -> None:
 
 def test_value_that_is_an_output_too_stays_whole() -> None:
     module = program(MLP, {"x": "tensor<4x6xf32>"}, {"y": "tensor<4x6xf32>", "r": "tensor<4x8xf32>"})
-    found = run_divided(module, 2, {"x": X})
-    assert_allclose(found["r"], np.maximum(X @ W1 + B1, 0), rtol=1e-5, atol=1e-5)
-    assert_allclose(found["y"], _mlp_result(), rtol=1e-5, atol=1e-5)
+    result = run_divided(module, 2, {"x": X})
+    assert_allclose(result["r"], np.maximum(X @ W1 + B1, 0), rtol=1e-5, atol=1e-5)
+    assert_allclose(result["y"], _mlp_result(), rtol=1e-5, atol=1e-5)
 
 
 def test_what_runs_conditionally_is_whole_on_each_rank() -> None:
@@ -358,8 +358,8 @@ def test_what_runs_conditionally_is_whole_on_each_rank() -> None:
     ]
     module = program(lines, {"x": "tensor<4x6xf32>", "c": "tensor<i1>"}, {"z": "tensor<4x6xf32>"})
     for c, expected in ((True, _mlp_result()), (False, X)):
-        found = run_divided(module, 2, {"x": X, "c": np.asarray(c)})
-        assert_allclose(found["z"], expected, rtol=1e-5, atol=1e-5)
+        result = run_divided(module, 2, {"x": X, "c": np.asarray(c)})
+        assert_allclose(result["z"], expected, rtol=1e-5, atol=1e-5)
 
 
 def _remembering() -> Module:
@@ -383,19 +383,19 @@ def test_each_rank_keeps_the_states_of_the_program() -> None:
     module, state = _remembering(), cir.State()
     assert len(sums(divided(module, 2)[0])) == 1
     for n in (1, 2, 3):
-        given: Array = cir.run(module, {"x": X}, ranks=2, state=state)["z"]
-        kept: Array = state["sum"]
-        assert_allclose(given, n * _mlp_result(), rtol=1e-4, atol=1e-4)
-        assert_allclose(kept, n * _mlp_result(), rtol=1e-4, atol=1e-4)
+        inputs: Array = cir.run(module, {"x": X}, ranks=2, state=state)["z"]
+        preserved: Array = state["sum"]
+        assert_allclose(inputs, n * _mlp_result(), rtol=1e-4, atol=1e-4)
+        assert_allclose(preserved, n * _mlp_result(), rtol=1e-4, atol=1e-4)
         assert list(state) == ["sum"]
 
 
 def test_program_with_states_is_not_divided_by_its_batch() -> None:
     with pytest.raises(DiagnosticError) as error:
         cir.shard(_remembering(), 2, "data")
-    (found,) = error.value.diagnostics
-    assert found.code is CANNOT_BE_DIVIDED
-    assert found.message == "the batch cannot be divided: a state, 'sum', is kept between runs"
+    (diagnostic,) = error.value.diagnostics
+    assert diagnostic.code is CANNOT_BE_DIVIDED
+    assert diagnostic.message == "the batch cannot be divided: a state, 'sum', is kept between runs"
 
 
 def test_random_numbers_without_a_seed_are_refused() -> None:
@@ -407,14 +407,14 @@ def test_random_numbers_without_a_seed_are_refused() -> None:
     module = program(lines, {"x": "tensor<4x6xf32>"}, {"y": "tensor<4x6xf32>"})
     with pytest.raises(DiagnosticError) as error:
         cir.shard(module, 2)
-    (found,) = error.value.diagnostics
-    assert found.code is CANNOT_BE_DIVIDED
-    assert found.message == "core.random_uniform draws other numbers on each rank"
+    (diagnostic,) = error.value.diagnostics
+    assert diagnostic.code is CANNOT_BE_DIVIDED
+    assert diagnostic.message == "core.random_uniform draws other numbers on each rank"
 
 
 def test_program_of_ranks_is_not_divided_again() -> None:
-    made, _ = divided(_mlp(), 2)
-    for act in (lambda: cir.shard(made, 2), lambda: cir.run(made, {"x": X}, ranks=2)):
+    sharded, _ = divided(_mlp(), 2)
+    for act in (lambda: cir.shard(sharded, 2), lambda: cir.run(sharded, {"x": X}, ranks=2)):
         with pytest.raises(DiagnosticError) as error:
             act()
         assert error.value.diagnostics[0].code is CANNOT_BE_DIVIDED
@@ -423,9 +423,9 @@ def test_program_of_ranks_is_not_divided_again() -> None:
 def test_more_ranks_than_anybody_has_are_refused() -> None:
     with pytest.raises(DiagnosticError) as error:
         cir.shard(_mlp(), 100_000)
-    (found,) = error.value.diagnostics
-    assert found.code is CANNOT_BE_DIVIDED
-    assert found.message == "100000 ranks are more than 1024, each of which has a function"
+    (diagnostic,) = error.value.diagnostics
+    assert diagnostic.code is CANNOT_BE_DIVIDED
+    assert diagnostic.message == "100000 ranks are more than 1024, each of which has a function"
 
 
 @pytest.mark.parametrize(("ranks", "parallel"), [(0, "tensor"), (2, "tensr")])

@@ -19,15 +19,20 @@ def f32(*values: float) -> np.ndarray:
 
 
 def test_equal_arrays_have_no_error() -> None:
-    found = compare_arrays("y", f32(1, -2, np.nan, np.inf), f32(1, -2, np.nan, np.inf), rtol=0)
-    assert (found.is_within, found.absolute, found.relative, found.type) == (True, 0.0, 0.0, "f32")
+    comparison = compare_arrays("y", f32(1, -2, np.nan, np.inf), f32(1, -2, np.nan, np.inf), rtol=0)
+    assert (comparison.is_within, comparison.absolute, comparison.relative, comparison.type) == (True, 0.0, 0.0, "f32")
 
 
 def test_largest_error_is_found_with_its_place() -> None:
     expected = np.asarray([[1.0, 2.0], [4.0, 8.0]])
     actual = np.asarray([[1.0, 2.5], [3.0, 8.0]])
-    found = compare_arrays("y", expected, actual, rtol=0.05)
-    assert (found.is_within, found.absolute, found.relative, found.at) == (False, 1.0, 0.125, (1, 0))
+    comparison = compare_arrays("y", expected, actual, rtol=0.05)
+    assert (comparison.is_within, comparison.absolute, comparison.relative, comparison.at) == (
+        False,
+        1.0,
+        0.125,
+        (1, 0),
+    )
 
 
 def test_absolute_tolerance_follows_the_largest_magnitude_unless_given() -> None:
@@ -42,8 +47,8 @@ def test_absolute_tolerance_follows_the_largest_magnitude_unless_given() -> None
     ("expected", "actual"), [(np.nan, 1.0), (1.0, np.nan), (np.inf, 1.0), (1.0, -np.inf), (np.inf, -np.inf)]
 )
 def test_what_is_not_finite_is_infinitely_far_from_anything_else(expected: float, actual: float) -> None:
-    found = compare_arrays("y", f32(3, expected), f32(3, actual), rtol=0.5, atol=1e9)
-    assert (found.is_within, found.absolute, found.at) == (False, math.inf, (1,))
+    comparison = compare_arrays("y", f32(3, expected), f32(3, actual), rtol=0.5, atol=1e9)
+    assert (comparison.is_within, comparison.absolute, comparison.at) == (False, math.inf, (1,))
 
 
 def test_expected_infinity_widens_no_tolerance() -> None:
@@ -53,8 +58,8 @@ def test_expected_infinity_widens_no_tolerance() -> None:
 @pytest.mark.parametrize("dtype", [np.int32, np.bool_, np.uint8])
 def test_integers_and_booleans_must_be_equal(dtype: type[np.generic]) -> None:
     expected, actual = np.asarray([1, 0, 1, 0]).astype(dtype), np.asarray([1, 0, 0, 0]).astype(dtype)
-    found = compare_arrays("y", expected, actual, rtol=10, atol=10)
-    assert (found.is_within, found.note, found.at) == (False, "1 of 4 elements differ", (2,))
+    comparison = compare_arrays("y", expected, actual, rtol=10, atol=10)
+    assert (comparison.is_within, comparison.note, comparison.at) == (False, "1 of 4 elements differ", (2,))
     assert compare_arrays("y", expected, expected, rtol=0).is_within
 
 
@@ -74,21 +79,21 @@ def test_narrow_types_are_compared_in_double_precision() -> None:
 def test_shapes_and_types_that_differ_are_said() -> None:
     assert compare_arrays("y", f32(1, 2), f32(1), rtol=1).note == "expected shape [2], found [1]"
     assert compare_arrays("y", f32(1), np.asarray([1]), rtol=1).note == "expected f32, found i64"
-    (found,) = compare_outputs({"y": f32(1)}, {"z": f32(1)}, rtol=1)
-    assert (found.is_within, found.note) == (False, "there is no such output")
+    (result,) = compare_outputs({"y": f32(1)}, {"z": f32(1)}, rtol=1)
+    assert (result.is_within, result.note) == (False, "there is no such output")
 
 
 def test_empty_and_scalar_arrays() -> None:
     assert compare_arrays("y", f32(), f32(), rtol=0).is_within
-    found = compare_arrays("y", np.asarray(1.0), np.asarray(3.0), rtol=0)
-    assert (found.absolute, found.at) == (2.0, ())
+    comparison = compare_arrays("y", np.asarray(1.0), np.asarray(3.0), rtol=0)
+    assert (comparison.absolute, comparison.at) == (2.0, ())
 
 
 def test_lists_and_maps_are_compared_element_by_element() -> None:
     expected = {"s": [f32(1), f32(2)], "m": {"yes": f32(3)}, "none": None}
     actual = {"s": [f32(1), f32(4), f32(5)], "m": {"yes": f32(3)}, "none": [f32(6)]}
-    found = compare_outputs(expected, actual, rtol=0)
-    assert [(e.name, e.is_within) for e in found] == [
+    result = compare_outputs(expected, actual, rtol=0)
+    assert [(e.name, e.is_within) for e in result] == [
         ("s[0]", True),
         ("s[1]", False),
         ("m[yes]", True),
@@ -99,8 +104,8 @@ def test_lists_and_maps_are_compared_element_by_element() -> None:
 
 
 def test_zero_output_tolerates_no_error() -> None:
-    found = compare_arrays("y", f32(0), f32(1e-30), rtol=1e-2)
-    assert (found.is_within, found.relative) == (False, math.inf)
+    comparison = compare_arrays("y", f32(0), f32(1e-30), rtol=1e-2)
+    assert (comparison.is_within, comparison.relative) == (False, math.inf)
 
 
 @pytest.mark.parametrize(

@@ -27,11 +27,11 @@ PLACES = (0.2, 0.55, 0.9)
 NETWORKS = ("resnet_fp32", "gpt2_fp16", "mobilenet_v3_fp32", "whisper_encoder_fp16", "unet_transposed_fp32")
 
 
-def check_named(found: Comparison, fault: Faulty) -> None:
-    first = found.first_divergence
+def check_named(comparison: Comparison, fault: Faulty) -> None:
+    first = comparison.first_divergence
     assert first is not None
     assert (first.name, first.operation) == (fault.name, fault.operation)
-    assert not found.is_within
+    assert not comparison.is_within
 
 
 # -- faults
@@ -42,11 +42,11 @@ def check_named(found: Comparison, fault: Faulty) -> None:
 def test_changed_weight_is_found_at_the_operation_that_uses_it(network: str, place: float) -> None:
     program = model(network)
     fault = with_other_weight(program, place)
-    found = cir.compare(program, fault.program)
-    check_named(found, fault)
-    assert found.first_divergence is not None
-    assert len(found.first_divergence.constants) == 1
-    assert len(found.first_divergence.operations) == 1
+    comparison = cir.compare(program, fault.program)
+    check_named(comparison, fault)
+    assert comparison.first_divergence is not None
+    assert len(comparison.first_divergence.constants) == 1
+    assert len(comparison.first_divergence.operations) == 1
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -69,8 +69,8 @@ def test_output_that_is_wired_to_another_value_is_found() -> None:
 
         return core_module(body, {"x": tensor(f32, 3)}, ["y"])
 
-    found = cir.compare(build(False), build(True))
-    assert [d.name for d in found.divergences] == ["y"]
+    comparison = cir.compare(build(False), build(True))
+    assert [d.name for d in comparison.divergences] == ["y"]
 
 
 def test_fault_inside_of_a_loop_is_found_at_the_loop() -> None:
@@ -112,12 +112,12 @@ def test_overflow_of_half_precision_is_found_where_it_happens() -> None:
         return core_module(build, {"x": tensor(element, 2)})
 
     inputs = {"x": np.array([1.0, 300.0], np.float32)}  # 600 squared is beyond 65504
-    found = cir.compare(scaled(True), scaled(False), inputs, engines=["numpy", "reference"])
-    first = found.first_divergence
+    comparison = cir.compare(scaled(True), scaled(False), inputs, engines=["numpy", "reference"])
+    first = comparison.first_divergence
     assert first is not None
     assert (first.name, first.difference.absolute, first.difference.at) == ("large", np.inf, (1,))
-    assert [v.name for v in found.values if not v.is_within] == ["large", "small_again"]
-    assert [d.name for d in found.divergences] == ["large"]
+    assert [v.name for v in comparison.values if not v.is_within] == ["large", "small_again"]
+    assert [d.name for d in comparison.divergences] == ["large"]
 
 
 def test_faults_that_do_not_follow_from_each_other_are_all_found() -> None:
@@ -148,10 +148,10 @@ class BrokenEngine:
 def test_operation_that_an_engine_gets_wrong_is_found() -> None:
     program = model("bert_fp32")
     a, b = Side(program, Engines().get("numpy")), Side(program, BrokenEngine())
-    found = compare(ValueComparison(a, b, cir.random_inputs(program)))
-    assert found.first_divergence is not None
-    assert found.first_divergence.operation == "mil.softmax"
-    assert found.engines == ("numpy", "broken")
+    comparison = compare(ValueComparison(a, b, cir.random_inputs(program)))
+    assert comparison.first_divergence is not None
+    assert comparison.first_divergence.operation == "mil.softmax"
+    assert comparison.engines == ("numpy", "broken")
 
 
 class FusingEngine:
@@ -175,11 +175,11 @@ def test_what_only_a_whole_run_gets_wrong_is_found_in_its_outputs() -> None:
 
     program = core_module(build, {"x": tensor(f32, 2)}, ["y"])
     a, b = Side(program, Engines().get("reference")), Side(program, FusingEngine())
-    found = compare(ValueComparison(a, b, cir.random_inputs(program), piece_bytes=0))
-    assert all(v.is_within for v in found.values)
-    assert [v.name for v in found.whole if not v.is_within] == ["y"]
-    assert not found.is_within
-    assert found.first_divergence is None
+    comparison = compare(ValueComparison(a, b, cir.random_inputs(program), piece_bytes=0))
+    assert all(v.is_within for v in comparison.values)
+    assert [v.name for v in comparison.whole if not v.is_within] == ["y"]
+    assert not comparison.is_within
+    assert comparison.first_divergence is None
 
 
 # -- agreement
@@ -195,9 +195,9 @@ def test_engines_agree(network: str) -> None:
     oracle("onnxruntime")
     program = model(network)
     for engines in (["reference", "numpy"], ["numpy", "onnxruntime"]):
-        found = cir.compare(program, engines=engines)
-        assert found.is_within
-        assert found.only_first == found.only_second == ()
+        comparison = cir.compare(program, engines=engines)
+        assert comparison.is_within
+        assert comparison.only_first == comparison.only_second == ()
 
 
 @pytest.mark.slow_cases("llama_stateful_fp16", "segformer_fp16")
@@ -205,28 +205,28 @@ def test_engines_agree(network: str) -> None:
 def test_conversion_agrees_as_onnxruntime_runs_it(network: str) -> None:
     oracle("onnxruntime")
     program = model(network)
-    found = cir.compare(program, cir.convert(program, "onnx"), engines=["numpy", "onnxruntime"])
-    assert found.is_within
-    assert set(found.outputs) >= set(program.main.output_names)
+    comparison = cir.compare(program, cir.convert(program, "onnx"), engines=["numpy", "onnxruntime"])
+    assert comparison.is_within
+    assert set(comparison.outputs) >= set(program.main.output_names)
 
 
 def test_random_operations_draw_the_same_on_both_sides() -> None:
-    found = cir.compare(model("random_iOS15"))
-    assert found.is_within
+    comparison = cir.compare(model("random_iOS15"))
+    assert comparison.is_within
 
 
 def test_states_are_compared_as_inputs_and_outputs() -> None:
     program = model("llama_stateful_fp16")
-    found = cir.compare(program)
-    assert found.is_within
-    assert [n for n in found.outputs if n.endswith("_out")]
+    comparison = cir.compare(program)
+    assert comparison.is_within
+    assert [n for n in comparison.outputs if n.endswith("_out")]
 
 
 def test_precisions_of_one_network_match_though_coremltools_renames_its_values() -> None:
-    found = cir.compare(model("resnet_fp32"), model("resnet_fp16"))
-    assert found.is_within
-    assert found.only_first == found.only_second == ()
-    assert {(v.type, v.other_type) for v in found.values} == {("f32", "f16")}
+    comparison = cir.compare(model("resnet_fp32"), model("resnet_fp16"))
+    assert comparison.is_within
+    assert comparison.only_first == comparison.only_second == ()
+    assert {(v.type, v.other_type) for v in comparison.values} == {("f32", "f16")}
 
 
 def test_tolerance_follows_from_the_narrowest_type_before_a_value() -> None:
@@ -237,18 +237,18 @@ def test_tolerance_follows_from_the_narrowest_type_before_a_value() -> None:
         narrow.name = "narrow"
         return core.add(wide, narrow)
 
-    found = cir.compare(core_module(build, {"x": tensor(f32, 2)}))
-    assert {v.name: v.rtol for v in found.values} == {"wide": 1e-4, "narrow": 1e-2, "y0": 1e-2}
+    comparison = cir.compare(core_module(build, {"x": tensor(f32, 2)}))
+    assert {v.name: v.rtol for v in comparison.values} == {"wide": 1e-4, "narrow": 1e-2, "y0": 1e-2}
 
 
 def test_few_values_are_held_however_long_the_program_is() -> None:
     program = model("resnet_fp32")
-    given = cir.random_inputs(program)
+    inputs = cir.random_inputs(program)
     engine = Engines().get("numpy")
-    found = compare(ValueComparison(Side(program, engine), Side(program, engine), given, piece_bytes=0))
-    assert len(found.values) == 36
+    comparison = compare(ValueComparison(Side(program, engine), Side(program, engine), inputs, piece_bytes=0))
+    assert len(comparison.values) == 36
     # A residual, the operand of an operation and its result.
-    assert found.peak_values == (3, 3)
+    assert comparison.peak_values == (3, 3)
 
 
 # -- what cannot be compared

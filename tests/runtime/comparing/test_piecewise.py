@@ -71,8 +71,8 @@ def test_value_that_is_needed_late_is_the_only_one_kept() -> None:
 
     module = core_module(build, {"x": tensor(f32, SIZE)})
     run = started(module, 0, x=np.zeros(SIZE, np.float32))
-    (found,) = run.values([module.outputs[0]])
-    assert found.tolist() == [2.0] * SIZE
+    (result,) = run.values([module.outputs[0]])
+    assert result.tolist() == [2.0] * SIZE
     assert run.peak.values == 3
 
 

@@ -47,8 +47,8 @@ def _program(text: str = PROGRAM) -> Module:
 
 @pytest.mark.parametrize("engine", ["numpy", "reference"])
 def test_operations_are_reported_in_order_with_what_they_give_and_compute(engine: str) -> None:
-    found = api.profile(_program(), engine=engine, repeat=3)
-    reported = [(e.name, e.operation, e.size_bytes, e.flops) for e in found.entries]
+    profile = api.profile(_program(), engine=engine, repeat=3)
+    reported = [(e.name, e.operation, e.size_bytes, e.flops) for e in profile.entries]
     size = 8 * 4 * 4
     # A product of m x k by k x n takes 2 m n k; 8 x 4 numbers are negated and added.
     assert reported == [
@@ -56,15 +56,15 @@ def test_operations_are_reported_in_order_with_what_they_give_and_compute(engine
         ("n", "core.neg", size, 32),
         ("y", "core.add", size, 32),
     ]
-    assert (found.engine, found.function, found.repeat) == (engine, "main", 3)
+    assert (profile.engine, profile.function, profile.repeat) == (engine, "main", 3)
 
 
 def test_times_are_of_runs() -> None:
-    found = api.profile(_program(), warmup=0, repeat=4)
-    assert 0 < found.least_seconds <= found.seconds
-    assert found.first_seconds > 0
-    assert found.call_seconds > 0
-    for entry in found.entries:
+    profile = api.profile(_program(), warmup=0, repeat=4)
+    assert 0 < profile.least_seconds <= profile.seconds
+    assert profile.first_seconds > 0
+    assert profile.call_seconds > 0
+    for entry in profile.entries:
         assert 0 < entry.least_seconds <= entry.seconds
 
 
@@ -74,26 +74,26 @@ def test_memory_is_that_of_values_needed_at_once() -> None:
 
 
 def test_loops_are_one_operation() -> None:
-    found = api.profile(_program(LOOP), {"n": np.array(5), "x": np.array(2, np.float32)}, repeat=1)
-    assert [(e.name, e.operation) for e in found.entries] == [("r", "scf.for"), ("y", "arith.mulf")]
+    profile = api.profile(_program(LOOP), {"n": np.array(5), "x": np.array(2, np.float32)}, repeat=1)
+    assert [(e.name, e.operation) for e in profile.entries] == [("r", "scf.for"), ("y", "arith.mulf")]
 
 
 @pytest.mark.slow_cases("llama_stateful_fp16")
 @pytest.mark.parametrize("network", ["bert_fp16", "llama_stateful_fp16", "detector_iOS15"])
 def test_every_named_value_of_a_network_is_reported_by_its_own_operation(network: str) -> None:
     program = model(network)
-    found = api.profile(program, repeat=1, warmup=0)
+    profile = api.profile(program, repeat=1, warmup=0)
     own = {r.name: op.name for op in program.main.body.operations for r in op.results}
-    assert found.entries
-    assert all(own.get(e.name, e.operation) == e.operation for e in found.entries)
-    assert len({e.name for e in found.entries}) == len(found.entries)
+    assert profile.entries
+    assert all(own.get(e.name, e.operation) == e.operation for e in profile.entries)
+    assert len({e.name for e in profile.entries}) == len(profile.entries)
 
 
 @pytest.mark.slow
 def test_another_engine_runs_the_operations_of_a_format_as_they_are() -> None:
     oracle("onnxruntime")
-    found = api.profile(cir.load("examples/transformer.onnx"), engine="onnxruntime", repeat=1)
-    assert {"onnx.Gemm", "onnx.LayerNormalization"} <= {e.operation for e in found.entries}
+    profile = api.profile(cir.load("examples/transformer.onnx"), engine="onnxruntime", repeat=1)
+    assert {"onnx.Gemm", "onnx.LayerNormalization"} <= {e.operation for e in profile.entries}
 
 
 def test_programs_of_ranks_are_refused() -> None:

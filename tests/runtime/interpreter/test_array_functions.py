@@ -45,12 +45,12 @@ def _near_halves() -> NDArray[Any]:
 def test_rounding_to_half_precision_gives_the_bits_that_numpy_gives(beyond: list[float]) -> None:
     source = np.concatenate([_near_halves(), np.array(beyond, np.float32)])
     with np.errstate(all="ignore"):
-        wanted = source.astype(np.float16).astype(np.float32)
-        for given in (source, source[::-1], source[: source.size // 2 * 2].reshape(-1, 2).T):
-            out = np.empty(given.shape, np.float32)
-            round_to_half(given, out)
+        expected = source.astype(np.float16).astype(np.float32)
+        for inputs in (source, source[::-1], source[: source.size // 2 * 2].reshape(-1, 2).T):
+            out = np.empty(inputs.shape, np.float32)
+            round_to_half(inputs, out)
             np.testing.assert_array_equal(
-                out.view(np.uint32), given.astype(np.float16).astype(np.float32).view(np.uint32)
+                out.view(np.uint32), inputs.astype(np.float16).astype(np.float32).view(np.uint32)
             )
         round_to_half(source, source)
-    np.testing.assert_array_equal(source.view(np.uint32), wanted.view(np.uint32))
+    np.testing.assert_array_equal(source.view(np.uint32), expected.view(np.uint32))

@@ -95,8 +95,8 @@ def test_loop_without_operations_ends_at_the_time_limit(engine: Engine) -> None:
         test, body = Block(kinds), Block(kinds)
         return core.while_((flag,), nested(*test.arguments, arguments=test), nested(*body.arguments, arguments=body))
 
-    made = program(build, {"flag": tensor(boolean)})
-    executable = engine.prepare(made, options=EngineOptions(time_limit_seconds=0.2))
+    built = program(build, {"flag": tensor(boolean)})
+    executable = engine.prepare(built, options=EngineOptions(time_limit_seconds=0.2))
     with pytest.raises(DiagnosticError) as error:
         executable.run({"flag": np.array(True)})
     assert error.value.diagnostics[0].code is RUN_LIMIT_EXCEEDED
@@ -112,8 +112,8 @@ def test_mutable_globals_keep_their_contents_until_they_get_an_empty_state(engin
     total = block.append(core.Add(load.results[0], x))
     block.append(ml_program.GlobalStore.to(start, total.result))
     again = block.append(ml_program.GlobalLoad.of(start))
-    made = program(lambda v: v, {"x": kind})
-    function = made.main
+    built = program(lambda v: v, {"x": kind})
+    function = built.main
     give = function.body.last
     assert give is not None
     content = function.regions[0]
@@ -122,8 +122,8 @@ def test_mutable_globals_keep_their_contents_until_they_get_an_empty_state(engin
     give.operands = (again.results[0],)
     block.append(give)
     content.add(block)
-    made.body.append(start)
-    executable = engine.prepare(made)
+    built.body.append(start)
+    executable = engine.prepare(built)
     one = np.ones(2, np.float32)
     assert executable.run({"x": one})["y0"].tolist() == [11, 21]
     assert executable.run({"x": one})["y0"].tolist() == [12, 22]

@@ -159,23 +159,23 @@ CALLS = (
 
 def _program(text: str) -> Module:
     dialects = Dialects()
-    made = parse_module(text, dialects)
-    assert [str(d) for d in verify(made, dialects)] == []
-    return made
+    result = parse_module(text, dialects)
+    assert [str(d) for d in verify(result, dialects)] == []
+    return result
 
 
 def _results(program: Module, call: Call, engine: str = "numpy", state: cir.State | None = None) -> list[Array]:
     inputs = dict(zip([v.name for v in program.functions[call.function].inputs], call.arrays, strict=True))
-    found = cir.run(program, inputs, function=call.function, engine=engine, state=state)
-    return [np.asarray(v) for v in found.values()]
+    outputs = cir.run(program, inputs, function=call.function, engine=engine, state=state)
+    return [np.asarray(v) for v in outputs.values()]
 
 
 def _assert_as_upstream(source: str, calls: Sequence[Call], engine: str = "numpy") -> None:
     program = _program(source)
     for call, expected in zip(calls, results_of_calls(source, calls), strict=True):
-        for found, array in zip(_results(program, call, engine), expected, strict=True):
-            assert found.dtype == array.dtype
-            assert np.array_equal(found, array), (call.function, found, array)
+        for actual, array in zip(_results(program, call, engine), expected, strict=True):
+            assert actual.dtype == array.dtype
+            assert np.array_equal(actual, array), (call.function, actual, array)
 
 
 @pytest.mark.slow
@@ -238,8 +238,8 @@ def test_blocks_that_branch_anywhere_run_as_compiled_by_llvm() -> None:
     ]
     expected = results_of_calls("\n".join(sources.values()), calls)
     for call, arrays in zip(calls, expected, strict=True):
-        found = _results(_program(sources[call.function]), call)
-        assert [a.tolist() for a in found] == [a.tolist() for a in arrays], sources[call.function]
+        result = _results(_program(sources[call.function]), call)
+        assert [a.tolist() for a in result] == [a.tolist() for a in arrays], sources[call.function]
 
 
 def test_stores_before_a_loop_decides_happen_in_each_round() -> None:
@@ -294,8 +294,8 @@ def test_what_a_program_asserts_ends_the_run_when_it_is_false(engine: str) -> No
     program, state = _program(ASSERTING), cir.State()
     with pytest.raises(cir.DiagnosticError) as refused:
         _results(program, Call("main", [np.ones(3, "f4"), np.ones(4, "f4")]), engine, state)
-    (found,) = refused.value.diagnostics
-    assert (found.code.id, found.message) == ("E0716", "mismatched size for broadcast")
+    (diagnostic,) = refused.value.diagnostics
+    assert (diagnostic.code.id, diagnostic.message) == ("E0716", "mismatched size for broadcast")
     assert state == {}
     assert [a.tolist() for a in _results(program, Call("main", [np.ones(2, "f4")] * 2), engine, state)] == [[2, 2]]
     assert state["count"].tolist() == 1
@@ -303,14 +303,14 @@ def test_what_a_program_asserts_ends_the_run_when_it_is_false(engine: str) -> No
 
 @pytest.mark.parametrize("engine", ["numpy", "reference"])
 def test_branches_within_each_other_without_end_are_refused(engine: str) -> None:
-    for depth, said in ((90, ""), (200, "calls, branches and loops are nested more than 100 deep")):
+    for depth, expected in ((90, ""), (200, "calls, branches and loops are nested more than 100 deep")):
         program = _program(f"func.func @main(%c: i1) -> i1 {{ {'scf.if %c {' * depth}{'}' * depth} return %c : i1 }}")
-        found = ""
+        result = ""
         try:
             assert [a.tolist() for a in _results(program, Call("main", [np.array(True)]), engine)] == [True]
         except cir.DiagnosticError as refused:
-            found = refused.diagnostics[0].message
-        assert found == said
+            result = refused.diagnostics[0].message
+        assert result == expected
 
 
 @pytest.mark.parametrize("engine", ["reference", "numpy"])
@@ -321,9 +321,9 @@ def test_an_operation_that_nothing_defines_is_not_run(engine: str) -> None:
     }"""
     with pytest.raises(cir.DiagnosticError) as caught:
         cir.run(cir.loads(text, format="mlir"), engine=engine)
-    (found,) = caught.value.diagnostics
-    assert (found.code.id, found.message) == ("E0709", "core.outr cannot be run: it is not defined")
-    assert found.help == "`cir check` names the nearest operations; `--dialect FILE.td` defines others"
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code.id, diagnostic.message) == ("E0709", "core.outr cannot be run: it is not defined")
+    assert diagnostic.help == "`cir check` names the nearest operations; `--dialect FILE.td` defines others"
 
 
 def test_conversions_report_that_assertions_are_left_out() -> None:
@@ -364,12 +364,12 @@ def test_a_loop_whose_step_is_not_positive_ends_the_run_where_it_has_rounds(
 ) -> None:
     for text in (_counting(_GIVEN_STEP), _counting(f"arith.constant {step} : i64")):
         module = cir.loads(text, format="mlir")
-        given = {"a": np.array(bounds[0]), "b": np.array(bounds[1]), "s": np.array(step)}
+        inputs = {"a": np.array(bounds[0]), "b": np.array(bounds[1]), "s": np.array(step)}
         if rounds is None:
             with pytest.raises(cir.DiagnosticError, match=r"E0716.*the step has to be positive"):
-                cir.run(module, given, engine=engine)
+                cir.run(module, inputs, engine=engine)
         else:
-            assert cir.run(module, given, engine=engine)["r"] == rounds
+            assert cir.run(module, inputs, engine=engine)["r"] == rounds
 
 
 def test_a_step_without_sign_is_positive_unless_it_is_zero() -> None:
@@ -389,14 +389,14 @@ def test_a_step_without_sign_is_positive_unless_it_is_zero() -> None:
     ],
 )
 def test_a_constant_step_that_is_not_positive_is_reported_before_running(step: str, messages: list[str]) -> None:
-    found = verify(parse_module(_counting(step), Dialects()), Dialects())
-    assert [(d.message, d.is_error) for d in found] == [(m, False) for m in messages]
+    diagnostics = verify(parse_module(_counting(step), Dialects()), Dialects())
+    assert [(d.message, d.is_error) for d in diagnostics] == [(m, False) for m in messages]
 
 
 def test_conversions_say_that_a_step_is_not_checked() -> None:
-    found = Diagnostics()
-    cir.convert(cir.loads(_counting(_GIVEN_STEP), format="mlir"), "onnx", findings=found)
-    assert [d.code.id for d in found] == ["W0601"]
-    found = Diagnostics()
-    cir.convert(cir.loads(_counting("arith.constant 2 : i64"), format="mlir"), "onnx", findings=found)
-    assert list(found) == []
+    diagnostics = Diagnostics()
+    cir.convert(cir.loads(_counting(_GIVEN_STEP), format="mlir"), "onnx", findings=diagnostics)
+    assert [d.code.id for d in diagnostics] == ["W0601"]
+    diagnostics = Diagnostics()
+    cir.convert(cir.loads(_counting("arith.constant 2 : i64"), format="mlir"), "onnx", findings=diagnostics)
+    assert list(diagnostics) == []

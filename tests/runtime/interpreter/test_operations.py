@@ -80,11 +80,11 @@ def test_engines_agree_with_outside_oracle(name: str) -> None:
         if c.expected is None:
             pytest.skip("no oracle")
         expected = c.expected()
-        wanted = [np.asarray(expected)] if isinstance(expected, (np.ndarray, np.generic)) else expected
+        expected_value = [np.asarray(expected)] if isinstance(expected, (np.ndarray, np.generic)) else expected
         for engine in (REFERENCE, NUMPY):
             actual = engine.prepare(module_of(c)).run(c.arrays)
-            assert len(actual) == len(wanted)
-            for array, w in zip(actual.values(), wanted, strict=True):
+            assert len(actual) == len(expected_value)
+            for array, w in zip(actual.values(), expected_value, strict=True):
                 close(array, w)
 
 

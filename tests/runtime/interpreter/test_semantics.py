@@ -36,8 +36,8 @@ def f(*values: float) -> Array:
 def test_softmax_of_a_row_of_minus_infinities_is_nan_and_leaves_other_rows_alone(engine: Engine) -> None:
     inf = np.inf
     x = np.array([[-inf, -inf], [0, -inf], [0, 0]], np.float32)
-    found = run(engine, core.softmax, x=x)
-    np.testing.assert_array_equal(found, np.array([[np.nan, np.nan], [1, 0], [0.5, 0.5]], np.float32))
+    result = run(engine, core.softmax, x=x)
+    np.testing.assert_array_equal(result, np.array([[np.nan, np.nan], [1, 0], [0.5, 0.5]], np.float32))
 
 
 @ENGINES
@@ -94,10 +94,10 @@ def test_empty_results_have_their_shape(engine: Engine) -> None:
 def test_position_outside_of_a_tensor_is_reported_with_its_value(engine: Engine) -> None:
     with pytest.raises(DiagnosticError) as error:
         run(engine, core.gather, x=f(1, 2, 3), p=np.array([0, 3]))
-    (found,) = error.value.diagnostics
-    assert found.code is EXECUTION_FAILED
-    assert "position 3" in found.message
-    assert "size 3" in found.message
+    (diagnostic,) = error.value.diagnostics
+    assert diagnostic.code is EXECUTION_FAILED
+    assert "position 3" in diagnostic.message
+    assert "size 3" in diagnostic.message
 
 
 @ENGINES
@@ -136,13 +136,13 @@ def test_reference_rounds_half_precision_per_operation_and_numpy_at_outputs() ->
 @pytest.mark.parametrize("size", [3, 40_000])
 def test_conversion_to_half_precision_rounds(engine: Engine, size: int) -> None:
     x = np.resize(np.array([2049, 1 + 2**-9, 70_000], np.float32), size)
-    for element, wanted in ((f16, [2048, 1.001953125, np.inf]), (bf16, [2048, 1, 70_144])):
-        found = run(engine, lambda v, e=element: core.cast(core.cast(v, e), f32), x=x)
-        np.testing.assert_array_equal(found, np.resize(np.array(wanted, np.float32), size))
+    for element, expected in ((f16, [2048, 1.001953125, np.inf]), (bf16, [2048, 1, 70_144])):
+        result = run(engine, lambda v, e=element: core.cast(core.cast(v, e), f32), x=x)
+        np.testing.assert_array_equal(result, np.resize(np.array(expected, np.float32), size))
     # From double precision there is one rounding: in single precision this would lie in the middle.
     near = np.full(size, 1 + 2.0**-11 + 2.0**-40)
-    found = run(engine, lambda v: core.cast(core.cast(v, f16), f32), x=near)
-    np.testing.assert_array_equal(found, np.full(size, 1 + 2.0**-10))
+    result = run(engine, lambda v: core.cast(core.cast(v, f16), f32), x=near)
+    np.testing.assert_array_equal(result, np.full(size, 1 + 2.0**-10))
 
 
 def test_half_precision_is_rounded_before_it_becomes_an_integer() -> None:
@@ -156,8 +156,8 @@ def test_value_that_is_not_finite_stays_in_the_windows_that_read_it(engine: Engi
     x[0, 1, 4, 4] = np.inf
     x[0, 2, 0, 8] = np.nan
     weights = core.constant(data_of(f32, (4, 1, 3, 3), [1.0] * 36))
-    found = run(engine, lambda v: core.conv(v, weights, pads=((1, 1), (1, 1)), groups=4), x=x)
+    result = run(engine, lambda v: core.conv(v, weights, pads=((1, 1), (1, 1)), groups=4), x=x)
     expected = np.zeros((1, 4, 9, 9), bool)
     expected[0, 1, 3:6, 3:6] = True
     expected[0, 2, 0:2, 7:9] = True
-    np.testing.assert_array_equal(~np.isfinite(found), expected)
+    np.testing.assert_array_equal(~np.isfinite(result), expected)

@@ -34,8 +34,8 @@ def _model(signature: str, body: str, opset: int = 18) -> ModelProto:
 
 
 def _module(model: ModelProto) -> Module:
-    module, found = loads(model.SerializeToString(), Dialects())
-    assert not found, found
+    module, diagnostics = loads(model.SerializeToString(), Dialects())
+    assert not diagnostics, diagnostics
     return module
 
 
@@ -226,8 +226,8 @@ WHILE = _model(
 
 @ENGINES
 def test_a_loop_without_a_number_of_rounds_ends_when_its_graph_says_so(engine: str) -> None:
-    y, kept = _ready(WHILE, engine).run({"x": np.asarray(0.0, np.float32)}).values()
-    assert_same([y, kept], [np.float32(31), np.asarray([1, 3, 7, 15, 31], np.float32)])
+    y, preserved = _ready(WHILE, engine).run({"x": np.asarray(0.0, np.float32)}).values()
+    assert_same([y, preserved], [np.float32(31), np.asarray([1, 3, 7, 15, 31], np.float32)])
 
 
 SCAN = _model(
@@ -332,8 +332,8 @@ def test_what_is_given_for_a_sequence_must_be_a_list(engine: str) -> None:
 @pytest.mark.parametrize("value", [None, 3.0])
 def test_an_absent_value_is_none(engine: str, value: float | None) -> None:
     model = _model("(optional(float[1]) x) => (bool there)", "there = OptionalHasElement(x)")
-    given: Any = None if value is None else np.asarray([value], np.float32)
-    (there,) = _ready(model, engine).run({"x": given}).values()
+    inputs: Any = None if value is None else np.asarray([value], np.float32)
+    (there,) = _ready(model, engine).run({"x": inputs}).values()
     assert bool(there) is (value is not None)
 
 
@@ -348,13 +348,13 @@ def test_a_second_run_of_small_programs_is_planned() -> None:
     np.testing.assert_array_equal(second, third)
 
 
-def test_values_that_are_no_tensors_are_drawn_and_compared() -> None:
-    found = commonir.compare(_module(PAIRS))
-    assert {v.name for v in found.values} == {"zs", "count"}
-    assert all(v.is_within for v in found.values)
+def test_values_that_are_not_tensors_are_drawn_and_compared() -> None:
+    comparison = commonir.compare(_module(PAIRS))
+    assert {v.name for v in comparison.values} == {"zs", "count"}
+    assert all(v.is_within for v in comparison.values)
 
 
 def test_a_comparison_states_operations_when_they_are_reached() -> None:
     inputs = {"x": _floats(6), "shape": _longs(2, 3), "axes": _longs(1)}
-    found = commonir.compare(_module(COMPUTED_SHAPES), inputs=inputs)
-    assert {"r", "s", "z"} >= {v.name for v in found.values if v.is_within} >= {"z"}
+    comparison = commonir.compare(_module(COMPUTED_SHAPES), inputs=inputs)
+    assert {"r", "s", "z"} >= {v.name for v in comparison.values if v.is_within} >= {"z"}

@@ -52,11 +52,11 @@ def test_scan_in_a_plan_gives_what_its_rounds_give(length: int, backwards: int) 
     for seed in range(3):
         random = np.random.default_rng(seed)
         x, w = random.standard_normal((length, 3)).astype(np.float32), random.standard_normal(3).astype(np.float32)
-        found = executable.run({"x": x, "w": w})
+        result = executable.run({"x": x, "w": w})
         rows = (x * w)[::-1] if backwards else x * w
         sums = np.cumsum(rows, 0, dtype=np.float32)
-        np.testing.assert_allclose(found["last"], sums[-1], rtol=1e-4, atol=1e-5)
-        np.testing.assert_allclose(found["sums"], -(sums[::-1] if backwards else sums), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(result["last"], sums[-1], rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(result["sums"], -(sums[::-1] if backwards else sums), rtol=1e-4, atol=1e-5)
     assert has_loop(executable) == (length == 100)
 
 
@@ -85,17 +85,17 @@ def test_loop_with_a_number_of_rounds_that_is_given_hands_values_on_at_once() ->
         a, b = x, x
         for _ in range(rounds):
             a, b = b, a + b
-        found = executable.run({"n": np.array(rounds), "x": x})
-        assert found["y"].tolist() == a.tolist()
-        assert found["z"].tolist() == b.tolist()
+        result = executable.run({"n": np.array(rounds), "x": x})
+        assert result["y"].tolist() == a.tolist()
+        assert result["z"].tolist() == b.tolist()
 
 
 def test_axes_that_change_from_run_to_run_are_those_that_are_summed() -> None:
     executable = planned(SUMMED)
     x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     for axis in (0, 0, 1, 1, 2, 0, -1, -2, -3, 1, 0, 2):
-        found = executable.run({"x": x, "axes": np.array([axis])})["y"]
-        np.testing.assert_array_equal(found, -x.sum(axis))
+        result = executable.run({"x": x, "axes": np.array([axis])})["y"]
+        np.testing.assert_array_equal(result, -x.sum(axis))
 
 
 def test_plans_for_contents_of_inputs_are_few() -> None:
@@ -130,7 +130,7 @@ DRAWN = """g (float[3] x) => (float[3] a, float[3] b, float[R, 3] c) {
 def test_numbers_in_plans_are_drawn_anew_in_each_run_and_each_round() -> None:
     executable = planned(DRAWN)
     seen = [executable.run({"x": np.zeros(3, np.float32)}) for _ in range(3)]
-    rows = [tuple(row) for found in seen for row in (found["a"], found["b"], *found["c"])]
+    rows = [tuple(row) for inputs in seen for row in (inputs["a"], inputs["b"], *inputs["c"])]
     assert len(set(rows)) == len(rows) == 15
 
 
@@ -146,5 +146,5 @@ def test_size_that_is_left_open_follows_from_the_shape_that_is_given() -> None:
 def test_numbers_from_a_start_to_a_limit_are_those_of_each_run() -> None:
     executable = planned("g (float a, float b, float step) => (float[N] y) { y = Range(a, b, step) }")
     for a, b, step in ((1, 5, 2), (1, 5, 2), (10, 6, -3), (0, 0, 1), (1, 4, 1), (2, 9, 3), (1, 5, 2)):
-        given = {name: np.array(v, np.float32) for name, v in (("a", a), ("b", b), ("step", step))}
-        np.testing.assert_array_equal(executable.run(given)["y"], np.arange(a, b, step, dtype=np.float32))
+        inputs = {name: np.array(v, np.float32) for name, v in (("a", a), ("b", b), ("step", step))}
+        np.testing.assert_array_equal(executable.run(inputs)["y"], np.arange(a, b, step, dtype=np.float32))

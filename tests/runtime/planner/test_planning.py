@@ -33,10 +33,10 @@ def projected(weight: Array, element: ElementType, rows: int) -> tuple[Array, Ar
     )
     x = np.random.default_rng(1).standard_normal((rows, weight.shape[1])).astype(weight.dtype)
     tracemalloc.start()
-    found = ENGINE.prepare(m).run({"x": x})["y0"]
+    result = ENGINE.prepare(m).run({"x": x})["y0"]
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    return found, x.astype(np.float64) @ weight.astype(np.float64).T, peak_bytes
+    return result, x.astype(np.float64) @ weight.astype(np.float64).T, peak_bytes
 
 
 def weight_of(dtype: type, *shape: int) -> Array:
@@ -45,16 +45,16 @@ def weight_of(dtype: type, *shape: int) -> Array:
 
 def test_weight_in_single_precision_is_multiplied_where_it_lies() -> None:
     weight = weight_of(np.float32, 2048, 1024)
-    found, expected, peak_bytes = projected(weight, f32, 4)
-    np.testing.assert_allclose(found, expected, atol=1e-4)
+    result, expected, peak_bytes = projected(weight, f32, 4)
+    np.testing.assert_allclose(result, expected, atol=1e-4)
     assert peak_bytes < weight.nbytes / 4
 
 
 @pytest.mark.parametrize("rows", [1, 4])
 def test_weight_in_half_precision_is_in_memory_once_after_it_is_widened(rows: int) -> None:
     weight = weight_of(np.float16, 2048, 1024)
-    found, expected, peak_bytes = projected(weight, f16, rows)
-    np.testing.assert_allclose(found, expected, atol=4e-3)
+    result, expected, peak_bytes = projected(weight, f16, rows)
+    np.testing.assert_allclose(result, expected, atol=4e-3)
     assert peak_bytes < 1.25 * 2 * weight.nbytes
 
 
@@ -63,8 +63,8 @@ def test_weight_times_a_vector_is_copied_only_if_its_longer_axis_is_strided(
     shape: tuple[int, int], is_copied: bool
 ) -> None:
     weight = weight_of(np.float32, *shape)
-    found, expected, peak_bytes = projected(weight, f32, 1)
-    np.testing.assert_allclose(found, expected, atol=1e-4)
+    result, expected, peak_bytes = projected(weight, f32, 1)
+    np.testing.assert_allclose(result, expected, atol=1e-4)
     assert (peak_bytes > weight.nbytes) == is_copied
     assert peak_bytes < 1.25 * weight.nbytes
 
@@ -92,8 +92,8 @@ def test_depthwise_convolution_is_that_of_its_definition(
     x = r.standard_normal((batch, 5, *size)).astype(np.float32)
     w = r.standard_normal((5, 1, *filter_size)).astype(np.float32)
 
-    def build(v: Value, *given: Value) -> Value:
-        weight = constant(w) if is_constant else given[0]
+    def build(v: Value, *inputs: Value) -> Value:
+        weight = constant(w) if is_constant else inputs[0]
         return core.relu(
             core.conv(v, weight, strides=(stride,) * 2, dilations=(dilation,) * 2, pads=((1, 1),) * 2, groups=5)
         )
@@ -101,8 +101,8 @@ def test_depthwise_convolution_is_that_of_its_definition(
     arrays = {"x": x} if is_constant else {"x": x, "w": w}
     executable = ENGINE.prepare(program(build, {n: TensorType(f32, a.shape) for n, a in arrays.items()}))
     for _ in range(2):  # the second run finds what the first left in its buffers
-        found = executable.run(arrays)["y0"]
-        np.testing.assert_allclose(found, np.maximum(depthwise(x, w, stride, dilation), 0), atol=1e-5)
+        result = executable.run(arrays)["y0"]
+        np.testing.assert_allclose(result, np.maximum(depthwise(x, w, stride, dilation), 0), atol=1e-5)
     assert not executable.explain().fallbacks
 
 
@@ -125,11 +125,11 @@ def test_numbers_of_a_chain_are_joined_only_within_their_range(
             v = core.add(v, constant(np.full(6, c, np.float32)))
         return core.maximum(v, constant(np.full(6, -np.inf, np.float32)))
 
-    found = ENGINE.prepare(program(chain, {"x": tensor(f32, 6)})).run({"x": x})["y0"]
+    result = ENGINE.prepare(program(chain, {"x": tensor(f32, 6)})).run({"x": x})["y0"]
     expected = -x
     with np.errstate(all="ignore"):
         for c in factors:
             expected = expected / np.float32(c) if divides else expected * np.float32(c)
         for c in summands:
             expected = expected + np.float32(c)
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(result, expected, rtol=1e-6)

@@ -29,8 +29,8 @@ def test_every_run_gives_what_its_own_inputs_say() -> None:
 
 def test_outputs_stay_as_they_are_when_it_runs_again() -> None:
     executable = prepared(STATIC)
-    found = [executable.run({"x": np.array([n, 1], np.float32)})["y"] for n in range(DIRECT_RUNS + 5)]
-    assert [y[0] for y in found] == [2 * n for n in range(DIRECT_RUNS + 5)]
+    result = [executable.run({"x": np.array([n, 1], np.float32)})["y"] for n in range(DIRECT_RUNS + 5)]
+    assert [y[0] for y in result] == [2 * n for n in range(DIRECT_RUNS + 5)]
 
 
 def test_an_array_that_its_owner_writes_into_is_read_again() -> None:
@@ -96,8 +96,8 @@ def test_one_array_for_two_operands_is_not_taken_for_one_operand() -> None:
     executable = prepared("g (float[3] x, float[3] z) => (float[3] y) { y = Sub(x, z) }")
     x, z = np.array([5, 6, 7], np.float32), np.array([1, 2, 3], np.float32)
     for n in range(RUNS):
-        given = {"x": x, "z": x if n < RUNS // 2 else z}
-        np.testing.assert_array_equal(executable.run(given)["y"], [0, 0, 0] if n < RUNS // 2 else [4, 4, 4])
+        inputs = {"x": x, "z": x if n < RUNS // 2 else z}
+        np.testing.assert_array_equal(executable.run(inputs)["y"], [0, 0, 0] if n < RUNS // 2 else [4, 4, 4])
 
 
 POOLED = (
@@ -126,8 +126,8 @@ def test_kernels_give_the_same_in_every_run(graph: str, expected: object, lies_a
     assert callable(expected)
     for n in range(RUNS):
         x = np.arange(6, dtype=np.float32).reshape(2, 3) * (n + 1)
-        given = np.asfortranarray(x) if lies_across and n % 2 else x
-        np.testing.assert_array_equal(executable.run({"x": given})["y"], expected(x))
+        inputs = np.asfortranarray(x) if lies_across and n % 2 else x
+        np.testing.assert_array_equal(executable.run({"x": inputs})["y"], expected(x))
 
 
 def test_loops_of_few_and_many_rounds_alternate() -> None:
@@ -137,8 +137,8 @@ def test_loops_of_few_and_many_rounds_alternate() -> None:
         " { a2 = Identity(a) o = Constant<value_floats = [1.0]>() t = Add(s, o) }> }"
     )
     for rounds in (0, 3, 40, 2, 300, 1, 0, 5):
-        found = executable.run({"n": np.array(rounds), "x": np.array([1], np.float32)})["y"]
-        np.testing.assert_array_equal(found, [1 + rounds])
+        result = executable.run({"n": np.array(rounds), "x": np.array([1], np.float32)})["y"]
+        np.testing.assert_array_equal(result, [1 + rounds])
 
 
 def test_small_operations_before_a_large_one_are_recomputed_when_it_is_planned() -> None:
@@ -164,9 +164,9 @@ def test_positions_and_elements_are_read_again_in_every_run() -> None:
     rows = np.array([[0, 1, 2], [3, 3, 0]])
     for _ in range(DIRECT_RUNS + 5):
         x, at = random.standard_normal((4, 3)).astype(np.float32), random.integers(-4, 4, (2, 2))
-        found = executable.run({"x": x, "at": at})
-        np.testing.assert_array_equal(found["y"], x[at])
-        np.testing.assert_array_equal(found["z"], np.take_along_axis(-x, rows, 0))
+        result = executable.run({"x": x, "at": at})
+        np.testing.assert_array_equal(result["y"], x[at])
+        np.testing.assert_array_equal(result["z"], np.take_along_axis(-x, rows, 0))
 
 
 def test_position_outside_is_reported_in_any_run() -> None:
@@ -187,8 +187,8 @@ def test_positions_that_are_computed_are_read_again_in_every_run() -> None:
     for _ in range(DIRECT_RUNS + 5):
         x, at = random.standard_normal((1, 1, 4, 4)).astype(np.float32), random.integers(0, 4, (1, 2, 2, 2))
         grid = (at / 1.5 - 1).astype(np.float32)
-        found = executable.run({"x": x, "grid": grid})["y"]
-        np.testing.assert_array_equal(found[0, 0], x[0, 0, at[0, ..., 1], at[0, ..., 0]])
+        result = executable.run({"x": x, "grid": grid})["y"]
+        np.testing.assert_array_equal(result[0, 0], x[0, 0, at[0, ..., 1], at[0, ..., 0]])
 
 
 COMPRESSED = """
@@ -209,9 +209,9 @@ def test_sizes_known_when_running_are_reported_in_every_run() -> None:
         # The owner writes into the same array.
         s[0] = n
         mask = np.array(taken[n // 3 % len(taken)], bool)
-        found = executable.run({"x": x, "c": mask, "s": s})
-        np.testing.assert_array_equal(found["z"], 2 * n * x[mask])
-        np.testing.assert_array_equal(found["n"], [mask.sum()])
+        result = executable.run({"x": x, "c": mask, "s": s})
+        np.testing.assert_array_equal(result["z"], 2 * n * x[mask])
+        np.testing.assert_array_equal(result["n"], [mask.sum()])
 
 
 def test_contents_that_decide_what_is_done_are_read_in_every_run() -> None:
@@ -235,8 +235,8 @@ def test_lists_are_read_again_in_every_run() -> None:
     members: list[np.ndarray] = []
     for n in range(DIRECT_RUNS + 20):
         x = np.full(n // 3 % 2 + 1, n, np.float32)
-        found = executable.run({"l": list(members), "x": x})["m"]  # type: ignore[dict-item]
-        assert [v.tolist() for v in found] == [*[v.tolist() for v in members], x.tolist()]
+        result = executable.run({"l": list(members), "x": x})["m"]  # type: ignore[dict-item]
+        assert [v.tolist() for v in result] == [*[v.tolist() for v in members], x.tolist()]
         members = [np.full(n % 3, n, np.float32) for _ in range(n // 2 % 3)]
 
 
@@ -255,7 +255,7 @@ def test_lists_that_do_not_fit_are_refused_after_others_that_do(wrong: object) -
 def test_lists_that_are_given_stay_as_they_are() -> None:
     executable = prepared(LISTS)
     x = np.array([1, 2], np.float32)
-    given = [x, x + 1]
+    inputs = [x, x + 1]
     for _ in range(DIRECT_RUNS + 5):
-        executable.run({"l": given, "x": x})  # type: ignore[dict-item]
-        assert [v.tolist() for v in given] == [[1, 2], [2, 3]]
+        executable.run({"l": inputs, "x": x})  # type: ignore[dict-item]
+        assert [v.tolist() for v in inputs] == [[1, 2], [2, 3]]

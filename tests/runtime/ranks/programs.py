@@ -55,14 +55,14 @@ def all_reduced(tensors: Sequence[Array]) -> list[Array]:
     return out
 
 
-def all_reduce_program(world: int, held: str = "4xf32") -> str:
-    line = f"%y = core.all_reduce %x : tensor<{held}>"
-    return program([[line]] * world, held)
+def all_reduce_program(world: int, element: str = "4xf32") -> str:
+    line = f"%y = core.all_reduce %x : tensor<{element}>"
+    return program([[line]] * world, element)
 
 
-def ring_program(world: int, held: str = "4xf32") -> str:
+def ring_program(world: int, element: str = "4xf32") -> str:
     """An all-reduce as it is expanded."""
-    return program([ring(rank, world, "%x", "%y", 0, held) for rank in range(world)], held)
+    return program([ring(rank, world, "%x", "%y", 0, element) for rank in range(world)], element)
 
 
 def pipeline_program(world: int, rounds: int = 3) -> str:

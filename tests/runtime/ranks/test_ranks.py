@@ -47,10 +47,10 @@ def refused(text: str, **options: object) -> list[Diagnostic]:
 @pytest.mark.parametrize("world", [2, 4, 8])
 def test_ring_gives_the_sums_of_each_rank_in_its_order(world: int, engine: str) -> None:
     tensors = drawn(world)
-    found = cir.run(parsed(ring_program(world)), given(tensors), engine=engine)
-    assert list(found) == [f"rank{n}.y" for n in range(world)]
-    for n, wanted in enumerate(all_reduced(tensors)):
-        np.testing.assert_array_equal(found[f"rank{n}.y"], wanted, strict=True)
+    outputs = cir.run(parsed(ring_program(world)), given(tensors), engine=engine)
+    assert list(outputs) == [f"rank{n}.y" for n in range(world)]
+    for n, expected in enumerate(all_reduced(tensors)):
+        np.testing.assert_array_equal(outputs[f"rank{n}.y"], expected, strict=True)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -60,9 +60,9 @@ def test_all_reduce_has_the_bits_of_sums_in_ring_order_rounded_after_each(
     world: int, element: str, engine: str
 ) -> None:
     tensors = drawn(world, (3, 5), DTYPES[element])
-    found = cir.run(parsed(all_reduce_program(world, f"3x5x{element}")), given(tensors), engine=engine)
-    for n, wanted in enumerate(all_reduced(tensors)):
-        np.testing.assert_array_equal(found[f"rank{n}.y"], wanted, strict=True)
+    outputs = cir.run(parsed(all_reduce_program(world, f"3x5x{element}")), given(tensors), engine=engine)
+    for n, expected in enumerate(all_reduced(tensors)):
+        np.testing.assert_array_equal(outputs[f"rank{n}.y"], expected, strict=True)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -76,17 +76,17 @@ def test_all_reduce_has_the_bits_of_the_expanded_ring(engine: str) -> None:
 
 def test_integers_wrap_around_in_an_all_reduce() -> None:
     text = all_reduce_program(2, "2xi8")
-    found = cir.run(parsed(text), {"x": np.array([100, -100], np.int8)})
-    np.testing.assert_array_equal(found["rank1.y"], np.array([-56, 56], np.int8), strict=True)
+    outputs = cir.run(parsed(text), {"x": np.array([100, -100], np.int8)})
+    np.testing.assert_array_equal(outputs["rank1.y"], np.array([-56, 56], np.int8), strict=True)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("world", [2, 3, 5])
-def test_pipeline_hands_on_what_each_rank_adds(world: int, engine: str) -> None:
+def test_pipeline_passes_on_what_each_rank_adds(world: int, engine: str) -> None:
     tensors = drawn(world)
-    found = cir.run(parsed(pipeline_program(world)), given(tensors), engine=engine)
-    for n, wanted in enumerate(pipelined(tensors)):
-        np.testing.assert_allclose(np.asarray(found[f"rank{n}.y"], np.float32), wanted, rtol=1e-6)
+    outputs = cir.run(parsed(pipeline_program(world)), given(tensors), engine=engine)
+    for n, expected in enumerate(pipelined(tensors)):
+        np.testing.assert_allclose(np.asarray(outputs[f"rank{n}.y"], np.float32), expected, rtol=1e-6)
 
 
 def test_messages_of_a_tag_come_in_order_and_tags_in_any() -> None:
@@ -105,8 +105,8 @@ def test_messages_of_a_tag_come_in_order_and_tags_in_any() -> None:
         "%y = core.sub %abc, %d : tensor<4xf32>",
     ]
     x = np.array([1, 2, 3, -1], np.float32)
-    found = cir.run(parsed(program([first, second])), {"x": x})
-    np.testing.assert_array_equal(found["rank1.y"], (4 * x - x) * (2 * x) - 3 * x)
+    outputs = cir.run(parsed(program([first, second])), {"x": x})
+    np.testing.assert_array_equal(outputs["rank1.y"], (4 * x - x) * (2 * x) - 3 * x)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -121,8 +121,8 @@ def test_what_is_sent_in_half_precision_is_rounded_to_it(engine: str) -> None:
     )
     x = np.array([45.28], np.float16)
     square = (x.astype(np.float32) ** 2).astype(np.float16)
-    found = cir.run(parsed(text), {"x": x}, engine=engine)
-    np.testing.assert_array_equal(found["rank1.y"], square - x, strict=True)
+    outputs = cir.run(parsed(text), {"x": x}, engine=engine)
+    np.testing.assert_array_equal(outputs["rank1.y"], square - x, strict=True)
 
 
 def test_what_is_sent_is_the_tensor_at_that_time() -> None:
@@ -149,33 +149,33 @@ def test_ranks_communicate_within_loops() -> None:
         ]
 
     tensors = drawn(2)
-    found = cir.run(parsed(program([lines(0), lines(1)])), given(tensors))
+    outputs = cir.run(parsed(program([lines(0), lines(1)])), given(tensors))
     a, b = tensors
     for _ in range(5):
         a, b = a - b, b + a
     # Sums and differences in single precision have one result only.
-    np.testing.assert_array_equal(found["rank0.y"], a, strict=True)
-    np.testing.assert_array_equal(found["rank1.y"], b, strict=True)
+    np.testing.assert_array_equal(outputs["rank0.y"], a, strict=True)
+    np.testing.assert_array_equal(outputs["rank1.y"], b, strict=True)
 
 
 def test_barrier_is_passed_by_all_ranks_together() -> None:
     lines = ["core.barrier", "%a = core.all_reduce %x : tensor<4xf32>", "core.barrier", "core.barrier"]
     text = program([[*lines, "%y = core.add %a, %x : tensor<4xf32>"]] * 3)
-    found = cir.run(parsed(text), {"x": np.ones(4, np.float32)})
-    np.testing.assert_array_equal(found["rank2.y"], np.full(4, 4, np.float32))
+    outputs = cir.run(parsed(text), {"x": np.ones(4, np.float32)})
+    np.testing.assert_array_equal(outputs["rank2.y"], np.full(4, 4, np.float32))
 
 
 def test_program_runs_many_times() -> None:
     prepared = cir.prepare(parsed(all_reduce_program(3)))
     for n in range(3):
-        found = prepared.run({f"rank{r}.x": np.full(4, n + r, np.float32) for r in range(3)})
-        np.testing.assert_array_equal(found["rank1.y"], np.full(4, 3 * n + 3, np.float32))
+        result = prepared.run({f"rank{r}.x": np.full(4, n + r, np.float32) for r in range(3)})
+        np.testing.assert_array_equal(result["rank1.y"], np.full(4, 3 * n + 3, np.float32))
 
 
 def test_steps_give_each_rank_its_parts() -> None:
     x = np.arange(8, dtype=np.float32).reshape(2, 4)
-    found = cir.run_steps(parsed(all_reduce_program(2)), {"rank0.x": x, "rank1.x": x[0]}, steps=2)
-    np.testing.assert_array_equal(found.outputs["rank0.y"], [x[0] + x[0], x[1] + x[0]])
+    result = cir.run_steps(parsed(all_reduce_program(2)), {"rank0.x": x, "rank1.x": x[0]}, steps=2)
+    np.testing.assert_array_equal(result.outputs["rank0.y"], [x[0] + x[0], x[1] + x[0]])
 
 
 def test_each_rank_keeps_states_of_its_own() -> None:
@@ -190,8 +190,8 @@ def test_each_rank_keeps_states_of_its_own() -> None:
     prepared = cir.prepare(parsed(text), state=state)
     one = np.ones(4, np.float32)
     prepared.run({"rank0.x": one, "rank1.x": 2 * one})
-    found = prepared.run({"rank0.x": one, "rank1.x": 2 * one})
-    assert (found["rank0.y"][0], found["rank1.y"][0]) == (2.0, 4.0)
+    result = prepared.run({"rank0.x": one, "rank1.x": 2 * one})
+    assert (result["rank0.y"][0], result["rank1.y"][0]) == (2.0, 4.0)
     assert {name: x[0] for name, x in state.items()} == {"rank0.sum": 2.0, "rank1.sum": 4.0}
     with pytest.raises(DiagnosticError, match=r"no rank has the state 'rank2\.sum'"):
         cir.prepare(parsed(text), state=cir.State({"rank2.sum": one}))
@@ -201,10 +201,10 @@ def test_each_rank_keeps_states_of_its_own() -> None:
 
 
 def test_deadlock_of_two_ranks_names_both_and_the_circle() -> None:
-    (found,) = refused(deadlock_program(2))
-    assert found.code.id == "E0717"
-    assert found.message == "ranks 0 and 1 wait for each other, and none can go on"
-    assert found.notes == (
+    (diagnostic,) = refused(deadlock_program(2))
+    assert diagnostic.code.id == "E0717"
+    assert diagnostic.message == "ranks 0 and 1 wait for each other, and none can go on"
+    assert diagnostic.notes == (
         "rank 0 waits for rank 1, tag 7: core.recv at rank0.operations[0] 'r'",
         "rank 1 waits for rank 0, tag 7: core.recv at rank1.operations[0] 'r'",
         "cycle: rank 0 -> rank 1 -> rank 0",
@@ -213,24 +213,24 @@ def test_deadlock_of_two_ranks_names_both_and_the_circle() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_deadlock_of_three_ranks_names_the_circle(engine: str) -> None:
-    (found,) = refused(deadlock_program(3), engine=engine)
-    assert found.message == "ranks 0, 1 and 2 wait for each other, and none can go on"
-    assert found.notes[-1] == "cycle: rank 0 -> rank 1 -> rank 2 -> rank 0"
+    (diagnostic,) = refused(deadlock_program(3), engine=engine)
+    assert diagnostic.message == "ranks 0, 1 and 2 wait for each other, and none can go on"
+    assert diagnostic.notes[-1] == "cycle: rank 0 -> rank 1 -> rank 2 -> rank 0"
 
 
 def test_rank_outside_of_a_cycle_is_reported_and_not_in_it() -> None:
     waits = [recv("%y", 1, 3)]
     bodies = [waits, [recv("%y", 2, 3)], [recv("%y", 1, 4)]]
-    (found,) = refused(program(bodies))
-    assert found.message == "ranks 1 and 2 wait for each other, and none can go on"
-    assert found.notes[0].startswith("rank 0 waits for rank 1, tag 3")
+    (diagnostic,) = refused(program(bodies))
+    assert diagnostic.message == "ranks 1 and 2 wait for each other, and none can go on"
+    assert diagnostic.notes[0].startswith("rank 0 waits for rank 1, tag 3")
 
 
 def test_waiting_for_a_rank_that_has_ended_reports_what_was_sent_instead() -> None:
     bodies = [[send("%x", 1, 1), "%y = core.add %x, %x : tensor<4xf32>"], [recv("%y", 0, 2)]]
-    (found,) = refused(program(bodies))
-    assert found.message == "rank 1 waits for what never comes"
-    assert found.notes == (
+    (diagnostic,) = refused(program(bodies))
+    assert diagnostic.message == "rank 1 waits for what never comes"
+    assert diagnostic.notes == (
         "rank 1 waits for rank 0, tag 2, which has ended: core.recv at rank1.operations[0] 'y'",
         "sent, and not received: rank 0 to rank 1, tag 1",
     )
@@ -238,16 +238,17 @@ def test_waiting_for_a_rank_that_has_ended_reports_what_was_sent_instead() -> No
 
 def test_barrier_that_a_rank_does_not_reach_is_reported() -> None:
     together = ["core.barrier", "%y = core.add %x, %x : tensor<4xf32>"]
-    (found,) = refused(program([together, together[1:], together]))
-    assert found.code.id == "E0717"
+    (diagnostic,) = refused(program([together, together[1:], together]))
+    assert diagnostic.code.id == "E0717"
     assert (
-        found.notes[0] == "rank 0 waits for rank 1, which has ended: core.barrier at rank0.operations[0] core.barrier"
+        diagnostic.notes[0]
+        == "rank 0 waits for rank 1, which has ended: core.barrier at rank0.operations[0] core.barrier"
     )
 
 
 def test_rank_that_waits_for_itself_is_reported() -> None:
-    (found,) = refused(program([[recv("%y", 0, 0)], ["%y = core.add %x, %x : tensor<4xf32>"]]))
-    assert found.notes[-1] == "cycle: rank 0 -> rank 0"
+    (diagnostic,) = refused(program([[recv("%y", 0, 0)], ["%y = core.add %x, %x : tensor<4xf32>"]]))
+    assert diagnostic.notes[-1] == "cycle: rank 0 -> rank 0"
 
 
 def test_rank_that_fails_ends_all_with_its_finding() -> None:
@@ -256,27 +257,27 @@ def test_rank_that_fails_ends_all_with_its_finding() -> None:
         'cf.assert %no, "it does not hold"',
         "%y = core.all_reduce %x : tensor<4xf32>",
     ]
-    (found,) = refused(program([["%y = core.all_reduce %x : tensor<4xf32>"], fails, fails[2:]]))
-    assert (found.code.id, found.message) == ("E0716", "it does not hold")
-    assert found.where.startswith("rank1.")
+    (diagnostic,) = refused(program([["%y = core.all_reduce %x : tensor<4xf32>"], fails, fails[2:]]))
+    assert (diagnostic.code.id, diagnostic.message) == ("E0716", "it does not hold")
+    assert diagnostic.where.startswith("rank1.")
 
 
 def test_message_of_another_shape_is_refused() -> None:
     bodies = [[send("%x", 1, 0), "%y = core.add %x, %x : tensor<4xf32>"], [recv("%y", 0, 0), recv("%z", 0, 0, "2xf32")]]
     bodies[0].append(send("%x", 1, 0))
-    (found,) = refused(program(bodies))
-    assert found.code.id == "E0708"
-    assert found.message == "core.recv: expected tensor<2xf32> from rank 0, tag 0, was sent tensor<4xf32>"
+    (diagnostic,) = refused(program(bodies))
+    assert diagnostic.code.id == "E0708"
+    assert diagnostic.message == "core.recv: expected tensor<2xf32> from rank 0, tag 0, was sent tensor<4xf32>"
 
 
 @pytest.mark.slow
 def test_time_limit_ends_all_and_reports_who_waits() -> None:
     before = time.monotonic()
     text = program([["%y = core.all_reduce %x : tensor<4xf32>"], [*FOREVER, "%y = core.all_reduce %x : tensor<4xf32>"]])
-    (found,) = refused(text, options=EngineOptions(time_limit_seconds=1))
+    (diagnostic,) = refused(text, options=EngineOptions(time_limit_seconds=1))
     assert time.monotonic() - before < 20
-    assert found.code.id == "E0711"
-    assert found.notes == (
+    assert diagnostic.code.id == "E0711"
+    assert diagnostic.notes == (
         "rank 0 waits for rank 1, an all-reduce: core.all_reduce at rank0.operations[0] 'y'",
         "rank 1 computes",
     )
@@ -302,8 +303,8 @@ def test_interrupt_ends_at_once_and_reports_who_waits() -> None:
 
 
 def test_input_of_one_rank_goes_before_that_of_all() -> None:
-    found = cir.run(parsed(all_reduce_program(2)), {"x": np.zeros(4, np.float32), "rank1.x": np.ones(4, np.float32)})
-    np.testing.assert_array_equal(found["rank0.y"], np.ones(4, np.float32))
+    outputs = cir.run(parsed(all_reduce_program(2)), {"x": np.zeros(4, np.float32), "rank1.x": np.ones(4, np.float32)})
+    np.testing.assert_array_equal(outputs["rank0.y"], np.ones(4, np.float32))
 
 
 def test_random_inputs_of_one_name_and_type_are_the_same_on_all_ranks() -> None:
@@ -313,44 +314,44 @@ def test_random_inputs_of_one_name_and_type_are_the_same_on_all_ranks() -> None:
 
 
 def test_unknown_input_is_refused_with_the_nearest_name() -> None:
-    (found,) = refused(all_reduce_program(2), inputs={"rank0.y": np.zeros(4, np.float32)})
-    assert (found.code.id, found.message) == ("E0702", "no rank has the input 'rank0.y'")
-    assert found.help == "did you mean 'rank0.x' or 'rank1.x'?"
+    (diagnostic,) = refused(all_reduce_program(2), inputs={"rank0.y": np.zeros(4, np.float32)})
+    assert (diagnostic.code.id, diagnostic.message) == ("E0702", "no rank has the input 'rank0.y'")
+    assert diagnostic.help == "did you mean 'rank0.x' or 'rank1.x'?"
 
 
 def test_missing_rank_is_refused() -> None:
     text = all_reduce_program(2).replace("core.world_size = 2", "core.world_size = 4")
-    (found,) = refused(text)
-    assert found.code.id == "E0709"
-    assert found.message == "the program has 4 ranks, but ranks 2, 3 are missing"
+    (diagnostic,) = refused(text)
+    assert diagnostic.code.id == "E0709"
+    assert diagnostic.message == "the program has 4 ranks, but ranks 2, 3 are missing"
 
 
 def test_function_of_one_rank_is_not_run_alone() -> None:
-    (found,) = refused(all_reduce_program(2), function="rank1")
-    assert found.code.id == "E0709"
+    (diagnostic,) = refused(all_reduce_program(2), function="rank1")
+    assert diagnostic.code.id == "E0709"
 
 
-def test_peer_that_is_no_rank_is_refused() -> None:
-    (found,) = refused(program([[send("%x", 2, 0), recv("%y", 1, 0)], [send("%x", 0, 0), recv("%y", 0, 0)]]))
-    assert found.message == "core.send: there is no rank 2: the program has 2"
+def test_receiver_that_is_not_a_rank_is_refused() -> None:
+    (diagnostic,) = refused(program([[send("%x", 2, 0), recv("%y", 1, 0)], [send("%x", 0, 0), recv("%y", 0, 0)]]))
+    assert diagnostic.message == "core.send: there is no rank 2: the program has 2"
 
 
 def test_engine_without_ranks_refuses() -> None:
-    (found,) = refused(all_reduce_program(2), engine="onnxruntime")
-    assert found.message == "the engine 'onnxruntime' cannot run programs of several ranks"
+    (diagnostic,) = refused(all_reduce_program(2), engine="onnxruntime")
+    assert diagnostic.message == "the engine 'onnxruntime' cannot run programs of several ranks"
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_program_of_one_rank_has_plain_names_and_nobody_to_wait_for(engine: str) -> None:
     text = program([["core.barrier", "%y = core.all_reduce %x : tensor<4xf32>"]])
-    found = cir.run(parsed(text), {"x": np.ones(4, np.float32)}, engine=engine)
-    np.testing.assert_array_equal(found["y"], np.ones(4, np.float32))
+    outputs = cir.run(parsed(text), {"x": np.ones(4, np.float32)}, engine=engine)
+    np.testing.assert_array_equal(outputs["y"], np.ones(4, np.float32))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_receive_in_a_program_that_runs_as_one_is_refused(engine: str) -> None:
-    (found,) = refused(program([[recv("%y", 0, 0)]]), engine=engine)
-    assert found.code.id == "E0709"
+    (diagnostic,) = refused(program([[recv("%y", 0, 0)]]), engine=engine)
+    assert diagnostic.code.id == "E0709"
 
 
 # -- passes leave what communicates where it is
@@ -378,8 +379,8 @@ def test_pass_neither_moves_nor_merges_nor_removes_what_communicates(name: str) 
 
 def communicating(module: cir.Module, rank: int) -> list[str]:
     """The operations of a rank that communicate, in order."""
-    found = module.functions[f"rank{rank}"].walk()
-    return [op.name for op in found if isinstance(op, Op) and op.has_trait(traits.Communicates)]
+    result = module.functions[f"rank{rank}"].walk()
+    return [op.name for op in result if isinstance(op, Op) and op.has_trait(traits.Communicates)]
 
 
 def test_lowering_keeps_which_rank_a_function_is() -> None:
@@ -393,19 +394,19 @@ def test_lowering_keeps_which_rank_a_function_is() -> None:
 
 
 def test_engines_are_compared_by_the_outputs_of_all_ranks() -> None:
-    found = cir.compare(parsed(all_reduce_program(3, "4xf16")))
-    assert found.is_within
-    assert found.engines == ("reference", "numpy")
-    assert [value.name for value in found.values] == ["rank0.y", "rank1.y", "rank2.y"]
-    assert found.values[0].rtol > 1e-4  # of half precision
+    comparison = cir.compare(parsed(all_reduce_program(3, "4xf16")))
+    assert comparison.is_within
+    assert comparison.engines == ("reference", "numpy")
+    assert [value.name for value in comparison.values] == ["rank0.y", "rank1.y", "rank2.y"]
+    assert comparison.values[0].rtol > 1e-4  # of half precision
 
 
 def test_programs_of_ranks_that_differ_are_reported_by_output() -> None:
     text = pipeline_program(2)
     other = text.replace("core.add %r0, %x", "core.sub %r0, %x")
-    found = cir.compare(parsed(text), parsed(other))
-    assert not found.is_within
-    assert [value.is_within for value in found.values] == [False, False]
+    comparison = cir.compare(parsed(text), parsed(other))
+    assert not comparison.is_within
+    assert [value.is_within for value in comparison.values] == [False, False]
 
 
 def test_program_of_ranks_is_not_compared_with_one_of_other_ranks() -> None:
@@ -415,9 +416,9 @@ def test_program_of_ranks_is_not_compared_with_one_of_other_ranks() -> None:
 
 def test_any_number_of_ranks_may_be_stated_and_only_some_are_listed() -> None:
     text = all_reduce_program(2).replace("core.world_size = 2", "core.world_size = 2147483647")
-    (found,) = refused(text)
+    (diagnostic,) = refused(text)
     missing = "2, 3, 4, 5, 6, 7, 8, 9 and 2147483637 more"
-    assert found.message == f"the program has 2147483647 ranks, but ranks {missing} are missing"
+    assert diagnostic.message == f"the program has 2147483647 ranks, but ranks {missing} are missing"
 
 
 def test_programs_are_not_compared_over_mpi() -> None:
@@ -429,8 +430,8 @@ def test_programs_are_not_compared_over_mpi() -> None:
 def test_all_reduce_of_sizes_known_only_from_inputs(engine: str) -> None:
     text = all_reduce_program(2, "?x2xf32")
     tensors = drawn(2, (3, 2))
-    found = cir.run(parsed(text), given(tensors), engine=engine)
-    np.testing.assert_array_equal(found["rank1.y"], tensors[1] + tensors[0], strict=True)
+    outputs = cir.run(parsed(text), given(tensors), engine=engine)
+    np.testing.assert_array_equal(outputs["rank1.y"], tensors[1] + tensors[0], strict=True)
 
 
 def test_all_reduce_of_other_sizes_on_each_rank_is_refused() -> None:

@@ -26,7 +26,7 @@ def waits(source: int, destination: int, tag: int = 0) -> Wait:
 BARRIER = Wait("core.barrier", "operations[0]")
 
 
-def test_message_on_its_way_is_no_deadlock() -> None:
+def test_message_on_its_way_is_not_a_deadlock() -> None:
     statuses = {
         0: RankStatus(waits(1, 0), {}, {}, 0),
         1: RankStatus(None, {Key(1, 0, 0): 1}, {}, 0),
@@ -39,16 +39,16 @@ def test_message_that_was_taken_before_is_not_on_its_way() -> None:
         0: RankStatus(waits(1, 0), {}, {Key(1, 0, 0): 1}, 0),
         1: RankStatus(None, {Key(1, 0, 0): 1}, {}, 0),
     }
-    found = find_deadlock(statuses, 2)
-    assert found is not None
-    assert found.notes == ("rank 0 waits for rank 1, tag 0, which has ended: core.recv at rank0.operations[0]",)
+    diagnostics = find_deadlock(statuses, 2)
+    assert diagnostics is not None
+    assert diagnostics.notes == ("rank 0 waits for rank 1, tag 0, which has ended: core.recv at rank0.operations[0]",)
 
 
 def test_nothing_follows_before_all_ranks_have_reported() -> None:
     assert find_deadlock({0: RankStatus(waits(1, 0), {}, {}, 0)}, 2) is None
 
 
-def test_barrier_that_all_have_reached_is_no_deadlock() -> None:
+def test_barrier_that_all_have_reached_is_not_a_deadlock() -> None:
     statuses = {0: RankStatus(BARRIER, {}, {}, 1), 1: RankStatus(BARRIER, {}, {}, 1)}
     assert find_deadlock(statuses, 2) is None
     # One has passed it, and waits at the next.
@@ -56,14 +56,14 @@ def test_barrier_that_all_have_reached_is_no_deadlock() -> None:
 
 
 def test_barrier_and_receive_that_wait_for_each_other_are_a_circle() -> None:
-    found = find_deadlock({0: RankStatus(BARRIER, {}, {}, 1), 1: RankStatus(waits(0, 1), {}, {}, 0)}, 2)
-    assert found is not None
-    assert found.notes[-1] == "cycle: rank 0 -> rank 1 -> rank 0"
+    diagnostics = find_deadlock({0: RankStatus(BARRIER, {}, {}, 1), 1: RankStatus(waits(0, 1), {}, {}, 0)}, 2)
+    assert diagnostics is not None
+    assert diagnostics.notes[-1] == "cycle: rank 0 -> rank 1 -> rank 0"
 
 
 def test_cycle_is_found_beside_ranks_that_wait_for_it() -> None:
-    found = {0: waits(1, 0), 1: waits(2, 1), 2: waits(3, 2), 3: waits(2, 3), 4: waits(0, 4)}
-    assert cycle_of(found, 6) == (2, 3)
+    result = {0: waits(1, 0), 1: waits(2, 1), 2: waits(3, 2), 3: waits(2, 3), 4: waits(0, 4)}
+    assert cycle_of(result, 6) == (2, 3)
     assert cycle_of({0: waits(1, 0), 1: waits(2, 1)}, 3) == ()
 
 
@@ -133,10 +133,10 @@ def test_random_messages_end_or_are_reported_as_a_deadlock(bodies: list[list[Ste
     module = parsed(_text(bodies))
     x = np.ones(4, np.float32)
     if _ends(bodies):
-        found = cir.run(module, {"x": x}, engine=engine)
+        outputs = cir.run(module, {"x": x}, engine=engine)
         for rank, body in enumerate(bodies):
             count = 3 + sum(kind == "recv" for kind, _, _ in body)
-            np.testing.assert_array_equal(found[f"rank{rank}.y"], count * x)
+            np.testing.assert_array_equal(outputs[f"rank{rank}.y"], count * x)
         return
     with pytest.raises(DiagnosticError) as error:
         cir.run(module, {"x": x}, engine=engine)

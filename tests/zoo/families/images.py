@@ -47,21 +47,21 @@ def resizing(sheet: Sheet) -> None:
     x, a = sheet.input("x")
     t = as_torch(a)
     for mode in GRIDS:
-        made = mb.resize_bilinear(x=x, target_size_height=7, target_size_width=6, sampling_mode=mode)
-        sheet.out(f"resize_{mode.lower()}", made, resized(a, 7, 6, mode))
-    made = mb.resize_nearest_neighbor(x=x, target_size_height=6, target_size_width=10)
-    sheet.out("resize_nearest", made, functional.interpolate(t, (6, 10), mode="nearest"))
-    made = mb.upsample_nearest_neighbor(x=x, scale_factor_height=2, scale_factor_width=3)
-    sheet.out("upsample_nearest", made, functional.interpolate(t, scale_factor=(2, 3), mode="nearest"))
+        new_op = mb.resize_bilinear(x=x, target_size_height=7, target_size_width=6, sampling_mode=mode)
+        sheet.out(f"resize_{mode.lower()}", new_op, resized(a, 7, 6, mode))
+    new_op = mb.resize_nearest_neighbor(x=x, target_size_height=6, target_size_width=10)
+    sheet.out("resize_nearest", new_op, functional.interpolate(t, (6, 10), mode="nearest"))
+    new_op = mb.upsample_nearest_neighbor(x=x, scale_factor_height=2, scale_factor_width=3)
+    sheet.out("upsample_nearest", new_op, functional.interpolate(t, scale_factor=(2, 3), mode="nearest"))
     for corners in (True, False):
-        made = mb.upsample_bilinear(x=x, scale_factor_height=2, scale_factor_width=3, align_corners=corners)
+        new_op = mb.upsample_bilinear(x=x, scale_factor_height=2, scale_factor_width=3, align_corners=corners)
         expected = functional.interpolate(t, scale_factor=(2, 3), mode="bilinear", align_corners=corners)
-        sheet.out(f"upsample_{'aligned' if corners else 'unaligned'}", made, expected)
+        sheet.out(f"upsample_{'aligned' if corners else 'unaligned'}", new_op, expected)
     if sheet.has_mixed_types:
-        made = mb.resize(
+        new_op = mb.resize(
             x=x, shape=[6, 0], resized_dims=np.uint32(2), interpolation_mode="LINEAR", sampling_mode="UNALIGN_CORNERS"
         )
-        sheet.out("resize_linear", made, interpolated(a, 2, GRIDS["UNALIGN_CORNERS"](a.shape[2], 6)))
+        sheet.out("resize_linear", new_op, interpolated(a, 2, GRIDS["UNALIGN_CORNERS"](a.shape[2], 6)))
 
 
 def crops(sheet: Sheet) -> None:
@@ -70,16 +70,16 @@ def crops(sheet: Sheet) -> None:
     corners = [[0.0, 1.0, 2.0, 3.0], [1.0, 0.0, 3.0, 4.0]]
     if sheet.target is Target.IOS15:
         boxes = np.reshape(corners, (2, 1, 4, 1, 1)).astype(sheet.float)
-        made = mb.crop_resize(x=x, roi=boxes, target_height=3, target_width=3, sampling_mode="ALIGN_CORNERS")
+        new_op = mb.crop_resize(x=x, roi=boxes, target_height=3, target_width=3, sampling_mode="ALIGN_CORNERS")
         expected = [[box(a[0], *corner)] for corner in corners]
     else:
         boxes = np.asarray(corners, sheet.float)
         images = np.zeros(2, np.int32)
-        made = mb.crop_resize(
+        new_op = mb.crop_resize(
             x=x, boxes=boxes, box_indices=images, target_height=3, target_width=3, sampling_mode="ALIGN_CORNERS"
         )
         expected = [box(a[0], *corner) for corner in corners]
-    sheet.out("crop_resize", made, np.asarray(expected))
+    sheet.out("crop_resize", new_op, np.asarray(expected))
 
 
 def box(image: Real, top: float, left: float, bottom: float, right: float) -> Real:
@@ -107,7 +107,7 @@ def sampling(sheet: Sheet) -> None:
         ("bilinear", "symmetric", "reflection", False),
         ("nearest", "border", "border", True),
     ):
-        made = mb.resample(
+        new_op = mb.resample(
             sampling_mode=mode,
             padding_mode=padding,
             coordinates_mode="normalized_minus_one_to_one",
@@ -115,9 +115,9 @@ def sampling(sheet: Sheet) -> None:
             **options,
         )
         expected = torch_sampled(t, g, mode, name, aligned=aligned)
-        sheet.out(f"resample_{mode}_{padding}_{'aligned' if aligned else 'unaligned'}", made, expected)
+        sheet.out(f"resample_{mode}_{padding}_{'aligned' if aligned else 'unaligned'}", new_op, expected)
     theta, m = sheet.input("matrix")
-    made = mb.affine(
+    new_op = mb.affine(
         x=x,
         transform_matrix=theta,
         output_height=4,
@@ -129,21 +129,21 @@ def sampling(sheet: Sheet) -> None:
         align_corners=True,
     )
     places = functional.affine_grid(torch.from_numpy(m.reshape(-1, 2, 3)), [1, a.shape[1], 4, 3], align_corners=True)
-    sheet.out("affine", made, torch_sampled(t, places, "bilinear", "zeros", aligned=True))
+    sheet.out("affine", new_op, torch_sampled(t, places, "bilinear", "zeros", aligned=True))
 
 
 def chosen_boxes(boxes: Real, scores: Real, overlap: float, least: float, most: int) -> list[int]:
     """Return the boxes that are kept, best first: those that overlap no better one that is kept."""
     best = scores.max(1)
-    kept: list[int] = []
+    preserved: list[int] = []
     for n in np.argsort(-best, kind="stable"):
         if (
             best[n] >= least
-            and len(kept) < most
-            and all(intersection_over_union(boxes[n], boxes[m]) <= overlap for m in kept)
+            and len(preserved) < most
+            and all(intersection_over_union(boxes[n], boxes[m]) <= overlap for m in preserved)
         ):
-            kept.append(int(n))
-    return kept
+            preserved.append(int(n))
+    return preserved
 
 
 def intersection_over_union(a: Real, b: Real) -> float:
@@ -166,21 +166,21 @@ def detector(sheet: Sheet) -> None:
     limits = {"iou_threshold": sheet.number(overlap), "max_boxes": most}
     if sheet.has_mixed_types:
         columns = {"boxes": mb.transpose(x=boxes, perm=[0, 2, 1]), "scores": mb.transpose(x=scores, perm=[0, 2, 1])}
-        made = mb.non_maximum_suppression(**columns, **limits)
+        new_op = mb.non_maximum_suppression(**columns, **limits)
         least = 0.0
     else:
-        made = mb.non_maximum_suppression(boxes=boxes, scores=scores, score_threshold=sheet.number(least), **limits)
-    kept = chosen_boxes(boxes_expected, scores_expected, overlap, least, most)
+        new_op = mb.non_maximum_suppression(boxes=boxes, scores=scores, score_threshold=sheet.number(least), **limits)
+    preserved = chosen_boxes(boxes_expected, scores_expected, overlap, least, most)
     order = (0, 2, 1) if sheet.has_mixed_types else (0, 1, 2)
-    found: list[Real] = []
+    results: list[Real] = []
     for array in (boxes_expected, scores_expected):
         filled = np.zeros((1, most, array.shape[1]))
-        filled[0, : len(kept)] = array[kept]
-        found.append(filled.transpose(order))
+        filled[0, : len(preserved)] = array[preserved]
+        results.append(filled.transpose(order))
     indices = np.full((1, most), -1)
-    indices[0, : len(kept)] = kept
-    names = ("boxes", "scores", "indices", "count")[: len(made)]
-    for name, var, expected in zip(names, made, (*found, indices, [len(kept)]), strict=False):
+    indices[0, : len(preserved)] = preserved
+    names = ("boxes", "scores", "indices", "count")[: len(new_op)]
+    for name, var, expected in zip(names, new_op, (*results, indices, [len(preserved)]), strict=False):
         sheet.out(name, var, expected)
 
 

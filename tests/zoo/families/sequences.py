@@ -53,8 +53,8 @@ def recurrent(sheet: Sheet) -> None:
     with torch.no_grad():
         sequence, (last, last_cell) = lstm(t, (first, cell))
         backwards = lstm(t.flip(0), (first, cell))[0]
-    made = mb.lstm(**parts, output_sequence=True)
-    for name, var, expected in zip(("sequence", "h", "c"), made, (sequence, last[0], last_cell[0]), strict=True):
+    new_op = mb.lstm(**parts, output_sequence=True)
+    for name, var, expected in zip(("sequence", "h", "c"), new_op, (sequence, last[0], last_cell[0]), strict=True):
         sheet.out(f"lstm_{name}", var, expected)
     # The sequence of the reverse direction is in processing order.
     sheet.out("lstm_reverse", mb.lstm(**parts, direction="reverse", output_sequence=True)[0], backwards)
@@ -66,9 +66,9 @@ def recurrent(sheet: Sheet) -> None:
     )
     with torch.no_grad():
         sequence, last = rnn(t, first)
-    made = mb.rnn(x=x, initial_h=h, weight_ih=w, weight_hh=r, bias=bias, output_sequence=True)
-    sheet.out("rnn_sequence", made[0], sequence)
-    sheet.out("rnn_h", made[1], last[0])
+    new_op = mb.rnn(x=x, initial_h=h, weight_ih=w, weight_hh=r, bias=bias, output_sequence=True)
+    sheet.out("rnn_sequence", new_op[0], sequence)
+    sheet.out("rnn_h", new_op[1], last[0])
     gru(sheet, x, h, a, b)
 
 
@@ -90,9 +90,9 @@ def gru(
         new = np.tanh(step @ wo.T + (reset * state) @ ro.T + bo)
         state = (1 - update) * new + update * state
         steps.append(state)
-    made = mb.gru(x=x, initial_h=h, weight_ih=w, weight_hh=r, bias=bias, output_sequence=True)
-    sheet.out("gru_sequence", made[0], np.stack(steps))
-    sheet.out("gru_h", made[1], state)
+    new_op = mb.gru(x=x, initial_h=h, weight_ih=w, weight_hh=r, bias=bias, output_sequence=True)
+    sheet.out("gru_sequence", new_op[0], np.stack(steps))
+    sheet.out("gru_h", new_op[1], state)
 
 
 def control(sheet: Sheet) -> None:
@@ -100,12 +100,12 @@ def control(sheet: Sheet) -> None:
     x, a = sheet.input("x")
     limit, n = sheet.scalar("limit")
     total = mb.reduce_sum(x=x)
-    made = mb.cond(
+    new_op = mb.cond(
         pred=mb.greater(x=total, y=sheet.number(0.0)),
         _true_fn=lambda: mb.add(x=x, y=sheet.number(1.0)),
         _false_fn=lambda: mb.mul(x=x, y=sheet.number(2.0)),
     )
-    sheet.out("cond", made, a + 1 if a.sum() > 0 else a * 2)
+    sheet.out("cond", new_op, a + 1 if a.sum() > 0 else a * 2)
 
     def body(value: Var, count: Var) -> tuple[Var, Var]:
         # Every second round adds x, the others double.
@@ -130,16 +130,16 @@ def lists(sheet: Sheet) -> None:
     """Lists written and read, by position and as a whole."""
     x, a = sheet.input("x")
     i, n = sheet.scalar("index")
-    made = mb.make_list(
+    new_op = mb.make_list(
         init_length=3, dynamic_length=False, elem_shape=[4], dtype="fp32" if sheet.float is np.float32 else "fp16"
     )
-    made = mb.list_scatter(ls=made, indices=[0, 1, 2], value=x)
-    made = mb.list_write(ls=made, index=i, value=mb.mul(x=mb.gather(x=x, indices=0, axis=0), y=sheet.number(10.0)))
+    new_op = mb.list_scatter(ls=new_op, indices=[0, 1, 2], value=x)
+    new_op = mb.list_write(ls=new_op, index=i, value=mb.mul(x=mb.gather(x=x, indices=0, axis=0), y=sheet.number(10.0)))
     expected = a.copy()
     expected[n] = 10 * a[0]
-    sheet.out("list_length", mb.list_length(ls=made), 3)
-    sheet.out("list_read", mb.list_read(ls=made, index=i), expected[n])
-    sheet.out("list_gather", mb.list_gather(ls=made, indices=[2, 0, 1]), expected[[2, 0, 1]])
+    sheet.out("list_length", mb.list_length(ls=new_op), 3)
+    sheet.out("list_read", mb.list_read(ls=new_op, index=i), expected[n])
+    sheet.out("list_gather", mb.list_gather(ls=new_op, indices=[2, 0, 1]), expected[[2, 0, 1]])
 
 
 def random(sheet: Sheet) -> None:
@@ -155,10 +155,10 @@ def random(sheet: Sheet) -> None:
             4 / 12**0.5,
         ),
     }
-    for name, (made, mean, spread) in draws.items():
-        average = mb.reduce_mean(x=made)
+    for name, (built, mean, spread) in draws.items():
+        average = mb.reduce_mean(x=built)
         sheet.out(f"{name}_mean", average, mean)
-        centred = mb.sub(x=made, y=average)
+        centred = mb.sub(x=built, y=average)
         sheet.out(f"{name}_spread", mb.sqrt(x=mb.reduce_mean(x=mb.square(x=centred))), spread)
     probabilities = sheet.arrays["x"].astype(np.float64)
     drawn = mb.random_categorical(x=x, mode="probs", size=10000, seed=4)

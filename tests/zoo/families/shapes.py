@@ -48,11 +48,11 @@ def shape(sheet: Sheet) -> None:
         padded(a, "edge"),
     )
     sheet.out("crop", mb.crop(x=x, crop_height=[1, 0], crop_width=[1, 2]), a[:, 1:, 1:2])
-    made = mb.sliding_windows(x=x, axis=2, size=3, stride=1)
-    sheet.out("sliding_windows", made, np.stack([a[:, :, :3], a[:, :, 1:]], 2))
+    new_op = mb.sliding_windows(x=x, axis=2, size=3, stride=1)
+    sheet.out("sliding_windows", new_op, np.stack([a[:, :, :3], a[:, :, 1:]], 2))
     if sheet.target is not Target.IOS15:
-        made = mb.reshape_like(x=x, ref_tensors=[x, x], begins=[1, 0], ends=[3, 1], end_masks=[False, False])
-        sheet.out("reshape_like", made, a.reshape(3, 4, 2))
+        new_op = mb.reshape_like(x=x, ref_tensors=[x, x], begins=[1, 0], ends=[3, 1], end_masks=[False, False])
+        sheet.out("reshape_like", new_op, a.reshape(3, 4, 2))
 
 
 def padded(a: np.ndarray[tuple[int, ...], np.dtype[np.float64]], mode: str) -> object:
@@ -75,14 +75,14 @@ def rearrangement(sheet: Sheet) -> None:
     sheet.out("space_to_depth", mb.space_to_depth(x=x, block_size=2), apart)
     sheet.out("pixel_shuffle", mb.pixel_shuffle(x=x, upscale_factor=2), functional.pixel_shuffle(t, 2))
     if sheet.target is not Target.IOS15:
-        made = mb.pixel_unshuffle(x=x, downscale_factor=np.uint32(2))
-        sheet.out("pixel_unshuffle", made, functional.pixel_unshuffle(t, 2))
+        new_op = mb.pixel_unshuffle(x=x, downscale_factor=np.uint32(2))
+        sheet.out("pixel_unshuffle", new_op, functional.pixel_unshuffle(t, 2))
     wide = np.pad(a, ((0, 0), (0, 0), (1, 1), (0, 0)))
     batches = wide.reshape(n, c, (h + 2) // 2, 2, w // 2, 2).transpose(3, 5, 0, 1, 2, 4)
-    made = mb.space_to_batch(x=x, block_shape=[2, 2], paddings=[[1, 1], [0, 0]])
-    sheet.out("space_to_batch", made, batches.reshape(4 * n, c, (h + 2) // 2, w // 2))
-    made = mb.batch_to_space(x=made, block_shape=[2, 2], crops=[[1, 1], [0, 0]])
-    sheet.out("batch_to_space", made, a)
+    new_op = mb.space_to_batch(x=x, block_shape=[2, 2], paddings=[[1, 1], [0, 0]])
+    sheet.out("space_to_batch", new_op, batches.reshape(4 * n, c, (h + 2) // 2, w // 2))
+    new_op = mb.batch_to_space(x=new_op, block_shape=[2, 2], crops=[[1, 1], [0, 0]])
+    sheet.out("batch_to_space", new_op, a)
 
 
 def slicing(sheet: Sheet) -> None:
@@ -91,7 +91,7 @@ def slicing(sheet: Sheet) -> None:
     sheet.out(
         "slice_by_index", mb.slice_by_index(x=x, begin=[0, 1, 0], end=[2, 3, 4], stride=[1, 1, 2]), a[0:2, 1:3, 0:4:2]
     )
-    made = mb.slice_by_index(
+    new_op = mb.slice_by_index(
         x=x,
         begin=[0, 0, -1],
         end=[0, 2, 0],
@@ -99,16 +99,16 @@ def slicing(sheet: Sheet) -> None:
         begin_mask=[True, False, False],
         end_mask=[True, False, True],
     )
-    sheet.out("slice_masked", made, a[:, 0:2, ::-1])
-    made = mb.slice_by_index(x=x, begin=[1, 0, 0], end=[0, 3, 2], squeeze_mask=[True, False, False])
-    sheet.out("slice_squeezed", made, a[1, 0:3, 0:2])
+    sheet.out("slice_masked", new_op, a[:, 0:2, ::-1])
+    new_op = mb.slice_by_index(x=x, begin=[1, 0, 0], end=[0, 3, 2], squeeze_mask=[True, False, False])
+    sheet.out("slice_squeezed", new_op, a[1, 0:3, 0:2])
     sheet.out("slice_by_size", mb.slice_by_size(x=x, begin=[0, 1, 1], size=[-1, 2, 3]), a[:, 1:3, 1:4])
     if sheet.target is Target.IOS18:
         update, b = sheet.input("update")
         expected = a.copy()
         expected[:, 1:3, ::2] = b
-        made = mb.slice_update(x=x, update=update, begin=[0, 1, 0], end=[2, 3, 4], stride=[1, 1, 2])
-        sheet.out("slice_update", made, expected)
+        new_op = mb.slice_update(x=x, update=update, begin=[0, 1, 0], end=[2, 3, 4], stride=[1, 1, 2])
+        sheet.out("slice_update", new_op, expected)
 
 
 def indexing(sheet: Sheet) -> None:
@@ -123,18 +123,18 @@ def indexing(sheet: Sheet) -> None:
     pairs, p = sheet.integers("pairs")
     sheet.out("gather_nd", mb.gather_nd(x=x, indices=pairs), a[p[:, 0], p[:, 1]])
     if has_batch:
-        made = mb.gather(x=x, indices=along, axis=1, batch_dims=1)
-        sheet.out("gather_batch", made, np.take_along_axis(a, m, 1))
+        new_op = mb.gather(x=x, indices=along, axis=1, batch_dims=1)
+        sheet.out("gather_batch", new_op, np.take_along_axis(a, m, 1))
     for mode, apply in SCATTERS.items():
         expected = a.copy()
         for column, index in enumerate(n):
             expected[:, index] = apply(expected[:, index], b[:, column])
-        made = mb.scatter(data=x, indices=i, updates=u, axis=1, mode=mode)
-        sheet.out(f"scatter_{mode}", made, expected)
+        new_op = mb.scatter(data=x, indices=i, updates=u, axis=1, mode=mode)
+        sheet.out(f"scatter_{mode}", new_op, expected)
     expected = a.copy()
     np.put_along_axis(expected, m, b, 1)
-    made = mb.scatter_along_axis(data=x, indices=along, updates=u, axis=1, mode="update")
-    sheet.out("scatter_along_axis", made, expected)
+    new_op = mb.scatter_along_axis(data=x, indices=along, updates=u, axis=1, mode="update")
+    sheet.out("scatter_along_axis", new_op, expected)
     expected = a.copy()
     expected[p[:, 0], p[:, 1]] += b[:, 0]
     flat = mb.slice_by_index(x=u, begin=[0, 0], end=[0, 0], end_mask=[True, False], squeeze_mask=[False, True])
@@ -175,8 +175,8 @@ def sorting(sheet: Sheet) -> None:
     expected = a.copy()
     for row, length in enumerate(n):
         expected[row, :length] = expected[row, :length][::-1]
-    made = mb.reverse_sequence(x=x, lengths=lengths, seq_axis=1, batch_axis=0)
-    sheet.out("reverse_sequence", made, expected)
+    new_op = mb.reverse_sequence(x=x, lengths=lengths, seq_axis=1, batch_axis=0)
+    sheet.out("reverse_sequence", new_op, expected)
 
 
 def generation(sheet: Sheet) -> None:

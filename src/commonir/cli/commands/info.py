@@ -54,7 +54,9 @@ def _begun(text: str) -> str:
 def write_summary(summary: Summary, title: str, out: Terminal, *, in_detail: bool = False) -> None:
     """Writes a summary as text."""
     out.line(title, Style.STRONG)
-    weights = ", ".join(f"{name} {format_bytes(size)}" for name, size in summary.weight_bytes.items() if size)
+    weights = ", ".join(
+        f"{name} {format_bytes(size_bytes)}" for name, size_bytes in summary.weight_bytes.items() if size_bytes
+    )
     out.pairs(
         [
             ("format", summary.title),

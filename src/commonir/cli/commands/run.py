@@ -117,7 +117,7 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
     with session.progress(f"reading {model}") as progress, api.together(options.engine) as is_reporting:
         program = session.with_externs(session.load(model), options.externs)
         program, function, texts = session.called(program, options.function, inputs)
-        given = session.inputs(program, texts, function=function, seed=options.seed, resize=options.is_resizing)
+        known = session.inputs(program, texts, function=function, seed=options.seed, resize=options.is_resizing)
         dims = parse_dims(options.dims, "--set")
         state = api.State(
             {} if options.state is None else arrays.parse_inputs([f"@{options.state}"], seed=options.seed)
@@ -125,7 +125,7 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
         progress.step(f"running {model}")
         drawn, outputs = api.run_steps(
             program,
-            given,
+            known,
             steps=options.steps,
             engine=options.engine,
             function=function,
@@ -144,7 +144,7 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
         session.findings.extend(
             d.located(file=model) for d in api.shape_mismatches(program, outputs, function=function)
         )
-    return _answer(session, _Ran(program, function, given, drawn, outputs, state), options)
+    return _answer(session, _Ran(program, function, known, drawn, outputs, state), options)
 
 
 class _Ran(NamedTuple):
@@ -163,14 +163,14 @@ def _answer(session: Session, ran: _Ran, options: RunOptions) -> Answer:
     from commonir.base.arrays import flat_values  # noqa: PLC0415  loads numpy
 
     api = session.api
-    program, function, given, drawn, outputs, states = ran
+    program, function, inputs, drawn, outputs, states = ran
     ports = api.output_ports(program, function=function)
     outputs, empty = flat_values(outputs)
     _save(session, options.save, outputs, ports)
     if options.save_state is not None:
         _save_arrays(session, options.save_state, states)
     taken = api.input_ports(program, function=function)
-    is_random = {name: name not in given and not (name in taken and taken[name].is_optional) for name in drawn}
+    is_random = {name: name not in inputs and not (name in taken and taken[name].is_optional) for name in drawn}
     others = flat_values({name: value for name, value in drawn.items() if is_random[name]})[0]
     saved = (("outputs", options.save), ("states", options.save_state))
     result = _Result(

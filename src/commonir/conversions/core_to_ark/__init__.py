@@ -93,8 +93,8 @@ def _report_lost(module: Module, functions: tuple[Function, ...], lost: Diagnost
     for function in functions:
         for what, ports in (("input", function.input_ports), ("output", function.output_ports)):
             for name, port in ports.items():
-                if held := _said(port):
-                    changes[f"ARK files have no place for what is said of the {what} '{name}': {', '.join(held)}"] = (
+                if stored := _said(port):
+                    changes[f"ARK files have no place for what is said of the {what} '{name}': {', '.join(stored)}"] = (
                         None
                     )
     for message in changes:
@@ -131,9 +131,9 @@ def _without_states(module: Module, lost: Diagnostics) -> Module:
 
 def _refuse_open(function: Function) -> None:
     """Raises: DiagnosticError (E0601) where sizes of inputs are not fixed."""
-    sizes = ranks.open_sizes(function)
-    if sizes:
-        message = f"ARK has fixed sizes only, and those named {', '.join(sizes)} are not"
+    dims = ranks.dynamic_dims(function)
+    if dims:
+        message = f"ARK has fixed sizes only, and those named {', '.join(dims)} are not"
         help = "fix each with --set-dim NAME=SIZE"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=function.symbol_name, help=help))
 

@@ -30,13 +30,13 @@ class BufferPlace(NamedTuple):
         return self.buffer.element
 
     @property
-    def sizes(self) -> tuple[int, ...]:
-        """Its shape."""
-        return self.layout.sizes
+    def dims(self) -> tuple[int, ...]:
+        """Returns its shape."""
+        return self.layout.dims
 
 
 class Builder:
-    """A rank while it is made."""
+    """Builds a rank."""
 
     def __init__(self, rank: int = 0, world_size: int = 1) -> None:
         self.rank = rank
@@ -51,16 +51,18 @@ class Builder:
         """A name that nothing else gets; with a number where it is taken."""
         return self._names.reserve(name)
 
-    def held(self, name: str, element: ElementType, sizes: Sequence[int], content: Data | None = None) -> BufferPlace:
+    def stored_tensor(
+        self, name: str, element: ElementType, dims: Sequence[int], content: Data | None = None
+    ) -> BufferPlace:
         """A tensor that is there before anything runs: an input, or a weight with its content."""
-        buffer = Buffer(element, prod(sizes))
+        buffer = Buffer(element, prod(dims))
         buffer.content = content
-        view = View(tuple(sizes) or (1,), tuple(sizes) or (1,), (0,) * max(len(sizes), 1))
+        view = View(tuple(dims) or (1,), tuple(dims) or (1,), (0,) * max(len(dims), 1))
         built = FileTensor(buffer, view)
         self._add(TensorStep(ark.VirtualTensor, {}, {"content": content}, built, name, is_port=content is None))
         buffer.written.append(built)
         self._views[buffer, view] = (1, built)
-        return BufferPlace(buffer, dense(sizes))
+        return BufferPlace(buffer, dense(dims))
 
     def _add(self, step: TensorStep) -> None:
         if not step.definition.is_virtual:

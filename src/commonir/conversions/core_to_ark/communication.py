@@ -7,7 +7,7 @@ ARK does: with one tag for each rank, from the largest tag of the program on.
 from __future__ import annotations
 
 from commonir.conversions.core_to_ark.building import Buffer, BufferPlace, FileTensor
-from commonir.conversions.core_to_ark.context import ArkContext, Built, held_as, numbers_of, rule
+from commonir.conversions.core_to_ark.context import ArkContext, Built, numbers_of, rule, storage_type
 from commonir.conversions.core_to_ark.places import MOST_AXES, View
 from commonir.dialects import ark, core
 from commonir.dialects.core.communication import all_reduce_steps
@@ -21,15 +21,15 @@ def _alone(place: BufferPlace, context: ArkContext) -> BufferPlace:
     is_whole = result.layout.start == 0 and result.layout.elements == result.buffer.count
     if is_whole and result.buffer.content is None:
         return result
-    built = context.fresh(result.element, result.sizes)
+    built = context.fresh(result.element, result.dims)
     context.copy_into(result, built)
     return built
 
 
 def _view(place: BufferPlace) -> View:
     """All of a buffer: as its tensor is shaped, or as a row where that has too many axes."""
-    sizes = place.sizes if 0 < len(place.sizes) <= MOST_AXES else (place.layout.elements,)
-    return View(sizes, sizes, (0,) * len(sizes))
+    dims = place.dims if 0 < len(place.dims) <= MOST_AXES else (place.layout.elements,)
+    return View(dims, dims, (0,) * len(dims))
 
 
 def _send(place: BufferPlace, destination: int, tag: int, context: ArkContext) -> None:
@@ -37,8 +37,8 @@ def _send(place: BufferPlace, destination: int, tag: int, context: ArkContext) -
     place.buffer.send_tags.add((destination, tag))
     proxy = Buffer(place.element, place.layout.elements, destination)
     proxy.recv_tags.add((ark.LOCAL, tag))
-    given = builder.read(place.buffer, view)
-    builder.wait(builder.op(ark.Send, {"input": given}, builder.write(proxy, view)))
+    sent = builder.read(place.buffer, view)
+    builder.wait(builder.op(ark.Send, {"input": sent}, builder.write(proxy, view)))
 
 
 def _received(like: BufferPlace, source: int, tag: int, context: ArkContext) -> FileTensor:
@@ -58,7 +58,7 @@ def send(op: core.Send, context: ArkContext, x: Value) -> Built:
 
 @rule(core.Recv)
 def recv(op: core.Recv, context: ArkContext) -> Built:
-    result = context.fresh(held_as(op.element), numbers_of(op.shape))
+    result = context.fresh(storage_type(op.element), numbers_of(op.shape))
     _received(result, op.source, op.tag, context)
     return result
 
@@ -70,13 +70,13 @@ def all_reduce(op: core.AllReduce, context: ArkContext, x: Value) -> Built:
     view = _view(own)
     first = context.tag
     context.tag += builder.world_size
-    result = context.fresh(own.element, own.sizes)
+    result = context.fresh(own.element, own.dims)
     total = builder.op(ark.Copy, {"input": builder.read(own.buffer, view)}, builder.write(result.buffer, view))
     for step in all_reduce_steps(builder.rank, builder.world_size):
         _send(own, step.destination, first + builder.rank, context)
-        part = context.fresh(own.element, own.sizes)
-        given = _received(part, step.source, first + step.source, context)
-        total = builder.op(ark.Add, {"input": total, "other": given}, total)
+        part = context.fresh(own.element, own.dims)
+        received = _received(part, step.source, first + step.source, context)
+        total = builder.op(ark.Add, {"input": total, "other": received}, total)
     return result
 
 
@@ -86,8 +86,8 @@ def barrier(op: core.Barrier, context: ArkContext) -> Built:
     builder = context.builder
     mark = context.fill(f32, (1,), 0.0)
     view = _view(mark)
-    given = builder.read(mark.buffer, view)
-    peers = builder.world_size - 1
-    built = builder.op(ark.DeviceSync, {"input": given}, given, PeerNum=peers, Rank=builder.rank)
+    sent = builder.read(mark.buffer, view)
+    other_ranks = builder.world_size - 1
+    built = builder.op(ark.DeviceSync, {"input": sent}, sent, PeerNum=other_ranks, Rank=builder.rank)
     builder.keep(built)
     return ()

@@ -1,4 +1,4 @@
-"""What rules of the conversion to ARK do with: tensors of the core as places in buffers, and the operations on them.
+"""The context of rules of the conversion to ARK: tensors of core as places in buffers, and the operations on them.
 
 Bools are 1 and 0 in single precision, integers of 64 bits those of 32 bits. What a weight becomes by being
 transposed or repeated is computed when it is written, not by operations.
@@ -45,8 +45,8 @@ def rule(definition: type[Op]) -> Callable[[Callable[..., Built]], LegalizationR
     return make
 
 
-def held_as(element: ElementType) -> ElementType:
-    """The type in which elements are held. Raises: DiagnosticError (E0601) for those that ARK does not have."""
+def storage_type(element: ElementType) -> ElementType:
+    """The type in which elements are stored. Raises: DiagnosticError (E0601) for those that ARK does not have."""
     result = f32 if element is boolean else i32 if element is i64 else element
     if result not in DATA_TYPES:
         names = ", ".join(str(e) for e in DATA_TYPES)
@@ -54,11 +54,11 @@ def held_as(element: ElementType) -> ElementType:
     return result
 
 
-def numbers_of(sizes: Sequence[object]) -> tuple[int, ...]:
+def numbers_of(dims: Sequence[object]) -> tuple[int, ...]:
     """Sizes that are numbers. Raises: DiagnosticError (E0601) where one is not, or where there are no elements."""
-    result = tuple([n for n in sizes if isinstance(n, int)])
-    if len(result) != len(sizes):
-        raise refused(f"the sizes [{', '.join(map(str, sizes))}] are not fixed, and ARK knows fixed ones only")
+    result = tuple([n for n in dims if isinstance(n, int)])
+    if len(result) != len(dims):
+        raise refused(f"the sizes [{', '.join(map(str, dims))}] are not fixed, and ARK knows fixed ones only")
     if 0 in result:
         raise refused("ARK has no tensors without elements")
     return result
@@ -135,28 +135,28 @@ class ArkContext(Context):
 
     def constant(self, data: Data, name: str = "") -> BufferPlace:
         """A weight."""
-        sizes = numbers_of(data.shape)
-        element = held_as(data.element)
+        shape = numbers_of(data.shape)
+        element = storage_type(data.element)
         splat = data.splat() if data.count > 1 else None
         if splat is not None:
-            one = self.constant(data_of(data.element, (1,) * len(sizes), [splat]), name)
-            return BufferPlace(one.buffer, BufferLayout(one.layout.start, sizes, (0,) * len(sizes)))
-        key = (element, sizes, data.identity)
+            one = self.constant(data_of(data.element, (1,) * len(shape), [splat]), name)
+            return BufferPlace(one.buffer, BufferLayout(one.layout.start, shape, (0,) * len(shape)))
+        key = (element, shape, data.identity)
         if key not in self._constants:
-            content = _in_element(data, element, sizes or (1,))
+            content = _in_element(data, element, shape or (1,))
             named = self.builder.reserve(name or "constant")
-            self._constants[key] = self.builder.held(named, element, sizes, content)
+            self._constants[key] = self.builder.stored_tensor(named, element, shape, content)
         return self._constants[key]
 
     # -- tensors in memory
 
-    def fresh(self, element: ElementType, sizes: Sequence[int]) -> BufferPlace:
+    def fresh(self, element: ElementType, dims: Sequence[int]) -> BufferPlace:
         """A new buffer for a tensor."""
-        return BufferPlace(Buffer(element, prod(sizes)), dense(sizes))
+        return BufferPlace(Buffer(element, prod(dims)), dense(dims))
 
     def dense(self, place: BufferPlace) -> BufferPlace:
         """The tensor with its elements one after another, what is repeated written out."""
-        is_stated = len(place.sizes) > MOST_AXES or view_of(place.layout, place.buffer.count) is not None
+        is_stated = len(place.dims) > MOST_AXES or view_of(place.layout, place.buffer.count) is not None
         if place.layout.is_dense and is_stated:
             return place
         key = (place.buffer, place.layout)
@@ -167,8 +167,8 @@ class ArkContext(Context):
     def compact(self, place: BufferPlace) -> BufferPlace:
         """The tensor with its elements one after another, what is repeated written once."""
         result = self.dense(BufferPlace(place.buffer, place.layout.compact()))
-        steps = tuple([s if n > 1 else 0 for n, s in zip(result.sizes, result.layout.steps, strict=True)])
-        repeated = BufferLayout(result.layout.start, result.sizes, steps).spread(place.sizes)
+        steps = tuple([s if n > 1 else 0 for n, s in zip(result.dims, result.layout.steps, strict=True)])
+        repeated = BufferLayout(result.layout.start, result.dims, steps).spread(place.dims)
         return BufferPlace(result.buffer, repeated)
 
     def _written_out(self, place: BufferPlace) -> BufferPlace:
@@ -176,23 +176,23 @@ class ArkContext(Context):
         if place.buffer.content is not None and layout.elements <= max(place.buffer.count, _MOST_GROWTH):
             return self._computed(place.buffer, place.buffer.content, layout)
         once = layout.compact()
-        if once.sizes != layout.sizes:
-            whole = self._copied(BufferPlace(place.buffer, once), layout.sizes)
+        if once.dims != layout.dims:
+            whole = self._copied(BufferPlace(place.buffer, once), layout.dims)
             if whole is not None:
                 return whole
-            return self._spread(self.dense(BufferPlace(place.buffer, once)), layout.sizes)
-        copied = self._copied(place, layout.sizes)
+            return self._spread(self.dense(BufferPlace(place.buffer, once)), layout.dims)
+        copied = self._copied(place, layout.dims)
         if copied is not None:
             return copied
         return self._in_pieces(place) if _is_in_order(layout) else self._transposed(place)
 
     def _in_pieces(self, place: BufferPlace) -> BufferPlace:
         """Slice by slice along the first axis, where distances are not multiples of each other; many are looked up."""
-        axis = next(a for a, n in enumerate(place.sizes) if n > 1)
-        if place.sizes[axis] > _MOST_PIECES:
+        axis = next(a for a, n in enumerate(place.dims) if n > 1)
+        if place.dims[axis] > _MOST_PIECES:
             return self._picked(place)
-        result = self.fresh(place.element, place.sizes)
-        for n in range(place.sizes[axis]):
+        result = self.fresh(place.element, place.dims)
+        for n in range(place.dims[axis]):
             parts = [BufferPlace(p.buffer, p.layout.part(axis, n, 1)) for p in (place, result)]
             self.copy_into(parts[0], parts[1])
         return result
@@ -205,17 +205,17 @@ class ArkContext(Context):
         def numbers() -> Data:
             import numpy as np  # noqa: PLC0415  only where contents are asked for
 
-            result = np.full(layout.sizes, layout.start, np.int64)
-            for axis, (n, step) in enumerate(zip(layout.sizes, layout.steps, strict=True)):
+            result = np.full(layout.dims, layout.start, np.int64)
+            for axis, (n, step) in enumerate(zip(layout.dims, layout.steps, strict=True)):
                 along = np.arange(n) * step
-                result += along.reshape([n if a == axis else 1 for a in range(len(layout.sizes))])
+                result += along.reshape([n if a == axis else 1 for a in range(len(layout.dims))])
             return ArrayData(type, result.reshape(-1).astype(np.int32))
 
-        positions = self.builder.held(
+        positions = self.builder.stored_tensor(
             self.builder.reserve("positions"), i32, type.static_shape, DeferredData(type, numbers)
         )
         table = self.builder.read(place.buffer, View((count, 1), (count, 1), (0, 0)))
-        result = self.fresh(place.element, place.sizes)
+        result = self.fresh(place.element, place.dims)
         shape = (1, 1, layout.elements, 1)
         reads = {
             "input": self.builder.read(positions.buffer, View(type.static_shape, type.static_shape, (0,))),
@@ -224,25 +224,25 @@ class ArkContext(Context):
         self.builder.op(ark.Embedding, reads, self.builder.write(result.buffer, View(shape, shape, (0,) * MOST_AXES)))
         return result
 
-    def _copied(self, place: BufferPlace, sizes: Sequence[int]) -> BufferPlace | None:
+    def _copied(self, place: BufferPlace, dims: Sequence[int]) -> BufferPlace | None:
         """A tensor repeated into a buffer of its own, where ARK can say that in one step."""
         layout = place.layout
         if not _is_in_order(layout):
             return None
-        result = together(sizes, [layout], [place.buffer.count], is_whole=True)
+        result = together(dims, [layout], [place.buffer.count], is_whole=True)
         if result is None or not result.result.is_dense:
             return None
         return self._apply(ark.Copy, [place], place.element, result)
 
-    def _spread(self, place: BufferPlace, sizes: Sequence[int]) -> BufferPlace:
-        result = self._copied(place, sizes)
+    def _spread(self, place: BufferPlace, dims: Sequence[int]) -> BufferPlace:
+        result = self._copied(place, dims)
         if result is None:
-            raise refused(f"ARK cannot repeat {list(place.sizes)} to {list(sizes)} along at most {MOST_AXES} axes")
+            raise refused(f"ARK cannot repeat {list(place.dims)} to {list(dims)} along at most {MOST_AXES} axes")
         return result
 
     def _computed(self, buffer: Buffer, content: Data, layout: BufferLayout) -> BufferPlace:
         """Another arrangement of a weight, as a weight of its own."""
-        type = TensorType(buffer.element, layout.sizes or (1,))
+        type = TensorType(buffer.element, layout.dims or (1,))
 
         def arranged() -> Data:
             import numpy as np  # noqa: PLC0415  only where contents are asked for
@@ -253,13 +253,13 @@ class ArkContext(Context):
             return ArrayData(type, np.ascontiguousarray(view))
 
         name = self.builder.reserve("arranged")
-        return self.builder.held(name, buffer.element, layout.sizes, DeferredData(type, arranged))
+        return self.builder.stored_tensor(name, buffer.element, layout.dims, DeferredData(type, arranged))
 
     def _transposed(self, place: BufferPlace) -> BufferPlace:
         """Axes in the order in which they are asked for."""
         layout = place.layout
         groups: list[tuple[int, int]] = []
-        for n, step in zip(layout.sizes, layout.steps, strict=True):
+        for n, step in zip(layout.dims, layout.steps, strict=True):
             if n > 1 and groups and groups[-1][1] == n * step:
                 groups[-1] = (groups[-1][0] * n, step)
             elif n > 1:
@@ -267,37 +267,37 @@ class ArkContext(Context):
         order = sorted(range(len(groups)), key=lambda k: -groups[k][1])
         inner = BufferLayout(layout.start, tuple([groups[k][0] for k in order]), tuple([groups[k][1] for k in order]))
         perm = [order.index(k) for k in range(len(groups))]
-        plain = len(layout.sizes) <= MOST_AXES and self._transposed_as_is(place)
+        plain = len(layout.dims) <= MOST_AXES and self._transposed_as_is(place)
         if plain:
             return plain
-        for given in (inner, BufferLayout(inner.start, (*inner.sizes, 1), (*inner.steps, 0))):
-            view = view_of(given, place.buffer.count)
+        for operands in (inner, BufferLayout(inner.start, (*inner.dims, 1), (*inner.steps, 0))):
+            view = view_of(operands, place.buffer.count)
             if view is not None:
-                axes = (*perm, *range(len(perm), len(given.sizes)))
-                return self._permuted(place.buffer, view, axes, layout.sizes)
+                axes = (*perm, *range(len(perm), len(operands.dims)))
+                return self._permuted(place.buffer, view, axes, layout.dims)
         result = self.dense(BufferPlace(place.buffer, inner))
-        return self._by_swaps(result, perm, layout.sizes)
+        return self._by_swaps(result, perm, layout.dims)
 
     def _transposed_as_is(self, place: BufferPlace) -> BufferPlace | None:
         """Without joining axes, where ARK can say that."""
         layout = place.layout
-        order = sorted(range(len(layout.sizes)), key=lambda a: -layout.steps[a])
+        order = sorted(range(len(layout.dims)), key=lambda a: -layout.steps[a])
         view = view_of(layout.permuted(order), place.buffer.count)
         if view is None:
             return None
-        return self._permuted(place.buffer, view, [order.index(a) for a in range(len(order))], layout.sizes)
+        return self._permuted(place.buffer, view, [order.index(a) for a in range(len(order))], layout.dims)
 
-    def _permuted(self, buffer: Buffer, view: View, axes: Sequence[int], sizes: Sequence[int]) -> BufferPlace:
-        result = self.fresh(buffer.element, sizes)
+    def _permuted(self, buffer: Buffer, view: View, axes: Sequence[int], dims: Sequence[int]) -> BufferPlace:
+        result = self.fresh(buffer.element, dims)
         shape = tuple([view.shape[a] for a in axes])
         output = self.builder.write(result.buffer, View(shape, shape, (0,) * len(shape)))
         self.builder.op(ark.Transpose, {"input": self.builder.read(buffer, view)}, output, Permutation=tuple(axes))
         return result
 
-    def _by_swaps(self, place: BufferPlace, perm: Sequence[int], sizes: Sequence[int]) -> BufferPlace:
+    def _by_swaps(self, place: BufferPlace, perm: Sequence[int], dims: Sequence[int]) -> BufferPlace:
         """More axes than ARK permutes at once: runs of neighbours change places, one pair at a time."""
         now = list(range(len(perm)))
-        values = list(place.sizes)
+        values = list(place.dims)
         for at in range(len(perm)):
             start = now.index(perm[at])
             if start == at:
@@ -310,17 +310,17 @@ class ArkContext(Context):
             place = self._permuted(place.buffer, View(shape, shape, (0,) * 4), (0, 2, 1, 3), [place.layout.elements])
             now = [*now[:at], *now[start:stop], *now[at:start], *now[stop:]]
             values = [*parts[0], *parts[2], *parts[1], *parts[3]]
-        return BufferPlace(place.buffer, dense(sizes))
+        return BufferPlace(place.buffer, dense(dims))
 
-    def reshaped(self, place: BufferPlace, sizes: Sequence[int]) -> BufferPlace:
+    def reshaped(self, place: BufferPlace, dims: Sequence[int]) -> BufferPlace:
         """The elements in row-major order under another shape."""
-        result = place.layout.reshaped(sizes)
+        result = place.layout.reshaped(dims)
         if result is not None:
             return BufferPlace(place.buffer, result)
         whole = self.dense(place)
-        again = whole.layout.reshaped(sizes)
+        again = whole.layout.reshaped(dims)
         if again is None:
-            raise refused(f"a tensor of {list(place.sizes)} cannot be seen as {list(sizes)}")
+            raise refused(f"a tensor of {list(place.dims)} cannot be seen as {list(dims)}")
         return BufferPlace(whole.buffer, again)
 
     # -- operations
@@ -329,22 +329,22 @@ class ArkContext(Context):
         self,
         definition: type[ark.ArkOp],
         operands: Sequence[BufferPlace],
-        sizes: Sequence[int],
+        dims: Sequence[int],
         element: ElementType | None = None,
         **arguments: object,
     ) -> BufferPlace:
         """An operation that computes each element from those at the same position."""
-        given = list(operands)
-        for n in range(len(given) + 1):
-            result = together(sizes, [p.layout for p in given], [p.buffer.count for p in given])
+        parts = list(operands)
+        for n in range(len(parts) + 1):
+            result = together(dims, [p.layout for p in parts], [p.buffer.count for p in parts])
             if result is not None:
-                return self._apply(definition, given, element or given[0].element, result, **arguments)
-            if n < len(given):
-                given[n] = self.compact(given[n])
-        whole = [*map(self.dense, given)]
-        result = together(sizes, [p.layout for p in whole], [p.buffer.count for p in whole])
+                return self._apply(definition, parts, element or parts[0].element, result, **arguments)
+            if n < len(parts):
+                parts[n] = self.compact(parts[n])
+        whole = [*map(self.dense, parts)]
+        result = together(dims, [p.layout for p in whole], [p.buffer.count for p in whole])
         if result is None:
-            shapes = " and ".join([str(list(p.sizes)) for p in operands])
+            shapes = " and ".join([str(list(p.dims)) for p in operands])
             raise refused(f"ARK has at most {MOST_AXES} axes, and {shapes} cannot be said with them")
         return self._apply(definition, whole, element or whole[0].element, result, **arguments)
 
@@ -353,35 +353,35 @@ class ArkContext(Context):
         definition: type[ark.ArkOp],
         operands: Sequence[BufferPlace],
         element: ElementType,
-        found: Together,
+        result: Together,
         **arguments: object,
     ) -> BufferPlace:
         names = [f.name for f in definition.layout.inputs if f.name not in definition.writes]
         reads = {
-            name: self.builder.read(p.buffer, view) for name, p, view in zip(names, operands, found.views, strict=True)
+            name: self.builder.read(p.buffer, view) for name, p, view in zip(names, operands, result.views, strict=True)
         }
-        buffer = Buffer(element, prod(found.sizes))
-        output = self.builder.write(buffer, View(found.sizes, found.sizes, (0,) * len(found.sizes)))
+        buffer = Buffer(element, prod(result.dims))
+        output = self.builder.write(buffer, View(result.dims, result.dims, (0,) * len(result.dims)))
         self.builder.op(definition, reads, output, **arguments)
-        return BufferPlace(buffer, found.result)
+        return BufferPlace(buffer, result.result)
 
     def copy_into(self, place: BufferPlace, target: BufferPlace, *, over: bool = False) -> None:
         """Writes a tensor into a part of another one of its shape."""
         for arranged in (lambda: place, lambda: self.compact(place), lambda: self.dense(place)):
-            given = arranged()
-            layouts = [given.layout, target.layout]
-            result = together(target.sizes, layouts, [given.buffer.count, target.buffer.count], is_whole=True)
+            source_view = arranged()
+            layouts = [source_view.layout, target.layout]
+            result = together(target.dims, layouts, [source_view.buffer.count, target.buffer.count], is_whole=True)
             if result is None:
                 continue
             output = self.builder.write(target.buffer, result.views[1], over=over)
-            self.builder.op(ark.Copy, {"input": self.builder.read(given.buffer, result.views[0])}, output)
+            self.builder.op(ark.Copy, {"input": self.builder.read(source_view.buffer, result.views[0])}, output)
             return
-        raise refused(f"ARK has at most {MOST_AXES} axes, and a part of {list(target.sizes)} cannot be said with them")
+        raise refused(f"ARK has at most {MOST_AXES} axes, and a part of {list(target.dims)} cannot be said with them")
 
-    def fill(self, element: ElementType, sizes: Sequence[int], number: float) -> BufferPlace:
+    def fill(self, element: ElementType, dims: Sequence[int], number: float) -> BufferPlace:
         """A new tensor, the same number everywhere."""
-        result = self.fresh(element, sizes)
-        count = prod(sizes)
+        result = self.fresh(element, dims)
+        count = prod(dims)
         output = self.builder.write(result.buffer, View((count,), (count,), (0,)))
         self.builder.op(ark.ScalarAssign, {}, output, Value_=float(number))
         return result
@@ -392,7 +392,7 @@ class ArkContext(Context):
             return place
         if place.element not in (f32, i32) and place.element.is_float and element.is_integer:
             place = self.cast(place, f32)
-        return self.elementwise(ark.Cast, [place], place.sizes, element)
+        return self.elementwise(ark.Cast, [place], place.dims, element)
 
     def negative(self, place: BufferPlace) -> BufferPlace:
         """The negative of each element; unsigned numbers wrap around."""
@@ -409,11 +409,11 @@ class ArkContext(Context):
 
     def add_number(self, place: BufferPlace, number: float) -> BufferPlace:
         """A number added to each element."""
-        return self.elementwise(ark.ScalarAdd, [place], place.sizes, Factor=float(number))
+        return self.elementwise(ark.ScalarAdd, [place], place.dims, Factor=float(number))
 
     def times(self, place: BufferPlace, number: float) -> BufferPlace:
         """Each element times a number."""
-        return self.elementwise(ark.ScalarMul, [place], place.sizes, Factor=float(number))
+        return self.elementwise(ark.ScalarMul, [place], place.dims, Factor=float(number))
 
 
 def _each(built: BufferPlace | Value | tuple[BufferPlace | Value, ...]) -> tuple[BufferPlace | Value, ...]:
@@ -423,12 +423,12 @@ def _each(built: BufferPlace | Value | tuple[BufferPlace | Value, ...]) -> tuple
 
 def _is_in_order(layout: BufferLayout) -> bool:
     """Whether axes come in the order in which they lie in memory."""
-    steps = [step for n, step in zip(layout.sizes, layout.steps, strict=True) if n > 1 and step]
+    steps = [step for n, step in zip(layout.dims, layout.steps, strict=True) if n > 1 and step]
     return steps == sorted(steps, reverse=True)
 
 
 def _in_element(data: Data, element: ElementType, shape: tuple[int, ...]) -> Data:
-    """The elements of a constant in the type in which they are held."""
+    """The elements of a constant in the type in which they are stored."""
     type = TensorType(element, shape)
     if data.element is element and data.shape == shape:
         return data

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from commonir.conversions.core_to_ark.building import BufferPlace
-from commonir.conversions.core_to_ark.context import ArkContext, Built, held_as, rule, shape_of
+from commonir.conversions.core_to_ark.context import ArkContext, Built, rule, shape_of, storage_type
 from commonir.conversions.core_to_ark.indexing import looked_up
 from commonir.conversions.core_to_ark.reduction import reduced
 from commonir.conversions.operands import element_of, refused
@@ -40,7 +40,7 @@ def _wide(place: BufferPlace, context: ArkContext) -> BufferPlace:
 # -- arithmetic
 
 SAME: Mapping[type[Op], type[ark.ArkOp]] = {
-    **{source: made for source, made in counterparts_in(elementwise).items() if issubclass(made, ark.ArkOp)},
+    **{source: built for source, built in counterparts_in(elementwise).items() if issubclass(built, ark.ArkOp)},
     core.Relu: ark.Relu,
 }
 """The definitions of ARK that mean the same as one of core."""
@@ -58,16 +58,16 @@ def _factor(value: Value, context: ArkContext) -> float | None:
 
 def _direct(source: type[Op], definition: type[ark.ArkOp]) -> LegalizationRule:
     def binary(op: core.Binary, context: ArkContext, a: Value, b: Value) -> Built:
-        held_as(element_of(a))
-        sizes = shape_of(op.y)
+        storage_type(element_of(a))
+        shape = shape_of(op.y)
         result = _with_number(op, context, a, b)
         if result is not None:
             return result
-        return context.elementwise(definition, [context.place(a), context.place(b)], sizes)
+        return context.elementwise(definition, [context.place(a), context.place(b)], shape)
 
     def unary(op: core.Unary | core.Activation | core.Relu, context: ArkContext, x: Value) -> Built:
         place = context.place(x)
-        return context.elementwise(definition, [place], place.sizes)
+        return context.elementwise(definition, [place], place.dims)
 
     return rule(source)(binary if issubclass(source, core.Binary) else unary)
 
@@ -77,10 +77,10 @@ DIRECT_COUNTERPARTS = [_direct(source, definition) for source, definition in SAM
 
 def _with_number(op: core.Binary, context: ArkContext, a: Value, b: Value) -> BufferPlace | None:
     """An operation with a number, where one of both is that and the other has the shape of the result."""
-    sizes = shape_of(op.y)
+    shape = shape_of(op.y)
     first, second = _factor(a, context), _factor(b, context)
-    is_second = second is not None and shape_of(a) == sizes
-    is_first = not is_second and first is not None and shape_of(b) == sizes
+    is_second = second is not None and shape_of(a) == shape
+    is_first = not is_second and first is not None and shape_of(b) == shape
     number = second if is_second else first
     if number is None or not (is_first or is_second):
         return None
@@ -121,40 +121,40 @@ def absolute(op: core.Abs, context: ArkContext, x: Value) -> Built:
     if element_of(x).kind == "uint":
         return x
     place = context.place(x)
-    above = context.elementwise(ark.Relu, [place], place.sizes)
-    below = context.elementwise(ark.Relu, [context.times(place, -1.0)], place.sizes)
-    return context.elementwise(ark.Add, [above, below], place.sizes)
+    above = context.elementwise(ark.Relu, [place], place.dims)
+    below = context.elementwise(ark.Relu, [context.times(place, -1.0)], place.dims)
+    return context.elementwise(ark.Add, [above, below], place.dims)
 
 
-def _larger(places: Sequence[BufferPlace], sizes: tuple[int, ...], context: ArkContext) -> BufferPlace:
+def _larger(places: Sequence[BufferPlace], dims: tuple[int, ...], context: ArkContext) -> BufferPlace:
     """The largest of some tensors at each position: they are put side by side, and the largest is picked."""
-    side = context.fresh(places[0].element, (len(places), *sizes))
+    side = context.fresh(places[0].element, (len(places), *dims))
     for n, place in enumerate(places):
         part = side.layout.part(0, n, 1)
-        layout = part.reshaped(sizes)
+        layout = part.reshaped(dims)
         if layout is not None:
-            spread = BufferPlace(place.buffer, place.layout.spread(sizes))
+            spread = BufferPlace(place.buffer, place.layout.spread(dims))
             context.copy_into(spread, BufferPlace(side.buffer, layout))
-    return context.reshaped(reduced(ark.ReduceMax, side, (0,), context), sizes)
+    return context.reshaped(reduced(ark.ReduceMax, side, (0,), context), dims)
 
 
 @rule(core.Maximum)
 def maximum(op: core.Maximum, context: ArkContext, a: Value, b: Value) -> Built:
-    sizes = shape_of(op.y)
+    shape = shape_of(op.y)
     for x, other in ((a, b), (b, a)):
-        if context.scalar(other) == 0 and shape_of(x) == sizes:
-            return context.elementwise(ark.Relu, [context.place(x)], sizes)
+        if context.scalar(other) == 0 and shape_of(x) == shape:
+            return context.elementwise(ark.Relu, [context.place(x)], shape)
     if element_of(a) is boolean:
         return core.logical_or(a, b)
-    return _larger([context.place(a), context.place(b)], sizes, context)
+    return _larger([context.place(a), context.place(b)], shape, context)
 
 
 @rule(core.Minimum)
 def minimum(op: core.Minimum, context: ArkContext, a: Value, b: Value) -> Built:
     if element_of(a) is boolean:
         return core.logical_and(a, b)
-    sizes = shape_of(op.y)
-    return context.turned(_larger([context.turned(context.place(v)) for v in (a, b)], sizes, context))
+    shape = shape_of(op.y)
+    return context.turned(_larger([context.turned(context.place(v)) for v in (a, b)], shape, context))
 
 
 # -- functions
@@ -187,7 +187,7 @@ def gelu(op: core.Gelu, context: ArkContext, x: Value) -> Built:
     match op.approximation:
         case GeluForm.TANH:
             place = context.place(x)
-            return context.elementwise(ark.Gelu, [place], place.sizes)
+            return context.elementwise(ark.Gelu, [place], place.dims)
         case GeluForm.SIGMOID:
             return composed(x, lambda v: core.mul(v, core.sigmoid(core.mul(v, core.splat(1.702, v)))))
         case GeluForm.EXACT:
@@ -209,8 +209,8 @@ def erf(op: core.Erf, context: ArkContext, x: Value) -> Built:
 
     def of(x: Value) -> Value:
         one = core.splat(1.0, x)
-        size = core.abs(x)
-        t = core.div(one, core.add(core.mul(size, core.splat(_ERF_SCALE, x)), one))
+        magnitude = core.abs(x)
+        t = core.div(one, core.add(core.mul(magnitude, core.splat(_ERF_SCALE, x)), one))
         total: Value = core.mul(t, core.splat(_ERF[-1], x))
         for c in reversed(_ERF[:-1]):
             total = core.mul(core.add(total, core.splat(c, x)), t)
@@ -246,14 +246,14 @@ def power(op: core.Pow, context: ArkContext, a: Value, b: Value) -> Built:
 def _powered(x: Value, exponent: float, is_inverse: bool) -> Value:
     """A product of squares of squares, and of a root."""
     left = math.floor(exponent)
-    found: Value | None = core.sqrt(x) if left != exponent else None
+    result: Value | None = core.sqrt(x) if left != exponent else None
     square = x
     while left:
         if left % 2:
-            found = square if found is None else core.mul(found, square)
+            result = square if result is None else core.mul(result, square)
         left //= 2
         square = core.mul(square, square) if left else square
-    built = x if found is None else found
+    built = x if result is None else result
     return core.div(core.splat(1.0, built), built) if is_inverse else built
 
 
@@ -263,32 +263,32 @@ def _powered(x: Value, exponent: float, is_inverse: bool) -> Value:
 @rule(core.Cast)
 def cast(op: core.Cast, context: ArkContext, x: Value) -> Built:
     source, to = element_of(x), op.to
-    held = held_as(to)
+    target = storage_type(to)
     if to is boolean and source is not boolean:
         return core.not_equal(x, core.splat(0, x))
     place = context.place(x)
-    if source.is_integer and to.is_integer and held.bits < place.element.bits and place.element is not i32:
+    if source.is_integer and to.is_integer and target.bits < place.element.bits and place.element is not i32:
         return Mismatch(f"ARK leaves open what becomes of {source} in {to}")
-    return context.cast(place, held)
+    return context.cast(place, target)
 
 
 # -- comparisons
 
 
-def _sign(a: Value, b: Value, sizes: tuple[int, ...], context: ArkContext) -> BufferPlace:
+def _sign(a: Value, b: Value, dims: tuple[int, ...], context: ArkContext) -> BufferPlace:
     """1, 0 or -1, as a difference is above, at or below zero; NaN where there is none."""
     element = element_of(a)
-    if held_as(element) is u32:
+    if storage_type(element) is u32:
         raise refused("differences of unsigned numbers have no sign")
     operands = [_wide(context.place(v), context) for v in (a, b)]
     if not element.is_float and element is not boolean:
         operands = [context.cast(p, i32) for p in operands]
-    difference = context.elementwise(ark.Sub, operands, sizes)
-    found = context.cast(difference, f32)
+    difference = context.elementwise(ark.Sub, operands, dims)
+    result = context.cast(difference, f32)
     for _ in range(2):
-        scaled = context.times(found, _HUGE)
-        found = context.add_number(context.elementwise(ark.Sigmoid, [scaled], scaled.sizes), -0.5)
-    return context.times(found, 2.0)
+        scaled = context.times(result, _HUGE)
+        result = context.add_number(context.elementwise(ark.Sigmoid, [scaled], scaled.dims), -0.5)
+    return context.times(result, 2.0)
 
 
 def _opposite(truth: BufferPlace, context: ArkContext) -> BufferPlace:
@@ -297,11 +297,11 @@ def _opposite(truth: BufferPlace, context: ArkContext) -> BufferPlace:
 
 
 def _above(sign: BufferPlace, context: ArkContext) -> BufferPlace:
-    return context.elementwise(ark.Relu, [sign], sign.sizes)
+    return context.elementwise(ark.Relu, [sign], sign.dims)
 
 
 def _same(sign: BufferPlace, context: ArkContext) -> BufferPlace:
-    square = context.elementwise(ark.Mul, [sign, sign], sign.sizes)
+    square = context.elementwise(ark.Mul, [sign, sign], sign.dims)
     return _above(_opposite(square, context), context)
 
 
@@ -325,22 +325,22 @@ def comparison(op: core.Comparison, context: ArkContext, a: Value, b: Value) -> 
         for x, other in ((a, b), (b, a)):
             limit = _infinite(other)
             if limit is not None and shape_of(x) == shape_of(op.y):
-                found = _is_infinite(x, limit)
-                return core.logical_not(found) if isinstance(op, core.NotEqual) else found
-    sizes = shape_of(op.y)
+                result = _is_infinite(x, limit)
+                return core.logical_not(result) if isinstance(op, core.NotEqual) else result
+    shape = shape_of(op.y)
     match op:
         case core.Greater():
-            return _above(_sign(a, b, sizes, context), context)
+            return _above(_sign(a, b, shape, context), context)
         case core.Less():
-            return _above(_sign(b, a, sizes, context), context)
+            return _above(_sign(b, a, shape, context), context)
         case core.Equal():
-            return _same(_sign(a, b, sizes, context), context)
+            return _same(_sign(a, b, shape, context), context)
         case core.NotEqual():
-            return _opposite(_same(_sign(a, b, sizes, context), context), context)
+            return _opposite(_same(_sign(a, b, shape, context), context), context)
         case core.GreaterEqual() | core.LessEqual():
             first, second = (a, b) if isinstance(op, core.GreaterEqual) else (b, a)
-            sign = _sign(first, second, sizes, context)
-            return context.elementwise(ark.Add, [_above(sign, context), _same(sign, context)], sizes)
+            sign = _sign(first, second, shape, context)
+            return context.elementwise(ark.Add, [_above(sign, context), _same(sign, context)], shape)
         case _:
             return Mismatch(f"there is no rule for {op.name}")
 
@@ -372,15 +372,15 @@ def logical_and(op: core.LogicalAnd, context: ArkContext, a: Value, b: Value) ->
 def logical_or(op: core.LogicalOr, context: ArkContext, a: Value, b: Value) -> Built:
     """a + b - a b."""
     left, right = context.place(a), context.place(b)
-    sizes = shape_of(op.y)
-    both = context.elementwise(ark.Mul, [left, right], sizes)
-    return context.elementwise(ark.Sub, [context.elementwise(ark.Add, [left, right], sizes), both], sizes)
+    shape = shape_of(op.y)
+    both = context.elementwise(ark.Mul, [left, right], shape)
+    return context.elementwise(ark.Sub, [context.elementwise(ark.Add, [left, right], shape), both], shape)
 
 
 @rule(core.LogicalXor)
 def logical_xor(op: core.LogicalXor, context: ArkContext, a: Value, b: Value) -> Built:
     difference = context.elementwise(ark.Sub, [context.place(a), context.place(b)], shape_of(op.y))
-    return context.elementwise(ark.Mul, [difference, difference], difference.sizes)
+    return context.elementwise(ark.Mul, [difference, difference], difference.dims)
 
 
 # -- choices
@@ -390,35 +390,35 @@ def logical_xor(op: core.LogicalXor, context: ArkContext, a: Value, b: Value) ->
 def select(op: core.Select, context: ArkContext, condition: Value, a: Value, b: Value) -> Built:
     """A sum of products where both values are surely finite; else by looking each element up, which picks anything."""
     element = element_of(a)
-    sizes = shape_of(op.y)
+    shape = shape_of(op.y)
     if element is boolean or element.is_integer:
-        truth = context.cast(context.place(condition), held_as(element))
+        truth = context.cast(context.place(condition), storage_type(element))
         left, right = context.place(a), context.place(b)
-        difference = context.elementwise(ark.Sub, [left, right], sizes)
-        chosen = context.elementwise(ark.Mul, [truth, difference], sizes)
-        return context.elementwise(ark.Add, [right, chosen], sizes)
+        difference = context.elementwise(ark.Sub, [left, right], shape)
+        chosen = context.elementwise(ark.Mul, [truth, difference], shape)
+        return context.elementwise(ark.Add, [right, chosen], shape)
     first, second = context.scalar(a), context.scalar(b)
     test = context.owner_of(op.condition)
     if first == 0 and isinstance(test, core.IsNan) and test.x is op.b:
         return _without_nan(context.place(b), context)
     if first == 1 and second == 0:
-        return core.broadcast_to(core.cast(condition, element), sizes)
+        return core.broadcast_to(core.cast(condition, element), shape)
     if first == 0 and second == 1:
-        return core.broadcast_to(core.cast(core.logical_not(condition), element), sizes)
+        return core.broadcast_to(core.cast(core.logical_not(condition), element), shape)
     if _number(a) is not None and _number(b) is not None:
-        return _one_of_two(condition, a, b, sizes, context)
+        return _one_of_two(condition, a, b, shape, context)
     if _is_tame(op.a, context) and _number(b) is not None:
         return _masked(condition, a, b)
     if _is_tame(op.b, context) and _number(a) is not None:
         return _masked(core.logical_not(condition), b, a)
-    return _looked_up(condition, a, b, sizes, context)
+    return _looked_up(condition, a, b, shape, context)
 
 
 def _without_nan(x: BufferPlace, context: ArkContext) -> BufferPlace:
     """Zero in the place of NaN, which is what `Relu` gives for it."""
-    above = context.elementwise(ark.Relu, [x], x.sizes)
+    above = context.elementwise(ark.Relu, [x], x.dims)
     return context.elementwise(
-        ark.Sub, [above, context.elementwise(ark.Relu, [context.times(x, -1.0)], x.sizes)], x.sizes
+        ark.Sub, [above, context.elementwise(ark.Relu, [context.times(x, -1.0)], x.dims)], x.dims
     )
 
 
@@ -438,31 +438,31 @@ def _masked(condition: Value, x: Value, other: Value) -> Value:
     return core.add(core.mul(x, core.cast(condition, element)), rest)
 
 
-def _one_of_two(condition: Value, a: Value, b: Value, sizes: tuple[int, ...], context: ArkContext) -> BufferPlace:
+def _one_of_two(condition: Value, a: Value, b: Value, dims: tuple[int, ...], context: ArkContext) -> BufferPlace:
     """One of two numbers, by the number of the row that holds it."""
     element = element_of(a)
     numbers = [float(_number(v) or 0.0) for v in (b, a)]
     rows = context.constant(data_of(element, (2, 1), numbers), "choices")
     position = context.cast(context.place(condition), i32)
-    return looked_up(rows, BufferPlace(position.buffer, position.layout.spread(sizes)), sizes, context)
+    return looked_up(rows, BufferPlace(position.buffer, position.layout.spread(dims)), dims, context)
 
 
-def _looked_up(condition: Value, a: Value, b: Value, sizes: tuple[int, ...], context: ArkContext) -> BufferPlace:
+def _looked_up(condition: Value, a: Value, b: Value, dims: tuple[int, ...], context: ArkContext) -> BufferPlace:
     """All elements of both in one table, and for each position the number of the row that is chosen."""
-    count = math.prod(sizes)
+    count = math.prod(dims)
     if 2 * count > _EXACT:
         raise refused(f"of {2 * count:,} elements, single precision cannot distinguish them")
-    both = context.fresh(element_of(a), (2, *sizes))
+    both = context.fresh(element_of(a), (2, *dims))
     for n, value in enumerate((b, a)):
-        layout = both.layout.part(0, n, 1).reshaped(sizes)
+        layout = both.layout.part(0, n, 1).reshaped(dims)
         place = context.place(value)
         if layout is not None:
-            context.copy_into(BufferPlace(place.buffer, place.layout.spread(sizes)), BufferPlace(both.buffer, layout))
-    order = context.constant(data_of(i32, sizes, range(count)), "positions")
+            context.copy_into(BufferPlace(place.buffer, place.layout.spread(dims)), BufferPlace(both.buffer, layout))
+    order = context.constant(data_of(i32, dims, range(count)), "positions")
     truth = context.place(condition)
     offset = context.cast(context.times(truth, float(count)), i32)
-    position = context.elementwise(ark.Add, [offset, order], sizes)
-    return looked_up(context.reshaped(both, (2 * count, 1)), position, sizes, context)
+    position = context.elementwise(ark.Add, [offset, order], dims)
+    return looked_up(context.reshaped(both, (2 * count, 1)), position, dims, context)
 
 
 _TAME = (

@@ -24,25 +24,25 @@ _MOST_LISTED = 1 << 20
 def gather(op: core.Gather, context: ArkContext, x: Value, positions: Value) -> Built:
     """Slices next to each other are a part of the tensor; all others are rows that are looked up."""
     place = context.place(x)
-    axis = axis_of(op.axis, len(place.sizes))
-    sizes, where = shape_of(op.y), shape_of(positions)
+    axis = axis_of(op.axis, len(place.dims))
+    shape, where = shape_of(op.y), shape_of(positions)
     data = known_data(positions)
     if data is not None and data.count <= _MOST_LISTED:
-        size = place.sizes[axis]
-        numbers = [int(n) + (size if int(n) < 0 else 0) for n in data.values()]
+        dim = place.dims[axis]
+        numbers = [int(n) + (dim if int(n) < 0 else 0) for n in data.values()]
         step = numbers[1] - numbers[0] if len(numbers) > 1 else 1
         is_even = all(n == numbers[0] + k * step for k, n in enumerate(numbers))
-        if is_even and step > 0 and numbers[0] >= 0 and numbers[-1] < size:
+        if is_even and step > 0 and numbers[0] >= 0 and numbers[-1] < dim:
             part = place.layout.part(axis, numbers[0], len(numbers), step)
-            return context.reshaped(BufferPlace(place.buffer, part), sizes)
-    rest = [n for a, n in enumerate(place.sizes) if a != axis]
-    order = (axis, *[a for a in range(len(place.sizes)) if a != axis])
+            return context.reshaped(BufferPlace(place.buffer, part), shape)
+    rest = [n for a, n in enumerate(place.dims) if a != axis]
+    order = (axis, *[a for a in range(len(place.dims)) if a != axis])
     moved = BufferPlace(place.buffer, place.layout.permuted(order))
-    table = context.reshaped(moved, (place.sizes[axis], prod(rest)))
+    table = context.reshaped(moved, (place.dims[axis], prod(rest)))
     if element_of(positions) not in (i32, i64):
         return Mismatch(f"numbers of rows are INT32 in ARK, not {element_of(positions)}")
-    found = looked_up(table, context.place(positions), (*where, prod(rest)), context)
-    spread = context.reshaped(found, (*where, *rest))
+    rows = looked_up(table, context.place(positions), (*where, prod(rest)), context)
+    spread = context.reshaped(rows, (*where, *rest))
     back = (
         *range(len(where), len(where) + axis),
         *range(len(where)),
@@ -51,14 +51,14 @@ def gather(op: core.Gather, context: ArkContext, x: Value, positions: Value) -> 
     return BufferPlace(spread.buffer, spread.layout.permuted(back))
 
 
-def looked_up(table: BufferPlace, positions: BufferPlace, sizes: Sequence[int], context: ArkContext) -> BufferPlace:
+def looked_up(table: BufferPlace, positions: BufferPlace, dims: Sequence[int], context: ArkContext) -> BufferPlace:
     """Rows of a matrix by their numbers, under a shape."""
     view = view_of(table.layout, table.buffer.count)
     if view is None:
         table = context.dense(table)
-        view = view_of(table.layout, table.buffer.count) or View(table.sizes, table.sizes, (0, 0))
-    row = table.sizes[1]
-    numbers = positions if len(positions.sizes) < MOST_AXES else context.reshaped(positions, (prod(positions.sizes),))
+        view = view_of(table.layout, table.buffer.count) or View(table.dims, table.dims, (0, 0))
+    row = table.dims[1]
+    numbers = positions if len(positions.dims) < MOST_AXES else context.reshaped(positions, (prod(positions.dims),))
     declared = view_of(numbers.layout, numbers.buffer.count)
     if declared is None:
         flat = context.dense(numbers)
@@ -73,34 +73,34 @@ def looked_up(table: BufferPlace, positions: BufferPlace, sizes: Sequence[int], 
         "weight": context.builder.read(table.buffer, view),
     }
     context.builder.op(ark.Embedding, reads, context.builder.write(built.buffer, View(shape, shape, (0,) * MOST_AXES)))
-    return BufferPlace(built.buffer, dense(sizes))
+    return BufferPlace(built.buffer, dense(dims))
 
 
 @rule(core.GatherElements)
 def gather_elements(op: core.GatherElements, context: ArkContext, x: Value, positions: Value) -> Built:
     """Elements as rows of one element each: the number of a row is changes by all positions."""
-    sizes, where = shape_of(x), shape_of(positions)
-    axis = axis_of(op.axis, len(sizes))
-    steps = dense(sizes).steps
-    size = sizes[axis]
+    dims, where = shape_of(x), shape_of(positions)
+    axis = axis_of(op.axis, len(dims))
+    steps = dense(dims).steps
+    dim = dims[axis]
     positions = core.cast(positions, i64)
     zero = core.splat(0, positions)
-    counted = core.select(core.less(positions, zero), core.add(positions, core.splat(size, positions)), positions)
-    found = core.mul(counted, core.splat(steps[axis], counted))
-    for a in range(len(sizes)):
+    counted = core.select(core.less(positions, zero), core.add(positions, core.splat(dim, positions)), positions)
+    result = core.mul(counted, core.splat(steps[axis], counted))
+    for a in range(len(dims)):
         if a != axis and where[a] > 1:
-            shape = tuple([where[a] if b == a else 1 for b in range(len(sizes))])
-            found = core.add(found, core.constant(data_of(i64, shape, [n * steps[a] for n in range(where[a])])))
-    return core.gather(core.reshape(x, (prod(sizes),)), found, 0)
+            shape = tuple([where[a] if b == a else 1 for b in range(len(dims))])
+            result = core.add(result, core.constant(data_of(i64, shape, [n * steps[a] for n in range(where[a])])))
+    return core.gather(core.reshape(x, (prod(dims),)), result, 0)
 
 
 @rule(core.OneHot)
 def one_hot(op: core.OneHot, context: ArkContext, positions: Value, on: Value, off: Value) -> Built:
-    sizes = shape_of(op.y)
-    axis = axis_of(op.axis, len(sizes))
+    dims = shape_of(op.y)
+    axis = axis_of(op.axis, len(dims))
     positions = core.cast(positions, i64)
-    shape = tuple([n if a == axis else 1 for a, n in enumerate(sizes)])
-    rows = core.constant(data_of(i64, shape, range(sizes[axis])))
+    shape = tuple([n if a == axis else 1 for a, n in enumerate(dims)])
+    rows = core.constant(data_of(i64, shape, range(dims[axis])))
     return core.select(core.equal(core.unsqueeze(positions, (axis,)), rows), on, off)
 
 

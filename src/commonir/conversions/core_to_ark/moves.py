@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.conversions.core_to_ark.building import BufferPlace
-from commonir.conversions.core_to_ark.context import ArkContext, Built, held_as, numbers_of, rule, shape_of
+from commonir.conversions.core_to_ark.context import ArkContext, Built, numbers_of, rule, shape_of, storage_type
 from commonir.conversions.core_to_ark.indexing import listed
 from commonir.conversions.operands import dims_of, element_of, refused
 from commonir.dialects import core
@@ -25,11 +25,11 @@ def dims(op: core.Dims, context: ArkContext) -> Built:
 @rule(core.Iota)
 def iota(op: core.Iota, context: ArkContext) -> Built:
     """Positions along one axis, which are repeated along the others."""
-    sizes = shape_of(op.y)
-    axis = op.axis % len(sizes)
-    numbers: list[Scalar] = [float(n) if op.element.is_float else n for n in range(sizes[axis])]
-    row = context.constant(data_of(op.element, tuple([n if a == axis else 1 for a, n in enumerate(sizes)]), numbers))
-    return BufferPlace(row.buffer, row.layout.spread(sizes))
+    shape = shape_of(op.y)
+    axis = op.axis % len(shape)
+    numbers: list[Scalar] = [float(n) if op.element.is_float else n for n in range(shape[axis])]
+    row = context.constant(data_of(op.element, tuple([n if a == axis else 1 for a, n in enumerate(shape)]), numbers))
+    return BufferPlace(row.buffer, row.layout.spread(shape))
 
 
 @rule(core.Movement)
@@ -43,7 +43,7 @@ def movement(op: core.Movement, context: ArkContext, x: Value, *_: Value) -> Bui
 @rule(core.Transpose)
 def transpose(op: core.Transpose, context: ArkContext, x: Value) -> Built:
     place = context.place(x)
-    return BufferPlace(place.buffer, place.layout.permuted([axis_of(a, len(place.sizes)) for a in op.perm]))
+    return BufferPlace(place.buffer, place.layout.permuted([axis_of(a, len(place.dims)) for a in op.perm]))
 
 
 @rule(core.BroadcastTo)
@@ -54,10 +54,10 @@ def broadcast_to(op: core.BroadcastTo, context: ArkContext, x: Value) -> Built:
 
 @rule(core.Slice)
 def slice_(op: core.Slice, context: ArkContext, x: Value) -> Built:
-    sizes = shape_of(x)
+    shape = shape_of(x)
     starts, stops = _bounds(op.starts), _bounds(op.stops)
     ranges: list[range] = []
-    for n, start, stop, step in zip(sizes, starts, stops, op.steps, strict=True):
+    for n, start, stop, step in zip(shape, starts, stops, op.steps, strict=True):
         first, count = _bounds(core.slice_range(n, start, stop, step))
         ranges.append(range(first, first + count * step, step))
     if [len(r) for r in ranges] != list(shape_of(op.y)):
@@ -84,7 +84,7 @@ def _bounds(values: Sequence[object]) -> tuple[int, ...]:
 @rule(core.Split)
 def split(op: core.Split, context: ArkContext, x: Value) -> Built:
     place = context.place(x)
-    axis, at = axis_of(op.axis, len(place.sizes)), 0
+    axis, at = axis_of(op.axis, len(place.dims)), 0
     out: list[BufferPlace] = []
     for y in op.results:
         # A part without elements is not a tensor of ARK, but nothing need be made of it.
@@ -100,12 +100,12 @@ def concat(op: core.Concat, context: ArkContext, xs: tuple[Value, ...]) -> Built
     pieces = [v for v in xs if 0 not in dims_of(v)]
     if len(pieces) == 1:
         return pieces[0]
-    sizes = shape_of(op.y)
-    axis, at = axis_of(op.axis, len(sizes)), 0
+    shape = shape_of(op.y)
+    axis, at = axis_of(op.axis, len(shape)), 0
     places = [context.place(v) for v in pieces]
-    result = context.fresh(held_as(element_of(op.y)), sizes)
+    result = context.fresh(storage_type(element_of(op.y)), shape)
     for place in places:
-        count = place.sizes[axis]
+        count = place.dims[axis]
         context.copy_into(place, BufferPlace(result.buffer, result.layout.part(axis, at, count)))
         at += count
     return result
@@ -116,26 +116,26 @@ def pad(op: core.Pad, context: ArkContext, x: Value) -> Built:
     """The tensor is written into a part of one that is a number everywhere; other modes look up what is repeated."""
     if op.mode is not PadMode.CONSTANT:
         return _repeated(op, x)
-    sizes = shape_of(x)
+    shape = shape_of(x)
     place = context.place(x)
     layout = place.layout
-    for axis, (n, before, after) in enumerate(zip(sizes, op.before, op.after, strict=True)):
+    for axis, (n, before, after) in enumerate(zip(shape, op.before, op.after, strict=True)):
         cut = max(-before, 0)
         layout = layout.part(axis, cut, n - cut - max(-after, 0))
     expected = shape_of(op.y)
-    if expected == layout.sizes:
+    if expected == layout.dims:
         return BufferPlace(place.buffer, layout)
     element = element_of(x)
     number = float(op.value)
     if number in (float("inf"), float("-inf")) or number != number:  # noqa: PLR0124  NaN
         # Arguments of files are finite numbers; contents of weights need not be.
-        result = context.fresh(held_as(element), expected)
+        result = context.fresh(storage_type(element), expected)
         one = context.constant(data_of(element, (1,) * len(expected), [number]), "fill")
         context.copy_into(BufferPlace(one.buffer, one.layout.spread(expected)), result)
     else:
-        result = context.fill(held_as(element), expected, number)
+        result = context.fill(storage_type(element), expected, number)
     target = result.layout
-    for axis, (n, before) in enumerate(zip(layout.sizes, op.before, strict=True)):
+    for axis, (n, before) in enumerate(zip(layout.dims, op.before, strict=True)):
         target = target.part(axis, max(before, 0), n)
     context.copy_into(BufferPlace(place.buffer, layout), BufferPlace(result.buffer, target), over=True)
     return result
@@ -148,28 +148,28 @@ def _repeated(op: core.Pad, x: Value) -> Value:
     return x
 
 
-def _source(at: int, size: int, mode: PadMode) -> int:
+def _source(at: int, dim: int, mode: PadMode) -> int:
     """Which element stands at a position outside of an axis."""
     match mode:
         case PadMode.EDGE:
-            return min(max(at, 0), size - 1)
+            return min(max(at, 0), dim - 1)
         case PadMode.WRAP:
-            return at % size
+            return at % dim
         case _:
-            turn = max(2 * size - 2, 1)
+            turn = max(2 * dim - 2, 1)
             place = at % turn
-            return place if place < size else turn - place
+            return place if place < dim else turn - place
 
 
 @rule(core.Tile)
 def tile(op: core.Tile, context: ArkContext, x: Value) -> Built:
     """Each axis gets one in front of it, along which it repeats: all at once where ARK can say that."""
     repeats = numbers_of(op.repeats)
-    place, sizes = context.place(x), shape_of(op.y)
-    apart = context.reshaped(place, [n for size in place.sizes for n in (1, size)])
-    wide = [n for count, size in zip(repeats, place.sizes, strict=True) for n in (count, size)]
+    place, shape = context.place(x), shape_of(op.y)
+    apart = context.reshaped(place, [n for dim in place.dims for n in (1, dim)])
+    wide = [n for count, dim in zip(repeats, place.dims, strict=True) for n in (count, dim)]
     try:
-        return context.reshaped(BufferPlace(apart.buffer, apart.layout.spread(wide)), sizes)
+        return context.reshaped(BufferPlace(apart.buffer, apart.layout.spread(wide)), shape)
     except DiagnosticError:
         return _tiled(place, repeats, context)
 
@@ -178,17 +178,17 @@ def _tiled(x: BufferPlace, repeats: Sequence[int], context: ArkContext) -> Buffe
     """One axis after the other."""
     for axis, count in enumerate(repeats):
         if count > 1:
-            before, size, after = x.sizes[:axis], x.sizes[axis], x.sizes[axis + 1 :]
-            apart = context.reshaped(x, (*before, 1, size, *after))
-            wide = BufferPlace(apart.buffer, apart.layout.spread((*before, count, size, *after)))
-            x = context.reshaped(wide, (*before, count * size, *after))
+            before, dim, after = x.dims[:axis], x.dims[axis], x.dims[axis + 1 :]
+            apart = context.reshaped(x, (*before, 1, dim, *after))
+            wide = BufferPlace(apart.buffer, apart.layout.spread((*before, count, dim, *after)))
+            x = context.reshaped(wide, (*before, count * dim, *after))
     return x
 
 
 @rule(core.Reverse)
 def reverse(op: core.Reverse, context: ArkContext, x: Value) -> Built:
-    sizes = shape_of(x)
+    shape = shape_of(x)
     for axis in op.axes:
-        at = axis_of(axis, len(sizes))
-        x = listed(x, at, range(sizes[at] - 1, -1, -1))
+        at = axis_of(axis, len(shape))
+        x = listed(x, at, range(shape[at] - 1, -1, -1))
     return x

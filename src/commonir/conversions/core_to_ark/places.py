@@ -17,61 +17,59 @@ MOST_AXES = 4
 
 
 class BufferLayout(NamedTuple):
-    """A tensor in a buffer: its first element, its sizes, and the distances between neighbours, all in elements."""
+    """A tensor in a buffer: its first element, its dims, and the distances between neighbours, all in elements."""
 
     start: int
-    sizes: tuple[int, ...]
+    dims: tuple[int, ...]
     steps: tuple[int, ...]
 
     @property
     def elements(self) -> int:
         """How many elements the tensor has."""
-        return prod(self.sizes)
+        return prod(self.dims)
 
     @property
     def is_dense(self) -> bool:
         """Whether its elements follow each other without gaps, in row-major order."""
-        return all(n == 1 or s == t for n, s, t in zip(self.sizes, self.steps, dense_steps(self.sizes), strict=True))
+        return all(n == 1 or s == t for n, s, t in zip(self.dims, self.steps, dense_steps(self.dims), strict=True))
 
     def part(self, axis: int, start: int, count: int, step: int = 1) -> BufferLayout:
         """Every `step`-th of the elements along an axis."""
-        sizes, steps = list(self.sizes), list(self.steps)
-        sizes[axis], steps[axis] = count, self.steps[axis] * step
-        return BufferLayout(self.start + start * self.steps[axis], tuple(sizes), tuple(steps))
+        dims, steps = list(self.dims), list(self.steps)
+        dims[axis], steps[axis] = count, self.steps[axis] * step
+        return BufferLayout(self.start + start * self.steps[axis], tuple(dims), tuple(steps))
 
     def permuted(self, axes: Sequence[int]) -> BufferLayout:
         """The axes in another order."""
-        return BufferLayout(self.start, tuple([self.sizes[a] for a in axes]), tuple([self.steps[a] for a in axes]))
+        return BufferLayout(self.start, tuple([self.dims[a] for a in axes]), tuple([self.steps[a] for a in axes]))
 
-    def spread(self, sizes: Sequence[int]) -> BufferLayout:
+    def spread(self, dims: Sequence[int]) -> BufferLayout:
         """Repeated to a shape by the rules of numpy."""
-        missing = len(sizes) - len(self.sizes)
+        missing = len(dims) - len(self.dims)
         steps = [0] * missing + [
-            step if own == n else 0 for own, step, n in zip(self.sizes, self.steps, sizes[missing:], strict=True)
+            step if own == n else 0 for own, step, n in zip(self.dims, self.steps, dims[missing:], strict=True)
         ]
-        return BufferLayout(self.start, tuple(sizes), tuple(steps))
+        return BufferLayout(self.start, tuple(dims), tuple(steps))
 
     def compact(self) -> BufferLayout:
         """Returns the layout without repetitions."""
-        repeated = [n == 1 or step == 0 for n, step in zip(self.sizes, self.steps, strict=True)]
-        sizes = tuple([1 if r else n for n, r in zip(self.sizes, repeated, strict=True)])
-        return BufferLayout(
-            self.start, sizes, tuple([0 if r else s for s, r in zip(self.steps, repeated, strict=True)])
-        )
+        repeated = [n == 1 or step == 0 for n, step in zip(self.dims, self.steps, strict=True)]
+        dims = tuple([1 if r else n for n, r in zip(self.dims, repeated, strict=True)])
+        return BufferLayout(self.start, dims, tuple([0 if r else s for s, r in zip(self.steps, repeated, strict=True)]))
 
-    def reshaped(self, sizes: Sequence[int]) -> BufferLayout | None:
+    def reshaped(self, dims: Sequence[int]) -> BufferLayout | None:
         """The same elements in row-major order under another shape; None where that needs a copy."""
-        runs = [[n, step] for n, step in zip(self.sizes, self.steps, strict=True) if n != 1]
-        steps = [0] * len(sizes)
+        runs = [[n, step] for n, step in zip(self.dims, self.steps, strict=True) if n != 1]
+        steps = [0] * len(dims)
         axis, at = 0, 0
         while at < len(runs):
             # As many new axes as make up as many elements as some of the old ones.
             last, old, new, end = at + 1, runs[at][0], 1, axis
             while new != old:
                 if new < old:
-                    if end == len(sizes):
+                    if end == len(dims):
                         return None
-                    new *= sizes[end]
+                    new *= dims[end]
                     end += 1
                 else:
                     if last == len(runs):
@@ -83,19 +81,19 @@ class BufferLayout(NamedTuple):
             step = runs[last - 1][1]
             for k in reversed(range(axis, end)):
                 steps[k] = step
-                step *= sizes[k]
+                step *= dims[k]
             axis, at = end, last
-        return BufferLayout(self.start, tuple(sizes), tuple(steps))
+        return BufferLayout(self.start, tuple(dims), tuple(steps))
 
 
-def dense_steps(sizes: Sequence[int]) -> tuple[int, ...]:
+def dense_steps(dims: Sequence[int]) -> tuple[int, ...]:
     """Distances of neighbours where elements follow each other in row-major order."""
-    return tuple([prod(sizes[k + 1 :]) for k in range(len(sizes))])
+    return tuple([prod(dims[k + 1 :]) for k in range(len(dims))])
 
 
-def dense(sizes: Sequence[int]) -> BufferLayout:
+def dense(dims: Sequence[int]) -> BufferLayout:
     """All of a buffer, in row-major order."""
-    return BufferLayout(0, tuple(sizes), dense_steps(sizes))
+    return BufferLayout(0, tuple(dims), dense_steps(dims))
 
 
 def view_of(layout: BufferLayout, count: int) -> View | None:
@@ -104,13 +102,13 @@ def view_of(layout: BufferLayout, count: int) -> View | None:
     Neighbours along the last axis are next to each other, and the distance of each axis is a multiple of that of the
     next one.
     """
-    sizes, steps = (layout.sizes, layout.steps) if layout.sizes else ((1,), (1,))
-    if len(sizes) > MOST_AXES or (sizes[-1] > 1 and steps[-1] != 1):
+    dims, steps = (layout.dims, layout.steps) if layout.dims else ((1,), (1,))
+    if len(dims) > MOST_AXES or (dims[-1] > 1 and steps[-1] != 1):
         return None
-    extents = [1] * len(sizes)
-    inner, distance = len(sizes) - 1, 1
-    for axis in reversed(range(len(sizes) - 1)):
-        if sizes[axis] > 1:
+    extents = [1] * len(dims)
+    inner, distance = len(dims) - 1, 1
+    for axis in reversed(range(len(dims) - 1)):
+        if dims[axis] > 1:
             if steps[axis] < 1 or steps[axis] % distance:
                 return None
             extents[inner] = steps[axis] // distance
@@ -121,19 +119,19 @@ def view_of(layout: BufferLayout, count: int) -> View | None:
     for distance in dense_steps(extents):
         offsets.append(left // distance)
         left %= distance
-    if any(start + n > extent for start, n, extent in zip(offsets, sizes, extents, strict=True)):
+    if any(start + n > extent for start, n, extent in zip(offsets, dims, extents, strict=True)):
         return None
-    return View(sizes, tuple(extents), tuple(offsets))
+    return View(dims, tuple(extents), tuple(offsets))
 
 
 class Together(NamedTuple):
     """Tensors as operands of one operation: what ARK states of each, and how the result lies in a buffer of its own.
 
-    `sizes` are those of what is written.
+    `dims` are those of what is written.
     """
 
     views: tuple[View, ...]
-    sizes: tuple[int, ...]
+    dims: tuple[int, ...]
     result: BufferLayout
 
 
@@ -142,36 +140,36 @@ _Axis = tuple[int, tuple[tuple[int, int], ...]]
 
 
 def together(
-    sizes: Sequence[int], layouts: Sequence[BufferLayout], counts: Sequence[int], *, is_whole: bool = False
+    dims: Sequence[int], layouts: Sequence[BufferLayout], counts: Sequence[int], *, is_whole: bool = False
 ) -> Together | None:
     """Operands that are repeated to a shape, in as few axes as ARK needs; None where it cannot state them so.
 
     Axes along which every operand repeats stay repeated in the result, unless it must be whole.
     """
-    rows = [_aligned(layout, len(sizes)) for layout in layouts]
-    axes: list[_Axis] = [(n, tuple([row[k] for row in rows])) for k, n in enumerate(sizes)]
-    alive = [is_whole or any(size > 1 for size, _ in extents) for _, extents in axes]
+    rows = [_aligned(layout, len(dims)) for layout in layouts]
+    axes: list[_Axis] = [(n, tuple([row[k] for row in rows])) for k, n in enumerate(dims)]
+    alive = [is_whole or any(dim > 1 for dim, _ in extents) for _, extents in axes]
     axes = [(n if is_alive else 1, extents) for (n, extents), is_alive in zip(axes, alive, strict=True)]
-    ranks = [len(layout.sizes) for layout in layouts]
+    ranks = [len(layout.dims) for layout in layouts]
     for order in _orders(axes):
         ordered = [axes[k] for k in order]
         for form in _forms(ordered, len(layouts)):
             views = _views(form, layouts, counts)
             if views is None:
                 continue
-            steps = [0] * len(sizes)
+            steps = [0] * len(dims)
             for k, step in zip(order, dense_steps([n for n, _ in ordered]), strict=True):
                 steps[k] = step if alive[k] else 0
             shape = tuple([n for n, _ in form])
             shown = tuple([_shortened(v, max(rank, 1)) for v, rank in zip(views, ranks, strict=True)])
-            is_natural = len(form) == len(sizes) == max(ranks, default=0) and not is_whole
-            return Together(shown if is_natural else views, shape, BufferLayout(0, tuple(sizes), tuple(steps)))
+            is_natural = len(form) == len(dims) == max(ranks, default=0) and not is_whole
+            return Together(shown if is_natural else views, shape, BufferLayout(0, tuple(dims), tuple(steps)))
     return None
 
 
 def _aligned(layout: BufferLayout, rank: int) -> list[tuple[int, int]]:
     compact = layout.compact()
-    return [(1, 0)] * (rank - len(compact.sizes)) + list(zip(compact.sizes, compact.steps, strict=True))
+    return [(1, 0)] * (rank - len(compact.dims)) + list(zip(compact.dims, compact.steps, strict=True))
 
 
 def _orders(axes: Sequence[_Axis]) -> Iterator[tuple[int, ...]]:

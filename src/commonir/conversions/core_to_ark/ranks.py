@@ -11,7 +11,7 @@ from collections.abc import Callable
 from commonir.base.codes import CHANGED_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.conversions.core_to_ark.building import Builder
-from commonir.conversions.core_to_ark.context import ArkContext, held_as, shape_of
+from commonir.conversions.core_to_ark.context import ArkContext, shape_of, storage_type
 from commonir.conversions.core_to_ark.places import MOST_AXES
 from commonir.conversions.operands import dims_of, element_of, refused
 from commonir.dialects import core
@@ -26,7 +26,7 @@ from commonir.rewrite.legalize import Mismatch, Target, rule
 
 def port_type(element: ElementType) -> ElementType:
     """The type in which an input or output is given. Raises: DiagnosticError (E0601) for those that ARK lacks."""
-    return u8 if element is boolean else held_as(element)
+    return u8 if element is boolean else storage_type(element)
 
 
 def _element_of(value: Value) -> ElementType:
@@ -67,17 +67,17 @@ class Ranks(ArkContext):
 
     def _input(self, value: Value, *, is_used: bool) -> None:
         try:
-            element, sizes = port_type(_element_of(value)), shape_of(value)
-            if len(sizes) > MOST_AXES:
-                raise refused(f"ARK has at most {MOST_AXES} axes, found {len(sizes)}")
+            element, shape = port_type(_element_of(value)), shape_of(value)
+            if len(shape) > MOST_AXES:
+                raise refused(f"ARK has at most {MOST_AXES} axes, found {len(shape)}")
         except DiagnosticError as error:
             self._refuse(f"input '{value.name}' of {value.type}", error)
             return
-        place = self.builder.held(value.name, element, sizes)
+        place = self.builder.stored_tensor(value.name, element, shape)
         self._report_type(f"input '{value.name}'", value, element)
         self.builder.name = value.name
         if is_used:
-            self.put(value, self.cast(place, held_as(element_of(value))))
+            self.put(value, self.cast(place, storage_type(element_of(value))))
 
     def _report_type(self, what: str, value: Value, element: ElementType) -> None:
         type = tensor_type(value)
@@ -105,7 +105,7 @@ class Ranks(ArkContext):
             place = self.cast(self.place(value), element)
             whole = self.dense(place)
             if not any(t.maker is not None and not t.maker.definition.is_virtual for t in whole.buffer.written):
-                target = self.fresh(element, whole.sizes)
+                target = self.fresh(element, whole.dims)
                 self.copy_into(whole, target)
                 whole = target
         except DiagnosticError as error:
@@ -129,8 +129,8 @@ def returned(op: ml_program.Return, context: Ranks, values: tuple[Value, ...]) -
     return ()
 
 
-def open_sizes(function: Function) -> list[str]:
-    """The sizes of inputs that are not fixed."""
+def dynamic_dims(function: Function) -> list[str]:
+    """The dims of inputs that are not fixed."""
     result: dict[str, None] = {}
     for value in function.inputs:
         if isinstance(value.type, TensorType) and value.type.shape is not None:

@@ -33,14 +33,14 @@ def _reduction(source: type[core.Reduce]) -> LegalizationRule:
     built = _REDUCTIONS[source]
 
     def build(op: core.Reduce, context: ArkContext, x: Value) -> Built:
-        place, sizes = context.place(x), shape_of(op.y)
-        axes = [a for a in _axes_of(op) if place.sizes[a] > 1]
+        place, shape = context.place(x), shape_of(op.y)
+        axes = [a for a in _axes_of(op) if place.dims[a] > 1]
         if not axes:
-            return context.reshaped(place, sizes)
+            return context.reshaped(place, shape)
         if place.element in (f16, bf16) and len(_runs(axes)) > 1:
-            found = reduced(built, context.cast(place, f32), axes, context)
-            return context.reshaped(context.cast(found, place.element), sizes)
-        return context.reshaped(reduced(built, place, axes, context), sizes)
+            result = reduced(built, context.cast(place, f32), axes, context)
+            return context.reshaped(context.cast(result, place.element), shape)
+        return context.reshaped(reduced(built, place, axes, context), shape)
 
     return rule(source)(build)
 
@@ -52,9 +52,9 @@ REDUCTIONS = list(map(_reduction, _REDUCTIONS))
 def reduce_min(op: core.ReduceMin, context: ArkContext, x: Value) -> Built:
     """The negative of the largest negative; of integers the one less, which all have."""
     place = context.place(x)
-    axes = [a for a in _axes_of(op) if place.sizes[a] > 1]
-    found = context.turned(reduced(ark.ReduceMax, context.turned(place), axes, context)) if axes else place
-    return context.reshaped(found, shape_of(op.y))
+    axes = [a for a in _axes_of(op) if place.dims[a] > 1]
+    result = context.turned(reduced(ark.ReduceMax, context.turned(place), axes, context)) if axes else place
+    return context.reshaped(result, shape_of(op.y))
 
 
 @rule(core.ReduceProd)
@@ -69,22 +69,22 @@ def reduce_prod(op: core.ReduceProd, context: ArkContext, x: Value) -> Built:
 
 
 def _product(x: BufferPlace, axis: int, context: ArkContext) -> BufferPlace:
-    while (count := x.sizes[axis]) > 1:
+    while (count := x.dims[axis]) > 1:
         half = count // 2
         parts = [BufferPlace(x.buffer, x.layout.part(axis, at, half)) for at in (0, half)]
-        found = context.elementwise(ark.Mul, parts, parts[0].sizes)
+        result = context.elementwise(ark.Mul, parts, parts[0].dims)
         if count % 2:
-            first = BufferPlace(found.buffer, found.layout.part(axis, 0, 1))
+            first = BufferPlace(result.buffer, result.layout.part(axis, 0, 1))
             last = BufferPlace(x.buffer, x.layout.part(axis, count - 1, 1))
-            head = context.elementwise(ark.Mul, [first, last], first.sizes)
+            head = context.elementwise(ark.Mul, [first, last], first.dims)
             if half == 1:
                 return head
-            joined = context.fresh(x.element, found.sizes)
+            joined = context.fresh(x.element, result.dims)
             context.copy_into(head, BufferPlace(joined.buffer, joined.layout.part(axis, 0, 1)))
-            rest = BufferPlace(found.buffer, found.layout.part(axis, 1, half - 1))
+            rest = BufferPlace(result.buffer, result.layout.part(axis, 1, half - 1))
             context.copy_into(rest, BufferPlace(joined.buffer, joined.layout.part(axis, 1, half - 1)))
-            found = joined
-        x = found
+            result = joined
+        x = result
     return x
 
 
@@ -103,15 +103,15 @@ def reduced(definition: type[ark.ArkOp], x: BufferPlace, axes: Sequence[int], co
     """A reduction along some axes, each left with size 1."""
     if any(x.layout.steps[a] == 0 for a in axes):
         x = context.dense(x)
-    kept = tuple([1 if a in axes else n for a, n in enumerate(x.sizes)])
-    found = _natural(definition, x, axes, context) if len(axes) == 1 else None
-    if found is None:
-        found = _joined(definition, x, axes, context)
-    if found is None:
-        found = _joined(definition, context.dense(x), axes, context)
-    if found is None:
-        raise refused(f"ARK has at most {MOST_AXES} axes, and a tensor of {list(x.sizes)} has more to be kept apart")
-    return BufferPlace(found.buffer, BufferLayout(0, kept, found.layout.steps))
+    remaining = tuple([1 if a in axes else n for a, n in enumerate(x.dims)])
+    result = _natural(definition, x, axes, context) if len(axes) == 1 else None
+    if result is None:
+        result = _joined(definition, x, axes, context)
+    if result is None:
+        result = _joined(definition, context.dense(x), axes, context)
+    if result is None:
+        raise refused(f"ARK has at most {MOST_AXES} axes, and a tensor of {list(x.dims)} has more to be kept apart")
+    return BufferPlace(result.buffer, BufferLayout(0, remaining, result.layout.steps))
 
 
 def _natural(
@@ -123,7 +123,7 @@ def _natural(
     if view is None:
         return None
     (axis,) = axes
-    shape = tuple([1 if a == axis else n for a, n in enumerate(compact.sizes)])
+    shape = tuple([1 if a == axis else n for a, n in enumerate(compact.dims)])
     built = _reduce(definition, x, view, axis, shape, context)
     steps = [0 if n == 1 else s for n, s in zip(shape, dense_steps(shape), strict=True)]
     return BufferPlace(built.buffer, BufferLayout(0, shape, tuple(steps)))
@@ -144,7 +144,7 @@ def _joined(
     """Axes joined as far as memory allows, and reduced from the last one on."""
     compact = x.layout.compact()
     groups: list[tuple[int, int, bool]] = []
-    for a, (n, step) in enumerate(zip(compact.sizes, compact.steps, strict=True)):
+    for a, (n, step) in enumerate(zip(compact.dims, compact.steps, strict=True)):
         is_reduced = a in axes
         if n == 1:
             continue
@@ -152,10 +152,10 @@ def _joined(
             groups[-1] = (groups[-1][0] * n, step, is_reduced)
         else:
             groups.append((n, step, is_reduced))
-    sizes = tuple([n for n, _, _ in groups])
+    dims = tuple([n for n, _, _ in groups])
     for tail in (False, True):
         end, zero = ((1,), (0,)) if tail else ((), ())
-        layout = BufferLayout(compact.start, (*sizes, *end), (*[s for _, s, _ in groups], *zero))
+        layout = BufferLayout(compact.start, (*dims, *end), (*[s for _, s, _ in groups], *zero))
         view = view_of(layout, x.buffer.count)
         if view is None:
             continue
@@ -163,11 +163,11 @@ def _joined(
             shape = tuple([1 if k == axis else n for k, n in enumerate(view.shape)])
             x = _reduce(definition, x, view, axis, shape, context)
             view = View(shape, shape, (0,) * len(shape))
-        left = [n for a, n in enumerate(compact.sizes) if a not in axes]
+        left = [n for a, n in enumerate(compact.dims) if a not in axes]
         steps = iter(dense_steps(left))
-        laid = [0 if a in axes else next(steps) for a in range(len(compact.sizes))]
-        laid = [0 if n == 1 else s for n, s in zip(compact.sizes, laid, strict=True)]
-        return BufferPlace(x.buffer, BufferLayout(0, compact.sizes, tuple(laid)))
+        laid = [0 if a in axes else next(steps) for a in range(len(compact.dims))]
+        laid = [0 if n == 1 else s for n, s in zip(compact.dims, laid, strict=True)]
+        return BufferPlace(x.buffer, BufferLayout(0, compact.dims, tuple(laid)))
     return None
 
 

@@ -24,14 +24,14 @@ Pairs = Sequence[tuple[int, int]]
 
 
 def _parts(
-    x: Value, sizes: Sequence[int], window: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+    x: Value, dims: Sequence[int], window: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
 ) -> list[Value]:
     """For each point of a window, in row-major order, the elements at it in all windows."""
     shape = shape_of(x)
     out: list[Value] = []
     for point in product(*map(range, window)):
         starts = [p * d for p, d in zip(point, dilations, strict=True)]
-        stops = [at + (n - 1) * s + 1 for at, n, s in zip(starts, sizes, strides, strict=True)]
+        stops = [at + (n - 1) * s + 1 for at, n, s in zip(starts, dims, strides, strict=True)]
         out.append(core.slice(x, (0, 0, *starts), (*shape[:2], *stops), (1, 1, *strides)))
     return out
 
@@ -39,48 +39,48 @@ def _parts(
 def _padded(x: Value, pads: Pairs, reach: Sequence[int], fill: float) -> Value:
     """A tensor with what stands around it, as far as windows reach: they may end before that, or behind it."""
     low = tuple([first for first, _ in pads])
-    high = tuple([n - size - first for n, size, first in zip(reach, shape_of(x)[2:], low, strict=True)])
+    high = tuple([n - dim - first for n, dim, first in zip(reach, shape_of(x)[2:], low, strict=True)])
     if not any((*low, *high)):
         return x
     return core.pad(x, (0, 0, *low), (0, 0, *high), value=fill)
 
 
-def _reach(sizes: Sequence[int], window: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> list[int]:
+def _reach(dims: Sequence[int], window: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> list[int]:
     """The sizes that windows span together."""
-    return [(n - 1) * s + (k - 1) * d + 1 for n, k, s, d in zip(sizes, window, strides, dilations, strict=True)]
+    return [(n - 1) * s + (k - 1) * d + 1 for n, k, s, d in zip(dims, window, strides, dilations, strict=True)]
 
 
 @rule(core.Conv)
 def conv(op: core.Conv, context: ArkContext, x: Value, weight: Value, bias: Value | None) -> Built:
     """The weights times a matrix that has a column for each window, of each group of channels."""
-    batch, filters, *sizes = shape_of(op.y)
+    batch, filters, *shape = shape_of(op.y)
     _, channels, *window = shape_of(weight)
     ones = (1,) * len(window)
     strides, dilations = op.strides or ones, op.dilations or ones
     if prod(window) > _MOST_POINTS:
         return Mismatch(f"a window of {prod(window):,} points has too many")
     pads = op.pads or ((0, 0),) * len(window)
-    x = _padded(x, pads, _reach(sizes, window, strides, dilations), 0.0)
-    parts = _parts(x, sizes, window, strides, dilations)
-    count, groups = prod(sizes), op.groups
+    x = _padded(x, pads, _reach(shape, window, strides, dilations), 0.0)
+    parts = _parts(x, shape, window, strides, dilations)
+    count, groups = prod(shape), op.groups
     laid = [core.reshape(p, (batch, groups, channels, 1, count)) for p in parts]
     columns = laid[0] if len(laid) == 1 else core.concat(tuple(laid), 3)
     matrix = core.reshape(columns, (batch, groups, channels * len(parts), count))
     weight = core.reshape(weight, (groups, filters // groups, channels * len(parts)))
-    y = core.reshape(core.matmul(weight, matrix), (batch, filters, *sizes))
+    y = core.reshape(core.matmul(weight, matrix), (batch, filters, *shape))
     return y if bias is None else core.add(y, core.reshape(bias, (filters, *ones)))
 
 
 def _side_by_side(op: core.Pool, x: Value, fill: float) -> Value | Mismatch:
     """The points of windows along a new first axis."""
-    sizes, window = shape_of(op.y)[2:], op.kernel
+    shape, window = shape_of(op.y)[2:], op.kernel
     ones = (1,) * len(window)
     strides, dilations = op.strides or ones, op.dilations or ones
     if prod(window) > _MOST_POINTS:
         return Mismatch(f"a window of {prod(window):,} points has too many")
     pads = op.pads or ((0, 0),) * len(window)
-    x = _padded(x, pads, _reach(sizes, window, strides, dilations), fill)
-    parts = [core.unsqueeze(p, (0,)) for p in _parts(x, sizes, window, strides, dilations)]
+    x = _padded(x, pads, _reach(shape, window, strides, dilations), fill)
+    parts = [core.unsqueeze(p, (0,)) for p in _parts(x, shape, window, strides, dilations)]
     return parts[0] if len(parts) == 1 else core.concat(tuple(parts), 0)
 
 
@@ -115,8 +115,8 @@ def average_pool(op: core.AveragePool, context: ArkContext, x: Value) -> Built:
 
 def _covered(op: core.AveragePool, axis: int) -> list[int]:
     """For each window, how many of its points along an axis count."""
-    size, count = shape_of(op.x)[2 + axis], shape_of(op.y)[2 + axis]
+    dim, count = shape_of(op.x)[2 + axis], shape_of(op.y)[2 + axis]
     stride, dilation = (op.strides or (1,) * len(op.kernel))[axis], (op.dilations or (1,) * len(op.kernel))[axis]
     low, high = op.pads[axis] if op.pads else (0, 0)
-    first, end = (0, size + low + high) if op.count_include_pad else (low, size + low)
+    first, end = (0, dim + low + high) if op.count_include_pad else (low, dim + low)
     return [sum(first <= n * stride + k * dilation < end for k in range(op.kernel[axis])) for n in range(count)]

@@ -28,11 +28,11 @@ def counted(
     states = [*[v.type for v in initial], *[s.type for s in stacks]]
     limit = core.dims((length,), positions, True)
 
-    def condition(*given: Value) -> list[Value]:
-        return [core.less(given[0], limit)]
+    def condition(*operands: Value) -> list[Value]:
+        return [core.less(operands[0], limit)]
 
-    def step(*given: Value) -> list[Value]:
-        at, values, piles = given[0], given[1 : 1 + count], given[1 + count :]
+    def step(*operands: Value) -> list[Value]:
+        at, values, piles = operands[0], operands[1 : 1 + count], operands[1 + count :]
         place = core.sub(core.sub(limit, one), at) if op.reverse else at
         slices = [core.gather(s, place, 0) for s in sequences]
         result = _inlined(body, (*values, *slices))

@@ -43,16 +43,16 @@ def _pair(a: Value, left: str, b: Value, right: str, needed: set[str]) -> tuple[
     second = core.transpose(b, tuple([right.index(c) for c in (*shared, *summed, *columns)]))
     if len(rows) == len(columns) == len(summed) == 1:
         return core.matmul(first, second), "".join([*shared, *rows, *columns])
-    sizes = {**dict(zip(right, dims_of(b), strict=True)), **dict(zip(left, dims_of(a), strict=True))}
+    dims = {**dict(zip(right, dims_of(b), strict=True)), **dict(zip(left, dims_of(a), strict=True))}
 
     def together(group: Sequence[str]) -> Dim:
         count: Dim = 1
         for c in group:
-            count = count * sizes[c]
+            count = count * dims[c]
         return count
 
-    batch = [sizes[c] for c in shared]
+    batch = [dims[c] for c in shared]
     first = core.reshape(first, (*batch, together(rows), together(summed)))
     second = core.reshape(second, (*batch, together(summed), together(columns)))
-    shape = (*batch, *[sizes[c] for c in (*rows, *columns)])
+    shape = (*batch, *[dims[c] for c in (*rows, *columns)])
     return core.reshape(core.matmul(first, second), shape), "".join([*shared, *rows, *columns])

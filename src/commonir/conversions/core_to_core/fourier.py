@@ -29,9 +29,14 @@ def dft(op: core.Dft, context: Context, x: Value) -> Result:
 def dft_by_matrix(op: core.Dft, x: Value) -> Value | Mismatch:
     """A product along the axis with the cosines and sines of all frequencies, in single precision at least."""
     length, (axis,) = op.length, axes_from_start((op.axis,), rank_of(x))
-    sizes = dims_of(x)
-    kinds, given = sizes[-1], sizes[axis]
-    if not isinstance(length, int) or length > MAX_LENGTH or not isinstance(given, int) or not isinstance(kinds, int):
+    dims = dims_of(x)
+    kinds, available = dims[-1], dims[axis]
+    if (
+        not isinstance(length, int)
+        or length > MAX_LENGTH
+        or not isinstance(available, int)
+        or not isinstance(kinds, int)
+    ):
         return Mismatch("the length of the transform is not known, or too large for a matrix")
     half, is_real = length // 2 + 1, op.inverse and op.onesided
     taken = half if is_real else length
@@ -52,13 +57,13 @@ def dft_by_matrix(op: core.Dft, x: Value) -> Value | Mismatch:
     return core.cast(y, element_of(op.y)) if wide is not element_of(op.y) else y
 
 
-def _resized(x: Value, size: int) -> Value:
+def _resized(x: Value, dim: int) -> Value:
     """A tensor with its last axis cut, or continued with zeros."""
     *lead, n = dims_of(x)
     assert isinstance(n, int)
-    if n > size:
-        return core.slice(x, (0,) * (len(lead) + 1), (*lead, size), (1,) * (len(lead) + 1))
-    return x if n == size else core.pad(x, (0,) * (len(lead) + 1), (*(0,) * len(lead), size - n))
+    if n > dim:
+        return core.slice(x, (0,) * (len(lead) + 1), (*lead, dim), (1,) * (len(lead) + 1))
+    return x if n == dim else core.pad(x, (0,) * (len(lead) + 1), (*(0,) * len(lead), dim - n))
 
 
 def _matrix(element: ElementType, op: core.Dft, length: int, taken: int, kinds: int) -> Value:

@@ -28,27 +28,27 @@ def read_at_positions(op: core.GridSample, x: Value, grid: Value) -> Value:
         shift = core.splat(op.value, x)
         inner = core.grid_sample(core.sub(x, shift), grid, op.mode, op.border, op.unit)
         return core.add(inner, shift)
-    (n, c, *sizes), (_, *places, _) = dims_of(x), dims_of(grid)
-    rank = len(sizes)
+    (n, c, *dims), (_, *places, _) = dims_of(x), dims_of(grid)
+    rank = len(dims)
     count = element_count(tuple(places))
     flat = core.reshape(core.cast(grid, f32), (n, count, rank))
     # Positions count along the last axis first.
     lines = core.split(flat, -1, (1,) * rank)[::-1] if rank > 1 else (flat,)
-    each = [_taps(op, line, size) for line, size in zip(lines, sizes, strict=True)]
+    each = [_taps(op, line, dim) for line, dim in zip(lines, dims, strict=True)]
     index, weights = each[0]
-    for taps, size in zip(each[1:], sizes[1:], strict=True):
-        index = _outer(core.mul(index, _number(size)), taps.places, core.add)
+    for taps, dim in zip(each[1:], dims[1:], strict=True):
+        index = _outer(core.mul(index, _number(dim)), taps.places, core.add)
         weights = _outer(weights, taps.weights, core.mul)
     taken = dims_of(index)[2]
-    rows = core.transpose(core.reshape(core.cast(x, f32), (n, c, element_count(tuple(sizes)))), (0, 2, 1))
+    rows = core.transpose(core.reshape(core.cast(x, f32), (n, c, element_count(tuple(dims)))), (0, 2, 1))
     at = core.reshape(core.cast(index, i32), (n, count * taken, 1))
     read = core.reshape(core.gather_nd(rows, at, 1), (n, count, taken, c))
     summed = core.reduce_sum(core.mul(read, core.unsqueeze(weights, (-1,))), (2,))
     return core.cast(core.reshape(core.transpose(summed, (0, 2, 1)), (n, c, *places)), element_of(x))
 
 
-def _number(size: Dim) -> Value:
-    return core.cast(core.dims((size,), i32, True), f32)
+def _number(dim: Dim) -> Value:
+    return core.cast(core.dims((dim,), i32, True), f32)
 
 
 def _const(value: float) -> Value:
@@ -62,9 +62,9 @@ def _outer(a: Value, b: Value, combine: Callable[[Value, Value], Value]) -> Valu
     return core.reshape(combine(core.unsqueeze(a, (3,)), core.unsqueeze(b, (2,))), (n, count, k * t))
 
 
-def _taps(op: core.GridSample, position: Value, size: Dim) -> _Taps:
+def _taps(op: core.GridSample, position: Value, dim: Dim) -> _Taps:
     """The elements read along an axis of a size for positions [image, position, 1]."""
-    length = _number(size)
+    length = _number(dim)
     last = core.sub(length, _const(1.0))
     place = _in_elements(op, position, length, last)
     if op.border in (core.Border.REFLECT, core.Border.SYMMETRIC):

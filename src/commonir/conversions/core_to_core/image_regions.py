@@ -38,7 +38,7 @@ def region_means(op: core.RegionAlign, x: Value, boxes: Value, images: Value) ->
     return core.cast(core.reshape(means, (count, channels, *op.sizes)), element_of(x))
 
 
-def _samples(op: core.RegionAlign, first: Value, end: Value, parts: int, size: Dim) -> tuple[Value, Value]:
+def _samples(op: core.RegionAlign, first: Value, end: Value, parts: int, dim: Dim) -> tuple[Value, Value]:
     """Where the samples of regions lie along one axis, [region, sample], and 1 for those within an image, else 0."""
     count = parts * op.samples
     length = core.sub(end, first)
@@ -47,6 +47,6 @@ def _samples(op: core.RegionAlign, first: Value, end: Value, parts: int, size: D
     places = core.cast(core.iota((1, count), 1, i32), f32)
     shares = core.div(core.add(places, core.scalar(0.5, f32)), core.scalar(float(count), f32))
     at = core.add(first, core.mul(length, shares))
-    limit = core.cast(core.dims((size,), i32, True), f32)
+    limit = core.cast(core.dims((dim,), i32, True), f32)
     inside = core.logical_and(core.greater_equal(at, core.scalar(-1.0, f32)), core.less_equal(at, limit))
     return at, core.cast(inside, f32)

@@ -93,15 +93,15 @@ class _Sums:
         """Returns the bounds of an integer convolution; None when the number of products is not known."""
         import numpy as np  # noqa: PLC0415  only where there are integers to convolve
 
-        sizes = [d for d in tensor_type(op.weight).shape or () if isinstance(d, int)]
-        if not sizes or len(sizes) != len(tensor_type(op.weight).shape or ()):
+        shape = [d for d in tensor_type(op.weight).shape or () if isinstance(d, int)]
+        if not shape or len(shape) != len(tensor_type(op.weight).shape or ()):
             return None
         factor = integer_range(op.x).magnitude
         known = known_integers(op.weight)
         if known is not None:
-            return cls(known, np.abs(known).reshape(*sizes[:2], -1).sum(2), factor)
-        products = math.prod(sizes[2:]) * integer_range(op.weight).magnitude
-        return cls(None, np.full((1, sizes[1]), products, np.int64), factor)
+            return cls(known, np.abs(known).reshape(*shape[:2], -1).sum(2), factor)
+        products = math.prod(shape[2:]) * integer_range(op.weight).magnitude
+        return cls(None, np.full((1, shape[1]), products, np.int64), factor)
 
     @property
     def largest(self) -> int:

@@ -37,8 +37,8 @@ def _table(values: Sequence[Any], element: ElementType, *shape: int) -> Value:
 
 
 @rule(core.TreeEnsemble)
-def tree_ensemble(op: core.TreeEnsemble, context: Context, x: Value, *given: Value | None) -> Result:
-    result = _elements([v for v in given if v is not None], op.operands[1:])
+def tree_ensemble(op: core.TreeEnsemble, context: Context, x: Value, *operands: Value | None) -> Result:
+    result = _elements([v for v in operands if v is not None], op.operands[1:])
     if result is None or op.set_starts is not None or element_of(x) is not element_of(op.leaf_weights):
         return Mismatch("trees must be known, without sets, and of the type of the features")
     roots, features, tests, values, if_true, if_false, missing, starts, targets, weights = result
@@ -95,12 +95,12 @@ class _Walk:
 
     def step(self, at: Value) -> Value:
         """Where the rows (axis 0) come to from nodes of the trees (axis 1)."""
-        given = core.gather_elements(self._x, core.gather(self._features, at, 0), 1)
+        operands = core.gather_elements(self._x, core.gather(self._features, at, 0), 1)
         value = core.gather(self._values, at, 0)
         kind = core.gather(self._tests, at, 0) if len(self._kinds) > 1 else None
         holds: Value | None = None
         for number in self._kinds:
-            one = _COMPARISONS[core.NodeTest(number)](given, value)
+            one = _COMPARISONS[core.NodeTest(number)](operands, value)
             if kind is not None:
                 one = core.logical_and(one, core.equal(kind, core.splat(number, kind)))
             holds = one if holds is None else core.logical_or(holds, one)
@@ -109,7 +109,7 @@ class _Walk:
             marked = core.gather(self._missing, at, 0)
             is_marked = core.equal(marked, core.splat(1, marked))
             # What does not equal itself is not a number.
-            holds = core.logical_or(holds, core.logical_and(is_marked, core.not_equal(given, given)))
+            holds = core.logical_or(holds, core.logical_and(is_marked, core.not_equal(operands, operands)))
         first, second = [core.gather(side, at, 0) for side in self._children]
         return core.select(holds, first, second)
 

@@ -96,10 +96,10 @@ def _rounded(x: Value, to: ElementType, *, saturates: bool) -> Value:
     """A number of single precision rounded to a narrower type, to the nearest one and of two to the even one."""
     format = FORMATS[to.name]
     most = _largest(format, to.name)
-    size = core.abs(x)
+    magnitude = core.abs(x)
     step = core.splat(2.0 ** (format.least - format.precision + 1), x)
     for exponent in range(format.least + 1, math.frexp(most)[1]):
-        is_beyond = core.greater_equal(size, core.splat(2.0**exponent, x))
+        is_beyond = core.greater_equal(magnitude, core.splat(2.0**exponent, x))
         step = core.select(is_beyond, core.splat(2.0 ** (exponent - format.precision + 1), x), step)
     near = core.mul(core.round(core.div(x, step)), step)
     if format.specials == "none":

@@ -22,17 +22,17 @@ def continued(x: Value, mode: core.PadMode, before: Sequence[int], after: Sequen
 
 
 def _along(x: Value, axis: int, mode: core.PadMode, low: int, high: int) -> Value:
-    size = dims_of(x)[axis]
+    dim = dims_of(x)[axis]
     if mode is core.PadMode.WRAP:
-        ahead = ceil_div(max(low, 0), size)
-        whole = _repeated(x, axis, ahead + 1 + ceil_div(max(high, 0), size))
-        start = ahead * size - low
-        return _section(whole, axis, start, start + low + size + high)
-    pieces = [_section(x, axis, max(-low, 0), size + min(high, 0))]
+        ahead = ceil_div(max(low, 0), dim)
+        whole = _repeated(x, axis, ahead + 1 + ceil_div(max(high, 0), dim))
+        start = ahead * dim - low
+        return _section(whole, axis, start, start + low + dim + high)
+    pieces = [_section(x, axis, max(-low, 0), dim + min(high, 0))]
     if low > 0:
         pieces.insert(0, _beyond(x, axis, mode, low, 0))
     if high > 0:
-        pieces.append(_beyond(x, axis, mode, high, size - 1))
+        pieces.append(_beyond(x, axis, mode, high, dim - 1))
     return core.concat(tuple(pieces), axis) if len(pieces) > 1 else pieces[0]
 
 

@@ -103,8 +103,8 @@ def of_kernels(op: Op, operands: Sequence[Value | tuple[Value, ...] | None], pos
     if not derived.kernels:
         return Mismatch(f"{op.name} on operands of which the ranks are not known")
     kernels = zip(derived.kernels, derived.extents, strict=True)
-    given = named_operands(op, operands)
-    return tuple([kernel_value(k, extents, given, positions) for k, extents in kernels])
+    operands_by_name = named_operands(op, operands)
+    return tuple([kernel_value(k, extents, operands_by_name, positions) for k, extents in kernels])
 
 
 def kernel_value(kernel: Kernel, extents: Extents, operands: Mapping[str, Value], positions: ElementType) -> Value:
@@ -193,9 +193,9 @@ class _Space:
         match atom:
             case Symbol() if atom.is_index and atom.name in self.place:
                 at = self.place[atom.name]
-                size = self.extents[atom.name]
+                dim = self.extents[atom.name]
                 return core.reshape(
-                    core.iota((size,), 0, self.positions), (*(1,) * at, size, *(1,) * (self.rank - at - 1))
+                    core.iota((dim,), 0, self.positions), (*(1,) * at, dim, *(1,) * (self.rank - at - 1))
                 )
             case Symbol():
                 if DimExpr({(atom,): 1}) in self.numbers:
@@ -255,12 +255,12 @@ class _Space:
             else:
                 return None
         source = self.operands[e.tensor.name]
-        kept = [n for n, name in enumerate(names) if name is not None]
-        order = sorted(kept, key=lambda n: self.place[names[n] or ""])
+        remaining = [n for n, name in enumerate(names) if name is not None]
+        order = sorted(remaining, key=lambda n: self.place[names[n] or ""])
         gone = tuple([n for n, name in enumerate(names) if name is None])
         result = core.transpose(source, (*order, *gone)) if [*order, *gone] != list(range(len(names))) else source
         shape: list[Dim] = [1] * self.rank
-        for n in kept:
+        for n in remaining:
             shape[self.place[names[n] or ""]] = e.tensor.shape[n]
         return core.reshape(result, tuple(shape))
 

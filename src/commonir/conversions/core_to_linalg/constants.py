@@ -40,9 +40,9 @@ def kernel(op: core.CoreOp, context: Context, *operands: Value | tuple[Value, ..
     """A kernel, whatever operation it is of."""
     if op.form is not Form.KERNEL:
         return Mismatch(f"{op.name} is not defined in index notation")
-    given = named_operands(op, operands)
+    by_name = named_operands(op, operands)
     derived = infer(op)
     if not derived.kernels:
         return Mismatch(f"{op.name} on operands of which the ranks are not known")
     kernels = zip(derived.kernels, derived.extents, strict=True)
-    return tuple([kernel_value(context, k, extents, given) for k, extents in kernels])
+    return tuple([kernel_value(context, k, extents, by_name) for k, extents in kernels])

@@ -139,8 +139,8 @@ def scan(op: core.Scan, context: Context, initial: tuple[Value, ...], sequences:
     states = [a.type for a in body.arguments[:count]]
     length = dims_of(op.sequences[0])[0]
     stacks = [empty(context, tensor_type(y).element, [length, *dims_of(y)[1:]]) for y in op.ys[count:]]
-    given = [*[_cast(v, t) for v, t in zip(initial, states, strict=True)], *stacks]
-    loop = Block([index, *[v.type for v in given]])
+    initial_values = [*[_cast(v, t) for v, t in zip(initial, states, strict=True)], *stacks]
+    loop = Block([index, *[v.type for v in initial_values]])
     at = loop.arguments[0]
     if op.reverse:
         last_position = axis_size(context, sequences[0], 0)
@@ -157,19 +157,19 @@ def scan(op: core.Scan, context: Context, initial: tuple[Value, ...], sequences:
         else:
             nested.detach()
             loop.append(nested)
-    kept = [_cast_in(loop, v, t) for v, t in zip(values[:count], states, strict=True)]
+    remaining = [_cast_in(loop, v, t) for v, t in zip(values[:count], states, strict=True)]
     rows = zip(loop.arguments[count + 1 :], values[count:], strict=True)
     stacked = [_put(context, loop, stack, v, at) for stack, v in rows]
-    loop.append(scf.Yield((*kept, *stacked)))
+    loop.append(scf.Yield((*remaining, *stacked)))
     bounds = [index_constant(context, 0), axis_size(context, sequences[0], 0), index_constant(context, 1)]
     arguments = {
         "lowerBound": bounds[0],
         "upperBound": bounds[1],
         "step": bounds[2],
-        "initArgs": tuple(given),
+        "initArgs": tuple(initial_values),
         "region": Region([loop]),
     }
-    return scf.For.build(arguments, [v.type for v in given]).results
+    return scf.For.build(arguments, [v.type for v in initial_values]).results
 
 
 def _cast_in(block: Block, value: Value, type: Type) -> Value:
@@ -178,14 +178,14 @@ def _cast_in(block: Block, value: Value, type: Type) -> Value:
     return _placed(block, tensor.Cast.build({"source": value}, [type]))
 
 
-def _row(context: Context, shape: Sequence[object], sizes: Sequence[Value], at: Value) -> dict[str, object]:
+def _row(context: Context, shape: Sequence[object], dims: Sequence[Value], at: Value) -> dict[str, object]:
     """Where a slice along the first axis lies."""
     rank = len(shape)
     return {
         "static_offsets": (DYNAMIC, *(0,) * (rank - 1)),
         "offsets": (at,),
         "static_sizes": (1, *[d if isinstance(d, int) else DYNAMIC for d in shape[1:]]),
-        "sizes": tuple(sizes),
+        "sizes": tuple(dims),
         "static_strides": (1,) * rank,
         "strides": (),
     }

@@ -74,8 +74,8 @@ def make_complex(op: core.MakeComplex, context: Context, real: Value, imaginary:
     element_type = tensor_type(op.y).element
 
     def body(s: Scalars, arguments: Sequence[Value]) -> Value:
-        given = {"real": arguments[0], "imaginary": arguments[1]}
-        return s.make(complex_.Create.build(given, [element_type]))
+        operands = {"real": arguments[0], "imaginary": arguments[1]}
+        return s.make(complex_.Create.build(operands, [element_type]))
 
     return mapped(context, [real, imaginary], op.y, body)
 

@@ -73,7 +73,7 @@ class _Kernel:
         self.extents = extents
         self.operands = operands
         self.made: dict[Fold, Expr] = {}
-        self.held: dict[Tensor, Tensor] = {}
+        self.materialized: dict[Tensor, Tensor] = {}
 
     def result(self, kernel: Kernel) -> Value:
         axes, self.extents = names_of_axes(kernel, self.extents)
@@ -93,17 +93,17 @@ class _Kernel:
         """A read of a tensor through views that continue it by numbers, as one of a tensor that holds the numbers."""
         if not e.tensor.steps or any(isinstance(p, Expr) for p in e.at):
             return e
-        if e.tensor not in self.held:
+        if e.tensor not in self.materialized:
             value: Value | None = self.operands[e.tensor.name]
             shapes = [*[shape for _, shape in e.tensor.steps[1:]], e.tensor.shape]
             for (view, shape), seen in zip(e.tensor.steps, shapes, strict=True):
                 value = None if value is None else self._seen(value, view, shape, seen)
             if value is None:
                 return e
-            name = f"held{len(self.operands)}"
+            name = f"materialized{len(self.operands)}"
             self.operands[name] = value
-            self.held[e.tensor] = Tensor(name, e.tensor.shape, e.dtype)
-        return self.held[e.tensor][e.at]
+            self.materialized[e.tensor] = Tensor(name, e.tensor.shape, e.dtype)
+        return self.materialized[e.tensor][e.at]
 
     def _seen(self, value: Value, view: View, shape: tuple[Dim, ...], seen: tuple[Dim, ...]) -> Value | None:
         """A tensor as a view shows it; None of one that is read at computed positions."""

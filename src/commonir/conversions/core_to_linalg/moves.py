@@ -46,20 +46,20 @@ def reshaped(context: Context, x: Value, source: Sequence[Dim], target: Sequence
         groups = []
     collapsed = tuple([element_count([source[a] for a in left]) for left, _ in groups])
     if any(len(left) > 1 for left, _ in groups) or len(groups) < len(source):
-        given = tuple([tuple(left) for left, _ in groups])
+        source_groups = tuple([tuple(left) for left, _ in groups])
         type = TensorType(element, collapsed)
-        x = tensor.CollapseShape.build({"src": x, "reassociation": given}, [type]).result_
+        x = tensor.CollapseShape.build({"src": x, "reassociation": source_groups}, [type]).result_
     if tuple(collapsed) == tuple(target):
         return x
     x = _as_divided(x, collapsed, [[target[a] for a in right] for _, right in groups])
     if all(len(right) == 1 for _, right in groups) and len(groups) == len(target):
         return x
-    sizes = amounts(context, target)
+    dims = amounts(context, target)
     arguments = {
         "src": x,
         "reassociation": tuple([tuple(right) for _, right in groups]),
-        "static_output_shape": sizes[0],
-        "output_shape": sizes[1],
+        "static_output_shape": dims[0],
+        "output_shape": dims[1],
     }
     return tensor.ExpandShape.build(arguments, [TensorType(element, tuple(target))]).result_
 
@@ -150,10 +150,10 @@ def split(op: core.Split, context: Context, x: Value) -> Result:
     start: Dim = 0
     out: list[Value] = []
     for y in op.results:
-        sizes = dims_of(y)
+        dims = dims_of(y)
         offsets = [start if a == axis else 0 for a in range(len(shape))]
-        out.append(part(context, x, offsets, sizes, (1,) * len(shape)))
-        start = start + sizes[axis]
+        out.append(part(context, x, offsets, dims, (1,) * len(shape)))
+        start = start + dims[axis]
     return tuple(out)
 
 

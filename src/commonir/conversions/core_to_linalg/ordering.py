@@ -103,20 +103,20 @@ def top_k(op: core.TopK, context: Context, x: Value) -> Result:
     return pairs(context).taken(x, order, axis), order
 
 
-def _first_beyond(context: Context, counts: Value, length: int, size: Dim) -> Value:
+def _first_beyond(context: Context, counts: Value, length: int, dim: Dim) -> Value:
     """For each number below a size the first position at which numbers that do not fall are larger, by bisection."""
     k, c = index("k"), traced("counts", counts)
 
     def after(place: Value, reach: Value) -> Value:
-        here = Tensor("place", (size,), i64)[(k,)]
+        here = Tensor("place", (dim,), i64)[(k,)]
         there = here + traced("reach", reach)[()]
         is_there = call("less_equal", there, lift(length, i64))
         before = c[(select(is_there, there - lift(1, i64), lift(0, i64)),)]
         goes_on = is_there & call("less_equal", before, lift(k, i64))
-        kernel = select(goes_on, there, here).by(k).where({k: size})
+        kernel = select(goes_on, there, here).by(k).where({k: dim})
         return computed(context, kernel, {"place": place, "reach": reach, "counts": counts})
 
-    first = computed(context, lift(0, i64).by(k).where({k: size}), {})
+    first = computed(context, lift(0, i64).by(k).where({k: dim}), {})
     return in_rounds(context, first, [1 << n for n in reversed(range(length.bit_length()))], after)
 
 
@@ -134,31 +134,31 @@ def non_zero(op: core.NonZero, context: Context, x: Value) -> Result:
 
     one, zero = lift(1, i64), lift(0, i64)
     rows = (tensor_type(op.y).shape or (None,))[0]
-    size: Dim = symbol(f"rows of {id(op)}", 0) if rows is None else rows
+    dim: Dim = symbol(f"rows of {id(op)}", 0) if rows is None else rows
     k, r = index("k"), index("r")
     if isinstance(whole, int) and whole > COUNTED:
         flags = computed(context, select(is_set(i), one, zero).by(i).where({i: whole}), {"x": x})
         counts = cumulated(context, flags, 0, "add")
         last = computed(context, traced("counts", counts)[(whole - 1,)].by(), {"counts": counts})
-        set_dim(context, size, Loose(context).position(last))
-        places = _first_beyond(context, counts, whole, size)
+        set_dim(context, dim, Loose(context).position(last))
+        places = _first_beyond(context, counts, whole, dim)
     else:
         count = computed(context, total(i, select(is_set(i), one, zero)).by().where({i: whole}), {"x": x})
         before = is_set(j) & call("less", lift(j, i64), lift(i, i64))
         number = select(is_set(i), total(j, select(before, one, zero)), lift(-1, i64))
         numbers = computed(context, number.by(i).where({i: whole, j: whole}), {"x": x})
-        set_dim(context, size, Loose(context).position(count))
+        set_dim(context, dim, Loose(context).position(count))
         is_here = call("equal", traced("numbers", numbers)[(i,)], lift(k, i64))
-        result = total(i, select(is_here, lift(i, i64), zero)).by(k).where({k: size, i: whole})
-        places = computed(context, result, {"numbers": numbers})
-    at = Tensor("places", (size,), i64)[(k,)]
+        count_ = total(i, select(is_here, lift(i, i64), zero)).by(k).where({k: dim, i: whole})
+        places = computed(context, count_, {"numbers": numbers})
+    at = Tensor("places", (dim,), i64)[(k,)]
     place: Expr = zero
     rest: Dim = 1
     for axis in reversed(range(len(shape))):
         own = (at // lift(rest, i64)) % lift(largest(shape[axis], 1), i64)
         place = select(call("equal", lift(r, i64), lift(axis, i64)), own, place)
         rest = rest * largest(shape[axis], 1)
-    return computed(context, place.by(k, r).where({k: size, r: len(shape)}), {"places": places})
+    return computed(context, place.by(k, r).where({k: dim, r: len(shape)}), {"places": places})
 
 
 @rule(core.Dft)
@@ -170,8 +170,8 @@ def dft(op: core.Dft, context: Context, x: Value) -> Result:
     wide = accumulator(tensor_type(op.x).element)
     t = traced("x", x)
     s, k, part = indices("s", len(shape) - 1), index("k"), index("part")
-    given = length // 2 + 1 if is_half else length
-    count = smallest(given, shape[axis])
+    bins = length // 2 + 1 if is_half else length
+    count = smallest(bins, shape[axis])
     place = (*s[:axis], k, *s[axis + 1 :])
     turns = lift(s[axis] * k % length, wide)
     angle = turns * lift(6.283185307179586, wide) / lift(length, wide)

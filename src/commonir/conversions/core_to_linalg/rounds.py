@@ -55,11 +55,11 @@ def in_rounds(context: Context, first: Value, numbers: Sequence[int], after: Cal
 
 def cumulated(context: Context, x: Value, axis: int, fn: str, *, reverse: bool = False) -> Value:
     """The elements up to each position along an axis of known length, or from it on, added or multiplied."""
-    sizes = dims_of(x)
-    length = sizes[axis]
+    dims = dims_of(x)
+    length = dims[axis]
     assert isinstance(length, int)
-    s = indices("s", len(sizes))
-    extents = dict(zip(s, sizes, strict=True))
+    s = indices("s", len(dims))
+    extents = dict(zip(s, dims, strict=True))
 
     def after(state: Value, reach: Value) -> Value:
         t = traced("state", state)
@@ -84,14 +84,14 @@ def _beside(
 
 @rule(core.Cumulative)
 def cumulative(op: core.Cumulative, context: Context, x: Value) -> Result:
-    sizes, element_type = dims_of(op.x), tensor_type(op.x).element
-    axis = axis_of(op.axis, len(sizes))
-    length = sizes[axis]
+    dims, element_type = dims_of(op.x), tensor_type(op.x).element
+    axis = axis_of(op.axis, len(dims))
+    length = dims[axis]
     if not isinstance(length, int) or length <= COUNTED:
         return Mismatch("a short axis, or one of a length that is not known, is a kernel")
     wide, t = accumulator(element_type), traced("x", x)
     s = indices("s", t.rank)
-    extents = dict(zip(s, sizes, strict=True))
+    extents = dict(zip(s, dims, strict=True))
     element = cast(t[s], wide)
     if op.exclusive:
         is_there, at = _beside(s, axis, length, lift(1, i64), reverse=op.reverse)

@@ -47,26 +47,26 @@ class Loose(Scalars):
         """The smaller of two positions."""
         return self.make(arith.MinSI(a, b))
 
-    def counted(self, position: Value, size: Value) -> Value:
+    def counted(self, position: Value, dim: Value) -> Value:
         """A position from the start: one below zero counts from the end."""
         zero = index_constant(self.context, 0)
         is_below = self.make(arith.CmpI(predicate=arith.CmpIPredicate.SLT, lhs=position, rhs=zero))
-        return self.make(arith.Select(is_below, self.make(arith.AddI(position, size)), position))
+        return self.make(arith.Select(is_below, self.make(arith.AddI(position, dim)), position))
 
 
-def measured(context: Context, type: TensorType, sizes: Sequence[Value]) -> tuple[tuple[int, ...], tuple[Value, ...]]:
+def measured(context: Context, type: TensorType, dims: Sequence[Value]) -> tuple[tuple[int, ...], tuple[Value, ...]]:
     """The sizes of a type, with values in place of those that it leaves open."""
     del context
     shape = type.shape or ()
     static = tuple([d if isinstance(d, int) else DYNAMIC for d in shape])
-    return static, tuple([v for v, d in zip(sizes, shape, strict=True) if not isinstance(d, int)])
+    return static, tuple([v for v, d in zip(dims, shape, strict=True) if not isinstance(d, int)])
 
 
 @rule(core.Dimension)
 def dimension(op: core.Dimension, context: Context, x: Value) -> Result:
     s = Loose(context)
-    size = axis_size(context, x, axis_of(op.axis, rank_of(op.x)))
-    return tensor.FromElements.build({"elements": (s.of_index(size, op.element),)}, [op.y.type])
+    dim = axis_size(context, x, axis_of(op.axis, rank_of(op.x)))
+    return tensor.FromElements.build({"elements": (s.of_index(dim, op.element),)}, [op.y.type])
 
 
 @rule(core.ShapeOf)
@@ -109,17 +109,17 @@ def reshape(op: core.DynamicReshape, context: Context, x: Value, shape: Value) -
         return Mismatch("the rank of the result is not known before running")
     one = index_constant(context, 1)
     arguments = [s.position(shape, n) for n in range(rank)]
-    is_open = [
+    is_inferred = [
         s.make(arith.CmpI(predicate=arith.CmpIPredicate.SLT, lhs=g, rhs=index_constant(context, 0))) for g in arguments
     ]
     known = one
-    for g, o in zip(arguments, is_open, strict=True):
+    for g, o in zip(arguments, is_inferred, strict=True):
         known = s.make(arith.MulI(known, s.make(arith.Select(o, one, g))))
     whole = one
     for a in range(rank_of(op.x)):
         whole = s.make(arith.MulI(whole, axis_size(context, x, a)))
     rest = s.make(arith.DivSI(whole, s.larger(known, one)))
-    expected = [s.make(arith.Select(o, rest, g)) for g, o in zip(arguments, is_open, strict=True)]
+    expected = [s.make(arith.Select(o, rest, g)) for g, o in zip(arguments, is_inferred, strict=True)]
     type = tensor_type(op.y)
     if type.shape is None:
         type = type.with_shape((None,) * rank)
@@ -135,11 +135,11 @@ def slice_(op: core.DynamicSlice, context: Context, x: Value, starts: Value, sto
     offsets: list[Value] = []
     counts: list[Value] = []
     for a, step in enumerate(op.steps):
-        size = axis_size(context, x, a)
-        low, high = zero, size
+        dim = axis_size(context, x, a)
+        low, high = zero, dim
         if step < 0:
-            low, high = index_constant(context, -1), s.make(arith.SubI(size, index_constant(context, 1)))
-        first, last = [s.smaller(s.larger(s.counted(s.position(v, a), size), low), high) for v in (starts, stops)]
+            low, high = index_constant(context, -1), s.make(arith.SubI(dim, index_constant(context, 1)))
+        first, last = [s.smaller(s.larger(s.counted(s.position(v, a), dim), low), high) for v in (starts, stops)]
         span = s.make(arith.SubI(last, first) if step > 0 else arith.SubI(first, last))
         count = s.make(arith.CeilDivSI(span, index_constant(context, abs(step))))
         offsets.append(first)
@@ -182,8 +182,8 @@ def pad(op: core.DynamicPad, context: Context, x: Value, before: Value, after: V
     more = [[s.larger(n, zero) for n in side] for side in (low, high)]
     left: list[Value] = []
     for a in range(rank):
-        kept = s.make(arith.SubI(axis_size(context, x, a), s.make(arith.AddI(gone[0][a], gone[1][a]))))
-        left.append(s.larger(kept, zero))
+        length = s.make(arith.SubI(axis_size(context, x, a), s.make(arith.AddI(gone[0][a], gone[1][a]))))
+        left.append(s.larger(length, zero))
     open_ = (DYNAMIC,) * rank
     arguments = {
         "source": x,

@@ -194,9 +194,9 @@ class Scalars:
             case "is_nan":
                 return self.make(arith.CmpF(predicate=CmpFPredicate.UNO, lhs=x, rhs=x))
             case "is_inf":
-                size = self.make(math.AbsF(x))
+                magnitude = self.make(math.AbsF(x))
                 limit = self.constant(float("inf"), element)
-                return self.make(arith.CmpF(predicate=CmpFPredicate.OEQ, lhs=size, rhs=limit))
+                return self.make(arith.CmpF(predicate=CmpFPredicate.OEQ, lhs=magnitude, rhs=limit))
             case "logical_not":
                 return self.make(arith.XOrI(x, self.constant(True, boolean)))
             case "bitwise_not":

@@ -134,11 +134,11 @@ def cast_to(x: Value, type: TensorType) -> Value:
     return x if erased(x.type) is erased(type) else tensor.Cast.build({"source": x}, [type]).dest
 
 
-def part(context: Context, x: Value, offsets: Sequence[Dim], sizes: Sequence[Dim], steps: Sequence[int]) -> Value:
+def part(context: Context, x: Value, offsets: Sequence[Dim], dims: Sequence[Dim], steps: Sequence[int]) -> Value:
     """A part of a tensor: along each axis a first position, a size and a step."""
-    if 0 in sizes:
-        return empty(context, element_of(x), sizes)
-    first, count = amounts(context, offsets), amounts(context, sizes)
+    if 0 in dims:
+        return empty(context, element_of(x), dims)
+    first, count = amounts(context, offsets), amounts(context, dims)
     arguments = {
         "source": x,
         "static_offsets": first[0],
@@ -148,7 +148,7 @@ def part(context: Context, x: Value, offsets: Sequence[Dim], sizes: Sequence[Dim
         "static_strides": tuple(steps),
         "strides": (),
     }
-    return tensor.ExtractSlice.build(arguments, [TensorType(element_of(x), tuple(sizes))]).result_
+    return tensor.ExtractSlice.build(arguments, [TensorType(element_of(x), tuple(dims))]).result_
 
 
 def dilated(context: Context, x: Value, factors: Sequence[int], shape: Sequence[Dim]) -> Value:

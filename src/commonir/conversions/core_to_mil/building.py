@@ -50,8 +50,8 @@ def mil_element(element: ElementType) -> ElementType:
 
 def fixed_sizes(value: Value) -> tuple[int, ...] | None:
     """The sizes of a value when all of them are numbers."""
-    sizes = [d for d in shape_of(value) if isinstance(d, int)]
-    return tuple(sizes) if len(sizes) == len(shape_of(value)) else None
+    shape = [d for d in shape_of(value) if isinstance(d, int)]
+    return tuple(shape) if len(shape) == len(shape_of(value)) else None
 
 
 # -- constants
@@ -100,7 +100,7 @@ def integers(context: Context, values: Sequence[int]) -> Value:
 
 
 def data_behind(value: Value | None) -> Data | None:
-    """The contents of a constant, decoded when somebody reads them if it is compressed."""
+    """The contents of a constant. Compressed ones are decoded when they are first read."""
     return None if value is None else known_data(value)
 
 
@@ -191,8 +191,8 @@ def dimension(context: Context, dim: Dim) -> Value:
 
 def size_along(context: Context, x: Value, axis: int) -> Value:
     """The size of one axis as a vector of one element, as far as possible from the inputs."""
-    size = shape_of(x)[axis]
-    if size is not None:
-        return dimension(context, size)
+    dim = shape_of(x)[axis]
+    if dim is not None:
+        return dimension(context, dim)
     begin, end = integers(context, (axis,)), integers(context, (axis + 1,))
     return slicing.SliceByIndex(shape.Shape(x).output, begin, end).output

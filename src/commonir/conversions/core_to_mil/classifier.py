@@ -79,10 +79,10 @@ def _is_label(value: Value) -> bool:
 
 def _without_label(function: ml_program.Func, name: str) -> None:
     """Replaces a function by one that does not return an output of a name."""
-    kept = [n for n, output in enumerate(function.output_names) if output != name]
-    if len(kept) == len(function.output_names):
+    remaining = [n for n, output in enumerate(function.output_names) if output != name]
+    if len(remaining) == len(function.output_names):
         return
-    outputs = [function.outputs[n] for n in kept]
+    outputs = [function.outputs[n] for n in remaining]
     type = FunctionType(function.function_type.inputs, tuple([v.type for v in outputs]))
     body, attributes = function.body, function.res_attrs
     last = body.last
@@ -93,10 +93,10 @@ def _without_label(function: ml_program.Func, name: str) -> None:
         function.sym_name,
         type,
         function.body_region.take(),
-        tuple([function.output_names[n] for n in kept]),
+        tuple([function.output_names[n] for n in remaining]),
         function.sym_visibility,
         function.arg_attrs,
-        None if attributes is None else tuple([attributes[n] for n in kept]),
+        None if attributes is None else tuple([attributes[n] for n in remaining]),
     )
     block = function.parent
     if isinstance(block, Block):
@@ -124,5 +124,5 @@ def put_labels(function: Func, labels: Labels) -> None:
 
 def _list_of(values: Sequence[str | int]) -> Compound:
     element = string if isinstance(values[0], str) else i64
-    held: list[Data] = [data_of(element, (), (v,)) for v in values]
-    return Compound(ListType(TensorType(element, ()), len(held)), held)
+    stored: list[Data] = [data_of(element, (), (v,)) for v in values]
+    return Compound(ListType(TensorType(element, ()), len(stored)), stored)

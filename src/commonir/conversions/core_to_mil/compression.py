@@ -51,9 +51,9 @@ def _axis_of(data: Data | None, shape: tuple[int, ...]) -> int | None:
     """The only axis along which values for blocks differ, each for one element; None when there is no such axis."""
     if data is None or data.count == 1:
         return 0
-    result = [n for n, size in enumerate(data.shape) if size != 1]
-    fits = len(result) == 1 and len(data.shape) == len(shape) and data.shape[result[0]] == shape[result[0]]
-    return result[0] if fits else None
+    axes = [n for n, dim in enumerate(data.shape) if dim != 1]
+    fits = len(axes) == 1 and len(data.shape) == len(shape) and data.shape[axes[0]] == shape[axes[0]]
+    return axes[0] if fits else None
 
 
 @rule(core.Dequantize)
@@ -89,8 +89,8 @@ def weight_in_blocks(op: core.Dequantize, context: Context, x: Value, scale: Val
 
 
 def _blocks(value: Value, rank: int) -> tuple[int, ...]:
-    sizes = tuple([d for d in shape_of(value) if isinstance(d, int)])
-    return sizes or (1,) * rank
+    shape = tuple([d for d in shape_of(value) if isinstance(d, int)])
+    return shape or (1,) * rank
 
 
 def _repeated(value: Value, blocks: tuple[int, ...]) -> Value | None:
@@ -208,13 +208,13 @@ def _along(scale: Value, shape: tuple[object, ...]) -> tuple[Value, int | None] 
 
 @rule(core.Quantize)
 def quantize(op: core.Quantize, context: Context, x: Value, scale: Value, zero_point: Value | None) -> Result:
-    kind, found = _EIGHT_BITS.get(op.element), _along(scale, shape_of(x))
+    kind, along = _EIGHT_BITS.get(op.element), _along(scale, shape_of(x))
     offset = None if zero_point is None else _along(zero_point, shape_of(x))
-    if kind is None or found is None or (zero_point is not None and offset is None):
+    if kind is None or along is None or (zero_point is not None and offset is None):
         return Mismatch("mil.quantize gives 8 bits, by constant scales along at most one axis")
-    if offset is not None and offset[1] != found[1]:
+    if offset is not None and offset[1] != along[1]:
         return Mismatch("scale and zero_point of mil.quantize are along one axis")
-    return quantization.Quantize(x, found[0], kind, None if offset is None else offset[0], found[1]).output
+    return quantization.Quantize(x, along[0], kind, None if offset is None else offset[0], along[1]).output
 
 
 @rule(core.Quantize)

@@ -140,13 +140,13 @@ def conv_of_spread_weight(op: core.Conv, context: Context, x: Value, weight: Val
         return Mismatch("nothing is dilated")
     wide = weight
     for n, dilation in enumerate(op.dilations):
-        axis, sizes = n + 2, dims_of(wide)
-        before, size, after = element_count(sizes[:axis]), sizes[axis], element_count(sizes[axis + 1 :])
-        apart = core.pad(core.reshape(wide, (before, size, 1, after)), (0,) * 4, (0, 0, dilation - 1, 0))
-        joined = core.reshape(apart, (before, size * dilation, after))
-        reach = (size - 1) * dilation + 1
+        axis, dims = n + 2, dims_of(wide)
+        before, dim, after = element_count(dims[:axis]), dims[axis], element_count(dims[axis + 1 :])
+        apart = core.pad(core.reshape(wide, (before, dim, 1, after)), (0,) * 4, (0, 0, dilation - 1, 0))
+        joined = core.reshape(apart, (before, dim * dilation, after))
+        reach = (dim - 1) * dilation + 1
         cut = core.slice(joined, (0, 0, 0), (before, reach, after), (1, 1, 1))
-        wide = core.reshape(cut, (*sizes[:axis], reach, *sizes[axis + 1 :]))
+        wide = core.reshape(cut, (*dims[:axis], reach, *dims[axis + 1 :]))
     return core.conv(x, wide, bias, op.strides, (), op.pads, op.groups)
 
 

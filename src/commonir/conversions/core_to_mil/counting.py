@@ -53,11 +53,11 @@ def _counted(op: core.NgramCounts, rows: Value, length: int) -> Value | None:
 
 def _windows(rows: Value, expected: _Ngrams, step: int) -> Value | None:
     """In how many windows of tokens that lie so many places apart each n-gram occurs; None without windows."""
-    count, size = dims_of(rows)
-    if not isinstance(size, int):
+    count, dim = dims_of(rows)
+    if not isinstance(dim, int):
         raise refused("the number of tokens in a row is not known")
     length = len(expected[0][0])
-    windows = size - (length - 1) * step
+    windows = dim - (length - 1) * step
     if windows <= 0:
         return None
     matches: list[Value] = []

@@ -114,9 +114,9 @@ def _input(value: Value, border: Border, diagnostics: Diagnostics) -> Feature:
     return Feature(value.name, array, is_optional, port.doc)
 
 
-def _report_unbounded(name: str, axes: list[int], sizes: tuple[Dim | None, ...], diagnostics: Diagnostics) -> None:
+def _report_unbounded(name: str, axes: list[int], dims: tuple[Dim | None, ...], diagnostics: Diagnostics) -> None:
     """Reports dims of an input without an upper bound, and what to do."""
-    named = list(dict.fromkeys([str(sizes[n]) for n in axes if n < len(sizes) and sizes[n] is not None]))
+    named = list(dict.fromkeys([str(dims[n]) for n in axes if n < len(dims) and dims[n] is not None]))
     what = " and ".join(f"'{text}'" for text in named) if named else f"of axis {', '.join(map(str, axes))}"
     example = named[0] if named else "NAME"
     diagnostics.add(
@@ -152,10 +152,10 @@ def _image(
 ) -> Image:
     color = "GRAYSCALE_FLOAT16" if type.element is f16 and order is ColorSpace.GRAYSCALE else _COLORS[order]
     height, width = shape[-2:]
-    sizes = tuple([(s[-1], s[-2]) for s in shapes])
+    dims = tuple([(s[-1], s[-2]) for s in shapes])
     if not ranges or all(r.lower == r.upper for r in ranges):
-        return Image(width, height, color, sizes)
-    return Image(width, height, color, sizes, ranges[-1], ranges[-2])
+        return Image(width, height, color, dims)
+    return Image(width, height, color, dims, ranges[-1], ranges[-2])
 
 
 def _output(name: str, value: Value, port: Port) -> Feature:

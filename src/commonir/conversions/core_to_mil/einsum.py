@@ -20,41 +20,41 @@ def einsum_of_products(equation: str, xs: Sequence[Value]) -> Value:
     """
     left, _, result = equation.replace(" ", "").partition("->")
     terms = left.split(",")
-    sizes: dict[str, Dim] = {}
+    dims: dict[str, Dim] = {}
     for term, x in zip(terms, xs, strict=True):
-        sizes.update(zip(term, dims_of(x), strict=True))
-    found, named = _once_each(terms[0], xs[0], sizes)
+        dims.update(zip(term, dims_of(x), strict=True))
+    product_, named = _once_each(terms[0], xs[0], dims)
     for n in range(1, len(terms)):
-        other, other_named = _once_each(terms[n], xs[n], sizes)
+        other, other_named = _once_each(terms[n], xs[n], dims)
         needed = set(result).union(*terms[n + 1 :])
-        found, named = _product(found, named, other, other_named, needed, sizes)
-    return _arranged(found, named, result, sizes)
+        product_, named = _product(product_, named, other, other_named, needed, dims)
+    return _arranged(product_, named, result, dims)
 
 
-def _once_each(term: str, x: Value, sizes: dict[str, Dim]) -> tuple[Value, str]:
+def _once_each(term: str, x: Value, dims: dict[str, Dim]) -> tuple[Value, str]:
     """An operand with the diagonal taken where a letter stands twice."""
     while len(set(term)) < len(term):
         first = next(n for n, c in enumerate(term) if c in term[n + 1 :])
         second = term.index(term[first], first + 1)
-        size = sizes[term[first]]
-        shape = [size if n in (first, second) else 1 for n in range(len(term))]
+        dim = dims[term[first]]
+        shape = [dim if n in (first, second) else 1 for n in range(len(term))]
         rows, columns = (core.iota(tuple(shape), n, i32) for n in (first, second))
-        kept = core.select(core.equal(rows, columns), x, core.splat(0, x))
-        x = core.reduce_sum(kept, (second,), False)
+        remaining = core.select(core.equal(rows, columns), x, core.splat(0, x))
+        x = core.reduce_sum(remaining, (second,), False)
         term = term[:second] + term[second + 1 :]
     return x, term
 
 
-def _summed(x: Value, named: str, kept: set[str]) -> tuple[Value, str]:
+def _summed(x: Value, named: str, remaining: set[str]) -> tuple[Value, str]:
     """A tensor summed over the letters that nothing else has."""
-    axes = tuple([n for n, c in enumerate(named) if c not in kept])
+    axes = tuple([n for n, c in enumerate(named) if c not in remaining])
     if not axes:
         return x, named
-    return core.reduce_sum(x, axes, False), "".join([c for c in named if c in kept])
+    return core.reduce_sum(x, axes, False), "".join([c for c in named if c in remaining])
 
 
 def _product(
-    a: Value, named_a: str, b: Value, named_b: str, needed: set[str], sizes: dict[str, Dim]
+    a: Value, named_a: str, b: Value, named_b: str, needed: set[str], dims: dict[str, Dim]
 ) -> tuple[Value, str]:
     """The product of two tensors, summed over what they share and nothing else needs."""
     a, named_a = _summed(a, named_a, needed | set(named_b))
@@ -64,26 +64,26 @@ def _product(
     inner = [c for c in shared if c not in needed]
     rows = [c for c in named_a if c not in named_b]
     columns = [c for c in named_b if c not in named_a]
-    left = _matrices(a, named_a, (batch, rows, inner), sizes)
-    right = _matrices(b, named_b, (batch, inner, columns), sizes)
+    left = _matrices(a, named_a, (batch, rows, inner), dims)
+    right = _matrices(b, named_b, (batch, inner, columns), dims)
     product = core.matmul(left, right, False, False)
     return product, "".join([*batch, *rows, *columns])
 
 
-def _matrices(x: Value, named: str, groups: tuple[list[str], ...], sizes: dict[str, Dim]) -> Value:
+def _matrices(x: Value, named: str, groups: tuple[list[str], ...], dims: dict[str, Dim]) -> Value:
     """A tensor as a batch of matrices: one axis for each group of letters."""
     order = [c for group in groups for c in group]
-    shape = tuple([sizes[c] for c in named])
+    shape = tuple([dims[c] for c in named])
     flat = moved(x, shape, tuple([named.index(c) for c in order]))
-    return core.reshape(flat, tuple([element_count(tuple([sizes[c] for c in group])) for group in groups]))
+    return core.reshape(flat, tuple([element_count(tuple([dims[c] for c in group])) for group in groups]))
 
 
-def _arranged(x: Value, named: str, result: str, sizes: dict[str, Dim]) -> Value:
+def _arranged(x: Value, named: str, result: str, dims: dict[str, Dim]) -> Value:
     """A tensor whose elements are in the order of some letters, with the axes of the result."""
     if tensor_type(x).rank == len(named) and named:
         x, named = _summed(x, named, set(result))
     elif set(named) - set(result):
         raise refused(f"the sum over {''.join(sorted(set(named) - set(result)))} has no form here")
-    shape = tuple([sizes[c] for c in named])
+    shape = tuple([dims[c] for c in named])
     y = moved(x, shape, tuple([named.index(c) for c in result]))
-    return core.reshape(y, tuple([sizes[c] for c in result]))
+    return core.reshape(y, tuple([dims[c] for c in result]))

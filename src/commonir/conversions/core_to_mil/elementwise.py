@@ -71,15 +71,15 @@ def truncate(op: core.Truncate, context: Context, x: Value) -> Value:
 @rule(core.Asinh)
 def asinh(op: core.Asinh, context: Context, x: Value) -> Value:
     """Near zero by the inverse hyperbolic tangent, which keeps small numbers; else by logarithms: none overflows."""
-    one, size = scalar(context, 1.0, x), mil.Abs(x).output
-    near = mil.Minimum(size, one).output
+    one, magnitude = scalar(context, 1.0, x), mil.Abs(x).output
+    near = mil.Minimum(magnitude, one).output
     root = mil.Sqrt(mil.Add(mil.Square(near).output, one).output).output
     inner = mil.Atanh(mil.RealDiv(near, root).output).output
-    far = mil.Maximum(size, one).output
+    far = mil.Maximum(magnitude, one).output
     part = mil.Inverse(far, epsilon=0.0).output
     bend = mil.Sqrt(mil.Add(mil.Square(part).output, one).output).output
     outer = mil.Add(_log(far), _log(mil.Add(bend, one).output)).output
-    result = mil.Select(mil.Less(size, one).output, inner, outer).output
+    result = mil.Select(mil.Less(magnitude, one).output, inner, outer).output
     return mil.Mul(mil.Sign(x).output, result).output
 
 
@@ -129,8 +129,8 @@ def div(op: core.Div, context: Context, a: Value, b: Value) -> Value:
     if element_of(a).is_float:
         return mil.RealDiv(a, b).output
     # Toward zero: magnitudes are divided, signs multiplied. What real_div makes of integers is not documented.
-    size = mil.FloorDiv(mil.Abs(a).output, mil.Abs(b).output).output
-    return mil.Mul(size, mil.Mul(mil.Sign(a).output, mil.Sign(b).output).output).output
+    magnitude = mil.FloorDiv(mil.Abs(a).output, mil.Abs(b).output).output
+    return mil.Mul(magnitude, mil.Mul(mil.Sign(a).output, mil.Sign(b).output).output).output
 
 
 @rule(core.Remainder)
@@ -283,6 +283,6 @@ def softmax(op: core.Softmax, context: Context, x: Value) -> Value:
 
 @rule(core.LogSoftmax)
 def log_softmax(op: core.LogSoftmax, context: Context, x: Value) -> Value:
-    """In the type at hand: what is subtracted keeps every exponential at or below 1."""
+    """In the type of the operands: what is subtracted keeps every exponential at or below 1."""
     shifted = core.sub(x, core.reduce_max(x, (op.axis,), True))
     return core.sub(shifted, core.log(core.reduce_sum(core.exp(shifted), (op.axis,), True)))

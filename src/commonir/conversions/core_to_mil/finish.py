@@ -218,13 +218,13 @@ class _Names:
 
     def _feature(self, expected: str, what: str) -> str:
         """A name that users see, kept where the format allows it."""
-        given = self._fresh(expected)
-        if given != expected:
-            self.renamed[expected] = given
-            message = f"the {what} '{expected}' of '{self.function.sym_name}' is called '{given}'"
+        name = self._fresh(expected)
+        if name != expected:
+            self.renamed[expected] = name
+            message = f"the {what} '{expected}' of '{self.function.sym_name}' is called '{name}'"
             note = "a name is letters, digits and '_', begins with no digit, and is not used twice"
             self.lost.add(CHANGED_IN_CONVERSION, message, notes=(note,))
-        return given
+        return name
 
     def _fresh(self, expected: str) -> str:
         name = as_identifier(expected) or "value"

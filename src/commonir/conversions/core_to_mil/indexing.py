@@ -25,7 +25,7 @@ def _wraps(context: Context) -> bool:
     return context.target.version in (CORE_ML_5, CORE_ML_6)
 
 
-def from_front(context: Context, positions: Value, size: Dim | None, axis_of: Callable[[], Value]) -> Value:
+def from_front(context: Context, positions: Value, dim: Dim | None, axis_of: Callable[[], Value]) -> Value:
     """Positions counted from the front, along an axis of a size; `axis_of` gives the size as a scalar when running."""
     positions = cast(positions, i32)
     data = data_behind(positions)
@@ -33,21 +33,21 @@ def from_front(context: Context, positions: Value, size: Dim | None, axis_of: Ca
         result = [int(v) for v in data.values()]
         if all(v >= 0 for v in result):
             return positions
-        if isinstance(size, int):
-            moved = [v + size if v < 0 else v for v in result]
+        if isinstance(dim, int):
+            moved = [v + dim if v < 0 else v for v in result]
             return small(context, i32, data.shape, moved)
     if _wraps(context):
         return positions
     zero = small(context, i32, (), (0,))
-    whole = small(context, i32, (), (size,)) if isinstance(size, int) else axis_of()
+    whole = small(context, i32, (), (dim,)) if isinstance(dim, int) else axis_of()
     moved = elementwise.Add(positions, whole).output
     return elementwise.Select(elementwise.GreaterEqual(positions, zero).output, positions, moved).output
 
 
 def _along(context: Context, x: Value, positions: Value, axis: int) -> Value:
     """Positions along one axis of a tensor, counted from the front."""
-    size = shape_of(x)[axis]
-    return from_front(context, positions, size, lambda: mil_shape.Squeeze(size_along(context, x, axis), (0,)).output)
+    dim = shape_of(x)[axis]
+    return from_front(context, positions, dim, lambda: mil_shape.Squeeze(size_along(context, x, axis), (0,)).output)
 
 
 def _rows(context: Context, x: Value, positions: Value, first: int) -> Value:
@@ -59,11 +59,11 @@ def _rows(context: Context, x: Value, positions: Value, first: int) -> Value:
         return positions
     parts: list[Value] = []
     for n in range(first, first + depth):
-        size = shape_of(x)[n]
-        whole = small(context, i32, (1,), (size,)) if isinstance(size, int) else size_along(context, x, n)
+        dim = shape_of(x)[n]
+        whole = small(context, i32, (1,), (dim,)) if isinstance(dim, int) else size_along(context, x, n)
         parts.append(whole)
-    sizes = parts[0] if depth == 1 else mil_shape.Concat(tuple(parts), 0).output
-    moved = elementwise.Add(positions, sizes).output
+    dims = parts[0] if depth == 1 else mil_shape.Concat(tuple(parts), 0).output
+    moved = elementwise.Add(positions, dims).output
     inside = elementwise.GreaterEqual(positions, small(context, i32, (), (0,))).output
     return elementwise.Select(inside, positions, moved).output
 
@@ -97,11 +97,11 @@ def gather_elements(op: core.GatherElements, context: Context, x: Value, positio
 
 def _fitted(x: Value, positions: Value, axis: int) -> Value:
     """A tensor cut to the sizes of positions along the other axes."""
-    sizes, expected = dims_of(x), dims_of(positions)
-    if all(n == m or a == axis for a, (n, m) in enumerate(zip(sizes, expected, strict=True))):
+    dims, expected = dims_of(x), dims_of(positions)
+    if all(n == m or a == axis for a, (n, m) in enumerate(zip(dims, expected, strict=True))):
         return x
-    stops = tuple([n if a == axis else m for a, (n, m) in enumerate(zip(sizes, expected, strict=True))])
-    return core.slice(x, (0,) * len(sizes), stops, (1,) * len(sizes))
+    stops = tuple([n if a == axis else m for a, (n, m) in enumerate(zip(dims, expected, strict=True))])
+    return core.slice(x, (0,) * len(dims), stops, (1,) * len(dims))
 
 
 @rule(core.GatherNd)
@@ -114,8 +114,8 @@ def gather_nd(op: core.GatherNd, context: Context, x: Value, positions: Value) -
 
 def _gather_batches(op: core.GatherNd, x: Value, positions: Value) -> Value:
     """The positions of the shared axes written out before the others."""
-    sizes = dims_of(positions)
-    lead = [core.unsqueeze(core.iota(sizes[:-1], n, i32), (-1,)) for n in range(op.batch)]
+    dims = dims_of(positions)
+    lead = [core.unsqueeze(core.iota(dims[:-1], n, i32), (-1,)) for n in range(op.batch)]
     return core.gather_nd(x, core.concat((*lead, cast(positions, i32)), -1), 0)
 
 
@@ -171,9 +171,9 @@ def _are_all_positions(positions: Value) -> bool:
 @rule(core.ScatterElements)
 def scatter_elements(op: core.ScatterElements, context: Context, x: Value, positions: Value, updates: Value) -> Value:
     (axis,) = axes_from_start((op.axis,), rank_of(x))
-    sizes, expected = dims_of(x), dims_of(positions)
+    dims, expected = dims_of(x), dims_of(positions)
     places = _along(context, x, positions, axis)
-    if any(n != m and a != axis for a, (n, m) in enumerate(zip(sizes, expected, strict=True))):
+    if any(n != m and a != axis for a, (n, m) in enumerate(zip(dims, expected, strict=True))):
         rows = [places if a == axis else core.iota(expected, a, i32) for a in range(len(expected))]
         return core.scatter_nd(
             x, core.concat(tuple([core.unsqueeze(r, (-1,)) for r in rows]), -1), updates, op.reduction
@@ -276,12 +276,12 @@ def cumsum(op: core.CumSum, context: Context, x: Value) -> Value:
 def cumprod(op: core.CumProd, context: Context, x: Value) -> Result:
     """Products of 1, 2, 4 and more neighbours: each step joins those that end where others begin."""
     (axis,) = axes_from_start((op.axis,), rank_of(x))
-    size = shape_of(x)[axis]
-    if not isinstance(size, int):
+    dim = shape_of(x)[axis]
+    if not isinstance(dim, int):
         return Mismatch("the axis must have a fixed size")
     y = _behind(x, axis, 1, is_reversed=op.reverse) if op.exclusive else x
     step = 1
-    while step < size:
+    while step < dim:
         y = core.mul(y, _behind(y, axis, step, is_reversed=op.reverse))
         step *= 2
     return y

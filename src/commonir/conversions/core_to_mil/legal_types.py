@@ -59,5 +59,5 @@ def report_type_changes(module: Module, policy: LegalTypes, lost: Diagnostics) -
                 place = f"{function.sym_name}.{what} '{name}'"
                 raise DiagnosticError(*[d.located(where=place) for d in error.diagnostics]) from None
             if built is not type.element:
-                text = f"the {what} '{name}' of '{function.sym_name}' becomes {built} instead of {type.element}"
+                text = f"the {what} '{name}' of '{function.sym_name}' changes from {type.element} to {built}"
                 lost.add(CHANGED_IN_CONVERSION, text)

@@ -67,8 +67,8 @@ def _held(type: TensorType) -> TensorType:
 
 def _empty(type: TensorType) -> Value:
     """A list whose elements are still to be written, of a length that changes."""
-    sizes = tuple([_whole(n).output for n in type.static_shape])
-    result = lists.MakeList(_whole(1).output, True, sizes, DATA_TYPES[type.element]).output
+    lengths = tuple([_whole(n).output for n in type.static_shape])
+    result = lists.MakeList(_whole(1).output, True, lengths, DATA_TYPES[type.element]).output
     result.retype(ListType(type))
     return result
 
@@ -96,8 +96,8 @@ def _as_element(put: Callable[[Op], Value], value: Value, type: TensorType) -> V
     stored = put(elementwise.Cast(value, DataType.INT32)) if element_of(value) is boolean else value
     if shape_of(value) == type.shape:
         return stored
-    sizes = put(Const(data_of(i32, (len(type.static_shape),), type.static_shape)))
-    return put(Reshape(stored, sizes))
+    dims = put(Const(data_of(i32, (len(type.static_shape),), type.static_shape)))
+    return put(Reshape(stored, dims))
 
 
 def _joined(value: Value, every: Value, like: Type) -> Value:

@@ -145,13 +145,13 @@ def _transpose(op: core.Transpose, operands: tuple[Value, ...]) -> Sequence[Valu
 
 
 def _broadcast_to(op: core.BroadcastTo, operands: tuple[Value, ...]) -> Sequence[Value]:
-    sizes = dims_of(op.x)
-    return (_spread(operands[0], (*(1,) * (len(op.shape) - len(sizes)), *sizes), op.shape),)
+    dims = dims_of(op.x)
+    return (_spread(operands[0], (*(1,) * (len(op.shape) - len(dims)), *dims), op.shape),)
 
 
-def _spread(x: Value, sizes: Sequence[Dim], expected: Sequence[Dim]) -> Value:
+def _spread(x: Value, dims: Sequence[Dim], expected: Sequence[Dim]) -> Value:
     """A tensor repeated along each run of axes that are to grow."""
-    current = list(sizes)
+    current = list(dims)
     axis = 0
     while axis < len(current):
         end = axis
@@ -167,12 +167,12 @@ def _spread(x: Value, sizes: Sequence[Dim], expected: Sequence[Dim]) -> Value:
 
 
 def _broadcast(op: Op, operands: tuple[Value, ...]) -> Sequence[Value]:
-    """Axes that behave alike for all operands become one; if that is not enough, every operand is repeated first."""
+    """Merges axes that behave in the same way for all operands; if that is not enough, repeats every operand first."""
     expected = dims_of(op.results[0])
     shapes = [(1,) * (len(expected) - rank_of(v)) + dims_of(v) for v in op.operands]
     runs: list[list[int]] = []
-    for axis, size in enumerate(expected):
-        if size == 1:
+    for axis, dim in enumerate(expected):
+        if dim == 1:
             continue
         grows = [s[axis] == 1 for s in shapes]
         if runs and grows == [s[runs[-1][-1]] == 1 for s in shapes]:
@@ -238,8 +238,8 @@ def _axis_by_axis(x: Value, shape: list[Dim], step: Callable[[Value, int], Value
 
 def _slice(op: core.Slice, operands: tuple[Value, ...]) -> Sequence[Value]:
     def step(view: Value, axis: int) -> Value | None:
-        before, size, after = dims_of(view)
-        if op.starts[axis] == 0 and op.stops[axis] == size and op.steps[axis] == 1:
+        before, dim, after = dims_of(view)
+        if op.starts[axis] == 0 and op.stops[axis] == dim and op.steps[axis] == 1:
             return None
         starts, stops = (0, op.starts[axis], 0), (before, op.stops[axis], after)
         return core.slice(view, starts, stops, (1, op.steps[axis], 1))
@@ -278,9 +278,9 @@ def _gather(op: core.Gather, operands: tuple[Value, ...]) -> Sequence[Value]:
 
 
 def _one_hot(op: core.OneHot, operands: tuple[Value, ...]) -> Sequence[Value]:
-    sizes = dims_of(op.positions)
-    axis = op.axis % (len(sizes) + 1)
-    view = _under(operands[0], (element_count(sizes[:axis]), element_count(sizes[axis:])))
+    dims = dims_of(op.positions)
+    axis = op.axis % (len(dims) + 1)
+    view = _under(operands[0], (element_count(dims[:axis]), element_count(dims[axis:])))
     return (core.one_hot(view, operands[1], operands[2], op.depth, 1),)
 
 

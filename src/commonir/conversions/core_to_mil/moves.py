@@ -25,17 +25,17 @@ def moved(x: Value, shape: Sequence[Dim], perm: Sequence[int]) -> Value:
     if groups == sorted(groups, key=_first_axis):
         return x
     by_source = sorted(groups, key=_first_axis)
-    sizes = [element_count(tuple([shape[a] for a in group])) for group in by_source]
+    dims = [element_count(tuple([shape[a] for a in group])) for group in by_source]
     order = [by_source.index(group) for group in groups]
-    if len(sizes) <= MAX_RANK:
-        return core.transpose(_under(x, tuple(sizes)), tuple(order))
-    current = list(range(len(sizes)))
+    if len(dims) <= MAX_RANK:
+        return core.transpose(_under(x, tuple(dims)), tuple(order))
+    current = list(range(len(dims)))
     for place, expected in enumerate(order):
         at = current.index(expected)
         if at == place:
             continue
         parts = (current[:place], current[place:at], [expected], current[at + 1 :])
-        steps = tuple([element_count(tuple([sizes[g] for g in part])) for part in parts])
+        steps = tuple([element_count(tuple([dims[g] for g in part])) for part in parts])
         x = core.transpose(_under(x, steps), (0, 2, 1, 3))
         current = [*parts[0], *parts[2], *parts[1], *parts[3]]
     return x

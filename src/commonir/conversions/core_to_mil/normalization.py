@@ -154,10 +154,10 @@ def l2_norm(op: core.L2Norm, context: Context, x: Value) -> Result:
 def attention(
     op: core.Attention, context: Context, query: Value, key: Value, value: Value, mask: Value | None
 ) -> Result:
-    size = shape_of(query)[-1]
-    if rank_of(query) < 3 or not isinstance(size, int):
+    dim = shape_of(query)[-1]
+    if rank_of(query) < 3 or not isinstance(dim, int):
         return Mismatch("mil.scaled_dot_product_attention takes batches, and queries of a fixed size")
-    factor = 1.0 if op.scale is None else op.scale * math.sqrt(size)
+    factor = 1.0 if op.scale is None else op.scale * math.sqrt(dim)
     if abs(factor - 1.0) > 1e-6:
         query = core.mul(query, scalar(context, factor, query))
     return linear.ScaledDotProductAttention(query, key, value, mask).output
@@ -167,10 +167,10 @@ def attention(
 def attention_of_products(
     op: core.Attention, context: Context, query: Value, key: Value, value: Value, mask: Value | None
 ) -> Result:
-    size = shape_of(query)[-1]
-    if op.scale is None and not isinstance(size, int):
+    dim = shape_of(query)[-1]
+    if op.scale is None and not isinstance(dim, int):
         return Mismatch("the size of a query is not fixed")
-    factor = op.scale if op.scale is not None else 1 / math.sqrt(size) if isinstance(size, int) else 1.0
+    factor = op.scale if op.scale is not None else 1 / math.sqrt(dim) if isinstance(dim, int) else 1.0
     scores = core.matmul(core.mul(query, scalar(context, factor, query)), key, False, True)
     if mask is not None and element_of(mask) is boolean:
         scores = core.select(mask, scores, scalar(context, -math.inf, scores))

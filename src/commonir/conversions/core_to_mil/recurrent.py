@@ -86,20 +86,20 @@ def _gates(weight: Value, direction: int, order: Sequence[int], extra: Value | N
 
 def _apart(value: Value, like: Value) -> Value:
     """A state with the directions side by side as one [directions, batch, size]."""
-    count, batch, size = dims_of(like)
+    count, batch, dim = dims_of(like)
     if count == 1:
         return core.unsqueeze(value, (0,))
-    return core.transpose(core.reshape(value, (batch, 2, size)), (1, 0, 2))
+    return core.transpose(core.reshape(value, (batch, 2, dim)), (1, 0, 2))
 
 
 def _steps(y: Value, like: Value, direction: core.Direction) -> Value:
     """All outputs as [steps, directions, batch, size], each at the position of its step."""
-    steps, count, batch, size = dims_of(like)
+    steps, count, batch, dim = dims_of(like)
     if direction is core.Direction.REVERSE:
         y = core.reverse(y, (0,))
     if count == 1:
         return core.unsqueeze(y, (1,))
-    return core.transpose(core.reshape(y, (steps, batch, 2, size)), (0, 2, 1, 3))
+    return core.transpose(core.reshape(y, (steps, batch, 2, dim)), (0, 2, 1, 3))
 
 
 def _on_others(op: Op, operands: Sequence[Value | None], **changes: object) -> tuple[Value, ...]:
@@ -108,9 +108,9 @@ def _on_others(op: Op, operands: Sequence[Value | None], **changes: object) -> t
     return type(op)(*operands, **{**declared, **changes}).results
 
 
-def _in_single_precision(op: Op, x: Value, *given: Value | None) -> tuple[Value, ...]:
+def _in_single_precision(op: Op, x: Value, *operands: Value | None) -> tuple[Value, ...]:
     """The same layer on single precision, its results rounded once."""
-    wide = [None if v is None else _widened(v) for v in (x, *given)]
+    wide = [None if v is None else _widened(v) for v in (x, *operands)]
     return tuple([core.cast(r, element_of(x)) for r in _on_others(op, wide)])
 
 
@@ -202,11 +202,11 @@ def rnn(
     return _steps(y, op.y, op.direction), _apart(h, op.y_h)
 
 
-def _both_ways(op: core.Gru | core.Rnn, context: Context, x: Value, *given: Value | None) -> Result:
+def _both_ways(op: core.Gru | core.Rnn, context: Context, x: Value, *operands: Value | None) -> Result:
     """A layer of both directions as two of one."""
     if op.direction is not core.Direction.BIDIRECTIONAL:
         return Mismatch("the layer has one direction")
-    *weights, lengths = given
+    *weights, lengths = operands
     built: list[Sequence[Value]] = []
     for n, direction in enumerate((core.Direction.FORWARD, core.Direction.REVERSE)):
         own = [None if v is None else _one_way(v, n) for v in weights]
@@ -223,8 +223,8 @@ def _one_way(value: Value, n: int) -> Value:
     data = plain_data(value)
     if data is not None:
         return computed(data.element, (1, *data.shape[1:]), lambda: data.array()[n : n + 1])
-    sizes = dims_of(value)
-    return core.slice(value, (n, *(0,) * (len(sizes) - 1)), (n + 1, *sizes[1:]), (1,) * len(sizes))
+    dims = dims_of(value)
+    return core.slice(value, (n, *(0,) * (len(dims) - 1)), (n + 1, *dims[1:]), (1,) * len(dims))
 
 
 # -- loops over a sequence
@@ -254,12 +254,12 @@ def scan(op: core.Scan, context: Context, initial: tuple[Value, ...], sequences:
 
 
 def _length(context: Context, sequence: Value) -> Value:
-    size = shape_of(sequence)[0]
-    if isinstance(size, int):
-        return Const(data_of(i32, (), (size,))).output
-    if size is None:
+    dim = shape_of(sequence)[0]
+    if isinstance(dim, int):
+        return Const(data_of(i32, (), (dim,))).output
+    if dim is None:
         raise ValueError("the length of a sequence is not known")
-    return mil_shape.Squeeze(dimension(context, size), (0,)).output
+    return mil_shape.Squeeze(dimension(context, dim), (0,)).output
 
 
 def _zeros(like: Value) -> Value:

@@ -73,15 +73,15 @@ def non_max_suppression(
         wide = _apart(wide, groups)
     low, high = core.split(wide, 2, (2, 2))
     two = core.scalar(2.0, f32)
-    given = core.concat((core.div(core.add(low, high), two), core.sub(high, low)), 2)
+    corners = core.concat((core.div(core.add(low, high), two), core.sub(high, low)), 2)
     rows = core.unsqueeze(best, (2,))
     most = count if op.most is None else min(op.most, count)
     if context.target.version in (CORE_ML_5, CORE_ML_6):
         lowest = -3.4028234663852886e38
-        result = detection.NonMaximumSuppression(given, rows, op.iou_threshold, lowest, most).indices
+        result = detection.NonMaximumSuppression(corners, rows, op.iou_threshold, lowest, most).indices
     else:
-        given, rows = core.transpose(given, (0, 2, 1)), core.transpose(rows, (0, 2, 1))
-        result = detection.NonMaximumSuppressionCoreML7(given, rows, op.iou_threshold, most).indices
+        corners, rows = core.transpose(corners, (0, 2, 1)), core.transpose(rows, (0, 2, 1))
+        result = detection.NonMaximumSuppressionCoreML7(corners, rows, op.iou_threshold, most).indices
     hits = core.one_hot(result, core.scalar(1, i32), core.scalar(0, i32), count, -1)
     listed = core.cast(core.reduce_max(hits, (1,), False), boolean)
     none = core.scalar(-math.inf, f32)
@@ -109,9 +109,9 @@ def dynamic_pad(op: core.DynamicPad, context: Context, x: Value, before: Value, 
 
 
 @rule(core.DynamicResize)
-def dynamic_resize(op: core.DynamicResize, context: Context, x: Value, sizes: Value) -> Result:
+def dynamic_resize(op: core.DynamicResize, context: Context, x: Value, dims: Value) -> Result:
     """From iOS 17 on, to sizes that the program computes."""
-    (count,) = shape_of(sizes)
+    (count,) = shape_of(dims)
     if not isinstance(count, int) or not element_of(x).is_float:
         return Mismatch("mil.resize takes floats, and a fixed number of sizes")
     if op.coordinates not in SAMPLING_MODES:
@@ -121,7 +121,7 @@ def dynamic_resize(op: core.DynamicResize, context: Context, x: Value, sizes: Va
         if op.rounding is not core.Rounding.HALF_DOWN:
             return Mismatch("mil.resize rounds positions to the nearest element")
         mode = image.InterpolationMode.NEAREST_NEIGHBOR
-    return image.Resize(x, cast(sizes, i32), count, mode, SAMPLING_MODES[op.coordinates]).output
+    return image.Resize(x, cast(dims, i32), count, mode, SAMPLING_MODES[op.coordinates]).output
 
 
 @rule(core.RandomUniform)

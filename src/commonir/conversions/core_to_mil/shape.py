@@ -75,8 +75,8 @@ def dim(op: core.Dimension, context: Context, x: Value) -> Value:
 
 @rule(core.ShapeOf)
 def shape(op: core.ShapeOf, context: Context, x: Value) -> Value:
-    sizes = shape_of(x)
-    result = vector(context, sizes) if are_known(sizes) else mil.Shape(x).output
+    shape = shape_of(x)
+    result = vector(context, shape) if are_known(shape) else mil.Shape(x).output
     return cast(result, op.element)
 
 
@@ -84,15 +84,15 @@ def shape(op: core.ShapeOf, context: Context, x: Value) -> Value:
 def iota(op: core.Iota, context: Context) -> Value:
     rank = len(op.shape)
     (axis,) = axes_from_start((op.axis,), rank)
-    size, element = op.shape[axis], mil_element(op.element)
-    if isinstance(size, int):
-        line = small(context, element, (size,), [representable(n, element) for n in range(size)])
+    dim, element = op.shape[axis], mil_element(op.element)
+    if isinstance(dim, int):
+        line = small(context, element, (dim,), [representable(n, element) for n in range(dim)])
     else:
         zero, one = small(context, i32, (), (0,)), small(context, i32, (), (1,))
-        end = mil.Squeeze(dimension(context, size), (0,)).output
+        end = mil.Squeeze(dimension(context, dim), (0,)).output
         line = cast(generation.Range1d(end, zero, one).output, element)
         # Inference of the operation does not know how many numbers a computed end gives.
-        line.retype(TensorType(element, (size,)))
+        line.retype(TensorType(element, (dim,)))
     others = tuple([a for a in range(rank) if a != axis])
     if others:
         line = mil.ExpandDims(line, others).output
@@ -148,11 +148,11 @@ def squeeze(op: core.Squeeze, context: Context, x: Value) -> Value:
     if not op.axes:
         return x
     gone = axes_from_start(op.axes, rank_of(x))
-    sizes = fixed_sizes(x)
+    dims = fixed_sizes(x)
     data = plain_data(x)
-    if data is not None and sizes is not None and data.element is not string:
-        kept = tuple([n for a, n in enumerate(sizes) if a not in gone])
-        return computed(data.element, kept, lambda: data.array().reshape(kept))
+    if data is not None and dims is not None and data.element is not string:
+        remaining = tuple([n for a, n in enumerate(dims) if a not in gone])
+        return computed(data.element, remaining, lambda: data.array().reshape(remaining))
     if any(d != 1 for a, d in enumerate(_inferred(x)) if a in gone):
         # An axis that Core ML does not know to have size 1 would stay.
         return reshaped(context, x, tuple([d for a, d in enumerate(dims_of(x)) if a not in gone]))
@@ -177,8 +177,8 @@ def unsqueeze(op: core.Unsqueeze, context: Context, x: Value) -> Value:
     data = plain_data(x)
     if data is not None and data.element is not string:
         old = iter(data.shape)
-        sizes = tuple([1 if a in axes else next(old) for a in range(len(data.shape) + len(axes))])
-        return computed(data.element, sizes, lambda: data.array().reshape(sizes))
+        shape = tuple([1 if a in axes else next(old) for a in range(len(data.shape) + len(axes))])
+        return computed(data.element, shape, lambda: data.array().reshape(shape))
     return mil.ExpandDims(x, axes).output
 
 
@@ -197,27 +197,27 @@ def transpose(op: core.Transpose, context: Context, x: Value) -> Value:
 
 @rule(core.BroadcastTo)
 def broadcast_to(op: core.BroadcastTo, context: Context, x: Value) -> Value:
-    sizes, expected = shape_of(x), op.shape
-    if sizes == expected:
+    shape, expected = shape_of(x), op.shape
+    if shape == expected:
         return x
     data = plain_data(x)
     if data is not None and data.count == 1 and element_of(x) is not string:
         alone = small(context, element_of(x), (), data.values()) if data.shape else x
         return generation.Fill(vector(context, expected), alone).output
-    spare = len(expected) - len(sizes)
+    spare = len(expected) - len(shape)
     if spare:
-        x = reshaped(context, x, (1,) * spare + dims_of(x)) if sizes else reshaped(context, x, (1,) * spare)
-    repeats = [_repeats(n, m) for n, m in zip((1,) * spare + sizes, expected, strict=True)]
+        x = reshaped(context, x, (1,) * spare + dims_of(x)) if shape else reshaped(context, x, (1,) * spare)
+    repeats = [_repeats(n, m) for n, m in zip((1,) * spare + shape, expected, strict=True)]
     return _tiled(context, x, tuple(repeats))
 
 
-def _repeats(size: Dim | None, expected: Dim) -> Dim:
+def _repeats(dim: Dim | None, expected: Dim) -> Dim:
     """How often an axis is repeated. One that is not known to be of size 1 may be it when the program runs."""
-    if size is None:
+    if dim is None:
         raise refused("it is not known whether an axis is to be repeated")
-    if size == expected:
+    if dim == expected:
         return 1
-    return expected if size == 1 else floor_div(expected, size)
+    return expected if dim == 1 else floor_div(expected, dim)
 
 
 def _tiled(context: Context, x: Value, repeats: tuple[Dim, ...]) -> Value:
@@ -238,12 +238,12 @@ def tile(op: core.Tile, context: Context, x: Value) -> Value:
 
 @rule(core.Slice)
 def slice_(op: core.Slice, context: Context, x: Value) -> Value:
-    sizes = shape_of(x)
+    shape = shape_of(x)
     begins: list[Dim] = []
     ends: list[Dim] = []
     open_begin: list[bool] = []
     open_end: list[bool] = []
-    for n, start, stop, step in zip(sizes, op.starts, op.stops, op.steps, strict=True):
+    for n, start, stop, step in zip(shape, op.starts, op.stops, op.steps, strict=True):
         first, last, from_first, to_last = _bounds(n, start, stop, step)
         begins.append(first)
         ends.append(last)
@@ -329,10 +329,8 @@ def _padded_integers(op: core.Pad, x: Value) -> Value:
     element = element_of(x)
     fill = core.scalar(bool(op.value) if element is boolean else int(op.value), element)
     for axis, (before, after) in enumerate(zip(op.before, op.after, strict=True)):
-        sizes = dims_of(x)
-        border = [
-            core.broadcast_to(fill, (*sizes[:axis], n, *sizes[axis + 1 :])) if n else None for n in (before, after)
-        ]
+        dims = dims_of(x)
+        border = [core.broadcast_to(fill, (*dims[:axis], n, *dims[axis + 1 :])) if n else None for n in (before, after)]
         x = core.concat(tuple([v for v in (border[0], x, border[1]) if v is not None]), axis)
     return x
 
@@ -340,18 +338,18 @@ def _padded_integers(op: core.Pad, x: Value) -> Value:
 def _mirrored(op: core.Pad, x: Value) -> Value:
     """Positions in the operand, axis by axis, gathered."""
     for axis, (before, after) in enumerate(zip(op.before, op.after, strict=True)):
-        size = shape_of(x)[axis]
+        dim = shape_of(x)[axis]
         if not before and not after:
             continue
-        if not isinstance(size, int):
+        if not isinstance(dim, int):
             raise refused(f"what is mirrored along axis {axis} must have a fixed size")
-        places = list(range(-before, size + after))
+        places = list(range(-before, dim + after))
         if op.mode is core.PadMode.EDGE:
-            places = [min(max(p, 0), size - 1) for p in places]
+            places = [min(max(p, 0), dim - 1) for p in places]
         elif op.mode is core.PadMode.WRAP:
-            places = [p % size for p in places]
+            places = [p % dim for p in places]
         else:
-            places = [size - 1 - abs(size - 1 - abs(p)) for p in places]
+            places = [dim - 1 - abs(dim - 1 - abs(p)) for p in places]
         x = core.gather(x, core.vector(tuple(places), i32), axis)
     return x
 
@@ -376,15 +374,15 @@ def split(op: core.Split, context: Context, x: Value) -> tuple[Value, ...]:
             return mil.Split(x, axis, len(numbers)).outputs
         return mil.Split(x, axis, None, tuple(numbers)).outputs
     out: list[Value] = []
-    sizes, first = dims_of(x), 0
+    dims, first = dims_of(x), 0
     for n, piece in zip(op.sizes, op.ys, strict=True):
-        if n == sizes[axis] or (n == 0 and not piece.is_used):
+        if n == dims[axis] or (n == 0 and not piece.is_used):
             # Nothing stands for a piece without elements that nothing uses.
             out.append(x)
             continue
-        starts: list[Dim] = [first if a == axis else 0 for a in range(len(sizes))]
-        stops: list[Dim] = [first + n if a == axis else d for a, d in enumerate(sizes)]
-        out.append(core.slice(x, tuple(starts), tuple(stops), (1,) * len(sizes)))
+        starts: list[Dim] = [first if a == axis else 0 for a in range(len(dims))]
+        stops: list[Dim] = [first + n if a == axis else d for a, d in enumerate(dims)]
+        out.append(core.slice(x, tuple(starts), tuple(stops), (1,) * len(dims)))
         first = first + n
     return tuple(out)
 

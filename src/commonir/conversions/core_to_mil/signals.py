@@ -18,9 +18,9 @@ from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 def max_pool_with_positions(op: core.MaxPoolWithPositions, context: Context, x: Value) -> Result:
     """The operand at each place of the window as slices along a new axis; the largest of them, and where it lies."""
     spatial = len(op.kernel)
-    sizes, found = dims_of(x), dims_of(op.y)
-    fixed = [n for n in (*sizes[2:], *found[2:]) if isinstance(n, int)]
-    if len(fixed) != 2 * spatial or len(sizes) > 4:
+    dims, y_dims = dims_of(x), dims_of(op.y)
+    fixed = [n for n in (*dims[2:], *y_dims[2:]) if isinstance(n, int)]
+    if len(fixed) != 2 * spatial or len(dims) > 4:
         return Mismatch("sizes are not fixed, or there is no room for an axis of places")
     slices = padded_for_slices(op, x)
     whole = core.stack(tuple(slices), -1)

@@ -68,9 +68,9 @@ def load(op: ml_program.GlobalLoad, context: Context) -> Result:
     result = _half(op)
     if isinstance(result, Mismatch):
         return result
-    held, kind = result
-    value = ReadState(_state(context, held.sym_name, kind)).output
-    return cast(value, held.type.element) if isinstance(held.type, TensorType) else value
+    declaration, kind = result
+    value = ReadState(_state(context, declaration.sym_name, kind)).output
+    return cast(value, declaration.type.element) if isinstance(declaration.type, TensorType) else value
 
 
 @rule(ml_program.GlobalStore)
@@ -78,6 +78,6 @@ def store(op: ml_program.GlobalStore, context: Context, value: Value) -> Result:
     result = _half(op)
     if isinstance(result, Mismatch):
         return result
-    held, kind = result
+    declaration, kind = result
     narrow = value if element_of(value) is f16 else Cast(value, DataType.FP16).output
-    return WriteState(_state(context, held.sym_name, kind), narrow)
+    return WriteState(_state(context, declaration.sym_name, kind), narrow)

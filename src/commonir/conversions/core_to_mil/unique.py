@@ -23,18 +23,18 @@ def unique(op: core.Unique, context: Context, x: Value) -> Result:
     if not isinstance(count, int) or not isinstance(width, int) or not 0 < count * count * width <= MOST_PAIRS:
         return Mismatch("the number of pairs is not known, or too large")
     same, less = _compared(core.cast(rows, i32) if element_of(x) is boolean else rows)
-    alike = core.cast(same, i32)
+    is_same = core.cast(same, i32)
     lines, columns = (core.iota((count, count), a, i32) for a in (0, 1))
-    earlier = core.reduce_sum(core.mul(alike, core.cast(core.greater(lines, columns), i32)), (1,))
+    earlier = core.reduce_sum(core.mul(is_same, core.cast(core.greater(lines, columns), i32)), (1,))
     is_first = core.cast(core.equal(earlier, core.splat(0, earlier)), i32)
     if op.ascending:
         place = core.reduce_sum(core.mul(core.cast(less, i32), core.unsqueeze(is_first, (1,))), (0,))
     else:
-        met = core.arg_max(alike, 1, False, i32)
+        met = core.arg_max(is_same, 1, False, i32)
         place = core.gather(core.cumsum(is_first, 0, True), met, 0)
     result = core.cast(core.squeeze(core.non_zero(is_first), (1,)), i32)
     first = core.gather(result, core.cast(core.argsort(core.gather(place, result, 0), 0), i32), 0)
-    counts = core.gather(core.reduce_sum(alike, (1,)), first, 0)
+    counts = core.gather(core.reduce_sum(is_same, (1,)), first, 0)
     return core.gather(flat, first, along), first, place, counts
 
 

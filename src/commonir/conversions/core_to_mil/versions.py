@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -32,7 +33,7 @@ _SYSTEMS: Mapping[str, str] = MappingProxyType(
 
 
 def version_of(options: ConversionOptions) -> str | None:
-    """The operation set that a target stands for; None when none is asked for.
+    """Returns the operation set of a target; None for no target.
 
     Raises: DiagnosticError (E0601).
     """
@@ -41,7 +42,9 @@ def version_of(options: ConversionOptions) -> str | None:
     known = {name.lower(): version for name, version in _SYSTEMS.items()}
     result = known.get(options.target.lower())
     if result is None:
-        message = f"ML Programs need iOS 15 or later, not '{options.target}'"
+        is_older = re.fullmatch(r"(?:ios|tvos)(?:[1-9]|1[0-4])", options.target.lower())
+        what = "ML Programs need iOS 15 or later, not" if is_older else "Core ML has no system or operation set"
+        message = f"{what} '{options.target}'"
         help = did_you_mean(options.target, _SYSTEMS) or "name one such as iOS17 or macOS14"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
     return result
@@ -53,7 +56,7 @@ def system_of(version: str) -> str:
 
 
 def least_version(module: Module) -> str:
-    """The oldest operation set that has the kinds of inputs, outputs and states of a lowered module."""
+    """Returns the oldest operation set that has the inputs, outputs and states of a lowered module."""
     functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
     uses = (ml_program.GlobalLoad, ml_program.GlobalStore)
     if len(functions) > 1 or any(isinstance(op, uses) for op in module.nested()):

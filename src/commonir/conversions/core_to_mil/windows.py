@@ -40,8 +40,8 @@ def _pads(op: core.Pool, x: Value) -> tuple[Pads, bool]:
         return pads, False
     strides, dilations = op.strides or (1,) * spatial, op.dilations or (1,) * spatial
     out: list[tuple[int, int]] = []
-    sizes = zip(shape_of(x)[2:], shape_of(op.y)[2:], strict=True)
-    for (n, count), k, s, d, (low, _) in zip(sizes, op.kernel, strides, dilations, pads, strict=True):
+    dims = zip(shape_of(x)[2:], shape_of(op.y)[2:], strict=True)
+    for (n, count), k, s, d, (low, _) in zip(dims, op.kernel, strides, dilations, pads, strict=True):
         if not isinstance(n, int) or not isinstance(count, int):
             if rank_of(x) > 4 or any(a != b for a, b in pads):
                 raise refused("windows that overhang need fixed sizes, or symmetric padding of one or two axes")
@@ -84,14 +84,14 @@ def average_pool(op: core.AveragePool, context: Context, x: Value) -> Result:
 @rule(core.AveragePool)
 def average_of_sums(op: core.AveragePool, context: Context, x: Value) -> Result:
     """The sum of each window divided by the number of elements that count there."""
-    sizes = fixed_sizes(x)
-    if sizes is None:
+    dims = fixed_sizes(x)
+    if dims is None:
         return Mismatch("sizes are not fixed")
     summed = core.sum_pool(x, op.kernel, op.strides, op.dilations, op.pads, op.ceil_mode)
-    return core.div(summed, _counts(context, op, x, sizes))
+    return core.div(summed, _counts(context, op, x, dims))
 
 
-def _counts(context: Context, op: core.AveragePool, x: Value, sizes: tuple[int, ...]) -> Value:
+def _counts(context: Context, op: core.AveragePool, x: Value, dims: tuple[int, ...]) -> Value:
     """How many elements count in each window, as a tensor that is broadcast."""
     spatial = len(op.kernel)
     lines: list[list[int]] = []
@@ -100,7 +100,7 @@ def _counts(context: Context, op: core.AveragePool, x: Value, sizes: tuple[int, 
         raise refused("sizes are not fixed")
     strides, dilations = op.strides or (1,) * spatial, op.dilations or (1,) * spatial
     pads = op.pads or ((0, 0),) * spatial
-    for n, count, k, s, d, (low, high) in zip(sizes[2:], result[2:], op.kernel, strides, dilations, pads, strict=True):
+    for n, count, k, s, d, (low, high) in zip(dims[2:], result[2:], op.kernel, strides, dilations, pads, strict=True):
         inside = range(n + low + high) if op.count_include_pad else range(low, n + low)
         lines.append([sum(i * s + j * d in inside for j in range(k)) for i in range(count)])
     values = [float(math.prod(place)) for place in product(*lines)]
@@ -229,14 +229,14 @@ def _rounds_down(op: core.Resize) -> bool:
     return op.coordinates in centred and op.rounding in (core.Rounding.HALF_DOWN, core.Rounding.HALF_UP)
 
 
-def _factor(size: Dim | None, expected: Dim) -> int | None:
+def _factor(dim: Dim | None, expected: Dim) -> int | None:
     """The integer that one size is times another, for every value of their symbols."""
-    if size is None:
+    if dim is None:
         return None
-    if isinstance(size, int) and isinstance(expected, int):
-        return expected // size if size and expected % size == 0 else None
+    if isinstance(dim, int) and isinstance(expected, int):
+        return expected // dim if dim and expected % dim == 0 else None
     for factor in range(1, 65):
-        if size * factor == expected:
+        if dim * factor == expected:
             return factor
     return None
 

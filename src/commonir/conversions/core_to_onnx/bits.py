@@ -83,7 +83,7 @@ def _sum_of_common_bits(a: Value, b: Value, first: int, count: int) -> Value:
 def _by_arithmetic(of_sum: int) -> Callable[..., Result]:
     """A rule for versions without the operator: a sum less the bits in common, so many times, or these alone for 0."""
 
-    def made(op: Op, context: Context, a: Value, b: Value) -> Result:
+    def build(op: Op, context: Context, a: Value, b: Value) -> Result:
         element = element_of(a)
         if not element.is_integer:
             return Mismatch("bools are combined otherwise")
@@ -94,7 +94,7 @@ def _by_arithmetic(of_sum: int) -> Callable[..., Result]:
             result = core.sub(result, both)
         return cast(result, element)
 
-    return made
+    return build
 
 
 ARITHMETIC: tuple[LegalizationRule, ...] = (

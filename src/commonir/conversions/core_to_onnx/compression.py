@@ -32,7 +32,7 @@ class _BlockLayout:
         self.shape = shape
 
 
-def _layout(sizes: tuple[Dim | None, ...], scale: Value, zero_point: Value | None) -> _BlockLayout | Mismatch:
+def _layout(dims: tuple[Dim | None, ...], scale: Value, zero_point: Value | None) -> _BlockLayout | Mismatch:
     """How ONNX says that there are so many scales and offsets along each axis: as many of both."""
     counts = shape_of(scale)
     others = counts if zero_point is None else shape_of(zero_point)
@@ -46,16 +46,16 @@ def _layout(sizes: tuple[Dim | None, ...], scale: Value, zero_point: Value | Non
     if all(g == 1 for g in fixed):
         return _BlockLayout(None, 0, ())
     many = [a for a, g in enumerate(fixed) if g != 1]
-    blocked = [a for a in many if fixed[a] != sizes[a]]
+    blocked = [a for a in many if fixed[a] != dims[a]]
     if len(many) == 1 and not blocked:
         return _BlockLayout(many[0], 0, (fixed[many[0]],))
     # Along all axes but one there is a scale for each element.
     axis = blocked[0] if blocked else next((a for a, g in enumerate(fixed) if g == 1), 0)
-    size = sizes[axis]
-    full = [n for a, n in enumerate(sizes) if isinstance(n, int) and a != axis]
-    if len(blocked) > 1 or not isinstance(size, int) or len(full) != len(sizes) - 1:
+    dim = dims[axis]
+    full = [n for a, n in enumerate(dims) if isinstance(n, int) and a != axis]
+    if len(blocked) > 1 or not isinstance(dim, int) or len(full) != len(dims) - 1:
         return Mismatch("scales lie in blocks along more than one axis")
-    return _BlockLayout(axis, size // fixed[axis], (*full[:axis], fixed[axis], *full[axis:]))
+    return _BlockLayout(axis, dim // fixed[axis], (*full[:axis], fixed[axis], *full[axis:]))
 
 
 def _arranged(
@@ -70,10 +70,10 @@ def _arranged(
         return Mismatch("scales of blocks are not constant")
     if element_of(source) is not element and not (element.is_float and element_of(source).is_float):
         return Mismatch("offsets are not constant and of another type than what they belong to")
-    given = shape_of(source)
-    if TensorType(element, layout.shape).count != element_count(tuple([-1 if d is None else d for d in given])):
+    dims = shape_of(source)
+    if TensorType(element, layout.shape).count != element_count(tuple([-1 if d is None else d for d in dims])):
         return Mismatch("scales and offsets that are not constant differ in number")
-    if given != layout.shape:
+    if dims != layout.shape:
         value = onnx.Reshape(value, integers(context, layout.shape)).reshaped
     return cast(value, element)
 
@@ -174,8 +174,8 @@ def quantize_by_arithmetic(
 
 @rule(core.TableLookup)
 def table_lookup(op: core.TableLookup, context: Context, positions: Value, tables: Value) -> Result:
-    *counts, entries, size = shape_of(op.tables)
-    if size != 1 or any(g != 1 for g in counts) or not isinstance(entries, int):
+    *counts, entries, dim = shape_of(op.tables)
+    if dim != 1 or any(g != 1 for g in counts) or not isinstance(entries, int):
         return Mismatch("there are several tables, or entries of several elements")
     at, table = known_data(op.positions), known_data(op.tables)
     if at is not None and at.element.bits < u8.bits:
@@ -210,7 +210,7 @@ def sparse_to_dense(op: core.SparseToDense, context: Context, mask: Value, value
 def repeat_mask(op: core.RepeatMask, context: Context, mask: Value) -> Result:
     if op.constant_data() is not None:
         return Mismatch("a constant is written decoded")
-    sizes = list(dims_of(op.mask))
-    axis = op.axis % len(sizes)
-    wide = core.broadcast_to(core.unsqueeze(mask, (axis + 1,)), (*sizes[: axis + 1], op.count, *sizes[axis + 1 :]))
+    dims = list(dims_of(op.mask))
+    axis = op.axis % len(dims)
+    wide = core.broadcast_to(core.unsqueeze(mask, (axis + 1,)), (*dims[: axis + 1], op.count, *dims[axis + 1 :]))
     return core.reshape(wide, dims_of(op.y))

@@ -200,14 +200,14 @@ def max_pool_with_positions(op: core.MaxPoolWithPositions, context: Context, x: 
     new_op = _max_pool(op, x, pads, ceil_mode=ceil_mode)
     if new_op.Indices is None:
         return Mismatch("onnx.MaxPool gives positions of windows that are padded explicitly")
-    sizes = [n for n in shape_of(x)[2:] if n is not None]
-    return new_op.Y, onnx.Mod(new_op.Indices, vector(context, (element_count(tuple(sizes)),))).C
+    shape = [n for n in shape_of(x)[2:] if n is not None]
+    return new_op.Y, onnx.Mod(new_op.Indices, vector(context, (element_count(tuple(shape)),))).C
 
 
 def _is_within(pads: tuple[tuple[int, int], ...], op: core.Pool) -> bool:
     """Whether there is no more padding than the operation has."""
-    given = op.pads or ((0, 0),) * len(pads)
-    return all(p <= q for pair, own in zip(pads, given, strict=True) for p, q in zip(pair, own, strict=True))
+    padded = op.pads or ((0, 0),) * len(pads)
+    return all(p <= q for pair, own in zip(pads, padded, strict=True) for p, q in zip(pair, own, strict=True))
 
 
 def _is_long(pads: tuple[tuple[int, int], ...], op: core.Pool) -> bool:
@@ -246,8 +246,8 @@ def average_of_sums(op: core.AveragePool, context: Context, x: Value) -> Result:
         return Mismatch("the windows differ in the number of elements that count")
     if op.count_include_pad:
         return core.mul(summed, core.splat(1 / math.prod(op.kernel), x))
-    sizes = tuple([n for n in shape_of(x)[2:] if n is not None])
-    ones = core.fill(core.splat(1.0, x), (1, 1, *sizes))
+    shape = tuple([n for n in shape_of(x)[2:] if n is not None])
+    ones = core.fill(core.splat(1.0, x), (1, 1, *shape))
     return core.div(summed, core.sum_pool(ones, op.kernel, op.strides, op.dilations, op.pads, op.ceil_mode))
 
 
@@ -274,8 +274,8 @@ def _explicit_pads(op: core.Pool, x: Value) -> tuple[tuple[tuple[int, int], ...]
     rank = len(op.kernel)
     strides, dilations, pads = op.strides or (1,) * rank, op.dilations or (1,) * rank, op.pads or ((0, 0),) * rank
     out: list[tuple[int, int]] = []
-    sizes = zip(shape_of(x)[2:], shape_of(op.y)[2:], strict=True)
-    for (n, count), k, s, d, (low, _) in zip(sizes, op.kernel, strides, dilations, pads, strict=True):
+    dims = zip(shape_of(x)[2:], shape_of(op.y)[2:], strict=True)
+    for (n, count), k, s, d, (low, _) in zip(dims, op.kernel, strides, dilations, pads, strict=True):
         if not isinstance(n, int) or not isinstance(count, int):
             return op.pads, True
         out.append((low, max((count - 1) * s + (k - 1) * d + 1 - n - low, 0)))

@@ -118,9 +118,9 @@ def scatter_at_places(op: core.ScatterElements, context: Context, x: Value, posi
     """For versions that only replace: by the places of all elements."""
     if op.reduction not in _COMBINE:
         return Mismatch("updates replace what is there")
-    sizes = dims_of(positions)
-    (axis,) = axes_from_start((op.axis,), len(sizes))
-    along = [core.iota(sizes, a, element_of(positions)) if a != axis else positions for a in range(len(sizes))]
+    dims = dims_of(positions)
+    (axis,) = axes_from_start((op.axis,), len(dims))
+    along = [core.iota(dims, a, element_of(positions)) if a != axis else positions for a in range(len(dims))]
     return core.scatter_nd(x, core.stack(tuple(along), -1), updates, op.reduction)
 
 

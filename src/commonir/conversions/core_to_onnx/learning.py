@@ -63,8 +63,8 @@ _MODES = {test.value: f"BRANCH_{test.name}" for test in core.NodeTest}
 
 
 @rule(core.TreeEnsemble)
-def tree_ensemble(op: core.TreeEnsemble, context: Context, x: Value, *given: Value | None) -> Result:
-    arrays = _elements(*[v for v in given[:10] if v is not None])
+def tree_ensemble(op: core.TreeEnsemble, context: Context, x: Value, *operands: Value | None) -> Result:
+    arrays = _elements(*[v for v in operands[:10] if v is not None])
     if arrays is None or op.set_starts is not None or element_of(op.leaf_weights) is not f32:
         return Mismatch("onnx.ml.TreeEnsembleRegressor holds trees in single precision, without sets, as attributes")
     roots, features, tests, values, if_true, if_false, missing, starts, targets, weights = arrays

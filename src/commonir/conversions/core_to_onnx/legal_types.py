@@ -80,5 +80,5 @@ class _LegalTypes(ElementPolicy):
         for what, name, value in named:
             if self.changes(value) and isinstance(value.type, TensorType):
                 type, built = value.type.element, self.inside(value.type.element)
-                text = f"the {what} '{name}' becomes {built} instead of {type}, which opset {self._opset} does not have"
+                text = f"the {what} '{name}' changes from {type} to {built}: opset {self._opset} has no {type}"
                 diagnostics.add(CHANGED_IN_CONVERSION, text)

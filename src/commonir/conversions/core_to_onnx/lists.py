@@ -47,9 +47,9 @@ def list_concat(op: core.ListConcat, context: Context, x: Value) -> Value:
 
 
 @rule(core.SplitToList)
-def split_to_list(op: core.SplitToList, context: Context, x: Value, sizes: Value) -> Result:
+def split_to_list(op: core.SplitToList, context: Context, x: Value, dims: Value) -> Result:
     if op.keep_axis:
-        return onnx.SplitToSequence(x, sizes, axis=op.axis).output_sequence
+        return onnx.SplitToSequence(x, dims, axis=op.axis).output_sequence
     if known_dims(op.sizes) != (1,):
         return Mismatch("onnx takes the axis away only from pieces of size 1")
     return onnx.SplitToSequence(x, axis=op.axis, keepdims=False).output_sequence

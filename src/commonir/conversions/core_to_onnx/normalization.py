@@ -18,10 +18,10 @@ def layer_norm(op: core.LayerNorm, context: Context, x: Value, scale: Value | No
     if not axes or axes != tuple(range(axes[0], rank)):
         return Mismatch("onnx.LayerNormalization normalizes trailing axes only")
     if scale is None:
-        sizes = [d for d in shape_of(x)[axes[0] :] if isinstance(d, int)]
-        if len(sizes) != len(axes):
+        shape = [d for d in shape_of(x)[axes[0] :] if isinstance(d, int)]
+        if len(shape) != len(axes):
             return Mismatch("onnx.LayerNormalization needs a scale, and the normalized sizes are not fixed")
-        scale = constant(context, element_of(x), tuple(sizes), (1.0,) * math.prod(sizes))
+        scale = constant(context, element_of(x), tuple(shape), (1.0,) * math.prod(shape))
     return onnx.LayerNormalization(x, scale, bias, axis=axes[0] - rank, epsilon=op.epsilon).Y
 
 
@@ -34,7 +34,7 @@ def batch_norm(
     if not filler.suffices(scale, bias):
         return Mismatch("onnx.BatchNormalization needs scale and bias, and the number of channels is not fixed")
     return onnx.BatchNormalization(
-        x, filler.given(scale, 1.0), filler.given(bias, 0.0), mean, variance, epsilon=op.epsilon
+        x, filler.or_neutral(scale, 1.0), filler.or_neutral(bias, 0.0), mean, variance, epsilon=op.epsilon
     ).Y
 
 
@@ -43,7 +43,9 @@ def instance_norm(op: core.InstanceNorm, context: Context, x: Value, scale: Valu
     filler = _Filler(context, x)
     if not filler.suffices(scale, bias):
         return Mismatch("onnx.InstanceNormalization needs scale and bias, and the number of channels is not fixed")
-    return onnx.InstanceNormalization(x, filler.given(scale, 1.0), filler.given(bias, 0.0), epsilon=op.epsilon).output
+    return onnx.InstanceNormalization(
+        x, filler.or_neutral(scale, 1.0), filler.or_neutral(bias, 0.0), epsilon=op.epsilon
+    ).output
 
 
 class _Filler:
@@ -52,13 +54,13 @@ class _Filler:
     def __init__(self, context: Context, x: Value) -> None:
         self.context = context
         self.x = x
-        size = shape_of(x)[1]
-        self.count = size if isinstance(size, int) else None
+        dim = shape_of(x)[1]
+        self.count = dim if isinstance(dim, int) else None
 
     def suffices(self, *operands: Value | None) -> bool:
         """Whether what is absent can be filled in."""
         return self.count is not None or all(v is not None for v in operands)
 
-    def given(self, operand: Value | None, neutral: float) -> Value:
+    def or_neutral(self, operand: Value | None, neutral: float) -> Value:
         """The operand, or as many neutral values as there are channels."""
         return filled(self.context, neutral, self.x, self.count or 0) if operand is None else operand

@@ -34,16 +34,16 @@ def _tensor_of(op: core.RandomTensor, context: Context, shape: Value) -> Value:
     dims = known_dims(op.shape)
     if dims is not None:
         return onnx.ConstantOfShape(vector(context, dims), value=data_of(f32, (1,), (0.0,))).output
-    sizes = cast(shape, i64)
-    count = core.reduce_prod(sizes, (), False)
-    return core.dynamic_reshape(core.range(core.scalar(0, i64), count, core.scalar(1, i64)), sizes)
+    dim_values = cast(shape, i64)
+    count = core.reduce_prod(dim_values, (), False)
+    return core.dynamic_reshape(core.range(core.scalar(0, i64), count, core.scalar(1, i64)), dim_values)
 
 
 @rule(core.RandomUniform)
 def random_uniform(op: core.RandomUniform, context: Context, shape: Value) -> Value:
-    dtype, sizes = _drawn_as(op.element), _fixed(known_dims(op.shape))
-    if sizes is not None:
-        new_op = onnx.RandomUniform(dtype=dtype, high=op.high, low=op.low, seed=_seed(op), shape=sizes).output
+    dtype, dims = _drawn_as(op.element), _fixed(known_dims(op.shape))
+    if dims is not None:
+        new_op = onnx.RandomUniform(dtype=dtype, high=op.high, low=op.low, seed=_seed(op), shape=dims).output
     else:
         like = _tensor_of(op, context, shape)
         new_op = onnx.RandomUniformLike(like, dtype=dtype, high=op.high, low=op.low, seed=_seed(op)).output
@@ -52,9 +52,9 @@ def random_uniform(op: core.RandomUniform, context: Context, shape: Value) -> Va
 
 @rule(core.RandomNormal)
 def random_normal(op: core.RandomNormal, context: Context, shape: Value) -> Value:
-    dtype, sizes = _drawn_as(op.element), _fixed(known_dims(op.shape))
-    if sizes is not None:
-        new_op = onnx.RandomNormal(dtype=dtype, mean=op.mean, scale=op.deviation, seed=_seed(op), shape=sizes).output
+    dtype, dims = _drawn_as(op.element), _fixed(known_dims(op.shape))
+    if dims is not None:
+        new_op = onnx.RandomNormal(dtype=dtype, mean=op.mean, scale=op.deviation, seed=_seed(op), shape=dims).output
     else:
         like = _tensor_of(op, context, shape)
         new_op = onnx.RandomNormalLike(like, dtype=dtype, mean=op.mean, scale=op.deviation, seed=_seed(op)).output

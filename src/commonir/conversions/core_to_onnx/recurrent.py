@@ -42,12 +42,12 @@ class _Functions:
 
 def _bias(context: Context, of_input: Value | None, of_state: Value | None, element: ElementType) -> Value | None:
     """The biases of input and state side by side, zeros for one that is absent."""
-    given = of_input if of_input is not None else of_state
-    if given is None:
+    known = of_input if of_input is not None else of_state
+    if known is None:
         return None
-    rows = [d for d in dims_of(given) if isinstance(d, int)]
+    rows = [d for d in dims_of(known) if isinstance(d, int)]
     parts = [
-        constant(context, element_of(given), tuple(rows), (0.0,) * (rows[0] * rows[1])) if v is None else v
+        constant(context, element_of(known), tuple(rows), (0.0,) * (rows[0] * rows[1])) if v is None else v
         for v in (of_input, of_state)
     ]
     return cast(onnx.Concat(tuple(parts), axis=1).concat_result, element)
@@ -69,8 +69,8 @@ def _layer(
     those of input and state. `own` are operands and attributes of this layer alone.
     """
     x, weight, recurrent, initial_h = operands
-    size = dims_of(recurrent)[2]
-    if not isinstance(size, int):
+    dim = dims_of(recurrent)[2]
+    if not isinstance(dim, int):
         return Mismatch("the size of the state is not fixed")
     wide = _wide(element_of(x))
     functions = _Functions(op, usual.values())
@@ -81,7 +81,7 @@ def _layer(
         _bias(context, *biases, wide),
         sequence_lens=None if lengths is None else cast(lengths, i32),
         initial_h=cast(initial_h, wide),
-        hidden_size=size,
+        hidden_size=dim,
         direction=op.direction.value,
         clip=op.clip,
         activation_alpha=functions.alpha,

@@ -59,14 +59,14 @@ def _cumprod_by_doubling(op: core.CumProd, context: Context, x: Value) -> Result
     """A running product by products with what lies 1, 2, 4 ... places before, for versions without it."""
     shape = core.tensor_type(x).shape or ()
     axis = core.axis_of(op.axis, len(shape))
-    size = shape[axis]
-    if not isinstance(size, int):
-        return Mismatch(f"a running product along an axis of size {size} needs onnx.CumProd")
+    length = shape[axis]
+    if not isinstance(length, int):
+        return Mismatch(f"a running product along an axis of size {length} needs onnx.CumProd")
     y = core.reverse(x, (axis,)) if op.reverse else x
     if op.exclusive:
         y = _moved(y, axis, 1)
     step = 1
-    while step < size:
+    while step < length:
         y = core.mul(y, _moved(y, axis, step))
         step *= 2
     return core.reverse(y, (axis,)) if op.reverse else y
@@ -77,9 +77,9 @@ def _moved(x: Value, axis: int, places: int) -> Value:
     shape = [n if n is not None else 0 for n in core.tensor_type(x).shape or ()]
     starts, stops = [0] * len(shape), [*shape]
     stops[axis] = shape[axis] - places
-    kept = core.slice(x, tuple(starts), tuple(stops), (1,) * len(shape))
+    remaining = core.slice(x, tuple(starts), tuple(stops), (1,) * len(shape))
     before = [places if n == axis else 0 for n in range(len(shape))]
-    return core.pad(kept, tuple(before), (0,) * len(shape), core.PadMode.CONSTANT, 1.0)
+    return core.pad(remaining, tuple(before), (0,) * len(shape), core.PadMode.CONSTANT, 1.0)
 
 
 CUMULATIVE: tuple[LegalizationRule, ...] = (LegalizationRule(core.CumProd, _cumprod_by_doubling),)
@@ -102,5 +102,5 @@ def top_k(op: core.TopK, context: Context, x: Value) -> tuple[Value, ...]:
 
 @rule(core.ArgSort)
 def argsort(op: core.ArgSort, context: Context, x: Value) -> Result:
-    size = dims_of(x)[op.axis]
-    return onnx.TopK(x, dimension(context, size), axis=op.axis, largest=op.descending).Indices
+    dim = dims_of(x)[op.axis]
+    return onnx.TopK(x, dimension(context, dim), axis=op.axis, largest=op.descending).Indices

@@ -42,14 +42,14 @@ def resize(op: core.Resize, context: Context, x: Value) -> Result:
 
 
 @rule(core.DynamicResize)
-def dynamic_resize(op: core.DynamicResize, context: Context, x: Value, sizes: Value) -> Result:
-    return _resized(op, op.coordinates, x, cast(sizes, i64))
+def dynamic_resize(op: core.DynamicResize, context: Context, x: Value, dims: Value) -> Result:
+    return _resized(op, op.coordinates, x, cast(dims, i64))
 
 
-def _resized(op: core.Resize | core.DynamicResize, coordinates: core.Coordinates, x: Value, sizes: Value) -> Result:
+def _resized(op: core.Resize | core.DynamicResize, coordinates: core.Coordinates, x: Value, dims: Value) -> Result:
     if coordinates not in _COORDINATES:
         return Mismatch(f"onnx.Resize has no coordinates '{coordinates.value}'")
-    rank, (count,) = rank_of(x), shape_of(sizes)
+    rank, (count,) = rank_of(x), shape_of(dims)
     if not isinstance(count, int):
         return Mismatch("the number of sizes is not known")
     # A size that is not known may be another one.
@@ -61,7 +61,7 @@ def _resized(op: core.Resize | core.DynamicResize, coordinates: core.Coordinates
         x,
         None,
         None,
-        sizes,
+        dims,
         axes=tuple(range(rank - count, rank)),
         mode=op.mode.value,
         coordinate_transformation_mode=_COORDINATES[coordinates],
@@ -71,23 +71,23 @@ def _resized(op: core.Resize | core.DynamicResize, coordinates: core.Coordinates
 
 @rule(core.Resize)
 def resize_by_weights(op: core.Resize, context: Context, x: Value) -> Value:
-    sizes = vector(context, op.sizes)
-    return _by_weights(op, x, [onnx.Gather(sizes, integers(context, (n,))).output for n in range(len(op.sizes))])
+    dims = vector(context, op.sizes)
+    return _by_weights(op, x, [onnx.Gather(dims, integers(context, (n,))).output for n in range(len(op.sizes))])
 
 
 @rule(core.DynamicResize)
-def dynamic_resize_by_weights(op: core.DynamicResize, context: Context, x: Value, sizes: Value) -> Result:
-    (count,) = shape_of(sizes)
+def dynamic_resize_by_weights(op: core.DynamicResize, context: Context, x: Value, dims: Value) -> Result:
+    (count,) = shape_of(dims)
     if not isinstance(count, int):
         return Mismatch("the number of sizes is not known")
-    wide = cast(sizes, i64)
+    wide = cast(dims, i64)
     return _by_weights(op, x, [onnx.Gather(wide, integers(context, (n,))).output for n in range(count)])
 
 
-def _by_weights(op: core.Resize | core.DynamicResize, x: Value, sizes: list[Value]) -> Value:
+def _by_weights(op: core.Resize | core.DynamicResize, x: Value, dims: list[Value]) -> Value:
     """Axis by axis, the elements at positions that the program computes, weighted where they are interpolated."""
-    first = rank_of(x) - len(sizes)
-    for n, m in enumerate(sizes):
+    first = rank_of(x) - len(dims)
+    for n, m in enumerate(dims):
         x = _along(op, x, first + n, core.reshape(m, ()))
     return x
 
@@ -138,15 +138,15 @@ _OLD_NAMES = {"linear": "bilinear", "cubic": "bicubic"}
 
 @rule(core.GridSample)
 def grid_sample(op: core.GridSample, context: Context, x: Value, grid: Value) -> Result:
-    sizes = shape_of(x)[2:]
-    if None in sizes:
+    shape = shape_of(x)[2:]
+    if None in shape:
         return Mismatch("the sizes of the images are not known")
     # Runtimes have code for single precision only.
     images, places = cast(x, f32), cast(grid, f32)
-    rank, given = rank_of(x), shape_of(grid)
+    rank, operands = rank_of(x), shape_of(grid)
     fixed = [n for n in shape_of(op.y) if isinstance(n, int)]
-    if len(given) != rank:
-        if len(fixed) != rank_of(op.y) or len(given) < rank:
+    if len(operands) != rank:
+        if len(fixed) != rank_of(op.y) or len(operands) < rank:
             return Mismatch("the grid has another number of axes than the images, and sizes that are not known")
         # Positions of any number of axes lie along the last ones of an image.
         line = (*fixed[2 : rank - 1], math.prod(fixed[rank - 1 :]))
@@ -161,7 +161,7 @@ def grid_sample(op: core.GridSample, context: Context, x: Value, grid: Value) ->
     result = _sampled(op, context, images, places, aligned=aligned)
     if op.value:
         result = onnx.Add(result, constant(context, f32, (), (op.value,))).C
-    if len(given) != rank:
+    if len(operands) != rank:
         result = onnx.Reshape(result, integers(context, tuple(fixed))).reshaped
     return cast(result, element_of(x))
 
@@ -185,17 +185,17 @@ def _sampled(op: core.GridSample, context: Context, images: Value, places: Value
 def _in_unit(op: core.GridSample, context: Context, places: Value, *, aligned: bool) -> Value:
     """Positions in [-1, 1] from those in elements, or from those of the other kind."""
     spatial = tuple([d for d in shape_of(op.x)[2:] if d is not None])
-    sizes = cast(vector(context, spatial[::-1]), f32)
+    dims = cast(vector(context, spatial[::-1]), f32)
     one, two = constant(context, f32, (), (1.0,)), constant(context, f32, (), (2.0,))
-    last = onnx.Sub(sizes, one).C
+    last = onnx.Sub(dims, one).C
     if op.unit is core.Unit.CENTRES:
         places = onnx.Mul(onnx.Div(onnx.Add(places, one).C, two).C, last).C
     elif op.unit is core.Unit.EDGES:
-        places = onnx.Div(onnx.Sub(onnx.Mul(onnx.Add(places, one).C, sizes).C, one).C, two).C
+        places = onnx.Div(onnx.Sub(onnx.Mul(onnx.Add(places, one).C, dims).C, one).C, two).C
     if aligned:
         # Of a single element every position is the same one, so any divisor will do.
         return onnx.Sub(onnx.Div(onnx.Mul(places, two).C, onnx.Max((last, one)).max).C, one).C
-    return onnx.Sub(onnx.Div(onnx.Add(onnx.Mul(places, two).C, one).C, sizes).C, one).C
+    return onnx.Sub(onnx.Div(onnx.Add(onnx.Mul(places, two).C, one).C, dims).C, one).C
 
 
 @rule(core.NonMaxSuppression)

@@ -57,11 +57,11 @@ def shape(op: core.ShapeOf, context: Context, x: Value) -> Value:
 def iota(op: core.Iota, context: Context) -> Value:
     rank = len(op.shape)
     (axis,) = axes_from_start((op.axis,), rank)
-    size = op.shape[axis]
-    if isinstance(size, int):
-        line = constant(context, op.element, (size,), range(size))
+    dim = op.shape[axis]
+    if isinstance(dim, int):
+        line = constant(context, op.element, (dim,), range(dim))
     else:
-        limit = onnx.Squeeze(vector(context, (size,)), integers(context, (0,))).squeezed
+        limit = onnx.Squeeze(vector(context, (dim,)), integers(context, (0,))).squeezed
         zero, one = constant(context, i64, (), (0,)), constant(context, i64, (), (1,))
         line = cast(onnx.Range(zero, limit, one).output, op.element)
     others = [a for a in range(rank) if a != axis]
@@ -138,12 +138,12 @@ def transpose(op: core.Transpose, context: Context, x: Value) -> Value:
 @rule(core.Slice)
 def slice_(op: core.Slice, context: Context, x: Value) -> Value:
     bounds = zip(op.starts, op.stops, op.steps, shape_of(x), strict=True)
-    cut = [n for n, (a, b, s, size) in enumerate(bounds) if not (a == 0 and s == 1 and size is not None and b == size)]
+    cut = [n for n, (a, b, s, dim) in enumerate(bounds) if not (a == 0 and s == 1 and dim is not None and b == dim)]
     if not cut:
         return x
     starts, stops = list(op.starts), list(op.stops)
-    for n, (start, step, size) in enumerate(zip(op.starts, op.steps, shape_of(x), strict=True)):
-        if step < 0 and isinstance(start, int) and isinstance(size, int) and start < -size:
+    for n, (start, step, dim) in enumerate(zip(op.starts, op.steps, shape_of(x), strict=True)):
+        if step < 0 and isinstance(start, int) and isinstance(dim, int) and start < -dim:
             # Nothing, where ONNX begins with the first element.
             starts[n] = stops[n] = 0
     return onnx.Slice(
@@ -187,12 +187,12 @@ def pad_periodically(op: core.Pad, context: Context, x: Value) -> Result:
     """Before opset 19 positions in the operand are gathered, axis by axis."""
     if op.mode is not core.PadMode.WRAP:
         return Mismatch("padding is not periodic")
-    for axis, (size, before, after) in enumerate(zip(dims_of(x), op.before, op.after, strict=True)):
+    for axis, (dim, before, after) in enumerate(zip(dims_of(x), op.before, op.after, strict=True)):
         if not before and not after:
             continue
-        if not isinstance(size, int) or size < 1:
+        if not isinstance(dim, int) or dim < 1:
             return Mismatch(f"what is repeated along axis {axis} must have a fixed size")
-        places = integers(context, [p % size for p in range(-before, size + after)])
+        places = integers(context, [p % dim for p in range(-before, dim + after)])
         x = onnx.Gather(x, places, axis=axis).output
     return x
 
@@ -223,12 +223,12 @@ def split(op: core.Split, context: Context, x: Value) -> tuple[Value, ...]:
 def split_by_slices(op: core.Split, context: Context, x: Value) -> tuple[Value, ...]:
     pieces: list[Value] = []
     axis, first = integers(context, (op.axis,)), 0
-    for size, piece in zip(op.sizes, op.results, strict=True):
-        bounds = [vector(context, (n,)) for n in (first, first + size)]
+    for dim, piece in zip(op.sizes, op.results, strict=True):
+        bounds = [vector(context, (n,)) for n in (first, first + dim)]
         pieces.append(
             onnx.Slice.build({"data": x, "starts": bounds[0], "ends": bounds[1], "axes": axis}, [piece.type]).output
         )
-        first = first + size
+        first = first + dim
     return tuple(pieces)
 
 

@@ -24,20 +24,20 @@ def dft(op: core.Dft, context: Context, x: Value) -> Result:
     if opset_of(context) < _TRANSFORMS:
         return dft_by_matrix(op, x)
     (axis,) = axes_from_start((op.axis,), rank_of(x))
-    *_, kinds = sizes = dims_of(x)
+    *_, kinds = dims = dims_of(x)
     half = floor_div(op.length, 2) + 1
     if op.onesided and not op.inverse and kinds != 1:
         # Runtimes give half of the frequencies for real numbers only.
         whole = core.dft(x, op.length, axis)
         return _cut(whole, axis, half)
-    if op.onesided and op.inverse and sizes[axis] != half:
+    if op.onesided and op.inverse and dims[axis] != half:
         # Runtimes take as many frequencies as there are.
-        missing = half - sizes[axis]
+        missing = half - dims[axis]
         if not isinstance(missing, int):
             return Mismatch("how many frequencies are missing is not known")
-        after = tuple([max(missing, 0) if a == axis else 0 for a in range(len(sizes))])
-        given = core.pad(x, (0,) * len(sizes), after) if missing > 0 else _cut(x, axis, half)
-        return core.dft(given, op.length, axis, True, True)
+        after = tuple([max(missing, 0) if a == axis else 0 for a in range(len(dims))])
+        padded = core.pad(x, (0,) * len(dims), after) if missing > 0 else _cut(x, axis, half)
+        return core.dft(padded, op.length, axis, True, True)
     # Runtimes transform single and double precision only.
     wide = cast(x, f32) if element_of(x).bits < f32.bits else x
     length = onnx.Squeeze(vector(context, (op.length,))).squeezed
@@ -50,11 +50,11 @@ def dft(op: core.Dft, context: Context, x: Value) -> Result:
     return cast(y, element_of(x))
 
 
-def _cut(x: Value, axis: int, size: Dim) -> Value:
+def _cut(x: Value, axis: int, dim: Dim) -> Value:
     """The first elements along an axis."""
-    sizes = dims_of(x)
-    stops = tuple([size if a == axis else n for a, n in enumerate(sizes)])
-    return core.slice(x, (0,) * len(sizes), stops, (1,) * len(sizes))
+    dims = dims_of(x)
+    stops = tuple([dim if a == axis else n for a, n in enumerate(dims)])
+    return core.slice(x, (0,) * len(dims), stops, (1,) * len(dims))
 
 
 @rule(core.RegionAlign)
@@ -65,12 +65,12 @@ def region_align(op: core.RegionAlign, context: Context, x: Value, boxes: Value,
     element = element_of(x)
     wide = f32 if element is bf16 and opset_of(context) < _WIDER else element
     mode = "avg" if op.mode is core.RegionMode.MEAN else "max"
-    given, at = (cast(x, wide), cast(boxes, wide)), cast(images, i64)
+    positions_, at = (cast(x, wide), cast(boxes, wide)), cast(images, i64)
     height, width = op.sizes
     if not op.half_pixel and opset_of(context) < _HALF_PIXEL:
-        return onnx.RoiAlign10(*given, at, mode, height, width, op.samples, op.scale).Y
+        return onnx.RoiAlign10(*positions_, at, mode, height, width, op.samples, op.scale).Y
     how = "half_pixel" if op.half_pixel else "output_half_pixel"
-    return cast(onnx.RoiAlign(*given, at, mode, height, width, op.samples, op.scale, how).Y, element)
+    return cast(onnx.RoiAlign(*positions_, at, mode, height, width, op.samples, op.scale, how).Y, element)
 
 
 @rule(core.RegionMaxPool)

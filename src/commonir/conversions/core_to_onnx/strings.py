@@ -25,12 +25,12 @@ def equal_texts(op: core.Equal, context: Context, a: Value, b: Value) -> Result:
     """For versions that compare no texts: equal ones have one place among all that differ."""
     if element_of(a) is not string:
         return Mismatch("these are not texts")
-    sizes = [dims_of(v) for v in (a, b)]
-    counts = [element_count(s) for s in sizes]
+    dims = [dims_of(v) for v in (a, b)]
+    counts = [element_count(s) for s in dims]
     _, _, places, _ = core.unique(core.concat((core.reshape(a, (counts[0],)), core.reshape(b, (counts[1],))), 0))
     first = core.slice(places, (0,), (counts[0],), (1,))
     second = core.slice(places, (counts[0],), (counts[0] + counts[1],), (1,))
-    return core.equal(core.reshape(first, sizes[0]), core.reshape(second, sizes[1]))
+    return core.equal(core.reshape(first, dims[0]), core.reshape(second, dims[1]))
 
 
 @rule(core.StringConcat)

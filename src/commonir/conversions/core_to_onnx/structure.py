@@ -26,8 +26,8 @@ def function(op: ml_program.Func, context: Context) -> Operation:
     _name_operators(content.block)
     opset = opset_of(context)
     defaults = {v.name: data for v in op.inputs if (data := default_of(v, op.input_ports.get(v.name, NO_PORT)))}
-    held = DictionaryAttr(tuple([(name, DataAttr(data)) for name, data in defaults.items()]))
-    return onnx.Graph(op.sym_name, DictionaryAttr((("", IntegerAttr(opset)),)), content, held)
+    stored = DictionaryAttr(tuple([(name, DataAttr(data)) for name, data in defaults.items()]))
+    return onnx.Graph(op.sym_name, DictionaryAttr((("", IntegerAttr(opset)),)), content, stored)
 
 
 def default_of(value: Value, port: Port) -> Data | None:

@@ -27,7 +27,7 @@ from commonir.symbolic import Dim
 _WIDTHS = (2, 4, 8, 16, 32, 64)
 
 
-def held(context: Context, data: Data) -> Value:
+def constant_of_data(context: Context, data: Data) -> Value:
     """A constant, at the beginning of the function; integers of other widths than there are in the next wider one."""
     element = data.element
     if element.is_integer and element.bits not in _WIDTHS:
@@ -48,7 +48,7 @@ def constant(context: Context, element: ElementType, shape: tuple[int, ...], val
     """A constant of a few elements; what is the same is there once for a function."""
     key = ("constant", element, shape, tuple(map(repr, values)))
     if key not in context.memo:
-        context.memo[key] = held(context, data_of(element, shape, values))
+        context.memo[key] = constant_of_data(context, data_of(element, shape, values))
     return context.memo[key]
 
 
@@ -148,9 +148,9 @@ def _before_ones(x: Value, axes: Sequence[int]) -> tuple[Value, Sequence[int]]:
     if not isinstance(owner, hlo.DynamicBroadcastInDim):
         return x, axes
     source, places = owner.operand_, owner.broadcast_dimensions
-    sizes = dims_of(x)
-    is_plain = all(sizes[p] == d for p, d in zip(places, dims_of(source), strict=True))
-    if not is_plain or any(d != 1 for n, d in enumerate(sizes) if n not in places):
+    dims = dims_of(x)
+    is_plain = all(dims[p] == d for p, d in zip(places, dims_of(source), strict=True))
+    if not is_plain or any(d != 1 for n, d in enumerate(dims) if n not in places):
         return x, axes
     return source, [axes[p] for p in places]
 
@@ -167,7 +167,7 @@ def filled(context: Context, value: Scalar, element: ElementType, shape: Sequenc
     if numbers is not None:
         key = ("splat", element, numbers, repr(value))
         if key not in context.memo:
-            context.memo[key] = held(context, _splat(value, element, numbers))
+            context.memo[key] = constant_of_data(context, _splat(value, element, numbers))
         return context.memo[key]
     return placed(context, scalar(context, value, element), (), shape)
 
@@ -196,10 +196,10 @@ def reshaped(context: Context, x: Value, shape: Sequence[Dim]) -> Value:
     return hlo.DynamicReshape.build(arguments, [type]).results[0]
 
 
-def _without_ones(context: Context, x: Value, kept: Sequence[int]) -> Value:
+def _without_ones(context: Context, x: Value, remaining: Sequence[int]) -> Value:
     """A tensor without axes of size 1: reductions over them, which change no number."""
-    sizes, element_type = dims_of(x), element_of(x)
-    axes = tuple([n for n in range(len(sizes)) if n not in kept])
+    dims, element_type = dims_of(x), element_of(x)
+    axes = tuple([n for n in range(len(dims)) if n not in remaining])
     if not axes:
         return x
     if element_type is boolean:
@@ -212,7 +212,7 @@ def _without_ones(context: Context, x: Value, kept: Sequence[int]) -> Value:
         "dimensions": axes,
         "body": combining(element_type, definition),
     }
-    return hlo.Reduce.build(arguments, [TensorType(element_type, tuple([sizes[n] for n in kept]))]).results[0]
+    return hlo.Reduce.build(arguments, [TensorType(element_type, tuple([dims[n] for n in remaining]))]).results[0]
 
 
 def lowest(element: ElementType) -> float:
@@ -235,14 +235,14 @@ def part(context: Context, x: Value, starts: Sequence[Dim], stops: Sequence[Dim]
     first, last = numbers_of(starts), numbers_of(stops)
     if first is not None and last is not None and numbers_of(shape) is not None:
         return hlo.Slice(x, first, last, tuple(steps)).result_
-    sizes = tuple([_count(b - a, s) for a, b, s in zip(starts, stops, steps, strict=True)])
+    dims = tuple([_count(b - a, s) for a, b, s in zip(starts, stops, steps, strict=True)])
     arguments = {
         "operand_": x,
         "start_indices": vector(context, starts),
         "limit_indices": vector(context, stops),
         "strides": integers(context, steps),
     }
-    return hlo.RealDynamicSlice.build(arguments, [TensorType(element_of(x), sizes)]).results[0]
+    return hlo.RealDynamicSlice.build(arguments, [TensorType(element_of(x), dims)]).results[0]
 
 
 def _count(length: Dim, step: int) -> Dim:

@@ -151,11 +151,11 @@ def windows(
     reducer: Region,
 ) -> tuple[Value, ...]:
     """Windows of tensors combined by a program: sizes, strides, dilations and paddings are of all axes."""
-    sizes, strides, dilations, pads = numbers
+    dims, strides, dilations, pads = numbers
     arguments = {
         "inputs": tuple(xs),
         "init_values": tuple(starts),
-        "window_dimensions": tuple(sizes),
+        "window_dimensions": tuple(dims),
         "window_strides": tuple(strides),
         "window_dilations": tuple(dilations),
         "padding": _padding(pads),
@@ -207,8 +207,8 @@ def _summed(
     context: Context, x: Value, numbers: tuple[Sequence[int], Sequence[int], Sequence[int], Pairs], shape: Sequence[Dim]
 ) -> Value:
     wide = accumulator(element_of(x))
-    (found,) = windows(context, [converted(x, wide)], [zero(context, wide)], numbers, shape, combining(wide, hlo.Add))
-    return converted(found, element_of(x))
+    (summed,) = windows(context, [converted(x, wide)], [zero(context, wide)], numbers, shape, combining(wide, hlo.Add))
+    return converted(summed, element_of(x))
 
 
 @rule(core.AveragePool)
@@ -224,8 +224,8 @@ def average_pool(op: core.AveragePool, context: Context, x: Value) -> Result:
         for n in op.kernel:
             count *= n
         return core.div(total, core.splat(float(count), total))
-    sizes = (1, 1, *dims_of(x)[2:])
-    ones = core.broadcast_to(core.splat(1.0, x), sizes)
+    dims = (1, 1, *dims_of(x)[2:])
+    ones = core.broadcast_to(core.splat(1.0, x), dims)
     if op.count_include_pad:
         # Elements of the padding that is stated count, those after it that only make windows whole do not.
         before, after = [(0, 0, *[p[n] for p in declared]) for n in (0, 1)]

@@ -56,7 +56,7 @@ def _drawn(
     parameters: tuple[float, float],
     distribution: RngDistribution,
 ) -> Result:
-    """Numbers of another generator, distributed alike."""
+    """Numbers of another generator, with the same distribution."""
     if op.seed != core.ANY_SEED:
         return Mismatch("numbers that follow from a seed")
     a, b = [scalar(context, v, op.element) for v in parameters]

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import inf, log
 
-from commonir.conversions.core_to_stablehlo.building import broadcast, compared, converted, held, like, scalar
+from commonir.conversions.core_to_stablehlo.building import (
+    broadcast,
+    compared,
+    constant_of_data,
+    converted,
+    like,
+    scalar,
+)
 from commonir.conversions.operands import dims_of, element_of
 from commonir.dialects import core
 from commonir.dialects.mlir import stablehlo as hlo
@@ -100,7 +107,7 @@ DIRECT_COUNTERPARTS = (
 
 @rule(core.Constant)
 def constant(op: core.Constant, context: Context) -> Value:
-    return held(context, op.value)
+    return constant_of_data(context, op.value)
 
 
 @rule(core.Pow)

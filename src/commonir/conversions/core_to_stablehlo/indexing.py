@@ -33,13 +33,13 @@ from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import Dim, symbol
 
 
-def from_start(context: Context, positions: Value, size: Dim) -> Value:
+def from_start(context: Context, positions: Value, dim: Dim) -> Value:
     """Positions as 64-bit integers, those below zero counted from the end."""
     wide = converted(positions, i64)
     if element_of(positions).kind == "uint":
         return wide
     is_negative = compared(wide, like(context, 0, wide), ComparisonDirection.LT)
-    whole = broadcast(context, reshaped(context, vector(context, (size,)), ()), dims_of(wide))
+    whole = broadcast(context, reshaped(context, vector(context, (dim,)), ()), dims_of(wide))
     return hlo.Select(is_negative, hlo.Add(wide, whole).result_, wide).result_
 
 
@@ -65,13 +65,13 @@ def _gathered(
     if known is not None:
         arguments = {"operand_": x, "start_indices": positions, "dimension_numbers": dims, "slice_sizes": known}
         return hlo.Gather.build(arguments, [type]).results[0]
-    given = {
+    positions_ = {
         "operand_": x,
         "start_indices": positions,
         "slice_sizes": vector(context, parts),
         "dimension_numbers": dims,
     }
-    return hlo.DynamicGather.build(given, [type]).results[0]
+    return hlo.DynamicGather.build(positions_, [type]).results[0]
 
 
 @rule(core.GatherNd)
@@ -97,12 +97,12 @@ def gather_nd(op: core.GatherNd, context: Context, x: Value, positions: Value) -
     return _gathered(context, x, wide, dims, parts, dims_of(op.y))
 
 
-def _rows(context: Context, positions: Value, sizes: Sequence[Dim]) -> Value:
+def _rows(context: Context, positions: Value, dims: Sequence[Dim]) -> Value:
     """Rows of positions as 64-bit integers, those below zero counted from the ends of axes."""
     wide = converted(positions, i64)
     if element_of(positions).kind == "uint":
         return wide
-    whole = broadcast(context, vector(context, sizes), dims_of(wide))
+    whole = broadcast(context, vector(context, dims), dims_of(wide))
     is_negative = compared(wide, like(context, 0, wide), ComparisonDirection.LT)
     return hlo.Select(is_negative, hlo.Add(wide, whole).result_, wide).result_
 
@@ -232,10 +232,10 @@ def non_zero(op: core.NonZero, context: Context, x: Value) -> Result:
     order = _sorted(context, flat, 0, descending=True)[1]
     columns: list[Value] = []
     rest = count
-    for size in shape:
-        rest //= size
+    for dim in shape:
+        rest //= dim
         at = core.div(order, core.scalar(rest, i64))
-        columns.append(core.unsqueeze(core.remainder(at, core.scalar(size, i64)), (1,)))
+        columns.append(core.unsqueeze(core.remainder(at, core.scalar(dim, i64)), (1,)))
     rows = core.concat(tuple(columns), 1) if len(columns) > 1 else columns[0]
     total = core.reshape(core.cast(core.reduce_sum(flat, (0,)), i64), (1,))
     stops = core.concat((total, core.vector((len(shape),), i64)), 0)
@@ -276,9 +276,9 @@ def range_(op: core.Range, context: Context, start: Value, limit: Value, step: V
         steps = converted(hlo.Ceil(hlo.Div(length, by).result_).result_, i64)
     count = hlo.Max(steps, none).result_
     declared = (tensor_type(op.y).shape or (None,))[0]
-    size: Dim = symbol(f"length of {op.name} {id(op)}", 0) if declared is None else declared
-    set_dim(context, size, count)
+    dim: Dim = symbol(f"length of {op.name} {id(op)}", 0) if declared is None else declared
+    set_dim(context, dim, count)
     arguments = {"output_shape": count, "iota_dimension": 0}
-    counted = converted(hlo.DynamicIota.build(arguments, [TensorType(i64, (size,))]).results[0], wide)
-    factor, offset = [placed(context, v, (0,), (size,)) for v in (by, first)]
+    counted = converted(hlo.DynamicIota.build(arguments, [TensorType(i64, (dim,))]).results[0], wide)
+    factor, offset = [placed(context, v, (0,), (dim,)) for v in (by, first)]
     return converted(hlo.Add(hlo.Mul(counted, factor).result_, offset).result_, element_type)

@@ -23,9 +23,9 @@ def reduced(
     xs: tuple[Value, ...], starts: tuple[Value, ...], axes: tuple[int, ...], reducer: Region
 ) -> tuple[Value, ...]:
     """Tensors combined along axes."""
-    kept = tuple([d for n, d in enumerate(dims_of(xs[0])) if n not in axes])
+    remaining = tuple([d for n, d in enumerate(dims_of(xs[0])) if n not in axes])
     arguments = {"inputs": xs, "init_values": starts, "dimensions": axes, "body": reducer}
-    return hlo.Reduce.build(arguments, [TensorType(element_of(x), kept) for x in xs]).results
+    return hlo.Reduce.build(arguments, [TensorType(element_of(x), remaining) for x in xs]).results
 
 
 def _axes(op: core.Reduce) -> tuple[int, ...]:
@@ -58,8 +58,8 @@ def _reduction(name: str, definition: Callable[[Value, Value], Op]) -> Callable[
     def along(op: core.Reduce, context: Context, x: Value) -> Value:
         wide = accumulator(element_of(x)) if name in ("sum", "prod") else element_of(x)
         start = _start(context, name, wide)
-        (found,) = reduced((converted(x, wide),), (start,), _axes(op), combining(wide, definition))
-        return reshaped(context, converted(found, element_of(op.y)), dims_of(op.y))
+        (result,) = reduced((converted(x, wide),), (start,), _axes(op), combining(wide, definition))
+        return reshaped(context, converted(result, element_of(op.y)), dims_of(op.y))
 
     return along
 
@@ -107,18 +107,18 @@ def _cumulative(name: str, definition: Callable[[Value, Value], Op]) -> Callable
     def along(op: core.Cumulative, context: Context, x: Value) -> Result:
         shape, element_type = dims_of(x), element_of(x)
         axis, wide = axis_of(op.axis, len(shape)), accumulator(element_of(x))
-        size = shape[axis]
-        if not isinstance(size, int):
+        dim = shape[axis]
+        if not isinstance(dim, int):
             return Mismatch("an axis whose size is an expression")
-        if size == 0:
+        if dim == 0:
             return x
         # The last window, or the first, reaches over all elements.
-        before = (size, -1) if op.exclusive else (size - 1, 0)
+        before = (dim, -1) if op.exclusive else (dim - 1, 0)
         pads = [(0, 0)] * len(shape)
         pads[axis] = (before[1], before[0]) if op.reverse else before
         ones = (1,) * len(shape)
-        window = tuple([size if n == axis else 1 for n in range(len(shape))])
-        (found,) = windows(
+        window = tuple([dim if n == axis else 1 for n in range(len(shape))])
+        (result,) = windows(
             context,
             [converted(x, wide)],
             [_start(context, name, wide)],
@@ -126,7 +126,7 @@ def _cumulative(name: str, definition: Callable[[Value, Value], Op]) -> Callable
             shape,
             combining(wide, definition),
         )
-        return converted(found, element_type)
+        return converted(result, element_type)
 
     return along
 

@@ -36,8 +36,8 @@ def dims(op: core.Dims, context: Context) -> Value:
 @rule(core.Dimension)
 def dimension(op: core.Dimension, context: Context, x: Value) -> Value:
     axis = axis_of(op.axis, rank_of(x))
-    size = dims_of(x)[axis] if tensor_type(x).shape is not None and tensor_type(x).shape[axis] is not None else None  # pyright: ignore[reportOptionalSubscript]
-    result = axis_size(context, x, axis) if size is None else vector(context, (size,))
+    dim = dims_of(x)[axis] if tensor_type(x).shape is not None and tensor_type(x).shape[axis] is not None else None  # pyright: ignore[reportOptionalSubscript]
+    result = axis_size(context, x, axis) if dim is None else vector(context, (dim,))
     return converted(reshaped(context, result, ()), op.element)
 
 
@@ -150,15 +150,15 @@ def pad(op: core.Pad, context: Context, x: Value) -> Value:
         bool(op.value) if element_type is boolean else op.value if element_type.is_float else int(op.value),
         element_type,
     )
-    sizes = tuple([n + a + b for n, a, b in zip(dims_of(x), op.before, op.after, strict=True)])
+    dims = tuple([n + a + b for n, a, b in zip(dims_of(x), op.before, op.after, strict=True)])
     arguments = {
         "operand_": x,
         "padding_value": value,
         "edge_padding_low": op.before,
         "edge_padding_high": op.after,
-        "interior_padding": (0,) * len(sizes),
+        "interior_padding": (0,) * len(dims),
     }
-    return hlo.Pad.build(arguments, [tensor_type(x).with_shape(sizes)]).results[0]
+    return hlo.Pad.build(arguments, [tensor_type(x).with_shape(dims)]).results[0]
 
 
 @rule(core.Split)
@@ -166,8 +166,8 @@ def split(op: core.Split, context: Context, x: Value) -> Result:
     axis, start = axis_of(op.axis, rank_of(x)), 0
     shape = dims_of(x)
     pieces: list[Value] = []
-    for size in op.sizes:
-        stop = start + size
+    for dim in op.sizes:
+        stop = start + dim
         starts = [start if n == axis else 0 for n in range(len(shape))]
         stops = [stop if n == axis else d for n, d in enumerate(shape)]
         pieces.append(part(context, x, starts, stops, (1,) * len(shape)))

@@ -123,11 +123,11 @@ def dims(op: core.Dims, context: Context) -> Result:
 @rule(core.Iota)
 def iota(op: core.Iota, context: Context) -> Result:
     """Positions along one axis, which are broadcast along the others."""
-    sizes = known(op.shape)
-    axis = op.axis % len(sizes)
-    row = numbers(context, op.element, (sizes[axis],), range(sizes[axis]))
-    others = tuple([a for a in range(len(sizes)) if a != axis])
-    return core.broadcast_to(core.unsqueeze(row, others) if others else row, tuple(sizes))
+    shape = known(op.shape)
+    axis = op.axis % len(shape)
+    row = numbers(context, op.element, (shape[axis],), range(shape[axis]))
+    others = tuple([a for a in range(len(shape)) if a != axis])
+    return core.broadcast_to(core.unsqueeze(row, others) if others else row, tuple(shape))
 
 
 @rule(core.Neg)

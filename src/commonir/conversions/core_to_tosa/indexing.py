@@ -38,17 +38,17 @@ def gather_nd(op: core.GatherNd, context: Context, x: Value, positions: Value) -
     (depth,) = known(where[-1:])
     addressed = known(shape[batch : batch + depth])
     if not depth:
-        kept = (*shape[:batch], *(1,) * (len(where) - 1 - batch), *shape[batch:])
-        return core.broadcast_to(core.reshape(x, kept), dims_of(op.y))
+        remaining = (*shape[:batch], *(1,) * (len(where) - 1 - batch), *shape[batch:])
+        return core.broadcast_to(core.reshape(x, remaining), dims_of(op.y))
     count, lead, rest = (
         element_count(where[batch:-1]),
         element_count(shape[:batch]),
         element_count(shape[batch + depth :]),
     )
-    given = positions if element_of(positions) is i32 else core.cast(positions, i32)
-    rows = core.reshape(given, (lead, count, depth))
-    sizes = core.vector(tuple(addressed), i32)
-    rows = core.select(core.less(rows, core.scalar(0, i32)), core.add(rows, sizes), rows)
+    positions_ = positions if element_of(positions) is i32 else core.cast(positions, i32)
+    rows = core.reshape(positions_, (lead, count, depth))
+    dims = core.vector(tuple(addressed), i32)
+    rows = core.select(core.less(rows, core.scalar(0, i32)), core.add(rows, dims), rows)
     strides = [known([element_count(addressed[n + 1 :])])[0] for n in range(depth)]
     flat = core.reduce_sum(core.mul(rows, core.vector(tuple(strides), i32)), (2,)) if depth > 1 else rows
     result = gathered(core.reshape(x, (lead, element_count(addressed), rest)), core.reshape(flat, (lead, count)))

@@ -48,19 +48,19 @@ def slice_(op: core.Slice, context: Context, x: Value) -> Result:
     """Steps and directions first; a part in steps is the first column of rows as long as a step."""
     rows = zip(dims_of(op.x), op.starts, op.stops, op.steps, strict=True)
     ranges = [slice_range(n, start, stop, step) for n, start, stop, step in rows]
-    firsts, kept = known([first for first, _ in ranges]), [count for _, count in ranges]
+    firsts, remaining = known([first for first, _ in ranges]), [count for _, count in ranges]
     if all(
         s == 1 and (isinstance(c, int) or c == n - f)
-        for s, f, c, n in zip(op.steps, firsts, kept, dims_of(op.x), strict=True)
+        for s, f, c, n in zip(op.steps, firsts, remaining, dims_of(op.x), strict=True)
     ):
-        return part(context, x, firsts, kept)
-    sizes, counts = known(dims_of(op.x)), known(kept)
+        return part(context, x, firsts, remaining)
+    dims, counts = known(dims_of(op.x)), known(remaining)
     turned = tuple([a for a, step in enumerate(op.steps) if step < 0])
     if turned:
         x = core.reverse(x, turned)
-        firsts = [sizes[a] - 1 - f if a in turned else f for a, f in enumerate(firsts)]
+        firsts = [dims[a] - 1 - f if a in turned else f for a, f in enumerate(firsts)]
     steps = [abs(s) for s in op.steps]
-    spans = [min(n - f, c * s) for n, f, c, s in zip(sizes, firsts, counts, steps, strict=True)]
+    spans = [min(n - f, c * s) for n, f, c, s in zip(dims, firsts, counts, steps, strict=True)]
     result = part(context, x, firsts, spans)
     for axis, (count, step) in enumerate(zip(counts, steps, strict=True)):
         if step == 1 or count == spans[axis]:
@@ -80,8 +80,8 @@ def part(context: Context, x: Value, firsts: Sequence[int], counts: Sequence[Dim
     """A part of a tensor without gaps; a count that is an expression is all that is left of its axis."""
     if tuple(counts) == dims_of(x):
         return x
-    size = fixed(context, [c if isinstance(c, int) else -1 for c in counts])
-    arguments = {"input1": x, "start": fixed(context, firsts), "size": size}
+    dim = fixed(context, [c if isinstance(c, int) else -1 for c in counts])
+    arguments = {"input1": x, "start": fixed(context, firsts), "size": dim}
     return tosa.Slice.build(arguments, [TensorType(element_of(x), tuple(counts))]).results[0]
 
 
@@ -160,12 +160,14 @@ def gather(op: core.Gather, context: Context, x: Value, positions: Value) -> Res
     element = element_of(op.positions)
     if element.kind == "uint":
         return Mismatch("tosa computes with no unsigned integers")
-    size = known([shape[axis]])[0]
-    given = positions if element is i32 else core.cast(positions, i32)
-    counted = core.select(core.less(given, core.scalar(0, i32)), core.add(given, core.scalar(size, i32)), given)
+    dim = known([shape[axis]])[0]
+    positions_ = positions if element is i32 else core.cast(positions, i32)
+    counted = core.select(
+        core.less(positions_, core.scalar(0, i32)), core.add(positions_, core.scalar(dim, i32)), positions_
+    )
     order = (axis, *[a for a in range(len(shape)) if a != axis])
     moved = x if axis == 0 else core.transpose(x, order)
-    rows = core.reshape(moved, (1, size, width))
+    rows = core.reshape(moved, (1, dim, width))
     flat = core.reshape(counted, (1, count))
     spread = core.reshape(gathered(rows, flat), (*where, *others))
     back = (

@@ -170,9 +170,9 @@ def _laid_apart(op: core.ConvTranspose, x: Value, weight: Value, bias: Value | N
         spread = _spread(spread, axis, s)
     zeros = [(0, 0, *[max(n, 0) for n in side]) for side in (before, after)]
     whole = core.pad(spread, zeros[0], zeros[1])
-    rank, sizes = rank_of(op.x), dims_of(whole)
+    rank, dims = rank_of(op.x), dims_of(whole)
     starts = (0, 0, *[max(-n, 0) for n in before])
-    stops = (*sizes[:2], *[n - max(-m, 0) for n, m in zip(sizes[2:], after, strict=True)])
+    stops = (*dims[:2], *[n - max(-m, 0) for n, m in zip(dims[2:], after, strict=True)])
     inner = core.slice(whole, starts, stops, (1,) * rank)
     return core.conv(inner, turned, bias, dilations=tuple(dilations), groups=op.groups)
 
@@ -227,14 +227,14 @@ def _in_a_row(op: core.Pool, x: Value) -> core.Pool | None:
         return None
     changes: dict[str, object] = {"kernel": (1, *op.kernel)}
     for name, one in (("strides", 1), ("dilations", 1), ("pads", (0, 0))):
-        given = op.field_value(op.layout.by_name[name])
-        if isinstance(given, tuple) and given:
-            changes[name] = (one, *given)
+        operands = op.field_value(op.layout.by_name[name])
+        if isinstance(operands, tuple) and operands:
+            changes[name] = (one, *operands)
     arguments = {f.name: op.field_value(f) for f in op.layout.attributes}
     images: list[TensorType] = []
     for y in op.results:
-        batch, channels, size = dims_of(y)
-        images.append(TensorType(element_of(y), (batch, channels, 1, size)))
+        batch, channels, dim = dims_of(y)
+        images.append(TensorType(element_of(y), (batch, channels, 1, dim)))
     return type(op).build({**arguments, **changes, "x": core.unsqueeze(x, (2,))}, images)
 
 
@@ -262,11 +262,11 @@ def _pooled(op: core.Pool, x: Value) -> tuple[Value, list[int], tuple[int, ...]]
         return Mismatch("tosa pools along two axes, in windows without gaps")
     strides = op.strides or (1, 1)
     pads = list(op.pads or ((0, 0), (0, 0)))
-    sizes, found = known(dims_of(op.x)[2:]), known(dims_of(op.y)[2:])
+    dims, y_dims = known(dims_of(op.x)[2:]), known(dims_of(op.y)[2:])
     for axis in range(2):
         low, high = pads[axis]
-        reach = (found[axis] - 1) * strides[axis] + op.kernel[axis]
-        pads[axis] = low, max(reach - sizes[axis] - low, high if not op.ceil_mode else 0)
+        reach = (y_dims[axis] - 1) * strides[axis] + op.kernel[axis]
+        pads[axis] = low, max(reach - dims[axis] - low, high if not op.ceil_mode else 0)
     if any(p >= k for pair, k in zip(pads, op.kernel, strict=True) for p in pair):
         return Mismatch("tosa pads by less than a window")
     fitted = _fitting(channels_last(x), op.kernel, strides, pads)

@@ -45,13 +45,13 @@ def constant_value(data: Data) -> DataAttr:
     return DataAttr(DeferredData(type, lambda: InlineData(type, data.buffer())))
 
 
-MOST_TRUTH_VALUES = 100
+MAX_BOOLS = 100
 """Bools up to which a text lists them: of more it has their bytes, which versions of MLIR pack differently."""
 
 
 def bytes_of_truth(data: Data) -> Data | None:
     """Bools as integers of 8 bits, where there are so many that a text would have their bytes."""
-    if signless(data.element) is not boolean or data.count <= MOST_TRUTH_VALUES:
+    if signless(data.element) is not boolean or data.count <= MAX_BOOLS:
         return None
     type = data.type.with_element(i8)
     return computed_data(type, lambda: data.array().astype("int8"))

@@ -10,8 +10,8 @@ import_members(
             "ARGUMENTS DATA_TYPES GENERATIONS LOCAL MERGING_GENERATIONS NO_ID OTHER_ARGUMENTS V1 V2 V3 V4 ArkOp dims_of"
         ),
         "communication": (
-            "MAX_PEERS CommunicationOp DeviceSync Recv RecvPacket RecvReduceSend RecvReduceSendPacket Send SendDone "
-            "SendPacket size_bytes"
+            "MAX_OTHER_RANKS CommunicationOp DeviceSync Recv RecvPacket RecvReduceSend RecvReduceSendPacket Send "
+            "SendDone SendPacket size_bytes"
         ),
         "elementwise": (
             "Add Cast Copy Div Exp Gelu Mul Relu Rope Rsqrt ScalarAdd ScalarAssign ScalarMul Sigmoid Sqrt Sub"

@@ -15,7 +15,7 @@ from commonir.dialects.ark.base import V4 as V4
 from commonir.dialects.ark.base import dims_of as dims_of
 from commonir.dialects.ark.communication import CommunicationOp as CommunicationOp
 from commonir.dialects.ark.communication import DeviceSync as DeviceSync
-from commonir.dialects.ark.communication import MAX_PEERS as MAX_PEERS
+from commonir.dialects.ark.communication import MAX_OTHER_RANKS as MAX_OTHER_RANKS
 from commonir.dialects.ark.communication import Recv as Recv
 from commonir.dialects.ark.communication import RecvPacket as RecvPacket
 from commonir.dialects.ark.communication import RecvReduceSend as RecvReduceSend

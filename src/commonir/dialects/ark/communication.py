@@ -16,7 +16,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import u8
 from commonir.ods import attribute, operand, result, traits
 
-MAX_PEERS = 7
+MAX_OTHER_RANKS = 7
 
 
 class CommunicationOp(ArkOp, traits=(traits.Communicates,)):
@@ -39,10 +39,10 @@ class Send(CommunicationOp, name="ark.Send"):
     result_: Value = result(AnyTensor)
 
     def broken_rules(self) -> Iterator[Diagnostic]:
-        yield from _alike(self, self.input, self.output)
+        yield from _check_equal_views(self, self.input, self.output)
 
 
-def _alike(op: ArkOp, value: Value, taken: Value) -> Iterator[Diagnostic]:
+def _check_equal_views(op: ArkOp, value: Value, taken: Value) -> Iterator[Diagnostic]:
     if element_of(value) is not element_of(taken) or prod(dims_of(value)) != prod(dims_of(taken)):
         yield op.broken("C1", f"expected the data type and as many elements as {value.type}, found {taken.type}")
 
@@ -111,8 +111,8 @@ class RecvPacket(CommunicationOp, name="ark.RecvPacket"):
 class _RecvReduce(CommunicationOp):
     """Adds what all other ranks sent to a tensor, in the order of ranks, and sends the sum to all of them.
 
-    C1: there are as many peers as other ranks, at most seven. C2: there is one proxy for each peer. C3: `Rank` is the
-    rank of the file. C4: what is read and what is written are alike.
+    C1: there are as many peers as other ranks, at most seven. C2: there is one proxy for each. C3: `Rank` is the rank
+    of the file. C4: what is read and what is written have equal types.
     """
 
     first_generation = V3
@@ -121,22 +121,22 @@ class _RecvReduce(CommunicationOp):
     input: Value = operand(AnyTensor, doc="the own part of the sum")
     scratch: Value = operand(AnyTensor, doc="where the parts of others arrive")
     output: Value = operand(AnyTensor, doc="the sum")
-    proxies: tuple[Value, ...] = operand(AnyTensor, variadic=True, doc="for each peer where it gets the sum")
+    proxies: tuple[Value, ...] = operand(AnyTensor, variadic=True, doc="for each other rank where it gets the sum")
     NPeers: int = attribute(UINT32, doc="how many other ranks take part")
     Rank: int = attribute(INT, doc="the own rank")
     result_: Value = result(AnyTensor)
 
     def broken_rules(self) -> Iterator[Diagnostic]:
-        yield from _peers(self, "NPeers", self.NPeers, self.Rank)
-        if self.NPeers > MAX_PEERS:
-            yield self.broken("C1", f"'NPeers' must be at most {MAX_PEERS}, found {self.NPeers}")
+        yield from _check_other_ranks(self, "NPeers", self.NPeers, self.Rank)
+        if self.NPeers > MAX_OTHER_RANKS:
+            yield self.broken("C1", f"'NPeers' must be at most {MAX_OTHER_RANKS}, found {self.NPeers}")
         if len(self.proxies) != self.NPeers:
             yield self.broken("C2", f"expected {self.NPeers} proxies, found {len(self.proxies)}")
         if self.input.type is not self.output.type:
             yield self.broken("C4", f"expected to write {self.input.type}, found {self.output.type}")
 
 
-def _peers(op: ArkOp, name: str, count: int, number: int) -> Iterator[Diagnostic]:
+def _check_other_ranks(op: ArkOp, name: str, count: int, number: int) -> Iterator[Diagnostic]:
     holder = rank_of(op)
     if holder is None:
         return
@@ -153,7 +153,7 @@ class RecvReduceSend(_RecvReduce, name="ark.RecvReduceSend"):
 class RecvReduceSendPacket(_RecvReduce, name="ark.RecvReduceSendPacket"):
     """All-reduce step in packets: adds the tensors received from all other ranks in order, and sends the sum to them.
 
-    C5: the packets are UINT8 and have twice the bytes of the tensor for each peer.
+    C5: the packets are UINT8 and have twice the bytes of the tensor for each other rank.
     """
 
     Flag: int = attribute(UINT32, doc="the number that all sides expect in the packets")
@@ -180,4 +180,4 @@ class DeviceSync(CommunicationOp, name="ark.DeviceSync"):
     result_: Value = result(AnyTensor)
 
     def broken_rules(self) -> Iterator[Diagnostic]:
-        yield from _peers(self, "PeerNum", self.PeerNum, self.Rank)
+        yield from _check_other_ranks(self, "PeerNum", self.PeerNum, self.Rank)

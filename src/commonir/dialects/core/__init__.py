@@ -29,7 +29,7 @@ import_members(
         ),
         "constants": (
             "Constant Dimension Dims Iota Range ShapeOf constant dim dims iota scalar shape_of splat vector "
-            "whole_numbers"
+            "integer_values"
         ),
         "contraction": (
             "AveragePool Conv ConvTranspose Einsum Linear MatMul MaxPool MaxPoolWithPositions Pool SumPool "

@@ -88,7 +88,7 @@ from commonir.dialects.core.constants import scalar as scalar
 from commonir.dialects.core.constants import shape_of as shape_of
 from commonir.dialects.core.constants import splat as splat
 from commonir.dialects.core.constants import vector as vector
-from commonir.dialects.core.constants import whole_numbers as whole_numbers
+from commonir.dialects.core.constants import integer_values as integer_values
 from commonir.dialects.core.contraction import AveragePool as AveragePool
 from commonir.dialects.core.contraction import Conv as Conv
 from commonir.dialects.core.contraction import ConvTranspose as ConvTranspose

@@ -37,10 +37,10 @@ class Constant(CoreOp, name="core.constant", traits=(traits.Pure, traits.Constan
         return self.value
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
-        return whole_numbers(self.value)
+        return integer_values(self.value)
 
 
-def whole_numbers(data: Data) -> tuple[int, ...] | None:
+def integer_values(data: Data) -> tuple[int, ...] | None:
     """The elements of a short vector or scalar when all of them are integers."""
     if not data.element.is_numeric or len(data.shape) > 1 or data.count > MOST_KNOWN or data.element.kind == "complex":
         return None

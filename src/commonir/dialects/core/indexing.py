@@ -228,7 +228,7 @@ class Scatter(CoreOp, traits=(traits.Pure,)):
     P = all_integers
 
     @constraint("C2")
-    def truth_values_are_replaced(self) -> object:
+    def bools_are_replaced(self) -> object:
         """Bools are only replaced."""
         reduction = self.field_value(self.layout.by_name["reduction"])  # declared last, by the subclasses
         return reduction is Reduction.NONE or tensor_type(self.x).element is not boolean

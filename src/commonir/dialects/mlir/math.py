@@ -461,7 +461,7 @@ class Trunc(_FloatUnary, name="math.trunc"):
 DIALECT = Dialect(
     "math",
     definitions_in(globals(), "math"),
-    summary="Functions of numbers beyond arithmetic, on scalars, vectors and tensors alike; as in MLIR.",
+    summary="Functions of numbers beyond arithmetic, on scalars, vectors and tensors; as in MLIR.",
     constants="arith.constant",
     own="commonir.ods.own_forms:NOTHING",
 )

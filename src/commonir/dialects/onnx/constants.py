@@ -71,7 +71,7 @@ class ConstantOp(OnnxOp):
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
         data = self.constant_data()
-        return None if data is None else core.whole_numbers(data)
+        return None if data is None else core.integer_values(data)
 
 
 class Constant(

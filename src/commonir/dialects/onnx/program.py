@@ -200,7 +200,7 @@ class Initializer(Op, name="onnx.initializer", traits=(traits.Pure, traits.Const
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
         data = self.constant_data()
-        return None if data is None else core.whole_numbers(data)
+        return None if data is None else core.integer_values(data)
 
 
 class SparseInitializer(Op, name="onnx.sparse_initializer", traits=(traits.Pure, traits.ConstantLike)):

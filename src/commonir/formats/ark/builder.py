@@ -59,17 +59,17 @@ class Tensor(NamedTuple):
     """A tensor of a program that is made: a view of a buffer, as some operation left it."""
 
     rank: int
-    held: FileTensor
+    file_tensor: FileTensor
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Its sizes."""
-        return self.held.view.shape
+        return self.file_tensor.view.shape
 
     @property
     def type(self) -> TensorType:
         """Its data type and sizes."""
-        return self.held.type
+        return self.file_tensor.type
 
 
 class RankProgram:
@@ -105,16 +105,16 @@ class RankProgram:
         if element is None:
             help = did_you_mean(data_type, known) or f"data types: {', '.join(known)}"
             raise _refused(ARK_TENSOR, f"unknown data type '{data_type}'", help)
-        sizes = _sizes(shape) or (1,)
-        for problem in ark.view_problems(sizes, sizes, (0,) * len(sizes), sizes, None, element.bits // 8):
+        dims = _sizes(shape) or (1,)
+        for problem in ark.view_problems(dims, dims, (0,) * len(dims), dims, None, element.bits // 8):
             raise _refused(problem.code, f"'{problem.field}': {problem.message}")
-        buffer = Buffer(element, prod(sizes), on)
+        buffer = Buffer(element, prod(dims), on)
         buffer.send_tags.update(send_tags)
         buffer.recv_tags.update(recv_tags)
         self._tags.update([tag for _, tag in (*buffer.send_tags, *buffer.recv_tags)])
-        built = FileTensor(buffer, View(sizes, sizes, (0,) * len(sizes)))
+        built = FileTensor(buffer, View(dims, dims, (0,) * len(dims)))
         if name or content is not None:
-            data = None if content is None else _data(TensorType(element, sizes), content)
+            data = None if content is None else _data(TensorType(element, dims), content)
             self._add(
                 TensorStep(ark.VirtualTensor, {}, {"content": data}, built, self._names.reserve(name or "tensor"))
             )
@@ -137,16 +137,16 @@ class RankProgram:
 
         Raises: DiagnosticError (E0273) for a view that does not fit into the buffer.
         """
-        held, sizes = tensor.held, _sizes(shape)
-        starts = (0,) * len(sizes) if offsets is None else tuple(offsets)
-        extents = tuple(strides) if strides is not None else sizes if offsets is None else held.view.strides
-        element = held.buffer.element
-        for problem in ark.view_problems(sizes, extents, starts, sizes, None, element.bits // 8):
+        stored, dims = tensor.file_tensor, _sizes(shape)
+        starts = (0,) * len(dims) if offsets is None else tuple(offsets)
+        extents = tuple(strides) if strides is not None else dims if offsets is None else stored.view.strides
+        element = stored.buffer.element
+        for problem in ark.view_problems(dims, extents, starts, dims, None, element.bits // 8):
             raise _refused(problem.code, f"'{problem.field}': {problem.message}")
-        if prod(extents) > held.buffer.count:
-            message = f"an array of {prod(extents):,} elements does not fit into a buffer of {held.buffer.count:,}"
+        if prod(extents) > stored.buffer.count:
+            message = f"an array of {prod(extents):,} elements does not fit into a buffer of {stored.buffer.count:,}"
             raise _refused(ARK_TENSOR, message)
-        built = FileTensor(held.buffer, View(sizes, extents, starts))
+        built = FileTensor(stored.buffer, View(dims, extents, starts))
         inputs = tuple(self._own([tensor, *after]))
         self._add(
             TensorStep(ark.VirtualTensor, {"inputs": inputs}, {}, built, self._names.reserve(name) if name else "")
@@ -155,7 +155,7 @@ class RankProgram:
 
     def output(self, tensor: Tensor, name: str) -> None:
         """Names a tensor that the program gives."""
-        built = FileTensor(tensor.held.buffer, tensor.held.view)
+        built = FileTensor(tensor.file_tensor.buffer, tensor.file_tensor.view)
         inputs = tuple(self._own([tensor]))
         self._add(TensorStep(ark.VirtualTensor, {"inputs": inputs}, {}, built, self._names.reserve(name)))
 
@@ -163,7 +163,7 @@ class RankProgram:
         result = list(tensors)
         for other in [t.rank for t in result if t.rank != self.rank]:
             raise _refused(ARK_TENSOR, f"rank {self.rank} cannot use a tensor of rank {other}", "send it")
-        return [t.held for t in result]
+        return [t.file_tensor for t in result]
 
     def _add(self, step: TensorStep) -> None:
         if step.result is not None:
@@ -203,7 +203,7 @@ class RankProgram:
         operands = definition.shared(self._own(reads), self._own(written))
         _raise_errors(_draft(definition, reads, written, declared).verify())
         aliased = (*written, *reads)[0]
-        result = FileTensor(aliased.held.buffer, aliased.held.view) if definition.layout.results else None
+        result = FileTensor(aliased.file_tensor.buffer, aliased.file_tensor.view) if definition.layout.results else None
         self._add(TensorStep(definition, operands, declared, result, self._names.reserve(name or snake_case(kind))))
         return aliased if result is None else Tensor(self.rank, result)
 
@@ -212,7 +212,7 @@ class RankProgram:
     def send(self, tensor: Tensor, to: int, tag: int) -> None:
         """Sends a tensor to another rank, and waits until it may be overwritten."""
         self._own([tensor])
-        tensor.held.buffer.send_tags.add((to, tag))
+        tensor.file_tensor.buffer.send_tags.add((to, tag))
         proxy = self.tensor(tensor.shape, DATA_TYPES[tensor.type.element], on=to, recv_tags=[(ark.LOCAL, tag)])
         self.op("SendDone", self.op("Send", tensor, output=proxy))
 
@@ -242,7 +242,7 @@ class Program:
     def all_reduce(self, parts: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """The sum of the tensors of all ranks, one for each, in the order of `core.all_reduce`: what ARK makes of it.
 
-        Raises: DiagnosticError (E0273) for tensors that are not one of each rank, or not alike.
+        Raises: DiagnosticError (E0273) for tensors that are not one of each rank, or differ in type.
         """
         if [part.rank for part in parts] != [rank.rank for rank in self.ranks]:
             raise _refused(ARK_TENSOR, "an all-reduce is of one tensor of each rank, in their order")

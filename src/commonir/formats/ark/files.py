@@ -50,13 +50,13 @@ def siblings(path: Path, rank: int, world_size: int) -> tuple[list[Path], list[D
         message = f"the file is one of {world_size} ranks, and the names of the other files do not follow from its name"
         help = "call the files NAME.rank0.json, NAME.rank1.json and so on, and put them into one folder"
         return [path], [Diagnostic(MISSING_RANK, message, file=os.fspath(path), help=help)]
-    beside = {**_numbered_alike(path), rank: path}
+    beside = {**_numbered_siblings(path), rank: path}
     files = [p for n, p in sorted(beside.items()) if n < world_size]
     start, stop = numbered.span(1)
     return files, missing_ranks(path, beside, world_size, f"'{path.name[:start]}{{}}{path.name[stop:]}'")
 
 
-def _numbered_alike(path: Path) -> dict[int, Path]:
+def _numbered_siblings(path: Path) -> dict[int, Path]:
     """The files of a folder whose names have another number, by that."""
     name = _program_name(path)
     try:

@@ -36,12 +36,12 @@ def read(path: str | os.PathLike[str], dialects: Dialects) -> Opened:
     place = Path(path)
     if place.is_dir():
         return read_folder(place, dialects)
-    rank, found = _read_file(place)
+    rank, diagnostics = _read_file(place)
     if rank is None or rank.world_size == 1:
-        return _program([(rank, found)])
+        return _program([(rank, diagnostics)])
     files, missing = siblings(place, rank.rank, rank.world_size)
-    module, found = _program([(rank, found) if file == place else _read_file(file) for file in files])
-    return module, [*found, *missing]
+    module, diagnostics = _program([(rank, diagnostics) if file == place else _read_file(file) for file in files])
+    return module, [*diagnostics, *missing]
 
 
 def read_folder(folder: Path, dialects: Dialects) -> Opened:
@@ -50,10 +50,10 @@ def read_folder(folder: Path, dialects: Dialects) -> Opened:
     groups = by_name(files)
     if len(groups) > 1 and len(groups) < len(files):
         return None, [_several(folder, groups)]
-    module, found = read_files(files, dialects)
-    if len(groups) > 1 and any(d.code is ARK_RANKS for d in found):
+    module, diagnostics = read_files(files, dialects)
+    if len(groups) > 1 and any(d.code is ARK_RANKS for d in diagnostics):
         return None, [_several(folder, groups)]
-    return module, found
+    return module, diagnostics
 
 
 def _several(folder: Path, groups: Mapping[str, Sequence[Path]]) -> Diagnostic:
@@ -67,12 +67,12 @@ def _several(folder: Path, groups: Mapping[str, Sequence[Path]]) -> Diagnostic:
 def read_files(paths: Sequence[str | os.PathLike[str]], _dialects: Dialects) -> Opened:
     """The program of some files, one for each rank, and nothing beside them."""
     read = [_read_file(Path(path)) for path in paths]
-    module, found = _program(read)
+    module, diagnostics = _program(read)
     ranks = [rank for rank, _ in read if rank is not None]
     arguments = {rank.rank for rank in ranks}
     if len(ranks) == len(read) and ranks:
-        found += missing_ranks(Path(paths[0]), arguments, ranks[0].world_size)
-    return module, found
+        diagnostics += missing_ranks(Path(paths[0]), arguments, ranks[0].world_size)
+    return module, diagnostics
 
 
 def _program(ranks: Sequence[tuple[ark.Rank | None, list[Diagnostic]]]) -> Opened:
@@ -96,10 +96,10 @@ def _program(ranks: Sequence[tuple[ark.Rank | None, list[Diagnostic]]]) -> Opene
 
 def _read_file(path: Path) -> tuple[ark.Rank | None, list[Diagnostic]]:
     try:
-        rank, found = read_rank(_content_of(path), os.fspath(path))
+        rank, diagnostics = read_rank(_content_of(path), os.fspath(path))
     except DiagnosticError as error:
         return None, list(error.diagnostics)
-    return rank, found if rank is None else [*found, *read_weights(path, rank)]
+    return rank, diagnostics if rank is None else [*diagnostics, *read_weights(path, rank)]
 
 
 def _content_of(path: Path) -> bytes:
@@ -130,11 +130,11 @@ def read_rank(content: bytes, file: str) -> tuple[ark.Rank | None, list[Diagnost
     schema = Plan(file) if is_plan(document) else Schema(file)
     data = schema.read(document)
     if data is None:
-        return None, schema.found
+        return None, schema.diagnostics
     builder = _Builder(data, file)
     rank = builder.build()
-    result = [*schema.found, *builder.found]
-    return (None if builder.found else rank), result
+    result = [*schema.diagnostics, *builder.diagnostics]
+    return (None if builder.diagnostics else rank), result
 
 
 _SHOWN = 5
@@ -144,7 +144,7 @@ class _Builder:
     """Makes a rank of what a file states. Tensors become values: each number is one, until an operation gives it."""
 
     def __init__(self, data: RankData, file: str) -> None:
-        self.found: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
         self._data = data
         self._file = file
         self._block = Block()
@@ -179,61 +179,61 @@ class _Builder:
             arguments |= self._view_of(op.results[0])
         built = op.definition.build(arguments, [_type_of(t) for t in op.results], Location(self._file, name=op.place))
         self._block.append(built)
-        for given in op.results:
-            self._produce(built, given, op)
+        for data in op.results:
+            self._produce(built, data, op)
 
-    def _produce(self, new_op: ark.ArkOp, given: TensorData, op: OpData) -> None:
+    def _produce(self, new_op: ark.ArkOp, data: TensorData, op: OpData) -> None:
         place = f"{op.place}.ResultTensors[0]"
         aliased = new_op.aliased
         if aliased is not None:
             expected = (op.writes or op.reads)[0]
-            if given[1:] != expected[1:]:
+            if data[1:] != expected[1:]:
                 message = (
                     f"the result must be the tensor that '{_type_name(op)}' writes, {expected.id}, under a new number"
                 )
                 self._wrong(place, f"{message}: same buffer, data type and view")
-        if given.id in self._producers:
-            message = f"tensor {given.id} is given by two operations, the other is {self._producers[given.id]}"
+        if data.id in self._producers:
+            message = f"tensor {data.id} is given by two operations, the other is {self._producers[data.id]}"
             self._wrong(f"{place}.Id", message)
-        self._producers[given.id] = op.place
-        new_op.results[0].name = op.name if op.definition.is_virtual and op.name else _name_of(given)
-        self._values[given.id] = new_op.results[0]
+        self._producers[data.id] = op.place
+        new_op.results[0].name = op.name if op.definition.is_virtual and op.name else _name_of(data)
+        self._values[data.id] = new_op.results[0]
 
     def _wrong(self, place: str, message: str) -> None:
-        if len(self.found) < DEFAULT_LIMITS.max_diagnostics:
-            self.found.append(Diagnostic(ARK_TENSOR, message, where=place, file=self._file or None))
+        if len(self.diagnostics) < DEFAULT_LIMITS.max_diagnostics:
+            self.diagnostics.append(Diagnostic(ARK_TENSOR, message, where=place, file=self._file or None))
 
-    def _value(self, given: TensorData, place: str) -> Value:
-        value = self._values.get(given.id)
+    def _value(self, data: TensorData, place: str) -> Value:
+        value = self._values.get(data.id)
         if value is None:
-            arguments = {"tensor_id": given.id, **self._view_of(given)}
-            new_op = ark.Tensor.build(arguments, [_type_of(given)], Location(self._file, name=place))
+            arguments = {"tensor_id": data.id, **self._view_of(data)}
+            new_op = ark.Tensor.build(arguments, [_type_of(data)], Location(self._file, name=place))
             self._block.append(new_op)
-            value = self._values[given.id] = new_op.results[0]
-            value.name = _name_of(given)
+            value = self._values[data.id] = new_op.results[0]
+            value.name = _name_of(data)
         return value
 
-    def _view_of(self, given: TensorData) -> dict[str, object]:
-        buffer = given.buffer
+    def _view_of(self, data: TensorData) -> dict[str, object]:
+        buffer = data.buffer
         return {
-            "data_type": given.data_type,
+            "data_type": data.data_type,
             "buffer": buffer.id,
             "buffer_rank": buffer.rank,
             "send_tags": buffer.send_tags,
             "recv_tags": buffer.recv_tags,
             "is_external": buffer.is_external,
-            "strides": given.strides,
-            "offsets": given.offsets,
-            "pads" if self._data.generation == ark.V1 else "padded_shape": given.padding,
+            "strides": data.strides,
+            "offsets": data.offsets,
+            "pads" if self._data.generation == ark.V1 else "padded_shape": data.padding,
         }
 
 
-def _type_of(given: TensorData) -> TensorType:
-    return tensor(ark.DATA_TYPES[given.data_type], *given.shape)
+def _type_of(data: TensorData) -> TensorType:
+    return tensor(ark.DATA_TYPES[data.data_type], *data.shape)
 
 
-def _name_of(given: TensorData) -> str:
-    return f"t{given.id}"
+def _name_of(data: TensorData) -> str:
+    return f"t{data.id}"
 
 
 def _type_name(op: OpData) -> str:

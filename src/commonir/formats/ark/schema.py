@@ -63,8 +63,8 @@ def arguments_of(definition: type[ark.ArkOp], generation: str) -> dict[str, Fiel
     """The arguments that an operation has in a generation of files, by name in the order of files."""
     kinds = set(ark.ARGUMENTS.values())
     fields = [f for f in definition.layout.attributes if f.type in kinds]
-    kept = [f for f in fields if generation == ark.V1 or f.spelling not in definition.v1_arguments]
-    return {f.spelling: f for f in sorted(kept, key=lambda f: f.spelling)}
+    selected = [f for f in fields if generation == ark.V1 or f.spelling not in definition.v1_arguments]
+    return {f.spelling: f for f in sorted(selected, key=lambda f: f.spelling)}
 
 
 class BufferData(NamedTuple):
@@ -152,7 +152,7 @@ class Schema:
     """Reads one document. `found` is what is wrong with it, in order."""
 
     def __init__(self, file: str = "") -> None:
-        self.found: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
         self._file = file
         self._generation = ""
         self._types = operation_types()
@@ -177,13 +177,13 @@ class Schema:
         return None if self._has_errors() else RankData(rank, world, self._generation, tuple(nodes))
 
     def _has_errors(self) -> bool:
-        return any(d.is_error for d in self.found)
+        return any(d.is_error for d in self.diagnostics)
 
     # -- findings
 
     def _wrong(self, place: str, message: str, code: Code = MALFORMED_ARK_SCHEMA, help: str | None = None) -> None:
-        if len(self.found) < DEFAULT_LIMITS.max_diagnostics:
-            self.found.append(Diagnostic(code, message, where=place, file=self._file or None, help=help))
+        if len(self.diagnostics) < DEFAULT_LIMITS.max_diagnostics:
+            self.diagnostics.append(Diagnostic(code, message, where=place, file=self._file or None, help=help))
 
     def _refuse(self, place: str, message: str, code: Code = MALFORMED_ARK_SCHEMA, help: str | None = None) -> Refused:
         self._wrong(place, message, code, help)
@@ -219,7 +219,7 @@ class Schema:
             try:
                 out.append(read(item, f"{place}[{n}]"))
             except Refused:
-                if len(self.found) >= DEFAULT_LIMITS.max_diagnostics:
+                if len(self.diagnostics) >= DEFAULT_LIMITS.max_diagnostics:
                     raise
         return out
 
@@ -275,12 +275,12 @@ class Schema:
             self._wrong(f"{place}.Id", message, ARK_RANGE)
         producers = self._ids(node["ProducerNodeIds"], f"{place}.ProducerNodeIds")
         consumers = self._ids(node["ConsumerNodeIds"], f"{place}.ConsumerNodeIds")
-        held, inner = node[fields[-1]], f"{place}.{fields[-1]}"
+        content, inner = node[fields[-1]], f"{place}.{fields[-1]}"
         if fields[-1] == "Op":
-            return NodeData(producers, consumers, (self._op(held, inner),))
-        if held == []:
+            return NodeData(producers, consumers, (self._op(content, inner),))
+        if content == []:
             raise self._refuse(inner, "a node must have at least one operation")
-        return NodeData(producers, consumers, tuple(self._each(held, inner, self._op)))
+        return NodeData(producers, consumers, tuple(self._each(content, inner, self._op)))
 
     def _op(self, value: Json, place: str) -> OpData:
         op = self._object(value, place, OP, "an operation")
@@ -327,14 +327,14 @@ class Schema:
         if expected is None:
             expected = self._arguments[definition] = arguments_of(definition, self._generation)
         what = f"'{definition.name.partition('.')[2]}'"
-        given = self._object(value, place, tuple(expected), f"the arguments of {what}")
-        return {f.name: self._argument(given[name], f"{place}.{name}", f) for name, f in expected.items()}
+        arguments = self._object(value, place, tuple(expected), f"the arguments of {what}")
+        return {f.name: self._argument(arguments[name], f"{place}.{name}", f) for name, f in expected.items()}
 
     def _argument(self, value: Json, place: str, field: Field) -> object:
         kind = "" if field.type is None else field.type.name
         if not isinstance(value, dict) or len(value) != 1:
-            found = ", ".join(map(escape, value)) if isinstance(value, dict) else _text_of(value)
-            message = f'an argument must be an object with one type, {{"{kind}": ...}}, found {found or "none"}'
+            text = ", ".join(map(escape, value)) if isinstance(value, dict) else _text_of(value)
+            message = f'an argument must be an object with one type, {{"{kind}": ...}}, found {text or "none"}'
             raise self._refuse(place, message)
         declared, content = next(iter(value.items()))
         if declared != kind:
@@ -346,10 +346,10 @@ class Schema:
         if content is None and kind == "FLOAT":
             help = "ARK writes infinities and NaN as null, and the value is lost: state a number"
             raise self._refuse(place, "expected a number, found null", help=help)
-        given = self._numbers(content, place) if kind == "DIMS" else content
+        literal = self._numbers(content, place) if kind == "DIMS" else content
         assert field.type is not None
         try:
-            result: object = field.type.coerce(given)
+            result: object = field.type.coerce(literal)
         except ValueError as error:
             code = ARK_RANGE if type(content) is int and kind not in ("FLOAT", "BOOL") else MALFORMED_ARK_SCHEMA
             shown = (
@@ -371,26 +371,26 @@ class Schema:
         if data_type not in ark.DATA_TYPES:
             help = did_you_mean(data_type.upper(), ark.DATA_TYPES) or f"data types: {', '.join(ark.DATA_TYPES)}"
             raise self._refuse(f"{place}.DataType", f"unknown data type '{escape(data_type)}'", help=help)
-        before = len(self.found)
+        before = len(self.diagnostics)
         lists = [self._numbers(tensor[f], f"{place}.{f}") for f in ("Shape", "Strides", "Offsets", padding)]
         number = self._id(tensor["Id"], f"{place}.Id")
         result = TensorData(
             number, data_type, lists[0], lists[1], lists[2], lists[3], self._buffer(tensor["Buffer"], f"{place}.Buffer")
         )
-        if len(self.found) == before:
+        if len(self.diagnostics) == before:
             self._check_view(result, place)
         self._same(self._tensors.setdefault(number, (result, place)), result, place, f"tensor {number}")
         self._read[key] = result
         return result
 
-    def _check_view(self, made: TensorData, place: str) -> None:
-        item_bytes = ark.DATA_TYPES[made.data_type].bits // 8
+    def _check_view(self, data: TensorData, place: str) -> None:
+        item_bytes = ark.DATA_TYPES[data.data_type].bits // 8
         is_v1 = self._generation == ark.V1
-        padded, pads = (None, made.padding) if is_v1 else (made.padding, None)
-        before = len(self.found)
-        for p in ark.view_problems(made.shape, made.strides, made.offsets, padded, pads, item_bytes):
+        padded, pads = (None, data.padding) if is_v1 else (data.padding, None)
+        before = len(self.diagnostics)
+        for p in ark.view_problems(data.shape, data.strides, data.offsets, padded, pads, item_bytes):
             self._wrong(f"{place}.{p.field}", p.message, p.code)
-        if any(d.is_error for d in self.found[before:]):
+        if any(d.is_error for d in self.diagnostics[before:]):
             raise Refused
 
     def _buffer(self, value: Json, place: str) -> BufferData:
@@ -411,9 +411,9 @@ class Schema:
         rank = self._number(value[0], f"{place}[0]", ark.LOCAL, _TAG_HIGH)
         return rank, self._number(value[1], f"{place}[1]", _TAG_LOW, _TAG_HIGH)
 
-    def _same(self, first: tuple[T, str], made: T, place: str, what: str) -> None:
+    def _same(self, first: tuple[T, str], data: T, place: str, what: str) -> None:
         """Reports a tensor or buffer that is stated with another content than where it was first."""
-        if first[0] != made:
+        if first[0] != data:
             self._wrong(place, f"{what} is stated with another content than at {first[1]}", ARK_TENSOR)
 
 

@@ -34,7 +34,7 @@ def place_of(path: Path) -> Path:
 def read_weights(path: Path, rank: ark.Rank) -> list[Diagnostic]:
     """Gives the tensors of a rank what the file beside its model file holds, where there is one; what is wrong with it.
 
-    Arrays stay in the file until somebody needs them.
+    Arrays are read from the file when they are first needed.
     """
     place = place_of(path)
     if not place.is_file():

@@ -41,7 +41,11 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
     place = Path(path)
     places = [place] if len(ranks) == 1 else numbered(place, [rank.rank for rank in ranks])
     texts = [text_of(document_of(rank), _DEPTHS[rank.generation]) for rank in ranks]
-    weights = {place_of(where): found for where, rank in zip(places, ranks, strict=True) if (found := weights_of(rank))}
+    weights = {
+        place_of(where): rank_weights
+        for where, rank in zip(places, ranks, strict=True)
+        if (rank_weights := weights_of(rank))
+    }
     for where in places:
         if place_of(where) not in weights:
             refuse_leftover(where)

@@ -86,7 +86,7 @@ class CommonIrDecoder(ModelDecoder):
         self.types = ValueTypes(limits)
         self._limits_of_types = limits
         self._values = ValueReader(contents, lambda proto: self.types.read(proto)[0])
-        # What nodes can call: by bare name in the file at hand, by the full name in libraries.
+        # What nodes can call: by bare name in the current file, by the full name in libraries.
         self._operators: dict[str, tuple[type[DeclaredOp], ...]] = {}
         self._own_operators: dict[str, tuple[type[DeclaredOp], ...]] = {}
         self._definitions_by_name: dict[str, common_ir.FunctionDefinition | None] = {}
@@ -171,7 +171,7 @@ class CommonIrDecoder(ModelDecoder):
         library: str,
     ) -> list[Operation]:
         """Reads the declarations of a file and makes them known under bare names while it is read."""
-        reader = DeclarationReader(self._values, self.found, place)
+        reader = DeclarationReader(self._values, self.diagnostics, place)
         out: list[Operation] = []
         self._own_operators, self._own_functions = {}, {}
         for proto in operators:
@@ -191,7 +191,7 @@ class CommonIrDecoder(ModelDecoder):
         for proto in listed:
             if proto.name in self._own_functions:
                 text = f"'{escape(proto.name)}' is the name of two functions"
-                self.found.extend([rules.ONE_NAMESPACE.broken(text, where=place)])
+                self.diagnostics.extend([rules.ONE_NAMESPACE.broken(text, where=place)])
             self._own_functions.setdefault(proto.name, None)
         for proto in _callees_first(listed):
             built = self._function_definition(proto, opsets, reader, place)
@@ -265,7 +265,7 @@ class CommonIrDecoder(ModelDecoder):
         self, proto: GraphProto, opsets: DictionaryAttr, content: Region, defaults: DictionaryAttr
     ) -> onnx.Graph:
         texts = TypeTexts()
-        reader = DeclarationReader(self._values, self.found, proto.name)
+        reader = DeclarationReader(self._values, self.diagnostics, proto.name)
         declared: list[tuple[str, Attribute]] = []
         for info in (*proto.input, *proto.output):
             if has_wildcards(info.type):
@@ -323,7 +323,7 @@ class CommonIrDecoder(ModelDecoder):
             if not counts and operands:
                 text = f"node '{escape(node.name or called)}' has no list of argument counts"
                 broken = rules.STATES_COUNTS.broken(text, where=f"{self.place}.{part}", is_tolerated=True)
-                self.found.extend([broken])
+                self.diagnostics.extend([broken])
             try:
                 choice = choose(definitions, use)
             except DiagnosticError:
@@ -336,13 +336,13 @@ class CommonIrDecoder(ModelDecoder):
                 op.set_extra(common_ir.INPUT_ARG_COUNT, DenseArrayAttr(i32, counts))
         else:
             try:
-                made = common_ir.control_flow(called, use, self._callable()) if is_built_in else None
+                control = common_ir.control_flow(called, use, self._callable()) if is_built_in else None
                 name = operation_name(called.removeprefix(_LIBRARY_PREFIX))
-                op = made or built(self.dialects, name, use, types, attributes.graphs)
+                op = control or built(self.dialects, name, use, types, attributes.graphs)
             except DiagnosticError as error:
                 where = f"{self.place}.{part}"
                 self.faulty.add(where)
-                self.found.extend(d.located(where=where) for d in error.diagnostics)
+                self.diagnostics.extend(d.located(where=where) for d in error.diagnostics)
                 return None
         keep(op, unknown_fields.STORAGE, [(name, StringAttr(unknown_fields.TYPED)) for name in attributes.typed])
         if references:
@@ -352,7 +352,7 @@ class CommonIrDecoder(ModelDecoder):
         return op
 
     def _callable(self) -> dict[str, common_ir.FunctionDefinition]:
-        """The functions that nodes at hand can call, by the names they say."""
+        """Returns the functions that the current nodes can call, by the names they use."""
         known = {**self._definitions_by_name, **self._own_functions}
         return {name: f for name, f in known.items() if f is not None}
 

@@ -94,13 +94,13 @@ class CommonGraphEncoder(GraphEncoder):
             try:
                 write_text(declared.value, into.type)
             except ValueError as error:
-                self.found.add(NOT_IN_FORMAT, f"'{into.name}': {error}", where=self.outer.symbol_name)
+                self.diagnostics.add(NOT_IN_FORMAT, f"'{into.name}': {error}", where=self.outer.symbol_name)
             return
         probe = create(TypeProto)
         try:
             write_value_type(v.type, probe)
         except ValueError as error:
-            self.found.add(NOT_IN_FORMAT, f"value '{v.name}': {error}", where=self.outer.symbol_name)
+            self.diagnostics.add(NOT_IN_FORMAT, f"value '{v.name}': {error}", where=self.outer.symbol_name)
             return
         if not has_own_types(probe):
             super().value_info(v, part, holder, into)
@@ -118,7 +118,7 @@ class CommonGraphEncoder(GraphEncoder):
         elif isinstance(op, Op):
             self._own_node(op, built)
         else:
-            self.found.add(NOT_IN_FORMAT, f"'{op.name}' is not defined", where=path_of(op))
+            self.diagnostics.add(NOT_IN_FORMAT, f"'{op.name}' is not defined", where=path_of(op))
         control = op.extra.get(common_ir.CONTROL_INPUT)
         built.control_input.extend(names_of(control.values) if isinstance(control, ArrayAttr) else ())
 
@@ -128,7 +128,7 @@ class CommonGraphEncoder(GraphEncoder):
         for inner in op.body.operations:
             if isinstance(inner, onnx.Initializer | onnx.SparseInitializer):
                 message = "a function holds no constants: make them operations"
-                self.found.add(NOT_IN_FORMAT, message, where=path_of(inner))
+                self.diagnostics.add(NOT_IN_FORMAT, message, where=path_of(inner))
             elif not isinstance(inner, onnx.Return):
                 self.operation(inner, op.body, holder)
         self._run()
@@ -169,8 +169,8 @@ class CommonGraphEncoder(GraphEncoder):
         self._merge(op.extra.get(unknown_fields.FIELDS), into, op)
 
     def _write_values(self, op: Op, values: dict[str, Attribute], into: NodeProto) -> None:
-        references = unknown_fields.kept(op, ATTRIBUTE_REFERENCES)
-        storage = unknown_fields.kept(op, unknown_fields.STORAGE)
+        references = unknown_fields.stored(op, ATTRIBUTE_REFERENCES)
+        storage = unknown_fields.stored(op, unknown_fields.STORAGE)
         for name, value in values.items():
             if name in references:
                 continue
@@ -180,8 +180,8 @@ class CommonGraphEncoder(GraphEncoder):
                 self._values.write(value, built, is_typed=unknown_fields.TYPED in text(storage.get(name)))
             except ValueError as error:
                 message = f"{op.name}: attribute '{name}': {error}"
-                self.found.add(NOT_IN_FORMAT, message, where=path_of(op))
-        rests = unknown_fields.kept(op, unknown_fields.ATTRIBUTE_FIELDS)
+                self.diagnostics.add(NOT_IN_FORMAT, message, where=path_of(op))
+        rests = unknown_fields.stored(op, unknown_fields.ATTRIBUTE_FIELDS)
         for name, to in references.items():
             built = into.attribute.add()
             built.name, built.ref_attr_name = name, text(to)
@@ -195,7 +195,7 @@ class CommonGraphEncoder(GraphEncoder):
                     self.nested(region.block, built.graphs.add() if f.variadic else built.g, f.spelling)
                 else:
                     message = f"{op.name}: the region '{f.spelling}' is not a single graph"
-                    self.found.add(NOT_IN_FORMAT, message, where=path_of(op))
+                    self.diagnostics.add(NOT_IN_FORMAT, message, where=path_of(op))
 
 
 def _stored(op: Op) -> dict[str, Attribute]:
@@ -310,19 +310,19 @@ class CommonIrEncoder(ModelEncoder):
         for op in others:
             known = common_ir.Import | common_ir.OperatorDeclaration | common_ir.FunctionDefinition | common_ir.Library
             if not isinstance(op, known):
-                self.found.add(NOT_IN_FORMAT, f"{op.name} has no place in a Common IR file", where=path_of(op))
+                self.diagnostics.add(NOT_IN_FORMAT, f"{op.name} has no place in a Common IR file", where=path_of(op))
 
     def encoded(self) -> Encoded:
         encoded = super().encoded()
         operations = list(self.module.body.operations)
-        is_extended = _Declarations(self.found).declarations(operations, encoded.graph)
+        is_extended = _Declarations(self.diagnostics).declarations(operations, encoded.graph)
         model = encoded.model
         for name, key in (("model_author", common_ir.MODEL_AUTHOR), ("model_license", common_ir.MODEL_LICENSE)):
             value = text(self.module.extra.get(key))
             if value:
                 setattr(model, name, value)
                 is_extended = True
-        self.found.raise_errors()
+        self.diagnostics.raise_errors()
         if is_extended or _mentions_extensions(encoded.graph):
             model.common_ir_version = EXTENSION_VERSION
         return encoded

@@ -48,9 +48,9 @@ def fetch(url: str, digest: str, *, allowed: bool, open_url: OpenUrl | None = No
         help = "let the import end in `#sha256=` and the digest of the library"
         raise DiagnosticError(Diagnostic(NETWORK_REFUSED, message, help=help))
     digest = digest.lower()
-    kept = cache_folder() / f"{digest}.cir"
+    cached = cache_folder() / f"{digest}.cir"
     with suppress(OSError):
-        content = kept.read_bytes()
+        content = cached.read_bytes()
         if hashlib.sha256(content).hexdigest() == digest:
             return content
     if not allowed:
@@ -60,8 +60,8 @@ def fetch(url: str, digest: str, *, allowed: bool, open_url: OpenUrl | None = No
     require_digest(content, digest, url)
     # A cache that cannot be written costs time, nothing else.
     with suppress(OSError, DiagnosticError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_file(kept) as stream:
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_file(cached) as stream:
             stream.write(content)
     return content
 

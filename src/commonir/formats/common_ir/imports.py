@@ -171,15 +171,17 @@ class _Resolving:
             raise DiagnosticError(Diagnostic(NOT_A_LIBRARY, message))
         return library
 
-    def _is_new(self, made: Imported) -> bool:
+    def _is_new(self, imported: Imported) -> bool:
         """Returns whether a library is new; reports two different libraries with one name."""
-        name = f"{made.library.domain}.{made.library.name}"
-        before = self._names.setdefault(name, made)
-        if before is made:
+        name = f"{imported.library.domain}.{imported.library.name}"
+        before = self._names.setdefault(name, imported)
+        if before is imported:
             return True
-        if before.library.SerializeToString() != made.library.SerializeToString():
+        if before.library.SerializeToString() != imported.library.SerializeToString():
             text = f"two different libraries are called '{escape(name)}'"
-            self._found.add(DUPLICATE_NAME, text, notes=(f"found: '{escape(before.uri)}' and '{escape(made.uri)}'",))
+            self._found.add(
+                DUPLICATE_NAME, text, notes=(f"found: '{escape(before.uri)}' and '{escape(imported.uri)}'",)
+            )
         return False
 
     def _name_of(self, place: SourcePosition) -> str:

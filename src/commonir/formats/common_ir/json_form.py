@@ -278,12 +278,12 @@ class _Reading:
     def _scalar(
         self, value: object, field: Declared, owner: type[Message], place: str, put: Callable[[object], object]
     ) -> None:
-        expected, found = self._decoded(value, field, owner)
-        if found is None:
+        expected, decoded = self._decoded(value, field, owner)
+        if decoded is None:
             self._fault(place, expected, value)
             return
         try:
-            put(found)
+            put(decoded)
         except (ValueError, TypeError):
             self._fault(place, expected, value)
 

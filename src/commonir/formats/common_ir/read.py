@@ -31,7 +31,7 @@ class _Read(NamedTuple):
     """A module, what is wrong with it, the places of operations with findings, and whether all imports were found."""
 
     module: Module | None
-    found: list[Diagnostic]
+    diagnostics: list[Diagnostic]
     faulty: set[str]
     is_complete: bool = True
 
@@ -48,16 +48,16 @@ def read(
     `open_url` opens addresses in the place of the network.
     """
     result = _read(path, dialects, options, limits, open_url)
-    return result.module, result.found
+    return result.module, result.diagnostics
 
 
 def check(
     path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions = DEFAULT_READ_OPTIONS
 ) -> tuple[Module | None, list[Diagnostic]]:
     """Reads and verifies a file: everything that is wrong with it, each fault once."""
-    module, found, faulty, is_complete = _read(path, dialects, options, DEFAULT_LIMITS, None)
+    module, diagnostics, faulty, is_complete = _read(path, dialects, options, DEFAULT_LIMITS, None)
     if module is None:
-        return None, found
+        return None, diagnostics
     more = [*verify(module, dialects), *verify_file(module, dialects)]
     if not is_complete:
         # What a library would declare that cannot be had is not known.
@@ -67,12 +67,12 @@ def check(
     reported = {*undefined, *(place.removesuffix(".outputs") for place in undefined)}
     once = [d for d in more if d.where not in faulty and not (d.code is UNDEFINED_VALUE and d.where in reported)]
     # The reader reports repeated names of values; the rule reports those of other things.
-    twice = {f"{rules.UNIQUE_NAMES.label}: {d.message.split()[0]} is " for d in found if d.code is DUPLICATE_NAME}
+    twice = {f"{rules.UNIQUE_NAMES.label}: {d.message.split()[0]} is " for d in diagnostics if d.code is DUPLICATE_NAME}
     once = [d for d in once if not d.message.startswith(tuple(twice))]
     # A path that imports must not have is refused before the rule can report it.
-    refused = {_quoted(d) for d in found if d.code is PATH_OUTSIDE_MODEL}
+    refused = {_quoted(d) for d in diagnostics if d.code is PATH_OUTSIDE_MODEL}
     once = [d for d in once if not (rules.IMPORT_FORM.is_reported_by(d) and _quoted(d) in refused)]
-    return module, [*found, *(d.located(file=os.fspath(path)) for d in once)]
+    return module, [*diagnostics, *(d.located(file=os.fspath(path)) for d in once)]
 
 
 def _quoted(diagnostic: Diagnostic) -> str:
@@ -99,7 +99,7 @@ def _read(
         result = _decoded(_content(file), file, dialects, options, limits, diagnostics, open_url)
     except DiagnosticError as error:
         return _Read(None, [d.located(file=file) for d in (*diagnostics, *error.diagnostics)], set())
-    return result._replace(found=[d.located(file=file) for d in diagnostics])
+    return result._replace(diagnostics=[d.located(file=file) for d in diagnostics])
 
 
 def _decoded(

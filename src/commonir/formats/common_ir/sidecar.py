@@ -89,8 +89,8 @@ def graph_of(path: Path) -> str:
     """The name of the graph file that a file of weights says it belongs to; nothing where it says none."""
     try:
         with path.open("rb") as stream:
-            size = int.from_bytes(stream.read(_LENGTH_BYTES), "little")
-            header = json.loads(stream.read(min(size, _MAX_HEADER_BYTES)))
+            size_bytes = int.from_bytes(stream.read(_LENGTH_BYTES), "little")
+            header = json.loads(stream.read(min(size_bytes, _MAX_HEADER_BYTES)))
         return str(header["__metadata__"][_GRAPH_KEY])
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return ""
@@ -108,10 +108,10 @@ def plan(weights: Iterable[tuple[str, Data]], graph: str = "") -> Sidecar:
         if gap:
             entries[_padding_name(len(places), entries)] = _entry("U8", (gap,), at, gap)
             at += gap
-        size = data.size_bytes
-        entries[name] = _entry(*_shown(data), at, size)
+        size_bytes = data.size_bytes
+        entries[name] = _entry(*_shown(data), at, size_bytes)
         places.append((data, at))
-        at += size
+        at += size_bytes
     text = json.dumps(entries, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-(_LENGTH_BYTES + len(text)) % ALIGNMENT_BYTES)
     header = len(text).to_bytes(_LENGTH_BYTES, "little") + text
@@ -125,8 +125,8 @@ def _padding_name(number: int, taken: dict[str, object]) -> str:
     return name
 
 
-def _entry(dtype: str, shape: tuple[int, ...], offset: int, size: int) -> dict[str, object]:
-    return {"dtype": dtype, "shape": list(shape), "data_offsets": [offset, offset + size]}
+def _entry(dtype: str, shape: tuple[int, ...], offset: int, size_bytes: int) -> dict[str, object]:
+    return {"dtype": dtype, "shape": list(shape), "data_offsets": [offset, offset + size_bytes]}
 
 
 def _shown(data: Data) -> tuple[str, tuple[int, ...]]:

@@ -397,13 +397,13 @@ class _Translation:
             self._copy(old, into, legacy_schema.GraphProto)
 
 
-def _dated(made: messages.ModelProto, declared: int) -> messages.ModelProto:
+def _dated(model: messages.ModelProto, declared: int) -> messages.ModelProto:
     """The model with the versions of its new encoding, the one it stated kept as metadata."""
-    made.ir_version = max(IR_VERSIONS.values())
-    made.common_ir_version = EXTENSION_VERSION
-    kept = made.metadata_props.add()
-    kept.key, kept.value = HISTORIC_IR_VERSION, str(declared)
-    return made
+    model.ir_version = max(IR_VERSIONS.values())
+    model.common_ir_version = EXTENSION_VERSION
+    entry = model.metadata_props.add()
+    entry.key, entry.value = HISTORIC_IR_VERSION, str(declared)
+    return model
 
 
 def _is_present(old: Message, name: str) -> bool:

@@ -153,10 +153,10 @@ class ValueReader:
                 return _tagged("map", DictionaryAttr(entries))
             case "dictionary":
                 keys = list(proto.dictionary.keys)
-                held = [self._value(v, depth + 1) for v in proto.dictionary.values]
-                if len(keys) != len(held):
-                    raise ValueError(f"a dictionary has {len(keys)} keys and {len(held)} values")
-                return DictionaryAttr(tuple(zip(keys, held, strict=True)))
+                items = [self._value(v, depth + 1) for v in proto.dictionary.values]
+                if len(keys) != len(items):
+                    raise ValueError(f"a dictionary has {len(keys)} keys and {len(items)} values")
+                return DictionaryAttr(tuple(zip(keys, items, strict=True)))
             case _:
                 raise ValueError("a value says nothing")
 
@@ -268,8 +268,8 @@ class ValueWriter:
         into.dims.extend(map(int, dims.values) if isinstance(dims, DenseArrayAttr) else ())
 
     def _value(self, value: Attribute, into: DataProto) -> None:
-        held = _entries(value)
-        kind, content = next(iter(held.items())) if len(held) == 1 else ("", value)
+        entries = _entries(value)
+        kind, content = next(iter(entries.items())) if len(entries) == 1 else ("", value)
         match kind, content:
             case "sparse", DictionaryAttr():
                 self._sparse(content, into.sparse)
@@ -343,7 +343,7 @@ def _plain(value: Attribute) -> Attribute:
 
 
 def _is_exact(value: Attribute) -> bool:
-    """Whether the fields of attributes, which are of single precision, can say a number or list of numbers."""
+    """Returns whether attributes, which have single precision, can store a number or list of numbers."""
     match value:
         case FloatAttr(value=number):
             return _is_single(number)

@@ -66,8 +66,8 @@ def _unknown_dialect(op: common_ir.Import, dialects: Dialects) -> Iterator[Diagn
             yield Diagnostic(UNRESOLVED_IMPORT, text, help=did_you_mean(name, dialects.names()))
 
 
-def _opsets(given: DictionaryAttr, prefix: str) -> Iterator[Diagnostic]:
-    return check_opsets({domain: v.value for domain, v in given.entries if isinstance(v, IntegerAttr)}, prefix)
+def _opsets(attributes: DictionaryAttr, prefix: str) -> Iterator[Diagnostic]:
+    return check_opsets({domain: v.value for domain, v in attributes.entries if isinstance(v, IntegerAttr)}, prefix)
 
 
 def _unnamed_outputs(block: Block) -> Iterator[Diagnostic]:

@@ -102,10 +102,10 @@ def dumps(module: Module, *, is_json: bool = False) -> bytes:
 
 
 def _place_of_weights(path: str | os.PathLike[str]) -> Path:
-    """Where the weights of an output go: beside it, and over no file but that of the weights of the old output.
+    """Returns where the weights of an output go: beside it, replacing no file but the weights of the old output.
 
-    A file `model.safetensors` beside `model.onnx` is somebody's, and so may be that of another form of the same graph:
-    where the short name is taken, the name is that of the whole output with the suffix.
+    A file `model.safetensors` beside `model.onnx` may belong to the user or to another form of the same graph: where
+    the short name is taken, the suffix is appended to the whole name of the output.
     """
     target = _target_of(path)
     shortest, beside = (target.with_name(name + SUFFIX) for name in (_without_suffix(target.name), target.name))

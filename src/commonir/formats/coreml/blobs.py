@@ -169,11 +169,11 @@ class WeightFile:
 
         Raises: MALFORMED_WEIGHTS.
         """
-        size = self.file.size_bytes
+        file_bytes = self.file.size_bytes
         if offset % ALIGNMENT:
             raise _fault(f"offset {offset} is not a multiple of {ALIGNMENT}")
-        if offset < HEADER.size or offset + METADATA.size > size:
-            raise _fault(f"offset {offset} leaves no room for metadata in a weight file of {size} bytes")
+        if offset < HEADER.size or offset + METADATA.size > file_bytes:
+            raise _fault(f"offset {offset} leaves no room for metadata in a weight file of {file_bytes} bytes")
         sentinel, type_code, size_bytes, data_offset, padding_bits = METADATA.unpack(self._read(offset, METADATA.size))
         if sentinel != SENTINEL:
             raise _fault(
@@ -183,10 +183,10 @@ class WeightFile:
             )
         if type_code not in BLOB_TYPES:
             raise _fault(f"the metadata at offset {offset} has the unknown element type {type_code}")
-        if data_offset < HEADER.size or data_offset + size_bytes > size:
+        if data_offset < HEADER.size or data_offset + size_bytes > file_bytes:
             raise _fault(
                 f"the data of the tensor at offset {offset} leave the weight file",
-                f"found: {size_bytes} bytes at offset {data_offset}, in a file of {size}",
+                f"found: {size_bytes} bytes at offset {data_offset}, in a file of {file_bytes}",
             )
         return BlobEntry(offset, type_code, size_bytes, data_offset, padding_bits)
 

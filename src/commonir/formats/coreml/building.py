@@ -184,9 +184,9 @@ class ProgramBuilder:
         scope[name] = built
         return True
 
-    def operation(self, given: Statement, at: ProtoPlace, block: Block) -> Operation:
+    def operation(self, statement: Statement, at: ProtoPlace, block: Block) -> Operation:
         """Makes an operation and puts it at the end of the block begun last."""
-        kind, bound, _, attributes, _, regions, results = given
+        kind, bound, _, attributes, _, regions, results = statement
         types = [kind for _, kind in results]
         if len(bound) > 1:
             for key in repeated([key for key, _ in bound]):
@@ -213,26 +213,26 @@ class ProgramBuilder:
         for key, v in undeclared:
             op.set_extra(key, value_attribute(v))
         is_stated = any(not values for _, values in bound)
-        order = self._order(tuple([key for key, _ in bound]), given.keys, is_stated=is_stated)
+        order = self._order(tuple([key for key, _ in bound]), statement.keys, is_stated=is_stated)
         if order is not None:
             op.set_extra(MAP_ORDER, order)
-        self._name(op, given, at)
+        self._name(op, statement, at)
         return block.append(op)
 
-    def _name(self, op: Operation, given: Statement, at: ProtoPlace) -> None:
+    def _name(self, op: Operation, statement: Statement, at: ProtoPlace) -> None:
         """Names an operation and its results, and puts them in sight."""
         scope = self._scopes[-1]
-        for r, (name, _) in zip(op.results, given.results, strict=True):
+        for r, (name, _) in zip(op.results, statement.results, strict=True):
             r.name = name
             if name in scope:
                 self.findings.add(DUPLICATE_NAME, f"the name '{name}' is defined twice in one block", at)
             scope[name] = r
         implied = op.results[0].name if op.results else None
-        if given.name is None:
+        if statement.name is None:
             if OPERATION_NAME not in op.extra:
                 op.set_extra(UNNAMED, _UNIT)
-        elif given.name != implied:
-            op.set_extra(OPERATION_NAME, StringAttr(given.name))
+        elif statement.name != implied:
+            op.set_extra(OPERATION_NAME, StringAttr(statement.name))
 
     def attribute_list(self, items: Iterable[tuple[str, Data | Compound | None]], place: ProtoPlace) -> Attributes:
         """Returns attributes by name; reports duplicates and uses the last. None stands for undecoded ones."""
@@ -247,7 +247,7 @@ class ProgramBuilder:
     # -- from what a file says to the fields of a definition
 
     def _plan_for(self, kind: str, attributes: Attributes) -> _Plan | None:
-        """The plan for operations of a type in the version at hand."""
+        """Returns the plan for operations of a type in the version of the program."""
         if kind == CONST and any(isinstance(v, Compound) for key, v in attributes if key == "val"):
             return _Plan(CompoundConstant)
         key = (kind, self.version)

@@ -243,8 +243,8 @@ def _type_of(feature: Feature) -> Type:
             return TensorType(element or f32, tuple(dims) if dims else None)
         case Image() as image:
             is_fixed = not image.sizes and image.widths is None
-            size = (image.height, image.width) if is_fixed else (None, None)
-            return TensorType(f32, (1, image.channels, *size))
+            height_and_width = (image.height, image.width) if is_fixed else (None, None)
+            return TensorType(f32, (1, image.channels, *height_and_width))
         case Scalar(element=element):
             return tensor(element)
         case Dictionary(key=key):

@@ -91,7 +91,9 @@ class ProgramEncoder:
                 entry.value.SetInParent()
                 self._function(op, entry.value)
             else:
-                self._parts.found.add(NOT_IN_FORMAT, f"{op.name} has no place in an ML Program", where=path_of(op))
+                self._parts.diagnostics.add(
+                    NOT_IN_FORMAT, f"{op.name} has no place in an ML Program", where=path_of(op)
+                )
         self._parts.block_attributes(self._module, program.attributes)
         self._parts.restore(self._module, program)
 
@@ -99,7 +101,7 @@ class ProgramEncoder:
         parts = self._parts
         for name, reason in output_conflicts(function).items():
             message = f"the output '{name}' cannot have that name: {reason}"
-            parts.found.add(NOT_IN_FORMAT, message, where=path_of(function), help="return an `identity` of it")
+            parts.diagnostics.add(NOT_IN_FORMAT, message, where=path_of(function), help="return an `identity` of it")
         into.opset = function.opset
         encoder = _BodyEncoder(parts, FunctionNames(function, is_read=PROGRAM_VERSION in self._module.extra))
         encoder.named_types(function.inputs, into.inputs, function)
@@ -120,39 +122,41 @@ class _Parts:
     """Encodes what programs, functions, blocks and operations have in common."""
 
     def __init__(self, diagnostics: Diagnostics, specification_version: int, blobs: list[Blob] | None) -> None:
-        self.found = diagnostics
+        self.diagnostics = diagnostics
         self.types = TypeEncoder()
         self.values = ValueEncoder(self.types, specification_version, blobs)
 
     def refuse(self, op: Operation, reason: str) -> None:
         """Reports that an operation cannot be written."""
-        self.found.add(NOT_IN_FORMAT, f"{op.name}: {reason}", where=path_of(op))
+        self.diagnostics.add(NOT_IN_FORMAT, f"{op.name}: {reason}", where=path_of(op))
 
     def block_attributes(self, op: Operation, into: Repeated[ValueEntryMessage]) -> None:
         """Writes the attributes of a program, function or block."""
-        kept = op.extra.get(PROGRAM_ATTRIBUTES)
-        for key, attribute in kept.entries if isinstance(kept, DictionaryAttr) else ():
+        stored = op.extra.get(PROGRAM_ATTRIBUTES)
+        for key, attribute in stored.entries if isinstance(stored, DictionaryAttr) else ():
             self.attribute(key, attribute, into, op)
 
     def attribute(
-        self, key: str, given: Attribute | Data | Compound, into: Repeated[ValueEntryMessage], op: Operation
+        self, key: str, value: Attribute | Data | Compound, into: Repeated[ValueEntryMessage], op: Operation
     ) -> None:
         """Writes one attribute."""
         entry = into.add()
         entry.key = key
         try:
-            self.values.encode(constant_of(given) if isinstance(given, Attribute) else given, entry.value)
+            self.values.encode(constant_of(value) if isinstance(value, Attribute) else value, entry.value)
         except ValueError as error:
             self.refuse(op, f"attribute '{key}': {error}")
 
     def restore(self, op: Operation, into: AnyMessage) -> None:
         """Puts back what the module has no room for."""
-        kept = op.extra.get(RESIDUE)
-        if not isinstance(kept, DictionaryAttr):
+        stored = op.extra.get(RESIDUE)
+        if not isinstance(stored, DictionaryAttr):
             return
         message: Message = into  # pyright: ignore[reportAssignmentType]  the class is made at run time
         try:
-            restore(message, {path: content.value for path, content in kept.entries if isinstance(content, BytesAttr)})
+            restore(
+                message, {path: content.value for path, content in stored.entries if isinstance(content, BytesAttr)}
+            )
         except ValueError as error:
             self.refuse(op, str(error))
 
@@ -219,7 +223,7 @@ class _BodyEncoder:
                 self.named_types(nested.arguments, built.inputs, op)
                 if (depth + 1) * _LEVELS_OF_A_BLOCK + _OTHER_LEVELS > DEFAULT_LIMITS.max_nesting_depth:
                     message = f"{op.name}: blocks are nested too deeply for a message"
-                    self._parts.found.add(NESTING_TOO_DEEP, message)
+                    self._parts.diagnostics.add(NESTING_TOO_DEEP, message)
                     continue
                 self._pending.append((nested, built, depth + 1))
         self._parts.restore(op, into)
@@ -239,13 +243,13 @@ class _BodyEncoder:
         self._parts.attribute("val", data, built.attributes, op)
         return name
 
-    def _bind(self, given: Value | str, into: BindingMessage, op: Operation) -> None:
-        if isinstance(given, str):
-            into.name = given
+    def _bind(self, content: Value | str, into: BindingMessage, op: Operation) -> None:
+        if isinstance(content, str):
+            into.name = content
             return
-        literal = literal_of(given)
+        literal = literal_of(content)
         if literal is None:
-            name = self._names[given]
+            name = self._names[content]
             if name:
                 into.name = name
             return

@@ -113,8 +113,8 @@ def _inputs(op: Op, order: Sequence[str], refuse: Refuse) -> Inputs:
 
 def _named_inputs(op: Operation, refuse: Refuse) -> Inputs:
     """The inputs of an operation that keeps their names itself: of an unknown one, or of one that takes any."""
-    kept = op.extra.get(PARAMETERS)
-    entries = kept.entries if isinstance(kept, DictionaryAttr) else ()
+    stored = op.extra.get(PARAMETERS)
+    entries = stored.entries if isinstance(stored, DictionaryAttr) else ()
     out: Inputs = {}
     start = 0
     for key, count in entries:
@@ -158,8 +158,8 @@ def _attributes(op: Operation, names: FunctionNames, refuse: Refuse) -> dict[str
 
 def _unusual(op: Op, field: Field, stored: object) -> Data | None:
     """The constant that the file has for an attribute, if it is kept and still has its value."""
-    kept = op.extra.get(UNUSUAL)
-    content = dict(kept.entries).get(field.spelling) if isinstance(kept, DictionaryAttr) else None
+    preserved = op.extra.get(UNUSUAL)
+    content = dict(preserved.entries).get(field.spelling) if isinstance(preserved, DictionaryAttr) else None
     data = None if content is None else attribute_value(content)
     if not isinstance(data, Data) or field.type is None or field.type.from_elements is None:
         return None
@@ -176,10 +176,10 @@ def _made_name(op: Operation, names: FunctionNames) -> str:
 
 def _orders(op: Operation) -> tuple[list[str], list[str]]:
     """The inputs and the attributes of an operation in the order of its file, as far as it is known."""
-    kept = op.extra.get(MAP_ORDER)
-    if not isinstance(kept, StringAttr):
+    stored = op.extra.get(MAP_ORDER)
+    if not isinstance(stored, StringAttr):
         return [], []
-    inputs, _, attributes = kept.value.partition(ORDER_SEPARATOR)
+    inputs, _, attributes = stored.value.partition(ORDER_SEPARATOR)
     return inputs.split(" "), attributes.split(" ")
 
 

@@ -95,7 +95,7 @@ class _InterfaceCheck:
         self.version = description.specification_version
         self.several = description.has_functions
         self.place = f"description.functions['{interface.name}']" if self.several else "description"
-        self.found = Diagnostics()
+        self.diagnostics = Diagnostics()
         # Other models than programs have values of more types, whose shapes their descriptions need not have.
         self.is_program = isinstance(function, Func)
 
@@ -112,10 +112,10 @@ class _InterfaceCheck:
             self._match("state", self.interface.states, states)
         self._check_enumerations()
         self._check_classifier()
-        return self.found
+        return self.diagnostics
 
     def _fault(self, message: str, part: str, *notes: str, help: str | None = None) -> None:
-        self.found.add(INTERFACE_MISMATCH, message, where=f"{self.place}.{part}", notes=notes, help=help)
+        self.diagnostics.add(INTERFACE_MISMATCH, message, where=f"{self.place}.{part}", notes=notes, help=help)
 
     def _match(self, role: str, features: tuple[Feature, ...], values: Mapping[str, Type]) -> None:
         seen: set[str] = set()
@@ -168,7 +168,7 @@ class _InterfaceCheck:
         elif first > self.version:
             message = f"D13: an input or output of type {_name(element)} needs specification version {first}"
             notes = (f"found: version {self.version}",)
-            self.found.add(NOT_IN_VERSION, message, where=f"{self.place}.{part}", notes=notes)
+            self.diagnostics.add(NOT_IN_VERSION, message, where=f"{self.place}.{part}", notes=notes)
 
     def _check_array(self, role: str, array: MultiArray, type: TensorType, part: str) -> None:
         if array.element is not type.element:
@@ -187,8 +187,8 @@ class _InterfaceCheck:
         if len(described) != len(dims):
             self._fault(f"D4: the {role} is described with rank {len(described)}, but its value is {type}", part)
             return
-        for axis, (size, dim) in enumerate(zip(described, dims, strict=True)):
-            allowed = [size, *(s[axis] for s in array.shapes if len(s) == len(dims))]
+        for axis, (described_dim, dim) in enumerate(zip(described, dims, strict=True)):
+            allowed = [described_dim, *(s[axis] for s in array.shapes if len(s) == len(dims))]
             if isinstance(dim, int) and any(s != dim for s in allowed):
                 wrong = next(s for s in allowed if s != dim)
                 message = f"D4: dimension {axis} of the {role} is described as {wrong}, but it is fixed at {dim}"
@@ -218,8 +218,8 @@ class _InterfaceCheck:
             elif role == "input" and bounds.upper is None:
                 self._fault(f"D5: the range {bounds} of dimension {axis} of an input must have an upper bound", part)
             elif array.shape and array.shape[axis] not in bounds:
-                size = array.shape[axis]
-                self._fault(f"D5: the default size {size} of dimension {axis} is outside of its range {bounds}", part)
+                dim = array.shape[axis]
+                self._fault(f"D5: the default size {dim} of dimension {axis} is outside of its range {bounds}", part)
 
     def _check_image(self, image: Image, type: TensorType, part: str) -> None:
         self._check_io_type(type.element, IMAGE_TYPES_SINCE, part)
@@ -236,24 +236,26 @@ class _InterfaceCheck:
             return
         is_flexible = bool(image.sizes) or image.widths is not None
         expected = (1, image.channels, None if is_flexible else image.height, None if is_flexible else image.width)
-        for axis, (size, dim) in enumerate(zip(expected, dims, strict=True)):
-            if size is not None and isinstance(dim, int) and dim != size:
-                self._fault(f"D7: dimension {axis} of the image must be {size}, found {dim}", part, f"found: {type}")
+        for axis, (expected_dim, dim) in enumerate(zip(expected, dims, strict=True)):
+            if expected_dim is not None and isinstance(dim, int) and dim != expected_dim:
+                self._fault(
+                    f"D7: dimension {axis} of the image must be {expected_dim}, found {dim}", part, f"found: {type}"
+                )
 
     def _check_sizes(self, role: str, image: Image, part: str) -> None:
         default = (image.width, image.height)
         if image.sizes and default not in image.sizes:
             message = f"D5: the default size {default[0]} x {default[1]} of the image is not among the enumerated sizes"
             self._fault(message, part)
-        for what, size, bounds in (("width", image.width, image.widths), ("height", image.height, image.heights)):
+        for what, dim, bounds in (("width", image.width, image.widths), ("height", image.height, image.heights)):
             if bounds is None:
                 continue
             if bounds.upper is not None and bounds.upper < bounds.lower:
                 self._fault(f"D5: the range {bounds} of the {what} of the image is empty", part)
             elif role == "input" and bounds.upper is None:
                 self._fault(f"D5: the range {bounds} of the {what} of an input must have an upper bound", part)
-            elif size not in bounds:
-                self._fault(f"D5: the default {what} {size} of the image is outside of its range {bounds}", part)
+            elif dim not in bounds:
+                self._fault(f"D5: the default {what} {dim} of the image is outside of its range {bounds}", part)
 
     def _check_state(self, array: MultiArray, type: TensorType, part: str) -> None:
         if type.element is not f16 or not type.is_static:
@@ -272,7 +274,7 @@ class _InterfaceCheck:
         if self.version < SEVERAL_ENUMERATED_SINCE:
             message = f"D11: enumerated shapes of several inputs ({names}) need version {SEVERAL_ENUMERATED_SINCE}"
             notes = (f"found: version {self.version}",)
-            self.found.add(NOT_IN_VERSION, message, where=f"{self.place}.input", notes=notes)
+            self.diagnostics.add(NOT_IN_VERSION, message, where=f"{self.place}.input", notes=notes)
         elif len({count for _, count in enumerated}) > 1:
             counts = ", ".join(f"'{name}' has {count}" for name, count in enumerated)
             self._fault("D11: inputs with enumerated shapes must have equally many", "input", f"found: {counts}")

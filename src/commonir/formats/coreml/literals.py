@@ -1,7 +1,7 @@
 """Python values of fields as constants of an ML Program, for programs that were made here instead of read.
 
-The element type of a constant is the one that the definition states; of a type variable, the type it stands for in the
-operation at hand, and where nothing there decides, that of the first operand if it is allowed.
+The element type of a constant is the one that the definition declares. A type variable is the type that the operation
+binds it to, or else that of the first operand if it is allowed.
 """
 
 from __future__ import annotations

@@ -41,16 +41,16 @@ def decode_model(content: bytes, limits: Limits, file: str = "") -> ModelForm:
     model: ModelMessage = message  # pyright: ignore[reportAssignmentType]  made at run time
     if not model.description.HasField("metadata"):
         return ModelForm(to_attribute(message), Metadata())
-    kept = model.description.metadata
+    stored = model.description.metadata
     metadata = Metadata(
-        kept.shortDescription,
-        kept.versionString,
-        kept.author,
-        kept.license,
-        tuple([(entry.key, entry.value) for entry in kept.userDefined]),
+        stored.shortDescription,
+        stored.versionString,
+        stored.author,
+        stored.license,
+        tuple([(entry.key, entry.value) for entry in stored.userDefined]),
     )
     for name in ("shortDescription", "versionString", "author", "license", "userDefined"):
-        kept.ClearField(name)
+        stored.ClearField(name)
     return ModelForm(to_attribute(message), metadata)
 
 
@@ -59,10 +59,10 @@ def encode_model(module: Module) -> Message:
 
     Raises: WRONG_ATTRIBUTE when the attribute that keeps it was tampered with; NOT_IN_FORMAT.
     """
-    kept = module.extra.get(MODEL_ATTRIBUTE)
-    if not isinstance(kept, DictionaryAttr):
-        kept = description_attribute(derived_description(module))
-    message = to_message(message_class("Model"), kept)
+    stored = module.extra.get(MODEL_ATTRIBUTE)
+    if not isinstance(stored, DictionaryAttr):
+        stored = description_attribute(derived_description(module))
+    message = to_message(message_class("Model"), stored)
     metadata = metadata_of(module)
     if metadata != Metadata():
         model: ModelMessage = message  # pyright: ignore[reportAssignmentType]  made at run time

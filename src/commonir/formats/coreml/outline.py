@@ -47,8 +47,8 @@ def _note(feature: Feature) -> str:
                 parts.append("sizes " + " x ".join(map(str, ranges)))
             if default is not None:
                 parts.append(f"default {default}")
-        case Image(width=width, height=height, color=color, sizes=sizes):
-            parts.append(f"{color} image {width}x{height}" + (f", or {len(sizes)} other sizes" if sizes else ""))
+        case Image(width=width, height=height, color=color, sizes=dims):
+            parts.append(f"{color} image {width}x{height}" + (f", or {len(dims)} other sizes" if dims else ""))
         case _:
             pass
     if feature.is_optional:

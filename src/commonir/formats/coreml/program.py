@@ -158,9 +158,9 @@ class ProgramReader:
         """Names and types of the inputs of a function or block."""
         names: list[str] = []
         types: list[Type] = []
-        for given in messages:
-            names.append(given.name)
-            types.append(self._type(given, reading, "inputs", len(types)))
+        for statement in messages:
+            names.append(statement.name)
+            types.append(self._type(statement, reading, "inputs", len(types)))
         self._builder.report_repeated(names, "input", reading, "inputs")
         return names, types
 
@@ -201,8 +201,8 @@ class ProgramReader:
         blocks = message.blocks
         regions = [self._nested(b, n, len(blocks), at) for n, b in enumerate(blocks)] if blocks else []
         results = [(out.name, self._type(out, at, "outputs", n)) for n, out in enumerate(message.outputs)]
-        given = Statement(message.type, bound, stated_name, attributes, keys, regions, results)
-        self._keep_residue(self._builder.operation(given, at, block), message, at)
+        statement = Statement(message.type, bound, stated_name, attributes, keys, regions, results)
+        self._keep_residue(self._builder.operation(statement, at, block), message, at)
 
     def _constant(self, message: OperationMessage, block: Block) -> bool:
         """Reads a constant of the form that nearly all have, in half the time; False when it has another or a fault.

@@ -101,13 +101,13 @@ def _read(
 
 def _keep_further_files(module: Module, files: ModelFiles, weights: list[str]) -> None:
     """Keeps what a package has beside its manifest, its model and the weights that constants lie in."""
-    kept: list[tuple[str, Attribute]] = []
+    preserved: list[tuple[str, Attribute]] = []
     for path, place in further_files(files.path, [os.fspath(files.model), *weights]).items():
         status = place.stat()
         content = MappedFile(os.fspath(place), status.st_size, status)
-        kept.append((path, DataAttr(FileData(tensor(u8, status.st_size), content, 0))))
-    if kept:
-        module.set_extra(FILES_ATTRIBUTE, DictionaryAttr(tuple(kept)))
+        preserved.append((path, DataAttr(FileData(tensor(u8, status.st_size), content, 0))))
+    if preserved:
+        module.set_extra(FILES_ATTRIBUTE, DictionaryAttr(tuple(preserved)))
 
 
 class _ModelReading:

@@ -44,11 +44,13 @@ def residue_of(message: Message, undecoded: Collection[str] = ()) -> DictionaryA
         if path in undecoded:
             result[path + WHOLE] = at.SerializeToString()
             continue
-        kept = _kept_fields(at)
-        if kept:
-            result[path] = kept
+        preserved = _kept_fields(at)
+        if preserved:
+            result[path] = preserved
         pending.extend(reversed([(m, f"{path}.{step}" if path else step) for m, step in _children(at)]))
-    return DictionaryAttr(tuple([(path, BytesAttr(kept)) for path, kept in result.items()])) if result else None
+    return (
+        DictionaryAttr(tuple([(path, BytesAttr(preserved)) for path, preserved in result.items()])) if result else None
+    )
 
 
 def _kept_fields(message: Message) -> bytes:
@@ -80,7 +82,7 @@ def restore(message: Message, residue: Mapping[str, bytes]) -> None:
 
     Raises: ValueError when a place or its bytes are not of this message.
     """
-    for path, kept in residue.items():
+    for path, preserved in residue.items():
         is_whole = path.endswith(WHOLE)
         place = _descend(message, path.removesuffix(WHOLE), makes_entries=is_whole)
         if place is None:
@@ -91,7 +93,7 @@ def restore(message: Message, residue: Mapping[str, bytes]) -> None:
         elif is_whole:
             continue
         place.SetInParent()
-        _merge(place, kept)
+        _merge(place, preserved)
 
 
 def _merge(message: Message, content: bytes) -> None:

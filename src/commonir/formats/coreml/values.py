@@ -150,8 +150,8 @@ class ValueDecoder:
                 pairs = message.dictionary.values
                 flat = [part for pair in pairs for part in (pair.key, pair.value)]
                 return Compound(kind, self._nested(flat, (kind.key, kind.value) * len(pairs)))
-            case found, kind:
-                raise _fault(f"{kind} is declared, but the constant is {f'a {found}' if found else 'empty'}")
+            case unexpected, kind:
+                raise _fault(f"{kind} is declared, but the constant is {f'a {unexpected}' if unexpected else 'empty'}")
 
     def _nested(self, messages: Sequence[ValueMessage], kinds: tuple[Type, ...]) -> list[Data | Compound]:
         out: list[Data | Compound] = []
@@ -187,9 +187,9 @@ class ValueDecoder:
         _check_count(len(numbers), type, count)
         if element in (f32, f64):
             # Python's floats would lose the payload of a NaN.
-            size = element.size_bytes(count)
-            start = 1 + -(-size.bit_length() // 7)
-            return immediate_data(type, holder.SerializeToString()[start : start + size])
+            size_bytes = element.size_bytes(count)
+            start = 1 + -(-size_bytes.bit_length() // 7)
+            return immediate_data(type, holder.SerializeToString()[start : start + size_bytes])
         return _numbers(type, numbers)
 
 

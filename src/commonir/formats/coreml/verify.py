@@ -159,11 +159,11 @@ def _check_names(op: Operation, known: set[str]) -> Iterator[Diagnostic]:
 
 def _check_keys(extra: Mapping[str, object], place: Callable[[], str]) -> Iterator[Diagnostic]:
     """Checks the names of attributes, which may be words of the text form."""
-    kept = extra.get(PROGRAM_ATTRIBUTES)
+    stored = extra.get(PROGRAM_ATTRIBUTES)
     # What this package adds has a dot in its name, which no name of the format can have.
     keys = [key for key in extra if "." not in key]
-    if isinstance(kept, DictionaryAttr):
-        keys += [key for key, _ in kept.entries]
+    if isinstance(stored, DictionaryAttr):
+        keys += [key for key, _ in stored.entries]
     for key in keys:
         if IDENTIFIER.fullmatch(key) is None:
             yield _bad_name(key, "attribute", place())

@@ -93,15 +93,17 @@ class PlannedFile:
                 stream.write(HEADER.pack(self._count, VERSION))
                 stream.seek(end)
         for offset, data in self._entries:
-            size = data.size_bytes
-            padding_bits = size * 8 - data.count * data.element.bits
-            metadata = METADATA.pack(SENTINEL, BLOB_CODES[data.element], size, offset + METADATA.size, padding_bits)
+            size_bytes = data.size_bytes
+            padding_bits = size_bytes * 8 - data.count * data.element.bits
+            metadata = METADATA.pack(
+                SENTINEL, BLOB_CODES[data.element], size_bytes, offset + METADATA.size, padding_bits
+            )
             stream.write(bytes(offset - end) + metadata)
             if isinstance(data, FileData):
-                data.file.copy_to(stream, data.offset, size)
+                data.file.copy_to(stream, data.offset, size_bytes)
             else:
                 stream.write(data.buffer())
-            end = offset + METADATA.size + size
+            end = offset + METADATA.size + size_bytes
 
 
 def plan_weights(blobs: Sequence[Blob], taken: Collection[str] = ()) -> list[PlannedFile]:
@@ -148,11 +150,11 @@ def _append(blobs: Iterable[Blob], target: PlannedFile) -> None:
     known: dict[tuple[object, ...], list[tuple[int, Data]]] = {}
     for blob in blobs:
         data = blob.data
-        alike = known.setdefault(_sample(data), [])
-        offset = next((o for o, other in alike if other is data or _have_same_bytes(other, data)), None)
+        candidates = known.setdefault(_sample(data), [])
+        offset = next((o for o, other in candidates if other is data or _have_same_bytes(other, data)), None)
         if offset is None:
             offset = target.add(data)
-            alike.append((offset, data))
+            candidates.append((offset, data))
         blob.reference.fileName = target.name
         blob.reference.offset = offset
 

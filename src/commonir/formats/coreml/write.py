@@ -83,7 +83,7 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
             # Folders without files leave no other trace.
             place = package / DATA / item["path"]
             if not place.exists():
-                reported(path, lambda made=place: made.mkdir(parents=True))
+                reported(path, lambda folder=place: folder.mkdir(parents=True))
     return (Path(path),)
 
 
@@ -151,10 +151,10 @@ def _kept_manifest(module: Module) -> Manifest | None:
 
     Raises: MALFORMED_MANIFEST when it was changed into something else.
     """
-    kept = module.extra.get(MANIFEST_ATTRIBUTE)
-    if not isinstance(kept, StringAttr):
+    stored = module.extra.get(MANIFEST_ATTRIBUTE)
+    if not isinstance(stored, StringAttr):
         return None
-    manifest = read_manifest(kept.value, MANIFEST)
+    manifest = read_manifest(stored.value, MANIFEST)
     for item in manifest.items.values():
         _require_inside(item["path"])
     return manifest
@@ -162,8 +162,8 @@ def _kept_manifest(module: Module) -> Manifest | None:
 
 def _further_files(module: Module) -> Mapping[str, Data]:
     """The other files of the package that was read, by their paths in it."""
-    kept = module.extra.get(FILES_ATTRIBUTE)
-    entries = kept.entries if isinstance(kept, DictionaryAttr) else ()
+    stored = module.extra.get(FILES_ATTRIBUTE)
+    entries = stored.entries if isinstance(stored, DictionaryAttr) else ()
     out = {path: content.data for path, content in entries if isinstance(content, DataAttr)}
     for path in out:
         _require_inside(path)
@@ -182,21 +182,21 @@ def _below(folder: PurePosixPath, paths: Iterable[str]) -> Iterable[str]:
     return [p.relative_to(folder).as_posix() for p in relative if p.is_relative_to(folder)]
 
 
-def _manifest_text(kept: Manifest | None, encoded: _Encoded) -> str:
+def _manifest_text(stored: Manifest | None, encoded: _Encoded) -> str:
     """The manifest: the one that was read as long as it lists what is written. New identifiers come of the content."""
-    if kept is None:
+    if stored is None:
         version = ".".join(map(str, NEWEST_FORMAT))
         root = _identifier(encoded, _MODEL_FILE)
         items = {root: _item(_MODEL_FILE, _MODEL_TEXT)}
         items[_identifier(encoded, _WEIGHTS_FOLDER)] = _item(_WEIGHTS_FOLDER, _WEIGHTS_TEXT)
         return _json({"fileFormatVersion": version, "itemInfoEntries": items, "rootModelIdentifier": root})
-    folder = PurePosixPath(kept.model_path).parent
-    listed = {PurePosixPath(item["path"]) for item in kept.items.values()}
+    folder = PurePosixPath(stored.model_path).parent
+    listed = {PurePosixPath(item["path"]) for item in stored.items.values()}
     paths = [PurePosixPath(planned.path) for planned in encoded.weights]
     unlisted = [path for path in paths if listed.isdisjoint((folder / path, *(folder / path).parents))]
     if not unlisted:
-        return kept.text
-    content = json.loads(kept.text)
+        return stored.text
+    content = json.loads(stored.text)
     for path in sorted({(folder / path.parts[0]).as_posix() for path in unlisted}):
         content["itemInfoEntries"][_identifier(encoded, path)] = _item(path, _WEIGHTS_TEXT)
     return _json(content)

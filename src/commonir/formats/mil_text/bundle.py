@@ -385,8 +385,8 @@ def _flexible(feature: Feature, declared: Mapping[str, object]) -> Feature:
 
 def _flexible_shapes(function: Func) -> Mapping[str, object]:
     """The parts of the attribute of a function by name: default shapes, ranges, enumerated shapes."""
-    kept = function.extra.get(PROGRAM_ATTRIBUTES)
-    attribute = dict(kept.entries).get(FLEXIBLE_SHAPES) if isinstance(kept, DictionaryAttr) else None
+    stored = function.extra.get(PROGRAM_ATTRIBUTES)
+    attribute = dict(stored.entries).get(FLEXIBLE_SHAPES) if isinstance(stored, DictionaryAttr) else None
     try:
         value = None if attribute is None else attribute_value(attribute)
     except ValueError:

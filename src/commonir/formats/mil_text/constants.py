@@ -397,9 +397,9 @@ class ConstantReader:
             else:
                 scanner.unexpected("',' or ']'")
 
-    def _shaped(self, type: TensorType, given: _Elements, at: int) -> Data | None:
+    def _shaped(self, type: TensorType, elements: _Elements, at: int) -> Data | None:
         """The tensor of a list that is nested as its shape is, or flat."""
-        result = _shape_of(given)
+        result = _shape_of(elements)
         shape = type.shape
         if shape is None or None in shape:
             if shape is not None and (len(result) != len(shape) or not _agree(result, shape)):
@@ -407,18 +407,18 @@ class ConstantReader:
                 return None
             type = TensorType(type.element, result)
         count = type.count
-        if len(given.texts) != count:
-            self._fault(f"{type_name(type)} has {count} elements, found {len(given.texts)}", at)
+        if len(elements.texts) != count:
+            self._fault(f"{type_name(type)} has {count} elements, found {len(elements.texts)}", at)
             return None
-        is_flat = given.structure == f"[{',' * (count - 1)}]"
+        is_flat = elements.structure == f"[{',' * (count - 1)}]"
         # The structure of a tensor with elements has no more of brackets than those elements allow.
         is_nested = (
-            given.structure == _structure(type.static_shape) if count else type.static_shape[: len(result)] == result
+            elements.structure == _structure(type.static_shape) if count else type.static_shape[: len(result)] == result
         )
         if not is_flat and not is_nested:
             self._fault(f"the list is neither flat nor nested like {type_name(type)}", at)
             return None
-        return self._made(type, given.texts, given.offsets, at)
+        return self._made(type, elements.texts, elements.offsets, at)
 
     def _made(self, type: TensorType, texts: list[str], offsets: list[int] | None, at: int) -> Data | None:
         element = type.element
@@ -510,33 +510,33 @@ def _scalar(value: Value | None) -> Scalar | None:
 def _structure(shape: Sequence[int]) -> str:
     """The brackets and commas of a list that is nested like a tensor."""
     out = ""
-    for size in reversed(shape):
-        out = f"[{','.join([out] * size)}]"
+    for dim in reversed(shape):
+        out = f"[{','.join([out] * dim)}]"
     return out
 
 
-def _shape_of(given: _Elements) -> tuple[int, ...]:
+def _shape_of(elements: _Elements) -> tuple[int, ...]:
     """The shape that a nested list has by the first entries of each level."""
-    sizes: list[int] = []
+    dims: list[int] = []
     depth = 0
     closed: set[int] = set()
-    for char in given.structure:
+    for char in elements.structure:
         if char == "[":
             depth += 1
-            if depth > len(sizes):
-                sizes.append(1)
+            if depth > len(dims):
+                dims.append(1)
         elif char == "]":
             closed.add(depth)
             depth -= 1
         elif depth not in closed:
-            sizes[depth - 1] += 1
-    if not given.texts:
-        sizes[-1] = 0
-    return tuple(sizes)
+            dims[depth - 1] += 1
+    if not elements.texts:
+        dims[-1] = 0
+    return tuple(dims)
 
 
-def _agree(found: Sequence[int], declared: Shape) -> bool:
-    return all(d is None or d == n for n, d in zip(found, declared, strict=True))
+def _agree(actual: Sequence[int], declared: Shape) -> bool:
+    return all(d is None or d == n for n, d in zip(actual, declared, strict=True))
 
 
 def type_name(type: Type) -> str:
@@ -558,8 +558,8 @@ def type_tokens(type: Type, *, scalars_as_tensors: bool) -> Iterator[str]:
                 yield f"tensor<{MIL_NAMES.get(element, str(element))}, [{dims}]>"
             case ListType(element=inner, length=length):
                 pending += [f", {_dim_text(length)}>", inner, "list<"]
-            case MapType(key=key, value=held):
-                pending += [">", held, ", ", key, "dict<"]
+            case MapType(key=key, value=contents):
+                pending += [">", contents, ", ", key, "dict<"]
             case TupleType(elements=parts):
                 separated = [piece for part in parts for piece in (", ", part)][1:]
                 pending += [">", *reversed(separated), "tuple<"]
@@ -584,8 +584,8 @@ def missing_type(type: Type) -> Type | None:
                     return element
             case ListType(element=inner) | StateType(element=inner):
                 pending.append(inner)
-            case MapType(key=key, value=held):
-                pending += [key, held]
+            case MapType(key=key, value=contents):
+                pending += [key, contents]
             case TupleType(elements=parts):
                 pending += parts
             case other:

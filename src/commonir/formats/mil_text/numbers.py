@@ -58,10 +58,10 @@ def nested(texts: Sequence[str], shape: Sequence[int]) -> str:
     if not shape:
         return texts[0]
     rows = list(texts)
-    for size in reversed(shape):
-        if not size:
+    for dim in reversed(shape):
+        if not dim:
             return "[]"
-        rows = [f"[{', '.join(rows[n : n + size])}]" for n in range(0, len(rows), size)]
+        rows = [f"[{', '.join(rows[n : n + dim])}]" for n in range(0, len(rows), dim)]
     return rows[0]
 
 
@@ -70,11 +70,11 @@ def is_inferable(expected: Type, value: Data | Compound) -> bool:
     type = value.type
     if type is expected or not isinstance(type, TensorType) or not isinstance(expected, TensorType):
         return type is expected
-    sizes = type.static_shape
+    dims = type.static_shape
     return (
         type.element is expected.element
         and expected.shape is not None
-        and len(sizes) == len(expected.shape)
-        and bool(sizes)
-        and all(n and (d is None or d == n) for n, d in zip(sizes, expected.shape, strict=True))
+        and len(dims) == len(expected.shape)
+        and bool(dims)
+        and all(n and (d is None or d == n) for n, d in zip(dims, expected.shape, strict=True))
     )

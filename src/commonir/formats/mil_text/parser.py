@@ -1,7 +1,7 @@
 """Programs out of MIL text: a module of the mil dialect, equal to that of a package with the same program.
 
 Syntax stops at its first fault; faults of names, types and constants are collected and reported together. Operations
-are built by `formats/coreml/building.py`, without checks of their definitions: that is the business of `ods.verify`.
+are built by `formats/coreml/building.py`, without checks of their definitions: `ods.verify` does that.
 Nested blocks are read in a loop, so they cost no recursion; types and constants nest only to a limit.
 
 Limits: `Limits.max_operations`, `max_diagnostics`, and those of `constants.py`.
@@ -127,7 +127,7 @@ class _Attributes(NamedTuple):
     name: str | None
     values: list[tuple[str, Value | None]]
     keys: tuple[str, ...]
-    kept: list[tuple[str, Attribute]]
+    preserved: list[tuple[str, Attribute]]
 
 
 _NO_ATTRIBUTES = _Attributes(None, [], (), [])
@@ -371,14 +371,14 @@ class _Parser:
 
     def _finish(self, header: _Header, frame: _Frame) -> None:
         """Makes the operation of a statement that is read to its end."""
-        given = header.attributes
-        attributes = self._builder.attribute_list(given.values, header.place)
+        parsed = header.attributes
+        attributes = self._builder.attribute_list(parsed.values, header.place)
         statement = Statement(
-            header.kind, header.bound, given.name, attributes, given.keys, header.regions, header.results
+            header.kind, header.bound, parsed.name, attributes, parsed.keys, header.regions, header.results
         )
         op = self._builder.operation(statement, header.place, frame.block)
-        for key, kept in given.kept:
-            op.set_extra(key, kept)
+        for key, preserved in parsed.preserved:
+            op.set_extra(key, preserved)
 
     # -- attributes
 
@@ -389,14 +389,14 @@ class _Parser:
         name: str | None = None
         values: list[tuple[str, Value | None]] = []
         keys: list[str] = []
-        kept: list[tuple[str, Attribute]] = []
+        preserved: list[tuple[str, Attribute]] = []
         while not scanner.at("]"):
             at = scanner.start
             is_quoted = scanner.kind == "string"
             key = scanner.name("the name of an attribute")
             scanner.expect("=")
             if is_quoted and key in KEPT:
-                kept.append((key, self._kept_attribute()))
+                preserved.append((key, self._kept_attribute()))
             else:
                 place.keys[key] = at
                 keys.append(key)
@@ -410,7 +410,7 @@ class _Parser:
             if not scanner.take(","):
                 break
         scanner.expect("]")
-        return _Attributes(name, values, tuple(keys), kept)
+        return _Attributes(name, values, tuple(keys), preserved)
 
     def _typed_value(self) -> Value | None:
         if not self._scanner.is_type:
@@ -433,14 +433,14 @@ class _Parser:
         except DiagnosticError as error:
             scanner.fail(f"the string holds no MLIR attribute: {error.diagnostics[0].message}", at=at)
 
-    def _keep(self, op: Operation, given: _Attributes) -> None:
+    def _keep(self, op: Operation, attributes: _Attributes) -> None:
         """Keeps the attributes of the program, of a function, or of the end of a block."""
-        values = list(given.values)
-        if given.name is not None:
-            values.insert(given.keys.index(OPERATION_NAME), (OPERATION_NAME, TextData(_TEXT, (given.name,))))
+        values = list(attributes.values)
+        if attributes.name is not None:
+            values.insert(attributes.keys.index(OPERATION_NAME), (OPERATION_NAME, TextData(_TEXT, (attributes.name,))))
         keep_attributes(op, self._builder.attribute_list(values, self._place))
-        for key, kept in given.kept:
-            op.set_extra(key, kept)
+        for key, preserved in attributes.preserved:
+            op.set_extra(key, preserved)
 
 
 def _plain_text(value: Value | None) -> str | None:

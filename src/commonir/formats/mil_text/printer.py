@@ -238,8 +238,8 @@ class _Printer:
 
     def _block_attributes(self, op: Operation) -> Iterator[tuple[str, str]]:
         """The attributes of a program, function or end of a block."""
-        kept = op.extra.get(PROGRAM_ATTRIBUTES)
-        for key, attribute in kept.entries if isinstance(kept, DictionaryAttr) else ():
+        stored = op.extra.get(PROGRAM_ATTRIBUTES)
+        for key, attribute in stored.entries if isinstance(stored, DictionaryAttr) else ():
             try:
                 yield name_text(key), self._value(constant_of(attribute))
             except ValueError as error:
@@ -288,9 +288,9 @@ class _Printer:
             case TupleType(elements=elements):
                 shown = [self._item(kind, v) for kind, v in zip(elements, value.values, strict=False)]
                 return f"({', '.join(shown)})"
-            case MapType(key=key, value=held):
+            case MapType(key=key, value=content):
                 pairs = zip(value.values[::2], value.values[1::2], strict=False)
-                return f"{{{', '.join([f'{{{self._item(key, k)}, {self._item(held, v)}}}' for k, v in pairs])}}}"
+                return f"{{{', '.join([f'{{{self._item(key, k)}, {self._item(content, v)}}}' for k, v in pairs])}}}"
 
     def _item(self, expected: Type, value: Data | Compound) -> str:
         """A constant inside another: without its type where that is implied."""

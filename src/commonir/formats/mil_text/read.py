@@ -148,13 +148,17 @@ def _read_pipeline(bundle: Path, dialects: Dialects, limits: Limits, diagnostics
     set_metadata(module, model.metadata)
     compose_pipeline(module, diagnostics)
 
-    def locate(given: Diagnostic) -> Diagnostic:
-        inside = _STAGE_PATH.match(given.where)
+    def locate(diagnostic: Diagnostic) -> Diagnostic:
+        inside = _STAGE_PATH.match(diagnostic.where)
         if inside is None or int(inside[1]) >= len(stages):
-            return given
+            return diagnostic
         n = int(inside[1])
         bare = Diagnostic(
-            given.code, given.message, where=given.where[inside.end() :], notes=given.notes, help=given.help
+            diagnostic.code,
+            diagnostic.message,
+            where=diagnostic.where[inside.end() :],
+            notes=diagnostic.notes,
+            help=diagnostic.help,
         )
         return stages[n].locate(bare).located(file=os.fspath(bundle), where=_stage_path(n))
 

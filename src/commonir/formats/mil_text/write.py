@@ -130,8 +130,8 @@ def _moved(paths: Sequence[str], folder: str) -> Mapping[str, str]:
     """The paths of weight files below the folder of an output, whose name already says that they are weights."""
     parts = {path: PurePosixPath(path).parts for path in paths}
     bare = {path: p[1:] if len(p) > 1 and _is_weights_folder(p[0]) else p for path, p in parts.items()}
-    kept = bare if len(set(bare.values())) == len(bare) else parts
-    return {path: PurePosixPath(folder, *p).as_posix() for path, p in kept.items()}
+    names = bare if len(set(bare.values())) == len(bare) else parts
+    return {path: PurePosixPath(folder, *p).as_posix() for path, p in names.items()}
 
 
 def _is_weights_folder(name: str) -> bool:

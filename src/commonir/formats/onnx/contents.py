@@ -83,39 +83,41 @@ class Contents(InMessage):
         return super().is_typed(proto, present) if place is None else place.is_typed
 
     def _external(self, proto: TensorProto, type: TensorType) -> Data:
-        given = external_of(proto)
+        external = external_of(proto)
         if type.element is string:
             raise TensorError("strings cannot lie in a file of their own")
-        size = type.element.size_bytes(type.count)
-        if given.length is not None and given.length != size:
-            raise TensorError(f"{type} takes {size} bytes, but the length of its external data is {given.length}")
-        file = self._opened(given)
-        if given.offset + size > file.size_bytes:
-            end = given.offset + size
-            text = f"its external data end at byte {end:,}, but '{escape(given.location)}' has {file.size_bytes:,}"
+        size_bytes = type.element.size_bytes(type.count)
+        if external.length is not None and external.length != size_bytes:
+            raise TensorError(
+                f"{type} takes {size_bytes} bytes, but the length of its external data is {external.length}"
+            )
+        file = self._opened(external)
+        if external.offset + size_bytes > file.size_bytes:
+            end = external.offset + size_bytes
+            text = f"its external data end at byte {end:,}, but '{escape(external.location)}' has {file.size_bytes:,}"
             raise TensorError(text)
-        if given.checksum:
-            self._checksums.setdefault((given.location, given.checksum), proto.name)
-        return FileData(type, file, given.offset)
+        if external.checksum:
+            self._checksums.setdefault((external.location, external.checksum), proto.name)
+        return FileData(type, file, external.offset)
 
-    def _opened(self, given: External) -> MappedFile:
+    def _opened(self, external: External) -> MappedFile:
         """The file of a location, opened once. Raises: DiagnosticError for the first tensor in it, ToldError after."""
-        key = given.location
+        key = external.location
         if key not in self._files:
             self._files[key] = None
-            self._files[key] = self._open(given)
+            self._files[key] = self._open(external)
         result = self._files[key]
         if result is None:
             raise ToldError
         return result
 
-    def _open(self, given: External) -> MappedFile:
-        location = given.location
+    def _open(self, external: External) -> MappedFile:
+        location = external.location
         if not self._model:
             message = f"'{escape(location)}' cannot be read: the model is not a file"
             raise DiagnosticError(Diagnostic(MISSING_PART, message, help="load the model by its path"))
         try:
-            name, stream = self._stream(given)
+            name, stream = self._stream(external)
         except FileNotFoundError as error:
             message = f"the file '{escape(location)}' is missing"
             near = did_you_mean(location, _names_beside(Path(self._model)))
@@ -132,19 +134,19 @@ class Contents(InMessage):
             raise DiagnosticError(refused)
         return MappedFile(name, status.st_size, status)
 
-    def _stream(self, given: External) -> tuple[str, BinaryIO]:
+    def _stream(self, external: External) -> tuple[str, BinaryIO]:
         """The file of a location, opened, and its path. Raises: PATH_OUTSIDE_MODEL; OSError."""
         model = Path(self._model)
         folder = model.parent
         try:
-            return os.fspath(folder / normal_path(given.location)), open_inside(folder, given.location)
+            return os.fspath(folder / normal_path(external.location)), open_inside(folder, external.location)
         except FileNotFoundError:
-            if not given.basepath:
+            if not external.basepath:
                 raise
-            inside = f"{given.basepath}/{given.location}"
+            inside = f"{external.basepath}/{external.location}"
             return os.fspath(folder / normal_path(inside)), open_inside(folder, inside)
         except DiagnosticError:
-            blob = _blob_of(model, given.location)
+            blob = _blob_of(model, external.location)
             if blob is None:
                 raise
             return os.fspath(blob), open_inside(blob.parent, blob.name)

@@ -106,20 +106,20 @@ class _Cutting:
             return self._tensor(start, end)
         pieces: list[bytes | memoryview] = []
         kept_from = start
-        for found in fields(self._buffer, start, end):
-            if found.wire_type != BYTES or found.end - found.content < _LEAST_BYTES:
+        for part in fields(self._buffer, start, end):
+            if part.wire_type != BYTES or part.end - part.content < _LEAST_BYTES:
                 continue
-            field = kind.fields_by_number.get(found.number)
+            field = kind.fields_by_number.get(part.number)
             if field is None or field.message_type is None:
                 continue
             before = len(self.places)
-            inner = self.message(field.message_type, found.content, found.end, depth + 1)
+            inner = self.message(field.message_type, part.content, part.end, depth + 1)
             if len(self.places) == before:
                 continue
-            pieces.append(self._buffer[kept_from : found.start])
-            pieces.append(varint(found.number << 3 | BYTES) + varint(sum(map(len, inner))))
+            pieces.append(self._buffer[kept_from : part.start])
+            pieces.append(varint(part.number << 3 | BYTES) + varint(sum(map(len, inner))))
             pieces += inner
-            kept_from = found.end
+            kept_from = part.end
         pieces.append(self._buffer[kept_from:end])
         return pieces
 
@@ -128,13 +128,13 @@ class _Cutting:
         whole: list[bytes | memoryview] = [self._buffer[start:end]]
         rest: list[bytes | memoryview] = []
         values: list[WireField] = []
-        for found in fields(self._buffer, start, end):
-            if found.number not in _CONTENTS:
-                rest.append(self._buffer[found.start : found.end])
-            elif found.wire_type != BYTES or (values and found.number != values[0].number):
+        for field in fields(self._buffer, start, end):
+            if field.number not in _CONTENTS:
+                rest.append(self._buffer[field.start : field.end])
+            elif field.wire_type != BYTES or (values and field.number != values[0].number):
                 return whole
             else:
-                values.append(found)
+                values.append(field)
         if not values or sum(f.end - f.content for f in values) < _LEAST_BYTES:
             return whole
         number = values[0].number

@@ -168,10 +168,10 @@ def message_classes(declared: Iterable[type[Message]], package: str) -> Mapping[
     }
 
 
-def _declare(declared: type[Message], made: descriptor_pb2.DescriptorProto, package: str) -> None:
+def _declare(declared: type[Message], descriptor: descriptor_pb2.DescriptorProto, package: str) -> None:
     for f in declared_fields(declared).values():
         label = _FieldProto.LABEL_REPEATED if f.repeated else _FieldProto.LABEL_OPTIONAL
-        field = made.field.add(name=f.name, number=f.number, label=label)
+        field = descriptor.field.add(name=f.name, number=f.number, label=label)
         if f.type.islower():
             field.type = _FieldProto.Type.Value(f"TYPE_{f.type.upper()}")
         else:
@@ -180,8 +180,8 @@ def _declare(declared: type[Message], made: descriptor_pb2.DescriptorProto, pack
         if f.packed:
             field.options.features.repeated_field_encoding = descriptor_pb2.FeatureSet.PACKED
         if f.oneof:
-            names = [o.name for o in made.oneof_decl]
+            names = [o.name for o in descriptor.oneof_decl]
             if f.oneof not in names:
-                made.oneof_decl.add(name=f.oneof)
+                descriptor.oneof_decl.add(name=f.oneof)
                 names.append(f.oneof)
             field.oneof_index = names.index(f.oneof)

@@ -154,10 +154,10 @@ class ModelDecoder(NodeDecoder):
             )
         keep(module, unknown_fields.FIELDS, self.leftover(model, _OF_MODEL, listed))
 
-    def _is_plain_list(self, given: Repeated[OperatorSetIdProto]) -> bool:
+    def _is_plain_list(self, imports: Repeated[OperatorSetIdProto]) -> bool:
         """Whether operator sets have a version each, and nothing else."""
-        domains = {e.domain for e in given if e.HasField("domain") and e.HasField("version")}
-        return len(domains) == len(given) and not any(map(self.has_unknown, given))
+        domains = {e.domain for e in imports if e.HasField("domain") and e.HasField("version")}
+        return len(domains) == len(imports) and not any(map(self.has_unknown, imports))
 
     def _keep_metadata(self, module: Module, model: ModelProto) -> None:
         about = unknown_fields.metadata_from(model.doc_string, [(e.key, e.value) for e in model.metadata_props])
@@ -247,9 +247,9 @@ class ModelDecoder(NodeDecoder):
         for v in block.arguments:
             self.define(v.name, v, scope, "input")
         of_defaults: dict[str, Rest] = {unknown_fields.STORAGE: [], unknown_fields.DEFAULT_FIELDS: []}
-        given = set(names) if defaults is not None else set[str]()
+        initialized = set(names) if defaults is not None else set[str]()
         for tensor in initializers:
-            if tensor.name in given and defaults is not None:
+            if tensor.name in initialized and defaults is not None:
                 self._default(tensor, defaults, of_defaults)
             else:
                 self._initializer(tensor, block, scope)
@@ -257,7 +257,7 @@ class ModelDecoder(NodeDecoder):
             self._sparse_initializer(sparse, block, scope)
         end = self.fill(block, proto.node, [info.name for info in outputs], scope)
         scope.leave()
-        self._keep_graph(end, proto, block, frozen, given & constants)
+        self._keep_graph(end, proto, block, frozen, initialized & constants)
         for name, entries in of_defaults.items():
             keep(end, name, entries)
         return block
@@ -365,7 +365,7 @@ class ModelDecoder(NodeDecoder):
     def _initializer(self, tensor: TensorProto, block: Block, scope: NameScope) -> None:
         part = f"initializer '{tensor.name}'"
         data = self.tensor(tensor, part)
-        type = scope.stated.get(tensor.name, unknown) if data is None else data.type
+        type = scope.declared.get(tensor.name, unknown) if data is None else data.type
         new_op = onnx.Initializer.build({"value": MISSING if data is None else data}, [type])
         block.append(new_op)
         self.keep_tensor(new_op, tensor)
@@ -438,5 +438,5 @@ class ModelDecoder(NodeDecoder):
         except DiagnosticError as error:
             where = f"{self.place}.{part}" if self.place else part
             self.faulty.add(where)
-            self.found.extend([d.located(where=where) for d in error.diagnostics])
+            self.diagnostics.extend([d.located(where=where) for d in error.diagnostics])
         return None

@@ -57,7 +57,7 @@ class ModelEncoder:
 
     def __init__(self, module: Module) -> None:
         self.module = module
-        self.found = Diagnostics()
+        self.diagnostics = Diagnostics()
         self.node_names: set[str] = set()
 
     def encoded(self) -> Encoded:
@@ -67,20 +67,20 @@ class ModelEncoder:
         functions = [op for op in operations if isinstance(op, onnx.LocalFunction)]
         self.refuse([op for op in operations if not isinstance(op, onnx.Graph | onnx.LocalFunction)])
         if len(graphs) != 1:
-            self.found.add(NOT_IN_FORMAT, f"an ONNX model has one graph, found {len(graphs)}")
-        self.found.raise_errors()
-        encoder = self.graph_encoder(graphs[0], self.found, self.node_names)
+            self.diagnostics.add(NOT_IN_FORMAT, f"an ONNX model has one graph, found {len(graphs)}")
+        self.diagnostics.raise_errors()
+        encoder = self.graph_encoder(graphs[0], self.diagnostics, self.node_names)
         graph = encoder.graph()
         model = self.model(graphs[0])
         for function in functions:
             self.function(function, model.functions.add())
-        self.found.raise_errors()
+        self.diagnostics.raise_errors()
         return Encoded(model, graph, tuple(encoder.weights))
 
     def refuse(self, others: Iterable[Operation]) -> None:
         """Reports operations that are neither a graph nor a function."""
         for op in others:
-            self.found.add(NOT_IN_FORMAT, f"{op.name} has no place in an ONNX model", where=path_of(op))
+            self.diagnostics.add(NOT_IN_FORMAT, f"{op.name} has no place in an ONNX model", where=path_of(op))
 
     def model(self, graph: onnx.Graph) -> ModelProto:
         """The message around the graph."""
@@ -125,7 +125,7 @@ class ModelEncoder:
 
     def function(self, op: onnx.LocalFunction, into: FunctionProto) -> None:
         """Fills in a local function."""
-        encoder = self.graph_encoder(op, self.found, self.node_names)
+        encoder = self.graph_encoder(op, self.diagnostics, self.node_names)
         encoder.function(op, into)
         write_opsets(op.opset_import, op.extra.get(unknown_fields.OPSETS), into.opset_import)
 

@@ -83,7 +83,7 @@ class GraphEncoder:
 
     def __init__(self, outer: onnx.Graph | onnx.LocalFunction, diagnostics: Diagnostics, node_names: set[str]) -> None:
         self.outer = outer
-        self.found = diagnostics
+        self.diagnostics = diagnostics
         self.names: Mapping[Value, str] = value_names(outer)
         self.weights: list[Weight] = []
         # Graphs to be encoded: the block, the message, and how many graphs are around it.
@@ -136,7 +136,7 @@ class GraphEncoder:
             self._is_too_deep = True
             message = f"graphs are nested more than {_DEEPEST} deep, which readers of ONNX refuse"
             help = "unroll inner loops or branches"
-            self.found.add(NOT_IN_FORMAT, message, where=self.outer.symbol_name, help=help)
+            self.diagnostics.add(NOT_IN_FORMAT, message, where=self.outer.symbol_name, help=help)
 
     def _run(self) -> None:
         while self._pending:
@@ -148,7 +148,7 @@ class GraphEncoder:
         try:
             return merge(form, into)
         except DiagnosticError as error:
-            self.found.extend([d.located(where=path_of(op)) for d in error.diagnostics])
+            self.diagnostics.extend([d.located(where=path_of(op)) for d in error.diagnostics])
             return into
 
     def _metadata(self, op: Operation, into: Repeated[StringStringEntryProto]) -> None:
@@ -222,7 +222,7 @@ class GraphEncoder:
                     self.value_info(v, "value", holder, into.add())
             return
         by_name = {self.name_of(v): v for v in (*block.arguments, *values)}
-        forms = unknown_fields.kept(holder, unknown_fields.TYPE_FORMS)
+        forms = unknown_fields.stored(holder, unknown_fields.TYPE_FORMS)
         for name in declared:
             v = by_name.get(name)
             if v is not None:
@@ -233,7 +233,9 @@ class GraphEncoder:
     def value_info(self, v: Value, part: str, holder: Operation | None, into: ValueInfoProto) -> None:
         """Fills in what a graph says of a value: as the file did, when the type is still the same."""
         name = self.names.get(v, v.name)
-        form = None if holder is None else unknown_fields.kept(holder, unknown_fields.TYPE_FORMS).get(f"{part} {name}")
+        form = (
+            None if holder is None else unknown_fields.stored(holder, unknown_fields.TYPE_FORMS).get(f"{part} {name}")
+        )
         if form is not None and holder is not None:
             self._merge(form, into, holder)
             type, _ = self._types.read(into.type)
@@ -246,7 +248,7 @@ class GraphEncoder:
         try:
             write_type(v.type, into.type)
         except ValueError as error:
-            self.found.add(NOT_IN_FORMAT, f"value '{into.name}': {error}")
+            self.diagnostics.add(NOT_IN_FORMAT, f"value '{into.name}': {error}")
 
     # -- constants
 
@@ -260,10 +262,10 @@ class GraphEncoder:
             if isinstance(default, DataAttr):
                 header = create(TensorProto)
                 header.name = self.names.get(v, v.name)
-                storage = text(unknown_fields.kept(self.outer, unknown_fields.STORAGE).get(v.name))
+                storage = text(unknown_fields.stored(self.outer, unknown_fields.STORAGE).get(v.name))
                 self._weight(header, default.data, storage)
                 self._merge(
-                    unknown_fields.kept(self.outer, unknown_fields.DEFAULT_FIELDS).get(v.name), header, self.outer
+                    unknown_fields.stored(self.outer, unknown_fields.DEFAULT_FIELDS).get(v.name), header, self.outer
                 )
         order = unknown_fields.kept_names(self.outer, unknown_fields.INITIALIZER_ORDER)
         if order is not None:
@@ -275,7 +277,7 @@ class GraphEncoder:
         header.name = self.name_of(op.output)
         storage = text(op.extra.get(unknown_fields.STORAGE))
         if op.constant_data() is None:
-            self.found.add(NOT_IN_FORMAT, f"constant '{header.name}' has no contents", where=path_of(op))
+            self.diagnostics.add(NOT_IN_FORMAT, f"constant '{header.name}' has no contents", where=path_of(op))
         elif is_outer:
             self._weight(header, op.value, storage)
         else:
@@ -293,7 +295,7 @@ class GraphEncoder:
 
     def _sparse_initializer(self, op: onnx.SparseInitializer, into: GraphProto) -> None:
         built = into.sparse_initializer.add()
-        stored = unknown_fields.kept(op, unknown_fields.STORAGE)
+        stored = unknown_fields.stored(op, unknown_fields.STORAGE)
         built.values.name = self.name_of(op.output)
         self.tensor(op.values, built.values, text(stored.get("values")))
         self.tensor(op.indices, built.indices, text(stored.get("indices")))
@@ -312,7 +314,7 @@ class GraphEncoder:
         try:
             into.data_type = data_type(data.element)
         except ValueError as error:
-            self.found.add(NOT_IN_FORMAT, f"constant '{into.name}': {error}")
+            self.diagnostics.add(NOT_IN_FORMAT, f"constant '{into.name}': {error}")
         into.dims.extend(data.shape)
 
     # -- nodes
@@ -323,7 +325,7 @@ class GraphEncoder:
         if isinstance(op, onnx.OnnxOp | onnx.Custom | onnx.Call):
             self.node(op, into.node.add())
         else:
-            self.found.add(NOT_IN_FORMAT, f"{op.name} is not an operator of ONNX", where=path_of(op))
+            self.diagnostics.add(NOT_IN_FORMAT, f"{op.name} is not an operator of ONNX", where=path_of(op))
 
     def node(self, op: Operation, into: NodeProto) -> None:
         """Fills in the message of an operator."""
@@ -381,7 +383,7 @@ class GraphEncoder:
 
     def _attributes(self, op: Op, into: Repeated[AttributeProto]) -> None:
         """Fills in the attributes of a definition in the order of the file."""
-        references = unknown_fields.kept(op, ATTRIBUTE_REFERENCES)
+        references = unknown_fields.stored(op, ATTRIBUTE_REFERENCES)
         names = [*unknown_fields.written_attributes(op), *references]
         declared = unknown_fields.kept_names(op, unknown_fields.ATTRIBUTE_ORDER)
         if declared is not None:
@@ -390,8 +392,8 @@ class GraphEncoder:
         if not names:
             return
         fields = {f.spelling: f for f in (*op.layout.attributes, *op.layout.regions)}
-        rests = unknown_fields.kept(op, unknown_fields.ATTRIBUTE_FIELDS)
-        storage = unknown_fields.kept(op, unknown_fields.STORAGE)
+        rests = unknown_fields.stored(op, unknown_fields.ATTRIBUTE_FIELDS)
+        storage = unknown_fields.stored(op, unknown_fields.STORAGE)
         for name in names:
             f = fields.get(name)
             if name in references:
@@ -408,7 +410,7 @@ class GraphEncoder:
         if isinstance(op, onnx.Call):
             callee = op.callee
             if callee is None:
-                self.found.add(NOT_IN_FORMAT, f"there is no function '{op.function}'", where=path_of(op))
+                self.diagnostics.add(NOT_IN_FORMAT, f"there is no function '{op.function}'", where=path_of(op))
             else:
                 into.op_type, into.domain = callee.function_name, callee.domain
                 if callee.overload:
@@ -435,9 +437,9 @@ class GraphEncoder:
         """Fills in attributes without a definition, in the order of the file."""
         values: dict[str, Attribute | Region] = dict(attributes.entries)
         values |= dict(zip(graph_names, graphs, strict=True))
-        references = unknown_fields.kept(op, ATTRIBUTE_REFERENCES)
+        references = unknown_fields.stored(op, ATTRIBUTE_REFERENCES)
         values |= references
-        rests = unknown_fields.kept(op, unknown_fields.ATTRIBUTE_FIELDS)
+        rests = unknown_fields.stored(op, unknown_fields.ATTRIBUTE_FIELDS)
         declared = unknown_fields.kept_names(op, unknown_fields.ATTRIBUTE_ORDER) or []
         for name in [*(n for n in declared if n in values), *(n for n in values if n not in declared)]:
             built = into.add()
@@ -466,7 +468,7 @@ class GraphEncoder:
             case TypeAttr() | ArrayAttr():
                 self._types_attribute([value] if isinstance(value, TypeAttr) else value.values, into, value)
             case _ if not write_literal(value, into):
-                self.found.add(NOT_IN_FORMAT, f"attribute '{into.name}' has no form in ONNX")
+                self.diagnostics.add(NOT_IN_FORMAT, f"attribute '{into.name}' has no form in ONNX")
             case _:
                 pass
         _as_stored(into, storage)
@@ -484,7 +486,7 @@ class GraphEncoder:
             try:
                 write_type(t, into.type_protos.add() if is_list else into.tp)
             except ValueError as error:
-                self.found.add(NOT_IN_FORMAT, f"attribute '{into.name}': {error}")
+                self.diagnostics.add(NOT_IN_FORMAT, f"attribute '{into.name}': {error}")
 
     def _attribute(self, f: Field, value: object, into: AttributeProto, storage: str) -> None:
         into.name = f.spelling
@@ -514,7 +516,7 @@ class GraphEncoder:
             case Sequence():
                 self._list(f, value, into)  # pyright: ignore[reportUnknownArgumentType]  a tuple of anything
             case _:
-                self.found.add(NOT_IN_FORMAT, f"attribute '{f.name}' has no form in ONNX: {value!r}")
+                self.diagnostics.add(NOT_IN_FORMAT, f"attribute '{f.name}' has no form in ONNX: {value!r}")
         _as_stored(into, storage)
 
     def _list(self, f: Field, value: Sequence[object], into: AttributeProto) -> None:

@@ -112,7 +112,7 @@ class NodeDecoder(ABC):
 
     def __init__(self, dialects: Dialects, diagnostics: Diagnostics, limits: Limits, *, keeps_unknown: bool) -> None:
         self.dialects = dialects
-        self.found = diagnostics
+        self.diagnostics = diagnostics
         self.types = TypeReader(limits)
         self.place = ""
         self.faulty: set[str] = set()
@@ -150,10 +150,10 @@ class NodeDecoder(ABC):
         self._definitions = {}
 
     def report(self, code: Code, message: str, part: str, help: str | None = None) -> None:
-        """Records a finding about a part of the graph or function at hand."""
+        """Records a finding about a part of the current graph or function."""
         where = f"{self.place}.{part}" if self.place else part
         self.faulty.add(where)
-        self.found.add(code, message, where=where, help=help)
+        self.diagnostics.add(code, message, where=where, help=help)
 
     def leftover(self, message: Message, values: frozenset[int], listed: Listed | None = None) -> Rest:
         """Returns the fields of a message that have no other place; `listed` are all its fields, where known."""
@@ -174,7 +174,7 @@ class NodeDecoder(ABC):
             op.set_extra(unknown_fields.METADATA_FORMS, array(map(form_of, entries)))
 
     def has_unknown(self, message: Message) -> bool:
-        """Whether a message has fields that nobody knows, which are to be kept."""
+        """Returns whether a message has unknown fields; these are preserved."""
         return self.keeps_unknown and unknown_fields.has_unknown(message)
 
     def define(self, name: str, value: Value, scope: NameScope, part: str) -> None:
@@ -192,7 +192,7 @@ class NodeDecoder(ABC):
             present[_INPUT] = present[_INPUT][:]
         outputs: list[str] = present[_OUTPUT][:] if _OUTPUT in present else []
         trailing = _without_trailing(outputs) if outputs and not outputs[-1] else 0
-        declared = scope.stated
+        declared = scope.declared
         types = [declared.get(name, unknown) for name in outputs]
         self._at = node, n
         op = self.operation(node, present, n, types, scope)
@@ -208,19 +208,19 @@ class NodeDecoder(ABC):
             v.name = output
             if output and not scope.define(output, v):
                 self.report(DUPLICATE_NAME, f"'{output}' is defined twice", node_part(node, n))
-        is_open = isinstance(op, _OPEN)
-        self.keep_node(op, node, present, trailing, is_open=is_open)
-        if not is_open and isinstance(op, Op):
+        takes_any_attributes = isinstance(op, _OPEN)
+        self.keep_node(op, node, present, trailing, takes_any_attributes=takes_any_attributes)
+        if not takes_any_attributes and isinstance(op, Op):
             onnx.infer_results(op)
 
     def keep_node(
-        self, op: Operation, node: NodeProto, present: Mapping[int, Any], trailing: int, *, is_open: bool
+        self, op: Operation, node: NodeProto, present: Mapping[int, Any], trailing: int, *, takes_any_attributes: bool
     ) -> None:
-        """Keeps what a node says that its operation has no field for; `said` are its fields by number, and `trailing`
-        counts its empty outputs at the end. `is_open` says that it takes any attributes.
+        """Preserves what a node says and its operation has no field for. `present` are its fields by number, `trailing`
+        counts its empty outputs at the end. With `takes_any_attributes` it has no declared attributes.
         """
         if self.keeps_unknown or not _PLAIN.issuperset(present):
-            keep(op, unknown_fields.FIELDS, self.leftover(node, _OF_CUSTOM if is_open else _OF_NODE))
+            keep(op, unknown_fields.FIELDS, self.leftover(node, _OF_CUSTOM if takes_any_attributes else _OF_NODE))
             self.keep_texts(op, node.doc_string, node.metadata_props[:])
             if len(node.device_configurations):
                 op.set_extra(unknown_fields.DEVICES, array(map(form_of, node.device_configurations)))
@@ -233,7 +233,7 @@ class NodeDecoder(ABC):
         before = _without_trailing(inputs[:]) if inputs and not inputs[-1] else 0
         if before or trailing:
             op.set_extra(onnx.TRAILING_NAMES, DenseArrayAttr(i64, (before, trailing)))
-        if present.get(_DOMAIN) == _DEFAULT_DOMAIN and not is_open:
+        if present.get(_DOMAIN) == _DEFAULT_DOMAIN and not takes_any_attributes:
             unknown_fields.add(op, unknown_fields.FIELDS, "domain", StringAttr(_DEFAULT_DOMAIN))
 
     def _empty_texts(self, names: tuple[str, ...]) -> DictionaryAttr:
@@ -263,7 +263,7 @@ class NodeDecoder(ABC):
         return self.custom(node, types, scope)
 
     def definition(self, domain: str, op_type: str) -> type[Op] | None:
-        """The definition of an operator in the version at hand."""
+        """Returns the definition of an operator in the version of the model."""
         key = domain, op_type
         if key not in self._definitions:
             name = onnx.operation_name(domain, op_type)
@@ -288,8 +288,8 @@ class NodeDecoder(ABC):
         """
         layout = definition.layout
         operands, offsets = _operands(layout, present, scope)
-        given = present.get(_ATTRIBUTE)
-        if given is None:
+        entries = present.get(_ATTRIBUTE)
+        if entries is None:
             regions = _regions(layout, {}) if layout.regions else ()
             return definition.assembled(operands, offsets, layout.unset, regions, types)
         attributes = list(layout.unset)
@@ -298,15 +298,14 @@ class NodeDecoder(ABC):
         rest: Rest = []
         storage: Rest = []
         names: list[str] = []
-        for attribute in given:
+        for attribute in entries:
             name = attribute.name
             place = layout.spelled.get(name)
             if place is None or name in names:
-                op_type = present.get(_OP_TYPE, "")
                 if place is not None:
-                    raise Malformed(WRONG_ATTRIBUTE, f"{op_type}: attribute '{name}' is given twice")
+                    raise Malformed(WRONG_ATTRIBUTE, f"{definition.name}: attribute '{name}' is given twice")
                 near = did_you_mean(name, layout.spelled)
-                raise Malformed(WRONG_ATTRIBUTE, f"{op_type} has no attribute '{name}'", near)
+                raise Malformed(WRONG_ATTRIBUTE, f"{definition.name} has no attribute '{name}'", near)
             names.append(name)
             read = self.attribute(attribute, scope)
             if read.reference:
@@ -533,9 +532,9 @@ def _operands(
     return tuple(operands), tuple(offsets)
 
 
-def _regions(layout: FieldLayout, given: Mapping[int, Region]) -> tuple[Region, ...]:
+def _regions(layout: FieldLayout, regions: Mapping[int, Region]) -> tuple[Region, ...]:
     """The regions of an operation by their places; one that need not be given is there without blocks."""
-    return tuple([given.get(n) or Region() for n, f in enumerate(layout.regions) if n in given or f.optional])
+    return tuple([regions.get(n) or Region() for n, f in enumerate(layout.regions) if n in regions or f.optional])
 
 
 def _without_trailing(names: list[str]) -> int:

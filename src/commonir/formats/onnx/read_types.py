@@ -42,9 +42,9 @@ _TENSOR, _ELEMENT_AND_SHAPE, _SIZE = [1], [1, 2], [1]
 
 @lru_cache(maxsize=1024)
 def _sized(present: bytes) -> TensorType | None:
-    """A tensor type of known sizes that says nothing else, as nearly all types in files are; None for others.
+    """Returns a tensor type with fixed dims and nothing else, as nearly all types in files are; None for others.
 
-    `said` is its message. Models have the same few types.
+    Models have the same few types.
     """
     proto = create(TypeProto)
     proto.ParseFromString(present)
@@ -55,13 +55,13 @@ def _sized(present: bytes) -> TensorType | None:
     if [f.number for f, _ in inside] != _ELEMENT_AND_SHAPE:
         return None
     element, dims = ELEMENTS.get(inside[0][1]), inside[1][1].dim
-    sizes: list[int] = []
+    known: list[int] = []
     for d in dims:
         declared = d.ListFields()
         if [f.number for f, _ in declared] != _SIZE or declared[0][1] < 0:
             return None
-        sizes.append(declared[0][1])
-    return None if element is None else TensorType(element, tuple(sizes))
+        known.append(declared[0][1])
+    return None if element is None else TensorType(element, tuple(known))
 
 
 class TypeReader:

@@ -9,15 +9,15 @@ from commonir.ir.types import Type, unknown
 
 
 class NameScope:
-    """The names of one graph. `stated` are the types that the file states of its values.
+    """The names of one graph. `declared` are the types that the file declares for its values.
 
     A name that is used before its definition gets a placeholder value, so that the verifier can report it.
     """
 
-    __slots__ = ("_forward", "_outer", "stated", "values")
+    __slots__ = ("_forward", "_outer", "declared", "values")
 
     def __init__(self, declared: Mapping[str, Type], outer: NameScope | None = None) -> None:
-        self.stated = declared
+        self.declared = declared
         self.values: dict[str, Value] = {}
         self._outer = outer
         self._forward: dict[str, Value] = {}
@@ -32,7 +32,7 @@ class NameScope:
             scope = scope._outer
         result = self._forward.get(name)
         if result is None:
-            result = self._forward[name] = Value(self.stated.get(name, unknown), None, 0, name)
+            result = self._forward[name] = Value(self.declared.get(name, unknown), None, 0, name)
         return result
 
     def leave(self) -> None:

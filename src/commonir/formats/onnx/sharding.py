@@ -67,16 +67,20 @@ def check_sharding(module: Module, positions: Positions) -> Iterator[Diagnostic]
     known: dict[str, int] = {}
     for n, form in enumerate(_items(module.extra.get(unknown_fields.CONFIGURATION))):
         try:
-            given = _configuration(form)
+            configuration = _configuration(form)
         except DiagnosticError as error:
             yield from error.diagnostics
             continue
-        if not given.name or given.name in known:
-            yield _wrong("S2", f"a configuration needs a name of its own, found '{given.name}'", f"configuration[{n}]")
-        if given.num_devices < 1 or len(given.device) not in (0, given.num_devices):
-            text = f"'{given.name}' has {given.num_devices} devices, and names {len(given.device)}"
+        if not configuration.name or configuration.name in known:
+            yield _wrong(
+                "S2", f"a configuration needs a name of its own, found '{configuration.name}'", f"configuration[{n}]"
+            )
+        if configuration.num_devices < 1 or len(configuration.device) not in (0, configuration.num_devices):
+            text = (
+                f"'{configuration.name}' has {configuration.num_devices} devices, and names {len(configuration.device)}"
+            )
             yield _wrong("S2", text, f"configuration[{n}]")
-        known[given.name] = given.num_devices
+        known[configuration.name] = configuration.num_devices
     for op in module.walk_list():
         if unknown_fields.DEVICES in op.extra:
             yield from _check_node(op, _items(op.extra[unknown_fields.DEVICES]), known, path_of(op, positions))
@@ -105,18 +109,18 @@ def _check_node(
     for n, form in enumerate(forms):
         where = f"{place}.device_configurations[{n}]"
         try:
-            given = merge(form, create(NodeDeviceConfigurationProto))
+            configuration = merge(form, create(NodeDeviceConfigurationProto))
         except DiagnosticError as error:
             yield from (d.located(where=where) for d in error.diagnostics)
             continue
-        name = given.configuration_id
+        name = configuration.configuration_id
         if name in seen:
             yield _wrong("S1", f"the configuration '{name}' is named twice", where)
         elif name not in known:
             yield _wrong("S1", f"the configuration '{name}' is none of the model's", where, did_you_mean(name, known))
         seen.add(name)
         named: set[str] = set()
-        for k, spec in enumerate(given.sharding_spec):
+        for k, spec in enumerate(configuration.sharding_spec):
             at = f"{where}.sharding_spec[{k}]"
             if spec.tensor_name in named:
                 yield _wrong("S4", f"'{spec.tensor_name}' has a specification already", at)
@@ -174,13 +178,13 @@ def _check_devices(spec: ShardingSpecProto, devices: int | None, where: str) -> 
                 yield _wrong("S3", f"there is no device {n}: the configuration has {devices}", where)
 
 
-def _check_size(name: str, dim: ShardedDimProto, size: object, where: str) -> Iterator[Diagnostic]:
+def _check_size(name: str, dim: ShardedDimProto, length: object, where: str) -> Iterator[Diagnostic]:
     """Compares the size of an axis with what it is said to be cut of, where all are numbers: an axis that a reshape
     made of several has the product of their sizes.
     """
     parts = list(dim.simple_sharding)
-    if not isinstance(size, int) or not parts or any(part.WhichOneof("dim") != "dim_value" for part in parts):
+    if not isinstance(length, int) or not parts or any(part.WhichOneof("dim") != "dim_value" for part in parts):
         return
     total = math.prod(part.dim_value for part in parts)
-    if total != size:
-        yield _wrong("S7", f"axis {dim.axis} of '{name}' has size {size}, its parts {total}", where)
+    if total != length:
+        yield _wrong("S7", f"axis {dim.axis} of '{name}' has size {length}, its parts {total}", where)

@@ -176,10 +176,10 @@ def write_typed(data: Data, into: TensorProto) -> None:
         return
     name, code = _field(data.element)
     content = data.buffer()
-    size = struct.calcsize(code)
-    for start in range(0, len(content), _WRITTEN_ELEMENTS * size):
-        part = content[start : start + _WRITTEN_ELEMENTS * size]
-        getattr(into, name).extend(struct.unpack(f"<{len(part) // size}{code}", part))
+    size_bytes = struct.calcsize(code)
+    for start in range(0, len(content), _WRITTEN_ELEMENTS * size_bytes):
+        part = content[start : start + _WRITTEN_ELEMENTS * size_bytes]
+        getattr(into, name).extend(struct.unpack(f"<{len(part) // size_bytes}{code}", part))
 
 
 def typed_values(proto: TensorProto, element: ElementType) -> tuple[int | float, ...]:

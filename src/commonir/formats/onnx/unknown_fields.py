@@ -104,7 +104,7 @@ def leftover(
     message: Message, values: Collection[int], listed: Listed | None = None, *, keeps_unknown: bool
 ) -> list[tuple[str, Attribute]]:
     """The fields of a message that have no place, `held` being the numbers of those that have one, and `listed` all
-    that are present, where they are at hand.
+    that are present, where they are present.
 
     A text or number that is present but empty has none either.
     """
@@ -129,14 +129,14 @@ def has_unknown(message: Message) -> bool:
 
 def keep(op: Operation, name: str, entries: Iterable[tuple[str, Attribute]]) -> None:
     """Keeps a dictionary as an attribute, when there is anything in it."""
-    kept = tuple(entries)
-    if kept:
-        op.set_extra(name, DictionaryAttr(kept))
+    preserved = tuple(entries)
+    if preserved:
+        op.set_extra(name, DictionaryAttr(preserved))
 
 
 def add(op: Operation, name: str, key: str, value: Attribute) -> None:
     """Adds an entry to a dictionary that is kept."""
-    keep(op, name, [*kept(op, name).items(), (key, value)])
+    keep(op, name, [*stored(op, name).items(), (key, value)])
 
 
 def written_attributes(op: Op) -> list[str]:
@@ -149,7 +149,7 @@ def written_attributes(op: Op) -> list[str]:
     return names
 
 
-def kept(op: Operation, name: str) -> dict[str, Attribute]:
+def stored(op: Operation, name: str) -> dict[str, Attribute]:
     """The entries of a dictionary that was kept."""
     result = op.extra.get(name)
     return dict(result.entries) if isinstance(result, DictionaryAttr) else {}

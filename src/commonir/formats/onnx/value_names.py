@@ -45,7 +45,7 @@ def value_names(graph: onnx.Graph | onnx.LocalFunction) -> Mapping[Value, str]:
 
 
 class _Names:
-    """Names given to values. `visible` are those that can be seen at the place at hand, `changes` what became so with
+    """Names given to values. `visible` are those that are visible at the current place, `changes` what became so with
     what its name stood for before.
     """
 

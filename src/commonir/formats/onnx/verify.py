@@ -214,9 +214,9 @@ def _check_sizes(op: onnx.OnnxOp) -> Iterator[Diagnostic]:
     for v, type in zip(op.results, derived.types, strict=False):
         if not isinstance(v.type, TensorType) or not isinstance(type, TensorType) or v.type.rank != type.rank:
             continue
-        for axis, (declared, found) in enumerate(zip(v.type.shape or (), type.shape or (), strict=False)):
-            if isinstance(declared, int) and isinstance(found, DimExpr):
-                reported = f"axis {axis} of '{v.name}' is stated as {declared}, and the operator gives {found}"
+        for axis, (declared, actual) in enumerate(zip(v.type.shape or (), type.shape or (), strict=False)):
+            if isinstance(declared, int) and isinstance(actual, DimExpr):
+                reported = f"axis {axis} of '{v.name}' is stated as {declared}, and the operator gives {actual}"
                 yield Diagnostic(QUESTIONABLE_MODEL, f"G10: {op.name}: {reported}")
 
 

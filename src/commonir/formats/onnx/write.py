@@ -60,10 +60,10 @@ def write(
     offset = 0
     for n in external:
         header, data, _ = encoded.weights[n]
-        size = 0 if data is None else data.size_bytes
-        offset = _aligned(offset, size)
-        refer_to_file(header, location, offset, size)
-        offset += size
+        size_bytes = 0 if data is None else data.size_bytes
+        offset = _aligned(offset, size_bytes)
+        refer_to_file(header, location, offset, size_bytes)
+        offset += size_bytes
     layout = _ExternalLayout(encoded, frozenset(external))
     beside = Path(os.path.realpath(path)).with_name(location)
     with atomic_files(beside, path) as (data_stream, stream):
@@ -140,10 +140,10 @@ class _ExternalLayout:
                     write_typed(inside, header)
                     inside = None
             content = header.SerializeToString()
-            size = 0 if inside is None else inside.size_bytes
+            size_bytes = 0 if inside is None else inside.size_bytes
             if inside is not None:
-                content += _start_of(TensorProto, field, size)
-            self._pieces.append((_start_of(GraphProto, "initializer", len(content) + size) + content, inside))
+                content += _start_of(TensorProto, field, size_bytes)
+            self._pieces.append((_start_of(GraphProto, "initializer", len(content) + size_bytes) + content, inside))
         weights = sum(len(head) + (0 if data is None else data.size_bytes) for head, data in self._pieces)
         graph = encoded.graph.SerializeToString()
         model = encoded.model.SerializeToString()

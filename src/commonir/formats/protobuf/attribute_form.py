@@ -132,6 +132,6 @@ def _scalar(name: str, attribute: Attribute, where: str) -> bool | float | str |
             raise _wrong(where, f"a value for the field '{name}'", attribute)
 
 
-def _wrong(where: str, expected: str, found: Attribute) -> DiagnosticError:
-    message = f"'{where}': expected {expected}, found {type(found).__name__}"
+def _wrong(where: str, expected: str, attribute: Attribute) -> DiagnosticError:
+    message = f"'{where}': expected {expected}, found {type(attribute).__name__}"
     return DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, message))

@@ -169,15 +169,15 @@ def explain(kind: type[Message], buffer: memoryview, limits: Limits) -> Diagnost
         counts: dict[int, int] = {}
         children: list[tuple[Descriptor, int, int, str, int]] = []
         try:
-            for found in fields(buffer, start, end):
-                field = message.fields_by_number.get(found.number)
-                if field is None or found.wire_type != BYTES:
+            for part in fields(buffer, start, end):
+                field = message.fields_by_number.get(part.number)
+                if field is None or part.wire_type != BYTES:
                     continue
                 place = _place(path, field, counts)
                 if field.message_type is not None:
-                    children.append((field.message_type, found.content, found.end, place, depth + 1))
+                    children.append((field.message_type, part.content, part.end, place, depth + 1))
                 elif field.type == field.TYPE_STRING:
-                    _check_text(buffer, found, place)
+                    _check_text(buffer, part, place)
         except WireError as error:
             return Diagnostic(error.code, error.reason, where=path, notes=(f"at byte {error.offset}",))
         except DiagnosticError as error:

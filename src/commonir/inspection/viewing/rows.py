@@ -20,7 +20,7 @@ MAX_LANES = 32
 _MOST_ALONE = (1 << 30, 16, 8, 4, 2, 1)
 """How many steps in a row may be boxes of their own, in the order in which this is tried."""
 
-_ALIKE = frozenset({StepKind.COMPUTES, StepKind.WAITS_FOR_SENDS})
+_MERGED = frozenset({StepKind.COMPUTES, StepKind.WAITS_FOR_SENDS})
 """Kinds of steps that may share a box: other ranks do not take part in them."""
 
 
@@ -82,7 +82,7 @@ def rows_of(timeline: Timeline) -> Rows:
     reached = dict.fromkeys(lanes, 0)
     for box in boxes:
         reached[box.rank] = max(reached[box.rank], box.last + 1)
-    runs = [box.size for box in boxes if lanes[box.rank][box.first].kind in _ALIKE]
+    runs = [box.size for box in boxes if lanes[box.rank][box.first].kind in _MERGED]
     return Rows(
         boxes=tuple(shown),
         at={Point(box.rank, step): box for box in boxes for step in range(box.first, box.last + 1)},
@@ -117,7 +117,7 @@ def _runs(lane: Lane, alone: int) -> Iterator[tuple[int, int]]:
     steps = lane.steps
     for n in range(len(steps) + 1):
         kind = steps[n].kind if n < len(steps) else None
-        if kind in _ALIKE:
+        if kind in _MERGED:
             continue
         yield from _divided(start, n - 1, alone)
         if n == len(steps):

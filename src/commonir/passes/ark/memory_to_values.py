@@ -44,7 +44,7 @@ def memory_to_values(module: Module) -> Module:
             diagnostics.extend(_misplaced(op))
     diagnostics.raise_errors()
     communication = communicate(module)
-    diagnostics.extend([wrong.finding.located(where=path_of(wrong.op)) for wrong in communication.found])
+    diagnostics.extend([wrong.finding.located(where=path_of(wrong.op)) for wrong in communication.faults])
     meanings = _Meanings()
     result = Module(neutral_attributes(module), module.entry)
     with no_collection():

@@ -78,7 +78,7 @@ class Events(NamedTuple):
     """The messages of a rank in order, and the operations without a valid partner or tag."""
 
     events: tuple[Event, ...]
-    found: tuple[Wrong, ...]
+    faults: tuple[Wrong, ...]
 
 
 class Landing(NamedTuple):
@@ -110,7 +110,7 @@ class Communication(NamedTuple):
     blocked: Mapping[int, Take | Meet]
     cycle: tuple[int, ...]
     unreceived: tuple[Put, ...]
-    found: tuple[Wrong, ...]
+    faults: tuple[Wrong, ...]
 
     def taken_by(self) -> dict[Operation, list[Message]]:
         """Returns the messages that operations receive, by operation."""
@@ -124,14 +124,14 @@ def events_of(rank: ark.Rank) -> Events:
     """Returns the messages of a rank in program order."""
     reading = _Reading(rank)
     events = tuple([event for op in rank.body.operations if isinstance(op, ark.ArkOp) for event in reading.of(op)])
-    return Events(events, tuple(reading.found))
+    return Events(events, tuple(reading.faults))
 
 
 class _Reading:
     """Reads the messages of operations from the buffers of their tensors."""
 
     def __init__(self, rank: ark.Rank) -> None:
-        self.found: list[Wrong] = []
+        self.faults: list[Wrong] = []
         self._rank = rank
         self._rank_number = rank.rank
 
@@ -156,8 +156,8 @@ class _Reading:
                 pass
 
     def _reduce(self, op: ark.RecvReduceSend | ark.RecvReduceSendPacket) -> Iterator[Event]:
-        # An operation of more peers breaks its own rules; a file may state any number of ranks.
-        ranks = range(min(self._rank.world_size, ark.MAX_PEERS + 1))
+        # An operation with more than seven other ranks breaks its own constraints, but a file may state any number.
+        ranks = range(min(self._rank.world_size, ark.MAX_OTHER_RANKS + 1))
         others = [n for n in ranks if n != self._rank_number]
         for other in others:
             yield from self._take(op, other, _tags_for(op.scratch, other, is_sent=False), None)
@@ -210,7 +210,7 @@ class _Reading:
         return None
 
     def _add(self, op: ark.ArkOp, code: Code, message: str) -> None:
-        self.found.append(Wrong(op, Diagnostic(code, message)))
+        self.faults.append(Wrong(op, Diagnostic(code, message)))
 
 
 def _rank_of(proxy: Value) -> int:
@@ -246,7 +246,7 @@ class _Run:
         read = {number: events_of(rank) for number, rank in ranks.items()}
         self._ranks = ranks
         self._events = {number: each.events for number, each in read.items()}
-        self._found = tuple([wrong for each in read.values() for wrong in each.found])
+        self._found = tuple([wrong for each in read.values() for wrong in each.faults])
         self._at = dict.fromkeys(ranks, 0)
         self._sent: defaultdict[Key, deque[Put]] = defaultdict(deque)
         self._waiting: dict[Key, int] = {}

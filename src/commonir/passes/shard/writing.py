@@ -70,8 +70,8 @@ def _whole_unit(plan: Plan, op: Operation, nodes: Sequence[Node]) -> Unit | None
     operands, results = tuple([values[v] for v in op.operands]), tuple([values[v] for v in op.results])
     if not any(node.is_inner for node in nodes):
         (node,) = nodes
-        handed_on = node in plan.forwards_summands
-        return Unit(op, operands, results, _unit_of(plan, node).splits, takes_summands=handed_on)
+        passed_on = node in plan.forwards_summands
+        return Unit(op, operands, results, _unit_of(plan, node).splits, takes_summands=passed_on)
     splits_of: dict[Value, set[Split | None]] = {}
     for node in nodes:
         for n, v in enumerate(node.op.operands):

@@ -69,10 +69,10 @@ def program(operation: type[NamedOp], random: Random) -> tuple[str, list[str]]:
 def pointwise_program(operation: type[PointwiseOp], random: Random) -> tuple[str, list[str]]:
     """As `program`, of an operation on tensors of one shape."""
     name = operation.name.removeprefix("linalg.")
-    given = INPUTS.get(name) or (("f32", "f32") if name in BINARY else ("f32",))
-    out = given[-1] if name == "div_unsigned" else "f32"
+    inputs = INPUTS.get(name) or (("f32", "f32") if name in BINARY else ("f32",))
+    out = inputs[-1] if name == "div_unsigned" else "f32"
     shape = [random.randint(1, 3) for _ in range(random.randint(0, 3))]
-    types = ["f32" if k == "scalar" else tensor(shape, k) for k in (*given, out)]
+    types = ["f32" if k == "scalar" else tensor(shape, k) for k in (*inputs, out)]
     return applied(operation.name, "", types), types
 
 
@@ -80,10 +80,10 @@ def applied(name: str, attributes: str, types: Sequence[str]) -> str:
     """A function that applies an operation to its arguments, of which the last is what is there before."""
     arguments = ", ".join([f"%{n}: {t}" for n, t in enumerate(types)])
     *inputs, out = [f"%{n}" for n in range(len(types))]
-    given = f" ins({', '.join(inputs)} : {', '.join(types[:-1])})" if inputs else ""
+    operands = f" ins({', '.join(inputs)} : {', '.join(types[:-1])})" if inputs else ""
     return (
         f"func.func @main({arguments}) -> {types[-1]} {{\n"
-        f"  %r = {name}{attributes}{given} outs({out} : {types[-1]}) -> {types[-1]}\n"
+        f"  %r = {name}{attributes}{operands} outs({out} : {types[-1]}) -> {types[-1]}\n"
         f"  return %r : {types[-1]}\n}}\n"
     )
 

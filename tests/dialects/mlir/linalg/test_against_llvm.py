@@ -26,19 +26,19 @@ SAMPLES = 2
 
 def named_cases() -> list[Case]:
     """Two draws of each operation whose maps follow from its name, and of each on tensors of one shape."""
-    made: list[Case] = []
+    result: list[Case] = []
     for sample in range(SAMPLES):
         for operation in named_operations():
             random = Random(f"{operation.name}{sample}")
             text, types = program(operation, random)
-            made.append(_case(operation.name, sample, text, arrays_of(types, random)))
+            result.append(_case(operation.name, sample, text, arrays_of(types, random)))
         for operation in pointwise_operations():
             random = Random(f"{operation.name}{sample}")
             text, types = pointwise_program(operation, random)
             # Logarithms, roots and quotients are of positive numbers here.
             arrays = [np.abs(a) + 1 if a.dtype.kind in "fi" else a for a in arrays_of(types, random)]
-            made.append(_case(operation.name, sample, text, arrays))
-    return made
+            result.append(_case(operation.name, sample, text, arrays))
+    return result
 
 
 def _case(operation: str, sample: int, text: str, arrays: list[Array]) -> Case:

@@ -74,17 +74,17 @@ def looped(operation: type[NamedOp], steps: Mapping[str, Sequence[int]], arrays:
                 ]
             )
 
-        given = [x[at(n)] for n, x in enumerate(inputs)]
+        arguments = [x[at(n)] for n, x in enumerate(inputs)]
         place = at(len(inputs))
-        out[place] = combine(out[place], *given)
+        out[place] = combine(out[place], *arguments)
     return out
 
 
 def _steps(text: str, count: int) -> dict[str, list[int]]:
     out = {"s": [1] * count, "d": [1] * count}
     for letter, name in (("s", "strides"), ("d", "dilations")):
-        _, found, rest = text.partition(f"{name} = dense<[")
-        if found:
+        _, result, rest = text.partition(f"{name} = dense<[")
+        if result:
             out[letter] = [int(n) for n in rest.partition("]")[0].split(",")]
     return out
 
@@ -97,9 +97,9 @@ def test_operation_computes_what_its_loops_do(operation: type[NamedOp]) -> None:
     text, types = program(operation, random)
     windows = operation.formula.windows if operation.formula is not None and issubclass(operation, WindowOp) else 0
     arrays = arrays_of(types, random)
-    (found,) = run(text, *arrays)
+    (result,) = run(text, *arrays)
     expected = looped(operation, _steps(text, windows), arrays)
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
 
 
 FUNCTIONS: dict[str, Callable[..., Array]] = {
@@ -134,7 +134,7 @@ def test_operation_on_one_shape_computes_its_function(operation: type[PointwiseO
     name = operation.name.removeprefix("linalg.")
     text, types = pointwise_program(operation, random)
     arrays = [np.abs(a) + 1 if a.dtype.kind in "fi" else a for a in arrays_of(types, random)]
-    (found,) = run(text, *arrays)
+    (result,) = run(text, *arrays)
     if name == "fill":
         expected = np.full_like(arrays[-1], arrays[0])
     elif name == "erf":
@@ -143,4 +143,4 @@ def test_operation_on_one_shape_computes_its_function(operation: type[PointwiseO
         expected = np.vectorize(erf)(arrays[0])
     else:
         expected = FUNCTIONS[name](*arrays[:-1])
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)

@@ -16,18 +16,18 @@ from tests.dialects.mlir.linalg.named_programs import (
     pointwise_program,
     program,
 )
-from tests.dialects.upstream_text import assert_printed_alike, assert_refused_by_both
+from tests.dialects.upstream_text import assert_printed_equally, assert_refused_by_both
 
 
 @pytest.mark.slow
 def test_operations_with_indices_are_printed_as_upstream() -> None:
     random = Random(5)
-    assert_printed_alike(joined([program(d, random)[0] for d in named_operations()]))
+    assert_printed_equally(joined([program(d, random)[0] for d in named_operations()]))
 
 
 def test_operations_on_one_shape_are_printed_as_upstream() -> None:
     random = Random(6)
-    assert_printed_alike(joined([pointwise_program(d, random)[0] for d in pointwise_operations() for _ in range(2)]))
+    assert_printed_equally(joined([pointwise_program(d, random)[0] for d in pointwise_operations() for _ in range(2)]))
 
 
 def test_a_body_that_does_not_follow_from_the_name_is_not_lost() -> None:
@@ -45,7 +45,7 @@ def test_a_body_that_does_not_follow_from_the_name_is_not_lost() -> None:
 
 
 def test_steps_that_are_a_vector_stay_one_as_torch_mlir_writes_them() -> None:
-    assert_printed_alike("""
+    assert_printed_equally("""
     func.func @f(%x: tensor<1x3x8x8xf32>, %w: tensor<2x3x3x3xf32>, %o: tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32> {
       %0 = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<[2, 2]> : tensor<2xi64>}
         ins(%x, %w : tensor<1x3x8x8xf32>, tensor<2x3x3x3xf32>) outs(%o : tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>

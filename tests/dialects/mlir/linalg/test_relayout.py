@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.dialects.mlir.linalg.relayout_programs import TILES, Tiles, softmax_cases, tile_cases, winograd_cases
-from tests.dialects.programs import Array, Case, assert_alike, assert_as_compiled, run
+from tests.dialects.programs import Array, Case, assert_agree, assert_as_compiled, run
 
 
 @pytest.mark.parametrize("case", list(softmax_cases()), ids=lambda c: c.name)
@@ -15,7 +15,7 @@ def test_softmax_is_its_formula(case: Case) -> None:
     x = case.arrays[0].astype("f8")
     powers = np.exp(x - x.max(axis=axis, keepdims=True))
     expected = (powers / powers.sum(axis=axis, keepdims=True)).astype("f4")
-    assert_alike(case, run(case.text, *case.arrays), [expected])
+    assert_agree(case, run(case.text, *case.arrays), [expected])
 
 
 def packed(x: Array, t: Tiles, padding: float) -> Array:
@@ -36,8 +36,8 @@ def test_tiles_hold_the_elements_of_a_tensor(tiles: Tiles) -> None:
     cases = {c.name: c for c in tile_cases()}
     pack, unpack = cases[f"pack_{tiles.name}"], cases[f"unpack_{tiles.name}"]
     x, _, padding = pack.arrays
-    assert_alike(pack, run(pack.text, *pack.arrays), [packed(x, tiles, float(padding))])
-    assert_alike(unpack, run(unpack.text, packed(x, tiles, 7.0), unpack.arrays[1]), [x])
+    assert_agree(pack, run(pack.text, *pack.arrays), [packed(x, tiles, float(padding))])
+    assert_agree(unpack, run(unpack.text, packed(x, tiles, 7.0), unpack.arrays[1]), [x])
 
 
 @pytest.mark.slow
@@ -56,8 +56,8 @@ def test_products_of_what_is_transformed_are_convolutions(fmr: str, axes: str) -
     (tiles,) = run(image.text, *image.arrays)
     # The programs give results as many channels as images have.
     products = np.einsum("abijnc,abcf->abijnf", tiles, np.concatenate([weights, weights[..., :1]], axis=-1))
-    (found,) = run(result.text, products, np.zeros_like(result.arrays[1]))
+    (actual,) = run(result.text, products, np.zeros_like(result.arrays[1]))
     height, width = f.shape[1:3]
     windows: Array = np.lib.stride_tricks.sliding_window_view(x, (1, height, width, 1))[:, :, :, :, 0, :, :, 0]
     expected = np.einsum("nijchw,fhwc->nijf", windows, np.concatenate([f, f[:1]]))
-    assert np.allclose(found, expected, rtol=1e-3, atol=1e-3)
+    assert np.allclose(actual, expected, rtol=1e-3, atol=1e-3)

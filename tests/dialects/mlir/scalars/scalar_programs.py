@@ -31,8 +31,8 @@ def numbers(element: str, random: Random, *, extreme: bool = True) -> Array:
         drawn = [random.choice([*ends, random.randint(low, high), random.randint(-9, 9)]) for _ in range(COUNT)]
         return np.array(drawn).astype(DTYPES[element])
     special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -2.5] if extreme else [1.0, 0.5]
-    made = [random.choice([*special, *[random.uniform(-9, 9) for _ in special]]) for _ in range(COUNT)]
-    return np.array(made).astype(DTYPES[element])
+    result = [random.choice([*special, *[random.uniform(-9, 9) for _ in special]]) for _ in range(COUNT)]
+    return np.array(result).astype(DTYPES[element])
 
 
 def _case(

@@ -54,14 +54,14 @@ def _mapped(operation: str, result: str, *arrays: Array) -> Array:
     names = [f"%x{n}" for n in range(len(arrays))]
     inputs = ", ".join(f"{name}: {kind}" for name in names)
     inner = ", ".join(f"%a{n}: {NUMBER}" for n in range(len(arrays)))
-    given = ", ".join(f"%a{n}" for n in range(len(arrays)))
+    arguments = ", ".join(f"%a{n}" for n in range(len(arrays)))
     ins = f"ins({', '.join(names)} : {', '.join([kind] * len(arrays))})"
-    (found,) = run(
+    (actual,) = run(
         f"""
 func.func @main({inputs}) -> {out} {{
   %e = tensor.empty() : {out}
   %r = linalg.map {ins} outs(%e : {out}) ({inner}, %o: {result}) {{
-    %s = complex.{operation} {given} : {NUMBER}
+    %s = complex.{operation} {arguments} : {NUMBER}
     linalg.yield %s : {result}
   }}
   return %r : {out}
@@ -69,7 +69,7 @@ func.func @main({inputs}) -> {out} {{
 """,
         *arrays,
     )
-    return found
+    return actual
 
 
 @pytest.mark.parametrize("operation", UNARY)

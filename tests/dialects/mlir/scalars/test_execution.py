@@ -38,8 +38,8 @@ def _pairwise(operation: str, left: list[float], right: list[float], element: st
   return %r : {kind}
 }}"""
     dtype = {"i32": "i4", "f32": "f4"}[element]
-    (found,) = run(text, np.array(left, dtype), np.array(right, dtype))
-    return found.tolist()
+    (result,) = run(text, np.array(left, dtype), np.array(right, dtype))
+    return result.tolist()
 
 
 @pytest.mark.parametrize("name", ["divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi"])
@@ -60,14 +60,14 @@ def test_shifts_as_wide_as_the_type_leave_nothing_but_the_sign(name: str, expect
 
 
 def test_fast_math_changes_nothing() -> None:
-    found = _pairwise("arith.addf", [np.inf, np.nan, -0.0], [-np.inf, 1, -0.0], "f32")
+    result = _pairwise("arith.addf", [np.inf, np.nan, -0.0], [-np.inf, 1, -0.0], "f32")
     kind = "tensor<3xf32>"
     text = f"""func.func @main(%a: {kind}, %b: {kind}) -> {kind} {{
   %r = arith.addf %a, %b fastmath<fast> : {kind}
   return %r : {kind}
 }}"""
     (fast,) = run(text, np.array([np.inf, np.nan, -0.0], "f4"), np.array([-np.inf, 1, -0.0], "f4"))
-    assert np.array_equal(fast, np.array(found, "f4"), equal_nan=True)
+    assert np.array_equal(fast, np.array(result, "f4"), equal_nan=True)
     assert np.signbit(fast[2])
 
 
@@ -84,8 +84,8 @@ def test_floats_are_distinguished() -> None:
 def test_positions_are_divided_upward_with_their_signs() -> None:
     a, b = np.zeros(COUNT, "i8"), np.ones(COUNT, "i8")
     a[:6], b[:6] = [7, -7, 7, -7, 6, 0], [2, 2, -2, -2, 3, 5]
-    (found,) = run(looped("main", "index.ceildivs %a, %b", "index"), a, b)
-    assert found[:6].tolist() == [4, -3, -3, 4, 2, 0]
+    (result,) = run(looped("main", "index.ceildivs %a, %b", "index"), a, b)
+    assert result[:6].tolist() == [4, -3, -3, 4, 2, 0]
 
 
 def test_operations_that_llvm_does_not_lower() -> None:

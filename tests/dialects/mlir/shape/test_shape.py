@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from tests.dialects.programs import run
-from tests.dialects.upstream_text import assert_printed_alike, assert_refused_by_both
+from tests.dialects.upstream_text import assert_printed_equally, assert_refused_by_both
 
 _ALL = """
 func.func @f(%s: !shape.shape, %z: !shape.size, %i: index, %e: tensor<?xindex>, %t: tensor<2x?xf32>,
@@ -82,7 +82,7 @@ shape.function_library @lib2 attributes {foo = 1} {
 
 
 def test_every_operation_is_printed_as_mlir_opt_prints_it() -> None:
-    assert_printed_alike(_ALL)
+    assert_printed_equally(_ALL)
 
 
 _HEAD = "func.func @f(%s: !shape.shape, %z: !shape.size, %i: index, %e: tensor<3xindex>, %w: !shape.witness) {\n"
@@ -129,10 +129,10 @@ def test_shapes_are_computed() -> None:
       %t = shape.is_broadcastable %a, %b : tensor<2xindex>, tensor<3xindex>
       return %c, %n, %r, %e, %d, %t : tensor<?xindex>, index, index, index, tensor<?xindex>, i1
     }"""
-    found = run(source, x, y)
+    result = run(source, x, y)
     expected = [[4, 2, 3], 24, 3, 2, [2, 3, 4, 1, 3], True]
-    for value, wanted in zip(found, expected, strict=True):
-        assert_array_equal(value, wanted)
+    for value, expected_value in zip(result, expected, strict=True):
+        assert_array_equal(value, expected_value)
 
 
 def test_a_reduction_goes_over_sizes_from_the_first() -> None:
@@ -146,8 +146,8 @@ def test_a_reduction_goes_over_sizes_from_the_first() -> None:
       }
       return %r : index
     }"""
-    (found,) = run(source, np.array([2, 3, 4]), np.array(5))
-    assert found == ((5 * 2 + 0) * 3 + 1) * 4 + 2
+    (result,) = run(source, np.array([2, 3, 4]), np.array(5))
+    assert result == ((5 * 2 + 0) * 3 + 1) * 4 + 2
 
 
 def test_what_is_assumed_gives_what_its_region_yields() -> None:

@@ -74,12 +74,12 @@ _SUM = """({
 
 
 def _collectives(groups: str, more: str = "") -> Sequence[str]:
-    held = f"replica_groups = {groups}{more}"
+    attributes = f"replica_groups = {groups}{more}"
     types = "(tensor<2x2xf32>) -> tensor<2x2xf32>"
     return [
-        f'"stablehlo.all_reduce"(%a) {_SUM} {{{held}}} : {types}',
-        f'"stablehlo.reduce_scatter"(%a) {_SUM} {{scatter_dimension = 0 : i64, {held}}} : {types}',
-        f'"stablehlo.all_gather"(%a) {{all_gather_dim = 0 : i64, {held}}} : {types}',
+        f'"stablehlo.all_reduce"(%a) {_SUM} {{{attributes}}} : {types}',
+        f'"stablehlo.reduce_scatter"(%a) {_SUM} {{scatter_dimension = 0 : i64, {attributes}}} : {types}',
+        f'"stablehlo.all_gather"(%a) {{all_gather_dim = 0 : i64, {attributes}}} : {types}',
     ]
 
 
@@ -122,10 +122,10 @@ _COMPLEX: dict[str, Callable[..., Array]] = {
 def test_complex_functions_are_those_of_numpy(name: str) -> None:
     rng = np.random.default_rng(3)
     a, b = (np.asarray(rng.normal(size=64) + 1j * rng.normal(size=64), np.complex128) for _ in range(2))
-    given = (a, b) if name in ("power", "divide", "multiply") else (a,)
+    inputs = (a, b) if name in ("power", "divide", "multiply") else (a,)
     kind = "tensor<64xcomplex<f64>>"
-    arguments = ", ".join([f"%{n}: {kind}" for n, _ in zip("ab", given, strict=False)])
-    uses = ", ".join([f"%{n}" for n, _ in zip("ab", given, strict=False)])
+    arguments = ", ".join([f"%{n}: {kind}" for n, _ in zip("ab", inputs, strict=False)])
+    uses = ", ".join([f"%{n}" for n, _ in zip("ab", inputs, strict=False)])
     body = f"  %r = stablehlo.{name} {uses} : {kind}\n  return %r : {kind}\n"
     text = f"func.func @main({arguments}) -> {kind} {{\n{body}}}\n"
-    np.testing.assert_allclose(_run(text, *given)[0], _COMPLEX[name](*given), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(_run(text, *inputs)[0], _COMPLEX[name](*inputs), rtol=1e-12, atol=1e-12)

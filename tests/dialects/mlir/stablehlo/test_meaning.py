@@ -203,9 +203,9 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_gives_what_numpy_gives(name: str) -> None:
     program = PROGRAMS[name]
-    wanted = program.wanted(*program.inputs)
-    found = run(program.text, *program.inputs)
-    for f, w in zip(found, wanted if isinstance(wanted, list) else [wanted], strict=True):
+    expected = program.wanted(*program.inputs)
+    result = run(program.text, *program.inputs)
+    for f, w in zip(result, expected if isinstance(expected, list) else [expected], strict=True):
         assert f.shape == np.shape(w)
         np.testing.assert_allclose(f, w, rtol=2e-4, atol=2e-5)
 

@@ -26,10 +26,10 @@ def test_every_program_says_what_is_reported() -> None:
 def test_wrong_program_is_reported(name: str) -> None:
     head, source = _PROGRAMS[name]
     try:
-        found = verify(parse_module(source, Dialects()), Dialects())
+        diagnostics = verify(parse_module(source, Dialects()), Dialects())
     except DiagnosticError as error:
-        found = error.diagnostics
-    assert any(head[3] in d.message for d in found), [d.message for d in found]
+        diagnostics = error.diagnostics
+    assert any(head[3] in d.message for d in diagnostics), [d.message for d in diagnostics]
 
 
 @pytest.mark.parametrize("name", [name for name, (head, _) in _PROGRAMS.items() if not head[2]])

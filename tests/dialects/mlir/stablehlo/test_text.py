@@ -34,7 +34,7 @@ def _assert_same(ours: str, theirs: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_program_is_printed_alike_in_both_forms(name: str) -> None:
+def test_program_is_printed_equally_in_both_forms(name: str) -> None:
     module = parse_module(ALL[name], Dialects())
     assert [str(d) for d in verify(module, Dialects())] == []
     _assert_same(print_module(module, elide=None, naming=Naming.MLIR), upstream(ALL[name]))
@@ -73,7 +73,7 @@ WRONG = {
     "integers_for_floats": f"%0 = stablehlo.exponential %i : {_I}",
     "floats_for_integers": f"%0 = stablehlo.popcnt %a : {_A}",
     "result_of_a_comparison": f"%0 = stablehlo.compare LT, %a, %a : ({_A}, {_A}) -> {_A}",
-    "condition_that_is_no_truth_value": f"%0 = stablehlo.select %a, %a, %a : {_A}, {_A}",
+    "condition_that_is_not_a_bool": f"%0 = stablehlo.select %a, %a, %a : {_A}, {_A}",
     "values_to_choose_from_differ": f"%0 = stablehlo.select %p, %a, %b : (tensor<4x3xi1>, {_A}, {_B}) -> {_A}",
     "count_of_elements": f"%0 = stablehlo.reshape %a : ({_A}) -> tensor<11xf32>",
     "permutation": f"%0 = stablehlo.transpose %a, dims = [0, 0] : ({_A}) -> tensor<3x4xf32>",
@@ -184,7 +184,7 @@ def test_program_that_iree_refuses_is_refused(name: str) -> None:
     with ir.Context(), pytest.raises(ir.MLIRError):
         ir.Module.parse(source).operation.verify()
     try:
-        found = verify(parse_module(source, Dialects()), Dialects())
+        diagnostics = verify(parse_module(source, Dialects()), Dialects())
     except DiagnosticError:
         return
-    assert found, "accepted"
+    assert diagnostics, "accepted"

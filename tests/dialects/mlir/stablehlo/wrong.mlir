@@ -1,4 +1,4 @@
-// Wrong programs of stablehlo, each with what is told of it, by a part of the message. `newer`: IREE 3.13 has no such operation,
+// Wrong programs of stablehlo, each with a part of its message. `newer`: IREE 3.13 has no such operation,
 // or does not look.
 // -----
 // parameter_of_another_type: parameter at index 1 is different
@@ -199,7 +199,7 @@ func.func @f(%a: tensor<4x3xf32>) {
   return
 }
 // -----
-// channel_of_another_kind: channel_type should be 1 for this transfer, but got 2
+// channel_of_another_transfer: channel_type should be 1 for this transfer, but got 2
 func.func @f(%a: tensor<4x3xf32>, %t: !stablehlo.token) {
   %0 = "stablehlo.send"(%a, %t) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 2>}> : (tensor<4x3xf32>, !stablehlo.token) -> !stablehlo.token
   return
@@ -247,7 +247,7 @@ func.func @f(%g: tuple<tensor<1xf32>, tensor<2xf32>>) {
   return
 }
 // -----
-// configuration_that_is_no_dictionary: API_VERSION_TYPED_FFI must be a dictionary
+// configuration_that_is_not_a_dictionary: API_VERSION_TYPED_FFI must be a dictionary
 func.func @f(%a: tensor<4x3xf32>) {
   "stablehlo.custom_call"(%a) <{call_target_name = "f", api_version = 4 : i32, backend_config = "x"}> : (tensor<4x3xf32>) -> ()
   return
@@ -305,7 +305,7 @@ func.func @f(%a: tensor<4x3xf32>) {
   return
 }
 // -----
-// process_of_each_that_is_no_number newer: must be a rank-1 i32 tensor
+// process_of_each_that_is_not_a_number newer: must be a rank-1 i32 tensor
 func.func @f(%a: tensor<4x3xf32>, %u: tensor<2x3xf32>) {
   %0 = "stablehlo.collective_broadcast"(%a, %u) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, has_dynamic_root}> : (tensor<4x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
   return

@@ -10,20 +10,20 @@ import numpy as np
 from tests.dialects.programs import Array, Case, arrays_of
 
 
-def case(name: str, operation: str, inputs: str, result: str, body: str, /, **given: Array | int) -> Case:
+def case(name: str, operation: str, inputs: str, result_type: str, body: str, /, **arguments: Array | int) -> Case:
     """A case whose body computes `%r`, on random arrays but for the inputs that are given."""
-    arrays = _arrays(name, inputs, given)
-    lines = "\n".join(f"  {line.strip()}" for line in [*body.strip().splitlines(), f"return %r : {result}"])
-    return Case(name, operation, f"func.func @{name}({inputs}) -> {result} {{\n{lines}\n}}", arrays)
+    arrays = _arrays(name, inputs, arguments)
+    lines = "\n".join(f"  {line.strip()}" for line in [*body.strip().splitlines(), f"return %r : {result_type}"])
+    return Case(name, operation, f"func.func @{name}({inputs}) -> {result_type} {{\n{lines}\n}}", arrays)
 
 
-def _arrays(name: str, inputs: str, given: Mapping[str, Array | int]) -> tuple[Array, ...]:
+def _arrays(name: str, inputs: str, arguments: Mapping[str, Array | int]) -> tuple[Array, ...]:
     random = Random(name)
     out: list[Array] = []
     for text in inputs.split(", ") if inputs else []:
         input_, kind = text.removeprefix("%").split(": ")
-        if input_ in given:
-            out.append(np.asarray(given[input_], "i8" if kind == "index" else None))
+        if input_ in arguments:
+            out.append(np.asarray(arguments[input_], "i8" if kind == "index" else None))
         elif kind.startswith("tensor"):
             out += arrays_of([kind], random)
         else:

@@ -28,7 +28,7 @@ def test_every_operation_is_run() -> None:
 @pytest.mark.parametrize("size", [2, 3, 6])
 def test_part_of_which_there_may_be_nothing_is_as_long_as_requested(size: int) -> None:
     x = np.arange(size, dtype="f4")
-    (found,) = run(
+    (result,) = run(
         """
 func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
   %zero = arith.constant 0 : index
@@ -42,7 +42,7 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
 """,
         x,
     )
-    assert found.tolist() == x[0 : size - 2 : 2].tolist()
+    assert result.tolist() == x[0 : size - 2 : 2].tolist()
 
 
 def test_gather_takes_slices_at_positions() -> None:
@@ -53,7 +53,7 @@ def test_gather_takes_slices_at_positions() -> None:
         ("tensor<3x2x5xf32>", x[at[..., 0], :, at[..., 1]]),
         ("tensor<3x2x1x5x1xf32>", x[at[..., 0], :, at[..., 1]][:, :, None, :, None]),
     ):
-        (found,) = run(
+        (actual,) = run(
             f"""
 func.func @main(%x: tensor<4x5x6xf32>, %at: tensor<3x2x2xindex>) -> {result} {{
   %r = tensor.gather %x[%at] gather_dims([0, 2]) : {kinds} -> {result}
@@ -63,14 +63,14 @@ func.func @main(%x: tensor<4x5x6xf32>, %at: tensor<3x2x2xindex>) -> {result} {{
             x,
             at,
         )
-        assert np.array_equal(found, expected)
+        assert np.array_equal(actual, expected)
 
 
 def test_scatter_puts_slices_at_positions() -> None:
     x = np.zeros((4, 3), "i4")
     at = np.array([[3], [1]])
     values = np.arange(6, dtype="i4").reshape(2, 1, 3)
-    (found,) = run(
+    (result,) = run(
         """
 func.func @main(%v: tensor<2x1x3xi32>, %x: tensor<4x3xi32>, %at: tensor<2x1xindex>) -> tensor<4x3xi32> {
   %r = tensor.scatter %v into %x[%at] scatter_dims([0]) unique
@@ -82,11 +82,11 @@ func.func @main(%v: tensor<2x1x3xi32>, %x: tensor<4x3xi32>, %at: tensor<2x1xinde
         x,
         at,
     )
-    assert found.tolist() == [[0, 0, 0], [3, 4, 5], [0, 0, 0], [0, 1, 2]]
+    assert result.tolist() == [[0, 0, 0], [3, 4, 5], [0, 0, 0], [0, 1, 2]]
 
 
 def test_bits_are_kept() -> None:
-    (found,) = run(
+    (result,) = run(
         """
 func.func @main(%x: tensor<3xui32>) -> tensor<3xi32> {
   %r = tensor.bitcast %x : tensor<3xui32> to tensor<3xi32>
@@ -95,8 +95,8 @@ func.func @main(%x: tensor<3xui32>) -> tensor<3xi32> {
 """,
         np.array([2**32 - 1, 2**31, 5], "u4"),
     )
-    assert found.dtype == np.int32
-    assert found.tolist() == [-1, -(2**31), 5]
+    assert result.dtype == np.int32
+    assert result.tolist() == [-1, -(2**31), 5]
 
 
 @pytest.mark.parametrize("position", [-5, 4])

@@ -55,8 +55,8 @@ def test_every_operation_with_a_meaning_is_run() -> None:
 
 def _const_shape(name: str, sizes: list[int]) -> str:
     count = len(sizes)
-    held = f"dense<{sizes}> : tensor<{count}xindex>"
-    return f"%{name} = tosa.const_shape {{values = {held}}} : () -> !tosa.shape<{count}>"
+    attributes = f"dense<{sizes}> : tensor<{count}xindex>"
+    return f"%{name} = tosa.const_shape {{values = {attributes}}} : () -> !tosa.shape<{count}>"
 
 
 @pytest.mark.parametrize("operation", SHAPES)
@@ -69,12 +69,12 @@ def test_sizes_are_computed(operation: str) -> None:
     lines.append(f"%s = tosa.{operation} {operands} : ({kinds}) -> !tosa.shape<2>")
     lines.append("%r = tosa.tile %x, %s : (tensor<1x1xf32>, !tosa.shape<2>) -> tensor<?x?xf32>")
     body = "\n".join([*lines, "return %r : tensor<?x?xf32>"])
-    (found,) = run(f"func.func @main(%x: tensor<1x1xf32>) -> tensor<?x?xf32> {{\n{body}\n}}", np.ones((1, 1), "f4"))
-    assert list(found.shape) == expected
+    (result,) = run(f"func.func @main(%x: tensor<1x1xf32>) -> tensor<?x?xf32> {{\n{body}\n}}", np.ones((1, 1), "f4"))
+    assert list(result.shape) == expected
 
 
 def test_lists_of_sizes_are_joined_cut_and_read_from_tensors() -> None:
-    (found,) = run(
+    (result,) = run(
         """
 func.func @main(%x: tensor<2x3x4xf32>) -> tensor<?x?xf32> {
   %one = tosa.const_shape {values = dense<1> : tensor<1xindex>} : () -> !tosa.shape<1>
@@ -91,7 +91,7 @@ func.func @main(%x: tensor<2x3x4xf32>) -> tensor<?x?xf32> {
 """,
         np.zeros((2, 3, 4), "f4"),
     )
-    assert found.shape == (6, 4)
+    assert result.shape == (6, 4)
 
 
 CONTROL = """
@@ -168,7 +168,7 @@ def test_blocks_of_narrow_floats_share_scales() -> None:
     data = np.linspace(-3, 3, 2 * 64).reshape(2, 64).astype(ml_dtypes.float8_e4m3fn)
     scale = np.array([[1, 0.5], [4, 2]], ml_dtypes.float8_e8m0fnu)
     kinds = "tensor<2x64xf8E4M3FN>, tensor<2x2xf8E8M0FNU>"
-    (found,) = run(
+    (result,) = run(
         f"""
 func.func @main(%x: tensor<2x64xf8E4M3FN>, %s: tensor<2x2xf8E8M0FNU>) -> tensor<2x64xf32> {{
   %r = tosa.cast_from_block_scaled %x, %s {{block_size = BLOCK_SIZE_32}} : ({kinds}) -> tensor<2x64xf32>
@@ -179,9 +179,9 @@ func.func @main(%x: tensor<2x64xf8E4M3FN>, %s: tensor<2x2xf8E8M0FNU>) -> tensor<
         scale,
     )
     expected = data.astype("f4") * scale.astype("f4").repeat(32, axis=1)
-    assert np.array_equal(found, expected)
+    assert np.array_equal(result, expected)
     a, s = "tensor<1x2x64xf8E4M3FN>", "tensor<1x2x2xf8E8M0FNU>"
-    (found,) = run(
+    (result,) = run(
         f"""
 func.func @main(%x: {a}, %s: {s}) -> tensor<1x2x2xf32> {{
   %r = tosa.matmul_t_block_scaled %x, %s, %x, %s {{block_size = BLOCK_SIZE_32}} :
@@ -192,4 +192,4 @@ func.func @main(%x: {a}, %s: {s}) -> tensor<1x2x2xf32> {{
         data[None],
         scale[None],
     )
-    assert np.allclose(found[0], expected @ expected.T, rtol=1e-6)
+    assert np.allclose(result[0], expected @ expected.T, rtol=1e-6)

@@ -55,13 +55,13 @@ def case(
         values.append(f"%c{n}")
         if isinstance(operand, Const):
             types.append(operand.type)
-            held = f"values = dense<{operand.values}> : {operand.type}"
-            lines.append(f'%c{n} = "tosa.const"() <{{{held}}}> : () -> {operand.type}')
+            properties = f"values = dense<{operand.values}> : {operand.type}"
+            lines.append(f'%c{n} = "tosa.const"() <{{{properties}}}> : () -> {operand.type}')
         else:
             count = len(operand)
             types.append(f"!tosa.shape<{count}>")
-            held = f"dense<{list(operand) if count else ''}> : tensor<{count}xindex>"
-            lines.append(f"%c{n} = tosa.const_shape {{values = {held}}} : () -> {types[-1]}")
+            properties = f"dense<{list(operand) if count else ''}> : tensor<{count}xindex>"
+            lines.append(f"%c{n} = tosa.const_shape {{values = {properties}}} : () -> {types[-1]}")
     bound = ", ".join(f"%r{n}" for n in range(len(outputs)))
     shown = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)})"
     attributes = f" {{{attributes}}}" if attributes else ""

@@ -58,8 +58,8 @@ class DemoFormat(Format):
     def read(
         self, path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions = DEFAULT_READ_OPTIONS
     ) -> Opened:
-        module, found = self.loads(Path(path).read_bytes(), dialects)
-        return module, [d.located(file=os.fspath(path)) for d in found]
+        module, diagnostics = self.loads(Path(path).read_bytes(), dialects)
+        return module, [d.located(file=os.fspath(path)) for d in diagnostics]
 
     def loads(self, content: bytes, dialects: Dialects) -> Opened:
         block, values, outputs = Block(), dict[str, Value](), list[str]()

@@ -30,7 +30,7 @@ def __getattr__(name: str) -> object:
 DIALECT: Dialect = Dialect(
     "arith",
     _MEMBERS,
-    summary="Arithmetic on integers, positions and floats, on scalars, vectors and tensors alike; as in MLIR.",
+    summary="Arithmetic on integers, positions and floats, on scalars, vectors and tensors; as in MLIR.",
     constants="arith.constant",
     rules="commonir.dialects.mlir.arith.rules:RULES",
     own="commonir.dialects.mlir.number_attributes:OWN",

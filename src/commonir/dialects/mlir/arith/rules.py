@@ -105,7 +105,7 @@ _SUMS: tuple[Rewrite, ...] = (
 # -- sums and products in twice the width
 
 
-def _is_no_truth(value: Value) -> bool:
+def _is_not_a_truth(value: Value) -> bool:
     # Read as a signed number, true is -1.
     return element_of(value.type) is not boolean
 
@@ -125,7 +125,7 @@ _EXTENDED: tuple[Rewrite, ...] = (
     term(AddUIExtended, x, ZERO) >> (x, computed(_none_of, x)),
     term(MulSIExtended, x, ZERO) >> (_ZERO_LIKE_X, _ZERO_LIKE_X),
     term(MulUIExtended, x, ZERO) >> (_ZERO_LIKE_X, _ZERO_LIKE_X),
-    (term(MulSIExtended, x, ONE) >> (x, computed(_sign_of, x))).where("one is not a bool", _is_no_truth, x),
+    (term(MulSIExtended, x, ONE) >> (x, computed(_sign_of, x))).where("one is not a bool", _is_not_a_truth, x),
     term(MulUIExtended, x, ONE) >> (x, _ZERO_LIKE_X),
 )
 
@@ -244,7 +244,7 @@ def _is_number(value: Value) -> bool:
     return is_number(value.type)
 
 
-def _is_no_constant(value: Value) -> bool:
+def _is_not_a_constant(value: Value) -> bool:
     return not isinstance(value.owner, Constant)
 
 
@@ -252,7 +252,7 @@ _NE, _EQ = CmpIPredicate.NE, CmpIPredicate.EQ
 _COMPARISONS: tuple[Rewrite, ...] = (
     term(CmpI, p, x, x) >> computed(_compared_with_itself, p, x),
     (term(CmpI, p, _C, x) >> term(CmpI, computed(_exchanged, p), x, c)).where(
-        "the other operand is not constant", _is_no_constant, x
+        "the other operand is not constant", _is_not_a_constant, x
     ),
     (term(CmpI, _NE, term(ExtUI, x), ZERO) >> x).where("bools are extended", _is_truth, x),
     (term(CmpI, _NE, term(ExtSI, x), ZERO) >> x).where("bools are extended", _is_truth, x),

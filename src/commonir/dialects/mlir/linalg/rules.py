@@ -143,7 +143,7 @@ def _ask_what_is_written(op: StructuredOp, editor: Editor) -> bool:
 # -- what only moves elements
 
 
-def _hands_on(op: Generic, editor: Editor) -> bool:
+def _forwards_elements(op: Generic, editor: Editor) -> bool:
     """A body that only hands elements on, each to its own place."""
     block = op.body.block
     if not _is_on_tensors(op) or not isinstance(block.first, Yield) or len(set(op.indexing())) != 1:
@@ -349,7 +349,7 @@ RULES = Rules(
     (),
     {
         StructuredOp: (_take_casts, _cast_before, _propagate_dims, _ask_what_is_written),
-        Generic: (_hands_on,),
+        Generic: (_forwards_elements,),
         Copy: (_filled_instead, _copies_itself),
         Transpose: (_turned, _filled_instead),
         Broadcast: (_repeated,),

@@ -203,13 +203,13 @@ def _same_of_pairs(first: Value, second: Value, block: Block) -> int | None:
         if a is b:
             continue
         left, right = a.owner, b.owner
-        if not isinstance(left, Operation) or not isinstance(right, Operation) or not _alike(left, right):
+        if not isinstance(left, Operation) or not isinstance(right, Operation) or not _are_equal(left, right):
             return None
         pending += zip(left.operands, right.operands, strict=True)
     return pair
 
 
-def _alike(a: Operation, b: Operation) -> bool:
+def _are_equal(a: Operation, b: Operation) -> bool:
     return (
         type(a) is type(b)
         and len(a.operands) == len(b.operands)

@@ -218,8 +218,8 @@ class PartitionId(_Number, name="stablehlo.partition_id"):
     """The id of the current partition; 0 without partitions."""
 
 
-def _check_groups(op: HloOp, groups: Attribute, *, are_alike: bool) -> Iterator[Diagnostic]:
-    """Yields the faults of process groups; with `are_alike`, all groups need the same number of processes."""
+def _check_groups(op: HloOp, groups: Attribute, *, need_equal_sizes: bool) -> Iterator[Diagnostic]:
+    """Yields the faults of process groups; with `need_equal_sizes`, all groups need the same number of processes."""
     if not isinstance(groups, DataAttr):
         return
     if len(groups.data.shape) != 2:
@@ -232,7 +232,7 @@ def _check_groups(op: HloOp, groups: Attribute, *, are_alike: bool) -> Iterator[
         return
     numbers = [int(v) for v in groups.data.values() if isinstance(v, int)]
     result = [v for v in numbers if v != -1]
-    if are_alike and len(result) < len(numbers):
+    if need_equal_sizes and len(result) < len(numbers):
         yield op.violated("invalid replica id -1")
         return
     if len(set(result)) != len(result):
@@ -248,12 +248,12 @@ class _Collective(HloOp):
     assembly = ""
 
     replica_groups: Attribute
-    groups_are_alike: ClassVar[bool] = False
+    have_equal_groups: ClassVar[bool] = False
     first_channel: ClassVar[int] = 1
     """The least number of a channel where groups are of devices."""
 
     def verify(self) -> Iterator[Diagnostic]:
-        yield from _check_groups(self, self.replica_groups, are_alike=self.groups_are_alike)
+        yield from _check_groups(self, self.replica_groups, need_equal_sizes=self.have_equal_groups)
         handle: object = getattr(self, "channel_handle", None)
         number = handle.handle if isinstance(handle, ChannelHandle) else 0
         if "use_global_device_ids" in self.properties and number < self.first_channel:
@@ -303,7 +303,7 @@ class AllGather(_Collective, name="stablehlo.all_gather"):
     use_global_device_ids: bool = attribute(attr_types.unit, default=False)
     results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
 
-    groups_are_alike = True
+    have_equal_groups = True
     first_channel = 0
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -367,7 +367,7 @@ class ReduceScatter(_Reducing, name="stablehlo.reduce_scatter"):
     computation: Region = region(doc="combines two elements")
     result_: Value = result(AnyHlo)
 
-    groups_are_alike = True
+    have_equal_groups = True
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from super().verify()

@@ -484,7 +484,7 @@ def _offsets(window: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 class Sort(HloOp, name="stablehlo.sort", traits=(traits.Pure, SameOperandsAndResultShape)):
-    """Sorts tensors along an axis by a comparison of elements; all of them are permuted alike. C1: there is at least
+    """Sorts tensors along an axis by a comparison of elements; all get the same permutation. C1: there is at least
     one input. C2: the dimension is an axis of the inputs. C3: the comparator takes two elements of each input and
     returns a bool.
     """

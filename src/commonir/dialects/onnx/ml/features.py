@@ -99,8 +99,8 @@ class Imputer(OnnxOp, name="onnx.ml.Imputer", since="ml1"):
         if element.is_float:
             new = floats(self.imputed_value_floats or (), element)
         else:
-            whole_numbers = core.vector(self.imputed_value_int64s or ())
-            new = whole_numbers if element is i64 else core.cast(whole_numbers, element)
+            integers = core.vector(self.imputed_value_int64s or ())
+            new = integers if element is i64 else core.cast(integers, element)
         if not shape_of(new)[0]:
             raise NotationError("there is no value to put in")
         if element.is_float and math.isnan(self.replaced_value_float):

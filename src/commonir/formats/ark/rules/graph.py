@@ -80,16 +80,16 @@ def _wrong_edges(rank: ark.Rank, field: str, lists: Lists, other_field: str, oth
 
 def _wrong_order(rank: ark.Rank) -> Iterator[Fault]:
     """Nodes that stand before one that they come after: cycles, each once, and others."""
-    size = len(rank.producers)
+    count = len(rank.producers)
     backward = [
         (before, node, n)
         for node, ids in enumerate(rank.producers)
         for n, before in enumerate(ids)
-        if node < before < size
+        if node < before < count
     ]
     if not backward:
         return
-    after = [sorted({n for n in ids if 0 <= n < size}) for ids in rank.consumers]
+    after = [sorted({n for n in ids if 0 <= n < count}) for ids in rank.consumers]
     for before, node, _ in backward:
         if node not in after[before]:
             after[before].append(node)
@@ -110,11 +110,11 @@ def _wrong_order(rank: ark.Rank) -> Iterator[Fault]:
 
 def _groups(after: Lists) -> list[int]:
     """For each node the number of its group: nodes of one group can all be reached from each other."""
-    size = len(after)
-    order, low, group = [-1] * size, [0] * size, [-1] * size
+    length = len(after)
+    order, low, group = [-1] * length, [0] * length, [-1] * length
     stack: list[int] = []
     count = 0
-    for start in range(size):
+    for start in range(length):
         path = [(start, 0)] if order[start] < 0 else []
         while path:
             node, n = path.pop()

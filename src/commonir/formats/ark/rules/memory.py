@@ -129,7 +129,7 @@ class _Memory:
             for reader in other.readers:
                 self._pair(reader, op.node, part)
         part.readers = []
-        # Several tensors are written only by operations that give the first; those of peers lie elsewhere.
+        # Several tensors are written only by operations that give the first; those of other ranks lie elsewhere.
         part.written = _Written(op.result_id, op)
 
     def _pair(self, first: int, second: int, part: _Part) -> None:

@@ -23,27 +23,27 @@ _PACKET_PUTS = (ark.SendPacket, ark.RecvReduceSendPacket)
 _PACKET_TAKES = (ark.RecvPacket, ark.RecvReduceSendPacket)
 
 
-def message_faults(found: Communication, tensors: Mapping[int, RankTensors]) -> Iterator[Fault]:
+def message_faults(communication: Communication, tensors: Mapping[int, RankTensors]) -> Iterator[Fault]:
     """Yields findings about messages at the operations that receive them, each once for an operation."""
-    sizes = {
+    buffer_sizes = {
         rank: buffer_bytes([each.view_of(holder) for holder in each.holders if each.is_local(holder)])
         for rank, each in tensors.items()
     }
     reported: set[tuple[Operation, str]] = set()
-    for message in found.messages:
-        for finding in _findings(message, tensors, sizes):
+    for message in communication.messages:
+        for finding in _findings(message, tensors, buffer_sizes):
             if (message.take.op, finding.message) not in reported:
                 reported.add((message.take.op, finding.message))
                 yield Fault(message.take.op, message.take.op.node, finding)
 
 
 def _findings(
-    message: Message, tensors: Mapping[int, RankTensors], sizes: Mapping[int, Mapping[int, int]]
+    message: Message, tensors: Mapping[int, RankTensors], buffer_sizes: Mapping[int, Mapping[int, int]]
 ) -> Iterator[Diagnostic]:
     put, take, landing = message
     there = f"rank {put.source}, node {put.op.node} '{put.op.op_name}', sends it with tag {put.tag}"
-    wanted = take.output if take.output is not None else _part(take.op)
-    if wanted is None:
+    output = take.output if take.output is not None else _part(take.op)
+    if output is None:
         return
     kinds = isinstance(put.op, _PACKET_PUTS), isinstance(take.op, _PACKET_TAKES)
     if kinds[0] is not kinds[1]:
@@ -52,20 +52,20 @@ def _findings(
         return
     if kinds[0] and _flag_of(put.op) != _flag_of(take.op):
         yield _wrong(take.op, f"expected the flag {_flag_of(take.op)}, found {_flag_of(put.op)}", there)
-    expected, given = _element_of(wanted), _element_of(put.payload)
-    if expected != given or prod(ark.dims_of(wanted)) != prod(ark.dims_of(put.payload)):
-        text = f"expected the data type and as many elements as {wanted.type}, found {put.payload.type}"
+    expected, actual = _element_of(output), _element_of(put.payload)
+    if expected != actual or prod(ark.dims_of(output)) != prod(ark.dims_of(put.payload)):
+        text = f"expected the data type and as many elements as {output.type}, found {put.payload.type}"
         yield _wrong(take.op, text, there)
         return
     source, destination = tensors[put.source], tensors[take.destination]
     seen = source.view_of(source.holder_of(put.proxy))
-    own = destination.view_of(destination.holder_of(_memory(take.op, wanted)))
+    own = destination.view_of(destination.holder_of(_memory(take.op, output)))
     # Where it is put: in the buffer that the operation names, at the place that the sender sees.
     is_placed = landing is None or landing.is_explicit or kinds[0]
     buffer = landing.view.buffer if landing is not None and landing.is_explicit else own.buffer
-    size = sizes[take.destination].get(buffer, 0)
-    if is_placed and seen.span[1] > size:
-        text = f"bytes {seen.span[0]:,} to {seen.span[1]:,} are written to buffer {buffer}, which has {size:,}"
+    size_bytes = buffer_sizes[take.destination].get(buffer, 0)
+    if is_placed and seen.span[1] > size_bytes:
+        text = f"bytes {seen.span[0]:,} to {seen.span[1]:,} are written to buffer {buffer}, which has {size_bytes:,}"
         yield _wrong(take.op, text, there)
     elif take.output is not None and not kinds[0] and not _same_bytes(seen, own):
         yield Diagnostic(

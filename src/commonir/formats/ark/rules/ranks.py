@@ -38,13 +38,13 @@ def _of_rank(rank: ark.Rank, message: str, where: str) -> Fault:
 def communication_faults(module: Module, tensors: Mapping[int, RankTensors]) -> Iterator[Fault]:
     """Yields findings about the messages between ranks; `tensors` are those of each rank."""
     result = communicate(module)
-    yield from [Fault(w.op, w.op.node, w.finding) for w in result.found]
+    yield from [Fault(w.op, w.op.node, w.finding) for w in result.faults]
     # Errors of operations are not reported again for their buffers.
-    reported = {ark.view_of(value) for wrong in result.found for value in wrong.op.operands}
+    reported = {ark.view_of(value) for wrong in result.faults for value in wrong.op.operands}
     tag_faults = [each for each in _Tags(tensors).faults() if each.op not in reported]
     yield from tag_faults
     yield from message_faults(result, tensors)
-    if tag_faults or result.found:
+    if tag_faults or result.faults:
         # Who waits for whom follows from tags.
         return
     yield from _waiting(result)
@@ -54,12 +54,12 @@ def communication_faults(module: Module, tensors: Mapping[int, RankTensors]) -> 
     yield from _orders(result)
 
 
-def _lost(found: Communication) -> list[Put]:
+def _lost(communication: Communication) -> list[Put]:
     """Returns the messages that would not be received even if no rank waited forever."""
-    expected = Counter([e.key for events in found.events.values() for e in events if isinstance(e, Take)])
-    expected.subtract([message.take.key for message in found.messages])
+    expected = Counter([e.key for events in communication.events.values() for e in events if isinstance(e, Take)])
+    expected.subtract([message.take.key for message in communication.messages])
     lost: list[Put] = []
-    for put in found.unreceived:
+    for put in communication.unreceived:
         expected[put.key] -= 1
         if expected[put.key] < 0:
             lost.append(put)
@@ -97,24 +97,24 @@ class _Tags:
             for n, (other, tag) in enumerate(pairs):
                 declared = _Stated(holder, node, f"Buffer.{name}[{n}]")
                 if is_local:
-                    peer = other
+                    other_rank = other
                 elif other in (ark.LOCAL, me):
-                    peer = holder.buffer_rank
+                    other_rank = holder.buffer_rank
                 else:
                     continue
-                if peer in (ark.LOCAL, me) or not 0 <= peer < rank.world_size:
-                    self._refuse(declared, peer, rank)
+                if other_rank in (ark.LOCAL, me) or not 0 <= other_rank < rank.world_size:
+                    self._refuse(declared, other_rank, rank)
                 elif (name == "SendTags") is is_local:
-                    self._sent.setdefault(Key(me, peer, tag), declared)
+                    self._sent.setdefault(Key(me, other_rank, tag), declared)
                 else:
-                    self._received.setdefault(Key(peer, me, tag), declared)
+                    self._received.setdefault(Key(other_rank, me, tag), declared)
 
-    def _refuse(self, declared: _Stated, peer: int, rank: ark.Rank) -> None:
-        is_self = peer in (ark.LOCAL, rank.rank)
+    def _refuse(self, declared: _Stated, other_rank: int, rank: ark.Rank) -> None:
+        is_self = other_rank in (ark.LOCAL, rank.rank)
         reason = "is the rank itself" if is_self else f"does not exist, there are {rank.world_size}"
         place = field_of(declared.holder, declared.field)
         finding = Diagnostic(
-            ARK_RANK, f"rank {peer}, to which a tag of buffer {declared.holder.buffer} belongs, {reason}"
+            ARK_RANK, f"rank {other_rank}, to which a tag of buffer {declared.holder.buffer} belongs, {reason}"
         )
         self._found.append(Fault(declared.holder, declared.node, finding.located(where=place)))
 
@@ -142,9 +142,9 @@ def _place(event: Put | Take | Meet) -> str:
 class _Waits:
     """The wait graph of a deadlock."""
 
-    def __init__(self, found: Communication) -> None:
-        self.blocked = found.blocked
-        self._ranks = sorted(found.events)
+    def __init__(self, communication: Communication) -> None:
+        self.blocked = communication.blocked
+        self._ranks = sorted(communication.events)
 
     def next_of(self, rank: int) -> int:
         """The rank that one waits for: one that waits itself, before one that has ended."""
@@ -162,11 +162,11 @@ class _Waits:
         return f"rank {rank} waits at {_place(event)}, for rank {other} to come to its own"
 
 
-def _waiting(found: Communication) -> Iterator[Fault]:
+def _waiting(communication: Communication) -> Iterator[Fault]:
     """A finding for each cycle of ranks that wait for each other, and for each rank that waits for one that has ended;
     notes list those that wait because of them.
     """
-    waits = _Waits(found)
+    waits = _Waits(communication)
     roots: dict[int, int] = {}
     cycles: dict[int, list[int]] = {}
     for start in sorted(waits.blocked):
@@ -203,11 +203,11 @@ def _reason(event: Take | Meet, other: int) -> str:
     return f"rank {other} ends without sending with tag {event.tag}"
 
 
-def _orders(found: Communication) -> Iterator[Fault]:
+def _orders(communication: Communication) -> Iterator[Fault]:
     """Pairs of ranks whose messages are received in another order than they are sent."""
     sent: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     taken: defaultdict[tuple[int, int], list[Take]] = defaultdict(list)
-    for events in found.events.values():
+    for events in communication.events.values():
         for event in events:
             # Packets have a flag that marks their arrival.
             if isinstance(event, Put) and isinstance(event.op, ark.Send):

@@ -54,16 +54,16 @@ def _reinterpretations(
     tensors: RankTensors, holders: list[ark.HoldsView], nodes: dict[ark.HoldsView, int]
 ) -> Iterator[Fault]:
     """Tensors whose arrays do not consist of whole elements of another data type that the buffer has."""
-    sizes = {tensors.view_of(h).element.bits // 8: h.data_type for h in holders}
-    if len(sizes) == 1:
+    by_width = {tensors.view_of(h).element.bits // 8: h.data_type for h in holders}
+    if len(by_width) == 1:
         return
-    largest = max(sizes)
+    largest = max(by_width)
     for holder in holders:
-        size = tensors.view_of(holder).array_bytes
-        if size % largest:
+        size_bytes = tensors.view_of(holder).array_bytes
+        if size_bytes % largest:
             message = (
-                f"buffer {holder.buffer} holds {sizes[largest]} too, of {largest} bytes each, but as an array of "
-                f"{holder.data_type} it has {size:,} bytes"
+                f"buffer {holder.buffer} holds {by_width[largest]} too, of {largest} bytes each, but as an array of "
+                f"{holder.data_type} it has {size_bytes:,} bytes"
             )
             yield holder_fault(holder, nodes.get(holder, 0), message, "Strides")
 
@@ -71,18 +71,18 @@ def _reinterpretations(
 def _doubled(tensors: RankTensors, nodes: dict[ark.HoldsView, int]) -> Iterator[Fault]:
     """Tensors of one number. One that is used before it is given is found by the rules of nodes."""
     known: set[int] = set()
-    given: set[int] = set()
+    seen: set[int] = set()
     for op in tensors.rank.body.operations:
         if isinstance(op, ark.Tensor):
-            if op.tensor_id in known or op.tensor_id in given:
+            if op.tensor_id in known or op.tensor_id in seen:
                 message = f"two tensors have the number {op.tensor_id}"
                 yield holder_fault(op, nodes.get(op, 0), message)
             known.add(op.tensor_id)
         elif isinstance(op, ark.ArkOp) and op.results:
-            if op.result_id in given:
+            if op.result_id in seen:
                 message = f"tensor {op.result_id} is given by two operations"
                 yield Fault(op, op.node, holder_fault(tensors.holder_of(op.results[0]), 0, message).finding)
-            given.add(op.result_id)
+            seen.add(op.result_id)
 
 
 def _grown(tensors: RankTensors) -> Iterator[Fault]:
@@ -91,10 +91,10 @@ def _grown(tensors: RankTensors) -> Iterator[Fault]:
         if not isinstance(op, ark.VirtualOp):
             continue
         sources = [tensors.holder_of(v) for v in op.read_tensors]
-        sizes = [tensors.view_of(h).array_bytes for h in sources if h.buffer == op.buffer]
+        sizes_bytes = [tensors.view_of(h).array_bytes for h in sources if h.buffer == op.buffer]
         needed = tensors.view_of(op).array_bytes
-        if sizes and needed > max(sizes):
-            message = f"the view spans {needed:,} bytes, but what it is a view of has only {max(sizes):,}"
+        if sizes_bytes and needed > max(sizes_bytes):
+            message = f"the view spans {needed:,} bytes, but what it is a view of has only {max(sizes_bytes):,}"
             yield holder_fault(op, op.node, message, "Strides")
 
 
@@ -138,9 +138,9 @@ def _padded_products(tensors: RankTensors) -> Iterator[Fault]:
         if all(h.padded_shape in (None, ark.dims_of(h.result_)) for h in holders):
             continue
         left, right, output = [h.padded_shape or ark.dims_of(h.result_) for h in holders]
-        wanted = op.product_shape(left, right)
-        if wanted != output:
-            shown = "factors that fit" if wanted is None else f"{list(wanted)}"
-            found = f"{list(left)} and {list(right)} padded to {list(output)}"
-            finding = op.broken("C5", f"expected {shown} with padding, found {found}")
+        expected = op.product_shape(left, right)
+        if expected != output:
+            shown = "factors that fit" if expected is None else f"{list(expected)}"
+            actual = f"{list(left)} and {list(right)} padded to {list(output)}"
+            finding = op.broken("C5", f"expected {shown} with padding, found {actual}")
             yield Fault(op, op.node, finding.located(where=place_of(op, op.output)))
