@@ -31,10 +31,11 @@ from commonir.ir.types import ElementType, FunctionType, MemRefType, TensorType,
 from commonir.ods.fields import Field
 from commonir.ods.text_form import Argument, RegionRequest, Use
 from commonir.text.assembly import AttributeDictionary, Literal, PropertyDictionary, Reference, TypeOf, Variable
+from commonir.text.form_context import PLAIN_ARGUMENTS
 from commonir.text.form_reader import FormReader, Reading
 from commonir.text.form_writer import Writer
-from commonir.text.lexer import BLANK, VALUE_NAME
-from commonir.text.types import PLAIN_TYPE
+from commonir.text.lexer import BLANK
+from commonir.text.types import PLAIN_TYPE, PLAIN_TYPES
 
 Arguments = Sequence[Variable | TypeOf | Reference | Literal | AttributeDictionary | PropertyDictionary]
 
@@ -130,12 +131,9 @@ def _read_ordering(reader: FormReader, arguments: Arguments) -> None:
 # -- FunctionSignature: `private @name(%x: type {..}) -> (type {..})`; arguments without names in a declaration
 
 
-_PLAIN_ARGUMENT = lazy_pattern(rf"({VALUE_NAME}){BLANK}:{BLANK}({PLAIN_TYPE})", re.ASCII)
-_ARGUMENT = rf"{VALUE_NAME}{BLANK}:{BLANK}{PLAIN_TYPE}"
-_COMMA = rf"{BLANK},{BLANK}"
 _PLAIN_SIGNATURE = lazy_pattern(
-    rf"@([A-Za-z_][A-Za-z0-9_$.]*+){BLANK}\({BLANK}((?:{_ARGUMENT}(?:{_COMMA}{_ARGUMENT})*+)?+){BLANK}\){BLANK}"
-    rf"(?:->{BLANK}(?:({PLAIN_TYPE})|\({BLANK}({PLAIN_TYPE}(?:{_COMMA}{PLAIN_TYPE})*+){BLANK}\))|(?!->))",
+    rf"@([A-Za-z_][A-Za-z0-9_$.]*+){BLANK}\({BLANK}({PLAIN_ARGUMENTS}){BLANK}\){BLANK}"
+    rf"(?:->{BLANK}(?:({PLAIN_TYPE})|\({BLANK}({PLAIN_TYPES}){BLANK}\))|(?!->))",
     re.ASCII,
 )
 
@@ -187,14 +185,10 @@ def _read_plain_signature(reader: FormReader, name: Field, type_field: Field) ->
     match = _PLAIN_SIGNATURE.match(tokens.source, tokens.start)
     if match is None:
         return False
-    read = [
-        (m[1], m.start(), types.types_of_text(m[2], m.start(2)))
-        for m in _PLAIN_ARGUMENT.finditer(tokens.source, match.start(2), match.end(2))
-    ]
+    named = reader.context.plain_arguments(match.start(2), match.end(2))
     of_results = match[3] or match[4]
     results = types.types_of_text(of_results, match.start(3 if match[3] else 4)) if of_results else ()
-    named = [Argument(name, at, t[0], {}) for name, at, t in read if t is not None]
-    if results is None or len(named) < len(read):
+    if named is None or results is None:
         return False
     tokens.move_to(match.end())
     reader.attributes[name] = StringAttr(match[1])

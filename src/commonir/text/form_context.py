@@ -15,14 +15,20 @@ from commonir.ods import Dialects, Op
 from commonir.ods.fields import Field
 from commonir.ods.text_form import Argument, Use
 from commonir.text.builtin_forms import attribute_reader
-from commonir.text.lexer import TokenStream
+from commonir.text.lexer import BLANK, VALUE_NAME, TokenStream
 from commonir.text.name_scopes import NameScopes
 from commonir.text.operation_builder import OperationBuilder
+from commonir.text.types import PLAIN_TYPE
 from commonir.text.unresolved_locations import UnresolvedLocations
 
 if TYPE_CHECKING:
     from commonir.text.deduction import DeducedTypes
 
+_ARGUMENT = rf"{VALUE_NAME}{BLANK}:{BLANK}{PLAIN_TYPE}"
+PLAIN_ARGUMENTS = rf"(?:{_ARGUMENT}(?:{BLANK},{BLANK}{_ARGUMENT})*+)?+"
+"""Arguments without attributes, locations and aliases, as a regular expression."""
+_PLAIN_ARGUMENT = re.compile(rf"({VALUE_NAME}){BLANK}:{BLANK}({PLAIN_TYPE})", re.ASCII)
+_PLAIN_ARGUMENTS = re.compile(rf"({PLAIN_ARGUMENTS}){BLANK}\)", re.ASCII)
 _INTEGERS = re.compile(r"\[(-?\d{1,18}(?:, ?-?\d{1,18})*+)\]")
 
 
@@ -88,6 +94,26 @@ class FormContext:
         dictionary = self.attributes.entries() if attributes and tokens.at("{") else {}
         origin = self.location_suffix() if tokens.at("loc") else TextLocation(self.lines, at)
         return Argument(name, at, type, dictionary, origin)
+
+    def arguments(self) -> list[Argument]:
+        """Reads arguments separated by commas, and the closing parenthesis after them."""
+        tokens = self.tokens
+        match = _PLAIN_ARGUMENTS.match(tokens.source, tokens.start)
+        plain = None if match is None else self.plain_arguments(match.start(1), match.end(1))
+        if match is None or plain is None:
+            return tokens.separated(self.argument, ")")
+        tokens.move_to(match.end())
+        return plain
+
+    def plain_arguments(self, start: int, end: int) -> list[Argument] | None:
+        """Returns the arguments in a part of the text that matches `PLAIN_ARGUMENTS`; None if a type is another."""
+        out: list[Argument] = []
+        for m in _PLAIN_ARGUMENT.finditer(self.tokens.source, start, end):
+            types = self.types.types_of_text(m[2], m.start(2))
+            if types is None:
+                return None
+            out.append(Argument(m[1], m.start(), types[0], {}))
+        return out
 
     def location_suffix(self) -> Origin:
         """Reads `loc(...)`; the current token is `loc`."""

@@ -26,18 +26,16 @@ from commonir.text import assembly
 from commonir.text.deduction import Deduction, StatedTypes
 from commonir.text.form_context import FormContext, Meaning
 from commonir.text.form_reader import FormReader, plan_of
-from commonir.text.lexer import BLANK, VALUE_NAME
+from commonir.text.lexer import BLANK, VALUE_USE, VALUE_USES
 from commonir.text.operation_builder import offsets_of
-from commonir.text.types import PLAIN_TYPE
+from commonir.text.types import PLAIN_TYPE, PLAIN_TYPES
 
 FIRST_USES = 8
 """Operations of a definition that are read before its pattern is compiled."""
 
-_NAME = rf"{VALUE_NAME}(?:#\d++)?+"
 _CONSTANT = rf'(?:dense<[^<>"#!/]*+>|-?\d[0-9.eE+-]*+){BLANK}:{BLANK}{PLAIN_TYPE}|(?:true|false)(?![A-Za-z0-9_$.])'
 _DICTIONARY = r'\{[^{}"#!]*+\}'
-_SEVERAL_NAMES = f"{_NAME}(?:{BLANK},{BLANK}{_NAME})*+"
-_EACH_NAME = re.compile(_NAME, re.ASCII)
+_EACH_NAME = re.compile(VALUE_USE, re.ASCII)
 _LONGEST_REMEMBERED = 1000
 """Characters of the longest statement whose meaning is remembered."""
 
@@ -276,18 +274,19 @@ def _part(element: assembly.Element) -> _PatternPart | None:
         case assembly.Variable(field=field):
             return _variable(element, field)
         case assembly.TypeOf(group=group) if not element.short:
-            several = rf"{PLAIN_TYPE}(?:{BLANK},{BLANK}{PLAIN_TYPE})*+"
             is_single = isinstance(group, assembly.Variable) and not group.field.variadic
-            return _PatternPart(f"{BLANK}({PLAIN_TYPE if is_single else several})", ((LinePattern.state_types, group),))
+            return _PatternPart(
+                f"{BLANK}({PLAIN_TYPE if is_single else PLAIN_TYPES})", ((LinePattern.state_types, group),)
+            )
         case assembly.FunctionalType(inputs=inputs, results=results):
-            several = rf"(?:{PLAIN_TYPE}(?:{BLANK},{BLANK}{PLAIN_TYPE})*+)?+"
+            several = rf"(?:{PLAIN_TYPES})?+"
             expression = rf"{BLANK}\({BLANK}({several}){BLANK}\){BLANK}->{BLANK}"
             takes = ((LinePattern.state_types, inputs), *[(LinePattern.state_types, results)] * 2)
             return _PatternPart(rf"{expression}(?:({PLAIN_TYPE})|\({BLANK}({several}){BLANK}\))", takes)
         case assembly.AttributeDictionary(keyword=keyword):
             return _PatternPart(f"(?!{BLANK}{_word('attributes')})") if keyword else _DICTIONARY_PART
         case assembly.Operands():
-            return _PatternPart(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((None, element),))
+            return _PatternPart(f"(?:{BLANK}({VALUE_USES}))?+", ((None, element),))
         case assembly.Optional(otherwise=()):
             return _optional(element)
         case assembly.Custom("DynamicIndexList", (assembly.Variable() as values, assembly.Variable() as static)):
@@ -300,9 +299,9 @@ def _part(element: assembly.Element) -> _PatternPart | None:
 
 def _variable(element: assembly.Variable, field: Field) -> _PatternPart | None:
     if field.kind is FieldKind.OPERAND and field.is_required and not field.variadic:
-        return _PatternPart(f"{BLANK}({_NAME})", ((None, element),))
+        return _PatternPart(f"{BLANK}({VALUE_USE})", ((None, element),))
     if field.kind is FieldKind.OPERAND and field.variadic:
-        return _PatternPart(f"(?:{BLANK}({_SEVERAL_NAMES}))?+", ((None, element),))
+        return _PatternPart(f"(?:{BLANK}({VALUE_USES}))?+", ((None, element),))
     if field.kind is FieldKind.SUCCESSOR:
         return _PatternPart(rf"{BLANK}(\^(?:\d++|[A-Za-z$._-][A-Za-z0-9$._-]*+))", ((None, element),))
     if field.kind is not FieldKind.ATTRIBUTE:

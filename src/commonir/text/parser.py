@@ -21,6 +21,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.text import PIECE_SEPARATOR
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DictionaryAttr, StringAttr
+from commonir.ir.locations import NameLoc
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region
 from commonir.ir.origins import Location, TextLocation
@@ -43,6 +44,9 @@ else:
 _HEAD = re.compile(
     rf"(?:({VALUE_NAME}){BLANK}={BLANK})?([A-Za-z_][A-Za-z0-9_$.]*+)",
     re.ASCII,
+)
+_LOCATION = re.compile(
+    rf"loc{BLANK}\({BLANK}(?:#(\d++|[A-Za-z$._-][A-Za-z0-9$._-]*+)|\"([^\"\\\n\v\f]*+)\"){BLANK}\)", re.ASCII
 )
 _OF_OTHERS = "the generic form of other dialects is read; `--dialect FILE.td` defines one"
 _OF_UNKNOWN = (
@@ -224,14 +228,15 @@ class _Parser:
         if not tokens.at("loc"):
             op.location = TextLocation(self._context.lines, start)
             return
-        tokens.advance()
-        tokens.expect("(")
-        if tokens.kind == "attribute" and tokens.text[1:] not in self._attributes.aliases.attributes:
-            self._context.unresolved_locations.add_alias_use(op, tokens.text[1:], tokens.start)
-            tokens.advance()
+        plain = _LOCATION.match(tokens.source, tokens.start)
+        if plain is not None and plain[2] is not None:
+            op.location = NameLoc(plain[2])
+        elif plain is not None and plain[1] not in self._attributes.aliases.attributes:
+            self._context.unresolved_locations.add_alias_use(op, plain[1], plain.start(1) - 1)
         else:
-            op.location = self._attributes.location()
-        tokens.expect(")")
+            op.location = self._context.location_suffix()
+            return
+        tokens.move_to(plain.end())
 
     def _result_names(self) -> list[_Results]:
         tokens = self._tokens
@@ -403,7 +408,7 @@ class _Parser:
         block = self._names.define_block(tokens.advance(), at)
         arguments: list[Argument] = []
         if tokens.take("("):
-            arguments = tokens.separated(self._context.argument, ")")
+            arguments = self._context.arguments()
         tokens.expect(":")
         return self._with_arguments(block, arguments)
 

@@ -31,7 +31,7 @@ from commonir.ir.types import (
 )
 from commonir.symbolic import Dim, DimSyntaxError, parse
 from commonir.text.alias_table import AliasTable
-from commonir.text.lexer import TokenStream, is_balanced
+from commonir.text.lexer import BLANK, TokenStream, is_balanced
 
 LARGEST_DIMENSION = 2**63 - 1
 """The largest dimension."""
@@ -44,6 +44,14 @@ PLAIN_TYPE = (
     r'|![a-z_]++\.[a-z_]++(?:<[^<>"#!]*+>|(?![A-Za-z0-9_$.<-])))'
 )
 """A type without aliases, as a regular expression."""
+PLAIN_TYPES = rf"{PLAIN_TYPE}(?:{BLANK},{BLANK}{PLAIN_TYPE})*+"
+"""Such types, separated by commas, as a regular expression."""
+
+_SIGNATURE = lazy_pattern(
+    rf"\({BLANK}((?:{PLAIN_TYPES})?+){BLANK}\){BLANK}->{BLANK}"
+    rf"(?:({PLAIN_TYPE})|\({BLANK}((?:{PLAIN_TYPES})?+){BLANK}\))",
+    re.ASCII,
+)
 
 _DIMENSION = lazy_pattern(r"\s*(?:(\d+)|(\?)|(\*)|\"([^\"\n]*)\")\s*x\s*", re.ASCII)
 _PLAIN_TENSOR = re.compile(r"tensor<((?:\d{1,18}x){0,16})([a-z]+[0-9]*)>")
@@ -127,11 +135,21 @@ class TypeReader:
     def signature(self) -> tuple[list[Type], tuple[Type, ...]]:
         """Reads the input and result types of a function."""
         tokens = self.tokens
+        match = _SIGNATURE.match(tokens.source, tokens.start)
         with tokens.nested():
+            if match is not None and match.lastindex is not None:
+                inputs, results = (self._plain_group(match, n) for n in (1, match.lastindex))
+                if inputs is not None and results is not None:
+                    tokens.move_to(match.end())
+                    return [*inputs], results
             tokens.expect("(")
             inputs = tokens.separated(self.type, ")")
             tokens.expect("->")
             return inputs, self.results()
+
+    def _plain_group(self, match: re.Match[str], group: int) -> tuple[Type, ...] | None:
+        """Returns the types in a group of a match; None if they are not all of it."""
+        return self.types_of_text(match[group], match.start(group)) if match[group] else ()
 
     def results(self) -> tuple[Type, ...]:
         """Reads `type` or `(types)`."""
