@@ -33,6 +33,16 @@ PROGRAMS = {
         ^g:
           return %a, %c : tensor<?xf32>, i1
         }""",
+    "a comment between operands": """
+        func.func @f(%a: f32, %b: f32) -> (f32, f32) {
+          return %a // %b
+            , %b : f32, f32
+        }""",
+    "a comment that would be an operand": """
+        func.func @f(%a: f32, %b: f32) -> (f32, f32, f32) {
+          return %a // %b
+            , %b : f32, f32, f32
+        }""",
     "an input without a name": "func.func private @f(%a: f32, !shape.shape)",
     "a type that a dialect does not have": "func.func @f(%a: !shape.none) { return }",
     "a type that is not there": "func.func @f(%a: f33) { return }",
