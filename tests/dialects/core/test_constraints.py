@@ -509,7 +509,7 @@ def test_depth_to_space_c1_refuses_channels_that_are_not_multiples_of_a_block() 
     assert refused("depth_to_space", x(1, 6, 2, 2), 2) == "C1: channels of x modulo block squared: expected 0, found 2"
 
 
-def test_space_to_depth_c1_refuses_rows_and_columns_that_are_not_multiples_of_a_block() -> None:
+def test_space_to_depth_c1_refuses_dims_that_are_not_multiples_of_a_block() -> None:
     assert refused("space_to_depth", x(1, 1, 3, 4), 2) == "C1: height modulo block: expected 0, found 1"
     assert refused("space_to_depth", x(1, 1, 4, 3), 2) == "C1: width modulo block: expected 0, found 1"
 

@@ -82,13 +82,13 @@ from commonir.dialects.core.constants import ShapeOf as ShapeOf
 from commonir.dialects.core.constants import constant as constant
 from commonir.dialects.core.constants import dim as dim
 from commonir.dialects.core.constants import dims as dims
+from commonir.dialects.core.constants import integer_values as integer_values
 from commonir.dialects.core.constants import iota as iota
 from commonir.dialects.core.constants import range_ as range_
 from commonir.dialects.core.constants import scalar as scalar
 from commonir.dialects.core.constants import shape_of as shape_of
 from commonir.dialects.core.constants import splat as splat
 from commonir.dialects.core.constants import vector as vector
-from commonir.dialects.core.constants import integer_values as integer_values
 from commonir.dialects.core.contraction import AveragePool as AveragePool
 from commonir.dialects.core.contraction import Conv as Conv
 from commonir.dialects.core.contraction import ConvTranspose as ConvTranspose
