@@ -23,13 +23,13 @@ def _jump(op: Op, target: Block, values: tuple[Value, ...], editor: Editor) -> b
 
 
 def _take_known(op: CondBr | Switch, editor: Editor) -> bool:
-    """A branch of which it is known where it goes."""
+    """Replaces a branch on a constant by a branch to the successor that is taken."""
     taken = op.taken_successor(known_data)
     return taken is not None and _jump(op, op.successors[taken], op.successor_operands(taken), editor)
 
 
 def _merge_following(op: Br, editor: Editor) -> bool:
-    """A block to which only this branch leads goes on where the branch stands."""
+    """Merges a block into its only predecessor, which ends with this branch."""
     block, target = op.parent, op.dest
     region = None if block is None else block.parent
     if block is None or region is None or target is block or target is region.blocks[0]:
@@ -113,7 +113,7 @@ def _with_ways(op: Switch, default: Way, cases: list[tuple[int, Way]], editor: E
 
 
 def _drop_cases(op: Switch, editor: Editor) -> bool:
-    """Cases that lead where all other numbers lead are none."""
+    """Removes cases with the same successor and operands as the default."""
     default, *ways = _ways(op)
     kept = [(number, way) for number, way in zip(op.cases, ways, strict=True) if way != default]
     return (not ways or len(kept) < len(ways)) and _with_ways(op, default, kept, editor)
@@ -129,7 +129,7 @@ def _pass_through_any(op: Switch, editor: Editor) -> bool:
 
 
 def _switched_before(op: Switch, editor: Editor) -> bool:
-    """After a switch on the same number, it is known, or which numbers it is not."""
+    """Resolves a switch that follows a switch on the same value."""
     block = op.parent
     before = None if block is None else block.only_predecessor
     last = None if before is None else before.last
@@ -145,7 +145,7 @@ def _switched_before(op: Switch, editor: Editor) -> bool:
 
 
 def _choose_values(op: CondBr, editor: Editor) -> bool:
-    """Both ways lead to one block: what is passed to it is chosen instead."""
+    """Replaces a conditional branch with the same successor twice by a branch, with selections for the operands."""
     if op.trueDest is not op.falseDest:
         return False
     if op.trueDestOperands == op.falseDestOperands:
@@ -162,7 +162,7 @@ def _choose_values(op: CondBr, editor: Editor) -> bool:
 
 
 def _leave_out_unreachable(op: CondBr, editor: Editor) -> bool:
-    """A way that is never gone need not be there."""
+    """Removes a successor that is never taken."""
     never = editor.find("ub.unreachable")
     for n, block in enumerate(op.successors):
         if never is not None and isinstance(block.first, never):
@@ -171,7 +171,7 @@ def _leave_out_unreachable(op: CondBr, editor: Editor) -> bool:
 
 
 def _use_known_condition(op: CondBr, editor: Editor) -> bool:
-    """In a block to which only this branch leads, its condition is known."""
+    """Replaces the condition by a constant in blocks that only one side of this branch reaches."""
     changed = False
     for block, is_true in ((op.trueDest, True), (op.falseDest, False)):
         users = op.condition.users_in(block)

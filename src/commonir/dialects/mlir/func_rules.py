@@ -10,7 +10,7 @@ from commonir.ods.rules import Editor, Rules
 
 
 def _call_by_name(op: CallIndirect, editor: Editor) -> bool:
-    """A function that is known is called by its name."""
+    """Replaces an indirect call of a known function by a direct call."""
     source = op.callee.owner
     if not isinstance(source, Constant):
         return False

@@ -131,12 +131,12 @@ _EXTENDED: tuple[Rewrite, ...] = (
 
 
 def _sum_alone(op: AddUIExtended, editor: Editor) -> bool:
-    """A sum whose carry is not used."""
+    """Replaces an extended sum whose carry is unused by an addition."""
     return not op.overflow.is_used and _only(op, AddI, editor)
 
 
 def _product_alone(op: MulSIExtended | MulUIExtended, editor: Editor) -> bool:
-    """A product whose upper half is not used."""
+    """Replaces an extended product whose high half is unused by a multiplication."""
     return not op.high.is_used and _only(op, MulI, editor)
 
 
@@ -279,7 +279,7 @@ _CHOICES: tuple[Rewrite, ...] = (
 
 
 def _choose_known(op: Select, editor: Editor) -> bool:
-    """A choice between two numbers that are the condition, or its opposite, in another type."""
+    """Replaces a selection between 1 and 0 by the condition, or its negation, extended to the type."""
     one, zero = splat_of(op.true_value), splat_of(op.false_value)
     type = op.result_.type
     if not isinstance(one, bool | int) or not isinstance(zero, bool | int) or not is_number(type) or type is index:
@@ -365,7 +365,7 @@ def _conversions() -> tuple[Rewrite, ...]:
 
 
 def _compare_integers(op: CmpF, editor: Editor) -> bool:
-    """A converted integer compared with a number: the integer is compared instead."""
+    """Compares the integer in place of its conversion to a float with a constant."""
     source = op.lhs.owner
     number = splat_of(op.rhs)
     if not isinstance(source, SIToFP | UIToFP) or not isinstance(number, float):
@@ -392,7 +392,7 @@ def _compare_integers(op: CmpF, editor: Editor) -> bool:
 
 
 def _convert_at_once(op: TruncF, editor: Editor) -> bool:
-    """An integer as a float that is made narrower: it becomes the narrower one at once."""
+    """Converts an integer to the narrower float directly, in place of a truncated wider one."""
     source = op.in_.owner
     if not isinstance(source, SIToFP | UIToFP) or op.roundingmode is not None:
         return False

@@ -41,7 +41,7 @@ def _changed(op: Forall | Parallel, fields: Mapping[str, object], kept: Sequence
 
 
 def _no_rounds(op: Parallel, editor: Editor) -> bool:
-    """A grid without positions."""
+    """Removes a parallel loop without iterations."""
     if all(_rounds(*bounds) != 0 for bounds in zip(op.lowerBound, op.upperBound, op.step, strict=True)):
         return False
     editor.replace(op, op.initVals)
@@ -49,7 +49,7 @@ def _no_rounds(op: Parallel, editor: Editor) -> bool:
 
 
 def _one_round(op: Parallel, editor: Editor) -> bool:
-    """Along axes with one position, the position is known."""
+    """Replaces the induction variables of axes with one iteration by constants."""
     bounds = list(zip(op.lowerBound, op.upperBound, op.step, strict=True))
     kept = [n for n, each in enumerate(bounds) if _rounds(*each) != 1]
     last = op.region.block.last
@@ -80,7 +80,7 @@ def _inlined(op: Parallel, last: Reduce, editor: Editor) -> bool:
 
 
 def _merged(op: Parallel, editor: Editor) -> bool:
-    """A grid at each position of another one is one grid."""
+    """Merges a parallel loop that is all of the body of another one into it."""
     block = op.region.block
     inner = block.first
     if not isinstance(inner, Parallel) or inner.next is not block.last or op.initVals or inner.initVals:
@@ -127,7 +127,7 @@ def _bounds_of(op: Forall) -> list[list[int | Value]]:
 
 
 def _known_bounds(op: Forall, editor: Editor) -> bool:
-    """Bounds and steps that are known stand as numbers."""
+    """Makes constant bounds and steps static."""
     bounds = _bounds_of(op)
     reported = [[n if (known := _number(n)) is None else known for n in given] for given in bounds]
     if reported == bounds:
@@ -138,7 +138,7 @@ def _known_bounds(op: Forall, editor: Editor) -> bool:
 
 
 def _few_positions(op: Forall, editor: Editor) -> bool:
-    """A grid without positions, or axes with one position."""
+    """Removes a parallel loop without iterations, or axes with one iteration."""
     if op.mapping is not None:
         return False
     axes = op.bounds
@@ -165,7 +165,7 @@ def _few_positions(op: Forall, editor: Editor) -> bool:
 
 
 def _known_position(op: Forall, editor: Editor) -> bool:
-    """Along an axis with one position, the position is known."""
+    """Replaces the induction variable of an axis with one iteration by a constant."""
     changed = False
     for argument, axis in zip(op.region.block.arguments, op.bounds, strict=False):
         low = axis[0]
@@ -178,7 +178,7 @@ def _known_position(op: Forall, editor: Editor) -> bool:
 
 
 def _share_less(op: Forall, editor: Editor) -> bool:
-    """Tensors that are not used, or that no iteration changes, are not shared."""
+    """Removes shared tensors that are unused, or that no iteration changes."""
     block = op.region.block
     last = block.last
     if not isinstance(last, InParallel) or len(last.region.blocks) != 1:

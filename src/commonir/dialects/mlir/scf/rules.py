@@ -28,7 +28,7 @@ def _inline(op: ScfOp, region: Region, values: Sequence[Value], editor: Editor) 
 
 
 def _known_choice(op: If | IndexSwitch, editor: Editor) -> bool:
-    """Of a condition or position that is known, the region that runs stands in the place."""
+    """Inlines the region that a constant condition or index selects."""
     if known_data(op.operands[0]) is None:
         return False
     (way,) = op.entry_successors(known_data)
@@ -39,7 +39,7 @@ def _known_choice(op: If | IndexSwitch, editor: Editor) -> bool:
 
 
 def _condition_inside(op: If, editor: Editor) -> bool:
-    """In the regions of a condition it is known."""
+    """Replaces the condition by a constant inside the regions."""
     changed = False
     # Many conditions of one value stand in a row: what is beside this one is in few blocks.
     inside = {u.parent for u in op.condition.users}
@@ -108,7 +108,7 @@ def _choose_values(op: If, editor: Editor) -> bool:
 
 
 def _give_condition(op: If, editor: Editor) -> bool:
-    """A result that is true in one region and false in the other is the condition, or its opposite."""
+    """Replaces a result that is true in one region and false in the other by the condition, or by its negation."""
     ends = _ends(op)
     if ends is None:
         return False
@@ -155,7 +155,7 @@ def _yield_only(end: Operation, kept: Sequence[int], editor: Editor) -> None:
 
 
 def _drop_empty_else(op: If, editor: Editor) -> bool:
-    """A second region that does nothing is not there."""
+    """Removes an else region that does nothing."""
     region = op.elseRegion
     if op.results or region is None or not region.blocks or len(region.block) != 1:
         return False
@@ -166,7 +166,7 @@ def _drop_empty_else(op: If, editor: Editor) -> bool:
 
 
 def _decide_opposite(op: If, editor: Editor) -> bool:
-    """By the opposite of a condition, the regions are the other way round."""
+    """Replaces a negated condition by the condition, with the regions exchanged."""
     condition = _opposite_of(op.condition)
     if op.elseRegion is None or condition is None:
         return False
@@ -176,7 +176,7 @@ def _decide_opposite(op: If, editor: Editor) -> bool:
 
 
 def _merge_nested(op: If, editor: Editor) -> bool:
-    """A condition within another one, where nothing happens unless both hold, is one condition."""
+    """Merges a conditional nested in another one without other operations into one on both conditions."""
     inner = op.thenRegion.block.first
     if not isinstance(inner, If) or inner.next is not op.thenRegion.block.last or not _only_yields(op.elseRegion):
         return False
@@ -220,7 +220,7 @@ def _values(region: Region) -> tuple[Value, ...]:
 
 
 def _merge_following(op: If, editor: Editor) -> bool:
-    """A condition right after the same one, or its opposite, is decided once."""
+    """Merges two conditionals in a row on the same condition, or on its negation."""
     before = op.previous
     if not isinstance(before, If):
         return False
@@ -277,7 +277,7 @@ def _one_after_another(first: Region, second: Region, editor: Editor) -> Region:
 
 
 def _few_rounds(op: For, editor: Editor) -> bool:
-    """A loop that is known to run never or once."""
+    """Removes a loop without iterations, and inlines the body of a loop with one."""
     low, high, step = known_integer(op.lowerBound), known_integer(op.upperBound), known_integer(op.step)
     if op.lowerBound is op.upperBound or (low is not None and high is not None and low >= high and not op.unsignedCmp):
         editor.replace(op, op.initArgs)
@@ -293,14 +293,14 @@ def _few_rounds(op: For, editor: Editor) -> bool:
 
 
 def _run_once(op: ExecuteRegion, editor: Editor) -> bool:
-    """A region of one block that runs once stands in the place."""
+    """Inlines a region of one block that runs once."""
     if op.no_inline or len(op.region.blocks) != 1 or not isinstance(op.region.block.last, Yield):
         return False
     return _inline(op, op.region, (), editor)
 
 
 def _run_in_place(op: ExecuteRegion, editor: Editor) -> bool:
-    """The blocks of a region that runs once stand among those of a function, or of another such region."""
+    """Inlines the blocks of a region that runs once into the function, or the region of the same kind, around it."""
     block = op.parent
     region = None if block is None else block.parent
     branch = editor.find("cf.br")
@@ -349,7 +349,7 @@ def _set_in_place(op: ExecuteRegion, block: Block, region: Region, branch: type[
 
 
 def _condition_holds(op: While, editor: Editor) -> bool:
-    """In a round, the condition for it holds."""
+    """Replaces the condition of the loop by true inside of the body."""
     last = op.before.block.last
     if not isinstance(last, Condition):
         return False
@@ -363,7 +363,7 @@ def _condition_holds(op: While, editor: Editor) -> bool:
 
 
 def _comparison_holds(op: While, editor: Editor) -> bool:
-    """In a round, the comparison that decides about it need not be made again."""
+    """Replaces a comparison in the body that repeats the condition of the loop."""
     last = op.before.block.last
     if not isinstance(last, Condition):
         return False

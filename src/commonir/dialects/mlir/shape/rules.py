@@ -223,7 +223,7 @@ def _no_extents(op: FromExtents, editor: Editor) -> bool:
 
 
 def _known_rank(op: Rank, editor: Editor) -> bool:
-    """The rank of a ranked type."""
+    """Replaces the rank of a ranked type by a constant."""
     owner = op.shape.owner
     sizes = dims_of(owner.arg.type) if isinstance(owner, ShapeOf) else None
     return sizes is not None and _put_size(op, len(sizes), editor)

@@ -20,7 +20,7 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 def _same_bits(op: Bitcast, editor: Editor) -> bool:
-    """Bits taken as what they are, or twice in a row as something else."""
+    """Removes a bitcast to the same type, and merges two in a row."""
     if editor.forward(op, op.source):
         return True
     before = op.source.owner
@@ -31,14 +31,14 @@ def _same_bits(op: Bitcast, editor: Editor) -> bool:
 
 
 def _same_list(op: Reshape, editor: Editor) -> bool:
-    """A list as a list of the same type."""
+    """Removes a conversion to the same type."""
     type = op.source.type
     is_list = isinstance(type, TensorType) and type.shape is not None and len(type.shape) == 1
     return is_list and editor.forward(op, op.source)
 
 
 def _back(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
-    """A shape that the tensor has, or had before."""
+    """Removes a reshape to the shape of the operand, or back to the shape before another reshape."""
     value, expected = op.src, op.result_.type
     before = value.owner
     if value.type is not expected and isinstance(before, CollapseShape | ExpandShape) and type(before) is not type(op):
@@ -68,7 +68,7 @@ def _grouped(fine: Sequence[int], coarse: Sequence[int]) -> Groups | None:
 
 
 def _at_once(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
-    """Two changes of shape in a row, of known sizes."""
+    """Merges two static reshapes in a row."""
     before, expected = op.src.owner, op.result_.type
     if not isinstance(before, CollapseShape | ExpandShape):
         return False
@@ -113,7 +113,7 @@ def _between(
 
 
 def _reshaped_constant(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
-    """Constants, and tensors of one element, made in the shape that is wanted."""
+    """Reshapes constants, and tensors built from one element, when they are made."""
     expected = op.result_.type
     shape = static_dims_of(expected)
     if shape is None:

@@ -26,7 +26,7 @@ def _put(op: Dim_ | Rank, number: int, editor: Editor) -> bool:
 
 
 def _known_size(op: Dim_, editor: Editor) -> bool:
-    """A dim that follows from a type or from the operation that produces the tensor."""
+    """Replaces a dim by a constant from the type, or by the operand from which the tensor was made."""
     axis, type = known_integer(op.index), op.source.type
     if axis is None or not isinstance(type, TensorType) or type.shape is None or not 0 <= axis < len(type.shape):
         return False
@@ -44,13 +44,13 @@ def _known_size(op: Dim_, editor: Editor) -> bool:
 
 
 def _known_rank(op: Rank, editor: Editor) -> bool:
-    """The rank of a ranked type."""
+    """Replaces the rank of a ranked type by a constant."""
     type = op.tensor.type
     return isinstance(type, TensorType) and type.shape is not None and _put(op, len(type.shape), editor)
 
 
 def _known_element(op: Extract, editor: Editor) -> bool:
-    """An element of a tensor all of whose elements are one number, or that was made of single ones."""
+    """Replaces an element of a splat, or of a tensor built from elements, by the element."""
     source = op.tensor.owner
     data = known_data(op.tensor)
     if data is not None:
@@ -91,7 +91,7 @@ def _is_lossless(first: Type, between: Type, last: Type) -> bool:
 
 
 def _same_type(op: Cast, editor: Editor) -> bool:
-    """A cast that changes nothing."""
+    """Removes a cast to the same type."""
     return editor.forward(op, op.source)
 
 

@@ -45,7 +45,7 @@ def _with_fields(op: Op, fields: Mapping[str, object], result_type: Type, editor
 
 
 def _known_part(op: ExtractSlice | InsertSlice, editor: Editor) -> bool:
-    """Offsets, sizes and strides that are known stand as numbers."""
+    """Makes constant offsets, sizes and strides static."""
     type = op.results[0].type
     parts = {
         "offsets": _stated(op.static_offsets, op.offsets),
@@ -74,7 +74,7 @@ def _is_whole(op: ExtractSlice | InsertSlice, whole: Type) -> bool:
 
 
 def _take_whole(op: ExtractSlice, editor: Editor) -> bool:
-    """All of a tensor, or what was put in its place just before; a part of a tensor of equal elements."""
+    """Replaces a slice of all of a tensor by it, of an insertion by the inserted tensor, of a splat by a splat."""
     if _is_whole(op, op.source.type) and editor.forward(op, op.source):
         return True
     before = op.source.owner
@@ -93,12 +93,12 @@ def _is_same_part(a: InsertSlice, b: ExtractSlice) -> bool:
 
 
 def _put_whole(op: InsertSlice, editor: Editor) -> bool:
-    """A tensor put in the place of all of another one."""
+    """Replaces an insertion over all of a tensor by the inserted tensor."""
     return _is_whole(op, op.dest.type) and editor.forward(op, op.source)
 
 
 def _known_padding(op: Pad, editor: Editor) -> bool:
-    """Amounts that are known stand as numbers."""
+    """Makes constant amounts static."""
     fields: dict[str, object] = {}
     static = {"low": op.static_low, "high": op.static_high}
     for side, dynamic in (("low", op.low), ("high", op.high)):
@@ -115,12 +115,12 @@ def _known_padding(op: Pad, editor: Editor) -> bool:
 
 
 def _pads_nothing(op: Pad, editor: Editor) -> bool:
-    """A tensor that is not continued."""
+    """Removes a padding without amounts."""
     return not op.nofold and not any((*op.static_low, *op.static_high)) and editor.forward(op, op.source)
 
 
 def _known_sizes(op: Empty | Generate, editor: Editor) -> bool:
-    """Sizes that are known stand in the type."""
+    """Makes constant sizes static in the type."""
     type = op.results[0].type
     if not isinstance(type, TensorType) or type.shape is None:
         return False
@@ -134,12 +134,12 @@ def _known_sizes(op: Empty | Generate, editor: Editor) -> bool:
 
 
 def _only_one(op: Concat, editor: Editor) -> bool:
-    """One tensor after none."""
+    """Replaces a concatenation of one tensor by it."""
     return len(op.inputs) == 1 and editor.forward(op, op.inputs[0])
 
 
 def _propagate_dims(op: Concat, editor: Editor) -> bool:
-    """A static dim of one of the tensors applies to the others and to the result."""
+    """Refines the types of all tensors by the static dims of one of them."""
     shapes = [v.type.shape for v in op.inputs if isinstance(v.type, TensorType) and v.type.shape is not None]
     kind = op.result_.type
     if not isinstance(kind, TensorType) or kind.shape is None or len(shapes) != len(op.inputs):
@@ -169,7 +169,7 @@ def _cast(value: Value, type: Type, before: Op, editor: Editor) -> Value:
 
 
 def _element_put(op: Extract, editor: Editor) -> bool:
-    """The element that was just put there, at a known place, or of the tensor before a cast."""
+    """Replaces an element by the one inserted at the same constant position; looks through casts."""
     source = op.tensor.owner
     if isinstance(source, Insert) and source.indices == op.indices and None not in map(known_integer, op.indices):
         editor.replace(op, (source.scalar,))
@@ -181,7 +181,7 @@ def _element_put(op: Extract, editor: Editor) -> bool:
 
 
 def _inline_generated_element(op: Extract, editor: Editor) -> bool:
-    """An element of a generated tensor: the body of the region at its position."""
+    """Replaces an element of a generated tensor by the body of its region at that position."""
     source = op.tensor.owner
     if not isinstance(source, Generate) or len(source.body.blocks) != 1:
         return False
@@ -193,7 +193,7 @@ def _inline_generated_element(op: Extract, editor: Editor) -> bool:
 
 
 def _size_of_part(op: Dim_, editor: Editor) -> bool:
-    """A dim of a slice or of a generated tensor: the operand with this dim."""
+    """Replaces a dim of a slice or of a generated tensor by the operand that gives it."""
     source, axis, type = op.source.owner, known_integer(op.index), op.source.type
     if axis is None or not isinstance(type, TensorType) or type.shape is None or not 0 <= axis < len(type.shape):
         return False

@@ -49,18 +49,18 @@ def _undo_each_other(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
 
 
 def _keeps_order(op: Transpose, editor: Editor) -> bool:
-    """Axes that stay where they are."""
+    """Removes a transposition that moves no axis."""
     return op.perms == tuple(range(len(op.perms))) and editor.forward(op, op.input1)
 
 
 def _adds_nothing(op: Add | Sub, editor: Editor) -> bool:
-    """Zero added or taken away, of the type of the result."""
+    """Removes an addition or subtraction of zero, where the other operand has the type of the result."""
     pairs = [(op.input1, op.input2)] if isinstance(op, Sub) else [(op.input1, op.input2), (op.input2, op.input1)]
     return any(splat_of(zero) == 0 and editor.forward(op, kept) for kept, zero in pairs)
 
 
 def _changes_nothing(op: Cast | Reshape, editor: Editor) -> bool:
-    """A conversion to the type that the operand has; of a reshape, where all sizes are known."""
+    """Removes a cast to the type of the operand; for a reshape, where its shape is static."""
     is_allowed = isinstance(op, Cast) or static_dims_of(op.output.type) is not None
     return is_allowed and editor.forward(op, op.operands[0])
 
@@ -76,7 +76,7 @@ def _put(op: Op, values: Sequence[Scalar], editor: Editor) -> bool:
 
 
 def _reshaped_constant(op: Reshape, editor: Editor) -> bool:
-    """A constant that nothing else uses, or of equal elements, in the shape that is wanted."""
+    """Reshapes a constant that has no other use, or a splat."""
     data = known_data(op.input1)
     if data is None or (data.splat() is None and len(op.input1.users) > 1):
         return False
@@ -84,7 +84,7 @@ def _reshaped_constant(op: Reshape, editor: Editor) -> bool:
 
 
 def _multiplied(op: Mul, editor: Editor) -> bool:
-    """A product with one, or with zero."""
+    """Replaces a product with one by the other operand, and a product with zero by zero."""
     if splat_of(op.shift) != 0:
         return False
     for x, c in ((op.input1, op.input2), (op.input2, op.input1)):
@@ -97,14 +97,14 @@ def _multiplied(op: Mul, editor: Editor) -> bool:
 
 
 def _divided(op: IntDiv, editor: Editor) -> bool:
-    """A quotient by one, or of zero."""
+    """Replaces a quotient by one by the dividend, and a quotient of zero by zero."""
     if splat_of(op.input2) == 1 and editor.forward(op, op.input1):
         return True
     return splat_of(op.input1) == 0 and editor.forward(op, op.input1)
 
 
 def _equals_itself(op: Equal, editor: Editor) -> bool:
-    """An integer is itself."""
+    """Removes a rounding of integers."""
     type = op.input1.type
     if op.input1 is not op.input2 or not isinstance(type, TensorType) or not type.element.is_integer:
         return False
@@ -112,7 +112,7 @@ def _equals_itself(op: Equal, editor: Editor) -> bool:
 
 
 def _negated_twice(op: Negate, editor: Editor) -> bool:
-    """The opposite of the opposite, without zero points."""
+    """Removes two negations in a row without zero points."""
     before = op.input1.owner
     if not isinstance(before, Negate) or any(
         splat_of(v) != 0 for v in (op.input1_zp, op.output_zp, before.input1_zp, before.output_zp)
@@ -122,7 +122,7 @@ def _negated_twice(op: Negate, editor: Editor) -> bool:
 
 
 def _selected(op: Select, editor: Editor) -> bool:
-    """A choice between equals, a known one, or one by the opposite of a condition."""
+    """Resolves a selection between equal values or on a constant, and exchanges the values for a negated condition."""
     # What is chosen from may still have to be repeated along the condition where sizes differ or are not known.
     sizes = static_dims_of(op.output.type)
     known = splat_of(op.input1)
@@ -143,7 +143,7 @@ def _limit(attr: Attribute) -> float | None:
 
 
 def _clamped(op: Clamp, editor: Editor) -> bool:
-    """Limits that no number is beyond, and limits of limits."""
+    """Removes a clamp that bounds nothing, and merges two in a row."""
     low, high, type = _limit(op.min_val), _limit(op.max_val), op.input.type
     if low is None or high is None or not isinstance(type, TensorType):
         return False
@@ -170,7 +170,7 @@ def _clamped(op: Clamp, editor: Editor) -> bool:
 
 
 def _joined(op: Concat, editor: Editor) -> bool:
-    """One tensor after none, and what is put together along the same axis in a row."""
+    """Replaces a concatenation of one tensor by it, and merges nested ones along the same axis."""
     if len(op.input1) == 1 and editor.forward(op, op.input1[0]):
         return True
     arguments: list[Value] = []
@@ -184,12 +184,12 @@ def _joined(op: Concat, editor: Editor) -> bool:
 
 
 def _repeats_once(op: Tile, editor: Editor) -> bool:
-    """A tensor repeated once."""
+    """Removes a tiling without repetitions."""
     return splat_of(op.multiples) == 1 and editor.forward(op, op.input1)
 
 
 def _pads_nothing(op: Pad, editor: Editor) -> bool:
-    """A tensor that is not continued."""
+    """Removes a padding without amounts."""
     return splat_of(op.padding) == 0 and editor.forward(op, op.input1)
 
 
@@ -199,7 +199,7 @@ def _numbers(value: Value) -> tuple[int, ...] | None:
 
 
 def _sliced(op: Slice, editor: Editor) -> bool:
-    """All of a tensor, or a part of one of those that were put together."""
+    """Replaces a slice of all of a tensor by it, and slices the operand of a concatenation that has all of it."""
     sizes = dims_of(op.input1.type)
     if sizes is not None and None not in sizes and editor.forward(op, op.input1):
         return True
@@ -246,7 +246,7 @@ def _pools_one(op: MaxPool2D, editor: Editor) -> bool:
 
 
 def _keeps_size(op: Resize, editor: Editor) -> bool:
-    """A resize to the size that the image has."""
+    """Removes a resize to the size of the image."""
     scale, offset, border = _numbers(op.scale), _numbers(op.offset), _numbers(op.border)
     if scale is None or scale[0] != scale[1] or scale[2] != scale[3] or (offset, border) != ((0, 0), (0, 0)):
         return False
