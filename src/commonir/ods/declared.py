@@ -503,5 +503,5 @@ def _mismatch(definition: type[DeclaredOp], use: OperatorUse) -> str | None:
         infer(op)
     except DiagnosticError as error:
         first = error.diagnostics[0].message
-        return first.removeprefix(f"{definition.name}: ")
+        return first.removeprefix(definition.name).lstrip(": ")
     return None

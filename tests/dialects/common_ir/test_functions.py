@@ -218,7 +218,7 @@ def test_a_text_whose_node_fits_no_signature_says_why() -> None:
     with pytest.raises(DiagnosticError) as error:
         _module(_library("ops", DECLARED), _graph(NODE.replace("2x3xf32", "3xf32"), "%a: tensor<3xf32>"))
     assert "E0510" in str(error.value)
-    assert "signature 2 (x: f64[p, q]) -> (y: f64[p, q]) has no attribute 'alpha'" in str(error.value)
+    assert "signature 2 (x: f64[p, q]) -> (y: f64[p, q]): has no attribute 'alpha'" in str(error.value)
 
 
 def test_operators_are_known_by_bare_names_only_in_their_own_file() -> None:
