@@ -1,4 +1,4 @@
-"""The program in memory."""
+"""The in-memory representation of programs: operations, types and attributes."""
 
 from commonir.base.lazy import import_members
 

@@ -1,8 +1,8 @@
 """Affine maps and sets: integer expressions over dimensions and symbols, simplified as they are built.
 
-Products have a constant or symbolic side, divisors are constant or symbolic. Exactly the simplifications of MLIR are
-made, so that the text is that of mlir-opt. Constants have 64 bits; what would overflow is not folded. Everything here
-recurses, so the reader limits how deep expressions nest.
+Products have a constant or symbolic side, divisors are constant or symbolic. Applies exactly the
+simplifications of MLIR, so that the text equals that of mlir-opt. Constants have 64 bits; an operation that would
+overflow is not folded. All functions here are recursive, so the reader limits the nesting depth of expressions.
 Source: MLIR, affine dialect, expressions, maps and integer sets; simplifications as mlir-opt 22 has them.
 """
 
@@ -30,17 +30,17 @@ class AffineExpr(Interned):
 
     @property
     def depth(self) -> int:
-        """How deep operators nest in it."""
+        """The nesting depth of its operators."""
         return 0
 
     @property
     def is_symbolic(self) -> bool:
-        """Whether no dimension occurs in it."""
+        """Whether it contains no dimension."""
         return True
 
     @property
     def divisor(self) -> int:
-        """The largest number that is known to divide it."""
+        """The largest known divisor of its values."""
         return 1
 
     def evaluate(self, dims: Sequence[int], symbols: Sequence[int] = ()) -> int:
@@ -48,7 +48,7 @@ class AffineExpr(Interned):
         raise NotImplementedError
 
     def written(self, _within: bool, /) -> str:
-        """Returns its text, in parentheses if needed when it stands `within` an operator that binds more tightly."""
+        """Returns its text, in parentheses if `_within` an operator that binds more tightly and they are needed."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -384,7 +384,7 @@ class AffineMap(Interned):
 
 
 class IntegerSet(Interned):
-    """Points for which expressions are zero, where the flag says so, and not negative elsewhere."""
+    """The points that satisfy all constraints: an expression is zero if its flag is set, else nonnegative."""
 
     __slots__ = ("dims", "symbols", "constraints")  # noqa: RUF023  the order of `_intern`
 
@@ -435,7 +435,7 @@ class IntegerSetAttr(Attribute):
 
 
 class StridedLayoutAttr(Attribute):
-    """The distance of neighbouring elements along each dimension, in elements; None where it is dynamic."""
+    """The strides of the dimensions and the offset of the first element, in elements; None: dynamic."""
 
     __slots__ = ("strides", "offset")  # noqa: RUF023  the order of `_intern`
 

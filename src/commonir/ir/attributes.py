@@ -34,7 +34,7 @@ from commonir.symbolic import Dim
 
 
 class UnitAttr(Attribute):
-    """Present or not."""
+    """An attribute without contents, whose presence is its meaning."""
 
     __slots__ = ()
 
@@ -269,8 +269,8 @@ class DataAttr(Attribute):
 
 
 class SparseAttr(Attribute):
-    """The elements of a tensor at some positions, all others being zero. `indices` are of rank 2, a position per row;
-    if they are of rank 1, a list of positions.
+    """The elements of a tensor at some positions, all others being zero. `indices` have rank 2, one
+    position per row, or rank 1, a list of positions.
     """
 
     __slots__ = ("indices", "values", "type")  # noqa: RUF023  the order of `_intern`
@@ -310,8 +310,8 @@ class DistinctAttr(Attribute):
 class DialectAttr(Attribute):
     """A dialect attribute that has no class here, stored and printed as it was read: `#dialect.mnemonic<body>`.
 
-    `mnemonic` is "" where the body has no such form: `#dialect<body>`; `body` is None without brackets. `type` is what
-    follows its colon, as in `#ml_program.extern : tensor<4xi32>`.
+    `mnemonic` is "" for the form `#dialect<body>`; `body` is None without brackets. `type` is the type after the
+    colon, as in `#ml_program.extern : tensor<4xi32>`.
     """
 
     __slots__ = ("dialect", "mnemonic", "body", "type")  # noqa: RUF023  the order of `_intern`
@@ -362,9 +362,9 @@ def _is_mapping(value: object) -> TypeGuard[Mapping[object, object]]:
 
 
 def attribute_of(value: object) -> Attribute:
-    """Returns the attribute that holds a plain Python value.
+    """Returns the attribute that stores a plain Python value.
 
-    Raises: TypeError when the value has no such form.
+    Raises: TypeError for a value of an unsupported type.
     """
     match value:
         case Attribute():
@@ -388,4 +388,4 @@ def attribute_of(value: object) -> Attribute:
         case _ if _is_mapping(value):
             return DictionaryAttr(tuple((str(k), attribute_of(v)) for k, v in value.items()))
         case _:
-            raise TypeError(f"no attribute holds a {type(value).__name__}")
+            raise TypeError(f"no attribute can store a {type(value).__name__}")

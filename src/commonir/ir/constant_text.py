@@ -42,7 +42,7 @@ class Constant(Interned):
         return self.text(printer)
 
     def location_text(self, printer: ConstantPrinter, /) -> str:
-        """Returns the text form of a location as it stands within `loc(...)`."""
+        """Returns the text form of a location inside `loc(...)`."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -61,11 +61,11 @@ class Attribute(Constant):
 class ConstantPrinter:
     """Writes types and attributes. A subclass overrides `type`, `attribute` and `nested_location`.
 
-    `elide`: constants of more elements are left out; None keeps all. `upstream`: everything is written as mlir-opt does
-    it, with dictionaries sorted, numbers in its form and types left out in lists where it does; otherwise dictionaries
-    keep their order, and numbers have the fewest digits that read back to the same number. `literal`: constants of more
-    elements are written as hexadecimal digits. `resources` are the constants that were written as references to the
-    resource section, by key; the caller prints their contents there.
+    `elide`: constants of more elements are left out; None keeps all. `upstream`: everything is written as by
+    mlir-opt, with sorted dictionaries, its form of numbers, and types in lists omitted where it does; otherwise
+    dictionaries keep their order, and numbers have the fewest digits that read back to the same number. `literal`:
+    constants of more elements are written as hexadecimal digits. `resources` are the constants that were written as
+    references to the resource section, by key; the caller prints their contents there.
     """
 
     __slots__ = ("_numbers", "elide", "literal", "resources", "upstream")
@@ -94,7 +94,7 @@ class ConstantPrinter:
                 return attr.untyped_text(self)
 
     def nested_location(self, location: Constant) -> str:
-        """Returns a location as it is printed within `loc(...)` and within other locations."""
+        """Returns a location as it is printed inside `loc(...)` and inside other locations."""
         return location.location_text(self)
 
     def number(self, distinct: Constant) -> int:

@@ -29,7 +29,7 @@ Scalar = int | float | bool | str
 TEXT_KINDS = ("string", "dialect", "vector")
 """Kinds of element types whose elements are stored as strings."""
 
-# Up to this many bytes contents are compared; larger ones by identity, because hashing them would be slow.
+# Contents of up to this many bytes are compared by value, larger ones by identity, because hashing them would be slow.
 _MAX_COMPARED_BYTES = 4096
 
 # Copies through this process are done in chunks of this size.
@@ -217,7 +217,7 @@ class TextData(Data):
 class MappedFile:
     """A file opened for reading and mapped into memory when first used; shared by all the tensors it holds.
 
-    `status` is the file's status when it was opened, by which a file that replaced it is noticed.
+    `status` is the result of `stat` when the file was opened, which detects that the file was replaced.
     """
 
     __slots__ = ("_identity", "_map", "path", "size_bytes")
@@ -254,8 +254,8 @@ class MappedFile:
         stream.writelines(self.view(n, min(_CHUNK_BYTES, end - n)) for n in range(offset, end, _CHUNK_BYTES))
 
     def link_to(self, path: str | os.PathLike[str]) -> bool:
-        """Gives the file a second name; returns whether that worked. Only for a file whose first name is about to go:
-        otherwise a change under one name would show under the other.
+        """Creates a hard link to the file; returns whether that succeeded. Only for a file that is about to be removed:
+        otherwise a write through one name would change the contents under the other.
         """
         if self._identity is None or not os.access(self.path, os.W_OK):
             return False
@@ -274,10 +274,10 @@ class MappedFile:
     def view(self, offset: int, length: int) -> memoryview:
         """Returns the bytes `[offset, offset + length)` without copying.
 
-        Raises: ValueError when the range leaves the file; OSError when the file cannot be opened.
+        Raises: ValueError when the range exceeds the file; OSError when the file cannot be opened.
         """
         if offset < 0 or length < 0 or offset + length > self.size_bytes:
-            raise ValueError(f"bytes {offset} to {offset + length} leave {self.path}, which has {self.size_bytes}")
+            raise ValueError(f"bytes {offset} to {offset + length} exceed {self.path}, which has {self.size_bytes}")
         if length == 0:
             return memoryview(b"")
         if self._map is None:

@@ -43,7 +43,7 @@ def _differences(a: Operation, b: Operation, names: bool, shared: bool) -> Itera
     for x, y in used:
         for n, (u, v) in enumerate(zip(x.operands, y.operands, strict=False)):
             if same.setdefault(u, u if shared else v) is not v:
-                yield f"{x.name}: operand {n} is another value"
+                yield f"{x.name}: operand {n} is a different value"
         if tuple([blocks.get(s, s) for s in x.successors]) != y.successors:
             yield f"{x.name}: other successors"
 
@@ -55,12 +55,12 @@ def _compare(x: Operation, y: Operation, names: bool) -> Iterator[str]:
     if len(x.operands) != len(y.operands):
         yield f"{x.name}: {len(x.operands)} operands against {len(y.operands)}"
     if dict(x.properties).get("operandSegmentSizes") is not dict(y.properties).get("operandSegmentSizes"):
-        yield f"{x.name}: other operand segment sizes"
+        yield f"{x.name}: different operand segment sizes"
     types = [r.type for r in x.results], [r.type for r in y.results]
     if types[0] != types[1]:
         yield f"{x.name}: results {types[0]} against {types[1]}"
     if names and [r.name for r in x.results] != [r.name for r in y.results]:
-        yield f"{x.name}: results have other names"
+        yield f"{x.name}: results have different names"
     yield from _compare_attributes(x, y)
     if len(x.regions) != len(y.regions):
         yield f"{x.name}: {len(x.regions)} regions against {len(y.regions)}"
@@ -82,9 +82,9 @@ def _compare_regions(op: Operation, r: Region, s: Region, names: bool) -> Iterat
         if m.label != n.label:
             yield f"{op.name}: block '{m.label}' against '{n.label}'"
         if [v.type for v in m.arguments] != [v.type for v in n.arguments]:
-            yield f"{op.name}: block arguments have other types"
+            yield f"{op.name}: block arguments have different types"
         if names and [v.name for v in m.arguments] != [v.name for v in n.arguments]:
-            yield f"{op.name}: block arguments have other names"
+            yield f"{op.name}: block arguments have different names"
         if len(m) != len(n):
             yield f"{op.name}: {len(m)} operations in a block against {len(n)}"
 

@@ -28,7 +28,7 @@ class Exact(NamedTuple):
 
 
 class Rounding(Enum):
-    """How a number is rounded that a narrower type cannot represent."""
+    """The rounding of a number that a narrower type cannot represent."""
 
     NEAREST_EVEN = "to_nearest_even"
     DOWNWARD = "downward"
@@ -88,7 +88,7 @@ FORMATS: Mapping[str, FloatFormat] = MappingProxyType(
 _STRUCT_CODES = {"f16": ("<e", "<H"), "f32": ("<f", "<I"), "f64": ("<d", "<Q")}
 
 
-# Halves below it have six digits at most.
+# Multiples of 0.5 below this have at most six digits.
 _SHORT = 1e5
 
 
@@ -114,7 +114,7 @@ def decoded(bits: int, name: str) -> Exact | None:
         case _:
             pass
     if format.has_leading_bit:
-        if biased and not fraction >> (stored - 1):  # an invalid operand to the processor
+        if biased and not fraction >> (stored - 1):  # an invalid operand for x87 processors
             return None
     elif biased:
         fraction |= 1 << stored

@@ -5,7 +5,7 @@ The table holds weak references: objects that are no longer used are dropped.
 
 from __future__ import annotations
 
-from _weakref import ReferenceType  # of `weakref` nothing else is needed
+from _weakref import ReferenceType  # avoids loading `weakref`
 from typing import TYPE_CHECKING, ClassVar, Self
 
 if TYPE_CHECKING:
@@ -53,14 +53,14 @@ class Interned:
 
     @classmethod
     def _lookup(cls, key: tuple[object, ...]) -> Self | None:
-        """Returns the object of a key, None when there is none."""
+        """Returns the object stored under a key; None when there is none."""
         entry = cls._table.get(key)
         result = None if entry is None else entry()
         return result if isinstance(result, cls) else None
 
     @classmethod
     def _register(cls, key: tuple[object, ...], built: Interned) -> None:
-        """Enters an object in the table."""
+        """Adds an object to the table."""
         entry = cls._table[key] = _WeakEntry(built, cls._forget)
         entry.key = key
 

@@ -47,7 +47,7 @@ def quoted(content: str) -> str:
 
 
 def bytes_of_text(text: str) -> bytes:
-    """Returns the UTF-8 bytes of a string, in which surrogates stand for other bytes, as Python escapes them."""
+    """Returns the UTF-8 bytes of a string, in which surrogates encode other bytes, as in Python."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

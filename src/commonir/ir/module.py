@@ -72,7 +72,7 @@ class Function(Symbol):
     @property
     @abstractmethod
     def output_names(self) -> tuple[str, ...]:
-        """The names under which it returns them."""
+        """The names of its outputs, in order."""
 
     @property
     def referred_names(self) -> frozenset[str]:
@@ -87,7 +87,7 @@ class Function(Symbol):
     @property
     @abstractmethod
     def body(self) -> Block:
-        """The block that runs."""
+        """Its only block, with the operations it executes."""
 
     @property
     def input_ports(self) -> Mapping[str, Port]:
@@ -109,7 +109,7 @@ class Function(Symbol):
         return core_type(type)
 
     def replace_interface(self, new: NewInterface) -> Function:
-        """Replaces it in its module by a function of the same name with another interface and body; returns that.
+        """Replaces it in its module by a function of the same name with a new interface and body; returns the new one.
 
         References to its inputs and outputs in the module are updated. Where `copies` names an operation, each output
         is a result of an operation in the body, returned once.
@@ -191,7 +191,7 @@ class Module(PrintableOperation):
         super().__init__(regions=[Region([Block()])])
         self.entry = entry
         self.format = ""
-        """The name of its format, where the dialect of its symbols does not say so."""
+        """The name of its format, if the dialect of its symbols does not determine it."""
         self.tool_resources: Mapping[str, Mapping[str, str]] = {}
         """Resources of the text for other tools: for each tool the values by key, as they are written there."""
         for key, value in (attributes or {}).items():
@@ -234,7 +234,7 @@ class Module(PrintableOperation):
 
     @property
     def modules(self) -> tuple[Module, ...]:
-        """The modules directly inside of it, in order."""
+        """The modules directly inside it, in order."""
         return tuple([op for op in self.body.operations if isinstance(op, Module)])
 
     @property
@@ -298,7 +298,7 @@ class Module(PrintableOperation):
         return self.main.outputs
 
     def nested(self) -> Iterator[Operation]:
-        """Returns all operations in it, but not itself."""
+        """Yields all operations nested in it, without itself."""
         return (op for op in self.walk() if op is not self)
 
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:

@@ -5,7 +5,7 @@ iterative, so nesting costs no stack; operations of a block form a linked list, 
 """
 
 # pyright: reportPrivateUsage=false
-# Values, operations and blocks are parts of one structure and keep each other's links.
+# Values, operations and blocks form one linked structure and update each other's links.
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Value:
     """One SSA value: a result of an operation or an argument of a block.
 
     `name` is the name in its file, "" when there is none; it need not be unique. `retype` must be used to change the
-    type of a value that operations use. Most values have one use: `_users` is that operation then, else the number of
-    operands that the value is of each operation.
+    type of a value that operations use. `_users` is the user if there is one use, which is most
+    frequent, else maps each user to its number of uses.
     """
 
     __slots__ = ("_users", "index", "name", "owner", "type")
@@ -127,7 +127,7 @@ class Value:
 def _exchanged(operands: tuple[Value, ...], old: Value, new: Value) -> tuple[Value, ...]:
     """Returns operands with one value replaced by another."""
     if len(operands) == 2:
-        # As most have; a loop costs three times as much.
+        # The most frequent case; a loop takes three times as long.
         lhs, rhs = operands
         return new if lhs is old else lhs, new if rhs is old else rhs
     return tuple([new if v is old else v for v in operands])
@@ -203,7 +203,7 @@ class Operation:
     @successors.setter
     def successors(self, blocks: tuple[Block, ...]) -> None:
         for block in self._successors:
-            # A block that is named twice has no entry the second time.
+            # A repeated successor was removed the first time.
             block._branches.pop(self, None)
         self._successors = blocks
         for block in blocks:
@@ -295,7 +295,7 @@ class Operation:
         """Returns the elements of its integer result if all are known, as numbers or symbolic expressions."""
         return None
 
-    # -- place in the program
+    # -- position in the program
 
     @property
     def parent_op(self) -> Operation | None:
@@ -323,9 +323,9 @@ class Operation:
 
     @property
     def index_in_block(self) -> int:
-        """Its position among the operations of its block, from 0. Raises: ValueError when it is in none."""
+        """Its position among the operations of its block, from 0. Raises: ValueError when it is not in a block."""
         if self.parent is None:
-            raise ValueError("the operation is in no block")
+            raise ValueError("the operation is not in a block")
         self.parent._number()
         return self._order
 

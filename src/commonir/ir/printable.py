@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 else:
     from commonir.base.lazy import LazyModule
 
-    # Few programs are printed so.
+    # Few programs are printed in the generic form.
     printing = LazyModule("commonir.ir.printing")
 
 

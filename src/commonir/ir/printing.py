@@ -26,7 +26,7 @@ _MAX_UPSTREAM_INDENT = 400
 
 _LONGEST_REMEMBERED = 400
 _LINES_AT_ONCE = 256
-# A line that holds a large constant is not copied once more.
+# Longer lines, which contain large constants, are not copied again.
 _LONG = 10_000
 
 
@@ -291,6 +291,6 @@ class Printer(ConstantPrinter):
         if region is None or len(region.blocks) == 1:
             return []
         if block not in self._predecessors:
-            # Regions nested in blocks before have been printed since.
+            # The cache is that of a region nested in an earlier block.
             self._predecessors = region.predecessors()
         return self._predecessors[block]

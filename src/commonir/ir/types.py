@@ -21,7 +21,7 @@ ElementKind = Literal["bool", "int", "uint", "index", "float", "complex", "strin
 
 
 class Type(Constant):
-    """A type of values."""
+    """The type of a value."""
 
     __slots__ = ()
 
@@ -134,7 +134,7 @@ WIDEST_INTEGER = 2**24 - 1
 """Bits of the widest integer type that MLIR allows."""
 
 _PREFIXES: Mapping[Signedness, str] = MappingProxyType({"signless": "i", "signed": "si", "unsigned": "ui"})
-# Of the width of an integer type.
+# The most digits of the width of an integer type.
 _MOST_DIGITS = 8
 _SIGNEDNESS: Mapping[str, Signedness] = MappingProxyType({prefix: name for name, prefix in _PREFIXES.items()})
 
@@ -162,9 +162,7 @@ def is_signless(element: ElementType) -> bool:
 
 
 def element_named(name: str) -> ElementType | None:
-    """Returns the element type of a name, for integers of any width, `index` and every float; otherwise
-    None.
-    """
+    """Returns the element type of a name: integers of any width, `index` and every float; None for other names."""
     result = ELEMENT_TYPES.get(name) or MORE_FLOATS.get(name)
     if result is not None:
         return result

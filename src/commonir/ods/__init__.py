@@ -1,4 +1,4 @@
-"""Operation definitions: what a dialect needs to declare its operations, and what follows from the declarations."""
+"""Operation definitions: what a dialect needs to declare its operations, and what is derived from the declarations."""
 
 from commonir.base.lazy import import_members
 

@@ -58,7 +58,7 @@ class AttrType(Generic[T]):
     `coerce` converts an argument to the stored value and raises ValueError with the expected value; `to_attribute` and
     `from_attribute` convert between the stored value and the storage form; `from_elements` decodes the elements of a
     constant tensor, for parameters that a format binds to constants. In custom forms, `spelled` is the text of a value
-    if it is not that of its attribute, `cases` are the words that are values, and with `elides_type` the text of
+    if it differs from that of its attribute, `cases` are the words that are values, and with `elides_type` the text of
     the attribute omits its type. `form` is the text of dialect attributes that consist of words.
     """
 
@@ -307,7 +307,7 @@ raw: AttrType[bytes] = AttrType(
 
 
 def case_of(cases: type[E]) -> Callable[[object], E]:
-    """Returns a function that returns the case of a case or its keyword. It raises: ValueError for anything else."""
+    """Returns a function from a case or its keyword to the case. It raises ValueError for anything else."""
     by_keyword = {str(case.value): case for case in cases}
 
     def coerce(value: object) -> E:

@@ -43,7 +43,7 @@ class RegionSuccessor(NamedTuple):
     """An edge of control flow: to a region of an operation, by its index, or out of the operation when None.
 
     `values` are passed to the last arguments of the first block of the region, or to the last results; the operation
-    itself computes those before.
+    itself computes the preceding ones.
     """
 
     target: int | None

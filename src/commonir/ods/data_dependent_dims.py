@@ -37,7 +37,7 @@ def dims_introduced(values: Iterable[Value], known: Iterable[str]) -> tuple[Data
 
 
 def defined_dims(op: Operation) -> tuple[DataDependentDim, ...]:
-    """Returns the symbols defined by the results of an operation: neither its operands nor its attributes have them."""
+    """Returns the symbols defined by the results of an operation: those in neither its operands nor its attributes."""
     if not any(isinstance(d, DimExpr) for r in op.results for d in _shape(r.type)):
         return ()
     return dims_introduced(op.results, {*symbols_of([v.type for v in op.operands]), *symbols_mentioned(op)})

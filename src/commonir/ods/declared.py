@@ -152,8 +152,8 @@ class DeclaredOp(Op):
 
     @property
     def properties(self) -> Mapping[str, Attribute]:
-        """Declared attributes, and the numbers of operands if a parameter has not exactly one, which select the
-        signature when a text is read.
+        """Declared attributes, and the segment sizes of operands unless every parameter has one; a parser selects
+        the signature by these.
         """
         segments = {} if self.operand_offsets is None else {GROUP_SIZES: DenseArrayAttr(i32, self.segment_sizes)}
         return {**super().properties, **segments}
@@ -254,7 +254,7 @@ _D = TypeVar("_D", bound=DeclaredOp)
 def define(declaration: Declaration, called: str, name: str, base: type[_D]) -> tuple[type[_D], ...]:
     """Returns the definitions of a declared operator, one for each signature.
 
-    Nodes call it `called`; `name` is that of the operations, `base` the class of the dialect that defines the meaning.
+    `called` is its name in nodes, `name` that of operations, `base` the class of the dialect that defines the meaning.
     """
     out: list[type[_D]] = []
     for number, signature in enumerate(declaration.signatures):
@@ -274,7 +274,7 @@ def define(declaration: Declaration, called: str, name: str, base: type[_D]) -> 
 
 
 def _is_data_dependent(signature: Signature) -> bool:
-    """Returns whether the types of results depend on those that a use declares."""
+    """Returns whether the types of results depend on the types that a node declares."""
     undetermined = set(signature.variables)
     return any(
         p.multiplicity is not Multiplicity.ONE
@@ -497,7 +497,7 @@ def _mismatch(definition: type[DeclaredOp], use: OperatorUse) -> str | None:
     least = sum(p.multiplicity is Multiplicity.ONE for p in outputs)
     most = None if any(p.multiplicity is Multiplicity.MANY for p in outputs) else len(outputs)
     if use.results < least or (most is not None and use.results > most):
-        return f"it gives {plural(len(outputs), 'result')}, the node names {use.results}"
+        return f"it has {plural(len(outputs), 'result')}, the node has {use.results}"
     try:
         op = definition.build(arguments_of(definition, trial), [unknown] * use.results)
         infer(op)

@@ -1,6 +1,6 @@
 """Derives declarations, as files have them, from the definitions of a dialect.
 
-A declaration has no constraints, traits and meaning. Where the type of a
+A declaration has no constraints, traits or reference. Where the type of a
 parameter cannot be declared (a type variable that ranges over lists and tensors, a result whose type depends on an
 attribute) it is `any`.
 

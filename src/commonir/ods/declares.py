@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Declares(Operation):
-    """An operation that declares operators, for later operations in its region and the regions nested in them."""
+    """An operation that declares operators for later operations of its region, and for regions nested in these."""
 
     __slots__ = ()
 
     @abstractmethod
     def declared(self) -> Mapping[str, tuple[type[DeclaredOp], ...]]:
-        """Definitions by the name of their operations."""
+        """The definitions of the declared operators, by operation name."""

@@ -61,10 +61,10 @@ _MEMBERS = (Field, TypeVariable, Constraint, DerivedAttribute)
 class FieldLayout:
     """The fields of a definition by group, with facts about them for construction.
 
-    `formals` are the operands that `reference` takes, in older versions also those that the version lacks. `unset` are
-    the attributes of an operation without any. `spelled` are positions by the name in files: of attributes, and of
-    regions after them. `declared` are also the fields of other versions. `read_operands` are positions among the inputs
-    of operands whose elements the definition reads.
+    `formals` are the operands that `reference` takes; older versions include those that they lack. `unset` are the
+    attribute values of an operation without attributes. `spelled` are positions by the name in files: of attributes,
+    then of regions. `declared` includes the fields of other versions. `read_operands` are positions among the inputs of
+    operands whose elements the definition reads.
     """
 
     __slots__ = (
@@ -238,19 +238,19 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
     same_rank: ClassVar[tuple[str, ...]] = ()
     assembly: ClassVar[str] = ""
     index_formula: ClassVar[str] = ""
-    """How operands and results are indexed, where types of fields do not say so: for the reference page."""
+    """The indexing of operands and results for the reference page, if types of fields do not determine it."""
     form: ClassVar[Form] = Form.STRUCTURAL
     infers_types: ClassVar[bool] = False
     declares_results: ClassVar[bool] = False
     is_declared: ClassVar[bool] = False
-    """Whether a file declares it: the types of operands select among its definitions of one name."""
+    """Whether a file declares it: the types of operands select one of the definitions that share its name."""
     attr_types_suffice: ClassVar[bool] = False
     """Whether the types of its attributes, not their contents, determine what is inferred, as for a constant."""
     index_names: ClassVar[tuple[str, ...]] = ()
     changed_in: ClassVar[tuple[str, ...]] = ()
     """The versions of the dialect that are declared to have changed it."""
     at_version: ClassVar[str] = ""
-    """The version that it is a view of; "" for the newest."""
+    """The version of the dialect whose definition it is; "" for the newest."""
     layout: ClassVar[_Fact[FieldLayout]] = _LAYOUT
     places: ClassVar[_Fact[dict[Field, FieldPosition]]] = _PLACES
     versions: ClassVar[_Fact[tuple[str, ...]]] = _VERSIONS
@@ -280,7 +280,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         if assembly:
             cls.assembly = assembly
         cls.changed_in, cls.at_version = tuple(since.split()), version
-        for fact in _FACTS:  # those of a base class do not apply to it
+        for fact in _FACTS:  # it does not inherit those of a base class
             setattr(cls, fact.name, fact)
         cls.memo, cls.older = {}, {}
         if "infer" in cls.__dict__:
@@ -315,7 +315,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
 
     @classmethod
     def has_form_of(cls, other: type[Definition]) -> bool:
-        """Returns whether fields of it are operands, attributes ... in another version too, or in a base class."""
+        """Returns whether its fields have the same categories in another version, or in a base class."""
         theirs = other.layout.by_name
         return cls is other or all(theirs.get(f.name, f).kind is f.kind for f in cls.layout.by_name.values())
 
@@ -378,7 +378,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         if self._extra:
             result._extra = self._extra.copy()
         if len(results) == 1:
-            # As most have; a loop costs three times as much.
+            # The most frequent case; a loop takes three times as long.
             result.results[0].name = results[0].name
         else:
             for mine, copied in zip(results, result.results, strict=True):
@@ -430,7 +430,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
     def as_operand(self, name: str) -> Any:
         """Returns the value of an operand; a constant where it is an attribute in this version of the operation.
 
-        Raises: NotKnownError for an attribute of a function around.
+        Raises: NotKnownError for an attribute that refers to one of the enclosing function.
         """
         value, own = getattr(self, name), self.layout.by_name.get(name)
         if own is None or own.kind is not _ATTRIBUTE or value is None:
@@ -497,7 +497,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
 
     @property
     def operand_offsets(self) -> tuple[int, ...] | None:
-        """Where the operands of each input begin, and where the last ends; None when each has one."""
+        """The offset of the first operand of each input, and the total; None when each input has one operand."""
         return self._offsets
 
     @property
@@ -566,7 +566,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
     # -- methods that a definition may override; everything else is derived
 
     def reference(self, *operands: Any, **indices: Any) -> Any:
-        """Returns the meaning of the operation; see the module."""
+        """Returns the meaning of the operation; its forms are described in the docstring of the module."""
         raise NotImplementedError
 
     def infer(self) -> tuple[Type, ...]:

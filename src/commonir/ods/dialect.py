@@ -45,7 +45,7 @@ OURS = {
     "tosa": "commonir.dialects.mlir.tosa:DIALECT",
     "ub": "commonir.dialects.mlir.ub:DIALECT",
 }
-"""The dialects that are ours."""
+"""The dialects of this project, without an upstream counterpart."""
 
 
 class LazyDefinitions(Iterable["type[Op]"]):
@@ -135,12 +135,12 @@ class Dialect:
     """A set of operation definitions under one name.
 
     `versions` are the names of its versions, oldest first; `since` of a definition is the first that has it. Names that
-    differ in more than their number are of separate sets of operations with separate versions. `constants` are the
-    operations, perhaps of other dialects, that represent folded results: the first that can is used. `keeps_names`:
-    names of values have a meaning in its formats. `rules` names the `Rules` of the dialect as `module:member`; they are
-    loaded on first use. `forms` are types and attributes of the dialect whose parameters are understood, by `!d.name`
-    and `#d.name`. `own` names the `OwnForms` of the dialect, all of its types and attributes; without it, texts may
-    have any. `source` returns the document that defines an operation whose docstring names none.
+    differ in more than their number belong to separate sets of operations with separate versions. `constants` are the
+    operations, perhaps of other dialects, that represent folded results: the first applicable one is used. With
+    `keeps_names`, names of values have a meaning in its formats. `rules` names the `Rules` of the dialect as
+    `module:member`, loaded on first use. `forms` are types and attributes of the dialect whose parameters are known, by
+    `!d.name` and `#d.name`. `own` names the `OwnForms` of the dialect, all of its types and attributes; without it,
+    texts may have any. `source` returns the document that defines an operation whose docstring names none.
     """
 
     def __init__(
@@ -191,7 +191,7 @@ class Dialect:
             return Rules()
         result = imported(self._rules)
         if not isinstance(result, Rules):
-            raise InternalError(f"{self._rules} holds no rules")
+            raise InternalError(f"{self._rules} has no rules")
         return result
 
     @cached_property
@@ -203,7 +203,7 @@ class Dialect:
 
         result = imported(self._own)
         if not isinstance(result, OwnForms):
-            raise InternalError(f"{self._own} holds no types and attributes")
+            raise InternalError(f"{self._own} has no types and attributes")
         return result
 
     @cached_property
@@ -229,8 +229,8 @@ class Dialect:
         return result
 
     def holds_in(self, definition: type[Op], version: str) -> bool:
-        """Returns whether a definition is valid in a version: also one that no version changed, and those of other sets
-        of operations.
+        """Returns whether a definition is valid in a version: also one without versions, and one of another set of
+        operations.
         """
         expected, own = self._ages.get(version), self._ages.get(definition.since)
         if expected is None or own is None or expected[0] != own[0]:
@@ -278,7 +278,7 @@ class Dialects:
         return self._plugins.get(name)
 
     def working(self) -> Iterator[Dialect]:
-        """Returns all available dialects, except plugins that fail to load."""
+        """Yields all available dialects, except plugins that fail to load."""
         return iter(self._plugins)
 
     def names(self) -> tuple[str, ...]:

@@ -230,12 +230,12 @@ def reference_text(definition: type[Op]) -> str:
         derived = None
     if derived is not None and derived.kernels:
         return formula(derived.kernels, tuple([f.spelling for f in definition.layout.results]))
-    # The meaning may depend on elements that the example does not have.
+    # The reference may depend on elements that are not known in the example.
     return _body(definition, derived) if derived is not None and derived.outputs else _python(definition.reference)
 
 
 def _python(reference: Callable[..., object]) -> str:
-    """Returns the code of a reference; "" if it calls what the page does not show."""
+    """Returns the code of a reference; "" if it calls functions that the page does not show."""
     code = reference.__code__
     called = [reference.__globals__.get(name) for name in code.co_names]
     if "self" in code.co_varnames and any(inspect.isfunction(f) or isinstance(f, LazyModule) for f in called):

@@ -1,4 +1,4 @@
-"""Effects of operations besides their results.
+"""Side effects of operations.
 
 Source: MLIR, side effects.
 """
@@ -28,7 +28,7 @@ def effects_of(op: Operation) -> Effects:
 
 
 def _own_effects(op: Operation) -> Effects | None:
-    """Returns the effect of an operation itself; None when it is that of its regions."""
+    """Returns the effect of an operation itself; None when its only effects are those of its regions."""
     if not isinstance(op, Op):
         return Effects.ANY
     if op.has_trait(traits.Pure):
@@ -62,7 +62,7 @@ def _nested_effects(op: Operation) -> Effects:
 
 
 def may_have_no_effect(definition: type[Operation]) -> bool:
-    """Returns whether operations of a definition, which are not terminators, may have no effects except reads."""
+    """Returns whether operations of a definition are not terminators and may have no effects except reads."""
     if not issubclass(definition, Op) or definition.has_trait(traits.Terminator):
         return False
     harmless = (traits.Pure, traits.RecursiveEffects, traits.OnlyReads, traits.PureOnTensors)

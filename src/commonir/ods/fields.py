@@ -241,7 +241,7 @@ class SpelledField(Field):
         return self._spelling
 
     def spell(self, spelling: str) -> None:
-        """Gives another spelling, before the field is part of a definition."""
+        """Changes the spelling, before the field is part of a definition."""
         self._spelling = spelling
 
 
@@ -299,7 +299,7 @@ def operand(
 ) -> Any:
     """Declares an operand of a type pattern.
 
-    `default=None` makes it optional, `optional` too, where required operands follow; `variadic` takes any number.
+    `default=None` makes it optional, as does `optional` if required operands follow; `variadic` takes any number.
     `constant`: a constant operation must define it. `by_value`: inference uses its elements if they are known before
     running, as of the shape operand of a reshape. `since` is the version of the dialect that added it, if older
     versions of the operation lack it, or have the field `before` in its place, which may be an attribute: references
@@ -377,7 +377,7 @@ def attribute(
 ) -> Any:
     """Declares a compile-time constant. `since` and `before` are as of an operand; `until` is the version that removed
     it; `elided` is the value that an optional one means if it is absent, which custom forms omit; `spelling` is its
-    name in files, if that is another.
+    name in files, if that differs.
     """
     make = partial(SpelledField, spelling) if spelling else Field
     result = make(FieldKind.ATTRIBUTE, type=attr_type, default=default, optional=default is None, check=check, doc=doc)

@@ -68,7 +68,7 @@ class Derived:
         body: list[Operation] | None = None,
     ) -> None:
         self.types = types
-        # The operations that a composite consists of, in order.
+        # The operations of a composite, in order.
         self.body = body or []
         self.is_data_dependent = is_data_dependent
         self.constraints = constraints
@@ -100,7 +100,7 @@ def infer(op: Definition) -> Derived:
     if result is None:
         result = _trace(op)
         if result.is_data_dependent:
-            # Its types may be those that the program declares for this operation only.
+            # Its types may be declared by the program for this operation only.
             return result
         if len(memo) >= _MEMO_LIMIT:
             memo.clear()
@@ -109,7 +109,7 @@ def infer(op: Definition) -> Derived:
 
 
 def check_use(op: Definition) -> None:
-    """Checks operands, attributes and constraints of an operation, without its meaning.
+    """Checks operands, attributes and constraints of an operation, without tracing its reference.
 
     Raises: DiagnosticError with every violation found (E0502 to E0505).
     """
@@ -174,7 +174,7 @@ def _missing_operands(op: Definition) -> list[Field]:
 
 
 def _lacks_operands(layout: FieldLayout, offsets: tuple[int, ...]) -> bool:
-    for n in layout.required:  # noqa: SIM110  `any` takes three times as long for the one or two that there are
+    for n in layout.required:  # noqa: SIM110  `any` takes three times as long for one or two items
         if offsets[n] == offsets[n + 1]:
             return True
     return False
@@ -258,7 +258,7 @@ def _trace(op: Definition) -> Derived:
 
 
 def _checked(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
-    """Returns the shapes of operands, after everything but the meaning of the operation is checked."""
+    """Returns the shapes of operands, after checking everything except the reference of the operation."""
     shapes = _match_operands(trace)
     _check_attributes(trace)
     _check_ranks(trace)
@@ -296,7 +296,7 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
 
 
 def _values(op: Definition, field: Field) -> tuple[Value, ...]:
-    """Returns the values of an operand or parameter, as many as there are."""
+    """Returns all values of an operand or parameter."""
     if field.variadic:
         return op.field_value(field)
     value = op.field_value(field) if field.kind is FieldKind.OPERAND else op.bound_value(field)

@@ -1,6 +1,6 @@
 """Infers types and shapes from kernel references, by the range rule of the notation.
 
-It is a module of its own, because many programs have no operation with such a reference.
+It is a separate module, because many programs have no operation with such a reference.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Operations of MLIR: result types are declared by the program or inferred from traits.
 
-The meaning of those that have one is a composite of core operations, for lowering; types never depend on it.
+A reference, if any, is a composite of core operations, for lowering; types never depend on it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Shapes of operands for references: as much as they need, or an error if it is not known yet."""
+"""Shapes of operands for references, with an error if the required dims are not known yet."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from commonir.ods.known import NOT_COMPUTED
 from commonir.ods.text_form import TextForm
 
 Positions: TypeAlias = dict[Block, dict[Operation, int]]
-"""Positions of operations among the listed ones of their block; computed when first needed."""
+"""Positions of operations among the printed ones of their block; computed when first needed."""
 
 
 class Op(TextForm, Definition):
@@ -42,7 +42,7 @@ class Op(TextForm, Definition):
             regions: tuple[Region, ...] = ()
         else:
             operands, self._attributes, self._offsets, regions = split_arguments(self, args)
-        self._operands = operands  # inference reads operands, regions and what is not declared
+        self._operands = operands  # inference reads operands, regions and undeclared attributes
         self.regions = regions
         self._extra = None
         self.cached_dims = NOT_COMPUTED
@@ -53,7 +53,7 @@ class Op(TextForm, Definition):
             self.successors = successors_of(self, args)
 
     def path_to(self, op: Operation, positions: Positions) -> str | None:  # noqa: ARG002  none by default
-        """Returns the path of an operation inside of it as its file format writes it, None for `path_of`'s own form.
+        """Returns the path of an operation nested in it, in the notation of its file format; None for the default form.
 
         Pass the same `positions` to number each block once across calls.
         """

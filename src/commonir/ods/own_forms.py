@@ -28,8 +28,8 @@ class HasForm(Protocol):
 class OwnForms(NamedTuple):
     """The types and attributes of a dialect, by their mnemonics.
 
-    A form describes how an attribute is read; an attribute or a type is one without parameters. None is stored as it is
-    written, and may have a check, which raises ValueError. `has_others`: the dialect may have more of them.
+    A `WordsForm` describes the text of an attribute; an attribute or type as value has no parameters; None: the text is
+    stored as written, and may have a check, which raises ValueError. `has_others`: the dialect may have more of them.
     """
 
     attributes: Mapping[str, WordsForm | DialectAttr | None]

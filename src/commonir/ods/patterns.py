@@ -269,7 +269,7 @@ class Pattern:
         self.has_wildcard = False
         if bracket and spec.partition("[")[0] not in ELEMENT_TYPES:
             if self.wrapper not in _WRAPPERS or not nested.endswith(">"):
-                raise ValueError(f"'{spec}' is neither a tensor nor one of {', '.join(_WRAPPERS)} of something")
+                raise ValueError(f"'{spec}' is neither a tensor nor one of {', '.join(_WRAPPERS)} of a type")
             self.content = Pattern(nested[:-1])
             self.element = self.content.element
             self.dims = None
@@ -445,7 +445,7 @@ class Bindings:
 
 
 def known_shape(type: Type) -> tuple[Dim, ...] | None:
-    """Returns the shape of a tensor of which all dimensions are known."""
+    """Returns the shape of a tensor if all its dimensions are known, else None."""
     shape = type.shape if isinstance(type, TensorType) else None
     return shape if are_known(shape) else None
 

@@ -48,7 +48,7 @@ def _edges(op: Op) -> list[_Edge]:
     out: list[_Edge] = []
     for end, (target, values) in successors:
         inputs = op.results if target is None else op.regions[target].block.arguments if values else ()
-        # A terminator that forwards no values where some are expected does not lead there.
+        # An edge without values, to a target that expects some, is not taken.
         if values and len(values) <= len(inputs):
             out.append(_Edge(end, values, inputs[len(inputs) - len(values) :]))
     return out if all(end.operands[-len(values) :] == values for end, values, _ in out) else []
@@ -74,7 +74,7 @@ def replace_by_entry_values(op: Op, editor: Editor) -> bool:
 def _only_origins(
     sources: Mapping[Value, Sequence[Value]], readers: Mapping[Value, Sequence[Value]]
 ) -> dict[Value, Value | None]:
-    """Returns for each received value its only origin, None if there are several."""
+    """Returns for each received value its only origin; None if there are several."""
     result: dict[Value, Value | None] = {}
     pending = [(received, value) for value in readers if value not in sources for received in readers[value]]
     worklist: list[tuple[Value, Value | None]] = [*pending]
@@ -102,7 +102,7 @@ def _is_inside(value: Value, op: Operation) -> bool:
 
 
 def merge_equal_values(op: Op, editor: Editor) -> bool:
-    """Replaces region-carried values that are always equal to another one by that."""
+    """Merges region-carried values that are always equal."""
     positions: dict[Value, list[Value]] = defaultdict(list)
     for _, values, inputs in _edges(op):
         for value, received in zip(values, inputs, strict=True):

@@ -1,4 +1,4 @@
-"""Simplification rules of a dialect: rewrite rules, and functions for what these cannot express.
+"""Simplification rules of a dialect: rewrite rules, and functions for rewrites that rules cannot express.
 
 A function takes an operation and an `Editor`, with which it changes the program, and returns whether it did.
 """
@@ -38,7 +38,7 @@ class Editor:
     def insert(self, op: Operation, before: Operation) -> None:
         """Inserts a new operation before another one."""
         if before.parent is None:
-            raise ValueError(f"{before.name} is in no block")
+            raise ValueError(f"{before.name} is not in a block")
         before.parent.insert_before(before, op)
         op.location = op.location or before.location
         self.touched.append(op)

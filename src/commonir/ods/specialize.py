@@ -55,7 +55,7 @@ def is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
 
 def _replace(op: Operation, new_op: Operation) -> None:
     if op.parent is None:
-        raise InternalError(f"{op.name} is in no block")
+        raise InternalError(f"{op.name} is not in a block")
     op.parent.insert_before(op, new_op)
     for old, new in zip(op.results, new_op.results, strict=True):
         old.replace_all_uses_with(new)

@@ -268,7 +268,7 @@ class Precedence(Enum):
     """The order of rules with equal benefit."""
 
     DISCRIMINATION = auto()
-    """The more discriminating rule is first; equally discriminating ones are refused."""
+    """The more discriminating rule is first; equally discriminating ones are an error."""
     ORDER = auto()
     """Rules are tried in the order of the set, as by MLIR's drivers."""
 
@@ -276,7 +276,7 @@ class Precedence(Enum):
 class Rewrite:
     """A rule: a source pattern, the results that replace it, and conditions.
 
-    The last results replace the results of the matched operation; earlier ones are operands of others, and
+    The last results replace the results of the matched operation; earlier ones are operands of later ones, and
     `supplements` are built after them. `benefit` is added to the discrimination of the rule; `precedence` orders rules
     for which the sum is equal. `position` is the source position of the rule, for messages.
     """

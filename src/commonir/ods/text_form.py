@@ -162,7 +162,7 @@ class FormReader(Protocol):
         ...
 
     def resolve_all(self, uses: Sequence[Use], types: Sequence[Type]) -> tuple[Value, ...]:
-        """Returns the values with names and types, which must be equally many."""
+        """Returns the values with names and types; their numbers must be equal."""
         ...
 
     def successor(self) -> Block:
@@ -321,7 +321,7 @@ class CustomForm(Protocol):
 
 
 class ExtendsAssembly:
-    """A mixin for custom forms that read whatever the assembly format of their definition covers, with its meaning."""
+    """A mixin for custom forms that extend the assembly format of their definition: they read its texts identically."""
 
 
 def read_assignments(reader: FormReader) -> tuple[list[Use], list[Use]]:

@@ -57,7 +57,7 @@ def _uses_nothing_from_above(op: Operation) -> Iterator[str]:
         for n, value in enumerate(nested.operands):
             owner = value.owner
             if owner is None:
-                # Nothing defines it, which `verify` reports.
+                # It is undefined, which `verify` reports.
                 continue
             if isinstance(owner, Operation):
                 seen = owner in inside

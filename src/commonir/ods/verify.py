@@ -53,7 +53,7 @@ else:
 
 _SEVERAL = 2
 _LAYOUT = "dlti."
-# Each compares a name with all visible ones.
+# Each suggestion compares a name with all visible ones.
 _MAX_SUGGESTIONS = 20
 
 Locate = Callable[[Operation, Diagnostic], Diagnostic]
@@ -231,7 +231,7 @@ def _undefined(op: Operation, visible: set[Value], candidates: Iterable[Value]) 
 
 
 def undefined_operand(op: Operation, n: int, value: Value, candidates: Iterable[Value] = ()) -> Diagnostic:
-    """Returns the error for an operand that no operation before it defines; `candidates` are what it may mean."""
+    """Returns the error for an operand that no operation before it defines; `candidates` are values it may refer to."""
     help = "`cir opt` puts the operations in order" if _may_move(op, value) else None
     reason = "is used before it is defined"
     if value.owner is None:
@@ -252,7 +252,7 @@ def _check(op: Operation, visible: set[Value], candidates: Iterable[Value], dial
     result = [] if visible.issuperset(op.operands) else list(_undefined(op, visible, candidates))
     not_ended = list(_not_ended(op)) if op.regions and isinstance(op, MlirOp) else []
     if not_ended:
-        # Other errors of its blocks follow from it.
+        # Other errors in its blocks may be consequences.
         result += not_ended
     elif isinstance(op, Op):
         result += check_operation(op)
@@ -286,7 +286,7 @@ def _check_layouts(op: Operation) -> Iterator[Diagnostic]:
 
 
 def _not_ended(op: MlirOp) -> Iterator[Diagnostic]:
-    """Yields blocks that need a terminator, and whose last operation is known not to be one."""
+    """Yields errors of blocks that need a terminator and whose last operation is known not to be one."""
     for block in [block for region in op.regions for block in region.blocks] if op.ends_blocks else ():
         if isinstance(block.last, Op) and not block.last.has_trait(Terminator):
             yield not_ended(op, block)
@@ -384,7 +384,7 @@ def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None =
     needs = _needs_of(type(op))
     for f in not_constant(op) if needs.constants else ():
         message = f"{op.name}: '{f.name}' must be constant"
-        result.append(Diagnostic(NOT_CONSTANT, message, help="compute it before the program is made"))
+        result.append(Diagnostic(NOT_CONSTANT, message, help="compute it before building the program"))
     if needs.regions is not None and len(op.regions) != needs.regions:
         message = f"{op.name}: expected {needs.regions} regions, found {len(op.regions)}"
         result.append(Diagnostic(MALFORMED_REGION, message))

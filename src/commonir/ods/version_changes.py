@@ -38,7 +38,7 @@ def _fields(older: type[Op], newer: type[Op]) -> Iterator[str]:
 
 
 def _relaxation(field: Field, check: Check) -> str:
-    """Returns the values that a field may have in addition, after a check was removed."""
+    """Returns the additional values that a field may have after a check was removed."""
     cases = () if field.type is None else field.type.cases
     allowed = [f"`{case}`" for case in cases if field.type is not None and not check.holds(field.type.coerce(case))]
     return f"may also be {_enumerated(allowed, 'or')}" if allowed else f"need not be {check.text}"

@@ -66,7 +66,7 @@ class ResultBuilder:
         replacements = tuple(values[len(values) - len(types) :])
         root = self.root
         if any(v.owner is root for v in (*replacements, *(v for op in self.built for v in op.operands))):
-            raise Refused(f"what takes the place of {root.name} would use its results")
+            raise Refused(f"the replacement of {root.name} would use its results")
         for old, new in zip(root.results, replacements, strict=True):
             if old.is_used and not self._fits(old.type, new.type):
                 raise Refused(f"a value of type {new.type} cannot replace a result of type {old.type}")
@@ -95,12 +95,12 @@ class ResultBuilder:
             return self._computed_values(term)
         if isinstance(term, Variable):
             return _values(value_of(term.name, self.bound))
-        raise Refused(f"{term!r} gives no value")
+        raise Refused(f"{term!r} has no value")
 
     def _computed_values(self, term: Computed) -> tuple[Value, ...]:
         values = _values(self._computed(term))
         if term.count is not None and len(values) != term.count:
-            raise Refused(f"{term.name} gives {len(values)} values, not {term.count}")
+            raise Refused(f"{term.name} returned {len(values)} values, not {term.count}")
         new = [op for op in operations_behind(values) if op not in self.built]
         if term.location is not None:
             for op in new:
@@ -138,7 +138,7 @@ class ResultBuilder:
         declared = [self._type(t) for t in term.types] if term.types else types
         location = self.root.location if term.location is None else self._location(term.location)
         if declared is not None:
-            # As the program says it: what is inferred may know less of sizes.
+            # The types declared in the program, because inferred types may have fewer known dims.
             result = definition.build(arguments, declared, location)
             self.built.append(result)
             wrong = check_operation(result)
@@ -168,7 +168,7 @@ class ResultBuilder:
             if field.variadic:
                 return result
             if len(result) > 1 and not isinstance(term, OperationTerm):
-                raise Refused(f"'{field.spelling}' is one operand, and {term!r} gives {len(result)} values")
+                raise Refused(f"'{field.spelling}' is one operand, and {term!r} has {len(result)} values")
             return result[0] if result else field.absent
         return self._attribute(field, term)
 
@@ -179,7 +179,7 @@ class ResultBuilder:
         try:
             if result is None:
                 if not field.optional:
-                    raise Refused(f"'{field.spelling}' must be there")
+                    raise Refused(f"'{field.spelling}' is required")
                 return None
             if isinstance(result, BoundAttribute):
                 return result.to(field.type)
@@ -199,7 +199,7 @@ class ResultBuilder:
             return result.type
         if isinstance(result, Type):
             return result
-        raise Refused(f"{term!r} says no type")
+        raise Refused(f"{term!r} does not determine a type")
 
     def _location(self, term: LocationTerm) -> Origin | None:
         origins = [_origin(value_of(v.name, self.bound)) for v in term.sources]
@@ -219,7 +219,7 @@ def types_by_term(results: Sequence[object], types: Sequence[Type]) -> list[Sequ
     for n in range(len(results) - 1, -1, -1):
         count = value_count(results[n])
         if count is None:
-            # How many values it gives is not known: it stands for all that is left, when nothing is before it.
+            # Its number of values is unknown: if it is the first term, it provides all remaining values.
             count = remaining if n == 0 else 0
         term = results[n]
         if count == 0 or remaining < count:

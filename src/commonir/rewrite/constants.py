@@ -23,7 +23,7 @@ class ConstantPool:
         self._owned: set[Operation] = set()
 
     def adopt(self, op: Op) -> Value | None:
-        """Moves a constant to its place; returns the value that replaces it if there is an equal one."""
+        """Moves a constant to the pool of its function; returns the value that replaces it if there is an equal one."""
         block, key = _pool_block(op), identity(op)
         if block is None or key is None:
             return None
@@ -41,7 +41,7 @@ class ConstantPool:
         """
         block, key = _pool_block(near), identity(op)
         if block is None:
-            raise ValueError(f"{near.name} is in no block")
+            raise ValueError(f"{near.name} is not in a block")
         same = None if key is None else self._constants.get((block, key))
         if same is not None and same.parent is not None:
             return same.results[0]

@@ -29,7 +29,7 @@ from commonir.ods.inference import PlacedOperations
 from commonir.ods.requiring import Requiring
 
 _LARGE = 1 << 12
-"""Elements of a constant beyond which no reference looks at them."""
+"""References do not read the elements of larger constants."""
 
 
 class Expansion:
@@ -108,13 +108,13 @@ def _can_reuse_trace(op: Op, operands: Sequence[Value]) -> bool:
             if traced is not operand and known_elements(traced) != known_elements(operand):
                 return False
         elif not (type.is_static and type.count > _LARGE) and is_known(operand):
-            # References look at small constants also where they do not say so.
+            # References may read small constants of operands without `by_value` too.
             return False
     return True
 
 
 def is_known(value: Value) -> bool:
-    """Returns whether something is known of the elements of a value."""
+    """Returns whether the elements of a value, or its dims as symbols, are known."""
     return known_dims(value) is not None or known_data(value) is not None
 
 

@@ -238,7 +238,7 @@ class _RecordRule:
         location: LocationTerm | None = None
         while arguments and isinstance(last := arguments[-1][0], Dag) and _operator(last) in ("returnType", "location"):
             if not in_result:
-                raise self._wrong(f"'{_operator(last)}' says something of a result, not of a source")
+                raise self._wrong(f"'{_operator(last)}' applies to results, not to sources")
             arguments.pop()
             if _operator(last) == "location":
                 location = self._location(last)
@@ -304,7 +304,7 @@ class _RecordRule:
         return self._operation(dag, in_result=in_result)
 
     def _fresh(self, name: str | None) -> str:
-        """Returns a name, or one that no rule can use if there is none."""
+        """Returns a name if there is one, else a unique one that no rule can use."""
         if name and name != "_":
             return name
         self._count += 1
@@ -313,7 +313,7 @@ class _RecordRule:
     def _source_constraint(self, record: Record, name: str | None) -> object:
         """Returns the constraint of a source on an operand or attribute."""
         if is_a(record, "NativeCodeCall"):
-            raise self._wrong(f"'{record.name_text}' stands for a value in a result only; in a source it has arguments")
+            raise self._wrong(f"'{record.name_text}' without arguments is only allowed in a result, not in a source")
         literal = self._literal(record)
         if literal is not None:
             if name in (None, "_"):
@@ -366,7 +366,7 @@ class _RecordRule:
                     literal = term
                     term = Variable(self._fresh(None), StorageCheck(str(literal), lambda a, own=literal: a is own))
             if not isinstance(term, Variable | Anything):
-                raise self._wrong(f"{call.name} gives a value or an attribute, which cannot be {value}")
+                raise self._wrong(f"{call.name} returns a value or an attribute, which cannot be {value}")
             outputs.append(term)
         return SourceCall(call.name, call.function, outputs)
 
@@ -375,7 +375,7 @@ class _RecordRule:
         label, pick = _label(dag.op_name)
         arguments, types, location = self._directives(dag, in_result=True)
         if types:
-            raise self._wrong(f"{call.name} says itself of what types its values are")
+            raise self._wrong(f"{call.name} determines the types of its values itself")
         arguments = self._passed(call, [self._passed_argument(value, name) for value, name in arguments])
         count = number_of(record, "numReturns", 1)
         return Computed(call.name, call.function, arguments, label=label, pick=pick, count=count, location=location)
@@ -396,7 +396,7 @@ class _RecordRule:
             return self._operation(value, in_result=True)
         if isinstance(value, DefRef):
             return self._result_term(value.record, name)
-        raise self._wrong(f"a function cannot be given {value}")
+        raise self._wrong(f"{value} cannot be an argument of a function")
 
     def _result_term(self, record: Record, name: str | None) -> object:
         """Returns the result term of a record."""

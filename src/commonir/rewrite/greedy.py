@@ -8,7 +8,7 @@ Source: MLIR, greedy pattern rewrite driver.
 """
 
 # pyright: reportPrivateUsage=false
-# Operands and users are read where they are stored: this is what looking at an operation costs.
+# Reads operands and users directly from storage, because this dominates the cost of visiting an operation.
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from commonir.rewrite.peephole import Peephole, guard, may_match, peephole
 from commonir.rewrite.replacing import replace_results
 from commonir.rewrite.rule_set import RuleSet
 
-# A step leads to something simpler; far fewer than this are taken at each operation of a real program.
+# Each step simplifies the program; real programs take far fewer steps than this per operation.
 _STEPS_PER_OPERATION = 16
 _LAST_SHOWN = 3
 
@@ -59,13 +59,13 @@ class SelectiveRewriteStep:
 StepsFor = Callable[[type[Op]], Sequence[RewriteStep]]
 """The steps for operations of a definition, in the order in which they are tried."""
 Cleaning = Callable[[Operation], bool]
-"""Cleans up a program after steps were taken; whether that changed anything."""
+"""Cleans up a program after steps were applied; returns whether it changed anything."""
 
 
 def rewrite(root: Operation, rules: RuleSet) -> Counter[str]:
     """Applies rules to all operations in an operation, in place; returns how often each was applied, by name.
 
-    Raises: DiagnosticError (E0607) when that does not end.
+    Raises: DiagnosticError (E0607) when rewriting does not terminate.
     """
     return rewrite_steps(root, partial(rule_steps, rules), users_first=rules.prefers_users())
 
@@ -146,7 +146,7 @@ def rewrite_steps(
     no step applies any more; if it changes something, steps are applied again. `users_first` visits operations from the
     last to the first.
 
-    Raises: DiagnosticError (E0607) when that does not end.
+    Raises: DiagnosticError (E0607) when rewriting does not terminate.
     """
     return _Rewriting(root, steps, removes_unused, constants, clean, users_first).run()
 
@@ -273,7 +273,7 @@ class _Rewriting:
                 continue
             operands = op._operands
             if len(operands) == 2:
-                # As most have; a loop costs three times as much.
+                # The most frequent case; a loop takes three times as long.
                 lhs, rhs = operands
                 definers = type(lhs.owner), type(rhs.owner)
             elif len(operands) == 1:
@@ -318,7 +318,7 @@ class _Rewriting:
             if same is None:
                 others.append(op)
                 if op.parent is not before:
-                    # What holds a user may look for what comes from outside of it.
+                    # Steps of an operation may depend on values that its regions use from outside.
                     users = op.results[0].users
                     changed |= dict.fromkeys([*users, *[h for u in users if (h := u.parent_op) is not None]])
             else:
@@ -395,7 +395,7 @@ class _Rewriting:
             else:
                 block = op.parent
                 if block is None:
-                    # It stood behind two of the values.
+                    # It was in the list twice and is already removed.
                     continue
                 self.waiting.discard(op)
                 if self.constants is not None:

@@ -35,7 +35,7 @@ from commonir.rewrite.equivalence import have_same_meaning
 from commonir.rewrite.expand import expand
 
 MAX_EXPANSIONS = 100
-"""Far more steps than lead from any operation to those of a target, when each step leads somewhere."""
+"""The most steps to legalize one operation, far more than rules without a cycle need."""
 
 
 class Mismatch(NamedTuple):
@@ -333,7 +333,7 @@ class _Legalization:
     def _step(self, op: Operation, frame: _Frame) -> None:
         is_of_source = frame.origin is None
         if not is_of_source and self._is_legal(op):
-            # What is nested in it is of the target already, and may use values from around it that were not.
+            # Its nested operations are legal already, but may use outer values that are replaced.
             for built in op.walk():
                 built.operands = tuple([self.values.get(v, v) for v in built.operands])
             op.detach()
@@ -356,7 +356,7 @@ class _Legalization:
         return op.name.startswith(f"{self.target.dialect}.")
 
     def _holds(self, op: Operation) -> bool:
-        """Returns whether the requested version has an operation of the target as it is."""
+        """Returns whether the requested version has an operation of the target unchanged."""
         if not isinstance(op, Op) or not self._is_of_dialect(op):
             return True
         return self.dialect.holds_in(type(op), self.target.version)

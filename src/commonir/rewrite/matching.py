@@ -31,9 +31,9 @@ from commonir.rewrite.steps import (
 )
 
 _MAX_SWAPS = 8
-"""How many pairs of operands of a rule may be in either order: each doubles the ways in which it is tried."""
+"""The most pairs of operands of a rule that may be in either order: each doubles the number of alternatives."""
 _OPERATION, _OPERAND, _OPERANDS, _ATTRIBUTE = "an operation", "an operand", "operands", "an attribute"
-_ANSWER = "what a function says"
+_ANSWER = "the output of a function"
 
 
 class Compiled:
@@ -62,7 +62,7 @@ class Compiled:
         for message, code in (*((f, MALFORMED_RULE) for f in faults), *_faults(rewrite, roles)):
             diagnostics.add(code, f"rule {rewrite!r}: {message}", where=rewrite.position)
         diagnostics.raise_errors()
-        # Then all that is made is behind the values: there need not be looked.
+        # If so, the results depend on all built operations, and a search for unused ones is not needed.
         self._is_whole = (
             len(rewrite.results) == 1
             and bool(self.definition.layout.results)
@@ -337,8 +337,8 @@ def _faults(rewrite: Rewrite, bound: Mapping[str, str]) -> Iterator[tuple[str, C
             names = ", ".join([f"'{f.spelling}'" for f in missing])
             yield f"{term.definition.name} is made without {names}", INCOMPLETE_RULE
         if any(isinstance(t, Anything) for t in term.fields.values()):
-            yield f"{term.definition.name} is made of something that is not said", INCOMPLETE_RULE
-    # Operations that replace what the rule matched have the types of that.
+            yield f"{term.definition.name} has an operand or attribute that the rule does not specify", INCOMPLETE_RULE
+    # Operations that replace the matched one have the types of its results.
     inner = [t for r in rewrite.results for t in (r.fields.values() if isinstance(r, OperationTerm) else (r,))]
     for term in operations_in((*inner, *rewrite.supplements)):
         if not term.types and not infers_its_types(term.definition):

@@ -52,7 +52,7 @@ class RuleFunction(NamedTuple):
 
 
 BUILTIN_FUNCTIONS: Mapping[str, Function] = MappingProxyType({"ConstantLikeMatcher": _constant_attribute})
-"""Functions that files which come with MLIR define, by the names of their records."""
+"""Functions defined in the files of MLIR itself, by the names of their records."""
 
 
 class Call(NamedTuple):

@@ -5,7 +5,7 @@ that navigate from the matched operation, without binding variables; the result 
 """
 
 # pyright: reportPrivateUsage=false
-# Operands and attributes are read where they are stored: this is what matching costs.
+# Reads operands and attributes directly from storage, because this dominates the cost of matching.
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simplifies regions of several blocks: removes unreachable blocks, and values that are only used by themselves.
+"""Simplifies regions of several blocks: removes unreachable blocks, and values that only use each other.
 
 Source: MLIR, simplification of regions.
 """
@@ -156,7 +156,7 @@ def replace_branch(old: Op, new: Op) -> None:
     """Replaces a branch by another one, preserving its undeclared attributes."""
     block = old.parent
     if block is None:
-        raise ValueError("the branch is in no block")
+        raise ValueError("the branch is not in a block")
     new.location = old.location
     for name, attr in old.extra.items():
         new.set_extra(name, attr)

@@ -226,7 +226,7 @@ _FREE = Anything()
 
 
 def _items(term: object) -> Sequence[object] | None:
-    """Returns the terms of a variadic operand that are given separately."""
+    """Returns the separate terms of a variadic operand; None for a single term of all of them."""
     return term.items if isinstance(term, Group) else term if is_sequence(term) else None
 
 

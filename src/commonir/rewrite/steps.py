@@ -247,7 +247,7 @@ class AttributeStep(MatchStep):
             return self._may_be_absent and match.bound.setdefault(self.name, None) is None
         if self.check is not None and not _passes(self.check, actual):
             return False
-        # Equal as attributes are: 0.0 is not -0.0, and a NaN is itself.
+        # Equality of attributes: 0.0 differs from -0.0, and a NaN equals itself.
         if not self.name:
             return self.expected is None or actual.attribute is self.expected
         bound = match.bound.setdefault(self.name, actual)
@@ -309,8 +309,8 @@ class CallFunction(MatchStep):
 
     def reason(self, match: Match) -> str:
         if self._outputs(match) is None:
-            return f"{self._subject(match)} is nothing that {self.term.name} takes"
-        return f"what {self.term.name} says of {self._subject(match)} does not fit"
+            return f"{self._subject(match)} is not accepted by {self.term.name}"
+        return f"the outputs of {self.term.name} for {self._subject(match)} do not match"
 
 
 def _binds(match: Match, term: Variable | Anything, value: object) -> bool:
@@ -402,7 +402,7 @@ def value_of(name: str, bound: Mapping[str, object]) -> object:
     results = bound.get(label)
     if is_sequence(results) and number.isdigit() and int(number) < len(results):
         return results[int(number)]
-    raise LookupError(f"${name} stands for nothing")
+    raise LookupError(f"${name} is not bound")
 
 
 def plain(term: object, bound: Mapping[str, object]) -> object:

@@ -1,6 +1,6 @@
 """Reader of affine maps and sets in MLIR text.
 
-Source: MLIR, affine dialect, grammar of expressions; limits of nesting are those of `text/attributes.py`.
+Source: MLIR, affine dialect, grammar of expressions; nesting is limited as in `text/attributes.py`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class AffineReader:
             at = tokens.start
             name = tokens.expect_kind("word", "the name of a dimension or symbol")
             if name in self.names:
-                tokens.fail(f"'{name}' is named twice", at=at)
+                tokens.fail(f"'{name}' is declared twice", at=at)
             if len(self.names) >= _MOST_NAMES:
                 tokens.fail(f"more than {_MOST_NAMES} dimensions and symbols", at=at, code=LIMIT_EXCEEDED)
             self.names[name] = build(count)
@@ -155,7 +155,7 @@ _DIVISIONS: Mapping[str, Callable[[AffineExpr, AffineExpr], AffineExpr]] = {
 
 
 def _number(tokens: TokenStream) -> int:
-    """Reads a number that fits a signed 64-bit integer."""
+    """Reads a number that fits in a signed 64-bit integer."""
     at = tokens.start
     digits = tokens.expect_kind("int", "a number")
     if len(digits) > _LONGEST_NUMBER or (value := int(digits, 16 if digits.startswith("0x") else 10)) > LARGEST:

@@ -17,7 +17,7 @@ from commonir.base.lazy import lazy_pattern
 from commonir.ir.constant_text import Constant
 
 DEFERRED_MARK = "\1"
-"""Encloses the number of a text that is printed later than the text around it."""
+"""Encloses the number of a placeholder for text that is not known yet."""
 _USE_MARK = "\0"
 _DEFINITION_MARK = "\2"
 _USE = lazy_pattern(f"{_USE_MARK}(\\d+){_USE_MARK}")
@@ -45,7 +45,7 @@ class Aliases:
     """The aliases of one text.
 
     While `is_out_of_order`, text is printed before the text that precedes it in the program; `mark_used` records its
-    uses when its turn comes.
+    uses when printing reaches it.
     """
 
     def __init__(self) -> None:

@@ -37,7 +37,7 @@ class AliasTable:
         self.is_defining = False
 
     def use(self, tokens: TokenStream) -> None:
-        """Counts the parts of the alias at the current token, and moves over it.
+        """Counts the parts of the alias at the current token, and consumes it.
 
         Raises: NESTING_TOO_DEEP, LIMIT_EXCEEDED.
         """
@@ -49,9 +49,7 @@ class AliasTable:
                 self.parts += extent.parts
             most = tokens.limits.max_alias_parts
             if self.parts > most and not self.is_defining:
-                message = (
-                    f"with its aliases written out, the text has more than {most:,} types and attributes up to here"
-                )
-                help = f"use '{name}' less often, or let it and the aliases within it stand for less"
+                message = f"with its aliases expanded, the text has more than {most:,} types and attributes up to here"
+                help = f"use '{name}' less often, or shorten it and the aliases in it"
                 tokens.fail(message, code=LIMIT_EXCEEDED, help=help)
         tokens.advance()

@@ -33,7 +33,7 @@ class Literal(NamedTuple):
 class Variable:
     """Operands, an attribute, regions, successors or a symbol. `qualified`: an attribute is written with its prefix."""
 
-    # No named tuple: a `Field` is a descriptor, which type checkers would evaluate on access.
+    # Not a named tuple: a `Field` is a descriptor, which type checkers would evaluate on access.
     __slots__ = ("field", "qualified")
 
     def __init__(self, field: Field, *, qualified: bool = False) -> None:
@@ -100,7 +100,7 @@ class Reference(NamedTuple):
 
 
 class Custom(NamedTuple):
-    """A directive with code of its own (`text/directives.py`)."""
+    """A custom directive (`text/directives.py`)."""
 
     name: str
     arguments: tuple[Variable | TypeOf | Reference | Literal | AttributeDictionary | PropertyDictionary, ...]
@@ -180,7 +180,7 @@ _TOKEN = lazy_pattern(r'\s*(?:`([^`]*)`|\$([A-Za-z_]\w*)|([a-z][a-z-]*)|(\)\s*\?
 _LITERAL = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_$.]*|->|::|\.\.\.|[,:=<>(){}\[\]?*+|/-]")
 
 
-# Attributes that directives print though they are not their arguments.
+# Attributes that directives print although they are not among their arguments.
 _IMPLIED_ATTRIBUTES = {"SwitchOpCases": ("case_operand_segments",)}
 
 
@@ -250,7 +250,7 @@ def default_format(definition: type[Op]) -> str:
 
 
 def _walk(elements: tuple[Element, ...]) -> Iterator[Element]:
-    """Yields all elements, also nested ones."""
+    """Yields all elements, including nested ones."""
     for e in elements:
         yield e
         match e:
@@ -266,7 +266,7 @@ def _walk(elements: tuple[Element, ...]) -> Iterator[Element]:
 
 
 class _Reader:
-    """Reads one format. An error is one of the definition, so it is an internal error."""
+    """Reads one format. Errors are internal errors, because formats are part of definitions."""
 
     def __init__(self, definition: type[Op], source: str) -> None:
         self.definition = definition

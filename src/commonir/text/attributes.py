@@ -44,7 +44,7 @@ from commonir.text.types import WITHOUT_OTHERS, TypeReader, parts_of_dialect
 
 _LARGEST_PLACE = 2**32 - 1
 
-# Dictionaries, arrays and maps without nested ones or aliases are cached by text, as most recur in a program.
+# Dictionaries, arrays and maps without nested ones or aliases are cached by text, because most recur in a program.
 _DICTIONARY = re.compile(r'\{(?:[^{}"#!]|"[^{}"#!\\\n]*+"){0,1000}+\}')
 _CONSTANT = re.compile(r"(?:array<[^<>\"#!]{0,1000}+|affine_map<[^<>\"#!]{0,1000}+->[^<>\"#!]{0,1000}+)>")
 _TYPED_CONSTANT = re.compile(
@@ -80,7 +80,7 @@ class AttributeReader:
             known.clear()
         kind, name, start = tokens.kind, tokens.text[1:], tokens.start
         if "." in name:
-            tokens.fail("the name of an alias has no point", at=start)
+            tokens.fail("the name of an alias must not contain '.'", at=start)
         if name in (self.aliases.types if kind == "type" else self.aliases.attributes):
             tokens.fail(f"redefinition of {kind} alias '{name}'", at=start, code=DUPLICATE_NAME)
         tokens.advance()
@@ -294,7 +294,7 @@ class AttributeReader:
         tokens.expect(">")
         known = self._distinct.setdefault(number, DistinctAttr(number, content))
         if known.content is not content:
-            tokens.fail(f"distinct[{number}] was of other content before: {known.content}", at=at)
+            tokens.fail(f"distinct[{number}] is already defined with other contents: {known.content}", at=at)
         return known
 
     # -- numbers
@@ -322,7 +322,7 @@ class AttributeReader:
     def _number_of(
         self, literal: str, kind: str, element: ElementType, at: int, *, negative: bool
     ) -> IntegerAttr | FloatAttr | BoolAttr:
-        """Returns the number of a token, of a type."""
+        """Returns a number of a type from its token."""
         code = self.elements.number_code(literal, kind, element, at, negative=negative)
         if element.is_float:
             return FloatAttr.of_bits(code, element)
@@ -342,7 +342,7 @@ class AttributeReader:
         at = tokens.start
         element = self.types.element_type()
         if element.kind not in ("bool", "int", "uint", "float") or (element is not boolean and element.bits % 8):
-            tokens.fail(f"an array has numbers of whole bytes or bools, not {element}", at=at)
+            tokens.fail(f"the elements of an array must have whole bytes or be bools, found {element}", at=at)
         if tokens.take(">"):
             return DenseArrayAttr(element, ())
         tokens.expect(":")
@@ -425,7 +425,7 @@ class AttributeReader:
             case MemRefType(element=ElementType() as element, shape=shape):
                 tensor_type = TensorType(element, shape)
             case _:
-                tokens.fail(f"a constant is a tensor, a vector or memory, not {type}", at=at)
+                tokens.fail(f"a constant must be a tensor, a vector or a memref, found {type}", at=at)
         if not tensor_type.is_static:
             tokens.fail(f"a constant needs a static shape, found {type}", at=at)
         return type, tensor_type
@@ -494,10 +494,10 @@ class AttributeReader:
         if not shape:
             values, shape = [*values] * rank, (1, rank)
         if values and not ((len(shape) == 1 and rank == 1) or (len(shape) == 2 and shape[1] == rank)):
-            self.tokens.fail(f"positions of shape {shape} are none of {type}", at=at)
+            self.tokens.fail(f"positions of shape {shape} are not valid for {type}", at=at)
         numbers = [_signed(v, i64) for v in values if isinstance(v, int)]
         if any(not 0 <= n < dims[k % rank] for k, n in enumerate(numbers)):
-            self.tokens.fail(f"a position is not within {type}", at=at)
+            self.tokens.fail(f"a position is out of bounds of {type}", at=at)
         return data_of(i64, shape, numbers)
 
     # -- locations
@@ -571,7 +571,7 @@ def _stated(type: Type | None) -> Type | None:
 
 
 def _signed(code: int, element: ElementType) -> int:
-    """Returns the number of a code of an integer type."""
+    """Returns the signed value of a code of an integer type."""
     if element.kind == "uint" or not element.bits:
         return code
     sign = 1 << (element.bits - 1)

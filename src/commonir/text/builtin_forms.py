@@ -1,4 +1,4 @@
-"""The types and attributes of the builtin dialect and others that have classes here, and the readers of all.
+"""The types and attributes of the builtin dialect and others that have classes here, and their readers.
 
 Source: MLIR language reference; builtin, quant, dlti and tosa dialects.
 """
@@ -53,7 +53,7 @@ def attribute_reader(tokens: TokenStream, dialects: Dialects | None = None) -> A
     """
     types, attributes = TYPES, ATTRIBUTES
     if dialects is not None and dialects.forms:
-        # Those that have a class here are read as these.
+        # Types and attributes with a class here override the forms of dialects.
         forms = dialects.forms.items()
         types = {**{k[1:]: parameters.read_type(f) for k, f in forms if k[0] == "!"}, **types}
         attributes = {**{k[1:]: parameters.read_attribute(f) for k, f in forms if k[0] == "#"}, **attributes}

@@ -106,7 +106,7 @@ def _step(element: assembly.Element) -> Step:
         case assembly.AnyOrder():
             return _any_order(element)
         case assembly.Results() | assembly.Reference():
-            raise AssertionError("only their types are read, and what they refer to")
+            raise AssertionError("results and references are read only as part of other elements")
 
 
 def _literal(text: str) -> Step:
@@ -177,7 +177,7 @@ def _any_order(group: assembly.AnyOrder) -> Step:
             clause = next((c for c in left if reader.starts(c[0])), None)
             if clause is None:
                 if any(reader.starts(c[0]) for c in clauses if c not in left):
-                    reader.tokens.fail(f"'{reader.tokens.text}' stands twice, but may stand once")
+                    reader.tokens.fail(f"'{reader.tokens.text}' is repeated, but may occur only once")
                 return
             left.remove(clause)
             task = clause[1].read(reader)

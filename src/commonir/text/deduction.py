@@ -16,9 +16,9 @@ from commonir.ods.mlir_op import single_types
 from commonir.ods.type_rules import Typing, deduce
 
 DeducedTypes: TypeAlias = "tuple[Sequence[Type | None], Sequence[Type] | None]"
-"""Types of operands, None for each that is unknown, and types of results, None when these are unknown."""
+"""The types of operands, None for an unknown one, and the types of results, None if unknown."""
 _Origin: TypeAlias = "int | Type | None"
-"""The position of a type among those in the text, or the only type that a field admits."""
+"""The source of a type: its position among the types in the text, or the only type that a field admits."""
 _Filling: TypeAlias = "tuple[list[_Origin], list[int | Type] | None]"
 
 StatedTypes: TypeAlias = "dict[str, tuple[Type, ...]]"
@@ -43,8 +43,8 @@ class Deduction:
     def types(self, counts: tuple[int, ...], stated: StatedTypes, known: dict[object, DeducedTypes]) -> DeducedTypes:
         """Returns the types of operands and results.
 
-        `counts` has the number of operands of each field. The types of results are None where the text has another
-        number of types. `known` caches what was deduced from the same types.
+        `counts` has the number of operands of each field. The types of results are None where the text has a
+        different number of types. `known` caches what was deduced from the same types.
         """
         if self._copies:
             return self._filled(counts, stated)

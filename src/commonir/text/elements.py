@@ -22,7 +22,7 @@ from commonir.ir.types import ComplexType, ElementType, TensorType, boolean, f32
 from commonir.text.lexer import TokenStream
 
 _HEX_SIGN = '"0x'
-# Up to the mark that closes a literal, over strings and comments.
+# Matches up to the mark that closes a literal, skipping strings and comments.
 _UP_TO_CLOSE = lazy_pattern(r'(?>[^>"/]++|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|//[^\n]*+|/)*+')
 _BLANKS = lazy_pattern(r"[ \t\r\n]*+")
 _LIST = lazy_pattern(r"\[([^\[\]]*+)\]")

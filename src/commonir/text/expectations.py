@@ -39,7 +39,7 @@ class Expectation(NamedTuple):
     """The line of the finding; None: any."""
 
     def is_met_by(self, found: Diagnostic) -> bool:
-        """Returns whether a finding is the expected one."""
+        """Returns whether a diagnostic is the expected one."""
         if self.kind == "note":
             return any(self.message.search(note) for note in found.notes)
         is_there = self.line is None or self.line == found.line

@@ -106,7 +106,7 @@ class FormContext:
         return plain
 
     def plain_arguments(self, start: int, end: int) -> list[Argument] | None:
-        """Returns the arguments in a part of the text that matches `PLAIN_ARGUMENTS`; None if a type is another."""
+        """Returns the arguments in a part of the text that matches `PLAIN_ARGUMENTS`; None if a type is not plain."""
         out: list[Argument] = []
         for m in _PLAIN_ARGUMENT.finditer(self.tokens.source, start, end):
             types = self.types.types_of_text(m[2], m.start(2))
@@ -151,7 +151,7 @@ class FormContext:
         return [*map(int, match[1].split(","))]
 
     def bracketed(self) -> str:
-        """Reads a text in balanced angle brackets, which it returns with the text."""
+        """Reads text in balanced angle brackets; returns it with the brackets."""
         tokens = self.tokens
         if not tokens.at("<"):
             tokens.unexpected("'<'")

@@ -31,7 +31,7 @@ from commonir.text.python_forms import PythonReader
 Reading: TypeAlias = "Generator[RegionRequest, Region, None]"
 """Reads elements; yields requests for regions, and receives the regions."""
 
-# The keywords with which builtin attributes begin.
+# The first keywords of builtin attributes.
 _ATTRIBUTE_WORDS = frozenset(
     [
         "true",
@@ -51,7 +51,7 @@ _ATTRIBUTE_WORDS = frozenset(
 
 
 def _has_its_type(field: Field) -> bool:
-    """Returns whether a number has its type in a dictionary, but not where a format names the attribute."""
+    """Returns whether a number has a type suffix in a dictionary, but not where a format names the attribute."""
     return field.type is not None and field.type.elides_type
 
 

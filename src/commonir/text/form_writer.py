@@ -76,7 +76,7 @@ class Writer:
         raise Inexpressible
 
     def put(self, text: str) -> None:
-        """Appends anything that is not a literal, after a blank where needed."""
+        """Appends text that is not a literal, after a blank if needed."""
         if text:
             self.text += f" {text}" if self.space or not self.punctuation else text
         elif self.printer.upstream and (self.space or not self.punctuation):

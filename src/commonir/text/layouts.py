@@ -52,7 +52,7 @@ def _entry(reader: AttributeReader, *, has_types: bool) -> DltiEntryAttr:
     else:
         key = reader.types.type()
         if not has_types:
-            tokens.fail(f"a key is a text in quotes here, not {key}", at=at)
+            tokens.fail(f"a key must be a quoted string here, found {key}", at=at)
     tokens.expect("=")
     return DltiEntryAttr(key, reader.member())
 

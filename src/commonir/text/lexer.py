@@ -127,11 +127,11 @@ class TokenStream:
         return self.kind, self.text, self.start, self.end
 
     def restore(self, state: tuple[str, str, int, int]) -> None:
-        """Goes back to an earlier position."""
+        """Returns to an earlier position."""
         self.kind, self.text, self.start, self.end = state
 
     def is_behind(self, offset: int) -> bool:
-        """Returns whether the current token is the first one behind an offset."""
+        """Returns whether the current token is the first one at or after an offset."""
         return self.start >= offset and not self.source[offset : self.start].strip()
 
     def _unreadable(self) -> NoReturn:
@@ -148,14 +148,14 @@ class TokenStream:
         return self.text == mark and self.kind in ("mark", "word")
 
     def take(self, mark: str) -> bool:
-        """Moves over this punctuation or keyword, and returns whether it was the current token."""
+        """Consumes this punctuation or keyword if it is the current token; returns whether it was."""
         if self.text == mark and self.kind in ("mark", "word"):
             self.advance()
             return True
         return False
 
     def expect(self, mark: str) -> None:
-        """Moves over this punctuation or keyword.
+        """Consumes this punctuation or keyword.
 
         Raises: MALFORMED_TEXT if it is not the current token.
         """
@@ -163,7 +163,7 @@ class TokenStream:
             self.unexpected(f"'{mark}'", at=self.start if mark[0].isalpha() else None)
 
     def expect_kind(self, kind: str, what: str) -> str:
-        """Moves over a token of this kind and returns its text.
+        """Consumes a token of this kind and returns its text.
 
         Raises: MALFORMED_TEXT if the current token is of another kind.
         """
@@ -196,11 +196,11 @@ class TokenStream:
     # -- strings
 
     def string(self) -> str:
-        """Moves over a string literal and returns its content, bytes that are not UTF-8 as surrogates."""
+        """Consumes a string literal and returns its content, with bytes that are not UTF-8 as surrogates."""
         return unquoted(self.expect_kind("string", "a string"))
 
     def symbol(self) -> str:
-        """Moves over `@name` or `@"name"` and returns the name."""
+        """Consumes `@name` or `@"name"` and returns the name."""
         if self.kind != "symbol":
             self.unexpected("a symbol '@name'", at=self.start)
         name = self.advance()
@@ -268,7 +268,7 @@ class TokenStream:
                 self.fail(f"unbalanced '{pending[-1]}' after '{self.text}'", at=open_at)
             piece = found.group()
             at = found.end()
-            if piece.endswith("-") and self.source.startswith(">", at):  # an arrow closes nothing
+            if piece.endswith("-") and self.source.startswith(">", at):  # an arrow is not a closing bracket
                 at += 1
             elif piece in _CLOSING:
                 pending.append(piece)

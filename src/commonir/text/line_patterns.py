@@ -37,7 +37,7 @@ _CONSTANT = rf'(?:dense<[^<>"#!/]*+>|-?\d[0-9.eE+-]*+){BLANK}:{BLANK}{PLAIN_TYPE
 _DICTIONARY = r'\{[^{}"#!]*+\}'
 _EACH_NAME = re.compile(VALUE_USE, re.ASCII)
 _LONGEST_REMEMBERED = 1000
-"""Characters of the longest statement whose meaning is remembered."""
+"""The most characters of a statement whose meaning is cached."""
 
 
 class _Statement:
@@ -81,7 +81,7 @@ class LinePattern:
         self._input_names = [f.name for f in definition.layout.inputs]
 
     def read(self, context: FormContext, result_name: str, start: int, end: int) -> Op | None:
-        """Reads an operation whose name stands from `start` to `end`, with its operands.
+        """Reads an operation with its operands; its name is in the text from `start` to `end`.
 
         Returns None, with nothing read, when the pattern does not cover it.
         """
@@ -260,14 +260,14 @@ _NO_DICTIONARY = _PatternPart(f"(?!{BLANK}[{{])")
 
 @cache
 def pattern_of(definition: type[Op]) -> LinePattern | None:
-    """Returns the pattern of a definition; None where code reads its texts, or it has only the generic form."""
+    """Returns the pattern of a definition; None if Python code reads its form, or it has only the generic form."""
     form = definition.custom_form
     is_data = bool(definition.assembly) and (form is None or isinstance(form, ExtendsAssembly))
     return LinePattern(definition) if is_data else None
 
 
 def _part(element: assembly.Element) -> _PatternPart | None:
-    """Returns the expression of an element; None where there is none."""
+    """Returns the expression of an element; None when no expression can match it."""
     match element:
         case assembly.Literal(text=text):
             return _PatternPart(BLANK + _word(text) if text.strip() else "")

@@ -85,7 +85,7 @@ class NameScopes:
         """Defines the name of a value, and replaces the placeholder of earlier uses by it."""
         if name in self.values:
             self._tokens.report(f"value '{name}' is defined twice", at, DUPLICATE_NAME)
-        if not name[1].isdigit():  # a number is not a name to keep
+        if not name[1].isdigit():  # numbers are not kept as names
             value.name = name[1:].partition("#")[0] or value.name
         self.values[name] = value
         scope = self._scopes[-1]

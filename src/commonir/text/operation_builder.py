@@ -228,7 +228,7 @@ class OperationBuilder:
             flexible = [f for f in inputs if not f.is_required or f.kind is FieldKind.PARAMETER]
             alike = SameVariadicOperandSize in definition.traits
             if len(flexible) > 1 and total and not alike:
-                message = f"{definition.name}: '{GROUP_SIZES}' must say how operands divide"
+                message = f"{definition.name}: '{GROUP_SIZES}' must have the segment sizes of operands"
                 self._tokens.fail(message, at=start, code=WRONG_ATTRIBUTE)
             spare = max(total - (len(inputs) - len(flexible)), 0)
             if alike and flexible:

@@ -1,6 +1,6 @@
 """Reads the attributes and types that dialects define, and refuses those that they do not have.
 
-Source: MLIR, `#dialect.name<...>` and `#dialect<name ...>`; places as those of mlir-opt 22.
+Source: MLIR, `#dialect.name<...>` and `#dialect<name ...>`; positions of errors as in mlir-opt 22.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class OwnFormReader:
             if is_inside:
                 tokens.expect(">")
         if type is None and tokens.take(":"):
-            # It has no type, and mlir-opt reads one all the same.
+            # The attribute has no type, but mlir-opt accepts one.
             types.type()
         return result
 
@@ -103,7 +103,7 @@ def _words(tokens: TokenStream, form: WordsForm) -> Attribute:
 
 
 def _word(tokens: TokenStream, form: WordsForm, first: int) -> str:
-    """Reads a word; a wrong one is reported where the first stands, as mlir-opt does."""
+    """Reads a word; an invalid one is reported at the first word, as by mlir-opt."""
     if tokens.kind == "string":
         word = tokens.string()
     elif tokens.kind == "word":

@@ -141,7 +141,7 @@ class _Parser:
             result = ops[0]
         else:
             result = Module()
-            # The text has no place for it. A program that is not the first of its file begins after the separator.
+            # The module has no text of its own. A program that is not the first of its file begins after the separator.
             before = lines.before
             result.location = Location(tokens.file, before, len(PIECE_SEPARATOR) + 1 if before else 0)
             for op in ops:
@@ -249,7 +249,7 @@ class _Parser:
                 place = tokens.start
                 count = tokens.integer_value(tokens.expect_kind("int", "a number of results"), place)
                 if not count:
-                    tokens.fail("a name stands for at least one result", at=place)
+                    tokens.fail("a name must have at least one result", at=place)
             out.append(_Results(name, count, at))
             if not tokens.take(","):
                 tokens.expect("=")
@@ -387,7 +387,7 @@ class _Parser:
         while not tokens.take("}"):
             if tokens.kind == "block":
                 if entry and len(result.blocks) == 1 and not len(result.blocks[0]):
-                    tokens.fail("a block that is given arguments before its region has no label")
+                    tokens.fail("a block with arguments before its region must not have a label")
                 result.add(self._labelled_block())
                 continue
             if not result.blocks:

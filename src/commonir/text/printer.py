@@ -1,9 +1,9 @@
 """Printer of programs as MLIR text.
 
 An operation with a definition is printed by its form: code, or an assembly format (`text/assembly.py`); one without a
-definition, or one that its form cannot express because it breaks its definition, in the generic form. Printed text
+definition, or one that its form cannot express because it violates its definition, in the generic form. Printed text
 parses with `text/parser.py`, except constants that were left out. A program that comes from MLIR is printed as
-mlir-opt prints it, byte for byte; programs of other formats keep the names they have. The form is described in
+mlir-opt prints it, byte for byte; programs of other formats keep their names. The form is described in
 `docs/text.md`.
 """
 

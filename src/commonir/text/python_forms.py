@@ -1,4 +1,4 @@
-"""Reads and writes operations by forms that are stated as code: the two sides of `ods.text_form.CustomForm`."""
+"""Reads and writes operations by forms that are written in Python: the two sides of `ods.text_form.CustomForm`."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class PythonReader:
 def written(printer: FormPrinter, form: CustomForm, op: Op) -> list[Piece]:
     """Returns the text of an operation by its form.
 
-    Raises: Inexpressible when its form cannot say what it is.
+    Raises: Inexpressible when its form cannot express it.
     """
     writer = PythonWriter(printer, op)
     form.write(writer)

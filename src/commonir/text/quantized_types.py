@@ -62,19 +62,19 @@ def read_calibrated(reader: TypeReader) -> DialectType:
     tokens.expect(":")
     most = _real(reader)
     if not least < most:
-        tokens.fail(f"the least value {least:.6e} is not below the most {most:.6e}", at=at)
+        tokens.fail(f"the minimum {least:.6e} is not below the maximum {most:.6e}", at=at)
     tokens.expect(">")
     tokens.expect(">")
     return DialectType("quant", "calibrated", f"{expressed}<{_number(least)}:{_number(most)}>")
 
 
 def _storage(reader: TypeReader) -> str:
-    """Reads the storage type, with bounds where these are not those of the type."""
+    """Reads the storage type, with bounds if they differ from those of the type."""
     tokens = reader.tokens
     at = tokens.start
     match = _STORAGE.fullmatch(tokens.text)
     if match is None or int(match[2]) > _MOST_BITS:
-        tokens.unexpected(f"a type of integers of at most {_MOST_BITS} bits that are stored")
+        tokens.unexpected(f"an integer storage type of at most {_MOST_BITS} bits")
     tokens.advance()
     bits, has_sign = int(match[2]), match[1][0] != "u"
     least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if has_sign else (0, (1 << bits) - 1)
@@ -94,7 +94,7 @@ def _expressed(reader: TypeReader) -> ElementType:
     at = reader.tokens.start
     type = reader.type()
     if not isinstance(type, ElementType) or not type.is_float:
-        reader.tokens.fail(f"integers stand for floating-point numbers, not for {type}", at=at)
+        reader.tokens.fail(f"the expressed type must be a floating-point type, found {type}", at=at)
     return type
 
 

@@ -39,7 +39,7 @@ class Resources(NamedTuple):
 
 
 def read_resources(tokens: TokenStream) -> Resources:
-    """Reads the resources of a text, at any place of it; the token stream is at its start.
+    """Reads the resources of a text, at any position; the token stream is at its start.
 
     Raises: MALFORMED_TEXT.
     """

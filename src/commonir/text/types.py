@@ -148,7 +148,7 @@ class TypeReader:
             return inputs, self.results()
 
     def _plain_group(self, match: re.Match[str], group: int) -> tuple[Type, ...] | None:
-        """Returns the types in a group of a match; None if they are not all of it."""
+        """Returns the types in a group of a match; None if it contains anything else."""
         return self.types_of_text(match[group], match.start(group)) if match[group] else ()
 
     def results(self) -> tuple[Type, ...]:
@@ -182,7 +182,7 @@ class TypeReader:
         return result
 
     def _element_named(self, name: str) -> ElementType | None:
-        """Moves over an element type that starts with a word; None when the word names none."""
+        """Reads an element type that starts with a word; returns None when the word is not an element type."""
         tokens = self.tokens
         if name == "complex":
             with tokens.nested():
@@ -311,7 +311,7 @@ class TypeReader:
         at = tokens.start
         element = self.element_type()
         if element.kind not in _VECTOR_ELEMENTS:
-            tokens.fail(f"vectors of {element} are none: expected integers, floating-point numbers or index", at=at)
+            tokens.fail(f"vector elements must be integers, floating-point numbers or index, found {element}", at=at)
         tokens.expect(">")
         return VectorType(element, tuple(shape), tuple(scalable))
 
@@ -334,11 +334,11 @@ class TypeReader:
                 attribute = self.attributes.attribute()
                 if isinstance(attribute, AffineMapAttr | StridedLayoutAttr):
                     if layout is not None or space is not None or shape is None:
-                        tokens.fail("a layout stands once, before the memory space, in a memory of known rank", at=at)
+                        tokens.fail("a memref of known rank may have one layout, before the memory space", at=at)
                     self._check_layout(attribute, len(shape), at)
                     layout = attribute
                 elif space is not None:
-                    tokens.fail("a memory has one memory space", at=at)
+                    tokens.fail("a memref has at most one memory space", at=at)
                 else:
                     self._check_space(attribute, at)
                     space = attribute
@@ -367,7 +367,7 @@ class TypeReader:
             if number is not None:
                 dim = tokens.integer_value(number, match.start())
                 if dim > LARGEST_DIMENSION:
-                    tokens.fail(f"{dim} is not a size of an axis", at=match.start())
+                    tokens.fail(f"{dim} is not a valid dimension", at=match.start())
                 shape.append(dim)
             elif unknown is not None:
                 shape.append(None)
@@ -435,9 +435,9 @@ class TypeReader:
 
 
 def parts_of_dialect(rest: str, body: str | None) -> tuple[str, str | None]:
-    """Returns the mnemonic and body of the text after the name of a dialect; `rest` has a point before it.
+    """Returns the mnemonic and body of the text after the name of a dialect; `rest` begins with a point.
 
-    The mnemonic is that of the form with a point, also if the text has another form; it is "" if there is none.
+    The mnemonic is that of the form with a point, even if the text has another form; it is "" if there is none.
     """
     text = rest if body is None else f"{rest}<{body}>" if rest else body
     result = _PRETTY.fullmatch(text)

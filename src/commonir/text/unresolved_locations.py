@@ -1,7 +1,7 @@
 """Locations that refer to aliases defined later in the text.
 
-Arguments of a body that a form does not write have the locations of the operands of its operation, which may be such
-locations too. Source: MLIR text, deferred locations.
+Arguments of a body that a form omits have the locations of the operands of its operation, which may be unresolved
+too. Source: MLIR text, deferred locations.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def load(
 ) -> Loaded:
     """Returns the dialects that a TableGen file defines, in the current form or in the older one without includes.
 
-    `dialects` are those whose definitions it replaces, by default all installed ones. `directives` is as of
+    `dialects` are those whose definitions it replaces, by default all installed ones. `directives` is as in
     `loaded`.
     Raises: DiagnosticError as `tablegen.load`, and E0264.
     """
@@ -46,7 +46,7 @@ def loaded(records: Records, dialects: Dialects, directives: AbstractSet[str] | 
     `directives` are the names of directives `custom<Name>(..)` with an implementation: definitions whose format has
     others only have the generic form. By default all are assumed to have one.
 
-    Raises: DiagnosticError (E0264) with every record that should define an operation and does not.
+    Raises: DiagnosticError (E0264) with every record of an operation that has no valid definition.
     """
     return Loaded(records, dialects, directives)
 

@@ -1,6 +1,6 @@
 """The C++ classes that predicates name, as tests of types and attributes here.
 
-Source: MLIR builtin dialect and the interfaces of types that it states; names as predicates spell them without `mlir`.
+Source: MLIR builtin dialect and its type interfaces; names as predicates spell them without `mlir`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def of_dialect(dialect: str, *mnemonics: str) -> Test:
     def test(value: object) -> bool:
         if not isinstance(value, DialectType | DialectAttr) or value.dialect != dialect:
             return False
-        # Where brackets hold the mnemonic too, it is the first word in them.
+        # In the form `!dialect<mnemonic ...>`, the mnemonic is the first word of the body.
         own = value.mnemonic or (value.body or "").split(" ", 1)[0].split("<", 1)[0]
         return not mnemonics or own in mnemonics
 

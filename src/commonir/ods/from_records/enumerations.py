@@ -24,7 +24,7 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
 
 
 class Case(NamedTuple):
-    """One case: its name in C++, its number, and the word that texts have for it."""
+    """One case: its name in C++, its number, and its keyword in texts."""
 
     symbol: str
     number: int
@@ -33,7 +33,7 @@ class Case(NamedTuple):
 
 
 class Enumeration(NamedTuple):
-    """The contents of an enumeration record. For flags, `separator` is between the words."""
+    """The contents of an enumeration record. `separator` is written between the keywords of flags."""
 
     name: str
     bits: int

@@ -1,7 +1,7 @@
-"""Definitions out of the older form of records: `Op<"tf.Add", [NoSideEffect]>, Arguments<(ins ..)>, Results<[..]>`.
+"""Definitions from the older form of records: `Op<"tf.Add", [NoSideEffect]>, Arguments<(ins ..)>, Results<[..]>`.
 
-One without `Arguments` takes any operands and attributes, one without `Results` gives any results. The short form is a
-template, `tfl.Add $lhs, $rhs {fused: $fused}: ${type(self)}`, which becomes an assembly format. References are C++,
+A record without `Arguments` takes any operands and attributes, one without `Results` has any results. The short form is
+a template, `tfl.Add $lhs, $rhs {fused: $fused}: ${type(self)}`, which becomes an assembly format. References are C++,
 which is kept as text. Source: MLIR operation definitions, the proposal.
 """
 
@@ -29,7 +29,7 @@ _PART = re.compile(
 )
 _RESULT = "self"
 _CLOSE = "<>(){}[],"
-"""Marks before which formats put no blank."""
+"""Punctuation that formats write without a preceding blank."""
 
 
 class DefiningOlder(Defining):

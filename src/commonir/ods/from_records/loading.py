@@ -56,7 +56,7 @@ class Loaded:
         self.forms = forms_of(records)
         self.dialects: tuple[Dialect, ...] = tuple(_dialects(records, self, dialects))
 
-    # -- what rewrite rules ask
+    # -- queries of rewrite rules
 
     def type_constraint(self, record: Record) -> TypeConstraint:
         """Returns the type constraint of a record."""

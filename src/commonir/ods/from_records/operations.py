@@ -63,7 +63,7 @@ class RecordOp(MlirOp):
 
     `record` is the name of the record and `place` its position. With `cpp_form` its custom form is written in C++;
     `unknown` lists other C++ code that is not understood and therefore not checked; `added` are attributes of the
-    Python definition that the record lacks; with `equal_results` several groups of results are equally long.
+    Python definition that the record lacks; with `equal_results` several groups of results have equal sizes.
     """
 
     record: ClassVar[str] = ""
@@ -304,7 +304,7 @@ class Defining:
             check=attributes.condition(record, check.attr_type),
             doc=doc,
         )
-        # Forms in C++ determine what they omit.
+        # Custom forms in C++ decide themselves which attributes they omit.
         built.elided = MISSING if flag_of(self.record, "hasCustomAssemblyFormat") else elided
         self.add(name, built)
         own = next(reversed(self.fields))
@@ -339,7 +339,7 @@ class Defining:
                     field.type = other.type
                     field.check = self.means.attributes.condition(self.constraints[name], other.type)
             elif isinstance(field, SpelledField) and flag_of(self.record, "hasCustomAssemblyFormat"):
-                # As in the form of the Python definition.
+                # The custom form of the Python definition refers to these.
                 field.spell(other.spelling)
                 field.optional, field.default = other.optional, other.default
             renamed[other.name] = field
@@ -377,7 +377,7 @@ class Defining:
         if name_of(record) in RESULT_TYPES:
             members["infer_results"] = RESULT_TYPES[name_of(record)]
         results = [name for _, name in arguments_of(record, "results")]
-        # Results have their declared names, if all of several have one.
+        # Results have their declared names, unless one of several has none.
         named = RESULT_NAMES.get(name_of(record)) or (() if len(results) > 1 and not all(results) else None)
         if named is not None:
             members["suggested_names"] = _name_suggestions(named)
@@ -485,7 +485,7 @@ def _paired(own: type[Op], fields: Mapping[str, Field]) -> dict[str, Field]:
 def _agrees(own: type[Op], fields: Mapping[str, Field], vague: AbstractSet[str]) -> bool:
     """Returns whether the Python definition declares the same fields; it may have more attributes, with defaults.
 
-    The defaults of attributes in `vague` are not compared, because the record has them in C++ that is not understood.
+    The defaults of attributes in `vague` are not compared, because their C++ code in the record is not understood.
     """
     theirs = list(own.layout.by_name.values())
     pairs = _paired(own, fields)

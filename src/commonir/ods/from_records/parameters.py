@@ -46,14 +46,14 @@ _KINDS: Mapping[str, ParameterCategory] = MappingProxyType(
         "FlatSymbolRefAttr": ParameterCategory.ATTRIBUTE,
     }
 )
-"""Kinds of parameters by their C++ type."""
+"""Categories of parameters by their C++ type."""
 
 
 def forms_of(records: Records) -> Mapping[str, ParameterForm]:
     """Returns the forms of types and attributes that records define, by `!dialect.mnemonic` and `#dialect.mnemonic`.
 
-    Those with a form in C++, or with parameters that are not understood, are left out: their texts are kept as they
-    are.
+    Those with a form in C++, or with parameters that are not understood, are left out: their texts are stored as
+    written.
 
     Raises: WRONG_DEFINITION_RECORD for an invalid form.
     """
@@ -74,7 +74,7 @@ def _form(record: Record, enumerations: Mapping[str, Enumeration]) -> ParameterF
     dialect, mnemonic = record_of(record, "dialect"), text_of(record, "mnemonic")
     if dialect is None or not mnemonic or flag_of(record, "hasCustomAssemblyFormat"):
         return None
-    # C++ calls what is in the namespace of the dialect without it.
+    # C++ code in the namespace of the dialect omits the namespace.
     inside = class_name(f"{text_of(dialect, 'cppNamespace')}::")
     own = {name.removeprefix(inside): found for name, found in enumerations.items() if name.startswith(inside)}
     parameters = tuple(_parameters(record, {**own, **enumerations}))

@@ -103,7 +103,7 @@ class Predicates:
         return Predicate(lambda v: _holds(lambda of: inner.holds(path(of)), v), inner.unknown)
 
     def _concatenated(self, record: Record, variable: str, depth: int) -> Predicate:
-        """Returns a predicate inside of text: on a part of a value, or on each of its items."""
+        """Returns the predicate of `Concat`: on a part of a value, or on each of its items."""
         before, after = normal(text_of(record, "prefix")), normal(text_of(record, "suffix"))
         bound, applied = _OVER_ELEMENT.fullmatch(before), _APPLIED.fullmatch(after)
         if bound is not None and applied is not None:
@@ -136,7 +136,7 @@ def _combined(name: str, parts: list[Predicate]) -> Predicate:
         case "PredCombinerAnd":
             return Predicate(lambda v: all(part.holds(v) for part in parts), unknown)
         case "PredCombinerOr":
-            # A part that is not understood may hold, and then the disjunction does.
+            # A part that is not understood counts as satisfied, and so does the disjunction.
             return Predicate(lambda v: any(part.holds(v) for part in parts), unknown)
         case _:
             if unknown:

@@ -1,7 +1,7 @@
 """The prelude of the older form of operation definitions: classes, types, attributes and values.
 
 Such a file includes nothing and gives `Op` the full name of the operation. Names that follow the pattern of operations
-(`TF_ReluOp`) and are used without being defined are declared too, as operations of which nothing else is known.
+(`TF_ReluOp`) and are used without being defined are declared too, as operations without fields.
 Source: MLIR operation definitions and rewrite patterns, the proposal with `Op<"tf.Add", [NoSideEffect]>`.
 """
 
@@ -14,7 +14,7 @@ from itertools import pairwise
 from commonir.tablegen.lexer import SourceFile, Token
 
 OLDER = "OlderOp"
-"""The class from which operations of the older form derive."""
+"""The base class of operations in the older form."""
 
 _CLASSES = """
 class OpProperty;
@@ -71,7 +71,7 @@ _ELEMENTS = {
     **{f"F{bits}": (f"isF{bits}()", f"{bits}-bit float", f"F{bits}Type()") for bits in (16, 32, 64)},
     "BF16": ("isBF16()", "bfloat16", "BF16Type()"),
 }  # fmt: skip
-"""For each element type a C++ condition, what it is called, and how it is made."""
+"""The C++ condition, summary and builder call of each element type."""
 
 _ATTRIBUTES = {
     "AnyAttr": ("true", "any attribute", "Attribute"),
@@ -129,9 +129,9 @@ def is_older(file: SourceFile) -> bool:
 
 
 def prelude_of(file: SourceFile) -> tuple[str, tuple[str, ...]]:
-    """Returns the text before a file, and the operations in it that the file uses without defining them.
+    """Returns the prelude of a file, and the operations that the file uses without defining them.
 
-    What the file defines itself is left out.
+    The prelude omits names that the file defines itself.
     """
     tokens = list(_tokens(file))
     own = set(_defined(tokens))
@@ -153,7 +153,7 @@ def _defined_by(line: str) -> str:
 
 
 def _tokens(file: SourceFile) -> Iterator[Token]:
-    """Yields all tokens of a file, those of regions that are left out too."""
+    """Yields all tokens of a file, including those of disabled preprocessor regions."""
     at = 0
     while True:
         segment = file.segment(at)

@@ -1,4 +1,4 @@
-"""Constraints on types, of records: sets of types by their predicates, with the only type of those that have one.
+"""Type constraints of records: sets of types by their predicates, with the only type of a set that has one.
 
 Source: MLIR operation definitions, type constraints and `TypeDef`.
 """
@@ -39,7 +39,7 @@ _OWN_TYPES: Mapping[str, Type] = MappingProxyType(
 
 
 def class_name(cpp: str) -> str:
-    """Returns the name of a C++ class in the spelling of predicates here."""
+    """Returns the name of a C++ class as predicates spell it."""
     return normal(cpp).removeprefix("::").strip()
 
 
@@ -78,7 +78,7 @@ class Types:
                 self._short[name] = f"{text_of(dialect, 'name')}.{mnemonic}"
 
     def constraint(self, record: Record) -> TypeConstraint:
-        """Returns the set of types that a record states."""
+        """Returns the set of types that a record defines."""
         result = self._built.get(record)
         if result is None:
             result = self._built[record] = self._constraint(record)

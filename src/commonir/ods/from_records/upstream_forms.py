@@ -34,7 +34,7 @@ def _indices(reader: FormReader, uses: list[Use]) -> tuple[Value, ...]:
 
 
 def _name(reader: FormReader, spelling: str) -> str:
-    """Returns the name of a field in the class, which differs from its spelling where Python or `Op` uses that."""
+    """Returns the name of a field in the class, which differs from its spelling if Python or `Op` reserves that."""
     return next(f.name for f in reader.definition.layout.by_name.values() if f.spelling == spelling)
 
 
