@@ -61,8 +61,8 @@ class Reciprocal(Activation, name="core.reciprocal"):
 class Clip(CoreOp, name="core.clip", traits=(traits.Pure, traits.Elementwise)):
     """Clamps each element to a range; NaN stays NaN, and the upper bound wins if it is below the lower one.
 
-    An infinite bound is none. Of an integer, fractions of bounds are dropped toward the inside of the range.
-    C1: no bound is NaN.
+    An infinite bound has no effect. For integers, bounds are rounded toward the inside of the range. C1: no bound is
+    NaN.
     """
 
     x: Value = operand("T[s*]")
@@ -203,7 +203,7 @@ class GeluForm(Enum):
 
 
 class Gelu(Activation, name="core.gelu"):
-    """Gaussian error linear unit: x times the probability that a standard normal variable is below it.
+    """Gaussian error linear unit: x times the standard normal cumulative distribution function of x.
 
     EXACT: x (1 + erf(x / sqrt 2)) / 2. TANH: x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. SIGMOID: x
     sigmoid(1.702 x).
@@ -228,7 +228,7 @@ class Gelu(Activation, name="core.gelu"):
 class Softmax(CoreOp, name="core.softmax", traits=(traits.Pure,)):
     """Softmax: exponentials along an axis divided by their sum; of half precision, rounded once.
 
-    A row of minus infinities gives NaN, as does one with an infinity or NaN in it.
+    A row of minus infinities gives NaN, as does one with an infinity or a NaN.
     """
 
     x: Value = operand("T[s*]")

@@ -36,8 +36,8 @@ class Recv(CoreOp, name="core.recv", traits=(traits.Communicates,)):
 
     source: int = attribute(attr_types.integer, doc="the rank that sends it")
     tag: int = attribute(attr_types.integer, doc="distinguishes messages between the same two ranks")
-    shape: tuple[int, ...] = attribute(attr_types.integers, doc="the sizes of the tensor")
-    element: ElementType = attribute(attr_types.element, doc="what the tensor holds")
+    shape: tuple[int, ...] = attribute(attr_types.integers, doc="the shape of the tensor")
+    element: ElementType = attribute(attr_types.element, doc="the element type of the tensor")
     y: Value = result("T[*]")
     T = ELEMENTS
 
@@ -46,7 +46,7 @@ class Recv(CoreOp, name="core.recv", traits=(traits.Communicates,)):
 
 
 class AllReduce(CoreOp, name="core.all_reduce", traits=(traits.Communicates,)):
-    """Sums the tensors of all ranks, all of which take part.
+    """Sums the tensors of all ranks.
 
     Rank `r` of `n` adds to its own tensor those of ranks r - 1, r - 2 and so on, modulo n, rounding after each.
     """
@@ -67,7 +67,7 @@ class Barrier(CoreOp, name="core.barrier", traits=(traits.Communicates,)):
 
 
 class Exchange(NamedTuple):
-    """A step of an all-reduce as one rank sees it: to whom it gives its tensor, and whose tensor it adds."""
+    """A step of an all-reduce on one rank: the rank that it sends its tensor to, and the rank whose tensor it adds."""
 
     destination: int
     source: int

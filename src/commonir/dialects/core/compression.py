@@ -117,10 +117,10 @@ def _of_block(
 
 
 class Dequantize(Decoded, name="core.dequantize"):
-    """Linear dequantization: scale * (x - zero_point), with a scale and a zero point for each block; without zero_point
-    nothing is subtracted.
+    """Linear dequantization: scale * (x - zero_point), with a scale and a zero point for each block; zero_point is 0 by
+    default.
 
-    C1: scale and zero_point are scalars, or have the rank of x and sizes that divide its sizes.
+    C1: scale and zero_point are scalars, or have the rank of x and dims that divide those of x.
     """
 
     x: Value = operand("Q[s*]")
@@ -152,10 +152,10 @@ class Dequantize(Decoded, name="core.dequantize"):
 
 
 class Quantize(CoreOp, name="core.quantize", traits=(traits.Pure,)):
-    """Linear quantization: round(x / scale) + zero_point as an integer, limited to its range; halves are rounded to
+    """Linear quantization: round(x / scale) + zero_point as an integer, saturated to its range; halves are rounded to
     even.
 
-    C1: scale and zero_point are scalars, or have the rank of x and sizes that divide its sizes.
+    C1: scale and zero_point are scalars, or have the rank of x and dims that divide those of x.
     """
 
     x: Value = operand("T[s*]")
@@ -182,11 +182,11 @@ class Quantize(CoreOp, name="core.quantize", traits=(traits.Pure,)):
 class TableLookup(Decoded, name="core.table_lookup"):
     """Looks up each element as an index in a table; blocks of elements have tables of their own.
 
-    tables has the axes [g.., n, v]: for each axis of positions the number of blocks along it, then the entries and
-    their size. Entries of several elements lie along vector_axis, which becomes v times as long.
+    tables has the shape [g.., n, v]: the number of blocks along each axis of positions, the number of entries, and the
+    size of an entry. Entries of several elements lie along vector_axis, which becomes v times as long.
 
-    C1: tables have two axes more than positions, and their blocks divide its sizes. C2: entries of several elements
-    have a vector_axis, one of the axes of positions; it and the sizes of tables are fixed.
+    C1: tables has two axes more than positions, and numbers of blocks that divide the dims of positions. C2: entries of
+    several elements have a vector_axis, one of the axes of positions; it and the dims of tables are static.
     """
 
     positions: Value = operand("I[*]")
@@ -234,7 +234,7 @@ def _vector_axis(axis: int | None, tables: tuple[Dim | None, ...], rank: int) ->
 class SparseToDense(Decoded, name="core.sparse_to_dense"):
     """Expands sparse values: the values in order where mask is 1, and zeros elsewhere.
 
-    There are as many values as ones, which is checked when they are read.
+    There are as many values as ones; this is checked when the values are read.
     """
 
     mask: Value = operand("M[s*]")
@@ -258,7 +258,7 @@ class SparseToDense(Decoded, name="core.sparse_to_dense"):
 class SparseTableLookup(Decoded, name="core.sparse_table_lookup"):
     """Looks up table entries for the elements where mask is 1, in the order of these elements.
 
-    Blocks and vector_axis are as those of `core.table_lookup`, with the axes of mask.
+    Blocks and vector_axis are as in `core.table_lookup`, with the axes of mask.
     """
 
     mask: Value = operand("M[s*]")
@@ -278,7 +278,7 @@ class SparseTableLookup(Decoded, name="core.sparse_table_lookup"):
 
     @constraint("C2")
     def has_vector_axis(self) -> object:
-        """Entries of several elements have a vector_axis, one of the axes of mask, and their size is fixed."""
+        """Entries of several elements have a vector_axis, one of the axes of mask, and a static size."""
         mask, tables = tensor_type(self.mask).shape, tensor_type(self.tables).shape
         if mask is not None and tables is not None:
             _vector_axis(self.vector_axis, tables, len(mask))

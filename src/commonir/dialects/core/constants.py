@@ -87,7 +87,7 @@ class Dims(CoreOp, name="core.dims", traits=(traits.Pure, traits.ConstantLike)):
 
 
 class Dimension(CoreOp, name="core.dim", traits=(traits.Pure,)):
-    """Dim of a tensor along one axis, as a scalar."""
+    """The dim of a tensor along one axis, as a scalar."""
 
     x: Value = operand("any[*]")
     axis: int = attribute(attr_types.integer)
@@ -112,7 +112,7 @@ class Dimension(CoreOp, name="core.dim", traits=(traits.Pure,)):
 
 
 class ShapeOf(CoreOp, name="core.shape_of", traits=(traits.Pure,)):
-    """The sizes of all axes of a tensor, as a vector."""
+    """The shape of a tensor, as a vector."""
 
     x: Value = operand("any[*]")
     element: ElementType = attribute(attr_types.element, default=i64)
@@ -132,7 +132,7 @@ class ShapeOf(CoreOp, name="core.shape_of", traits=(traits.Pure,)):
 
 
 class Iota(CoreOp, name="core.iota", traits=(traits.Pure,)):
-    """A tensor whose elements are their positions along one axis."""
+    """A tensor whose elements are their indices along one axis."""
 
     shape: tuple[Dim, ...] = attribute(attr_types.dims)
     axis: int = attribute(attr_types.integer, default=0)
@@ -146,7 +146,7 @@ class Iota(CoreOp, name="core.iota", traits=(traits.Pure,)):
 
 
 class Range(CoreOp, name="core.range", traits=(traits.Pure,)):
-    """Numbers from a start up to a limit that is not reached, by a step; all three are scalars known when running."""
+    """Numbers from start (inclusive) to limit (exclusive) by a step; all three are scalars known at run time."""
 
     start: Value = operand("T[]", by_value=True)
     limit: Value = operand("T[]", by_value=True)

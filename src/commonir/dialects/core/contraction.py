@@ -38,7 +38,7 @@ Pairs = tuple[tuple[int, int], ...]
 class MatMul(CoreOp, name="core.matmul", traits=(traits.Pure,)):
     """Product of matrices; leading axes are broadcast, and a vector is a matrix of one row (left) or column (right).
 
-    C1: the operands have an axis each. C2: the summed axes have one size. C3: a vector is not transposed.
+    C1: the operands have rank 1 or more. C2: the contracted axes have the same size. C3: a vector is not transposed.
     """
 
     a: Value = operand("T[*]")
@@ -114,7 +114,7 @@ def _spread(values: tuple[T, ...], what: str, rank: int, default: T, label: str)
 class Conv(CoreOp, name="core.conv", traits=(traits.Pure,), same_rank="s k o"):
     """Convolution over any number of spatial axes (without mirroring the filter), with zeros as padding.
 
-    C1: the channels of x are groups times those of weight. C2: the filters divide evenly into groups. C3: the filter
+    C1: x has groups times the channels of weight. C2: the number of filters is a multiple of groups. C3: the filter
     fits into the padded input. C4: strides, dilations and pads have one entry for each spatial axis, or none.
     """
 
@@ -154,8 +154,8 @@ class ConvTranspose(CoreOp, name="core.conv_transpose", traits=(traits.Pure,), s
     """Transposed convolution: the gradient of a convolution by its input; each element spreads the filter over the
     result.
 
-    C1: the channels of x and weight are equal and divide evenly into groups. C2: padding leaves a result. C3: strides,
-    dilations, pads and output_padding have one entry for each spatial axis, or none.
+    C1: x and weight have the same number of channels, a multiple of groups. C2: pads remove less than the whole result.
+    C3: strides, dilations, pads and output_padding have one entry for each spatial axis, or none.
     """
 
     x: Value = operand("T[n, c, s*]")
@@ -337,7 +337,7 @@ class SumPool(Pool, name="core.sum_pool"):
 
 
 class AveragePool(Pool, name="core.average_pool"):
-    """Average pooling: the mean of each window; whether padding counts is `count_include_pad`. What no window covers is
+    """Average pooling: the mean of each window; `count_include_pad` includes padding. A window of padding only gives
     NaN.
 
     C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or

@@ -66,7 +66,7 @@ def _differences(what: str, actual: Iterable[Type], expected: Iterable[Type]) ->
 class If(CoreOp, Conditional, name="core.if", traits=(traits.SingleBlock,)):
     """Executes one of two regions and returns what it yields; both yield values of the same element types.
 
-    Sizes in which the branches differ are unknown before running.
+    Dims in which the branches differ are dynamic.
     """
 
     condition: Value = operand("i1[]")
@@ -90,9 +90,9 @@ class If(CoreOp, Conditional, name="core.if", traits=(traits.SingleBlock,)):
 class While(CoreOp, name="core.while", traits=(traits.SingleBlock,)):
     """While loop: runs a region on loop-carried values while a condition on them is true.
 
-    `condition` and `body` receive the current values; the condition, which is asked first, yields one bool. What
-    the body yields beyond the next values is stacked along a new first axis, a slice for each round; all slices of one
-    stack have one shape.
+    `condition` and `body` receive the current values; the condition, evaluated first, yields one bool. Further values
+    that the body yields are stacked along a new first axis, one slice per iteration; all slices of one stack have the
+    same shape.
     """
 
     initial: tuple[Value, ...] = operand(any_type, variadic=True)
@@ -118,8 +118,9 @@ class While(CoreOp, name="core.while", traits=(traits.SingleBlock,)):
 class Scan(CoreOp, name="core.scan", traits=(traits.SingleBlock,)):
     """Runs a region for each slice of sequences along their first axis, in order or reversed.
 
-    The program receives the current states and then a slice of each sequence; it yields the next states and then what
-    is stacked along a new first axis, at the position of the slices. Gives the last states and the stacked values.
+    The region receives the current states and then a slice of each sequence; it yields the next states and then the
+    values that are stacked along a new first axis, at the index of the slices. Returns the last states and the stacked
+    values.
     """
 
     initial: tuple[Value, ...] = operand(any_type, variadic=True)

@@ -50,11 +50,10 @@ class Toward(Enum):
 class NarrowCast(CoreOp, name="core.narrow_cast", traits=(traits.Pure, traits.Elementwise)):
     """Rounds each element to a narrow type: to the nearest number, ties to even.
 
-    Beyond the range of a floating-point type is its largest number of that sign, infinities too. Without `saturate` it
-    is what the type has for infinity: infinity, NaN, or, in a type with neither, the largest number. The numbers of
-    `f8E8M0FNU` are powers of two: `toward` selects one of two neighbors, and what lies below the least one, as zero,
-    counts as beyond the range.
-    To an integer the fraction is dropped and the bits that do not fit are cut off.
+    Values beyond the range of a floating-point type, infinities too, become its largest number of that sign; without
+    `saturate` they become infinity, NaN, or, in a type with neither, the largest number. The numbers of `f8E8M0FNU` are
+    powers of two: `toward` selects one of two neighbors, and values below the least one, such as zero, count as beyond
+    the range. Conversion to an integer truncates and wraps around.
     """
 
     x: Value = operand("T[s*]")
@@ -138,8 +137,8 @@ class BitCast(CoreOp, name="core.bit_cast", traits=(traits.Pure, traits.Elementw
 class ParseNumbers(CoreOp, name="core.parse_numbers", traits=(traits.Pure, traits.Elementwise)):
     """Parses each string as a number in decimal or scientific notation; `INF` and `NaN` in any case.
 
-    To integers the fraction is dropped and bits that do not fit are cut off; to bools, whether the number is
-    not zero, and `true` and `false` in any case. A text that is not a number is an error when running.
+    Conversion to integers truncates and wraps around. Bools are parsed from numbers (true if nonzero), and from `true`
+    and `false` in any case. A string that is not a number is a runtime error.
     """
 
     x: Value = operand("T[s*]")

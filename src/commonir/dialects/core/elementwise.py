@@ -475,7 +475,7 @@ class BitwiseXor(Binary, name="core.bitwise_xor", traits=(traits.Commutative,)):
 class ShiftLeft(Binary, name="core.shift_left"):
     """Elementwise left shift; zeros are inserted.
 
-    By a negative number, or by as many bits as there are or more, only zeros are left.
+    A shift by a negative number, or by the bit width or more, leaves only zeros.
     """
 
     fn = "shift_left"
@@ -485,7 +485,7 @@ class ShiftLeft(Binary, name="core.shift_left"):
 class ShiftRight(Binary, name="core.shift_right"):
     """Elementwise right shift: arithmetic for signed types, logical for unsigned ones.
 
-    By a negative number, or by as many bits as there are or more, only what follows is left.
+    A shift by a negative number, or by the bit width or more, leaves only inserted bits.
     """
 
     fn = "shift_right"
@@ -493,7 +493,7 @@ class ShiftRight(Binary, name="core.shift_right"):
 
 
 class Comparison(CoreOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
-    """A bool of two elements, operands broadcast as in numpy; false when either is NaN, but for `not_equal`."""
+    """A bool of two elements, operands broadcast as in numpy; false if either is NaN, except for `not_equal`."""
 
     fn: ClassVar[str] = ""
     a: Value = operand("T[*]")
@@ -581,8 +581,8 @@ class Select(CoreOp, name="core.select", traits=(traits.Pure, traits.Elementwise
 class Cast(CoreOp, name="core.cast", traits=(traits.Pure, traits.Elementwise)):
     """Converts each element to another type.
 
-    Float to integer drops the fraction; what does not fit has no specified value. A bool becomes 0 or 1, and a
-    number becomes true when it is not zero.
+    Float to integer truncates; results for values out of range are unspecified. A bool becomes 0 or 1, and a number
+    becomes true when it is not zero.
     """
 
     x: Value = operand("T[s*]")

@@ -34,8 +34,8 @@ class PixelFormat(Enum):
 class DecodeImage(CoreOp, name="core.decode_image", traits=(traits.Pure,)):
     """Decodes an image file, given as bytes, to pixels [height, width, channel]; empty if it is not an image.
 
-    Formats are BMP, JPEG, JPEG 2000, TIFF, PNG, WebP and those of Netpbm. Transparency is left out, and an image is
-    not turned. Shades of gray are the luminance of ITU-R BT.601.
+    Formats are BMP, JPEG, JPEG 2000, TIFF, PNG, WebP and those of Netpbm. Transparency is dropped, and orientation
+    metadata is ignored. Grayscale is the luminance of ITU-R BT.601.
     """
 
     content: Value = operand("ui8[n]")

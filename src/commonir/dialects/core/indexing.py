@@ -63,9 +63,9 @@ def from_start(position: Expr, size: Dim) -> Expr:
 
 
 class CheckedPositions(CoreOp, name="core.checked_positions", traits=(traits.Pure,)):
-    """Returns positions after checking them: a negative one, or one not below its limit, is a runtime error.
+    """Returns indices after checking them: a negative one, or one not below its limit, is a runtime error.
 
-    There is one limit for all positions, or one for each along the last axis.
+    There is one limit for all indices, or one for each along the last axis.
     """
 
     positions: Value = operand("P[i*]", by_value=True)
@@ -98,9 +98,9 @@ class CheckedPositions(CoreOp, name="core.checked_positions", traits=(traits.Pur
 
 
 class Gather(CoreOp, name="core.gather", traits=(traits.Pure,)):
-    """Gathers slices of a tensor along an axis at the positions given; a negative position counts from the end.
+    """Gathers slices of a tensor along an axis by index; a negative index counts from the end.
 
-    A position outside of the axis is an error when running.
+    An index out of range is a runtime error.
     """
 
     x: Value = operand("T[s*]")
@@ -124,8 +124,7 @@ class Gather(CoreOp, name="core.gather", traits=(traits.Pure,)):
 
 
 class GatherElements(CoreOp, name="core.gather_elements", traits=(traits.Pure,), same_rank="s i"):
-    """Gathers for each element of `positions` the element of x at that position along an axis, and at the same indices
-    along the others.
+    """Gathers elements of x by index along an axis; coordinates along the other axes are those of the index.
 
     C1: the other axes of positions are not longer than those of x.
     """
@@ -148,10 +147,10 @@ class GatherElements(CoreOp, name="core.gather_elements", traits=(traits.Pure,),
 
 
 class GatherNd(CoreOp, name="core.gather_nd", traits=(traits.Pure,)):
-    """Gathers slices of x at the positions that are the rows of the last axis of `positions`, after `batch` shared
-    leading axes.
+    """Gathers slices of x; each row of the last axis of `positions` is an index tuple, after `batch` shared leading
+    axes.
 
-    C1: the last axis of positions has a fixed size of at most rank(x) - batch. C2: positions have the batch axes and
+    C1: the last axis of positions has a static size of at most rank(x) - batch. C2: positions have the batch axes and
     one more.
     """
 
@@ -253,10 +252,10 @@ def _sizes(
 
 
 class ScatterElements(Scatter, name="core.scatter_elements", same_rank="s i"):
-    """A copy of x with each update combined into the element at its position along an axis.
+    """A copy of x with updates combined into the elements at indices along an axis.
 
-    Updates of one element are combined in row-major order of `positions`, and of several that replace it the last one
-    stays. A position outside of the axis is an error when running. Integers are divided toward zero.
+    Updates of one element are applied in row-major order of `positions`, so of several that replace it the last one
+    wins. An index out of range is a runtime error. Integers are divided toward zero.
     """
 
     updates: Value = operand("T[i*]")
@@ -281,10 +280,10 @@ class ScatterElements(Scatter, name="core.scatter_elements", same_rank="s i"):
 
 
 class ScatterNd(Scatter, name="core.scatter_nd"):
-    """A copy of x with each slice of updates combined at the position that is a row of the last axis of `positions`.
+    """A copy of x with updates combined into slices; each row of the last axis of `positions` is an index tuple.
 
-    Updates of one slice are combined in row-major order of `positions`, and of several that replace it the last one
-    stays. A position outside of its axis is an error when running. Integers are divided toward zero.
+    Updates of one slice are applied in row-major order of `positions`, so of several that replace it the last one wins.
+    An index out of range is a runtime error. Integers are divided toward zero.
     """
 
     reduction: Reduction = attribute(attr_types.enumeration(Reduction), default=Reduction.NONE)
@@ -318,9 +317,9 @@ class ScatterNd(Scatter, name="core.scatter_nd"):
 
 
 class OneHot(CoreOp, name="core.one_hot", traits=(traits.Pure,)):
-    """One-hot encoding: a new axis of size depth that is `on` at the position given and `off` elsewhere.
+    """One-hot encoding: a new axis of size depth that is `on` at the index and `off` elsewhere.
 
-    A position outside gives all `off`.
+    An index out of range gives only `off`.
     """
 
     positions: Value = operand("P[i*]")
@@ -341,7 +340,7 @@ class OneHot(CoreOp, name="core.one_hot", traits=(traits.Pure,)):
 class BandPart(CoreOp, name="core.band_part", traits=(traits.Pure,)):
     """Keeps a diagonal band of the matrices of the last two axes; the other elements become zero.
 
-    Kept are elements at most `lower` below and `upper` above the diagonal; a negative number means no limit.
+    The band reaches from `lower` below to `upper` above the diagonal; a negative number means no limit.
     """
 
     x: Value = operand("T[b*, m, n]")
@@ -361,7 +360,7 @@ class BandPart(CoreOp, name="core.band_part", traits=(traits.Pure,)):
 
 
 class NonZero(CoreOp, name="core.non_zero", traits=(traits.Pure,)):
-    """Positions of the elements that are not zero, a row for each, in row-major order."""
+    """Indices of the nonzero elements, one row for each, in row-major order."""
 
     x: Value = operand("T[*]")
     y: Value = result("i64[count, rank]")
@@ -376,9 +375,9 @@ class NonZero(CoreOp, name="core.non_zero", traits=(traits.Pure,)):
 
 
 class ArgReduce(CoreOp, traits=(traits.Pure,)):
-    """The position of an extreme element along an axis; of equal ones, the first, and no specified one where NaN is.
+    """The index of an extreme element along an axis; of equal ones, the first; unspecified if there is a NaN.
 
-    C1: the axis has an element.
+    C1: the axis is not empty.
     """
 
     x: Value = operand("T[s*]")
@@ -400,9 +399,9 @@ class ArgReduce(CoreOp, traits=(traits.Pure,)):
 
 
 class ArgMax(ArgReduce, name="core.arg_max"):
-    """The position of the largest element along an axis; the first among equal ones, unspecified if there is a NaN.
+    """The index of the largest element along an axis; the first among equal ones, unspecified if there is a NaN.
 
-    C1: the axis has an element.
+    C1: the axis is not empty.
     """
 
     def reference(self, x: Tensor, *, s: Indices, k: Index) -> Kernel:
@@ -410,9 +409,9 @@ class ArgMax(ArgReduce, name="core.arg_max"):
 
 
 class ArgMin(ArgReduce, name="core.arg_min"):
-    """The position of the smallest element along an axis; the first among equal ones, unspecified if there is a NaN.
+    """The index of the smallest element along an axis; the first among equal ones, unspecified if there is a NaN.
 
-    C1: the axis has an element.
+    C1: the axis is not empty.
     """
 
     def reference(self, x: Tensor, *, s: Indices, k: Index) -> Kernel:
@@ -429,10 +428,9 @@ def _order(x: Array, axis: int, descending: bool) -> Array:
 
 
 class TopK(CoreOp, name="core.top_k", traits=(traits.Pure,)):
-    """The k extreme elements along an axis, the most extreme first, and their positions; of equal ones, the first.
+    """The k largest or smallest elements along an axis in sorted order, and their indices; of equal ones, the first.
 
-    NaN counts as larger than every number.
-    C1: k is not larger than the axis.
+    NaN counts as larger than every number. C1: k is at most the size of the axis.
     """
 
     x: Value = operand("T[s*]")
@@ -467,7 +465,7 @@ class TopK(CoreOp, name="core.top_k", traits=(traits.Pure,)):
 
 
 class ArgSort(CoreOp, name="core.argsort", traits=(traits.Pure,)):
-    """Positions that sort the elements along an axis.
+    """Indices that sort the elements along an axis.
 
     Equal elements keep their order, NaN is larger than every number.
     """
@@ -491,9 +489,9 @@ class ArgSort(CoreOp, name="core.argsort", traits=(traits.Pure,)):
 class Unique(CoreOp, name="core.unique", traits=(traits.Pure,)):
     """The distinct slices along an axis, or the distinct elements if no axis is given.
 
-    They are in ascending order, of slices by their first element that differs, or in that of their first occurrence.
-    With them come the position of the first occurrence of each, for every slice of x the position of its like among
-    the results, and how often each occurs. NaN equals NaN and is larger than every number.
+    They are in ascending order, slices in lexicographic order, or in order of first occurrence. Also returns the index
+    of the first occurrence of each, for each slice of x its index among them, and the number of occurrences of each.
+    NaN equals NaN and is larger than every number.
     """
 
     x: Value = operand("T[*]")

@@ -19,7 +19,7 @@ _STRUCTURAL = (core.Yield,)
 
 
 class NotLiftable(Exception):
-    """A scalar program has an operation that is not known to work on many points at once."""
+    """A scalar program has an operation that cannot be vectorized."""
 
 
 class LoopIndex(Value):

@@ -19,7 +19,7 @@ KEYS = ANYTHING | element_type(string)
 
 
 class Lookup(CoreOp, name="core.lookup", traits=(traits.Pure,)):
-    """Looks up each element as a key of a table; `otherwise` for keys that the table lacks.
+    """Looks up each element as a key of a table; keys that are missing give `otherwise`.
 
     Of equal keys the last one counts. NaN is a key like others.
     """

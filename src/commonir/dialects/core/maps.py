@@ -71,7 +71,7 @@ class MapValues(CoreOp, name="core.map_values", traits=(traits.Pure,)):
 
 
 class MapsOfRows(CoreOp, name="core.maps_of_rows", traits=(traits.Pure,)):
-    """Creates a list of maps, one for each row of a matrix: from each key to the element in its column."""
+    """Creates a list of maps, one for each row of a matrix, from each key to the element in its column."""
 
     keys: Value = operand("K[c]")
     x: Value = operand("T[n, c]")

@@ -50,9 +50,9 @@ def _sizes_along(x: Value, axes: tuple[int, ...], items: Iterable[tuple[str, Val
 
 
 class LayerNorm(CoreOp, name="core.layer_norm", traits=(traits.Pure,)):
-    """Layer normalization: the tensor with mean 0 and variance 1 over some axes, then scaled and shifted.
+    """Layer normalization: the tensor normalized to mean 0 and variance 1 over some axes, then scaled and shifted.
 
-    C2: there is an axis, and none is named twice.
+    C2: there is at least one axis, and axes are distinct.
     """
 
     x: Value = operand("T[s*]")
@@ -88,9 +88,9 @@ def _normalized(axes: tuple[int, ...], rank: int, label: str) -> list[int]:
 
 
 class RmsNorm(CoreOp, name="core.rms_norm", traits=(traits.Pure,)):
-    """RMS normalization: the tensor divided by the root of its mean square over some axes, then scaled.
+    """RMS normalization: the tensor divided by its root mean square over some axes, then scaled.
 
-    C2: there is an axis, and none is named twice.
+    C2: there is at least one axis, and axes are distinct.
     """
 
     x: Value = operand("T[s*]")
@@ -115,10 +115,9 @@ class RmsNorm(CoreOp, name="core.rms_norm", traits=(traits.Pure,)):
 
 
 class L2Norm(CoreOp, name="core.l2_norm", traits=(traits.Pure,)):
-    """L2 normalization: the tensor divided by the root of the sum of its squares over some axes, plus epsilon under the
-    root.
+    """L2 normalization: x / sqrt(sum of x^2 + epsilon) over some axes.
 
-    C1: there is an axis, and none is named twice.
+    C1: there is at least one axis, and axes are distinct.
     """
 
     x: Value = operand("T[s*]")
@@ -135,9 +134,7 @@ class L2Norm(CoreOp, name="core.l2_norm", traits=(traits.Pure,)):
 
 
 class BatchNorm(CoreOp, name="core.batch_norm", traits=(traits.Pure,)):
-    """Batch normalization: each channel (axis 1) shifted by a mean and divided by the root of a variance, then scaled
-    and shifted.
-    """
+    """Batch normalization: (x - mean) / sqrt(variance + epsilon) * scale + bias for each channel (axis 1)."""
 
     x: Value = operand("T[n, c, s*]")
     mean: Value = operand("T[c]")
@@ -158,8 +155,8 @@ class BatchNorm(CoreOp, name="core.batch_norm", traits=(traits.Pure,)):
 
 
 class InstanceNorm(CoreOp, name="core.instance_norm", traits=(traits.Pure,)):
-    """Instance normalization: each channel (axis 1) of each sample with mean 0 and variance 1 over its spatial axes,
-    then scaled and shifted.
+    """Instance normalization: each channel (axis 1) of each sample normalized over its spatial axes, then scaled and
+    shifted.
 
     C1: there is a spatial axis.
     """
@@ -183,10 +180,10 @@ class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
     """Scaled dot-product attention: softmax(query key^T * scale + mask) value over the last two axes; leading axes are
     shared.
 
-    Without `scale` it is one over the root of the size of a query. A mask of bools keeps what is true, another
-    mask is added; it is broadcast. A query for which nothing is kept gives NaN.
+    `scale` is 1 / sqrt(size of a query) by default. A bool mask keeps scores where it is true, another mask is added to
+    them; masks are broadcast. A query whose keys are all masked gives NaN.
 
-    C1: the size of a query is fixed and positive when no scale is given.
+    C1: the size of a query is static and positive unless scale is given.
     """
 
     query: Value = operand("T[b*, l, e]")

@@ -27,14 +27,14 @@ Holds = Callable[[str], bool]
 
 
 class PatternError(ValueError):
-    """The pattern is not one of RE2, or one that is not understood here."""
+    """The pattern does not have RE2 syntax, or is not supported."""
 
 
 class PatternStep(NamedTuple):
     """An instruction of a compiled pattern.
 
-    With `consumes`, it takes a character for which that holds and goes on to `next`; with `asserts`, it goes on there
-    when that holds between the characters before and after; else it goes on to every one of `next`.
+    With `consumes`, it consumes a character for which that holds and continues at `next`; with `asserts`, it continues
+    there if that holds between two characters; else it continues at each of `next`.
     """
 
     next: tuple[int, ...]
@@ -43,8 +43,8 @@ class PatternStep(NamedTuple):
 
 
 class Program:
-    """A pattern ready to match; the last step is the end. What follows from a few places and characters is kept: texts
-    are long, and patterns come back to the same places.
+    """A compiled pattern; the last step is the end. Transitions are cached: strings are long, and matching returns to
+    the same states.
     """
 
     def __init__(self, steps: list[PatternStep], start: int, end: int) -> None:
@@ -147,7 +147,7 @@ def _at_edge(before: str, after: str) -> bool:
 
 
 class _Part(NamedTuple):
-    """A piece of a program: where it starts, and where it ends, a step that goes on to nothing yet."""
+    """A fragment of a program: its first step, and its last, which has no successor yet."""
 
     start: int
     end: int

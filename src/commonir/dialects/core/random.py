@@ -27,8 +27,8 @@ ANY_SEED = -1
 class Generator(Enum):
     """Generators of random bits.
 
-    PHILOX: Philox 4x64, for a seed of 64 bits. MERSENNE_TWISTER: MT19937, for one of 32 bits, which is what onnx's own
-    reference draws with; two words make one number.
+    PHILOX: Philox 4x64 with a 64-bit seed. MERSENNE_TWISTER: MT19937 with a 32-bit seed, as in onnx's reference
+    evaluator; two words give one number.
     """
 
     PHILOX = "philox"

@@ -59,8 +59,8 @@ def _cosine_of_turns(x: Doubles) -> Doubles:
 
 
 class _Unseeded(ISeedSequence):
-    """Stands for the seed of a generator that is given another before it is used: making a good one takes longer than
-    everything else.
+    """A placeholder seed for a generator that is seeded again before use: computing a good seed would dominate the run
+    time.
     """
 
     def generate_state(self, n_words: int, dtype: DTypeLike = np.uint32) -> NDArray[np.uint32 | np.uint64]:

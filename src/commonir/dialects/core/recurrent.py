@@ -31,7 +31,7 @@ A = TypeVar("A")
 
 
 class Direction(Enum):
-    """In which order the steps of a sequence are taken."""
+    """The order of the steps of a sequence."""
 
     FORWARD = "forward"
     REVERSE = "reverse"
@@ -44,7 +44,7 @@ class Direction(Enum):
 
 
 class GateFunction(Enum):
-    """The functions that gates and states go through. Some have parameters a and b."""
+    """The activation functions of gates and states. Some have parameters a and b."""
 
     SIGMOID = "sigmoid"
     TANH = "tanh"
@@ -244,9 +244,9 @@ def _added(a: Value, b: Value | None) -> Value:
 
 
 class Rnn(Recurrent, name="core.rnn"):
-    """Recurrent network (RNN): h = f(W x + R h + b) for each step of a sequence; gives all states and the last one.
+    """Recurrent network (RNN): h = f(W x + R h + b) for each step of a sequence; returns all states and the last one.
 
-    From the length of a sequence on, its state stays and its output is 0. `clip` limits what goes into f to
+    Beyond the length of a sequence its state does not change and its output is 0. `clip` clamps the operand of f to
     [-clip, clip].
     """
 
@@ -272,12 +272,12 @@ class Rnn(Recurrent, name="core.rnn"):
 
 
 class Gru(Recurrent, name="core.gru"):
-    """Gated recurrent unit (GRU): h = (1 - z) n + z h for each step of a sequence; gives all states and the last one.
+    """Gated recurrent unit (GRU): h = (1 - z) n + z h for each step of a sequence; returns all states and the last one.
 
-    z and r are f(W x + R h + b) with the rows of their gate, n = g(W x + R (r h) + b), or with `reset_after`
-    n = g(W x + b + r (R h + c)); b is bias, c recurrent_bias, which is added to b elsewhere. The order of gates is
-    z, r, n. From the length of a sequence on, its state stays and its output is 0. `clip` limits what goes into f and
-    g to [-clip, clip].
+    z and r are f(W x + R h + b) with the rows of their gate, n = g(W x + R (r h) + b), or with `reset_after` n = g(W x
+    + b + r (R h + c)). b is bias, and c is recurrent_bias, which is otherwise added to b. The order of gates is z, r,
+    n. Beyond the length of a sequence its state does not change and its output is 0. `clip` clamps the operands of f
+    and g to [-clip, clip].
     """
 
     gates = 3
@@ -329,13 +329,13 @@ def _limited(x: Value, limit: float | None) -> Value:
 
 
 class Lstm(Recurrent, name="core.lstm"):
-    """Long short-term memory (LSTM): c = f c + i g(z) and h = o k(c) for each step of a sequence; gives all states, the
-    last h and the last c.
+    """Long short-term memory (LSTM): c = f c + i g(z) and h = o k(c) for each step of a sequence; returns all states,
+    the last h and the last c.
 
-    i, o, f and z are W x + R h + b with the rows of their gate, and i, o and f are put through the gate's function
-    after the peephole times c is added, for o the new c. The order of gates is i, o, f, z, that of peepholes i, o, f.
-    `clip` limits what goes into the functions of gates, `cell_clip` the new c, to [-clip, clip]. With `coupled` the
-    gate f is 1 - i. From the length of a sequence on, its states stay and its output is 0.
+    i, o, f and z are W x + R h + b with the rows of their gate. For i, o and f, peephole times c is added (for o the
+    new c), and the gate function is applied. The order of gates is i, o, f, z, that of peepholes i, o, f. `clip` clamps
+    the operands of gate functions, `cell_clip` the new c. With `coupled` the gate f is 1 - i. Beyond the length of a
+    sequence its states do not change and its output is 0.
     """
 
     gates = 4

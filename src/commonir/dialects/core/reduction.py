@@ -23,7 +23,7 @@ from commonir.symbolic import Dim, element_count, index, largest, smallest
 
 
 class Reduce(CoreOp, traits=(traits.Pure,)):
-    """Elements along some axes combined into one; without axes, all of them. C1: no axis is named twice."""
+    """Elements along some axes combined into one; without axes, all of them. C1: axes are distinct."""
 
     fn: ClassVar[str] = ""
     x: Value = operand("T[s*]")
@@ -60,33 +60,33 @@ _DIM_FOLDS: dict[str, Callable[[tuple[Dim, ...]], Dim]] = {
 
 
 class ReduceSum(Reduce, name="core.reduce_sum"):
-    """Sum of the elements over some axes. C1: no axis is named twice."""
+    """Sum of the elements over some axes. C1: axes are distinct."""
 
     fn = "add"
 
 
 class ReduceProd(Reduce, name="core.reduce_prod"):
-    """Product of the elements over some axes. C1: no axis is named twice."""
+    """Product of the elements over some axes. C1: axes are distinct."""
 
     fn = "multiply"
 
 
 class ReduceMax(Reduce, name="core.reduce_max"):
-    """Largest element over some axes; NaN if any is NaN. C1: no axis is named twice."""
+    """Largest element over some axes; NaN if any is NaN. C1: axes are distinct."""
 
     fn = "maximum"
     T = REALS
 
 
 class ReduceMin(Reduce, name="core.reduce_min"):
-    """Smallest element over some axes; NaN if any is NaN. C1: no axis is named twice."""
+    """Smallest element over some axes; NaN if any is NaN. C1: axes are distinct."""
 
     fn = "minimum"
     T = REALS
 
 
 class ReduceMean(Reduce, name="core.reduce_mean"):
-    """Mean over some axes; NaN if there are no elements. C1: no axis is named twice."""
+    """Mean over some axes; NaN if there are no elements. C1: axes are distinct."""
 
     fn = "add"
     T = FLOATS

@@ -37,20 +37,20 @@ if TYPE_CHECKING:
 
 
 class RegionMode(Enum):
-    """Pooling of a part of a region: the mean of its samples, or the largest share of an element in them."""
+    """Pooling of a bin of a region: the mean of its samples, or their largest weighted element."""
 
     MEAN = "mean"
     MAX = "max"
 
 
 class RegionAlign(CoreOp, name="core.region_align", traits=(traits.Pure,)):
-    """RoIAlign: regions of images divided into equal parts, of which each is sampled on a grid by linear interpolation.
+    """RoIAlign: regions of images divided into equal bins, each sampled on a grid by linear interpolation and pooled.
 
-    A region is (x, y) of its first corner and of its last, in images times `scale`. A part has `samples` rows and
-    columns of samples, or, with 0, as many as the size of a part rounded up. `half_pixel` moves regions by half an
+    A region is (x, y) of its first corner and of its last, in images times `scale`. A bin has `samples` rows and
+    columns of samples, or, with 0, as many as the size of the bin rounded up. `half_pixel` shifts regions by half an
     element towards the origin; without it they have a size of at least 1. A sample outside of an image by more than one
-    element is 0, one closer takes the element at the border. The largest share is that of an element times its weight
-    in the interpolation. Computed in single precision at least.
+    element is 0, a closer one has the value at the border. The maximum is taken of elements times their interpolation
+    weights. Computed in single precision at least.
     """
 
     x: Value = operand("T[n, c, h, w]")
@@ -100,7 +100,7 @@ class RegionAlign(CoreOp, name="core.region_align", traits=(traits.Pure,)):
 
 
 class _Line(NamedTuple):
-    """Samples along one axis, [part, sample]: the elements before and after, and their weights."""
+    """Samples along one axis, [bin, sample]: the elements before and after, and their weights."""
 
     low: Whole
     high: Whole
@@ -139,11 +139,10 @@ def _largest(image: Floats, rows: _Line, columns: _Line) -> Floats:
 
 
 class RegionMaxPool(CoreOp, name="core.region_max_pool", traits=(traits.Pure,)):
-    """Max pooling of regions: the largest element of each of the equal parts of regions of images; 0 for a part without
-    elements.
+    """Max pooling of regions: the largest element of each of the equal bins of regions of images; 0 for an empty bin.
 
-    A region is the number of an image and (x, y) of its first corner and of its last, in images times `scale`, rounded
-    to elements, halves up; both corners belong to it. Parts are widened to whole elements.
+    A region is the index of an image and (x, y) of its first and last corners, in images times `scale`, rounded to
+    elements, halves up; both corners are included. Bins are extended to whole elements.
     """
 
     x: Value = operand("T[n, c, h, w]")

@@ -57,10 +57,10 @@ class Rounding(Enum):
 
 
 class Resize(CoreOp, name="core.resize", traits=(traits.Pure,)):
-    """Resizes the trailing axes of a tensor by interpolation; positions outside take the element at the border.
+    """Resizes the trailing axes of a tensor by interpolation; coordinates outside are clamped to the border.
 
-    C1: there are not more sizes than axes. C2: sizes, and those of the axes they replace, are positive. C3: elements
-    that are interpolated are floats.
+    C1: there are at most as many sizes as axes. C2: sizes, old and new, are positive. C3: interpolated elements are
+    floats.
     """
 
     x: Value = operand("T[*]")
@@ -151,9 +151,7 @@ def nearest_element(coordinates: Coordinates, rounding: Rounding, i: Dim, n: Dim
 
 
 class DynamicResize(CoreOp, name="core.dynamic_resize", traits=(traits.Pure,)):
-    """Resizes the trailing axes of a tensor to sizes known when running. Sizes, and those of the axes they
-    replace, are positive.
-    """
+    """Resizes the trailing axes of a tensor to sizes known at run time. Sizes, old and new, are positive."""
 
     x: Value = operand("T[*]")
     sizes: Value = operand("P[r]", by_value=True)

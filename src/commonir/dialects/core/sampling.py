@@ -53,14 +53,15 @@ class Unit(Enum):
 
 
 class GridSample(CoreOp, name="core.grid_sample", traits=(traits.Pure,)):
-    """Samples images at positions (x, y), where x counts columns and y rows, by interpolation or at the nearest one.
+    """Samples images at positions (x, y), where x is the column and y the row, by interpolation or from the nearest
+    element.
 
-    Images may have any number of axes, and positions count along the last one first. A position halfway between two
-    elements is nearest to the one of even number. With a constant border each of the neighbours that lies outside has
-    that value; a position that is not a number gives no specified value. Cubic interpolation is Keys' with the
-    coefficient -3/4; its neighbours outside are those that the border says.
+    Images may have any number of spatial axes; coordinates begin with the last one. Halfway between two elements the
+    nearest is the one with the even index. With a constant border each neighbour outside has that value; a NaN
+    coordinate gives an unspecified value. Cubic interpolation is that of Keys with the coefficient -3/4; neighbours
+    outside follow the border mode.
 
-    C1: elements that are interpolated are floats. C2: positions have a coordinate for each axis of an image.
+    C1: interpolated elements are floats. C2: positions have one coordinate for each spatial axis.
     """
 
     x: Value = operand("T[n, c, s*]")
@@ -177,13 +178,12 @@ def _clipped(position: Expr, low: Expr, high: Expr) -> Expr:
 
 
 class NonMaxSuppression(CoreOp, name="core.non_max_suppression", traits=(traits.Pure,)):
-    """Non-maximum suppression: selects boxes by score; each removes those that overlap it too much.
+    """Non-maximum suppression: selects boxes by score; each suppresses those that overlap it too much.
 
-    A box is given by its least and its greatest coordinates, two of each. Overlap is the area of the intersection as a
-    part of that of the union, in single precision; it is too much above the threshold, and of boxes without area there
-    is none. Where boxes have groups, they take away only boxes of their own. Of equal scores the first counts as
-    better; a box with a score of minus infinity does not stay and takes nothing away. Of the boxes of an image only the
-    `most` best that would stay do, when that is given.
+    A box is given by its least and its greatest coordinates, two of each. Overlap is intersection over union (IoU), in
+    single precision; boxes are suppressed above the threshold, and boxes without area do not overlap. Boxes with groups
+    suppress only boxes of the same group. Of equal scores the first is the better; a box with a score of minus infinity
+    is not selected and suppresses nothing. At most `most` boxes are selected per image, if that is given.
     """
 
     boxes: Value = operand("T[n, b, 4]")

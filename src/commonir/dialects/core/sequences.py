@@ -138,7 +138,7 @@ def _inside(position: Array, count: int, end: int) -> int:
 class ListInsert(CoreOp, name="core.list_insert", traits=(traits.Pure,)):
     """A copy of a list with a tensor inserted before a position, or at the end if no position is given.
 
-    A negative position counts from the end. One outside is an error when running.
+    A negative position counts from the end. One out of range is a runtime error.
     """
 
     x: Value = operand("list<T>")
@@ -159,7 +159,7 @@ class ListInsert(CoreOp, name="core.list_insert", traits=(traits.Pure,)):
 class ListErase(CoreOp, name="core.list_erase", traits=(traits.Pure,)):
     """A copy of a list without the element at a position, or without the last one if no position is given.
 
-    A negative position counts from the end. One outside is an error when running.
+    A negative position counts from the end. One out of range is a runtime error.
     """
 
     x: Value = operand(any_type)
@@ -204,8 +204,8 @@ class ListConcat(CoreOp, name="core.list_concat", traits=(traits.Pure,)):
 class SplitToList(CoreOp, name="core.split_to_list", traits=(traits.Pure,)):
     """Splits a tensor along an axis, into a list.
 
-    `sizes` are those of the pieces; a single number, a scalar, is the size of all but the last, which may be smaller.
-    With `keep_axis` false the pieces, of size 1, are without the axis.
+    `sizes` has the sizes of the chunks; a scalar is the size of all but the last, which may be smaller. With
+    `keep_axis` false the chunks, of size 1, lack the axis.
     """
 
     x: Value = operand("T[*]")
@@ -296,7 +296,7 @@ class OptionalHas(CoreOp, name="core.optional_has", traits=(traits.Pure,)):
 
 
 class OptionalGet(CoreOp, name="core.optional_get", traits=(traits.Pure,)):
-    """The value of an optional; an error when running if it is absent."""
+    """The value of an optional; a runtime error if it is absent."""
 
     x: Value = operand(any_type)
     y: Value = result(any_type)

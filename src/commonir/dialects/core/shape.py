@@ -45,9 +45,9 @@ class Movement(CoreOp, traits=(traits.Pure,)):
 
 
 class Reshape(Movement, name="core.reshape"):
-    """Reshapes a tensor, in row-major order; one size of -1 stands for what remains.
+    """Reshapes a tensor, in row-major order; one dim of -1 is inferred.
 
-    C1: the number of elements stays the same. C2: at most one size is -1, and no other one is then 0.
+    C1: the number of elements stays the same. C2: at most one dim is -1, and no other one is then 0.
     """
 
     shape: tuple[Dim, ...] = attribute(attr_types.dims)
@@ -92,7 +92,7 @@ def _by_place(elements: tuple[Dim, ...], shape: tuple[int, ...]) -> dict[tuple[i
 
 
 class DynamicReshape(Movement, name="core.dynamic_reshape"):
-    """Reshapes a tensor, in row-major order, to a shape known when running; one size may be -1."""
+    """Reshapes a tensor, in row-major order, to a shape known at run time; one dim may be -1."""
 
     shape: Value = operand("P[r]", by_value=True)
     y: Value = result("T[*]")
@@ -123,7 +123,7 @@ def _rest(type: TensorType, known: Sequence[Dim]) -> int | None:
 class BroadcastTo(Movement, name="core.broadcast_to"):
     """Broadcasts a tensor to a shape: repeats it along axes of size 1 and along new leading axes.
 
-    C1: each axis has size 1 or the size asked for, and there are not more axes than sizes.
+    C1: each dim is 1 or that of the shape, and the rank is at most that of the shape.
     """
 
     shape: tuple[Dim, ...] = attribute(attr_types.dims)
@@ -158,7 +158,7 @@ def is_known(value: Value) -> bool:
 
 
 class Squeeze(Movement, name="core.squeeze"):
-    """Removes axes of size 1. C1: the axes have size 1. C2: no axis is named twice."""
+    """Removes axes of size 1. C1: the axes have size 1. C2: axes are distinct."""
 
     axes: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
@@ -177,7 +177,7 @@ class Squeeze(Movement, name="core.squeeze"):
 
 
 class Unsqueeze(Movement, name="core.unsqueeze"):
-    """Inserts axes of size 1; positions are those in the result. C1: no axis is named twice."""
+    """Inserts axes of size 1; positions are those in the result. C1: axes are distinct."""
 
     axes: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
@@ -230,10 +230,9 @@ class Transpose(Movement, name="core.transpose"):
 class Slice(Movement, name="core.slice"):
     """Strided slice of each axis; negative bounds count from the end, and bounds out of range are clamped.
 
-    With a negative step, a stop before the first element takes that one too.
+    With a negative step, a stop before the first element includes that one.
 
-    C1: starts, stops and steps have one entry for each axis. C2: no step is 0. C3: a bound that is an expression does
-    not become negative.
+    C1: starts, stops and steps have one entry for each axis. C2: no step is 0. C3: a symbolic bound is not negative.
     """
 
     starts: tuple[Dim, ...] = attribute(attr_types.dims)
@@ -288,7 +287,7 @@ def slice_range(n: Dim, start: Dim, stop: Dim, step: int) -> tuple[Dim, Dim]:
 
 
 class DynamicSlice(Movement, name="core.dynamic_slice"):
-    """Slice between bounds computed when running; steps are static."""
+    """Slice between bounds computed at run time; steps are static."""
 
     starts: Value = operand("P[r]", by_value=True)
     stops: Value = operand("P[r]", by_value=True)
@@ -327,7 +326,7 @@ class DynamicSlice(Movement, name="core.dynamic_slice"):
 
 
 class Reverse(Movement, name="core.reverse"):
-    """Reverses the order of the elements along some axes. C1: no axis is named twice."""
+    """Reverses the order of the elements along some axes. C1: axes are distinct."""
 
     axes: tuple[int, ...] = attribute(attr_types.integers)
     y: Value = result("T[*]")
@@ -351,11 +350,11 @@ class PadMode(Enum):
 class Pad(Movement, name="core.pad"):
     """Pads each axis on both sides; negative amounts remove elements.
 
-    `reflect` mirrors about the border element, which is not repeated; `wrap` repeats the tensor. The value is converted
+    `reflect` mirrors about the border element, without repeating it; `wrap` repeats the tensor. The value is converted
     to the element type.
 
-    C1: before and after have one entry for each axis. C2: the value is one of the element type. C3: an axis is longer
-    than what is mirrored, and one that is repeated has an element.
+    C1: before and after have one entry for each axis. C2: the value is representable in the element type. C3: reflected
+    amounts are less than the size of the axis, and a wrapped axis is not empty.
     """
 
     before: tuple[int, ...] = attribute(attr_types.integers)
@@ -401,7 +400,7 @@ class Pad(Movement, name="core.pad"):
 
 
 class DynamicPad(Movement, name="core.dynamic_pad"):
-    """Pads a tensor by amounts computed when running."""
+    """Pads a tensor by amounts computed at run time."""
 
     before: Value = operand("P[r]", by_value=True)
     after: Value = operand("P[r]", by_value=True)
@@ -452,7 +451,7 @@ def _numbers(value: Value) -> tuple[int, ...] | None:
 class Concat(CoreOp, name="core.concat", traits=(traits.Pure,)):
     """Concatenates tensors along an axis.
 
-    C1: there is a tensor. C2: the tensors have one rank, and one size along every other axis.
+    C1: there is a tensor. C2: the tensors have the same rank, and the same dims along the other axes.
     """
 
     xs: tuple[Value, ...] = operand("T[*]", variadic=True)
@@ -488,7 +487,7 @@ class Concat(CoreOp, name="core.concat", traits=(traits.Pure,)):
 
 
 class Split(CoreOp, name="core.split", traits=(traits.Pure,)):
-    """Splits a tensor along an axis. C1: the sizes of the pieces add up to the size of the axis."""
+    """Splits a tensor along an axis. C1: the sizes of the parts add up to the size of the axis."""
 
     x: Value = operand("T[*]")
     axis: int = attribute(attr_types.integer)
@@ -529,7 +528,7 @@ class Tile(Movement, name="core.tile"):
 
 
 class BlockOrder(Enum):
-    """Parts of the channel axis that number the position within a block.
+    """The part of the channel index that is the position within a block.
 
     DCR: the leading one. CRD: the trailing one.
     """
@@ -541,7 +540,7 @@ class BlockOrder(Enum):
 class DepthToSpace(CoreOp, name="core.depth_to_space", traits=(traits.Pure,)):
     """Rearranges blocks of channels into blocks of rows and columns.
 
-    C1: the number of channels is a multiple of the square of block.
+    C1: the number of channels is a multiple of block^2.
     """
 
     x: Value = operand("T[n, c, h, w]")

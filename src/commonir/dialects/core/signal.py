@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 class Dft(CoreOp, name="core.dft", traits=(traits.Pure,)):
     """The discrete Fourier transform along an axis, of real numbers (a last axis of size 1) or complex ones (size 2).
 
-    The axis is cut or continued with zeros to `length` elements first. The inverse is divided by the length. With
-    `onesided` only the first half of the frequencies, length / 2 + 1 rounded down, is given; the inverse of a onesided
-    transform takes that half and gives real numbers. Half precision is computed in single precision and rounded once.
+    The axis is first truncated or padded with zeros to `length` elements. The inverse is divided by the length. With
+    `onesided` the result has only the first length / 2 + 1 frequencies, rounded down; the inverse of a onesided
+    transform takes these and returns real numbers. Half precision is computed in single precision and rounded once.
     """
 
     x: Value = operand("T[*]")

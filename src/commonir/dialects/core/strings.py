@@ -76,8 +76,8 @@ class StringConcat(CoreOp, name="core.string_concat", traits=(traits.Pure, trait
 class StringSplit(CoreOp, name="core.string_split", traits=(traits.Pure,)):
     """Splits each string at delimiters: the parts along a new last axis, and their number; short rows end in "".
 
-    Without a delimiter, parts are what stands between white space, and there are none of the empty text. `limit` is
-    the greatest number of splits, counted from the front.
+    Without a delimiter, strings are split at white space, and the empty string has no parts. `limit` is the maximum
+    number of splits, from the start.
     """
 
     x: Value = operand("T[s*]")
@@ -112,8 +112,7 @@ class Case(Enum):
 class StringNormalize(CoreOp, name="core.string_normalize", traits=(traits.Pure,)):
     """Removes stop words, and converts the other strings to lower or upper case; one empty string if none is left.
 
-    Letters have the case of Unicode, whatever the place. Whether a text is a stop word is decided with or without
-    regard to case.
+    Case conversion is that of Unicode, whatever the locale. Stop words are compared with or without case.
     """
 
     x: Value = operand("T[*]")
@@ -147,8 +146,8 @@ class StringNormalize(CoreOp, name="core.string_normalize", traits=(traits.Pure,
 
 
 class RegexFullMatch(CoreOp, name="core.regex_full_match", traits=(traits.Pure, traits.Elementwise)):
-    """Tests whether a pattern in RE2 syntax matches the whole string. The time grows with the product of the lengths of
-    pattern and string.
+    """Tests whether a pattern in RE2 syntax matches the whole string. The time is proportional to the product of the
+    lengths of pattern and string.
     """
 
     x: Value = operand("T[s*]")
@@ -158,7 +157,7 @@ class RegexFullMatch(CoreOp, name="core.regex_full_match", traits=(traits.Pure, 
 
     @constraint("C1")
     def pattern_is_understood(self) -> object:
-        """The pattern is one of RE2."""
+        """The pattern has RE2 syntax."""
         try:
             compiled(self.pattern)
         except PatternError as error:
@@ -177,9 +176,9 @@ class RegexFullMatch(CoreOp, name="core.regex_full_match", traits=(traits.Pure, 
 class NgramCounts(CoreOp, name="core.ngram_counts", traits=(traits.Pure,)):
     """Counts of each n-gram of a pool in each row of tokens, in single precision.
 
-    The pool has all n-grams of one token, then those of two, and so on; `starts` is where each length begins.
-    Number n of them counts in column `columns[n]`. Counted are lengths from `least` to `most`, with up to `skips`
-    tokens left out between each two; n-grams of one token are counted once, whatever is left out.
+    The pool has all n-grams of one token, then those of two, and so on; `starts` has the index at which each length
+    begins. N-gram n is counted in column `columns[n]`. Lengths from `least` to `most` are counted, with up to `skips`
+    tokens skipped between each two; n-grams of one token are counted once, whatever `skips` is.
     """
 
     x: Value = operand("T[*]")

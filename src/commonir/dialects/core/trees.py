@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class NodeTest(Enum):
-    """Comparisons of a feature with a node's value; where one holds the first child is next, else the second."""
+    """Comparisons of a feature with a node's value; the first child is visited if it holds, else the second."""
 
     LEQ = 0
     LT = 1
@@ -35,7 +35,7 @@ class NodeTest(Enum):
 
 
 class Aggregate(Enum):
-    """Combinations of the weights that leaves give to one target."""
+    """Aggregations of the leaf weights of one target."""
 
     SUM = "sum"
     AVERAGE = "average"
@@ -46,10 +46,10 @@ class Aggregate(Enum):
 class TreeEnsemble(CoreOp, name="core.tree_ensemble", traits=(traits.Pure,)):
     """Evaluates an ensemble of decision trees: for each row of x and each target, aggregates the weights of the leaves.
 
-    `tests` are numbers of `NodeTest`. For MEMBER, `values` is the position of a set among `set_starts`, whose elements
-    are the entries of `set_members` from there up to the next start. A missing feature (NaN) goes to the first child
-    where `missing_is_true`, else where the test of NaN sends it. Sums are formed in double precision and rounded once;
-    an average is divided by the number of trees. A target without weights is 0.
+    `tests` has values of `NodeTest`. For MEMBER, `values` is the index of a set in `set_starts`, whose elements are the
+    entries of `set_members` from there up to the next start. A missing feature (NaN) selects the first child if
+    `missing_is_true`, else the child that the test of NaN selects. Sums are computed in double precision and rounded
+    once; an average is divided by the number of trees. A target without weights is 0.
     """
 
     x: Value = operand("T[n, f]")

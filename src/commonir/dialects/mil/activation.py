@@ -73,7 +73,7 @@ _GELU_FORMS = {
 
 
 class Gelu(Unary, name="mil.gelu"):
-    """Gaussian error linear unit: x times the probability that a standard normal variable is below it.
+    """Gaussian error linear unit: x times the standard normal cumulative distribution function of x.
 
     EXACT uses erf; TANH_APPROXIMATION is 0.5x (1 + tanh(sqrt(2/pi) (x + 0.044715x^3))); SIGMOID_APPROXIMATION is
     x sigmoid(1.702x).

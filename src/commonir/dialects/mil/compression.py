@@ -41,7 +41,7 @@ INDICES = element_type(*_INDICES.values())
 
 
 class Constexpr(MilOp, traits=(traits.Pure, traits.ConstantLike)):
-    """An operation on constants, which its counterpart in the core keeps as it is."""
+    """An operation on constants, whose core counterpart preserves the compressed form."""
 
     def constant_results(self) -> tuple[Data | None, ...]:
         operands = [known_data(v) for v in self.operands]
@@ -143,9 +143,10 @@ class ConstexprCastCoreML8(Compressed, name="mil.constexpr_cast", since=CORE_ML_
 
 
 class ConstexprLutToDense(Compressed, name="mil.constexpr_lut_to_dense", since=CORE_ML_6):
-    """Elements given by their positions in a table of 2, 4, 16, 64 or 256 entries, as 1, 2, 4, 6 or 8 bits each.
+    """Looks up the elements of a constant in a table of 2, 4, 16, 64 or 256 entries, by indices of 1, 2, 4, 6 or 8
+    bits.
 
-    The positions are packed into bytes, the first in the least significant bits.
+    Indices are packed into bytes, the first in the least significant bits.
     """
 
     indices: Data = attribute(attr_types.data)
@@ -164,7 +165,7 @@ class ConstexprLutToDense(Compressed, name="mil.constexpr_lut_to_dense", since=C
 
     @constraint("C3")
     def _has_positions(self) -> bool:
-        """indices has the bytes that the positions take."""
+        """indices has as many bytes as the packed indices take."""
         count = TensorType(u8, _integers(self.shape)).count
         return self.indices.shape == ((count * (self.lut.count.bit_length() - 1) + 7) // 8,)
 
@@ -176,10 +177,10 @@ class ConstexprLutToDense(Compressed, name="mil.constexpr_lut_to_dense", since=C
 
 
 class ConstexprLutToDenseCoreML8(Compressed, name="mil.constexpr_lut_to_dense", since=CORE_ML_8):
-    """Looks up the elements of a constant in tables, one for each block of elements; an index may stand for a vector.
+    """Looks up the elements of a constant in lookup tables, one for each block; an entry may be a vector.
 
-    With n bits for a position, lut has the axes [g.., 2^n, v]: for each axis the number g of blocks along it, then the
-    entries and their size. Vectors of more than one element lie along vector_axis, which becomes v times as long.
+    With n-bit indices, lut has the shape [g.., 2^n, v]: the number g of blocks along each axis, the number of entries,
+    and the size of an entry. Vectors lie along vector_axis, which becomes v times as long.
     """
 
     indices: Value = operand("I[*]", constant=True)
@@ -225,12 +226,11 @@ def _has_vector_axis(axis: int | None, lut: Value, indices: Value) -> bool:
 
 
 class ConstexprSparseToDense(Compressed, name="mil.constexpr_sparse_to_dense", since=CORE_ML_6):
-    """Elements that are zero where a bit of mask is 0, and elsewhere the next of nonzero_data.
+    """Expands a sparse constant: zero where a bit of mask is 0, elsewhere the next element of nonzero_data.
 
     Bits are packed into bytes, the first in the least significant bit.
 
-    C3: there are as many elements as bits that are set.
-    C4: bits of mask beyond the last element are 0.
+    C3: nonzero_data has as many elements as mask has bits set. C4: padding bits of mask are 0.
     """
 
     nonzero_data: Data = attribute(attr_types.data)
@@ -244,7 +244,7 @@ class ConstexprSparseToDense(Compressed, name="mil.constexpr_sparse_to_dense", s
 
     @constraint("C2")
     def _has_bits(self) -> bool:
-        """mask has the bytes that a bit for each element takes."""
+        """mask has as many bytes as one bit for each element takes."""
         return self.mask.shape == ((TensorType(u8, _integers(self.shape)).count + 7) // 8,)
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -264,7 +264,7 @@ class ConstexprSparseToDense(Compressed, name="mil.constexpr_sparse_to_dense", s
 class ConstexprSparseToDenseCoreML8(Compressed, name="mil.constexpr_sparse_to_dense", since=CORE_ML_8):
     """Expands a sparse constant: zeros where mask is 0, and nonzero_data in order elsewhere.
 
-    C1: there are as many elements as bits that are set.
+    C1: nonzero_data has as many elements as mask has bits set.
     """
 
     nonzero_data: Value = operand("T[n]", constant=True)
@@ -280,7 +280,7 @@ class ConstexprSparseToDenseCoreML8(Compressed, name="mil.constexpr_sparse_to_de
 
 class ConstexprBlockwiseShiftScale(Compressed, name="mil.constexpr_blockwise_shift_scale", since=CORE_ML_8):
     """Blockwise dequantization of a constant: scale * (data - offset), with a scale and an offset for each block;
-    without offset nothing is subtracted.
+    offset is 0 by default.
     """
 
     data: Value = operand("Q[*]", constant=True)
@@ -341,11 +341,11 @@ def _count_differs(what: str, mask: Value, values: Value) -> Iterator[Diagnostic
 
 
 class ConstexprLutToSparse(Constexpr, name="mil.constexpr_lut_to_sparse", since=CORE_ML_8):
-    """Looks up the elements of a sparse constant in tables: returns its mask, and its elements in order.
+    """Looks up the elements of a sparse constant in tables: returns its mask and its nonzero elements.
 
-    Tables are as those of `constexpr_lut_to_dense`. With vectors, the mask is repeated along vector_axis.
+    lut is as in `constexpr_lut_to_dense`. With vectors, the mask is repeated along vector_axis.
 
-    C4: there are as many positions as bits that are set.
+    C4: indices_nonzero_data has as many elements as indices_mask has bits set.
     """
 
     indices_mask: Value = operand("ui1[*]", constant=True)
@@ -384,12 +384,12 @@ class ConstexprLutToSparse(Constexpr, name="mil.constexpr_lut_to_sparse", since=
 
 
 class ConstexprSparseBlockwiseShiftScale(Constexpr, name="mil.constexpr_sparse_blockwise_shift_scale", since=CORE_ML_8):
-    """Blockwise dequantization of a sparse constant, scale * (value - offset): returns its mask, and its elements in
-    order.
+    """Blockwise dequantization of a sparse constant, scale * (value - offset): returns its mask and its nonzero
+    elements.
 
     Scales and offsets belong to the blocks of the elements that the mask selects.
 
-    C3: there are as many values as bits that are set.
+    C3: nonzero_data has as many elements as data_mask has bits set.
     """
 
     data_mask: Value = operand("ui1[s*]", constant=True)

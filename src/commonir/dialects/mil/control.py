@@ -49,7 +49,7 @@ def _differences(what: str, actual: Iterable[Value], expected: Iterable[Type]) -
 class Cond(MilOp, Conditional, name="mil.cond", traits=(traits.SingleBlock,)):
     """Executes the first block if pred is true, else the second, and returns its results.
 
-    The blocks take nothing and return values of the same types.
+    The blocks have no arguments, and return values of the same types.
 
     Source: MIL operation reference, cond (iOS 15); MIL specification, Block.
     """
@@ -80,9 +80,9 @@ class Cond(MilOp, Conditional, name="mil.cond", traits=(traits.SingleBlock,)):
 class WhileLoop(MilOp, name="mil.while_loop", traits=(traits.SingleBlock,)):
     """While loop: runs a block on loop variables while a condition on them is true.
 
-    Both blocks take the current values. The first, asked before each round, returns one bool; the second returns
-    the next values. A size that a round changes is unknown in the types of the blocks. The bool has rank 0; one
-    of shape [1] is taken too, which coremltools writes where the source compares tensors of one element.
+    Both blocks take the loop variables. The first, run before each iteration, returns the condition; the second returns
+    the next values. A dim that changes between iterations is unknown in the types of the blocks. The condition has rank
+    0; shape [1] is accepted too, since coremltools writes it where the source compares tensors of one element.
 
     Source: MIL operation reference, while_loop (iOS 15); MIL specification, Block.
     """
@@ -199,7 +199,7 @@ class ReadState(MilOp, name="mil.read_state", since=CORE_ML_8, traits=(traits.Re
 class WriteState(MilOp, name="mil.write_state", since=CORE_ML_8, traits=(traits.WritesState,)):
     """Updates a state; later reads in the same run see the update.
 
-    Source: MIL operation reference, read_state (iOS 18); coremltools 9 holds it as coreml_update_state.
+    Source: MIL operation reference, read_state (iOS 18); coremltools 9 represents it as coreml_update_state.
     """
 
     input: Value = operand("any")

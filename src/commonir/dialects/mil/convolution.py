@@ -44,8 +44,9 @@ from commonir.symbolic import Dim
 class Conv(OverSpatialAxes, name="mil.conv", traits=(traits.Pure,), same_rank="s k o"):
     """Convolution over one to three spatial axes, without mirroring the filter.
 
-    `pad` gives begin and end of each spatial axis in turn and counts only when `pad_type` is custom. With same, the
-    result has the size of x divided by the stride, rounded up; an odd unit of padding stands at the end.
+    `pad` has the amounts before and after each spatial axis in turn, and applies only if `pad_type` is custom. With
+    same, the result has the size of x divided by the stride, rounded up; if the padding is odd, the extra element is at
+    the end.
     """
 
     x: Value = operand("T[n, i, s*]")
@@ -69,7 +70,7 @@ class Conv(OverSpatialAxes, name="mil.conv", traits=(traits.Pure,), same_rank="s
 
     @constraint("C3")
     def _channels_fit(self) -> Condition:
-        """the channels of x are groups times those of weight, and groups divides the filters."""
+        """x has groups times the channels of weight, and the number of filters is a multiple of groups."""
         filters, channels, *_ = dims_of(self.weight)
         if isinstance(filters, int) and filters % self.groups:
             return False
@@ -152,7 +153,8 @@ class ConvTranspose(OverSpatialAxes, name="mil.conv_transpose", traits=(traits.P
     result.
 
     Without output_shape the spatial sizes are (size - 1) * stride + (kernel - 1) * dilation + 1, minus pad when
-    `pad_type` is custom, and size * stride when it is same. A stated output_shape wins: what it adds stands at the end.
+    `pad_type` is custom, and size * stride when it is same. output_shape takes precedence; elements that it adds are at
+    the end.
     """
 
     weight: Value = operand("U[c, g, k*]", constant=True, relaxed_in=CORE_ML_7)
@@ -180,7 +182,7 @@ class ConvTranspose(OverSpatialAxes, name="mil.conv_transpose", traits=(traits.P
 
     @constraint("C4")
     def _states_whole_shape(self) -> Condition:
-        """output_shape is a whole shape, with the batch of x and the channels of the result."""
+        """output_shape has all axes, with the batch size of x and the channels of the result."""
         if self.output_shape is None:
             return True
         if len(self.output_shape) != rank_of(self.x):

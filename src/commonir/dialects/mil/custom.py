@@ -18,9 +18,9 @@ from commonir.ods.fields import attribute
 
 
 class CustomLayer(DeclaredResults, MilOp, name="mil.custom_layer"):
-    """Calls a class of an app, with inputs of any names.
+    """Calls a custom layer, a class of an app, with inputs of any names.
 
-    The names of the inputs stand in the undeclared attribute `mil.parameters`; the types of the results are stated.
+    The names of the inputs are in the undeclared attribute `mil.parameters`; the types of the results are declared.
 
     C2: input_order and parameters name inputs.
 

@@ -17,15 +17,15 @@ from commonir.symbolic import Dim
 
 
 class NonMaximumSuppression(MilOp, name="mil.non_maximum_suppression", traits=(traits.Pure,)):
-    """Non-maximum suppression: the best boxes, after each has taken away those that it overlaps by more than
+    """Non-maximum suppression: selects the best boxes; each suppresses those whose overlap (IoU) with it exceeds
     iou_threshold.
 
-    A box is a centre (x, y), a width and a height. Its score is the greatest of its classes, and must be at least
-    score_threshold; with per_class_suppression a box takes away only those whose best class is its own, which is the
-    first of equally good ones. The results list the boxes from the best on, of equal ones the first, up to max_boxes;
-    what is left of them holds zeros, and -1 among the indices. Where no score reaches the threshold the best box stays.
+    A box is a centre (x, y), a width and a height. Its score is that of its best class, the first of equal ones, and
+    must be at least score_threshold; with per_class_suppression a box suppresses only boxes of the same best class. The
+    results are in descending order of scores, of equal ones the first, up to max_boxes; the rest is filled with zeros,
+    and indices with -1. If no score reaches the threshold, the best box is selected.
 
-    Results: boxes, their scores, their positions among the boxes given, and how many there are.
+    Results: the boxes, their scores, their indices, and their number.
     """
 
     boxes: Value = operand("T[n, b, 4]")
@@ -52,9 +52,10 @@ class NonMaximumSuppression(MilOp, name="mil.non_maximum_suppression", traits=(t
 
 
 class NonMaximumSuppressionCoreML7(MilOp, name="mil.non_maximum_suppression", traits=(traits.Pure,), since=CORE_ML_7):
-    """Non-maximum suppression: selects the best boxes; each removes those that overlap it by more than iou_threshold.
+    """Non-maximum suppression: selects the best boxes; each suppresses those whose overlap (IoU) with it exceeds
+    iou_threshold.
 
-    As in iOS 15, but without a threshold of scores, with boxes along the last axis, and without their number.
+    As in iOS 15, but without score_threshold, with boxes along the last axis, and without the number of boxes.
     """
 
     boxes: Value = operand("T[n, 4, b]")

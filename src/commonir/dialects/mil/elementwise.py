@@ -233,7 +233,7 @@ class Clip(Unary, name="mil.clip"):
 class Cast(MilOp, name="mil.cast", traits=(traits.Pure, traits.Elementwise)):
     """Converts each element to another type.
 
-    Float to integer drops the fraction; what does not fit has no specified value. A number becomes true when it is not
+    Float to integer truncates; results for values out of range are unspecified. A number becomes true when it is not
     zero, and a bool becomes 0 or 1.
     """
 
@@ -400,8 +400,8 @@ class LogicalXor(Binary, name="mil.logical_xor", traits=(traits.Commutative,)):
 class Select(MilOp, name="mil.select", traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
     """Selects the first value where the condition is true, else the second; all three are broadcast.
 
-    coremltools 9 leaves the condition out when it infers the shape; a result that is declared so has the shape of all
-    three nevertheless.
+    coremltools 9 ignores the condition in shape inference; a result declared so has the shape of all three
+    nevertheless.
     """
 
     cond: Value = operand("i1[*]")

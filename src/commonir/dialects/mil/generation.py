@@ -42,7 +42,7 @@ from commonir.ods import (
 
 
 class Fill(MilOp, name="mil.fill", traits=(traits.Pure,)):
-    """Fills a tensor of a shape with a value, 0 in single precision when none is given."""
+    """A tensor of the given shape filled with a value, by default the fp32 number 0."""
 
     shape: Value = operand("i32[r]", by_value=True)
     value: Value | None = operand("T[]", default=None, constant=True)
@@ -61,9 +61,7 @@ class Fill(MilOp, name="mil.fill", traits=(traits.Pure,)):
 
 
 class FillLike(MilOp, name="mil.fill_like", traits=(traits.Pure,), since=CORE_ML_6):
-    """Fills a tensor of the shape of another with a value, 0 in single precision when none is
-    given.
-    """
+    """A tensor of the shape of another filled with a value, by default the fp32 number 0."""
 
     ref_tensor: Value = operand("T[*]")
     value: Value | None = operand("U[]", default=None, constant=True)
@@ -76,7 +74,7 @@ class FillLike(MilOp, name="mil.fill_like", traits=(traits.Pure,), since=CORE_ML
 
 
 class Range1d(MilOp, name="mil.range_1d", traits=(traits.Pure,)):
-    """Numbers from `start` up to `end`, which is not reached, by `step`."""
+    """Numbers from `start` (inclusive) to `end` (exclusive) by `step`."""
 
     end: Value = operand("T[]", by_value=True)
     start: Value = operand("T[]", by_value=True)
@@ -89,7 +87,7 @@ class Range1d(MilOp, name="mil.range_1d", traits=(traits.Pure,)):
 
 
 class NonZero(MilOp, name="mil.non_zero", traits=(traits.Pure,)):
-    """Positions of the elements that are not zero, a row for each, in row-major order."""
+    """Indices of the nonzero elements, one row for each, in row-major order."""
 
     x: Value = operand("T[*]")
     output: Value = result("i32[count, rank]")
@@ -100,10 +98,10 @@ class NonZero(MilOp, name="mil.non_zero", traits=(traits.Pure,)):
 
 
 class OneHot(MilOp, name="mil.one_hot", traits=(traits.Pure,)):
-    """One-hot encoding: a new axis that has on_value at the position given and off_value elsewhere; a position outside
-    gives no on_value.
+    """One-hot encoding: a new axis with on_value at the index and off_value elsewhere; an index out of range gives
+    off_value only.
 
-    Without them the values are the int32 numbers 1 and 0.
+    The defaults are the int32 numbers 1 and 0.
     """
 
     indices: Value = operand("i32[*]")
@@ -149,7 +147,7 @@ class OneHot(MilOp, name="mil.one_hot", traits=(traits.Pure,)):
 class BandPart(MilOp, name="mil.band_part", traits=(traits.Pure,)):
     """Keeps a diagonal band of the matrices of the last two axes; the other elements become zero.
 
-    Kept are elements at most `lower` below and `upper` above the diagonal; a negative number means no limit.
+    The band reaches from `lower` below to `upper` above the diagonal; a negative number means no limit.
     """
 
     x: Value = operand("T[b*, m, n]")
@@ -163,7 +161,8 @@ class BandPart(MilOp, name="mil.band_part", traits=(traits.Pure,)):
 
 
 class Cumsum(MilOp, name="mil.cumsum", traits=(traits.Pure,)):
-    """Cumulative sum along an axis: the sum of the elements up to each position, with `exclusive` without the last.
+    """Cumulative sum along an axis: the sum of the elements up to each position, with `exclusive` without the element
+    itself.
 
     With `reverse` the sum runs from the end.
     """
@@ -185,9 +184,7 @@ class Cumsum(MilOp, name="mil.cumsum", traits=(traits.Pure,)):
 
 
 class Argsort(AlongAxis, name="mil.argsort", traits=(traits.Pure,)):
-    """Positions that sort the elements along an axis, the largest first; of equal ones, the first (MIL does not say
-    which).
-    """
+    """Indices that sort the elements along an axis, largest first; of equal ones, the first (unspecified in MIL)."""
 
     x: Value = operand("T[s*]")
     axis: int = parameter(attr_types.integer, spec="i32[]", default=-1)
@@ -200,11 +197,11 @@ class Argsort(AlongAxis, name="mil.argsort", traits=(traits.Pure,)):
 
 
 class Topk(AlongAxis, name="mil.topk", traits=(traits.Pure,)):
-    """The k largest elements along an axis in descending order and their positions; with `ascending`, the k smallest.
+    """The k largest elements along an axis in descending order and their indices; with `ascending`, the k smallest.
 
-    All elements when k is -1. Of equal elements, the first (MIL does not say which). When `sort` is false, the order of
-    the elements is not specified; here they are sorted all the same. The positions are left out when `return_indices`
-    is false; the default of `output_indices_dtype` is int32.
+    A k of -1 selects all elements. Of equal elements, the first (unspecified in MIL). If `sort` is false, the order of
+    the elements is unspecified; here they are sorted too. Indices are omitted if `return_indices` is false; the default
+    of `output_indices_dtype` is int32.
     """
 
     x: Value = operand("T[*]")

@@ -166,9 +166,9 @@ class InterpolationMode(Enum):
 
 
 class Resize(MilOp, name="mil.resize", traits=(traits.Pure,), since=CORE_ML_7):
-    """Resizes the last resized_dims axes to the last sizes of `shape`, of which 0 keeps the size of x.
+    """Resizes the last resized_dims axes to the last dims of `shape`, where 0 keeps the dim of x.
 
-    The nearest neighbour is the rounded position; which one of two equally near is not specified, and the first here.
+    The nearest neighbour is that of the rounded coordinate; ties are unspecified in MIL, and rounded down here.
     Integers are interpolated in single precision and truncated.
     """
 
@@ -185,7 +185,7 @@ class Resize(MilOp, name="mil.resize", traits=(traits.Pure,), since=CORE_ML_7):
 
     @constraint("C1")
     def _has_sizes(self) -> Condition:
-        """there are at least resized_dims sizes, and at most as many as axes of x."""
+        """shape has at least resized_dims dims, and at most as many as x has axes."""
         (count,) = dims_of(self.shape)
         return not isinstance(count, int) or self.resized_dims <= count <= rank_of(self.x)
 

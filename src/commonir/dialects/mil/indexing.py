@@ -47,7 +47,7 @@ INDICES = by_version(
 
 
 class Validating(Protocol):
-    """An operation that may refuse positions outside of a tensor."""
+    """An operation that may check indices at run time."""
 
     @property
     def validate_indices(self) -> bool:
@@ -70,11 +70,11 @@ def _checked_rows(op: Validating, indices: Value, x: Value, batch_dims: int = 0)
 
 
 class Gather(AlongAxis, name="mil.gather", traits=(traits.Pure,)):
-    """Gathers slices of x along an axis at the positions given; a scalar position drops the axis.
+    """Gathers slices of x along an axis by index; a scalar index drops the axis.
 
-    Positions may differ between the first batch_dims axes: the result has the axes of x before `axis`, those of indices
-    after the shared ones, and those of x after `axis`. A position outside of the axis gives an unspecified value; with
-    validate_indices it is an error when running.
+    x and indices share the first batch_dims axes: the result has the axes of x before `axis`, those of indices after
+    the shared ones, and those of x after `axis`. An index out of range gives an unspecified value; with
+    validate_indices it is a runtime error.
     """
 
     x: Value = operand("T[*]")
@@ -114,9 +114,9 @@ class Gather(AlongAxis, name="mil.gather", traits=(traits.Pure,)):
 
 
 class GatherAlongAxis(AlongAxis, name="mil.gather_along_axis", traits=(traits.Pure,), same_rank="s i"):
-    """Gathers for each position the element of x there along an axis, and at its own place along the others.
+    """Gathers elements of x by index along an axis; coordinates along the other axes stay the same.
 
-    A position outside of the axis gives an unspecified value; with validate_indices it is an error when running.
+    An index out of range gives an unspecified value; with validate_indices it is a runtime error.
     """
 
     x: Value = operand("T[s*]")
@@ -137,9 +137,9 @@ class GatherAlongAxis(AlongAxis, name="mil.gather_along_axis", traits=(traits.Pu
 
 
 class GatherNd(MilOp, name="mil.gather_nd", traits=(traits.Pure,)):
-    """Gathers slices of x at the positions that are the rows of the last axis of indices, after batch_dims shared axes.
+    """Gathers slices of x; each row of the last axis of indices is an index tuple, after batch_dims shared axes.
 
-    A position outside of x gives unspecified values; with validate_indices it is an error when running.
+    An index out of range gives unspecified values; with validate_indices it is a runtime error.
     """
 
     x: Value = operand("T[*]")
@@ -158,7 +158,7 @@ class GatherNd(MilOp, name="mil.gather_nd", traits=(traits.Pure,)):
 
     @constraint("C2", since=CORE_ML_6)
     def _shares_batches(self) -> Condition:
-        """the first batch_dims axes of x and indices are equal, and rows fit after them."""
+        """the first batch_dims axes of x and indices are equal, and rows index at most the remaining axes."""
         rows = dims_of(self.indices)[-1:]
         depth = rows[0] if rows and isinstance(rows[0], int) else 0
         if self.batch_dims >= rank_of(self.indices) or self.batch_dims + depth > rank_of(self.x):
@@ -190,7 +190,7 @@ SCATTER_MODE = attr_types.enumeration(ScatterMode)
 
 
 class Scatter(MilOp, name="mil.scatter", traits=(traits.Pure,)):
-    """A copy of data with slices of updates combined in along an axis, in an unspecified order.
+    """A copy of data with updates combined into the slices at indices along an axis, in an unspecified order.
 
     Source: MIL operation reference, scatter (iOS 15). Its documentation gives update as the default mode; it is add.
     """
@@ -231,9 +231,9 @@ class Scatter(MilOp, name="mil.scatter", traits=(traits.Pure,)):
 
 
 class ScatterAlongAxis(MilOp, name="mil.scatter_along_axis", traits=(traits.Pure,), same_rank="s i"):
-    """A copy of data with each update combined into the element at its position along an axis.
+    """A copy of data with updates combined into the elements at indices along an axis.
 
-    Source: MIL operation reference, scatter_along_axis (iOS 15). coremltools 9 folds it without regard to mode.
+    Source: MIL operation reference, scatter_along_axis (iOS 15). coremltools 9 ignores mode when it folds it.
     """
 
     data: Value = operand("T[s*]")
@@ -261,9 +261,7 @@ class ScatterAlongAxis(MilOp, name="mil.scatter_along_axis", traits=(traits.Pure
 
 
 class ScatterNd(MilOp, name="mil.scatter_nd", traits=(traits.Pure,)):
-    """A copy of data with slices of updates combined in at the positions that are the rows of the last axis of
-    indices.
-    """
+    """A copy of data with updates combined into slices; each row of the last axis of indices is an index tuple."""
 
     data: Value = operand("T[s*]")
     indices: Value = operand("i32[*]")
@@ -281,7 +279,7 @@ class ScatterNd(MilOp, name="mil.scatter_nd", traits=(traits.Pure,)):
 
     @constraint("C2")
     def _fit(self) -> Condition:
-        """updates has the axes of indices without the last, then those of data that a row leaves open."""
+        """updates has the axes of indices without the last, then those of data that rows do not index."""
         rows = dims_of(self.indices)[-1:]
         if not rows or not isinstance(rows[0], int) or rows[0] > rank_of(self.data):
             return True  # C1

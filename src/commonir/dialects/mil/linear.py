@@ -25,7 +25,7 @@ from commonir.ods import attr_types, constraint, element_type, known_data, opera
 
 
 class Linear(MilOp, name="mil.linear", traits=(traits.Pure,)):
-    """Fully connected layer: rows of x times the transposed weight, plus a bias; without bias, nothing is added.
+    """Fully connected layer: rows of x times the transposed weight, plus a bias; the bias is 0 by default.
 
     Weight and bias are converted to the type of x.
 
@@ -47,8 +47,8 @@ class Linear(MilOp, name="mil.linear", traits=(traits.Pure,)):
 class Matmul(MilOp, name="mil.matmul", traits=(traits.Pure,)):
     """Product of matrices as in numpy: leading axes are broadcast, a vector is a row (x) or a column (y).
 
-    `transpose_x` and `transpose_y` swap the last two axes first. A constant of another type than the other operand is
-    converted to the type of that.
+    `transpose_x` and `transpose_y` swap the last two axes first. A constant is converted to the type of the other
+    operand.
 
     Source: MIL operation reference, matmul (iOS 15). coremltools 9 infers wrong shapes when y is a vector.
     """
@@ -101,7 +101,7 @@ _EQUATIONS = {3: "chw,whr->chr", 4: "nchw,nwhu->nchu"}
 class Einsum(MilOp, name="mil.einsum", traits=(traits.Pure,)):
     """Einstein summation of two tensors by one of two equations: `chw,whr->chr`, or `bchw,bwhr->bchr` with a batch.
 
-    The axis before the last, and the first of rank 4, are shared; they are broadcast from 1.
+    The second-to-last axis, and for rank 4 the first, are batch axes; size 1 is broadcast.
     """
 
     values: tuple[Value, ...] = operand("T[*]", variadic=True)
@@ -140,8 +140,7 @@ def _numbered(equation: str) -> tuple[int, ...]:
 class ScaledDotProductAttention(MilOp, name="mil.scaled_dot_product_attention", traits=(traits.Pure,), since=CORE_ML_8):
     """Scaled dot-product attention: softmax(query key^T / sqrt(e) + attn_mask) value, over the last two axes.
 
-    A mask of bools keeps what is true; another mask is added. It is broadcast against the product of query and
-    key.
+    A bool mask keeps scores where it is true, another mask is added to them; masks are broadcast.
     """
 
     query: Value = operand("T[b*, l, e]")

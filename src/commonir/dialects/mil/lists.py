@@ -38,7 +38,7 @@ _HELD = one_of(DataType.BOOL, DataType.FP16, DataType.FP32, DataType.INT32)
 class MakeList(MilOp, name="mil.make_list", traits=(traits.Pure,)):
     """Creates a list of init_length zero elements, one by default; its length may change with dynamic_length.
 
-    A size of the elements is a number, or a name for a size that is known when the first element is written.
+    A dim of elem_shape is a number, or a name for a dim that is known when the first element is written.
     """
 
     init_length: Value | None = operand("i32[]", default=None, by_value=True)
@@ -49,7 +49,7 @@ class MakeList(MilOp, name="mil.make_list", traits=(traits.Pure,)):
 
     @constraint("C1")
     def _has_sizes(self) -> bool:
-        """elem_shape has numbers that are not negative, or names."""
+        """dims of elem_shape are non-negative numbers or names."""
         return all(_size_of(known_data(v)) != -1 for v in self.elem_shape)
 
     def trace_key(self) -> object:

@@ -33,11 +33,7 @@ def _converted(values: Value | None, x: Value) -> Value | None:
 
 
 class BatchNorm(OverSpatialAxes, name="mil.batch_norm", traits=(traits.Pure,)):
-    """Batch normalization: each channel (axis 1) shifted by a given mean and divided by the root of a given variance,
-    then scaled and shifted.
-
-    (x - mean) / sqrt(variance + epsilon) * gamma + beta.
-    """
+    """Batch normalization: (x - mean) / sqrt(variance + epsilon) * gamma + beta for each channel (axis 1)."""
 
     mean: Value = operand("U[c]", constant=True)
     variance: Value = operand("U[c]", constant=True)
@@ -55,8 +51,8 @@ class BatchNorm(OverSpatialAxes, name="mil.batch_norm", traits=(traits.Pure,)):
 
 
 class InstanceNorm(MilOp, name="mil.instance_norm", traits=(traits.Pure,)):
-    """Instance normalization: each channel (axis 1) of each sample with mean 0 and variance 1 over its spatial axes,
-    then scaled and shifted.
+    """Instance normalization: each channel (axis 1) of each sample normalized over its spatial axes, then scaled and
+    shifted.
     """
 
     x: Value = operand("T[n, c, s*]")
@@ -95,8 +91,8 @@ class L2Norm(MilOp, name="mil.l2_norm", traits=(traits.Pure,)):
 
 
 class LayerNorm(OverAxes, name="mil.layer_norm", traits=(traits.Pure,)):
-    """Layer normalization: the tensor with mean 0 and variance 1 over some axes, all when none are given, then scaled
-    and shifted.
+    """Layer normalization: the tensor normalized to mean 0 and variance 1 over axes (default: all), then scaled and
+    shifted.
 
     Source: MIL operation reference, layer_norm (iOS 15). coremltools 9 does not check beta.
     """

@@ -38,7 +38,7 @@ class Composition(
 ):
     """The function of a model that is not an ML Program: its description as operations of this dialect.
 
-    `defaults` are numbers that fill inputs which are not given.
+    `defaults` has the default values of omitted inputs.
 
     Source: Model.proto.
     """
@@ -76,11 +76,11 @@ class Composition(
 
 
 class RunModel(DeclaredResults, MilOp, Invocation, name="mil.run_model"):
-    """Runs a model of a pipeline: the main function of the module at a position among those in the module around it.
+    """Runs a model of a pipeline: the main function of a module, by its index among the modules of the enclosing one.
 
-    The operands are its inputs in order, but for states; the results are its outputs.
+    The operands are its inputs in order, without states; the results are its outputs.
 
-    C1: the pipeline has the model, and it has as many inputs and outputs.
+    C1: the pipeline has the model, and the numbers of inputs and outputs are equal.
     """
 
     model: int = attribute(attr_types.integer)
@@ -141,12 +141,13 @@ class OpaqueModel(DeclaredResults, MilOp, name="mil.opaque_model"):
 
 
 class PickTop(DeclaredResults, MilOp, name="mil.pick_top"):
-    """Non-maximum suppression: keeps the best boxes; each removes those that overlap it by more than iou_threshold.
+    """Non-maximum suppression: selects the best boxes; each suppresses those whose overlap (IoU) with it exceeds
+    iou_threshold.
 
     A row of coordinates is a centre (x, y), a width and a height. The confidence of a box is the greatest of its
-    classes; below confidence_threshold it is not a candidate. With per_class a box takes away only those whose best
-    class is its own. Results are the rows that stay, the best first, of equal ones the first. With `least` and `most`,
-    rows are filled up with zeros or cut off; `most` of 0 means no limit.
+    classes; below confidence_threshold it is not a candidate. With per_class a box suppresses only boxes of the same
+    best class. Results are the selected rows in descending order of confidence, of equal ones the first. They are
+    padded with zeros to `least` rows and truncated to `most`, 0 for no limit.
 
     Source: NonMaximumSuppression.proto, PickTop.
     """

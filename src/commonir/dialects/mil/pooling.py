@@ -19,7 +19,7 @@ from commonir.ods import attr_types, constraint, parameter, positive, result, tr
 class Pool(OverSpatialAxes, traits=(traits.Pure,), same_rank="s o"):
     """One value for each window of one to three spatial axes.
 
-    With ceil_mode a window may overhang at the end, when it starts inside x or its padding at the beginning.
+    With ceil_mode a window may reach beyond the end, if it starts within x or the padding before it.
     """
 
     kernel_sizes: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", check=positive)
@@ -53,10 +53,10 @@ class Pool(OverSpatialAxes, traits=(traits.Pure,), same_rank="s o"):
 
 
 class AvgPool(Pool, name="mil.avg_pool"):
-    """Average pooling: the mean of each window. Padding counts as zeros unless exclude_padding_from_average.
+    """Average pooling: the mean of each window. Padding counts as zeros unless exclude_padding_from_average is set.
 
-    Source: MIL operation reference, avg_pool (iOS 15). What a window that overhangs is divided by is not documented:
-    here, as in PyTorch, its part inside x and its padding.
+    Source: MIL operation reference, avg_pool (iOS 15). The divisor of a window that reaches beyond the end is not
+    documented; here, as in PyTorch, it counts x and its padding.
     """
 
     exclude_padding_from_average: bool = parameter(attr_types.flag, spec="i1[]", default=False)

@@ -52,10 +52,10 @@ def _along(values: Value, axis: int | None, rank: int) -> Value:
 
 
 class Quantize(MilOp, name="mil.quantize", traits=(traits.Pure,), since=CORE_ML_7):
-    """Linear quantization: round(input / scale) + zero_point as an integer of 8 bits, limited to its range; halves are
+    """Linear quantization: round(input / scale) + zero_point as an 8-bit integer, saturated to its range; halves are
     rounded to even.
 
-    Without zero_point nothing is added.
+    zero_point is 0 by default.
     """
 
     input: Value = operand("T[s*]")
@@ -87,9 +87,7 @@ class Quantize(MilOp, name="mil.quantize", traits=(traits.Pure,), since=CORE_ML_
 
 
 class Dequantize(MilOp, name="mil.dequantize", traits=(traits.Pure,), since=CORE_ML_7):
-    """Linear dequantization: scale * (input - zero_point), computed in single precision. Without zero_point nothing is
-    subtracted.
-    """
+    """Linear dequantization: scale * (input - zero_point), computed in single precision. zero_point is 0 by default."""
 
     input: Value = operand("Q[s*]")
     scale: Value = operand("T[*]", constant=True)

@@ -104,7 +104,7 @@ class RandomUniform(RandomDistribution, name="mil.random_uniform"):
 
 
 class RandomCategorical(MilOp, name="mil.random_categorical", traits=(traits.Random,)):
-    """Positions along the last axis, drawn with replacement by the probabilities there, in the type of x.
+    """Indices along the last axis, drawn with replacement from the categorical distribution there, in the type of x.
 
     The probabilities are the softmax of x, or x itself divided by its sum with the mode probs.
     """
@@ -118,7 +118,7 @@ class RandomCategorical(MilOp, name="mil.random_categorical", traits=(traits.Ran
 
     @constraint("C1")
     def _has_axis(self) -> bool:
-        """x has an axis."""
+        """x has rank 1 or more."""
         return rank_of(self.x) > 0
 
     def reference(self, x: Value) -> Value:

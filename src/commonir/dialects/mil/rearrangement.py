@@ -22,7 +22,7 @@ class Rearrangement(MilOp, traits=(traits.Pure,)):
 
 
 class DepthToSpace(Rearrangement, name="mil.depth_to_space"):
-    """Rearranges channels into blocks of rows and columns; the leading part of the channel numbers the place in a
+    """Rearranges channels into blocks of rows and columns; the leading part of the channel index is the position in a
     block.
     """
 
@@ -52,7 +52,7 @@ class SpaceToDepth(Rearrangement, name="mil.space_to_depth"):
 
 
 class PixelShuffle(Rearrangement, name="mil.pixel_shuffle"):
-    """Rearranges channels into blocks of rows and columns; the trailing part of the channel numbers the place in a
+    """Rearranges channels into blocks of rows and columns; the trailing part of the channel index is the position in a
     block.
     """
 
@@ -82,10 +82,10 @@ class PixelUnshuffle(Rearrangement, name="mil.pixel_unshuffle", since=CORE_ML_6)
 
 
 class SpaceToBatch(Rearrangement, name="mil.space_to_batch"):
-    """Rearranges blocks of rows and columns into batches, after padding with zeros: one batch for each place in a
+    """Rearranges blocks of rows and columns into batches, after padding with zeros: one batch for each position in a
     block.
 
-    Batch (i * block_width + j) * n + k of the result has the elements at place i, j of the blocks of batch k.
+    Batch (i * block_width + j) * n + k of the result has the elements at position i, j of the blocks of batch k.
     """
 
     block_shape: tuple[int, ...] = parameter(attr_types.integers, spec="i32[*]", check=positive)

@@ -1,7 +1,7 @@
 """Recurrent layers of the mil dialect.
 
-They are those of the core with another order of gates, in which a sequence that is taken from its end stands in the
-order of its steps. Source: MIL operation reference, recurrent.
+They are those of the core with another order of gates, and with outputs of reversed sequences in the order of steps.
+Source: MIL operation reference, recurrent.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ FUNCTION = attr_types.enumeration(GateFunction)
 DIRECTION = attr_types.enumeration(core.Direction)
 ONE_WAY = one_of(core.Direction.FORWARD, core.Direction.REVERSE)
 
-# For each gate of the core, its place here.
+# The index here of each gate of the core.
 LSTM_GATES = (0, 2, 1, 3)
 PEEPHOLES = (0, 2, 1)
 GRU_GATES = (2, 0, 1)
@@ -134,10 +134,10 @@ def _apart(state: Value, recurrent: Value, count: int = 1) -> Value:
 
 
 class Rnn(MilOp, name="mil.rnn", traits=(traits.Pure,)):
-    """Recurrent network (RNN): h = activation(W x + R h + b) for each step of a sequence; gives the outputs of all
+    """Recurrent network (RNN): h = activation(W x + R h + b) for each step of a sequence; returns the outputs of all
     steps, or of the last one, and the last state.
 
-    With the direction reverse steps are taken from the end, and outputs stand in the order of steps.
+    With the direction reverse, steps run from the end of x, and outputs are in the order of steps.
     """
 
     x: Value = operand("T[s, b, i]")
@@ -173,14 +173,14 @@ class Rnn(MilOp, name="mil.rnn", traits=(traits.Pure,)):
 
 
 class Gru(MilOp, name="mil.gru", traits=(traits.Pure,)):
-    """Gated recurrent unit (GRU): h = (1 - z) o + z h for each step of a sequence; gives the outputs of all steps, or
+    """Gated recurrent unit (GRU): h = (1 - z) o + z h for each step of a sequence; returns the outputs of all steps, or
     of the last one, and the last state.
 
     r and z are recurrent_activation(W x + R h + b), and o is activation(W x + R (r h) + b); with reset_after it is
-    activation(W x + input_bias + r (R h + bias)). The order of gates is r, o,
-    z. With the direction reverse steps are taken from the end, and outputs stand in the order of steps.
+    activation(W x + input_bias + r (R h + bias)). The order of gates is r, o, z. With the direction reverse, steps run
+    from the end of x, and outputs are in the order of steps.
 
-    Source: MIL operation reference, gru (iOS 15); the place of r as in its tests, not as in its formula.
+    Source: MIL operation reference, gru (iOS 15); r is applied as in its tests, not as in its formula.
     """
 
     x: Value = operand("T[s, b, i]")
@@ -200,7 +200,7 @@ class Gru(MilOp, name="mil.gru", traits=(traits.Pure,)):
 
     @constraint("C1")
     def _has_gates(self) -> Condition:
-        """weights have three times as many rows as the state has elements."""
+        """weights have three times as many rows as the hidden size."""
         return _has_gates(self.weight_ih, self.weight_hh, 3)
 
     def reference(
@@ -228,13 +228,13 @@ class Gru(MilOp, name="mil.gru", traits=(traits.Pure,)):
 
 
 class Lstm(MilOp, name="mil.lstm", traits=(traits.Pure,)):
-    """Long short-term memory (LSTM): c = f c + i z and h = o activation(c) for each step of a sequence; gives the
+    """Long short-term memory (LSTM): c = f c + i z and h = o activation(c) for each step of a sequence; returns the
     outputs of all steps, or of the last one, the last h and the last c.
 
-    i, f and o are recurrent_activation(W x + R h + b + peephole c), for o with the new c, and z is
-    cell_activation(W x + R h + b). The order of gates is i, f, o, z, that of peepholes i, f, o. `clip` limits the new c
-    to [-clip, clip]. With the direction reverse steps are taken from the end, and outputs stand in the order of steps;
-    with bidirectional the states of both directions lie side by side, and outputs in the order of x.
+    i, f and o are recurrent_activation(W x + R h + b + peephole c), for o with the new c, and z is cell_activation(W x
+    + R h + b). The order of gates is i, f, o, z, that of peepholes i, f, o. `clip` limits the new c to [-clip, clip].
+    With the direction reverse, steps run from the end of x, and outputs are in the order of steps; with bidirectional,
+    the states of both directions are concatenated, and outputs are in the order of x.
     """
 
     x: Value = operand("T[s, b, i]")
@@ -261,13 +261,13 @@ class Lstm(MilOp, name="mil.lstm", traits=(traits.Pure,)):
 
     @constraint("C1")
     def _has_gates(self) -> Condition:
-        """weights have four times as many rows as the state of a direction has elements."""
+        """weights have four times as many rows as the hidden size of a direction."""
         return _has_gates(self.weight_ih, self.weight_hh, 4)
 
     @constraint("C2")
     def _has_ways(self) -> Condition:
-        """weight_ih_back and weight_hh_back are there when the direction is bidirectional; only then there are
-        parameters of the way back, and states have twice the size.
+        """a bidirectional layer has weight_ih_back and weight_hh_back, and states of twice the size; others have no
+        operands of the reverse direction.
         """
         needed, free = (self.weight_ih_back, self.weight_hh_back), (self.bias_back, self.peephole_back)
         count = self.direction.count

@@ -137,7 +137,7 @@ class ReduceSumSquare(Reduction, name="mil.reduce_sum_square"):
 
 
 class ArgReduction(AlongAxis, traits=(traits.Pure,)):
-    """The position of an extreme element along an axis; of equal ones, the first (MIL does not say which)."""
+    """The position of an extreme element along an axis; of equal ones, the first (unspecified in MIL)."""
 
     x: Value = operand("T[*]")
     axis: int = parameter(attr_types.integer, spec="i32[]", default=-1)
@@ -151,14 +151,14 @@ class ArgReduction(AlongAxis, traits=(traits.Pure,)):
 
 
 class ReduceArgmax(ArgReduction, name="mil.reduce_argmax"):
-    """The position of the largest element along an axis; of equal ones, the first (MIL does not say which)."""
+    """The position of the largest element along an axis; of equal ones, the first (unspecified in MIL)."""
 
     def reference(self, x: Value) -> Value:
         return core.arg_max(x, self.axis, self.keep_dims, self.output_dtype.element)
 
 
 class ReduceArgmin(ArgReduction, name="mil.reduce_argmin"):
-    """The position of the smallest element along an axis; of equal ones, the first (MIL does not say which)."""
+    """The position of the smallest element along an axis; of equal ones, the first (unspecified in MIL)."""
 
     def reference(self, x: Value) -> Value:
         return core.arg_min(x, self.axis, self.keep_dims, self.output_dtype.element)

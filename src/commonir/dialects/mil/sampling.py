@@ -50,7 +50,7 @@ class Interpolation(Enum):
 
 
 class PaddingMode(Enum):
-    """Values outside of an image; of three columns 1, 2, 3 to the left: 0, 0; 1, 1; 3, 2; or 2, 1."""
+    """Values outside of an image, for example left of three columns 1, 2, 3: 0, 0; 1, 1; 3, 2; or 2, 1."""
 
     CONSTANT = "constant"
     BORDER = "border"
@@ -79,8 +79,8 @@ class Resample(MilOp, name="mil.resample", traits=(traits.Pure,)):
     """Samples images at coordinates (x, y), where x counts columns and y rows.
 
     With align_corners the bounds of the range of normalized coordinates are the centres of the first and last elements,
-    else their outer edges. The nearest of two elements equally near is the one of even number, found after a coordinate
-    outside is mirrored. With a constant border each neighbour outside counts with padding_value.
+    else their outer edges. Halfway between two elements the nearest is the one with the even index, determined after
+    coordinates outside are mirrored. With a constant border each neighbour outside has padding_value.
     """
 
     x: Value = operand("T[b, c, h, w]")
@@ -268,10 +268,10 @@ def _within(positions: Value, size: Dim) -> Value:
 
 
 class CropResize(MilOp, name="mil.crop_resize", traits=(traits.Pure,)):
-    """Boxes cut out of every image, or each out of one of them, and brought to one size.
+    """Crops boxes out of every image, or each out of one of them, and resizes them to one size.
 
-    A box of five numbers begins with that of its image. What a box has outside of an image is not documented; the one
-    published result is that of the image mirrored about the centres of its border elements, which is what counts here.
+    A box of five numbers begins with the index of its image. Samples outside of an image are not documented; as in the
+    one published result, the image is mirrored about the centres of its border elements.
     """
 
     x: Value = operand("T[b, c, h, w]")
@@ -320,7 +320,7 @@ class CropResize(MilOp, name="mil.crop_resize", traits=(traits.Pure,)):
 
 
 class CropResizeCoreML6(CropResize, name="mil.crop_resize", since=CORE_ML_6):
-    """Boxes cut out of every image, or each out of one of them; a sample outside of its image has the value
+    """Crops boxes out of every image, or each out of one of them; a sample outside of its image has the value
     pad_value.
     """
 
@@ -357,7 +357,7 @@ class CropResizeCoreML7(MilOp, name="mil.crop_resize", traits=(traits.Pure,), si
 
     @constraint("C1")
     def _has_images(self) -> Condition:
-        """there is an image for each box, or box_indices name those of x."""
+        """there is an image for each box, or box_indices are indices of images of x."""
         images, boxes = dims_of(self.x)[0], dims_of(self.boxes)[0]
         if self.box_indices is None:
             return images is None or boxes is None or require(boxes, "<=", images, "number of boxes")

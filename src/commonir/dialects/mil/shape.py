@@ -46,7 +46,7 @@ from commonir.symbolic import Dim, element_count
 
 
 class Shape(MilOp, name="mil.shape", traits=(traits.Pure,)):
-    """The sizes of all axes, as a vector."""
+    """The shape of a tensor, as a vector."""
 
     x: Value = operand("T[*]")
     output: Value = result("i32[r]")
@@ -69,8 +69,8 @@ class Identity(MilOp, name="mil.identity", traits=(traits.Pure,)):
 class Reshape(MilOp, name="mil.reshape", traits=(traits.Pure,)):
     """Reshapes a tensor, in row-major order.
 
-    One size of -1 stands for what remains; a size of 0 for the size of x along the same axis, from iOS 17 on along the
-    axis that is as far from the last, and for 1 where x has none.
+    One dim of -1 is inferred. A dim of 0 is the dim of x along the same axis; from iOS 17 on, axes correspond from the
+    last one on, and 0 is 1 where x has no such axis.
     """
 
     x: Value = operand("T[*]")
@@ -89,13 +89,13 @@ class Reshape(MilOp, name="mil.reshape", traits=(traits.Pure,)):
 
     @constraint("C1")
     def _has_one_rest(self) -> bool:
-        """at most one size is -1, and none is less."""
+        """at most one dim is -1, and none is less."""
         numbers = [d for d in known_dims(self.shape) or () if isinstance(d, int)]
         return numbers.count(-1) <= 1 and all(d >= -1 for d in numbers)
 
     @constraint("C2")
     def _copies_sizes(self) -> bool:
-        """until iOS 16, with a size of 0, the result has the rank of x."""
+        """until iOS 16, with a dim of 0, the result has the rank of x."""
         known = known_dims(self.shape)
         if known is not None and 0 in known:
             self._copied_sizes(dims_of(self.x), len(known))
@@ -138,9 +138,9 @@ class Reshape(MilOp, name="mil.reshape", traits=(traits.Pure,)):
 
 
 class ReshapeLike(MilOp, name="mil.reshape_like", traits=(traits.Pure,), since="CoreML6 CoreML7"):
-    """Reshapes x to a shape that is assembled from parts of the shapes of other tensors.
+    """Reshapes x to the concatenation of slices of the shapes of other tensors.
 
-    Part k is the sizes from begins[k] up to ends[k] of ref_tensors[k], or to the last one where end_masks[k] is true.
+    Slice k is begins[k]:ends[k] of the shape of ref_tensors[k], or begins[k]: where end_masks[k] is true.
 
     C2: the number of elements stays the same.
     """
@@ -207,7 +207,7 @@ class ExpandDims(MilOp, name="mil.expand_dims", traits=(traits.Pure,)):
 class Squeeze(MilOp, name="mil.squeeze", traits=(traits.Pure,)):
     """Removes axes of size 1: those listed, or all of them.
 
-    A listed axis of another size, or of one that is not known, stays.
+    A listed axis of another or an unknown size stays.
     """
 
     x: Value = operand("T[*]")
@@ -266,7 +266,7 @@ class Concat(MilOp, name="mil.concat", traits=(traits.Pure,)):
 
     With `interleave` element k of the result along the axis comes from operand k mod n, n being their number.
 
-    Source: MIL operation reference, concat (iOS 15). coremltools 9 folds it without regard to interleave.
+    Source: MIL operation reference, concat (iOS 15). coremltools 9 ignores interleave when it folds it.
     """
 
     values: tuple[Value, ...] = operand("T[*]", variadic=True)
@@ -374,7 +374,7 @@ class Tile(MilOp, name="mil.tile", traits=(traits.Pure,)):
 
     @constraint("C1")
     def _has_one_per_axis(self) -> Condition:
-        """reps has a number for each axis of x."""
+        """reps has one number for each axis of x."""
         return same_size(dims_of(self.reps)[0], rank_of(self.x), "length of reps")
 
     @constraint("C2")

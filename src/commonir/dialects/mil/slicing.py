@@ -166,8 +166,8 @@ class _OfSlice(MilOp):
 class SliceByIndex(_OfSlice, name="mil.slice_by_index", traits=(traits.Pure,)):
     """Strided slice: for each axis a Python slice begin:end:stride.
 
-    Where begin_mask or end_mask is true, that bound is left out. Where squeeze_mask is true, the axis is dropped and
-    only the element at begin taken (the first where begin_mask is true too); end and stride do not matter there.
+    Where begin_mask or end_mask is true, that bound is omitted. Where squeeze_mask is true, the axis is dropped, as if
+    indexed by begin (by 0 if begin_mask is true too); end and stride are ignored.
     """
 
     x: Value = operand("T[*]")
@@ -204,7 +204,7 @@ class SliceUpdate(_OfSlice, name="mil.slice_update", traits=(traits.Pure,), sinc
 
     @constraint("C3")
     def _fits(self) -> bool:
-        """update has the shape of the part, and x has rank 1 or more."""
+        """update has the shape of the slice, and x has rank 1 or more."""
         dropped = sum(self.squeeze_mask or ())
         return rank_of(self.x) > 0 and rank_of(self.update) == rank_of(self.x) - dropped
 
@@ -221,7 +221,7 @@ class SliceUpdate(_OfSlice, name="mil.slice_update", traits=(traits.Pure,), sinc
 
 
 class SliceBySize(MilOp, name="mil.slice_by_size", traits=(traits.Pure,)):
-    """Slice: for each axis `size` elements from `begin` on; a size of -1 takes all that follow.
+    """Slice: for each axis `size` elements from `begin` on; a size of -1 takes all remaining ones.
 
     A negative begin counts from the end.
 
@@ -262,8 +262,8 @@ class SliceBySize(MilOp, name="mil.slice_by_size", traits=(traits.Pure,)):
 
 
 class SlidingWindows(MilOp, name="mil.sliding_windows", traits=(traits.Pure,)):
-    """Windows of `size` elements along an axis, each `stride` after the one before; a new axis after it numbers the
-    elements.
+    """Windows of `size` elements along an axis, each `stride` after the one before; elements are along a new axis after
+    it.
     """
 
     x: Value = operand("T[*]")
@@ -318,7 +318,7 @@ class Pad(MilOp, name="mil.pad", traits=(traits.Pure,)):
 
     @constraint("C1")
     def _has_two_per_axis(self) -> bool:
-        """pad has two numbers for each of at most all axes, and for each axis when it is not constant."""
+        """pad has two numbers for each padded axis; a pad that is not constant has them for all axes of x."""
         (count,) = dims_of(self.pad)
         if not isinstance(count, int):
             return True
@@ -332,7 +332,7 @@ class Pad(MilOp, name="mil.pad", traits=(traits.Pure,)):
 
     @constraint("C3")
     def _mirrors_inside(self) -> Condition:
-        """the elements that reflect mirrors about its border element are inside of x."""
+        """amounts of reflect padding are less than the size of the axis."""
         known = known_dims(self.pad)
         if self.mode is not BorderMode.REFLECT or known is None or len(known) > 2 * rank_of(self.x):
             return True
@@ -415,7 +415,7 @@ class Reverse(OverAxes, name="mil.reverse", traits=(traits.Pure,)):
 
 
 class ReverseSequence(MilOp, name="mil.reverse_sequence", traits=(traits.Pure,)):
-    """Reverses in each batch the order of the first `lengths` elements along an axis."""
+    """Reverses the first `lengths` elements of each batch entry along an axis."""
 
     x: Value = operand("T[s*]")
     lengths: Value = operand("U[b]")
@@ -432,7 +432,7 @@ class ReverseSequence(MilOp, name="mil.reverse_sequence", traits=(traits.Pure,))
 
     @constraint("C2")
     def _has_one_per_batch(self) -> Condition:
-        """lengths has a number for each batch."""
+        """lengths has one number for each batch entry."""
         if not is_axis(self.batch_axis, rank_of(self.x)):
             return True  # C1
         return same_size(dims_of(self.lengths)[0], dims_of(self.x)[self.batch_axis], "length of lengths")

@@ -64,7 +64,7 @@ class PRelu(OnnxOp, name="onnx.PRelu"):
 
 
 class PRelu6(OnnxOp, name="onnx.PRelu", since="opset6"):
-    """The element, or slope times it where it is negative; slopes are one, or one for each channel (axis 1)."""
+    """The element, or slope times it where it is negative; the slope is shared, or one per channel (axis 1)."""
 
     X: Value = operand("T")
     slope: Value = operand("T")
@@ -201,7 +201,7 @@ class Softsign(UnaryInput, name="onnx.Softsign"):
 class Shrink(UnaryInput, name="onnx.Shrink", since="opset9"):
     """Shrinkage: x + bias below -lambd, x - bias above lambd, and zero between.
 
-    Of integers, the attributes count without their fractions, and unsigned ones are never below.
+    For integers the attributes are truncated, and unsigned elements are never below -lambd.
     """
 
     bias: float = attribute(attr_types.number, default=0.0)
@@ -220,8 +220,8 @@ class Shrink(UnaryInput, name="onnx.Shrink", since="opset9"):
 
 
 class Gelu(UnaryX, name="onnx.Gelu", since="opset20"):
-    """Gaussian error linear unit: x times the probability that a standard normal variable is below it, exactly or by a
-    hyperbolic tangent.
+    """Gaussian error linear unit: x times the standard normal cumulative distribution function of x, exact or
+    approximated by tanh.
     """
 
     approximate: str = attribute(attr_types.string, default="none", check=one_of("none", "tanh"))
@@ -281,7 +281,7 @@ def of_matrix(function: Callable[[Value, int], Value], x: Value, axis: int) -> V
 
 
 class OfMatrix(UnaryInput):
-    """A function of each row of the input seen as a matrix: the axes from `axis` on are one."""
+    """A function of each row of the input flattened to a matrix at `axis`."""
 
     axis: int = attribute(attr_types.integer, default=1)
     T = FLOATS_1

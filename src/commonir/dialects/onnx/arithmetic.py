@@ -104,8 +104,8 @@ class Pow(OnnxOp, name="onnx.Pow"):
 class BitShift(OnnxOp, name="onnx.BitShift"):
     """Shifts the bits of the first operand by the second, left or right.
 
-    Right, copies of the sign follow, for unsigned types zeros. By a negative number, or by as many bits as there are or
-    more, only what follows is left.
+    A right shift inserts copies of the sign bit, for unsigned types zeros. A shift by a negative number, or by the bit
+    width or more, leaves only inserted bits.
     """
 
     X: Value = operand("T")

@@ -120,7 +120,7 @@ def _zero_where(empty: Value, y: Value) -> Value:
 
 
 class Scores(NamedTuple):
-    """Scores of pairs of a query and a key as they come about, and the weights that follow from them."""
+    """Scores of pairs of a query and a key at each stage of their computation, and the weights computed from them."""
 
     raw: Value
     capped: Value
@@ -170,9 +170,9 @@ class Attention(OnnxOp, name="onnx.Attention", since="opset23"):
     """Scaled dot-product attention: softmax(Q K^T * scale + mask) V for each head; a query whose keys are all masked
     gives 0.
 
-    Heads are an axis of their own, or lie one after another in the last one. Keys and values may have fewer heads, each
-    for as many queries. Those of a past are put before them. Gives the result, the keys and values, and scores before
-    or after what changes them, as `qk_matmul_output_mode` says.
+    Operands have an axis of heads, or the heads concatenated along the last axis. Keys and values may have fewer heads
+    than queries (grouped-query attention). Past keys and values are prepended to them. Returns the result, the present
+    keys and values, and the scores at the stage selected by `qk_matmul_output_mode`.
     """
 
     Q: Value = operand("T1")
@@ -272,8 +272,8 @@ def _number(size: Dim) -> Value:
 class RotaryEmbedding(OnnxOp, name="onnx.RotaryEmbedding", since="opset23"):
     """Rotary position embedding: rotates pairs of elements of each head by an angle that depends on the position.
 
-    A pair is an element of the first half and the same one of the second, or, interleaved, an element and the next one.
-    With positions the caches hold a row for each position, else for each element of the sequence.
+    A pair is element i of the first half and element i of the second, or, with `interleaved`, two adjacent elements.
+    With position_ids the caches have a row for each position, else one for each element of the sequence.
     """
 
     X: Value = operand("T")
@@ -326,10 +326,10 @@ def rotated(x: Value, cos: Value, sin: Value, count: Dim, *, interleaved: bool) 
 
 
 class LinearAttention(OnnxOp, name="onnx.LinearAttention", since="opset27"):
-    """Linear attention: attention through a state S of each head that every position writes into: o = scale S^T q.
+    """Linear attention: a recurrence over a state matrix S of each head, with the output o = scale S^T q.
 
-    A position multiplies the state by exp(decay) (`gated`), and adds k v^T to it, or with `delta`
-    beta k (v - S^T k)^T. The state, in single precision, is given and returned.
+    Each position first multiplies S by exp(decay) if the update rule is gated, and then adds k v^T to it, or, with a
+    delta rule, beta k (v - S^T k)^T. The state is an operand and a result, in single precision.
     """
 
     query: Value = operand("T")
@@ -404,17 +404,17 @@ def _steps(x: Value, heads: int) -> Value:
 class FlexAttention(
     OnnxOp, name="onnx.preview.FlexAttention", since="preview1", traits=(traits.SingleBlock, traits.RunsNested)
 ):
-    """Flexible attention: softmax(Q K^T * scale) V for each head, where nested graphs may change scores and weights.
+    """Flexible attention: softmax(Q K^T * scale) V for each head, where nested graphs may modify scores and weights.
 
-    Each graph takes the tensor [batch, head, query, key] in the precision of the softmax, and gives one like it. Keys
-    and values may have fewer heads, each for as many queries.
+    Each graph maps a tensor [batch, head, query, key], in the precision of the softmax, to one of the same type and
+    shape. Keys and values may have fewer heads than queries (grouped-query attention).
     """
 
     Q: Value = operand("T1")
     K: Value = operand("T1")
     V: Value = operand("T1")
-    prob_mod: Region | None = region(default=None, doc="changes the weights")
-    score_mod: Region | None = region(default=None, doc="changes the scores")
+    prob_mod: Region | None = region(default=None, doc="modifies the weights")
+    score_mod: Region | None = region(default=None, doc="modifies the scores")
     softmax_precision: ElementType | None = attribute(attr_types.element, default=None, check=_PRECISIONS)
     scale: float | None = attribute(attr_types.number, default=None)
     Y: Value = result("T1")

@@ -52,7 +52,7 @@ from commonir.symbolic import Dim
 
 
 class DataType(NamedTuple):
-    """An element type: what files call it, and the first version of the operator set that knows it."""
+    """An element type: its name in files, and the first version of the operator set that has it."""
 
     name: str
     element: ElementType
@@ -128,7 +128,7 @@ _FOLLOWED = INTEGERS | BOOLEAN | element_type(f32, f64)
 
 
 class OnnxOp(Op, traits=(traits.Pure,)):
-    """Base of the operators. Optional results that are not asked for are left out from the end."""
+    """Base of the operators. Trailing optional results that are not requested are omitted."""
 
     keeps_declared_shapes = False
 

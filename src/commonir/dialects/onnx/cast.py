@@ -64,9 +64,9 @@ def cast_to(x: Value, to: ElementType, *, saturate: bool | None, round_mode: str
 class Cast(OnnxOp, name="onnx.Cast"):
     """Converts each element to another type.
 
-    Floating point to integer drops the fraction; an integer keeps the bits that fit; numbers become texts and are read
-    from them. Beyond the range of a floating-point type of 8 bits or fewer is its largest number, or without `saturate`
-    what it has for infinity; `round_mode` is for powers of two.
+    Floating point to integer truncates; integers wrap around; strings are parsed, and numbers formatted as strings. A
+    value out of range of a floating-point type of 8 bits or fewer becomes its largest number, or without `saturate` its
+    infinity or NaN; `round_mode` applies to float8e8m0.
     """
 
     input: Value = operand("T1", by_value=True)

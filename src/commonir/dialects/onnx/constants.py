@@ -81,8 +81,8 @@ class Constant(
 ):
     """A tensor known before the program runs, given by exactly one of the attributes.
 
-    `sparse_value` has the entries `values`, `indices`, a position in row-major order or a row of positions for each
-    value, and `dims`, the shape; what it has no value for is zero.
+    `sparse_value` has the entries `values`, `indices` (a row-major index, or a row of indices, for each value) and
+    `dims` (the shape); all other elements are zero.
     """
 
     value_strings: tuple[str, ...] | None = attribute(attr_types.strings, default=None, since="opset12")
@@ -171,7 +171,7 @@ def _flat_positions(indices: Data, shape: tuple[int, ...], count: int) -> list[i
 
 
 class ConstantOfShape(OnnxOp, name="onnx.ConstantOfShape"):
-    """A tensor of one value under a shape; without `value`, of zeros in single precision."""
+    """A tensor of the given shape filled with `value`, by default zero in single precision."""
 
     input: Value = operand("T1", by_value=True)
     value: Data | None = attribute(attr_types.data, default=None)
@@ -220,9 +220,9 @@ class EyeLike(OnnxOp, name="onnx.EyeLike"):
 
 
 class Range(OnnxOp, name="onnx.Range"):
-    """Numbers from a start up to a limit that is not reached, by a step.
+    """Numbers from start (inclusive) to limit (exclusive) by delta.
 
-    Those of half precision are calculated in the type of `stash_type`, single (1) or double precision (11).
+    Half-precision numbers are computed in the type `stash_type`: single (1) or double precision (11).
     """
 
     start: Value = operand("T", by_value=True)

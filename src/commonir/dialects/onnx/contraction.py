@@ -83,7 +83,8 @@ def scaled(x: Value, factor: float) -> Value:
 
 
 class Einsum(OnnxOp, name="onnx.Einsum"):
-    """Einstein summation; without an arrow, the axes of `...` are kept, then those named once in alphabetic order.
+    """Einstein summation; without an arrow, the result has the axes of `...`, then the letters that occur once, in
+    alphabetical order.
 
     `...` stands for any number of axes. Axes of size 1 are broadcast, as in numpy and onnxruntime.
     """

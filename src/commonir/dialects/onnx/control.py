@@ -184,9 +184,9 @@ class If(
 class Loop(OnnxOp, name="onnx.Loop", since="opset1 opset11 opset13 opset16 opset19 opset21 opset23 opset24 opset25"):
     """Loop over a graph: up to M iterations, while its condition output is true; scan outputs are stacked.
 
-    The graph takes the number of the round, the last answer and the carried values; it gives an answer, the next values
-    and what is stacked along a new first axis. An answer of the graph ends the loop whether or not `cond` is given, as
-    onnxruntime and ONNX's reference evaluator have it; the text of the standard ignores it without `cond`.
+    The graph takes the iteration number, the last condition and the loop-carried values; it returns the condition, the
+    next values and the scan outputs, which are stacked along a new first axis. A false condition output ends the loop
+    even if `cond` is omitted, as in onnxruntime and ONNX's reference evaluator; the specification ignores it then.
 
     Source: ONNX operator reference, Loop.
     """
@@ -240,10 +240,10 @@ class Loop(OnnxOp, name="onnx.Loop", since="opset1 opset11 opset13 opset16 opset
 
 
 class Scan8(OnnxOp, name="onnx.Scan", since="opset8"):
-    """As `Scan`, for each member of a batch, which the first axis of all operands and results numbers.
+    """As `Scan`, for each sample of a batch, the first axis of all operands and results.
 
-    `sequence_lens` has the number of slices of each member; without it, all have all. What is stacked for fewer rounds
-    than the longest member has is continued by zeros.
+    `sequence_lens` has the sequence length of each sample, by default the full length. Scan outputs of samples shorter
+    than the longest are padded with zeros.
 
     Source: ONNX operator reference, Scan, version 8.
     """
@@ -315,10 +315,10 @@ def _continued(x: Value, count: Value) -> Value:
 
 
 class Scan(OnnxOp, name="onnx.Scan", since="opset9 opset11 opset16 opset19 opset21 opset23 opset24 opset25"):
-    """Runs a graph for each slice of its scan inputs; scan outputs are stacked after the final states.
+    """Runs a graph for each slice of its scan inputs; returns the final states and the stacked scan outputs.
 
-    The graph takes the states and a slice of each sequence. Directions other than 0 go through a sequence, or stack
-    slices, from the last to the first.
+    The graph takes the states and a slice of each scan input. A direction other than 0 reads a scan input, or stacks a
+    scan output, in reverse order.
 
     Source: ONNX operator reference, Scan.
     """
@@ -434,9 +434,9 @@ def _to_axis(x: Value, axis: int) -> Value:
 
 
 class SequenceMap(OnnxOp, name="onnx.SequenceMap", since="opset17"):
-    """Runs a graph for each element of a sequence, and of further sequences beside it; gives sequences of its outputs.
+    """Runs a graph for each element of a sequence; returns sequences of its outputs.
 
-    What is not a sequence among the additional inputs is the same in each round.
+    Additional inputs that are sequences are iterated over too; tensors are passed unchanged to each iteration.
 
     Source: ONNX operator reference, SequenceMap.
     """

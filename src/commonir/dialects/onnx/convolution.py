@@ -85,11 +85,10 @@ class ConvTranspose(Convolution, name="onnx.ConvTranspose"):
 
 
 class DeformConv(OnnxOp, name="onnx.DeformConv"):
-    """Deformable convolution: a convolution whose filter reads each of its elements at a displaced position, by linear
-    interpolation.
+    """Deformable convolution: a convolution that samples its input at displaced positions, by linear interpolation.
 
-    Offsets have, for each group of channels that share them and each element of the filter, a displacement along each
-    spatial axis; a mask multiplies what is read.
+    offset has, for each offset group and each element of the filter, a displacement along each spatial axis; mask
+    multiplies the sampled elements.
     """
 
     X: Value = operand("T")
@@ -144,7 +143,7 @@ class DeformConv(OnnxOp, name="onnx.DeformConv"):
 
 
 class Col2Im(OnnxOp, name="onnx.Col2Im", since="opset18"):
-    """Combines columns, each of which holds one block, into images; elements of overlapping blocks are added."""
+    """Rearranges column blocks back into images; elements of overlapping blocks are added."""
 
     input: Value = operand("T")
     image_shape: Value = operand("i64", by_value=True)
@@ -191,10 +190,9 @@ class Col2Im(OnnxOp, name="onnx.Col2Im", since="opset18"):
 
 
 class CausalConvWithState(OnnxOp, name="onnx.CausalConvWithState", since="opset27"):
-    """Causal convolution: a convolution of each channel with the elements before it, those before the first taken from
-    a state.
+    """Causal convolution: a depthwise convolution with preceding elements only; a state holds those before the first.
 
-    Gives the result, perhaps times its sigmoid, and the elements that precede the next ones.
+    Returns the result, optionally multiplied by its sigmoid, and the next state.
     """
 
     input: Value = operand("T")

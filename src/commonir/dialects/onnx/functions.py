@@ -56,24 +56,20 @@ def infer_results(op: Op) -> None:
 class LocalFunction(
     GraphFunction, name="onnx.function", traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock)
 ):
-    """A function of the model, which calls run under its domain, name and overload.
+    """A function of the model, identified by its domain, name and overload.
 
-    Its values have types as far as the file states them. Operators in it refer to its attributes by
+    Its values have the types that the file declares, if any. Operators in it refer to its attributes by
     `onnx.attribute_references`.
     """
 
     sym_name: str = attribute(attr_types.symbol_name)
-    function_name: str = attribute(attr_types.string, doc="its name in its domain")
+    function_name: str = attribute(attr_types.string, doc="its name within the domain")
     opset_import: DictionaryAttr = attribute(attr_types.dictionary, doc="versions of operator sets by domain")
     content: Region = region(doc="what runs")
     domain: str = attribute(attr_types.string, default="")
     overload: str = attribute(attr_types.string, default="")
-    required_attributes: tuple[str, ...] = attribute(
-        attr_types.strings, default=(), doc="attributes that calls must give"
-    )
-    default_attributes: DictionaryAttr = attribute(
-        attr_types.dictionary, default=_NOTHING, doc="attributes that calls may give"
-    )
+    required_attributes: tuple[str, ...] = attribute(attr_types.strings, default=(), doc="required attributes")
+    default_attributes: DictionaryAttr = attribute(attr_types.dictionary, default=_NOTHING, doc="optional attributes")
 
     copies = "onnx.Identity"
     is_template = True
@@ -130,7 +126,7 @@ class LocalFunction(
 
 
 class Call(DeclaredResults, Invocation, name="onnx.call"):
-    """Runs a local function with attributes. `absent` are the positions of inputs that are not given."""
+    """Calls a local function with attributes. `absent` has the positions of omitted inputs."""
 
     function: str = attribute(attr_types.symbol, doc="the function")
     attributes: DictionaryAttr = attribute(attr_types.dictionary, default=_NOTHING)
@@ -138,7 +134,7 @@ class Call(DeclaredResults, Invocation, name="onnx.call"):
     absent: tuple[int, ...] = attribute(attr_types.integers, default=())
     graphs: tuple[Region, ...] = region(variadic=True, default=(), doc="graphs of the attributes of the call")
     graph_names: tuple[str, ...] = attribute(
-        attr_types.strings, default=(), doc="attributes that the graphs are, in order"
+        attr_types.strings, default=(), doc="names of the attributes that hold the graphs, in order"
     )
     outputs: tuple[Value, ...] = result(any_type, variadic=True)
 
@@ -180,7 +176,7 @@ class Call(DeclaredResults, Invocation, name="onnx.call"):
 class FunctionInstance(
     GraphFunction, name="onnx.function_instance", traits=(traits.IsolatedFromAbove, traits.SingleBlock)
 ):
-    """A function with the operand types and attribute values of one call; it occurs in no program."""
+    """A function with the operand types and attribute values of one call; it does not occur in programs."""
 
     sym_name: str = attribute(attr_types.symbol_name)
     content: Region = region(doc="the function")

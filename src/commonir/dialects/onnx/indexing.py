@@ -71,12 +71,12 @@ def of_version(reduction: str, since: str) -> str:
 
 
 def scattered(data: Value, indices: Value, updates: Value, axis: int, reduction: str = "none") -> Value:
-    """A copy of a tensor with updates combined at the positions given along an axis."""
+    """A copy of a tensor with updates written to, or combined with, the elements at indices along an axis."""
     return core.scatter_elements(data, indices, updates, axis, core.Reduction(reduction))
 
 
 class Gather(OnnxOp, name="onnx.Gather", since="opset1 opset11 opset13"):
-    """Gathers slices of a tensor along an axis at the positions given; a negative position counts from the end."""
+    """Gathers slices of a tensor along an axis by index; a negative index counts from the end."""
 
     data: Value = operand("T")
     indices: Value = operand("Tind", by_value=True)
@@ -90,7 +90,7 @@ class Gather(OnnxOp, name="onnx.Gather", since="opset1 opset11 opset13"):
 
 
 class GatherElements(OnnxOp, name="onnx.GatherElements"):
-    """Gathers the elements at the positions given along an axis, and at the same place along the others."""
+    """Gathers elements by index along an axis; coordinates along the other axes stay the same."""
 
     data: Value = operand("T")
     indices: Value = operand("Tind")
@@ -104,7 +104,7 @@ class GatherElements(OnnxOp, name="onnx.GatherElements"):
 
 
 class GatherND(OnnxOp, name="onnx.GatherND", since="opset11 opset12 opset13"):
-    """Gathers slices of a tensor at the positions that are the rows of the last axis of indices."""
+    """Gathers slices of a tensor; each row of the last axis of indices is an index tuple."""
 
     data: Value = operand("T")
     indices: Value = operand("i64")
@@ -127,7 +127,7 @@ def _check_rows(indices: Value) -> None:
 class Compress(OnnxOp, name="onnx.Compress", since="opset9 opset11 opset28"):
     """Selects slices along an axis, or elements if no axis is given, where a condition is true.
 
-    What lies beyond the end of the condition is left out.
+    Slices beyond the end of the condition are not selected.
     """
 
     input: Value = operand("T")
@@ -145,7 +145,7 @@ class Compress(OnnxOp, name="onnx.Compress", since="opset9 opset11 opset28"):
 
 
 class ReverseSequence(OnnxOp, name="onnx.ReverseSequence"):
-    """Reverses in each batch the order of the first elements along the axis of time."""
+    """Reverses the first `sequence_lens` elements of each batch entry along the time axis."""
 
     input: Value = operand("T")
     sequence_lens: Value = operand("i64")
@@ -175,7 +175,7 @@ def with_reversed_time(x: Value, lengths: Value, time_axis: int = 0) -> Value:
 
 
 class ScatterND(OnnxOp, name="onnx.ScatterND", since="opset11 opset13 opset16 opset18"):
-    """A copy of a tensor with slices combined at the positions that are the rows of the last axis of indices."""
+    """A copy of a tensor with updates written to, or combined with, slices; each row of indices is an index tuple."""
 
     data: Value = operand("T")
     indices: Value = operand("i64")
@@ -210,7 +210,9 @@ class ScatterElements(OnnxOp, name="onnx.ScatterElements", since="opset11 opset1
 
 
 class Scatter(OnnxOp, name="onnx.Scatter", since="opset9 opset11"):
-    """A copy of a tensor with updates at the positions given along an axis; from opset 11 on, `ScatterElements`."""
+    """A copy of a tensor with updates written to the elements at indices along an axis; from opset 11 on,
+    `ScatterElements`.
+    """
 
     deprecated_since = "opset11"
     successor = "ScatterElements"
@@ -228,8 +230,8 @@ class Scatter(OnnxOp, name="onnx.Scatter", since="opset9 opset11"):
 
 
 class TensorScatter(OnnxOp, name="onnx.TensorScatter", since="opset24"):
-    """Writes an update into a copy of a cache along an axis, in each batch from a position on, by default from the
-    start. In mode `circular` what exceeds the end continues at the start.
+    """Writes an update into a copy of a cache along an axis, from the write index of each batch entry on, by default 0.
+    In mode `circular` indices wrap around at the end.
     """
 
     past_cache: Value = operand("T")
@@ -255,9 +257,9 @@ class TensorScatter(OnnxOp, name="onnx.TensorScatter", since="opset24"):
 
 
 class OneHot(OnnxOp, name="onnx.OneHot", since="opset9 opset11 opset28"):
-    """One-hot encoding: a new axis with the second of values at the position given and the first elsewhere.
+    """One-hot encoding: a new axis with values[1] at the index and values[0] elsewhere.
 
-    A negative position counts from the end.
+    A negative index counts from the end.
     """
 
     indices: Value = operand("T1")
@@ -295,7 +297,7 @@ class Trilu(OnnxOp, name="onnx.Trilu", since="opset14"):
 
 
 class NonZero(OnnxOp, name="onnx.NonZero"):
-    """Positions of the elements that are not zero, a column for each."""
+    """Indices of the nonzero elements, one column for each."""
 
     X: Value = operand("T")
     Y: Value = result("i64")
@@ -308,8 +310,8 @@ class NonZero(OnnxOp, name="onnx.NonZero"):
 class Unique(OnnxOp, name="onnx.Unique"):
     """The distinct elements, or slices along an axis, in ascending order or in that of their first occurrence.
 
-    With them come where each occurs first, for each element of the operand the place of its like among them, and how
-    often each occurs.
+    Also returns the index of the first occurrence of each, for each element of the operand its index among them, and
+    the number of occurrences of each.
     """
 
     X: Value = operand("T")
@@ -358,9 +360,9 @@ class CumProd(Cumulative, name="onnx.CumProd", since="opset26"):
 
 
 class TopK(OnnxOp, name="onnx.TopK"):
-    """The K extreme elements along an axis, the most extreme first, and their positions; of equal ones, the first.
+    """The K largest or smallest elements along an axis in sorted order, and their indices; of equal ones, the first.
 
-    Those that need no order are in this one too.
+    They are sorted even if `sorted` is 0.
     """
 
     X: Value = operand("T")

@@ -43,9 +43,7 @@ def weighted_loss(
 
 
 class NegativeLogLikelihoodLoss(OnnxOp, name="onnx.NegativeLogLikelihoodLoss"):
-    """Negative log-likelihood loss: the negative logarithm of the probability of the class of each sample, from
-    logarithms of probabilities.
-    """
+    """Negative log-likelihood loss: the negative of the log-probability of the target class of each sample."""
 
     input: Value = operand("T")
     target: Value = operand("Tind")
@@ -61,8 +59,8 @@ class NegativeLogLikelihoodLoss(OnnxOp, name="onnx.NegativeLogLikelihoodLoss"):
 
 
 class SoftmaxCrossEntropyLoss(OnnxOp, name="onnx.SoftmaxCrossEntropyLoss"):
-    """Cross-entropy loss: the negative logarithm of the softmax at the class of each sample, and the logarithms of
-    all.
+    """Cross-entropy loss: the negative log-softmax of the target class of each sample; also returns all
+    log-probabilities.
     """
 
     scores: Value = operand("T")

@@ -31,7 +31,9 @@ def _covers(values: Value | None, x: Value, axes: tuple[int, ...]) -> bool:
 
 
 class LayerNormalization(OnnxOp, name="onnx.LayerNormalization", since="opset17"):
-    """Layer normalization: the tensor with mean 0 and variance 1 over its trailing axes, then scaled and shifted."""
+    """Layer normalization: the tensor normalized to mean 0 and variance 1 over its trailing axes, then scaled and
+    shifted.
+    """
 
     X: Value = operand("T")
     Scale: Value = operand("T")
@@ -73,7 +75,7 @@ _BF16 = 16
 
 
 class RMSNormalization(OnnxOp, name="onnx.RMSNormalization", since="opset23"):
-    """RMS normalization: the tensor divided by the root of its mean square over its trailing axes, then scaled."""
+    """RMS normalization: the tensor divided by its root mean square over its trailing axes, then scaled."""
 
     X: Value = operand("T")
     scale: Value = operand("V")
@@ -129,10 +131,9 @@ def _channel_axes(x: Value) -> tuple[int, ...]:
 
 
 class BatchNormalization(OnnxOp, name="onnx.BatchNormalization"):
-    """Batch normalization: each channel shifted by a mean and divided by the root of a variance, then scaled and
-    shifted.
+    """Batch normalization: (X - mean) / sqrt(var + epsilon) * scale + B for each channel.
 
-    When training these are those of the batch, and what is given is moved toward them.
+    In training mode the mean and the variance are those of the batch, and the running ones are updated.
     """
 
     X: Value = operand("T")
@@ -162,11 +163,11 @@ class BatchNormalization(OnnxOp, name="onnx.BatchNormalization"):
 
 
 class BatchNormalization9(OnnxOp, name="onnx.BatchNormalization", since="opset7 opset9"):
-    """Batch normalization: each channel shifted by a mean and divided by the root of a variance, then scaled and
-    shifted. Unless `spatial`, each position of a sample is a channel of its own.
+    """Batch normalization: (X - mean) / sqrt(var + epsilon) * scale + B for each channel. Without `spatial`, each
+    element of a sample has a mean and variance of its own.
 
-    With more than one result it trains: the mean and the variance are those of the batch, which are results too, and
-    what is given is moved toward them.
+    With more than one result it is in training mode: the mean and the variance are those of the batch, which are
+    results too, and the running ones are updated.
     """
 
     X: Value = operand("T")
@@ -209,7 +210,7 @@ class BatchNormalization9(OnnxOp, name="onnx.BatchNormalization", since="opset7 
 
 
 class BatchNormalization6(BatchNormalization9, name="onnx.BatchNormalization", since="opset6"):
-    """It trains unless `is_test`."""
+    """In training mode unless `is_test` is set."""
 
     is_test: int = attribute(attr_types.integer, default=0)
     spatial: int = attribute(attr_types.integer, default=1)
@@ -220,7 +221,7 @@ class BatchNormalization6(BatchNormalization9, name="onnx.BatchNormalization", s
 
 
 class InstanceNormalization(OnnxOp, name="onnx.InstanceNormalization"):
-    """Instance normalization: each channel of each sample with mean 0 and variance 1, then scaled and shifted."""
+    """Instance normalization: each channel of each sample normalized over its spatial axes, then scaled and shifted."""
 
     input: Value = operand("T")
     scale: Value = operand("T")
@@ -234,8 +235,8 @@ class InstanceNormalization(OnnxOp, name="onnx.InstanceNormalization"):
 
 
 class GroupNormalization(OnnxOp, name="onnx.GroupNormalization", since="opset21"):
-    """Group normalization: each group of channels of each sample with mean 0 and variance 1, then scaled and shifted by
-    channel.
+    """Group normalization: each group of channels of each sample normalized to mean 0 and variance 1, then scaled and
+    shifted by channel.
     """
 
     X: Value = operand("T[n, c, s*]")
@@ -255,7 +256,7 @@ class GroupNormalization(OnnxOp, name="onnx.GroupNormalization", since="opset21"
 
 
 class GroupNormalization18(OnnxOp, name="onnx.GroupNormalization", since="opset18"):
-    """Each group of channels of each sample with mean 0 and variance 1, then scaled and shifted by group."""
+    """Each group of channels of each sample normalized to mean 0 and variance 1, then scaled and shifted by group."""
 
     X: Value = operand("T[n, c, s*]")
     scale: Value = operand("T[k]")
@@ -272,7 +273,7 @@ class GroupNormalization18(OnnxOp, name="onnx.GroupNormalization", since="opset1
 
 
 class MeanVarianceNormalization(OnnxOp, name="onnx.MeanVarianceNormalization"):
-    """Mean-variance normalization: the tensor with mean 0 and variance 1 over some axes."""
+    """Mean-variance normalization: the tensor normalized to mean 0 and variance 1 over some axes."""
 
     X: Value = operand("T")
     axes: tuple[int, ...] = attribute(attr_types.integers, default=(0, 2, 3))
@@ -287,11 +288,7 @@ class MeanVarianceNormalization(OnnxOp, name="onnx.MeanVarianceNormalization"):
 
 
 class LpNormalization(OnnxOp, name="onnx.LpNormalization"):
-    """Lp normalization: the tensor divided by its norm along an axis: the sum of absolute values, or the root of that
-    of squares.
-
-    Zero where the norm is.
-    """
+    """Lp normalization: the tensor divided by its L1 or L2 norm along an axis; zero where the norm is zero."""
 
     input: Value = operand("T")
     p: int = attribute(attr_types.integer, default=2, check=one_of(1, 2))

@@ -43,9 +43,9 @@ class Pooled(OnnxOp):
 
 
 class MaxPool(Pooled, name="onnx.MaxPool"):
-    """Max pooling: the largest element of each window, and its position in the flattened operand.
+    """Max pooling: the largest element of each window, and its index in the flattened operand.
 
-    Positions count the last axis fastest, with a storage order of 1 the first spatial axis.
+    Indices are row-major, or with `storage_order` 1 column-major within the spatial axes.
     """
 
     storage_order: int = attribute(attr_types.integer, default=0, since="opset8")
@@ -100,7 +100,7 @@ def _column_major(positions: Value, sizes: tuple[Dim, ...]) -> Value:
 
 
 class AveragePool(Pooled, name="onnx.AveragePool"):
-    """Average pooling: the mean of each window; whether padding counts is `count_include_pad`."""
+    """Average pooling: the mean of each window; `count_include_pad` includes padding."""
 
     count_include_pad: bool = attribute(attr_types.flag, default=False, since="opset7")
     dilations: tuple[int, ...] | None = attribute(attr_types.integers, default=None, check=positive, since="opset19")
@@ -189,9 +189,9 @@ class GlobalLpPool(Global, name="onnx.GlobalLpPool"):
 
 
 class MaxUnpool(OnnxOp, name="onnx.MaxUnpool"):
-    """Inverse of max pooling: the elements at their positions in the flattened result, and zeros elsewhere.
+    """Partial inverse of max pooling: the elements at their indices in the flattened result, and zeros elsewhere.
 
-    When a larger shape is given, positions still count in the one that windows lead to.
+    With output_shape, indices still refer to the shape inferred from the windows.
     """
 
     X: Value = operand("T1")

@@ -180,7 +180,7 @@ def returned(graph: Region) -> tuple[Value, ...]:
 
 
 class Initializer(Op, name="onnx.initializer", traits=(traits.Pure, traits.ConstantLike)):
-    """A constant that the graph holds beside its operators."""
+    """An initializer of the graph: a constant tensor."""
 
     attr_types_suffice = True
 
@@ -206,7 +206,7 @@ class Initializer(Op, name="onnx.initializer", traits=(traits.Pure, traits.Const
 class SparseInitializer(Op, name="onnx.sparse_initializer", traits=(traits.Pure, traits.ConstantLike)):
     """A sparse constant of the graph: its nonzero elements and their positions; its value is dense.
 
-    `indices` are positions in row-major order, or one row of positions along the axes for each of the `values`.
+    `indices` has a row-major index, or a row of indices, for each of the `values`.
     """
 
     values: Data = attribute(attr_types.data)
@@ -330,7 +330,7 @@ class Graph(
     opset_import: DictionaryAttr = attribute(attr_types.dictionary, doc="versions of operator sets by domain")
     content: Region = region(doc="what runs")
     defaults: DictionaryAttr = attribute(
-        attr_types.dictionary, default=DictionaryAttr(()), doc="constants for inputs that need not be given, by name"
+        attr_types.dictionary, default=DictionaryAttr(()), doc="default values of inputs, by name"
     )
 
     @property
@@ -383,12 +383,12 @@ def check_graph(graph: Region) -> Iterable[Diagnostic]:
 
 
 class Custom(DeclaredResults, name="onnx.custom"):
-    """An operator without a definition: of another domain, or not defined here.
+    """An operator without a definition: of another domain, or not supported.
 
-    Its results have the types that the file states. `absent` are the positions of inputs that are not given.
+    Its results have the types that the file declares. `absent` has the positions of omitted inputs.
     """
 
-    op_type: str = attribute(attr_types.string, doc="its name in its domain")
+    op_type: str = attribute(attr_types.string, doc="its name within the domain")
     domain: str = attribute(attr_types.string, default="")
     overload: str = attribute(attr_types.string, default="")
     attributes: DictionaryAttr = attribute(attr_types.dictionary, default=DictionaryAttr(()))
@@ -396,7 +396,7 @@ class Custom(DeclaredResults, name="onnx.custom"):
     absent: tuple[int, ...] = attribute(attr_types.integers, default=())
     graphs: tuple[Region, ...] = region(variadic=True, default=(), doc="graphs of its attributes")
     graph_names: tuple[str, ...] = attribute(
-        attr_types.strings, default=(), doc="attributes that the graphs are, in order"
+        attr_types.strings, default=(), doc="names of the attributes that hold the graphs, in order"
     )
     outputs: tuple[Value, ...] = result(any_type, variadic=True)
 

@@ -135,7 +135,7 @@ def _quantized_type(x: Value, zero_point: Value | None, element: ElementType) ->
 
 
 class QuantizeLinear(OnnxOp, name="onnx.QuantizeLinear"):
-    """Linear quantization: x / y_scale, rounded (half to even), plus y_zero_point, limited to the type."""
+    """Linear quantization: x / y_scale, rounded (half to even), plus y_zero_point, saturated to the type."""
 
     x: Value = operand("T1")
     y_scale: Value = operand("T2")
@@ -196,7 +196,7 @@ class DequantizeLinear(OnnxOp, name="onnx.DequantizeLinear"):
 
 
 class DynamicQuantizeLinear(OnnxOp, name="onnx.DynamicQuantizeLinear", since="opset11"):
-    """Dynamic quantization to bytes by the range of the tensor; also returns scale and zero point."""
+    """Dynamic quantization to uint8, with the scale and zero point of the range of x, which it returns too."""
 
     x: Value = operand("T1")
     y: Value = result("T2")

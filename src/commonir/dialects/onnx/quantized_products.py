@@ -54,7 +54,7 @@ def result_scale(a: Value, b: Value, y: Value) -> Value:
 
 
 class MatMulInteger(OnnxOp, name="onnx.MatMulInteger", since="opset10"):
-    """Integer matrix product of bytes minus their zero points; A may have one for each row, B one for each column."""
+    """Matrix product of 8-bit integers minus their zero points; A may have per-row and B per-column zero points."""
 
     A: Value = operand("T1")
     B: Value = operand("T2")
@@ -105,8 +105,8 @@ class QLinearMatMul(OnnxOp, name="onnx.QLinearMatMul"):
 
 
 class ConvInteger(OnnxOp, name="onnx.ConvInteger", since="opset10"):
-    """Integer convolution of bytes minus their zero points, with zeros as padding; w has one zero point, or one for
-    each filter.
+    """Integer convolution of 8-bit integers minus their zero points, with zeros as padding; w has one zero point, or
+    one per output channel.
     """
 
     x: Value = operand("T1")
@@ -132,7 +132,7 @@ class ConvInteger(OnnxOp, name="onnx.ConvInteger", since="opset10"):
 
 
 class QuantizedConvolution(OnnxOp):
-    """Convolution of quantized numbers, quantized again; the bias is in quanta of the products."""
+    """Convolution of quantized tensors, requantized; the bias has the scale of the products."""
 
     x: Value = operand("T1")
     x_scale: Value = operand("f32")
@@ -175,4 +175,4 @@ class QuantizedConvolution(OnnxOp):
 
 
 class QLinearConv(QuantizedConvolution, name="onnx.QLinearConv", since="opset10"):
-    """Convolution of quantized tensors, with a quantized result; the scale of the bias is that of the products."""
+    """Convolution of quantized tensors, with a quantized result; the bias has the scale x_scale * w_scale."""

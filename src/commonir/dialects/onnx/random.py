@@ -46,7 +46,7 @@ def _element(dtype: ElementType | None, like: Value) -> ElementType:
 
 
 class RandomUniform(OnnxOp, name="onnx.RandomUniform", traits=(traits.Random,)):
-    """A tensor of a shape with random numbers of the uniform distribution over [low, high)."""
+    """A tensor of a given shape with random numbers of the uniform distribution over [low, high)."""
 
     shape: tuple[int, ...] = attribute(attr_types.integers)
     dtype: ElementType = attribute(attr_types.element, default=f32)
@@ -62,7 +62,7 @@ class RandomUniform(OnnxOp, name="onnx.RandomUniform", traits=(traits.Random,)):
 
 
 class RandomNormal(OnnxOp, name="onnx.RandomNormal", traits=(traits.Random,)):
-    """A tensor of a shape with random numbers of the normal distribution of a mean and a standard deviation."""
+    """A tensor of a given shape with normally distributed random numbers of a mean and standard deviation."""
 
     shape: tuple[int, ...] = attribute(attr_types.integers)
     dtype: ElementType = attribute(attr_types.element, default=f32)
@@ -131,7 +131,7 @@ class Bernoulli(OnnxOp, name="onnx.Bernoulli", traits=(traits.Random,)):
 
 
 class Multinomial(OnnxOp, name="onnx.Multinomial", traits=(traits.Random,)):
-    """Random classes of each sample, drawn by unnormalized log-probabilities."""
+    """Random class indices for each sample, drawn with unnormalized log-probabilities."""
 
     input: Value = operand("T1[batch, classes]")
     dtype: ElementType = attribute(attr_types.element, default=i32)
@@ -172,7 +172,7 @@ def _dropped(data: Value, share: Value, seed: int) -> tuple[Value, Value]:
 class Dropout(OnnxOp, name="onnx.Dropout", traits=(traits.Random,)):
     """Dropout: when training, sets elements to zero with the probability `ratio` and scales the others up.
 
-    `mask` is true for what is kept. What a seed gives are the numbers that onnx's reference draws for it.
+    `mask` is true for elements that are kept. With a seed the random numbers are those of onnx's reference evaluator.
     """
 
     data: Value = operand("T")
@@ -201,7 +201,7 @@ class Dropout(OnnxOp, name="onnx.Dropout", traits=(traits.Random,)):
 
 
 class Dropout6(OnnxOp, name="onnx.Dropout", traits=(traits.Random,), since="opset6"):
-    """Unless `is_test`, each element is zero with the probability `ratio`, and the others make up for it."""
+    """Unless `is_test` is set, sets elements to zero with the probability `ratio` and scales the others up."""
 
     data: Value = operand("T")
     is_test: int = attribute(attr_types.integer, default=0)

@@ -53,7 +53,7 @@ _ROUNDINGS = {
 
 
 class Resizing(NamedTuple):
-    """The parameters of a resize; what an older version lacks has the value that it implies."""
+    """The parameters of a resize; attributes that an older version lacks have the values that it implies."""
 
     mode: str
     coordinates: str
@@ -341,9 +341,9 @@ def resized_type(how: Resizing, x: Value, scales: Value | None, sizes: Value | N
 
 
 class Resize(OnnxOp, name="onnx.Resize", since="opset11 opset13 opset18 opset19"):
-    """Resizes a tensor to other sizes, given as such or as factors.
+    """Resizes a tensor to given sizes, or by scales.
 
-    `axes` names those that sizes, factors and region are given for; without it they are given for all.
+    `sizes`, `scales` and `roi` have entries for the axes in `axes`, by default for all axes.
     """
 
     X: Value = operand("T1")
@@ -393,7 +393,7 @@ def by_factors(mode: str, nearest: str = "floor") -> Resizing:
 
 
 class ResizingByFactors(OnnxOp):
-    """The tensor with each axis times a factor; positions are counted from the first element."""
+    """Resizes a tensor by a scale for each axis; coordinates are asymmetric (x / scale)."""
 
     X: Value = operand("T")
     scales: Value = operand("f32", by_value=True, since="opset9", before=attribute(attr_types.numbers))
@@ -409,10 +409,10 @@ class ResizingByFactors(OnnxOp):
 
 
 class Resize10(ResizingByFactors, name="onnx.Resize", since="opset10"):
-    """The tensor with each axis times a factor; positions are counted from the first element.
+    """Resizes a tensor by a scale for each axis; coordinates are asymmetric (x / scale).
 
-    The nearest element is the one before a position, or the one after it along an axis that becomes shorter.
-    Source: ONNX operator reference, Resize-10, which does not say what is nearest; onnxruntime, which this follows.
+    The nearest element is the floor of a coordinate, or its ceiling along an axis that becomes shorter. Source: ONNX
+    operator reference, Resize-10, which does not say what is nearest; onnxruntime, which this follows.
     """
 
     def reference(self, X: Value, scales: Value) -> Value:

@@ -35,8 +35,8 @@ def sampled(x: Value, grid: Value, mode: str, padding_mode: str, *, align_corner
 
 
 class GridSample(OnnxOp, name="onnx.GridSample"):
-    """Samples images at positions, of which those within an image lie in [-1, 1]; a position counts along the last axis
-    first.
+    """Samples images at positions, normalized to [-1, 1] within an image; their coordinates begin with the last axis
+    (x, y).
     """
 
     X: Value = operand("T1")
@@ -58,7 +58,7 @@ class GridSample(OnnxOp, name="onnx.GridSample"):
 class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
     """Sampling positions for GridSample that apply affine maps to images of a shape [batch, channels, ...].
 
-    The elements of a result lie in [-1, 1], by their centres or, with `align_corners` unset, by their outer edges.
+    Coordinates -1 and 1 are the centres of the border elements, or, with `align_corners` unset, their outer edges.
     """
 
     theta: Value = operand("T1")
@@ -104,8 +104,8 @@ class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
 
 
 class NonMaxSuppression(OnnxOp, name="onnx.NonMaxSuppression", since="opset10 opset11"):
-    """Non-maximum suppression: rows (image, class, box) of the boxes that stay, the best of each class first; a box
-    removes those of its class that overlap it by more than a threshold.
+    """Non-maximum suppression: indices (batch, class, box) of the selected boxes, by descending score within each
+    class; a box suppresses those of its class whose overlap (IoU) with it exceeds a threshold.
     """
 
     boxes: Value = operand("f32")

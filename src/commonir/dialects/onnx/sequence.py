@@ -118,10 +118,9 @@ class ConcatFromSequence(OnnxOp, name="onnx.ConcatFromSequence", since="opset11"
 
 
 class SplitToSequence(OnnxOp, name="onnx.SplitToSequence"):
-    """Splits a tensor along an axis into a sequence, into given sizes, or into one size of which the last may be
-    smaller.
+    """Splits a tensor along an axis into a sequence of chunks of given sizes, or of one size with a smaller last one.
 
-    Without sizes the pieces have size 1, and without `keepdims` they have no such axis.
+    Without `split` the chunks have size 1, and lack the axis unless `keepdims` is set.
     """
 
     input: Value = operand("T")

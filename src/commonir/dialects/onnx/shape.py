@@ -297,7 +297,7 @@ def _known_axes(axes: Value | None) -> tuple[int, ...] | None:
 class Reshape(OnnxOp, name="onnx.Reshape", since="opset5 opset13 opset14 opset19 opset21 opset23 opset24 opset25"):
     """Reshapes a tensor, in row-major order.
 
-    One size may be -1, and 0 keeps the size of an axis unless `allowzero`.
+    One dim may be -1 (inferred), and 0 keeps the dim of the operand unless `allowzero` is set.
     """
 
     data: Value = operand("T")
@@ -363,7 +363,7 @@ class Slice(OnnxOp, name="onnx.Slice", since="opset1 opset10 opset11 opset13"):
 
 
 class Pad(OnnxOp, name="onnx.Pad", since="opset2 opset11 opset13 opset18 opset19 opset21 opset23 opset24 opset25"):
-    """Pads some axes on both sides with a value, the border, or mirrored or periodic copies."""
+    """Pads some axes on both sides with a constant, the edge values, or reflected or wrapped copies."""
 
     data: Value = operand("T")
     pads: Value = operand("i64", by_value=True, since="opset11", before=attribute(attr_types.integers))
@@ -390,9 +390,9 @@ class Pad(OnnxOp, name="onnx.Pad", since="opset2 opset11 opset13 opset18 opset19
 
 
 class CenterCropPad(OnnxOp, name="onnx.CenterCropPad", since="opset18"):
-    """Crops a tensor to the middle, or pads it with zeros on both sides, to reach other sizes.
+    """Center-crops a tensor, or pads it with zeros on both sides, to a given shape.
 
-    What cannot be halved is left out at the end, and added there.
+    If the difference is odd, the extra element is cropped or added at the end.
     """
 
     input_data: Value = operand("T")
@@ -522,7 +522,7 @@ class Unsqueeze(OnnxOp, name="onnx.Unsqueeze", since="opset1 opset11 opset13 ops
 
 
 class Expand(OnnxOp, name="onnx.Expand", since="opset8 opset13"):
-    """Broadcasts a tensor to a shape; axes of size 1 of the shape keep the size of the tensor."""
+    """Broadcasts a tensor to a shape; where the shape has 1, the dim of the tensor is kept."""
 
     input: Value = operand("T")
     shape: Value = operand("i64", by_value=True)
@@ -546,7 +546,7 @@ class Expand(OnnxOp, name="onnx.Expand", since="opset8 opset13"):
 
 
 class Shape(OnnxOp, name="onnx.Shape", since="opset1 opset13 opset15 opset19 opset21 opset23 opset24 opset25"):
-    """The sizes of a range of the axes, as a vector."""
+    """The shape of a tensor, or a slice of it, as a vector."""
 
     data: Value = operand("T")
     end: int | None = attribute(attr_types.integer, default=None, since="opset15")

@@ -76,8 +76,8 @@ class DFT(OnnxOp, name="onnx.DFT", since="opset17 opset20"):
 
 
 class STFT(OnnxOp, name="onnx.STFT", since="opset17"):
-    """Short-time Fourier transform: the Fourier transforms of parts of a signal [batch, length, 1 or 2] that follow one
-    another, times a window.
+    """Short-time Fourier transform: the Fourier transforms of windowed frames of a signal [batch, length, 1 or 2],
+    `frame_step` apart.
     """
 
     signal: Value = operand("T1")
@@ -114,7 +114,7 @@ class STFT(OnnxOp, name="onnx.STFT", since="opset17"):
 
 
 class WindowOp(OnnxOp):
-    """A window: a sum of cosines over one period, which ends before the first value comes again when it is periodic."""
+    """A cosine-sum window over one period; a periodic one leaves out the last point, which would equal the first."""
 
     weights: ClassVar[tuple[float, ...]]
     size: Value = operand("T1", by_value=True)
@@ -160,8 +160,8 @@ class BlackmanWindow(WindowOp, name="onnx.BlackmanWindow", since="opset17"):
 class MelWeightMatrix(OnnxOp, name="onnx.MelWeightMatrix", since="opset17"):
     """Weights [frequency, bin] that map the frequencies of a Fourier transform to bins of the mel scale.
 
-    Each bin is a triangle between the frequencies of its neighbours; they are equally far apart in mel,
-    2595 log10(1 + f / 700).
+    Each bin is a triangular filter between the frequencies of its neighbours, which are equidistant in mel: 2595
+    log10(1 + f / 700).
     """
 
     num_mel_bins: Value = operand("T1", by_value=True)

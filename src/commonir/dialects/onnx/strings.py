@@ -29,7 +29,7 @@ class StringConcat(OnnxOp, name="onnx.StringConcat", since="opset20"):
 class StringSplit(OnnxOp, name="onnx.StringSplit", since="opset20"):
     """Splits each string at delimiters: the parts along a new last axis, and their number; short rows end in "".
 
-    Without a delimiter, parts are what stands between white space.
+    Without a delimiter, strings are split at white space.
     """
 
     X: Value = operand("T1")
@@ -49,7 +49,7 @@ class StringSplit(OnnxOp, name="onnx.StringSplit", since="opset20"):
 class StringNormalizer(OnnxOp, name="onnx.StringNormalizer", since="opset10"):
     """Removes stop words, and converts the other strings to lower or upper case; one empty string if none is left.
 
-    Letters have the case of Unicode whatever the `locale`.
+    Case conversion is that of Unicode, whatever the `locale`.
     """
 
     X: Value = operand("!builtin.string")
@@ -80,10 +80,10 @@ class RegexFullMatch(OnnxOp, name="onnx.RegexFullMatch", since="opset20"):
 
 
 class TfIdfVectorizer(OnnxOp, name="onnx.TfIdfVectorizer", since="opset9"):
-    """Counts of each n-gram of a pool in each row of tokens.
+    """Counts the n-grams of a pool in each row of tokens.
 
-    In mode `TF` the number, in mode `IDF` whether it occurs, in mode `TFIDF` the number again; the last two are
-    multiplied by weights, of which there is one for each n-gram.
+    Mode `TF` gives the counts, mode `IDF` 1 for each n-gram that occurs, mode `TFIDF` the counts; the last two are
+    multiplied by the weight of the n-gram.
     """
 
     X: Value = operand("T")

@@ -51,7 +51,7 @@ class Optimizer(OnnxOp):
 
 
 class Adagrad(Optimizer, name="onnx.preview.training.Adagrad", since="training1"):
-    """Adagrad step: x - r g / (root of h + epsilon), where h is the sum of squares of all gradients g so far."""
+    """Adagrad step: x - r g / (sqrt(h) + epsilon), where h is the accumulated sum of squared gradients."""
 
     norm_coefficient: float = attribute(attr_types.number, default=0.0)
     decay_factor: float = attribute(attr_types.number, default=0.0)
@@ -71,9 +71,9 @@ class Adagrad(Optimizer, name="onnx.preview.training.Adagrad", since="training1"
 
 
 class Adam(Optimizer, name="onnx.preview.training.Adam", since="training1"):
-    """Adam step: x - r v / (root of h + epsilon), where v is the running mean of gradients and h that of their squares.
+    """Adam step: x - r v / (sqrt(h) + epsilon), where v and h are running means of gradients and squared gradients.
 
-    After the first step the learning rate makes up for the means having begun at zero.
+    After the first step the learning rate corrects the bias of the means, which start at zero.
     """
 
     epsilon: float = attribute(attr_types.number, default=1e-6)
@@ -129,8 +129,8 @@ class Momentum(Optimizer, name="onnx.preview.training.Momentum", since="training
 class Gradient(OnnxOp, name="onnx.preview.training.Gradient", since="training1"):
     """The partial derivatives of the value named `y` by those named `xs`, for the values given for `xs` and `zs`.
 
-    It is defined by the operators around it and not by its operands, so that it has no reference: a program is
-    differentiated as a whole, which this package does not do.
+    It depends on the surrounding operators, not only on its operands, so it has no reference: this package does not
+    differentiate programs.
     """
 
     Inputs: tuple[Value, ...] = operand(any_type, variadic=True)

@@ -9,9 +9,9 @@ from commonir.dialects.onnx.resize import ResizingByFactors
 
 
 class Upsample(ResizingByFactors, name="onnx.Upsample", since="opset7 opset9 opset10"):
-    """Upsamples a tensor: each axis times a factor of at least 1; positions are counted from the first element.
+    """Upsamples a tensor: each axis by a scale of at least 1; coordinates are asymmetric (x / scale).
 
-    The nearest element is the one before a position. From opset 10 on, `Resize`.
+    The nearest element is the floor of a coordinate. From opset 10 on, `Resize`.
     """
 
     deprecated_since = "opset10"

@@ -23,9 +23,10 @@ from commonir.ods import (
 
 
 class RoiAlign10(OnnxOp, name="onnx.RoiAlign", since="opset10"):
-    """RoIAlign: regions of images divided into equal parts, each the mean or the largest share of samples within it.
+    """RoIAlign: regions of images divided into equal bins, each pooled to the mean of its samples or their largest
+    weighted element.
 
-    Regions are counted from the corner of the first element.
+    Coordinates of regions are not shifted by half a pixel.
     """
 
     X: Value = operand("T1")
@@ -53,7 +54,9 @@ class RoiAlign10(OnnxOp, name="onnx.RoiAlign", since="opset10"):
 
 
 class RoiAlign(RoiAlign10, name="onnx.RoiAlign"):
-    """Regions of images divided into equal parts, each the mean or the largest share of samples within it."""
+    """RoIAlign: regions of images divided into equal bins, each pooled to the mean of its samples or their largest
+    weighted element.
+    """
 
     coordinate_transformation_mode: str = attribute(
         attr_types.string, default="half_pixel", check=one_of("half_pixel", "output_half_pixel")
@@ -66,8 +69,8 @@ class RoiAlign(RoiAlign10, name="onnx.RoiAlign"):
 
 
 class MaxRoiPool(OnnxOp, name="onnx.MaxRoiPool"):
-    """Max pooling of regions: the largest element of each of the equal parts of regions, which are rounded to whole
-    elements.
+    """RoI max pooling: the largest element of each of the equal bins of regions, which are rounded to integer
+    coordinates.
     """
 
     X: Value = operand("T")

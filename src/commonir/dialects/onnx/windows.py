@@ -34,7 +34,9 @@ class Windowed(Protocol):
 
 
 class Window(NamedTuple):
-    """The windows of an operator as the core describes them; `x` is the operand, padded where they cannot say it."""
+    """The windows of an operator as the core describes them; `x` is the operand, padded here if they cannot express the
+    padding.
+    """
 
     x: Value
     kernel: tuple[int, ...]

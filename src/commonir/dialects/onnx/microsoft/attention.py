@@ -64,7 +64,7 @@ def _number(size: Dim) -> Value:
 
 
 class Masked(Protocol):
-    """Attributes of operators with masks that lower scores and may hide later keys from queries."""
+    """Attributes of operators with additive masks, which may be causal."""
 
     @property
     def unidirectional(self) -> bool: ...
@@ -111,7 +111,7 @@ def _with_past(key: Value, value: Value, past: Value | None) -> tuple[Value, Val
 
 
 class Attention(OnnxOp, name="onnx.microsoft.Attention", since="microsoft1"):
-    """Scaled dot-product attention of projections to queries, keys and values; gives it and the keys and values."""
+    """Scaled dot-product attention of projected queries, keys and values; also returns present keys and values."""
 
     input: Value = operand("T")
     weights: Value = operand("T")
@@ -163,7 +163,7 @@ class Attention(OnnxOp, name="onnx.microsoft.Attention", since="microsoft1"):
 
 
 class QAttention(OnnxOp, name="onnx.microsoft.QAttention", since="microsoft1"):
-    """Attention whose projections are products of quantized matrices; each column of weight may have a scale."""
+    """Attention with quantized input and projection weights; weight may have per-column scales."""
 
     input: Value = operand("T1")
     weight: Value = operand("T2")
@@ -212,10 +212,10 @@ class QAttention(OnnxOp, name="onnx.microsoft.QAttention", since="microsoft1"):
 
 
 class MultiHeadAttention(OnnxOp, name="onnx.microsoft.MultiHeadAttention", since="microsoft1"):
-    """Multi-head attention: attention of queries to keys and values, to which a bias is added; gives it and the keys
-    and values.
+    """Multi-head attention: attention of queries, keys and values, each plus an optional bias; also returns the present
+    keys and values.
 
-    Keys and values have their heads one after another, or as an axis of their own, then without a bias.
+    Keys and values have concatenated heads, or an axis of heads, then without a bias.
     """
 
     query: Value = operand("T")
@@ -292,7 +292,7 @@ class MultiHeadAttention(OnnxOp, name="onnx.microsoft.MultiHeadAttention", since
 class RotaryEmbedding(OnnxOp, name="onnx.microsoft.RotaryEmbedding", since="microsoft1"):
     """Rotary position embedding: rotates pairs of elements of each head by an angle that depends on the position.
 
-    Positions are one for each element, or the first one alone.
+    position_ids has the position of each element, or only that of the first.
     """
 
     input: Value = operand("T")
@@ -330,11 +330,11 @@ class RotaryEmbedding(OnnxOp, name="onnx.microsoft.RotaryEmbedding", since="micr
 
 
 class GroupQueryAttention(OnnxOp, name="onnx.microsoft.GroupQueryAttention", since="microsoft1"):
-    """Grouped-query attention of a decoder: each query attends to the keys up to its own; several query heads share one
-    head of keys and values.
+    """Grouped-query attention of a decoder: each query attends to keys up to its own position; several query heads
+    share one head of keys and values.
 
-    The state has room for at least `total_sequence_length` positions; of each text `seqlens_k` + 1 are in use after
-    the new ones, which come behind those of before. Gives the result, and the state with the new positions.
+    The cache has at least `total_sequence_length` positions. New keys and values are appended to those of each
+    sequence, `seqlens_k` + 1 in all. Returns the result and the present cache.
     """
 
     query: Value = operand("T")

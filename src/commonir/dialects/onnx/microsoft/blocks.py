@@ -56,7 +56,7 @@ class MatMulNBits(OnnxOp, name="onnx.microsoft.MatMulNBits", since="microsoft1")
     """Product with a transposed matrix that is quantized to 2, 4 or 8 bits, with a scale for each block of a row, plus
     a bias.
 
-    `accuracy_level` is what an implementation may lose of A, and changes nothing here.
+    `accuracy_level`, the precision to which A may be reduced, has no effect here.
     """
 
     A: Value = operand("T1")
@@ -107,10 +107,10 @@ def _packed(x: Value, bits: int) -> tuple[Dim, ...]:
 
 
 class GatherBlockQuantized(OnnxOp, name="onnx.microsoft.GatherBlockQuantized", since="microsoft1"):
-    """Gathers slices of a table that is quantized in blocks, along an axis, and dequantizes them.
+    """Gathers slices of a block-quantized table along an axis, and dequantizes them.
 
-    Blocks along another axis have a scale each. Bytes hold numbers of some `bits` along the last axis. A position
-    outside of the table gives zeros.
+    Blocks, along another axis, have a scale each. Numbers of `bits` bits are packed into bytes along the last axis. An
+    index out of range gives zeros.
     """
 
     data: Value = operand("T1")

@@ -90,7 +90,7 @@ class TransposeMatMul(ScaledProduct, name="onnx.microsoft.TransposeMatMul", sinc
 class FusedMatMul(ScaledProduct, name="onnx.microsoft.FusedMatMul", since="microsoft1"):
     """alpha times a matrix product, whose operands may be transposed first; vectors never are.
 
-    With `transBatchA` the first axis of A is put before its last one, and counts as rows; so for B.
+    With `transBatchA` the first axis of A is moved before its last one, as its rows; likewise for B.
     """
 
     transBatchA: bool = attribute(attr_types.flag, default=False)
@@ -112,8 +112,7 @@ def _first_axis_moved(x: Value) -> Value:
 class CDist(OnnxOp, name="onnx.microsoft.CDist", since="microsoft1"):
     """Pairwise distances, or their squares, between the rows of A and the rows of B.
 
-    It is computed from squares and a product of matrices, as onnxruntime does, which loses digits of small distances
-    between large numbers.
+    Computed as |a|^2 + |b|^2 - 2 a b, as in onnxruntime, which is inexact for small distances between large numbers.
     """
 
     A: Value = operand("T[m, n]")
@@ -131,7 +130,7 @@ class CDist(OnnxOp, name="onnx.microsoft.CDist", since="microsoft1"):
 
 
 class Gelu(OnnxOp, name="onnx.microsoft.Gelu", since="microsoft1"):
-    """Gaussian error linear unit: x times the probability that a standard normal variable is below it."""
+    """Gaussian error linear unit: x times the standard normal cumulative distribution function of x."""
 
     X: Value = operand("T")
     Y: Value = result("T")

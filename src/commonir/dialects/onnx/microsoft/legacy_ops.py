@@ -42,7 +42,7 @@ class ExpandDims(OnnxOp, name="onnx.microsoft.ExpandDims", since="microsoft1"):
 
 
 class GatherND(OnnxOp, name="onnx.microsoft.GatherND", since="microsoft1"):
-    """Gathers slices of a tensor at the positions that are the rows of the last axis of indices."""
+    """Gathers slices of a tensor; each row of the last axis of indices is an index tuple."""
 
     data: Value = operand("T")
     indices: Value = operand("Tind")
@@ -55,7 +55,7 @@ class GatherND(OnnxOp, name="onnx.microsoft.GatherND", since="microsoft1"):
 
 
 class GridSample(OnnxOp, name="onnx.microsoft.GridSample", since="microsoft1"):
-    """Samples images at positions (x, y), of which those within an image lie in [-1, 1]."""
+    """Samples images at positions (x, y), normalized to [-1, 1] within an image."""
 
     X: Value = operand("T1")
     Grid: Value = operand("T1")
@@ -71,7 +71,7 @@ class GridSample(OnnxOp, name="onnx.microsoft.GridSample", since="microsoft1"):
 
 
 class Pad(OnnxOp, name="onnx.microsoft.Pad", since="microsoft1"):
-    """Pads the axes on both sides with a value, the border, or mirrored copies."""
+    """Pads the axes on both sides with a constant, the edge values, or reflected copies."""
 
     data: Value = operand("T")
     pads: Value = operand("i64", by_value=True)
@@ -89,7 +89,7 @@ class Pad(OnnxOp, name="onnx.microsoft.Pad", since="microsoft1"):
 
 
 class Range(OnnxOp, name="onnx.microsoft.Range", since="microsoft1"):
-    """Numbers from a start up to a limit that is not reached, by a step, which is 1 if none is given."""
+    """Numbers from start (inclusive) to limit (exclusive) by a step, 1 by default."""
 
     start: Value = operand("T", by_value=True)
     limit: Value = operand("T", by_value=True)
@@ -117,8 +117,8 @@ class Trilu(OnnxOp, name="onnx.microsoft.Trilu", since="microsoft1"):
 
 
 class Unique(OnnxOp, name="onnx.microsoft.Unique", since="microsoft1"):
-    """The distinct elements of a vector in the order of their first occurrence, the position of each element among
-    them, and how often each occurs.
+    """The distinct elements of a vector in the order of their first occurrence, the index of each element among them,
+    and the number of occurrences of each.
     """
 
     x: Value = operand("T")

@@ -27,9 +27,10 @@ def _covers(values: Value | None, x: Value, axes: tuple[int, ...]) -> bool:
 
 
 class LayerNormalization(OnnxOp, name="onnx.onnxruntime.LayerNormalization", since="onnxruntime1"):
-    """Layer normalization: the tensor with mean 0 and variance 1 over its trailing axes, then scaled and shifted.
+    """Layer normalization: the tensor normalized to mean 0 and variance 1 over its trailing axes, then scaled and
+    shifted.
 
-    onnxruntime has it in the default domain before version 17, from which on it is an operator of ONNX.
+    onnxruntime registers it in the default domain for opsets before 17, in which ONNX adds it.
     """
 
     X: Value = operand("T")
@@ -61,9 +62,9 @@ class LayerNormalization(OnnxOp, name="onnx.onnxruntime.LayerNormalization", sin
 
 
 class SimplifiedLayerNormalization(OnnxOp, name="onnx.onnxruntime.SimplifiedLayerNormalization", since="onnxruntime1"):
-    """RMS normalization: the tensor divided by the root of its mean square over its trailing axes, then scaled.
+    """RMS normalization: the tensor divided by its root mean square over its trailing axes, then scaled.
 
-    onnxruntime has it in the default domain, where ONNX has RMSNormalization.
+    onnxruntime registers it in the default domain; the operator of ONNX is RMSNormalization.
     """
 
     X: Value = operand("T")
@@ -109,8 +110,8 @@ def _summed(input: Value, skip: Value, bias: Value | None) -> Value:
 
 
 class SkipLayerNormalization(SkipNormalization, name="onnx.microsoft.SkipLayerNormalization", since="microsoft1"):
-    """Layer normalization of a sum: the sum of two tensors and a bias with mean 0 and variance 1 over the last axis,
-    then scaled and shifted.
+    """Layer normalization of a sum: the sum of two tensors and a bias normalized to mean 0 and variance 1 over the last
+    axis, then scaled and shifted.
     """
 
     beta: Value | None = operand("T", default=None)
@@ -131,8 +132,8 @@ class SkipLayerNormalization(SkipNormalization, name="onnx.microsoft.SkipLayerNo
 class SkipSimplifiedLayerNormalization(
     SkipNormalization, name="onnx.microsoft.SkipSimplifiedLayerNormalization", since="microsoft1"
 ):
-    """RMS normalization of a sum: the sum of two tensors and a bias divided by the root of its mean square over the
-    last axis, then scaled.
+    """RMS normalization of a sum: the sum of two tensors and a bias divided by its root mean square over the last axis,
+    then scaled.
     """
 
     bias: Value | None = operand("T", default=None)
@@ -146,8 +147,8 @@ class SkipSimplifiedLayerNormalization(
 
 
 class EmbedLayerNormalization(OnnxOp, name="onnx.microsoft.EmbedLayerNormalization", since="microsoft1"):
-    """Layer normalization of the sum of embeddings of words, positions and segments; also returns how many words of
-    each sequence the mask keeps, and the sum.
+    """Layer normalization of the sum of word, position and segment embeddings; also returns the number of unmasked
+    words of each sequence, and the sum.
     """
 
     input_ids: Value = operand("T1")

@@ -51,7 +51,7 @@ def channels_last(x: Value) -> Value:
 
 
 class QuantizeLinear(OnnxOp, name="onnx.microsoft.QuantizeLinear", since="microsoft1"):
-    """Linear quantization: x / y_scale, rounded half to even, plus y_zero_point, limited to its type."""
+    """Linear quantization: x / y_scale, rounded half to even, plus y_zero_point, saturated to the type of y."""
 
     x: Value = operand("T1")
     y_scale: Value = operand("T1")
@@ -171,9 +171,9 @@ class QLinearLeakyRelu(QuantizedElements, name="onnx.microsoft.QLinearLeakyRelu"
 
 
 class QLinearSoftmax(OnnxOp, name="onnx.microsoft.QLinearSoftmax", since="microsoft1"):
-    """Softmax of a quantized tensor, with a quantized result; `opset` is the version of the operator it stands for.
+    """Softmax of a quantized tensor, with a quantized result; `opset` is the version of `Softmax` that it follows.
 
-    onnxruntime reads the exponentials from a table, and may be a quantum away.
+    onnxruntime looks up the exponentials in a table; its results may differ by one quantization step.
     """
 
     X: Value = operand("T")
@@ -231,7 +231,7 @@ class QLinearWhere(OnnxOp, name="onnx.microsoft.QLinearWhere", since="microsoft1
 class QLinearConcat(OnnxOp, name="onnx.microsoft.QLinearConcat", since="microsoft1"):
     """Concatenates quantized tensors along an axis, with a quantized result.
 
-    Each is given as itself, its scale and its zero point.
+    Inputs are triples of a tensor, its scale and its zero point.
 
     C1: inputs are threes of a tensor, its scale and its zero point.
     """
@@ -272,7 +272,7 @@ class QLinearGlobalAveragePool(OnnxOp, name="onnx.microsoft.QLinearGlobalAverage
 
 
 class QLinearAveragePool(OnnxOp, name="onnx.microsoft.QLinearAveragePool", since="microsoft1"):
-    """Average pooling of a quantized tensor, with a quantized result; padding stands for zeros if it counts."""
+    """Average pooling of a quantized tensor, with a quantized result; `count_include_pad` counts padding as zeros."""
 
     X: Value = operand("T")
     x_scale: Value = operand("f32")
@@ -301,7 +301,7 @@ class QLinearAveragePool(OnnxOp, name="onnx.microsoft.QLinearAveragePool", since
 
 
 class NhwcMaxPool(OnnxOp, name="onnx.microsoft.NhwcMaxPool", since="microsoft1"):
-    """Max pooling of bytes whose last axis is that of channels: the largest element of each window."""
+    """Max pooling of 8-bit integers in NHWC layout: the largest element of each window."""
 
     x: Value = operand("T")
     kernel_shape: tuple[int, ...] = attribute(attr_types.integers, check=positive)

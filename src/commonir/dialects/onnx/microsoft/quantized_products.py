@@ -21,7 +21,7 @@ def _plus(y: Value, bias: Value | None) -> Value:
 
 
 class MatMulInteger16(OnnxOp, name="onnx.microsoft.MatMulInteger16", since="microsoft1"):
-    """Product of matrices of 16-bit integers, without a sign where both have none."""
+    """Matrix product of 16-bit integers; the result is unsigned if both operands are."""
 
     A: Value = operand("T1")
     B: Value = operand("T2")
@@ -36,7 +36,7 @@ class MatMulInteger16(OnnxOp, name="onnx.microsoft.MatMulInteger16", since="micr
 
 
 class DynamicQuantizeMatMul(OnnxOp, name="onnx.microsoft.DynamicQuantizeMatMul", since="microsoft1"):
-    """Product of a matrix, quantized to bytes by its range, with a quantized one; each column of B may have a scale."""
+    """Matrix product of A, dynamically quantized to 8 bits, and a quantized B, which may have per-column scales."""
 
     A: Value = operand("T1")
     B: Value = operand("T2")
@@ -54,7 +54,7 @@ class DynamicQuantizeMatMul(OnnxOp, name="onnx.microsoft.DynamicQuantizeMatMul",
 
 
 class MatMulIntegerToFloat(OnnxOp, name="onnx.microsoft.MatMulIntegerToFloat", since="microsoft1"):
-    """Product of quantized matrices, dequantized; each column of B may have a scale."""
+    """Dequantized product of quantized matrices; B may have per-column scales."""
 
     A: Value = operand("T1")
     B: Value = operand("T2")
@@ -89,7 +89,7 @@ class QGemm(OnnxOp, name="onnx.microsoft.QGemm", since="microsoft1"):
     """General matrix product alpha A B + C of quantized matrices, which may be transposed; the result is quantized if
     it has a scale.
 
-    C is in quanta of the products, and each column of B may have a scale.
+    C has the scale of the products, and B may have per-column scales.
     """
 
     A: Value = operand("TA")
@@ -140,7 +140,7 @@ def _turned(matrix: Value, zero_point: Value, *, turn: bool) -> Value:
 
 
 class QLinearConv(QuantizedConvolution, name="onnx.microsoft.QLinearConv", since="microsoft1"):
-    """Convolution of quantized tensors, with a quantized result; the channels may be the last axis of x and y."""
+    """Convolution of quantized tensors, with a quantized result; `channels_last` selects NHWC layout."""
 
     channels_last: bool = attribute(attr_types.flag, default=False)
 

@@ -25,7 +25,7 @@ States = tuple[Value, Value]
 
 
 class _Weight(NamedTuple):
-    """A matrix of bytes of one direction, less its zero points, and its scale or those of its columns."""
+    """The 8-bit matrix of one direction minus its zero points, and its scale or per-column scales."""
 
     matrix: Value
     scale: Value
@@ -40,8 +40,8 @@ class _Weight(NamedTuple):
 class DynamicQuantizeLSTM(OnnxOp, name="onnx.microsoft.DynamicQuantizeLSTM", since="microsoft1"):
     """Long short-term memory (LSTM) with quantized weights: c = f c + i z and h = o k(c) for each step of a sequence.
 
-    Weights have their gates in columns. The whole sequence is quantized to bytes by its range before it is multiplied,
-    and so is h of all batches in each step.
+    The gates are columns of the weights. The whole sequence is dynamically quantized to 8 bits before the product, and
+    so is h of all batches in each step.
     """
 
     X: Value = operand("T")

@@ -38,9 +38,7 @@ def _products(x: Value, coefficients: Value, intercepts: Sequence[float] | None)
 
 
 class LinearRegressor(OnnxOp, name="onnx.ml.LinearRegressor", since="ml1"):
-    """Linear regression: the features of each row times the coefficients of each target, plus its intercept; then
-    transformed.
-    """
+    """Linear regression: features times coefficients plus intercept for each row and target, after `post_transform`."""
 
     X: Value = operand("T")
     coefficients: tuple[float, ...] | None = attribute(attr_types.numbers, default=None)
@@ -57,10 +55,11 @@ class LinearRegressor(OnnxOp, name="onnx.ml.LinearRegressor", since="ml1"):
 
 
 class LinearClassifier(OnnxOp, name="onnx.ml.LinearClassifier", since="ml1"):
-    """Linear classifier: the label of the largest score of each row, and the scores: features times coefficients, plus
-    intercepts.
+    """Linear classifier: the label with the largest score of each row, and the scores: features times coefficients,
+    plus intercepts.
 
-    With one score the second label, or 1, is that of a positive one; of two labels the first has what it lacks to 1.
+    With a single score (binary classification) the label is the second one, or 1, if the score is positive. With two
+    labels the score of the first is then 1 minus that of the second.
     """
 
     X: Value = operand("T1")
@@ -119,8 +118,8 @@ class Svm(OnnxOp):
 
 
 class SVMRegressor(Svm, name="onnx.ml.SVMRegressor", since="ml1"):
-    """Support vector regression: the sum of kernels with support vectors times their coefficients, plus rho; for one
-    class, its sign.
+    """Support vector regression: the sum of kernel values of the support vectors times their coefficients, plus rho;
+    for one class, its sign.
     """
 
     n_supports: int = attribute(attr_types.integer, default=0)
@@ -143,7 +142,7 @@ class SVMRegressor(Svm, name="onnx.ml.SVMRegressor", since="ml1"):
 
 
 class Pairs:
-    """The decisions between each class and each later one, in order, as matrices of constants."""
+    """The one-versus-one decision functions of all pairs of classes, in order, as matrices of constants."""
 
     def __init__(self, per_class: Sequence[int], coefficients: Sequence[float]) -> None:
         self.count = len(per_class)
@@ -173,10 +172,10 @@ class Pairs:
 
 
 class SVMClassifier(Svm, name="onnx.ml.SVMClassifier", since="ml1"):
-    """Support vector classifier: the label of each row, and its scores: probabilities where there are parameters for
-    them, else decisions.
+    """Support vector classifier: the label of each row, and its scores: probabilities with `prob_a` and `prob_b`, else
+    decision values.
 
-    Classes vote by the decisions between each two of them. Without support vectors, each class has a linear score.
+    The label is chosen by one-versus-one voting. Without support vectors, each class has a linear score.
     """
 
     X: Value = operand("T1")

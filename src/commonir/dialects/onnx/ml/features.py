@@ -21,7 +21,7 @@ UNUSED = "_Unused"
 
 
 class ArrayFeatureExtractor(OnnxOp, name="onnx.ml.ArrayFeatureExtractor", since="ml1"):
-    """The elements at some positions of the last axis; of a vector, as one row."""
+    """Selects elements of the last axis by index; for a vector, returns one row."""
 
     X: Value = operand("T")
     Y: Value = operand("i64")
@@ -84,7 +84,7 @@ def _columns(x: Value, width: int | None) -> Value:
 
 
 class Imputer(OnnxOp, name="onnx.ml.Imputer", since="ml1"):
-    """Replaces the elements that equal a value by another one, which may differ by column; NaN equals NaN."""
+    """Replaces elements equal to a value, which may be NaN, by an imputed value, which may be per column."""
 
     X: Value = operand("T")
     replaced_value_int64: int = attribute(attr_types.integer, default=0)
@@ -148,7 +148,7 @@ class Scaler(OnnxOp, name="onnx.ml.Scaler", since="ml1"):
 
 
 class OneHotEncoder(OnnxOp, name="onnx.ml.OneHotEncoder", since="ml1"):
-    """A new last axis with 1 at the position of the element among the categories; without `zeros` it must be there."""
+    """One-hot encoding: a new last axis with 1 at the index of the category; without `zeros` it must be a known one."""
 
     X: Value = operand("T")
     zeros: bool = attribute(attr_types.flag, default=True)
@@ -189,7 +189,7 @@ class CategoryMapper(OnnxOp, name="onnx.ml.CategoryMapper", since="ml1"):
 
 
 class LabelEncoder1(OnnxOp, name="onnx.ml.LabelEncoder", since="ml1"):
-    """The position of a text among the classes, or the class at a position."""
+    """Maps each string to its index among the classes, or each index to the class."""
 
     X: Value = operand("T1")
     default_string: str = attribute(attr_types.string, default=UNUSED)
@@ -208,7 +208,7 @@ class LabelEncoder1(OnnxOp, name="onnx.ml.LabelEncoder", since="ml1"):
 
 
 class LabelEncoder(OnnxOp, name="onnx.ml.LabelEncoder"):
-    """Maps each element as a key to a value, or to a default if it is not a key; the last of equal keys counts."""
+    """Maps each element to the value of its key, or to a default if there is none; the last of equal keys counts."""
 
     X: Value = operand("T1")
     default_int64: int = attribute(attr_types.integer, default=-1)

@@ -27,7 +27,9 @@ def _converted(values: Value, element: ElementType) -> Value:
 
 
 class CastMap(OnnxOp, name="onnx.ml.CastMap", since="ml1"):
-    """Converts a map to one row of its values: in order of their keys, or each at the position that is its key."""
+    """Converts a map to one row of its values: in order of their keys, or, if sparse, each at the index that is its
+    key.
+    """
 
     X: Value = operand("T1")
     max_map: int = attribute(attr_types.integer, default=1, check=positive)
@@ -48,9 +50,7 @@ class CastMap(OnnxOp, name="onnx.ml.CastMap", since="ml1"):
 
 
 class DictVectorizer(OnnxOp, name="onnx.ml.DictVectorizer", since="ml1"):
-    """Converts a map to one row: the value of each word of a vocabulary; zero, or the empty string, for words that it
-    lacks.
-    """
+    """Converts a map to one row: the value of each key of a vocabulary; zero, or the empty string, for missing ones."""
 
     X: Value = operand("T1")
     int64_vocabulary: tuple[int, ...] | None = attribute(attr_types.integers, default=None)
@@ -75,7 +75,7 @@ class DictVectorizer(OnnxOp, name="onnx.ml.DictVectorizer", since="ml1"):
 
 
 class ZipMap(OnnxOp, name="onnx.ml.ZipMap", since="ml1"):
-    """A map for each row: from the label of each column to its element."""
+    """Creates a map for each row, from the label of each column to its element."""
 
     X: Value = operand("f32")
     classlabels_int64s: tuple[int, ...] | None = attribute(attr_types.integers, default=None)

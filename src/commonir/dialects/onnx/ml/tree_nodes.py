@@ -15,7 +15,7 @@ from commonir.ods import attr_types, attribute, non_negative, operand
 
 
 class NumberedNodes(OnnxOp):
-    """Trees whose nodes and leaves refer to each other by their positions."""
+    """Trees whose nodes refer to other nodes and leaves by index."""
 
     X: Value = operand("T")
     tree_roots: tuple[int, ...] = attribute(attr_types.integers, check=non_negative)
@@ -34,7 +34,7 @@ class NumberedNodes(OnnxOp):
 
 
 class NamedNodes(OnnxOp):
-    """Trees whose nodes are named by the numbers of their tree and within it; a node of mode LEAF is one."""
+    """Trees whose nodes are identified by tree id and node id; nodes of mode LEAF are leaves."""
 
     X: Value = operand("T")
     post_transform: str = attribute(attr_types.string, default="NONE", check=TRANSFORM)

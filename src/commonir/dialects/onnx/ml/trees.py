@@ -40,7 +40,7 @@ def _rows(x: Value) -> Dim | None:
 
 
 class TreeEnsemble(NumberedNodes, name="onnx.ml.TreeEnsemble", since="ml5"):
-    """Ensemble of decision trees: the sum of the leaves for each row and target; then transformed."""
+    """Ensemble of decision trees: the aggregated leaf weights for each row and target, after `post_transform`."""
 
     n_targets: int | None = attribute(attr_types.integer, default=None)
     aggregate_function: int = attribute(attr_types.integer, default=1, check=one_of(*range(len(AGGREGATES))))
@@ -64,7 +64,7 @@ class TreeEnsemble(NumberedNodes, name="onnx.ml.TreeEnsemble", since="ml5"):
 
 
 class TreeEnsembleRegressor(NamedNodes, name="onnx.ml.TreeEnsembleRegressor", since="ml1 ml3 ml5"):
-    """Regression by decision trees: the sum of the leaves for each row and target; then transformed."""
+    """Tree ensemble regressor: the aggregated leaf weights for each row and target, after `post_transform`."""
 
     deprecated_since = "ml5"
     successor = "TreeEnsemble"
@@ -104,10 +104,11 @@ class TreeEnsembleRegressor(NamedNodes, name="onnx.ml.TreeEnsembleRegressor", si
 
 
 class TreeEnsembleClassifier(NamedNodes, name="onnx.ml.TreeEnsembleClassifier", since="ml1 ml3 ml5"):
-    """Classifier of decision trees: the label of the largest score of each row, and the scores: the sums of the leaves.
+    """Tree ensemble classifier: the label with the largest score of each row, and the scores: the sums of leaf weights.
 
-    Where the weights of two classes are all of one, they are a score of the second: a probability when no weight is
-    negative, else positive for it. Those of the first class stand for the scores of both.
+    With two classes, of which only one has weights (binary classification), these score the second class: as a
+    probability with the threshold 0.5 if no weight is negative, else with the threshold 0. If they are those of the
+    first class, the scores of both are computed from them.
     """
 
     deprecated_since = "ml5"
