@@ -44,7 +44,7 @@ class AffineExpr(Interned):
         return 1
 
     def evaluate(self, dims: Sequence[int], symbols: Sequence[int] = ()) -> int:
-        """Returns its value for some dimensions and symbols. Raises: ZeroDivisionError."""
+        """Returns its value for the values of dimensions and symbols. Raises: ZeroDivisionError."""
         raise NotImplementedError
 
     def written(self, _within: bool, /) -> str:
@@ -140,7 +140,7 @@ class AffineConstant(AffineExpr):
 
 
 class AffineBinary(AffineExpr):
-    """Two expressions under an operator. Building it simplifies nothing."""
+    """A binary operation on expressions. Its constructor does not simplify."""
 
     __slots__ = ("operator", "lhs", "rhs", "_depth", "_symbolic", "_divisor")  # noqa: RUF023  the order of `_intern`
 
@@ -230,7 +230,7 @@ def _swapped(lhs: AffineExpr, rhs: AffineExpr) -> bool:
 
 
 def _scaled(expr: AffineExpr) -> tuple[AffineExpr, int]:
-    """Returns an expression without the constant it is multiplied with, and that constant."""
+    """Returns an expression without its constant factor, and the factor."""
     match expr:
         case AffineBinary(operator="*", lhs=operand, rhs=AffineConstant(value=value)):
             return operand, value
@@ -376,7 +376,7 @@ class AffineMap(Interned):
         return len(self.results) == self.dims and all(e is AffineDim(n) for n, e in enumerate(self.results))
 
     def evaluate(self, dims: Sequence[int], symbols: Sequence[int] = ()) -> tuple[int, ...]:
-        """Returns the results for some dimensions and symbols. Raises: ZeroDivisionError."""
+        """Returns the results for the values of dimensions and symbols. Raises: ZeroDivisionError."""
         return tuple([e.evaluate(dims, symbols) for e in self.results])
 
     def __str__(self) -> str:
@@ -393,7 +393,7 @@ class IntegerSet(Interned):
     constraints: tuple[tuple[AffineExpr, bool], ...]
 
     def __new__(cls, dims: int, symbols: int, constraints: Sequence[tuple[AffineExpr, bool]]) -> Self:
-        # MLIR keeps no empty list of constraints.
+        # MLIR has no empty list of constraints.
         return cls._intern(dims, symbols, tuple(constraints) or ((AffineConstant(0), True),))
 
     def __str__(self) -> str:

@@ -3,7 +3,7 @@
 An operation class stores its declared attributes as plain Python values and converts them with `ods`. The classes here
 are their storage form: they hold undeclared attributes and are what the text form prints. Three have no spelling in
 MLIR and are printed as attributes of the dialect `commonir`: dimensions that are expressions, bytes, and constants that
-are left out; a case of an enumeration is printed as a string.
+are elided; a case of an enumeration is printed as a string.
 Source: MLIR builtin dialect, attributes; MLIR language reference, attributes.
 """
 
@@ -269,7 +269,7 @@ class DataAttr(Attribute):
 
 
 class SparseAttr(Attribute):
-    """The elements of a tensor at some positions, all others being zero. `indices` have rank 2, one
+    """The elements of a tensor at given positions; all others are zero. `indices` have rank 2, one
     position per row, or rank 1, a list of positions.
     """
 
@@ -348,7 +348,7 @@ def entry_text_of(name: str, value: Attribute, printer: ConstantPrinter) -> str:
 
 
 def attribute_text(attr: Attribute, elide: int | None = DEFAULT_ELISION) -> str:
-    """Returns an attribute as the generic form prints it, constants of more than `elide` elements left out."""
+    """Returns an attribute as the generic form prints it, with constants of more than `elide` elements elided."""
     return attr.text(ConstantPrinter(elide))
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 from commonir.ir.interning import Interned
 
 DEFAULT_ELISION = 16
-"""By default, constants with more elements than this are left out."""
+"""By default, constants with more elements than this are elided."""
 
 LARGEST_LITERAL = 100
 """Constants with more elements than this are printed as the hexadecimal digits of their bytes, as by mlir-opt."""
@@ -61,7 +61,7 @@ class Attribute(Constant):
 class ConstantPrinter:
     """Writes types and attributes. A subclass overrides `type`, `attribute` and `nested_location`.
 
-    `elide`: constants of more elements are left out; None keeps all. `upstream`: everything is written as by
+    `elide`: constants of more elements are elided; None prints all. `upstream`: everything is written as by
     mlir-opt, with sorted dictionaries, its form of numbers, and types in lists omitted where it does; otherwise
     dictionaries keep their order, and numbers have the fewest digits that read back to the same number. `literal`:
     constants of more elements are written as hexadecimal digits. `resources` are the constants that were written as

@@ -438,7 +438,7 @@ def _unpack(content: memoryview, element: ElementType, count: int) -> Iterator[S
         yield from values_of_bytes(content, element.name, element.bits, count)
 
 
-# Eight elements fill whole bytes, whatever their width.
+# Eight elements fill whole bytes for any element width.
 _GROUP = 8
 
 

@@ -1,7 +1,7 @@
 """Floating-point formats of MLIR as bits: decoding, rounding, and how mlir-opt prints them.
 
-No number goes through a wider type than its own, so a NaN keeps its payload and an `f128` all of its digits. Numbers
-are integers times powers of two, `Exact`; rounding is to the nearest, ties to even. Overflow gives the format's
+No number is converted to a wider type, so a NaN keeps its payload and an `f128` all of its digits. Numbers
+are integers times powers of two, `Exact`; rounding is to the nearest, ties to even. Overflow results in the format's
 infinity where it has one, otherwise its NaN, otherwise its largest number, as in LLVM's APFloat.
 Source: LLVM's APFloat semantics; IEEE 754-2019; OCP 8-bit and MX formats; facts of printing from mlir-opt 22.
 """

@@ -26,9 +26,9 @@ from commonir.ir.ports import NO_PORT, ColorSpace, DimRange, Port
 from commonir.ir.types import TensorType, Type, i64
 
 PORT = "commonir.port"
-"""The attribute of an argument or result of a function that holds its port."""
+"""The name of the attribute of an argument or result of a function that stores its port."""
 METADATA = "commonir.metadata"
-"""The attribute of a module that holds its metadata."""
+"""The name of the attribute of a module that stores its metadata."""
 NEUTRAL_PREFIX = "commonir."
 """Attributes of a module with this prefix belong to no format, and every conversion preserves them."""
 
@@ -72,7 +72,7 @@ def port_attribute(port: Port) -> DictionaryAttr:
 
 
 def port_of(attribute: Attribute | None) -> Port:
-    """Returns the port that an attribute holds; entries of an unexpected form are ignored."""
+    """Returns the port that an attribute stores; entries of an unexpected form are ignored."""
     entries = dict(attribute.entries) if isinstance(attribute, DictionaryAttr) else {}
     default, contents = entries.get("default"), entries.get("contents")
     image = _text(entries.get("image"))
@@ -109,7 +109,7 @@ def default_data(type: Type, port: Port) -> Data | None:
 
 
 def named_ports(names: Iterable[str], attributes: Iterable[DictionaryAttr] | None) -> Mapping[str, Port]:
-    """Returns the ports that attributes of arguments or results hold, by name."""
+    """Returns the ports that attributes of arguments or results store, by name."""
     attributes_by_name = {n: dict(a.entries).get(PORT) for n, a in zip(names, attributes or (), strict=False)}
     return {name: port_of(attribute) for name, attribute in attributes_by_name.items() if attribute is not None}
 

@@ -20,7 +20,7 @@ from commonir.ir.types import MORE_FLOATS, ComplexType, ElementType, boolean, co
 from commonir.symbolic import Dim, text
 
 ELIDED = "__elided__"
-"""The key under which a constant that was left out is written, as by mlir-opt."""
+"""The resource key that is printed for an elided constant, as by mlir-opt."""
 
 # Integers below this are written without an exponent.
 _LARGEST_INTEGER = 1e7

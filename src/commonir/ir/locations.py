@@ -174,7 +174,7 @@ class FusedLoc(LocationAttr):
 
 def fused(locations: Sequence[LocationAttr], metadata: Attribute | None = None) -> LocationAttr:
     """Returns several locations as one, as MLIR fuses them: fused ones of the same metadata are flattened, unknown and
-    repeated ones are dropped, and a single one without metadata is returned as it is.
+    repeated ones are dropped, and a single one without metadata is returned unchanged.
     """
     unique: dict[LocationAttr, None] = {}
     for location in locations:

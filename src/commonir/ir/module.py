@@ -76,7 +76,7 @@ class Function(Symbol):
 
     @property
     def referred_names(self) -> frozenset[str]:
-        """Names of values that annotations and the like refer to, besides operations and outputs."""
+        """Names of values that annotations refer to, in addition to operations and outputs."""
         return frozenset()
 
     @property
@@ -127,7 +127,7 @@ def unchangeable(function: Function) -> DiagnosticError:
 
 
 def distinct_names(names: Iterable[str], stem: str) -> tuple[str, ...]:
-    """Returns names of inputs or outputs made unique; those without one are named `stem` and a number."""
+    """Returns unique names of inputs or outputs; those without one are named `stem` and a number."""
     out: dict[str, None] = {}
     for n, name in enumerate(names):
         expected = free = name or f"{stem}{n}"
@@ -165,7 +165,7 @@ class Invocation(Operation):
         """The function that it runs; None when it cannot be resolved."""
 
     def called_with(self, types: Sequence[Type]) -> Function | None:
-        """Returns the function that it runs for operands of some types; a template is instantiated for them.
+        """Returns the function that it runs for operands of these types; a template is instantiated for them.
 
         Raises: DiagnosticError when the function cannot be run on them.
         """
@@ -174,14 +174,14 @@ class Invocation(Operation):
 
 
 ENTRY = "commonir.entry"
-"""The attribute under which texts keep `Module.entry`."""
+"""The name of the attribute that stores `Module.entry` in texts."""
 
 
 _PROPERTIES = ("sym_name", "sym_visibility")
 
 
 class Module(PrintableOperation):
-    """A program: functions and globals, with attributes that describe where it came from."""
+    """A program: functions and globals, with attributes that describe its origin."""
 
     __slots__ = ("entry", "format", "tool_resources")
 
@@ -193,7 +193,7 @@ class Module(PrintableOperation):
         self.format = ""
         """The name of its format, if the dialect of its symbols does not determine it."""
         self.tool_resources: Mapping[str, Mapping[str, str]] = {}
-        """Resources of the text for other tools: for each tool the values by key, as they are written there."""
+        """Resources of the text for other tools: for each tool the values by key, as written in the text."""
         for key, value in (attributes or {}).items():
             if key == ENTRY and isinstance(value, StringAttr):
                 self.entry = value.value
@@ -228,7 +228,7 @@ class Module(PrintableOperation):
 
     @property
     def symbol_name(self) -> str:
-        """The name by which modules around it refer to it; "" when it has none."""
+        """The name by which enclosing modules refer to it; "" when it has none."""
         declared = self.extra.get("sym_name")
         return declared.value if isinstance(declared, StringAttr) else ""
 

@@ -138,7 +138,7 @@ class Operation:
 
     Subclasses in `ods` have named and typed operands and attributes; `UnregisteredOperation` is used for operations
     without a definition. `operands` is flat; definitions divide it into groups. `extra` has attributes that no
-    definition declares. `successors` are blocks of the region around it: only the last operation of a block has any.
+    definition declares. `successors` are blocks of the enclosing region: only the last operation of a block has any.
     """
 
     __slots__ = (
@@ -299,7 +299,7 @@ class Operation:
 
     @property
     def parent_op(self) -> Operation | None:
-        """The operation whose region it is in."""
+        """The operation whose region contains it."""
         block = self.parent
         return None if block is None or block.parent is None else block.parent.parent
 
@@ -569,7 +569,7 @@ class Block:
         return result
 
     def keep_arguments(self, positions: Sequence[int]) -> None:
-        """Removes all its arguments except those at some positions, in order."""
+        """Removes all its arguments except those at the given positions, in order."""
         origins = (*self.origins, *[None] * (len(self.arguments) - len(self.origins)))
         self.origins = tuple([origins[n] for n in positions]) if self.origins else ()
         self.arguments = tuple([self.arguments[n] for n in positions])

@@ -61,7 +61,7 @@ class Port(NamedTuple):
 
     @property
     def is_optional(self) -> bool:
-        """Whether the input may be left out."""
+        """Whether the input may be omitted."""
         return self.default is not None or self.contents is not None
 
     def allows(self, shape: tuple[int, ...]) -> bool:

@@ -1,6 +1,6 @@
 """Operations whose `str` is their generic text: the base of all operations of programs.
 
-The graph itself (`ir/operation.py`) knows nothing of text.
+The graph itself (`ir/operation.py`) does not depend on text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ else:
 
 
 class PrintableOperation(Operation):
-    """An operation that prints its generic form, large constants left out."""
+    """An operation that prints its generic form, with large constants elided."""
 
     __slots__ = ()
 

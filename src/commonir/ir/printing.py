@@ -1,7 +1,7 @@
 """The generic text form of operations, and the order in which every text form visits a program.
 
-`Printer` has an explicit stack, so nesting costs no recursion, and yields lines as it goes. A subclass changes the text
-of operations by overriding `pieces`; `Names` provides names of values. With `upstream`, layout and comments are exactly
+`Printer` has an explicit stack, so nesting needs no recursion, and yields lines incrementally. A subclass changes the
+text of operations by overriding `pieces`; `Names` provides names of values. With `upstream`, layout and comments are
 those of mlir-opt. Indentation is limited to `MAX_INDENT`, so that the text of deep programs stays linear in size.
 
 Source: MLIR language reference, operations and regions.
@@ -58,7 +58,7 @@ class Neighbourhood(NamedTuple):
 
     @staticmethod
     def around(ops: Iterable[Operation], distance: int) -> Neighbourhood:
-        """Returns the part of a program with some operations, and up to `distance` operations before and after each."""
+        """Returns the part of a program with these operations, and up to `distance` ones before and after each."""
         shown: set[Operation] = set()
         for op in ops:
             before: Operation | None = op
@@ -76,7 +76,7 @@ Piece = str | Nested
 
 
 class Printer(ConstantPrinter):
-    """Prints one program once. `elide`: constants of more elements are left out, None prints all.
+    """Prints one program once. `elide`: constants of more elements are elided; None prints all.
 
     `locations` prints locations, `names` only their names; `around` selects the operations that are printed. `naming`
     has the names of values and blocks. `margin` is the indentation of the current operation, for forms that span lines.
@@ -103,7 +103,7 @@ class Printer(ConstantPrinter):
         self.margin = ""
 
     def lines(self, root: Operation) -> Iterator[str]:
-        """Yields the text of an operation and all that is nested in it, some lines at a time."""
+        """Yields the text of an operation and everything nested in it, in chunks of lines."""
         self.naming.start(root)
         stack: list[Lines] = [self._operation(root, 0)]
         while stack:

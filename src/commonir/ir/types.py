@@ -1,6 +1,6 @@
 """Types of values: interned, immutable, compared by identity.
 
-Two requests for the same type give the same object, so `is` and a dictionary look-up compare types in constant time.
+Two requests for the same type return the same object, so `is` and a dictionary look-up compare types in constant time.
 Element types cover the five formats this project reads; their names are those of MLIR where MLIR has one.
 """
 
@@ -467,7 +467,7 @@ class FunctionType(Type):
 class DialectType(ElementType):
     """A dialect type that has no class here, stored and printed as it was read: `!dialect.mnemonic<body>`.
 
-    `mnemonic` is "" where the body has no such form: `!dialect<body>`; `body` is None without brackets. It may be the
+    `mnemonic` is "" for the form `!dialect<body>`; `body` is None without brackets. It may be the
     element of a tensor.
     """
 

@@ -1,7 +1,7 @@
 """Names of values and blocks in a text.
 
-`Names` is the protocol of a printer. `OwnNames` uses the names that values and blocks have, made identifiers and
-unique in their scope, and numbers those without one. `text/upstream_names.py` names them as mlir-opt does.
+`Names` is the protocol of a printer. `OwnNames` uses the names of values and blocks, converted to identifiers that
+are unique in their scope, and numbers those without one. `text/upstream_names.py` names them as mlir-opt does.
 Source: MLIR language reference, identifiers.
 """
 
@@ -34,7 +34,7 @@ class Names(Protocol):
         ...
 
     def share(self, value: Value, other: Value) -> None:
-        """Gives a value the name of another in a sibling region, which is not visible where it is."""
+        """Gives a value the name of a value in a sibling region, which is not visible to it."""
         ...
 
     def bound(self, op: Operation) -> str:
@@ -149,7 +149,7 @@ def identifier(name: str) -> str:
 
 
 def _labels(region: Region) -> list[str]:
-    """Returns labels for the blocks of a region: their own if they have one, made unique."""
+    """Returns unique labels for the blocks of a region, derived from their own labels if they have one."""
     out: list[str] = []
     taken: set[str] = set()
     for n, block in enumerate(region.blocks):

@@ -293,7 +293,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
 
     @classmethod
     def at(cls, version: str) -> type[Self]:
-        """Returns the definition as it is in one of its `versions`; for older ones a subclass of this, the newest."""
+        """Returns the definition in one of its `versions`; for older versions a subclass of this, the newest."""
         if version == cls.since:
             return cls
         if version not in cls.older:
@@ -487,7 +487,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         return self._operands[self._offsets[position.input]]
 
     def grouped_operands(self) -> tuple[Value | tuple[Value, ...] | None, ...]:
-        """Returns one entry for each declared operand, parameters left out: what `reference` receives."""
+        """Returns one entry for each declared operand, without parameters: the arguments of `reference`."""
         return tuple([self.field_value(f) for f in self.layout.formals])
 
     @property
@@ -517,7 +517,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         )
 
     def with_attributes(self, **changes: object) -> Self:
-        """Returns a detached copy of the operation, on the same operands, with some attributes changed."""
+        """Returns a detached copy of the operation, on the same operands, with changed attributes."""
         result = self.clone_shallow(self.operands, tuple(r.take() for r in self.regions))
         values = {**dict(zip((f.name for f in self.layout.attributes), self._attributes, strict=True)), **changes}
         result._attributes = tuple(values[f.name] for f in self.layout.attributes)
@@ -576,12 +576,11 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         raise NotImplementedError
 
     def infer_partially(self) -> tuple[Type, ...] | None:
-        """Returns the result types that are known although the meaning is data-dependent; None if they are not."""
+        """Returns the result types if they are known although the meaning is data-dependent, else None."""
         return None
 
     def dynamic_reference(self, *operands: Any, **indices: Any) -> Any:  # noqa: ARG002  as `reference`
-        """Returns the meaning for data-dependent inputs, by operations that take dims at run time; None if there is no
-        such form.
+        """Returns the meaning for data-dependent inputs by operations that take dims at run time, None if unsupported.
 
         For conversions: an engine calls the reference when execution reaches the operation.
 

@@ -52,9 +52,9 @@ class LazyDefinitions(Iterable["type[Op]"]):
     """The definitions of a dialect that is a package, where each operation has one.
 
     `members` are the names that the modules of the package define, separated by spaces, by module; type checkers read
-    them from the `__init__.pyi` beside the package, which `python -m tests.member_stubs` writes. A module is loaded
-    when one of its members is used, or an operation whose class has its name, as `IntDiv` for `tosa.intdiv`; any other
-    look-up loads all modules.
+    them from the `__init__.pyi` of the package, which `python -m tests.member_stubs` writes. A module is loaded
+    when one of its members is used, or an operation whose class has its name, such as `IntDiv` for `tosa.intdiv`; any
+    other look-up loads all modules.
     """
 
     def __init__(self, package: str, members: Mapping[str, str]) -> None:
@@ -170,7 +170,7 @@ class Dialect:
         self._newest: dict[tuple[str, str], type[Op]] = {}
 
     def replaced(self, operations: Iterable[type[Op]], forms: Mapping[str, ParameterForm], summary: str) -> Dialect:
-        """Returns the dialect with some definitions added or replaced."""
+        """Returns the dialect with additional or replaced definitions."""
         by_name = {definition.name: definition for definition in operations}
         return Dialect(
             self.name,

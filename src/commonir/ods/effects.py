@@ -52,7 +52,7 @@ def _nested_effects(op: Operation) -> Effects:
                 for inner in block.operations:
                     result = _own_effects(inner)
                     if result is Effects.ANY:
-                        # In a long region, the first such operation suffices.
+                        # No effect is stronger, so the rest of the region is not visited.
                         return result
                     if result is None:
                         pending.append(inner)

@@ -1,6 +1,6 @@
 """Builds a small operation of a definition, for its documentation.
 
-A file `examples.txt` beside the modules of a dialect has some, one on each line, as `mil.conv(x: f32[n, 3, h, w],
+A file `examples.txt` next to the modules of a dialect has some, one on each line, such as `mil.conv(x: f32[n, 3, h, w],
 weight: f32[8, 3, 5, 5], strides = (2, 2))`, with `x = (1, 2)` for an operand of known elements, `and` between the
 values of a variadic one, and ` -> f32[2, 6]` at its end where the types of results are declared, not inferred. Others
 are guessed, like required fields that a line omits: dims are the names in the patterns, or small numbers, and a few
@@ -144,7 +144,7 @@ def _named(definition: type[Op], text: str) -> Type:
 
 @cache
 def _lines(module: str) -> Mapping[str, str]:
-    """Returns the arguments of the examples beside a module, by the name of the operation."""
+    """Returns the arguments in the `examples.txt` next to a module, by the name of the operation."""
     path = Path(getattr(sys.modules.get(module), "__file__", None) or module).with_name("examples.txt")
     if not path.is_file():
         return {}

@@ -75,7 +75,7 @@ non_negative = Check("at least 0", _every(lambda v: not isinstance(v, int | floa
 
 
 def one_of(*values: object) -> Check:
-    """Returns the condition that the value is one of some values."""
+    """Returns the condition that the value is one of `values`."""
     return Check(f"one of {', '.join([str(keyword_of(v)) for v in values])}", lambda v: v in values)
 
 
@@ -91,7 +91,7 @@ class Field:
     """One declared field. `index` is its position among the fields of its group, set when the class is complete.
 
     `since` is the version of the dialect that added it, if older versions of the operation lack it; in these its value
-    is the default. If they have another field in its place, that is `before`. `until` is the version that removed it.
+    is the default. `before` is the field that these have instead, if any. `until` is the version that removed it.
     `relaxed_in` is the version since which it need not be constant and has no check. `elided` is the value that an
     absent attribute means, which custom forms omit even if it is explicit.
     """
@@ -162,7 +162,7 @@ class Field:
         return version_number(self.since) <= number and (not self.until or number < version_number(self.until))
 
     def at(self, version: str, same: Mapping[str, str]) -> Field:
-        """Returns the field as it is in an older version, where type variables may be the same as others."""
+        """Returns the field in an older version, where type variables may be the same as others."""
         if isinstance(self.before, Field) and version_number(version) < version_number(self.since):
             return self.before.at(version, same)
         is_restricted = version_number(version) < version_number(self.relaxed_in)
@@ -228,7 +228,7 @@ class FieldHolder(Protocol):
 
 
 class SpelledField(Field):
-    """A field whose spelling does not follow from its name, as of definitions made at run time."""
+    """A field whose spelling does not follow from its name, as in definitions built at run time."""
 
     __slots__ = ("_spelling",)
 
@@ -301,9 +301,9 @@ def operand(
 
     `default=None` makes it optional, as does `optional` if required operands follow; `variadic` takes any number.
     `constant`: a constant operation must define it. `by_value`: inference uses its elements if they are known before
-    running, as of the shape operand of a reshape. `since` is the version of the dialect that added it, if older
-    versions of the operation lack it, or have the field `before` in its place, which may be an attribute: references
-    then take a constant. `relaxed_in` is the version since which it need not be constant.
+    running, for example those of a shape operand. `since` is the version of the dialect that added it, if older
+    versions of the operation lack it, or have the field `before` instead, which may be an attribute: references then
+    take a constant. `relaxed_in` is the version since which it need not be constant.
     """
     result = Field(
         FieldKind.OPERAND,
@@ -337,7 +337,7 @@ def parameter(
 ) -> Any:
     """Declares a value known before running that the format passes as an operand or a literal; read as a Python value.
 
-    `spec` is the type pattern of the operand, for formats that restrict it. `since` is as of an operand; `relaxed_in`
+    `spec` is the type pattern of the operand, for formats that restrict it. `since` is as for an operand; `relaxed_in`
     is the version since which `check` need not hold.
     """
     return Field(
@@ -375,7 +375,7 @@ def attribute(
     until: str = "",
     spelling: str = "",
 ) -> Any:
-    """Declares a compile-time constant. `since` and `before` are as of an operand; `until` is the version that removed
+    """Declares a compile-time constant. `since` and `before` are as for an operand; `until` is the version that removed
     it; `elided` is the value that an optional one means if it is absent, which custom forms omit; `spelling` is its
     name in files, if that differs.
     """
@@ -424,12 +424,12 @@ def result(
     doc: str = "",
     since: str = "",
 ) -> Any:
-    """Declares a result of a type pattern. At most one result is optional or variadic. `since` is as of an operand."""
+    """Declares a result of a type pattern. At most one result is optional or variadic. `since` is as for an operand."""
     return Field(FieldKind.RESULT, pattern=_pattern(spec), variadic=variadic, optional=optional, doc=doc, since=since)
 
 
 class Constraint(Generic[Owner]):
-    """A labelled condition of a definition: a method whose docstring describes it. `since` is as of a field."""
+    """A labelled condition of a definition: a method whose docstring describes it. `since` is as for a field."""
 
     __slots__ = ("holds", "label", "since", "text")
 

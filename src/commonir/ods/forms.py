@@ -1,4 +1,4 @@
-"""The forms of references: the ways in which a definition gives the meaning of an operation."""
+"""The forms of references: the ways in which a definition specifies the meaning of an operation."""
 
 from __future__ import annotations
 

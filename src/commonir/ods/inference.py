@@ -168,7 +168,7 @@ def known_elements(value: Value) -> object:
 
 
 def _missing_operands(op: Definition) -> list[Field]:
-    """Returns required operands that a reader left absent; no other checks are made then."""
+    """Returns required operands that are absent; if there are any, no other checks are made."""
     offsets, inputs = op.operand_offsets, op.layout.inputs
     return [] if offsets is None else [inputs[n] for n in op.layout.required if offsets[n] == offsets[n + 1]]
 

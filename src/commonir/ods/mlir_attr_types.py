@@ -87,7 +87,7 @@ def integer_array(type: ElementType) -> AttrType[tuple[int, ...]]:
 
 
 def _keyword(attr: Attribute) -> object:
-    """Returns an attribute as the keyword of a custom form; other attributes as they are."""
+    """Returns an attribute as the keyword of a custom form; other attributes unchanged."""
     match attr:
         case StringAttr(value=value):
             return value
@@ -154,7 +154,7 @@ def dialect_enumeration(cases: type[E], name: str, *, mnemonic: str = "") -> Att
         decode,
         cases=words,
         form=WordsForm(dialect, mnemonic or own, words, of_words, has_brackets=not mnemonic),
-        # MLIR prints a blank before the keyword of such an attribute in every format.
+        # MLIR prints a blank before the keyword in every format.
         spelled=lambda v: f" {v.value}" if mnemonic else str(v.value),
     )
 

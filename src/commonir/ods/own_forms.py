@@ -44,7 +44,7 @@ def checked_forms(checks: Mapping[str, Callable[[Attribute], object]]) -> OwnFor
 
 
 def own_forms(*members: HasForm | DialectAttr | DialectType, attributes: str = "", types: str = "") -> OwnForms:
-    """Returns the forms of a dialect; `attributes` and `types` are names of those that are stored as written."""
+    """Returns the forms of a dialect; `attributes` and `types` name those that are stored as written."""
     known: dict[str, WordsForm | DialectAttr | None] = dict.fromkeys(attributes.split())
     kinds: dict[str, DialectType | None] = dict.fromkeys(types.split())
     for member in members:

@@ -55,7 +55,7 @@ def _edges(op: Op) -> list[_Edge]:
 
 
 def replace_by_entry_values(op: Op, editor: Editor) -> bool:
-    """Replaces region arguments that always equal one value from before the operation by that value."""
+    """Replaces region arguments that always equal one value defined before the operation by that value."""
     sources: dict[Value, list[Value]] = defaultdict(list)
     readers: dict[Value, list[Value]] = defaultdict(list)
     for _, values, inputs in _edges(op):
@@ -173,7 +173,7 @@ class _Groups:
 
 
 def _with_less(op: Op, remaining: Sequence[int], types: Sequence[Type]) -> Op:
-    """Returns the operation without some of its operands, which are the last ones, and with its regions."""
+    """Returns the operation with only the `remaining` ones of its last operands, and with its regions."""
     arguments: dict[str, Any] = {f.name: op.field_value(f) for f in op.layout.arguments}
     for field in op.layout.arguments:
         if field.kind is FieldKind.REGION:

@@ -21,7 +21,7 @@ from commonir.ods.terms import Precedence, Rewrite
 class Editor:
     """Changes a program, and records which operations to visit again and which were erased.
 
-    `find` returns definitions of other dialects by name, for rules whose results have such operations.
+    `find` returns definitions of other dialects by name, for rules whose results have operations of these.
     """
 
     __slots__ = ("erased", "find", "touched")
@@ -36,7 +36,7 @@ class Editor:
         self.touched += ops
 
     def insert(self, op: Operation, before: Operation) -> None:
-        """Inserts a new operation before another one."""
+        """Inserts a new operation before an operation."""
         if before.parent is None:
             raise ValueError(f"{before.name} is not in a block")
         before.parent.insert_before(before, op)
@@ -103,7 +103,7 @@ class Editor:
         return self.constant(data_of(i64, (), (number,)), index, before)
 
     def constant(self, data: Data, type: Type, before: Operation) -> Value | None:
-        """Inserts a constant of a type before an operation; returns None when there is no such constant."""
+        """Inserts a constant of a type before an operation; returns None when no operation can represent it."""
         definition = self.find("arith.constant")
         if definition is None or not issubclass(definition, FromData):
             return None

@@ -82,7 +82,7 @@ class Constant(Term):
         self.is_splat = is_splat
 
     def admits(self, data: Data) -> bool:
-        """Returns whether a constant with some contents matches."""
+        """Returns whether a constant with these contents matches."""
         if self.is_splat:
             one = data.splat()
             return one is not None and (self.holds is None or self.holds(one))
@@ -351,7 +351,7 @@ def term(definition: type[Definition], *terms: object, **named: object) -> Opera
     """Returns a term of a rewrite rule: operations of a definition with these fields; others match
     anything.
 
-    Arguments are as of the constructor.
+    Arguments are as in the constructor.
 
     Raises: TypeError for an unknown field.
     """
@@ -359,7 +359,7 @@ def term(definition: type[Definition], *terms: object, **named: object) -> Opera
 
 
 def _fields_of(definition: type[Definition], terms: Sequence[object], named: Mapping[str, object]) -> dict[str, object]:
-    """Returns terms by field, from positional and named arguments as of the constructor.
+    """Returns terms by field, from positional and named arguments as in the constructor.
 
     Raises: TypeError for an unknown field, and for more terms than there are fields.
     """

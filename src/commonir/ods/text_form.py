@@ -220,11 +220,11 @@ class FormWriter(Protocol):
         ...
 
     def write(self, text: str) -> None:
-        """Appends text as it is."""
+        """Appends text unchanged."""
         ...
 
     def line(self, deeper: int = 0) -> None:
-        """Starts a new line, indented some levels more than the operation."""
+        """Starts a new line, indented `deeper` levels more than the operation."""
         ...
 
     def region(
@@ -277,7 +277,7 @@ class FormWriter(Protocol):
         ...
 
     def dictionary(self, exclude: Iterable[str] = (), keyword: str = "") -> str:
-        """Returns all attributes except those of some names, and those equal to their defaults.
+        """Returns all attributes except those in `exclude`, and those equal to their defaults.
 
         The text is a blank, the keyword if there is one, and the dictionary; "" when no attribute is left.
         """

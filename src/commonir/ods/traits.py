@@ -43,7 +43,7 @@ def _is_isolated(op: Operation) -> bool:
 
 
 def _uses_nothing_from_above(op: Operation) -> Iterator[str]:
-    # A nested isolated operation has a check of its own: stopping there keeps the cost of deep nesting linear.
+    # A nested isolated operation is checked separately: stopping there keeps the cost of deep nesting linear.
     inside: dict[Operation, None] = {}
     pending = [op]
     while pending:
@@ -81,7 +81,7 @@ def _is_in_a_symbol_table(op: Operation) -> Iterator[str]:
 
 
 def has_parent(*names: str) -> Trait:
-    """Returns the trait that the parent of an operation has one of some names."""
+    """Returns the trait that the parent of an operation has one of `names`."""
 
     def check(op: Operation) -> Iterator[str]:
         parent = op.parent_op

@@ -1,4 +1,4 @@
-"""The type constraints that MLIR's definitions use, under their names there.
+"""The type constraints that MLIR's definitions use, under MLIR's names.
 
 Definitions use them as the types of operands and results: `lhs: Value = operand(FloatLike)`.
 
@@ -121,19 +121,19 @@ _PREFIXES: dict[Signedness, str] = {"signless": "I", "signed": "SI", "unsigned":
 
 
 def integer(width: int, sign: Signedness = "signless") -> TypeConstraint:
-    """Returns one integer type."""
+    """Returns the constraint to one integer type."""
     only = integer_type(width, sign)
     return TypeConstraint(f"{_PREFIXES[sign]}{width}", f"{width}-bit {sign} integer", lambda t: t is only, only)
 
 
 def integers_of(*widths: int) -> TypeConstraint:
-    """Returns signless integers of some widths."""
+    """Returns the signless integers of the given widths."""
     allowed = [integer(w) for w in widths]
     return any_type_of(*allowed, summary=f"{'/'.join(map(str, widths))}-bit signless integer")
 
 
 def any_integer_of(width: int) -> TypeConstraint:
-    """Returns integers of a width and any signedness."""
+    """Returns the integers of a width and any signedness."""
     return TypeConstraint(
         f"AnyI<{width}>",
         f"{width}-bit integer",
@@ -147,7 +147,7 @@ UI1, UI8, UI16, UI32, UI64 = [integer(w, "unsigned") for w in (1, 8, 16, 32, 64)
 
 
 def floating(name: str, summary: str) -> TypeConstraint:
-    """Returns one floating-point type."""
+    """Returns the constraint to one floating-point type."""
     only = element_named(name)
     return TypeConstraint(name.upper(), summary, lambda t: t is only, only)
 
@@ -174,7 +174,7 @@ F8E4M3FN, F8E5M2, F8E4M3, F8E4M3FNUZ, F8E4M3B11FNUZ, F8E5M2FNUZ, F8E3M4, F8E8M0F
 
 
 def complex_of(element: TypeConstraint) -> TypeConstraint:
-    """Returns complex numbers of elements of a set."""
+    """Returns the complex types of elements of a set."""
     return TypeConstraint(
         f"Complex<{element.name}>",
         f"complex type with {element.summary} elements",
@@ -204,12 +204,12 @@ SignlessIntegerOrIndexOrFloatLike = any_type_of(
 
 
 def type_or_container(allowed: TypeConstraint, summary: str) -> TypeConstraint:
-    """Returns a type of a set, or a tensor or vector of such."""
+    """Returns the types of a set, and tensors and vectors of these."""
     return _or_container(f"TypeOrValueSemanticsContainer<{allowed.name}>", allowed, summary)
 
 
 def container_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """Returns a tensor or vector of elements of some sets."""
+    """Returns the tensors and vectors of elements of these sets."""
     return _container("ValueSemanticsContainerOf", "container with value semantics", has_value_semantics, allowed)
 
 
@@ -224,30 +224,30 @@ def is_ranked_tensor(type: Type) -> bool:
 
 
 def tensor_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """Returns a tensor, of known rank or not."""
+    """Returns the tensors of known or unknown rank."""
     return _container("TensorOf", "tensor", is_tensor, allowed)
 
 
 def ranked_tensor_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """Returns a tensor of known rank."""
+    """Returns the tensors of known rank."""
     return _container("RankedTensorOf", "ranked tensor", is_ranked_tensor, allowed)
 
 
 def unranked_tensor_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """Returns a tensor of unknown rank."""
+    """Returns the tensors of unknown rank."""
     return _container(
         "UnrankedTensorOf", "unranked tensor", lambda t: isinstance(t, TensorType) and t.shape is None, allowed
     )
 
 
 def tensor_rank_of(allowed: Sequence[TypeConstraint], ranks: Sequence[int]) -> TypeConstraint:
-    """Returns a tensor of one of some ranks."""
+    """Returns the tensors of one of the given ranks."""
     summary = "/".join([f"{r}D" for r in ranks]) + " tensor"
     return _container("TensorRankOf", summary, lambda t: is_ranked_tensor(t) and rank_of(t) in ranks, allowed)
 
 
 def static_shape_tensor_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """Returns a tensor of static shape."""
+    """Returns the tensors of static shape."""
     return _container(
         "StaticShapeTensorOf", "statically shaped tensor", lambda t: isinstance(t, TensorType) and t.is_static, allowed
     )
@@ -273,17 +273,17 @@ def _is_fixed(type: Type) -> bool:
 
 
 def vector_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """Returns a vector of rank 0 or more."""
+    """Returns the vectors of rank 0 or more."""
     return _container("VectorOfAnyRankOf", "vector", is_vector, allowed)
 
 
 def nonzero_rank_vector_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """Returns a vector of rank 1 or more."""
+    """Returns the vectors of rank 1 or more."""
     return _container("VectorOfNonZeroRankOf", "vector", lambda t: is_vector(t) and (rank_of(t) or 0) > 0, allowed)
 
 
 def fixed_vector_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """Returns a vector that is not scalable."""
+    """Returns the vectors that are not scalable."""
     return _container("FixedVectorOfAnyRank", "fixed-length vector", _is_fixed, allowed)
 
 
@@ -298,19 +298,19 @@ def is_memref(type: Type) -> bool:
 
 
 def memref_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """Returns a memref of known rank."""
+    """Returns the memrefs of known rank."""
     return _container("MemRefOf", "memref", is_memref, allowed)
 
 
 def unranked_memref_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """Returns a memref of unknown rank."""
+    """Returns the memrefs of unknown rank."""
     return _container(
         "UnrankedMemRefOf", "unranked.memref", lambda t: isinstance(t, MemRefType) and t.shape is None, allowed
     )
 
 
 def any_memref_of(*allowed: TypeConstraint) -> TypeConstraint:
-    """Returns a memref of known or unknown rank."""
+    """Returns the memrefs of known or unknown rank."""
     return _container(
         "RankedOrUnrankedMemRefOf", "ranked or unranked memref", lambda t: isinstance(t, MemRefType), allowed
     )
@@ -321,7 +321,7 @@ AnyRankedOrUnrankedMemRef = any_memref_of(AnyType)
 
 
 def tensor_or_memref(*allowed: TypeConstraint) -> TypeConstraint:
-    """Returns a tensor or a memref."""
+    """Returns the tensors and memrefs."""
     return _container(
         "TensorOrMemRef", "Tensor or MemRef", lambda t: is_tensor(t) or isinstance(t, MemRefType), allowed
     )

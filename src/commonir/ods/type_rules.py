@@ -42,7 +42,7 @@ class Typing:
         return result[0] if result else None
 
     def all(self, names: Iterable[str]) -> list[Type]:
-        """Returns the types of all values of some fields."""
+        """Returns the types of all values of the named fields."""
         return [t for n in names for t in self.types.get(n, ())]
 
     def set_default(self, name: str, type: Type) -> None:
@@ -179,7 +179,7 @@ def bools_like(type: Type) -> Type:
 
 
 def _agreeing(agree: Callable[[Type, Type], bool], message: str, names: Callable[[Typing], Iterable[str]]) -> Problems:
-    """Returns the check that all types of some fields agree with the first."""
+    """Returns the check that all types of the named fields agree with the first."""
 
     def problems(typing: Typing) -> Iterator[str]:
         types = typing.all(names(typing))
@@ -192,7 +192,7 @@ def _agreeing(agree: Callable[[Type, Type], bool], message: str, names: Callable
 
 
 def _sharing(names: Callable[[Typing], Iterable[str]]) -> Deduce:
-    """Returns the deduction that some fields have the same type."""
+    """Returns the deduction that the named fields have the same type."""
 
     def deduce_shared(typing: Typing) -> None:
         shared = list(names(typing))
@@ -314,27 +314,27 @@ def _named(
 
 
 def all_types_match(*names: str) -> TypeRule:
-    """Returns the trait that some operands, results and attributes have the same type."""
+    """Returns the trait that the named operands, results and attributes have the same type."""
     return _named("AllTypesMatch", "type", lambda a, b: a is b, names, shares=True)
 
 
 def all_element_types_match(*names: str) -> TypeRule:
-    """Returns the trait that some operands and results have the same element type."""
+    """Returns the trait that the named operands and results have the same element type."""
     return _named("AllElementTypesMatch", "element type", _same_elements, names)
 
 
 def all_shapes_match(*names: str) -> TypeRule:
-    """Returns the trait that some operands and results have the same shape."""
+    """Returns the trait that the named operands and results have the same shape."""
     return _named("AllShapesMatch", "shape", are_compatible_shapes, names)
 
 
 def all_ranks_match(*names: str) -> TypeRule:
-    """Returns the trait that some operands and results have the same rank."""
+    """Returns the trait that the named operands and results have the same rank."""
     return _named("AllRanksMatch", "rank", _same_rank, names)
 
 
 def all_element_counts_match(*names: str) -> TypeRule:
-    """Returns the trait that some operands and results have equally many elements."""
+    """Returns the trait that the named operands and results have the same number of elements."""
     return _named("AllElementCountsMatch", "element count", _same_count, names)
 
 

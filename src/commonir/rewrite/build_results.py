@@ -21,7 +21,7 @@ from commonir.ods.terms import Computed, LocationTerm, OperationTerm, Variable
 from commonir.rewrite.steps import BoundAttribute, called, plain, value_of
 
 VALUES = (FieldKind.OPERAND, FieldKind.PARAMETER)
-"""The kinds of fields that hold operands."""
+"""The categories of fields whose values are operands."""
 
 
 class Refused(Exception):

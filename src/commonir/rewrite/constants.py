@@ -36,8 +36,8 @@ class ConstantPool:
         return None
 
     def place(self, op: Op, near: Operation) -> Value:
-        """Inserts a new constant in the pool of the function around an operation, and returns it or an equal existing
-        one.
+        """Inserts a new constant in the pool of the function that encloses an operation, and returns it or an equal
+        existing one.
         """
         block, key = _pool_block(near), identity(op)
         if block is None:

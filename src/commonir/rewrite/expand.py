@@ -48,7 +48,7 @@ Regions = Mapping[str, Region | tuple[Region, ...]]
 def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *, is_final: bool = False) -> Expansion:
     """Returns the expansion of a composite on other operands, by one level. The new operations are detached.
 
-    `operands` are flat, as `op.operands`. A trace made by inference is copied where possible, since a reference returns
+    `operands` are flat, as `op.operands`. A trace of inference is copied if possible, because a reference returns
     the same for equal types and known elements. With `is_final`, the operation is not specialized at run time, so its
     dynamic form is used if it has no other.
 
@@ -96,9 +96,7 @@ def _dynamic_form(op: Op, grouped: Sequence[Value | tuple[Value, ...] | None]) -
 
 
 def _can_reuse_trace(op: Op, operands: Sequence[Value]) -> bool:
-    """Returns whether calling the reference of an operation on some operands returns the same as the trace of
-    inference.
-    """
+    """Returns whether the trace of inference is valid for other operands: a call would return the same results."""
     read = {v for f in op.layout.inputs if f.by_value and isinstance(v := op.field_value(f), Value)}
     for traced, operand in zip(op.operands, operands, strict=True):
         type = operand.type

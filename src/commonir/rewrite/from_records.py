@@ -1,6 +1,6 @@
 """Reads rewrite rules of TableGen files; the result is the same as for rules written in Python.
 
-`Pattern` and `Pat` are read in both their forms. In today's form, all arguments of operations are given, and of two
+`Pattern` and `Pat` are read in both their forms. In today's form, all arguments of operations are specified, and of two
 rules that match the same operation the one with the higher benefit is tried first, then the one whose record name comes
 first. In the form of the specification, whose records have no `resultPatterns`, a source may omit the last arguments of
 an operation, and the most discriminating rule is tried first. Results are complete in both forms.
@@ -196,7 +196,7 @@ class _RecordRule:
     def _names(self, record: Record, definition: type[Op]) -> _Names:
         fields = {f.spelling: f for f in definition.layout.arguments}
         if not states(record, "arguments"):
-            # The record only says which operation is meant: a dialect defines it.
+            # The record only identifies the operation: a dialect defines it.
             return _Names(definition, [f for f in fields.values() if f.kind in _ARGUMENT_FIELDS])
         listed = [names for _, names in arguments_of(record, "arguments")]
         missing = [names for names in listed if names not in fields]
@@ -327,7 +327,7 @@ class _RecordRule:
             text = text_of(record, "value") or record.name_text
             message = f"the constant '{text}' is C++ that is not understood"
             raise self._wrong(message, UNKNOWN_RULE_FUNCTION, "write the number or the name of the case")
-        # MLIR knows no other integers of type i1 than bools.
+        # In MLIR, all integers of type i1 are bools.
         if isinstance(result, IntegerAttr) and result.type is boolean:
             return BoolAttr(result.value != 0)
         return result

@@ -152,7 +152,7 @@ def rewrite_steps(
 
 
 _NamedSteps = Sequence[tuple[Peephole | None, str, RewriteStep]]
-"""Steps with their names; for rules whose result is an existing value also how to find it."""
+"""Steps with their names; for rules whose result is an existing value also the function that finds it."""
 _MAX_DEFINERS = 4
 """Steps are selected by the definers of operands, for operations with up to this many of them."""
 
@@ -407,7 +407,7 @@ class _Rewriting:
             self._visit((op,))
 
     def _visit_holder(self, block: Block | None) -> None:
-        """Visits the operation around a block again after an operation of the block was removed."""
+        """Revisits the operation that encloses a block after an operation of the block was removed."""
         region = None if block is None else block.parent
         holder = None if region is None else region.parent
         if holder is not None and self.removes_unused:

@@ -84,7 +84,7 @@ def direct_counterpart(source: type[Op], definition: Callable[..., Op]) -> Legal
 
 
 def counterparts_in(*modules: ModuleType) -> dict[type[Op], type[Op]]:
-    """Returns the definitions in modules that name a direct counterpart by `fn`, by that counterpart."""
+    """Returns the definitions in modules that name a direct counterpart as `fn`, by the counterpart."""
     result: dict[type[Op], type[Op]] = {}
     for member in [member for module in modules for member in vars(module).values()]:
         function: object = vars(member).get("fn") if isinstance(member, type) and issubclass(member, Op) else None
@@ -141,7 +141,7 @@ class Target(NamedTuple):
 class Context:
     """The context of a rule besides its operation.
 
-    `regions` are the legalized regions of the operation, and `origin` is the source operation that it comes from.
+    `regions` are the legalized regions of the operation, and `origin` is the source operation from which it was built.
     `diagnostics` receives those that are not about single operations. `memo` is a cache of values that rules share
     within an outermost operation. `dims` maps the name of a data-dependent dim to a converted value and its axis.
     """

@@ -76,7 +76,7 @@ class Compiled:
         return op_class(self.rewrite.source)
 
     def takes(self, op_class: type[Operation]) -> bool:
-        """Returns whether the definition at the root is that of a class, in a version with the same kinds of fields."""
+        """Returns whether a class has the definition at the root, in a version with the same categories of fields."""
         return issubclass(op_class, self.definition) and op_class.has_form_of(self.definition)
 
     def match(self, op: Op) -> Match | None:

@@ -1,6 +1,6 @@
 """Fast matching for rules whose result is an existing value.
 
-Most applications are of such rules. A source whose operations have one value for each operand becomes a list of checks
+Most rewrites apply such rules. A source whose operations have one value for each operand becomes a list of checks
 that navigate from the matched operation, without binding variables; the result is found in the same way.
 """
 

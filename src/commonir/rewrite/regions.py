@@ -153,7 +153,7 @@ def _drop_arguments(block: Block, remaining: list[int]) -> None:
 
 
 def replace_branch(old: Op, new: Op) -> None:
-    """Replaces a branch by another one, preserving its undeclared attributes."""
+    """Replaces a branch by a new one, preserving its undeclared attributes."""
     block = old.parent
     if block is None:
         raise ValueError("the branch is not in a block")

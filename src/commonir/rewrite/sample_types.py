@@ -1,4 +1,4 @@
-"""Sample types of every kind that constraints distinguish, and what definitions infer for them.
+"""Sample types, one for each case that constraints distinguish, and whether definitions infer types from them.
 
 Rules are compared by the samples that their constraints admit. If a definition infers no result types for any sample,
 its operations cannot be built without them.
@@ -34,7 +34,7 @@ _LARGEST_RANK = 5
 
 @cache
 def samples() -> tuple[Type, ...]:
-    """Returns types of every kind that constraints distinguish."""
+    """Returns a type for each case that constraints distinguish."""
     scalars = [e for name in (*_INTEGERS, *_FLOATS) if (e := element_named(name)) is not None]
     elements: list[ElementType] = [*scalars, ComplexType(scalars[-2]), DialectType("sample", "sample")]
     out: list[Type] = [*elements, none, TupleType(()), FunctionType((), ())]

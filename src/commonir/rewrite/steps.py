@@ -44,7 +44,7 @@ class Match:
     """A match in progress: the operations of the source found so far, and the values of variables.
 
     A variable is bound to a value, several values (of a group or of an operation), a `BoundAttribute`, or None for
-    something absent. `built` are the operations built for the match, in order; `has_unused` says that some of them do
+    an absent one. `built` are the operations built for the match, in order; `has_unused` says that some of them do
     not define the values that replace results.
     """
 
@@ -175,7 +175,7 @@ class BindGroup(MatchStep):
 
 
 class CountGroup(MatchStep):
-    """A variadic operand has a certain number of values."""
+    """A variadic operand has the required number of values."""
 
     __slots__ = ("count",)
 

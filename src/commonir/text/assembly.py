@@ -25,7 +25,7 @@ from commonir.ods.property_types import unit
 
 
 class Literal(NamedTuple):
-    """A keyword or punctuation; a blank or nothing only changes the layout."""
+    """A keyword or punctuation; a blank or empty literal only changes the layout."""
 
     text: str
 
@@ -134,7 +134,7 @@ class AnyOrder(NamedTuple):
     clauses: tuple[tuple[Element, ...], ...]
 
     def is_implied(self, clause: Sequence[Element], element: Element) -> bool:
-        """Returns whether an element is a flag that the presence of its clause implies: a word and nothing else."""
+        """Returns whether an element is a flag that the presence of its clause implies: the clause is only a word."""
         return len(clause) == len(("word", "flag")) and element is clause[1] and _is_flag(element)
 
 

@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 def attribute_reader(tokens: TokenStream, dialects: Dialects | None = None) -> AttributeReader:
-    """Returns a reader of attributes, which has a reader of types; both know the definitions of dialects.
+    """Returns a reader of attributes, which has a reader of types; both use the definitions of dialects.
 
     Without `dialects`, types and attributes of dialects that have no class here are stored as written.
     """

@@ -15,7 +15,7 @@ def has_format(definition: type[Op]) -> bool:
 
 
 def default_dialect(parent: Operation | None) -> str:
-    """Returns the dialect whose operations need no prefix directly inside of an operation, or at the top."""
+    """Returns the dialect whose operations need no prefix directly inside an operation, or at the top level."""
     if parent is None or isinstance(parent, Module):
         return "builtin"
     return parent.default_dialect if isinstance(parent, TextForm) else ""

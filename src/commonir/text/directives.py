@@ -1,4 +1,4 @@
-"""Directives `custom<Name>(...)` of assembly formats that need code of their own: writers and readers.
+"""Directives `custom<Name>(...)` of assembly formats that need Python code: writers and readers.
 
 A directive writes to `Writer.text`, which ends with the blank before it.
 Source: ml_program, memref, tensor, scf, cf and tosa dialects of MLIR.
@@ -178,8 +178,8 @@ def _dictionaries(writer: Writer, field: Field, count: int) -> list[str]:
 
 
 def _read_plain_signature(reader: FormReader, name: Field, type_field: Field) -> bool:
-    """Reads a signature with names and without attributes and locations; returns False, with nothing read, for any
-    other.
+    """Reads a signature with names and without attributes and locations; returns False, and consumes nothing, for
+    any other.
     """
     tokens, types = reader.tokens, reader.context.types
     match = _PLAIN_SIGNATURE.match(tokens.source, tokens.start)

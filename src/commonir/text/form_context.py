@@ -142,7 +142,7 @@ class FormContext:
         return block, uses, types
 
     def plain_integers(self) -> list[int] | None:
-        """Reads `[1, -2]` in one step; returns None, with nothing read, for any other text."""
+        """Reads `[1, -2]` in one step; returns None, and consumes nothing, for any other text."""
         tokens = self.tokens
         match = _INTEGERS.match(tokens.source, tokens.start)
         if match is None:

@@ -53,7 +53,7 @@ class VersionedPrinter(Printer):
         self._dialects = dialects
         self._expected: dict[type[Operation], bool] = {}
         self._names: dict[tuple[str, str], str] = {}
-        # The block printed last, and the dialect whose operations need no prefix in it.
+        # The last printed block, and the dialect whose operations need no prefix in it.
         self._block: Block | None = None
         self._default = default_dialect(None)
         self._aliases = Aliases()
@@ -83,8 +83,8 @@ class VersionedPrinter(Printer):
         return self._generic_with_regions(op) if self.upstream and op.regions else super().generic(op)
 
     def _generic_with_regions(self, op: Operation) -> Iterator[Piece]:
-        """Yields the pieces of `generic`. mlir-opt numbers the aliases inside of an operation before those of its own
-        attributes, which are therefore printed after its regions; a placeholder holds their place until then.
+        """Yields the pieces of `generic`. mlir-opt numbers the aliases inside an operation before those of its own
+        attributes, which are therefore printed after its regions, into a placeholder.
         """
         number = len(self._deferred)
         self._deferred.append("")
@@ -191,7 +191,7 @@ class FormPrinter(VersionedPrinter):
     """The printer that forms of operations use."""
 
     def name(self, op: Operation) -> str:
-        """Returns the name of an operation, without the default dialect of the region around it."""
+        """Returns the name of an operation, without the default dialect of the enclosing region."""
         if op.parent is not self._block:
             self._block, self._default = op.parent, default_dialect(op.parent_op)
         result = self._names.get((op.name, self._default))

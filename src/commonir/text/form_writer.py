@@ -1,7 +1,7 @@
 """Writes the elements of the assembly format of one operation: the inverse of `text/form_reader.py`.
 
 Blanks are those of mlir-opt, which depend on the format alone: two flags record the preceding element.
-Source: MLIR operation definitions, declarative assembly format; spacing as of mlir-opt 22.
+Source: MLIR operation definitions, declarative assembly format; spacing as in mlir-opt 22.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Writer:
         self.space, self.punctuation = True, False
 
     def blank(self, text: str) -> None:
-        """Appends white space, or nothing in place of a blank."""
+        """Appends white space, or nothing, instead of the blank."""
         if text == "\n":
             self.text += f"\n{self.printer.margin}"
         else:

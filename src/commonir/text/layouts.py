@@ -1,6 +1,6 @@
 """Reader of attributes of the dlti dialect in MLIR text: keys and values in angle brackets.
 
-Limits: those of `text/attributes.py`. Source: MLIR's dlti dialect; what mlir-opt reads, prints and refuses.
+Limits: those of `text/attributes.py`. Source: MLIR's dlti dialect; the texts that mlir-opt reads, prints and rejects.
 """
 
 from __future__ import annotations

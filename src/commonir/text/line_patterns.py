@@ -83,7 +83,7 @@ class LinePattern:
     def read(self, context: FormContext, result_name: str, start: int, end: int) -> Op | None:
         """Reads an operation with its operands; its name is in the text from `start` to `end`.
 
-        Returns None, with nothing read, when the pattern does not cover it.
+        Returns None, and consumes nothing, when the pattern does not match it.
         """
         if self._uses < FIRST_USES:
             self._uses += 1

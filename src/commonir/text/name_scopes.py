@@ -60,7 +60,7 @@ class NameScopes:
         self._scopes.append(_NameScope())
 
     def close(self) -> None:
-        """Closes the scope of a region: removes its names, and moves its unresolved uses to the scope around it."""
+        """Closes the scope of a region: removes its names, and moves its unresolved uses to the enclosing scope."""
         scope = self._scopes.pop()
         for name, at in scope.undefined_blocks.items():
             self._tokens.report(f"reference to an undefined block '{name}'", at, UNDEFINED_VALUE)

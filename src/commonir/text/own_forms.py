@@ -1,4 +1,4 @@
-"""Reads the attributes and types that dialects define, and refuses those that they do not have.
+"""Reads the attributes and types that dialects define, and rejects undefined ones.
 
 Source: MLIR, `#dialect.name<...>` and `#dialect<name ...>`; positions of errors as in mlir-opt 22.
 """
@@ -21,7 +21,7 @@ _NAME = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_$.]*)?", re.ASCII)
 
 
 class OwnFormReader:
-    """Reads types and attributes of some dialects; see `text.types.DialectForms`."""
+    """Reads types and attributes of dialects; see `text.types.DialectForms`."""
 
     def __init__(self, dialects: Dialects) -> None:
         self._dialects = dialects
@@ -37,7 +37,7 @@ class OwnFormReader:
         name, _ = _named(types.tokens, own.types, "type")
         result = own.types[name]
         if result is not None:
-            # The text in brackets is skipped, as mlir-opt does where nothing is read.
+            # The text in brackets is skipped, as by mlir-opt for types without parameters.
             types.tokens.body()
         return result
 

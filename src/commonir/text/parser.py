@@ -199,7 +199,7 @@ class _Parser:
         return op
 
     def _matched(self) -> Operation | None:
-        """Reads an operation by the pattern of its definition; returns None, with nothing read, for any other."""
+        """Reads an operation by the pattern of its definition; returns None, and consumes nothing, for any other."""
         tokens = self._tokens
         at = tokens.start
         head = _HEAD.match(tokens.source, at)

@@ -2,7 +2,7 @@
 
 An operation with a definition is printed by its form: code, or an assembly format (`text/assembly.py`); one without a
 definition, or one that its form cannot express because it violates its definition, in the generic form. Printed text
-parses with `text/parser.py`, except constants that were left out. A program that comes from MLIR is printed as
+parses with `text/parser.py`, except elided constants. A program that comes from MLIR is printed as
 mlir-opt prints it, byte for byte; programs of other formats keep their names. The form is described in
 `docs/text.md`.
 """

@@ -1,7 +1,7 @@
 """Reader of the quantized types of the quant dialect in MLIR text.
 
 They are stored as dialect types with bodies in one canonical form, so that equal types are identical.
-Limits: those of `text/types.py`. Source: MLIR's quant dialect; what mlir-opt reads, prints and refuses.
+Limits: those of `text/types.py`. Source: MLIR's quant dialect; the texts that mlir-opt reads, prints and rejects.
 """
 
 from __future__ import annotations

@@ -72,10 +72,10 @@ class AttributeSource(Protocol):
 
 
 class DialectForms(Protocol):
-    """Reads the types and attributes that dialects define, and refuses those that they do not have."""
+    """Reads the types and attributes that dialects define, and rejects undefined ones."""
 
     def read_type(self, types: TypeReader, dialect: str) -> Type | None:
-        """Reads the type of a dialect; None, with nothing read, if it is stored as written."""
+        """Reads the type of a dialect; returns None, and consumes nothing, if it is stored as written."""
 
     def read_attribute(self, types: TypeReader, dialect: str, type: Type | None) -> Attribute | None:
         """Reads the attribute of a dialect; as `read_type`. Without `type`, one may follow it."""
@@ -424,7 +424,7 @@ class TypeReader:
         return DialectType(dialect, *parts_of_dialect(rest, tokens.body()))
 
     def own_name(self, dialect: str, readers: Mapping[str, object]) -> str:
-        """Reads `<name` of `!dialect<name ...>` and returns `dialect.name`; "", with nothing read, without a reader."""
+        """Reads `<name` of `!dialect<name ...>` and returns `dialect.name`; "" without a reader."""
         tokens = self.tokens
         match = _OWN_NAME.match(tokens.source, tokens.end)
         name = "" if match is None else f"{dialect}.{match[1]}"

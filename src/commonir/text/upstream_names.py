@@ -1,7 +1,7 @@
 """Names of values and blocks as mlir-opt prints them: numbers, `%arg0`, and the names that definitions suggest.
 
 Names are assigned before printing, region by region: the values of a region first, then the regions nested in it, the
-last first. Each of these continues the counters of the region around it. In the generic form, which has no suggested
+last first. Each of these continues the counters of the enclosing region. In the generic form, which has no suggested
 names, counters are never reset, so a number occurs once in a text.
 Source: behaviour of mlir-opt 22, checked in `tests/text/test_mlir_opt.py`.
 """

@@ -74,7 +74,7 @@ def _of_type(test: Callable[[Type], bool]) -> Test:
 
 
 def of_dialect(dialect: str, *mnemonics: str) -> Test:
-    """Returns the test for types or attributes of a dialect with one of some mnemonics, by default any."""
+    """Returns the test for types or attributes of a dialect with one of the mnemonics, by default any."""
 
     def test(value: object) -> bool:
         if not isinstance(value, DialectType | DialectAttr) or value.dialect != dialect:

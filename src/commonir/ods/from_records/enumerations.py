@@ -173,7 +173,7 @@ def number_attr_type(record: Record) -> AttrType[Any]:
 def property_type(record: Record) -> PropertyType[Any]:
     """Returns the type of a property that is an enumeration.
 
-    It is stored as an integer, or as a dialect attribute if the record says so; both are read.
+    It is stored as an integer, or as a dialect attribute if the record is declared so; both are read.
     """
     info, form = record_of(record, "enum") or record, record_of(record, "attrForm")
     enumeration = enumeration_of(info)
@@ -231,7 +231,7 @@ def dialect_attr_type(record: Record) -> AttrType[Any]:
         word = _word_of(attr)
         return words.coerce(word.strip("<>") if isinstance(word, str) else word)
 
-    # Upstream writes a blank before the word of one without brackets, whatever the format around it says.
+    # Upstream writes a blank before a word without brackets, independently of the enclosing format.
     spelled: Callable[[Enum], str] = lambda v: f"<{words.text(v)}>" if brackets else f" {words.text(v)}"  # noqa: E731
     return AttrType(
         enumeration.name,

@@ -2,7 +2,7 @@
 
 A record without `Arguments` takes any operands and attributes, one without `Results` has any results. The short form is
 a template, `tfl.Add $lhs, $rhs {fused: $fused}: ${type(self)}`, which becomes an assembly format. References are C++,
-which is kept as text. Source: MLIR operation definitions, the proposal.
+which is stored as text. Source: MLIR operation definitions, the proposal.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The prelude of the older form of operation definitions: classes, types, attributes and values.
 
-Such a file includes nothing and gives `Op` the full name of the operation. Names that follow the pattern of operations
-(`TF_ReluOp`) and are used without being defined are declared too, as operations without fields.
+Such a file has no includes and passes the full name of the operation to `Op`. Names that follow the pattern of
+operations (`TF_ReluOp`) and are used without being defined are declared too, as operations without fields.
 Source: MLIR operation definitions and rewrite patterns, the proposal with `Op<"tf.Add", [NoSideEffect]>`.
 """
 
