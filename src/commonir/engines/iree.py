@@ -45,8 +45,8 @@ class IreeEngine:
     ) -> Executable:
         """Compiles a function.
 
-        Raises: DiagnosticError (E0705 without IREE, E0601 for what linalg cannot express, E0709 for what IREE refuses
-            or an option that it does not have).
+        Raises: DiagnosticError (E0705 without IREE, E0601 for what linalg cannot express, E0709 if IREE rejects the
+            program or an option is not supported).
         """
         compiler, runtime = _package("iree.compiler"), _package("iree.runtime")
         # The library prints leaked objects to standard error at exit unless they are collected.
@@ -103,7 +103,7 @@ class _Prepared(WithState):
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Returns the outputs by name, for inputs by name.
 
-        Raises: DiagnosticError (E0701 to E0703, E0707 when inputs do not fit; E0708 when the program fails on them).
+        Raises: DiagnosticError (E0701 to E0703, E0707 when inputs do not fit; E0708 when the program fails).
         """
         arrays = bind(self._function, inputs, check_lower_bounds=False).arrays
         feeds = dict(zip(self._inputs, arrays, strict=False))

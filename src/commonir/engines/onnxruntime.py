@@ -109,8 +109,8 @@ class OnnxRuntimeEngine:
     ) -> Executable:
         """Prepares a function; an ONNX graph is run without conversion.
 
-        Raises: DiagnosticError (E0705 without onnxruntime, E0601 for what ONNX cannot express, E0709 for what
-            onnxruntime refuses or an option that it does not have).
+        Raises: DiagnosticError (E0705 without onnxruntime, E0601 for what ONNX cannot express, E0709 if onnxruntime
+            rejects the model or an option is not supported).
         """
         runtime = _onnxruntime()
         if options.memory_limit_bytes is not None:

@@ -74,7 +74,7 @@ def bind(
     """Checks values for the inputs of a function, and returns them with the values of its symbolic dimensions.
 
     Without `check_lower_bounds`, a dimension may be below the lower bound of its symbol.
-    Raises: DiagnosticError with every finding (E0701, E0702, E0703, E0707).
+    Raises: DiagnosticError with all diagnostics (E0701, E0702, E0703, E0707).
     """
     diagnostics = Diagnostics()
     names = names_of(function)

@@ -75,7 +75,7 @@ class FlexibleExecutable:
             if any(d.code not in _SHAPE_CODES for d in error.diagnostics):
                 raise
             first = error
-        # Inputs that contradict their declared types are wrong however the program is lowered. That a dimension is not
+        # Inputs that contradict their declared types are wrong for any lowering. That a dimension is not
         # zero was only assumed.
         bound = bind(self._function, inputs, check_lower_bounds=False).arrays
         named = zip(names_of(self._function), bound, strict=True)

@@ -24,7 +24,7 @@ from commonir.runtime.engine import Engine, Executable
 from commonir.runtime.interpreter.operations import data_of_array
 
 MAX_GROWTH_BYTES = 1 << 20
-"""By how much a folded constant may exceed its operands, unless a pass has another limit."""
+"""The number of bytes by which a folded constant may exceed its operands, unless a pass has another limit."""
 
 _READ_BYTES = 1 << 12
 """Operands of up to this size become constants of the program where the operation depends on their elements."""
@@ -50,7 +50,7 @@ class _OpPrograms:
         self.types = types
         self.is_dynamic = None in sizes
         self.largest_bytes = max([size for size in sizes if size is not None], default=0)
-        # The operands on whose elements the meaning of the operation may depend.
+        # The operands on whose elements the semantics of the operation may depend.
         self.read = range(len(op.operands)) if self.is_dynamic or _has_dynamic_operands(op) else _read(op)
         self.by_contents: dict[tuple[tuple[int, bytes | tuple[Scalar, ...]], ...], _Program | None] = {}
 
@@ -157,7 +157,7 @@ def _owner(value: Value) -> Op:
 
 
 def _read(op: Op) -> list[int]:
-    """Returns the positions of operands on whose elements the meaning of an operation may depend."""
+    """Returns the positions of operands on whose elements the semantics of an operation may depend."""
     return [n for n, f in enumerate(op.operand_fields()) if f.by_value or f.constant]
 
 

@@ -49,8 +49,8 @@ def image_input(function: Function, name: str, path: str, *, resize: bool) -> Pi
 def pixels_of(array: NDArray[Any], color: ColorSpace) -> Pixels:
     """Returns an image output, a tensor [1, channels, height, width], as pixels.
 
-    Values are rounded to integers, halves to even, and limited to 0 and 255; NaN becomes 0. Core ML does not say
-    how it rounds.
+    Values are rounded to integers, halves to even, and limited to 0 and 255; NaN becomes 0. Core ML does not specify
+    the rounding.
     """
     planes = array.reshape(array.shape[-3:])
     with np.errstate(invalid="ignore"):

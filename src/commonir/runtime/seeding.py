@@ -19,7 +19,7 @@ def with_seeds(module: Module, seed: int | None, function: str | None = None) ->
     """
     if seed is None:
         return module
-    # Only the functions that this one calls: others are run on their own.
+    # Only the functions that this one calls: others run separately.
     if not any(_needs_seed(op) for part in with_called(module.function(function)) for op in part.walk()):
         return module
     result = clone(module)

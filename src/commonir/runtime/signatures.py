@@ -1,7 +1,7 @@
 """Shapes of inputs that the signature of a function correlates by wildcards, which tensor types cannot express.
 
-The names in a signature belong to all of its inputs: in `[n, m*], [m*]` the shape of the second is that of the first
-without its left-most axis. Source: Common IR specification, tensor shapes.
+The inputs share the names in a signature: in `[n, m*], [m*]` the shape of the second is that of the first without its
+left-most axis. Source: Common IR specification, tensor shapes.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class State(dict[str, "Array"]):
 
 def mutable_globals(module: Module) -> dict[str, Global]:
     """Returns the states of a lowered program by name."""
-    # This module is imported by all users of `State`; few of them run programs.
+    # All users of `State` import this module, but few run programs.
     from commonir.dialects.mlir.ml_program import Global  # noqa: PLC0415
 
     globals_ = [op for op in module.body.operations if isinstance(op, Global) and op.is_mutable]

@@ -1,7 +1,7 @@
 """The run-time representation of values.
 
-A tensor is an array, a list a Python list, an absent value None, a map a dictionary of Python scalars. Annotations say
-`Array` for all of them, because almost all code deals with tensors, and the others are only passed through.
+A tensor is an array, a list a Python list, an absent value None, a map a dictionary of Python scalars. Annotations use
+`Array` for all of them: almost all code handles tensors, and only passes the others through.
 """
 
 from __future__ import annotations

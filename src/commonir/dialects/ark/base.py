@@ -32,7 +32,7 @@ MAX_RANK = 4
 NO_ID = -1
 """The result of an operation that has none."""
 LOCAL = -1
-"""The rank of a buffer that lies on the rank whose file it is; in tags, that rank itself."""
+"""The rank of a buffer on the rank of the file; in tags, that rank itself."""
 
 DATA_TYPES: Mapping[str, ElementType] = {
     "FP32": f32,
@@ -76,7 +76,7 @@ BOOL: AttrType[bool] = AttrType("BOOL", attr_types.flag.coerce, BoolAttr, attr_t
 FLOAT: AttrType[float] = AttrType(
     "FLOAT", attr_types.to_number, lambda v: FloatAttr(v, f64), attr_types.number.from_attribute
 )
-"""A number of single precision; files hold it in double precision."""
+"""A single-precision number; files store it in double precision."""
 DIMS: AttrType[tuple[int, ...]] = AttrType(
     "DIMS", _to_dims, lambda v: DenseArrayAttr(i64, v), lambda a: _to_dims(attr_types.integers.from_attribute(a))
 )
@@ -86,7 +86,7 @@ ARGUMENTS: Mapping[str, AttrType[int] | AttrType[bool] | AttrType[float] | AttrT
 }
 """The kinds of arguments that operations have, by their names in files."""
 OTHER_ARGUMENTS = ("TENSOR", "OFFSET")
-"""Kinds that the format knows and that no operation has."""
+"""Argument types of the format that no operation has."""
 
 
 class Tensors(NamedTuple):
@@ -114,7 +114,7 @@ def read_operands(reader: FormReader, definition: type[ArkOp]) -> Tensors:
 
 
 class _OpForm:
-    """The text of an operation. Types of results that are not those of what is written need the generic form."""
+    """The text of an operation. Results with other types than the written tensors need the generic form."""
 
     def read(self, reader: FormReader) -> FormTask:
         definition = reader.definition
@@ -144,8 +144,8 @@ class _OpForm:
 class ArkOp(MlirOp):
     """Base of the operations of files.
 
-    Operands are tensors, views of buffers: those that `writes` names are written, the others are read. The result is
-    the tensor that is written first, as it is after the operation.
+    Operands are tensors, views of buffers: those named in `writes` are written, the others are read. The result is the
+    first written tensor, after the operation.
     """
 
     writes: ClassVar[tuple[str, ...]] = ("output",)
@@ -153,15 +153,15 @@ class ArkOp(MlirOp):
     is_virtual: ClassVar[bool] = False
     """Whether it computes nothing."""
     first_generation: ClassVar[str] = V1
-    """The generation of files that brought it."""
+    """The generation of files that introduced it."""
     v1_arguments: ClassVar[frozenset[str]] = frozenset()
-    """Arguments that only files of generation v1 state: what they say follows from the tensors."""
+    """Arguments of generation v1 only, which follow from the tensors."""
 
     custom_form: ClassVar[CustomForm | None] = _OpForm()
 
-    node: int = attribute(attr_types.integer, doc="the number of its node")
+    node: int = attribute(attr_types.integer, doc="the id of its node")
     op_name: str = attribute(attr_types.string, doc="its name, which need not be unique")
-    result_id: int = attribute(attr_types.integer, doc="the number of the tensor that it gives; -1 for none")
+    result_id: int = attribute(attr_types.integer, doc="the id of the tensor that it returns; -1 for none")
 
     @property
     def source_name(self) -> str:

@@ -1,7 +1,7 @@
-"""Operations of ARK that give data to other ranks and wait for them. A transport executes them.
+"""Operations of ARK that send data to other ranks and wait for them. A transport executes them.
 
-Which ranks and tags they mean is said by the buffers of their tensors. A *proxy* stands for a buffer of another rank.
-Source: ARK model files, operations and execution rules.
+The buffers of their tensors declare the ranks and tags. A *proxy* represents a buffer of another rank. Source: ARK
+model files, operations and execution rules.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_OTHER_RANKS = 7
 
 
 class CommunicationOp(ArkOp, traits=(traits.Communicates,)):
-    """Base of the operations that other ranks take part in."""
+    """Base of the operations that communicate with other ranks."""
 
 
 def size_bytes(value: Value) -> int:
@@ -31,10 +31,10 @@ def size_bytes(value: Value) -> int:
 class Send(CommunicationOp, name="ark.Send"):
     """Sends a tensor to another rank; the result represents the transfer.
 
-    C1: the proxy has the data type and as many elements as the tensor.
+    C1: the proxy has the data type and the number of elements of the tensor.
     """
 
-    input: Value = operand(AnyTensor, doc="what is sent")
+    input: Value = operand(AnyTensor, doc="the tensor to send")
     output: Value = operand(AnyTensor, doc="the proxy on the rank that receives it")
     result_: Value = result(AnyTensor)
 
@@ -64,7 +64,7 @@ class Recv(CommunicationOp, name="ark.Recv"):
     """Receives a tensor from another rank."""
 
     input: Value = operand(AnyTensor, doc="the proxy on the rank that sends it")
-    output: Value = operand(AnyTensor, doc="where it arrives")
+    output: Value = operand(AnyTensor, doc="the buffer that receives it")
     result_: Value = result(AnyTensor)
 
 
@@ -76,7 +76,7 @@ class SendPacket(CommunicationOp, name="ark.SendPacket"):
 
     first_generation = V3
 
-    input: Value = operand(AnyTensor, doc="what is sent")
+    input: Value = operand(AnyTensor, doc="the tensor to send")
     output: Value = operand(AnyTensor, doc="the proxy on the rank that receives it")
     Flag: int = attribute(UINT32, doc="the number that both sides expect in the packets")
     result_: Value = result(AnyTensor)
@@ -99,8 +99,8 @@ class RecvPacket(CommunicationOp, name="ark.RecvPacket"):
     first_generation = V3
 
     input: Value = operand(AnyTensor, doc="the proxy on the rank that sends it")
-    scratch: Value = operand(AnyTensor, doc="where packets arrive")
-    output: Value = operand(AnyTensor, doc="where the tensor is put")
+    scratch: Value = operand(AnyTensor, doc="the buffer that receives packets")
+    output: Value = operand(AnyTensor, doc="the received tensor")
     Flag: int = attribute(UINT32, doc="the number that both sides expect in the packets")
     result_: Value = result(AnyTensor)
 
@@ -111,19 +111,19 @@ class RecvPacket(CommunicationOp, name="ark.RecvPacket"):
 class _RecvReduce(CommunicationOp):
     """Adds what all other ranks sent to a tensor, in the order of ranks, and sends the sum to all of them.
 
-    C1: there are as many peers as other ranks, at most seven. C2: there is one proxy for each. C3: `Rank` is the rank
-    of the file. C4: what is read and what is written have equal types.
+    C1: `NPeers` is the number of other ranks, at most seven. C2: there is one proxy for each. C3: `Rank` is the rank of
+    the file. C4: input and output have the same type.
     """
 
     first_generation = V3
     writes = ("output", "proxies")
 
-    input: Value = operand(AnyTensor, doc="the own part of the sum")
-    scratch: Value = operand(AnyTensor, doc="where the parts of others arrive")
+    input: Value = operand(AnyTensor, doc="the summand of this rank")
+    scratch: Value = operand(AnyTensor, doc="the buffer that receives the summands of others")
     output: Value = operand(AnyTensor, doc="the sum")
-    proxies: tuple[Value, ...] = operand(AnyTensor, variadic=True, doc="for each other rank where it gets the sum")
-    NPeers: int = attribute(UINT32, doc="how many other ranks take part")
-    Rank: int = attribute(INT, doc="the own rank")
+    proxies: tuple[Value, ...] = operand(AnyTensor, variadic=True, doc="the proxy of the result on each other rank")
+    NPeers: int = attribute(UINT32, doc="the number of other ranks")
+    Rank: int = attribute(INT, doc="the rank of the file")
     result_: Value = result(AnyTensor)
 
     def broken_rules(self) -> Iterator[Diagnostic]:
@@ -175,8 +175,8 @@ class DeviceSync(CommunicationOp, name="ark.DeviceSync"):
 
     input: Value = operand(AnyTensor)
     output: Value = operand(AnyTensor)
-    PeerNum: int = attribute(INT, doc="how many other ranks there are")
-    Rank: int = attribute(INT, doc="the own rank")
+    PeerNum: int = attribute(INT, doc="the number of other ranks")
+    Rank: int = attribute(INT, doc="the rank of the file")
     result_: Value = result(AnyTensor)
 
     def broken_rules(self) -> Iterator[Diagnostic]:

@@ -25,7 +25,7 @@ Function2 = Callable[[Value, Value], Value]
 class _Binary(ArkOp):
     """A function of two tensors, which are broadcast as in numpy.
 
-    C1: all tensors have one data type. C2: what is written has the shape that both have together.
+    C1: all tensors have the same data type. C2: the output has the broadcast shape of the inputs.
     """
 
     fn: ClassVar[Function2]
@@ -95,7 +95,7 @@ class Div(_Binary, name="ark.Div"):
 class Rope(_Binary, name="ark.Rope"):
     """Rotary position embedding: multiplies pairs of neighbors along the last axis as complex numbers.
 
-    C3: the last axis has an even size.
+    C3: the size of the last axis is even.
     """
 
     def broken_rules(self) -> Iterator[Diagnostic]:
@@ -124,9 +124,9 @@ def _halves(value: Value, shape: tuple[int, ...]) -> tuple[Value, Value]:
 
 
 class _Unary(ArkOp):
-    """A function of one tensor; what is written may be larger, and repeats it as in numpy.
+    """A function of one tensor, which is broadcast to the shape of the output as in numpy.
 
-    C1: both tensors have one data type. C2: what is written has the shape that both have together.
+    C1: both tensors have the same data type. C2: the input can be broadcast to the shape of the output.
     """
 
     fn: ClassVar[Function1]
@@ -216,9 +216,9 @@ class Copy(_Unary, name="ark.Copy"):
 class Cast(_Unary, name="ark.Cast"):
     """Converts each element to the data type of the output.
 
-    From single precision to integers the fraction is dropped; FP16 and BF16 are rounded to the nearest integer, of two
-    to the even one, for INT32 and UINT32. What lies beyond the range of an integer type is its nearest number, and NaN
-    is zero: ARK leaves both open. Integers keep the bits that fit.
+    Single precision to integers truncates; FP16 and BF16 to INT32 and UINT32 round to the nearest integer, ties to
+    even. Values out of range of an integer type saturate, and NaN becomes zero: both are unspecified in ARK. Integers
+    wrap around.
     """
 
     fn = staticmethod(_itself)

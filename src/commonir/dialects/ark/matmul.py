@@ -22,9 +22,9 @@ class Matmul(ArkOp, name="ark.Matmul"):
     """Matrix product over the last two axes; the others are broadcast. A vector on the left is a row, one on the right
     a column.
 
-    C1: all tensors have one data type. C2: the columns of the left are as many as the rows of the right, after they are
-    transposed. C3: what is written has the shape of the product. C4: arguments of generation v1 say the same as the
-    tensors. C5: the same holds of shapes with padding.
+    C1: all tensors have the same data type. C2: after transposing, the left has as many columns as the right has rows.
+    C3: the output has the shape of the product. C4: arguments of generation v1 agree with the tensors. C5: so do padded
+    shapes.
     """
 
     v1_arguments = _V1
@@ -34,9 +34,9 @@ class Matmul(ArkOp, name="ark.Matmul"):
     output: Value = operand(AnyTensor)
     TransposeInput: bool = attribute(BOOL, doc="whether the left matrix is transposed")
     TransposeOther: bool = attribute(BOOL, doc="whether the right matrix is transposed")
-    InputDimNC: tuple[int, ...] | None = attribute(DIMS, default=None, doc="leading sizes of the left of four axes")
-    OtherDimNC: tuple[int, ...] | None = attribute(DIMS, default=None, doc="leading sizes of the right of four axes")
-    ShapeMNK: tuple[int, ...] | None = attribute(DIMS, default=None, doc="rows, columns and what is summed over")
+    InputDimNC: tuple[int, ...] | None = attribute(DIMS, default=None, doc="leading dims of the left, as 4D")
+    OtherDimNC: tuple[int, ...] | None = attribute(DIMS, default=None, doc="leading dims of the right, as 4D")
+    ShapeMNK: tuple[int, ...] | None = attribute(DIMS, default=None, doc="rows, columns and contracted size")
     StridesACDB: tuple[int, ...] | None = attribute(DIMS, default=None, doc="last extents of left, result and right")
     result_: Value = result(AnyTensor)
 

@@ -19,11 +19,10 @@ _MATRIX = 2
 
 
 class _Reduce(ArkOp):
-    """A number for each line of elements along an axis; the axis gets size 1, or is removed. A removed axis of a vector
-    stays with size 1.
+    """Reduces an axis, which is kept with size 1 or removed. The axis of a vector is always kept.
 
-    C1: both tensors have one data type. C2: the axis is there. C3: what is written has the shape that is left. C4: what
-    is written is not what is read.
+    C1: both tensors have the same data type. C2: the axis is in range. C3: the output has the reduced shape. C4: input
+    and output are different tensors.
     """
 
     keeps_value: ClassVar[bool] = False
@@ -31,7 +30,7 @@ class _Reduce(ArkOp):
     input: Value = operand(AnyTensor)
     output: Value = operand(AnyTensor)
     Axis: int = attribute(INT, doc="the axis, from 0")
-    KeepDim: bool = attribute(BOOL, doc="whether the axis stays with size 1")
+    KeepDim: bool = attribute(BOOL, doc="whether the axis is kept with size 1")
     result_: Value = result(AnyTensor)
 
     @property
@@ -91,16 +90,16 @@ class ReduceMean(_Reduce, name="ark.ReduceMean"):
 class Transpose(ArkOp, name="ark.Transpose"):
     """Permutes the axes: axis `n` of the result is axis `Permutation[n]` of the operand.
 
-    Where only the inverse of the permutation fits the shapes, that is meant: the description of the format says so, and
+    If only the inverse of the permutation fits the shapes, it is used: the description of the format specifies it,
     ARK's own files do not.
 
-    C1: both tensors have one data type. C2: the permutation names each axis once. C3: what is written has the sizes of
-    what is read in that order.
+    C1: both tensors have the same data type. C2: the permutation names each axis once. C3: the output has the permuted
+    shape.
     """
 
     input: Value = operand(AnyTensor)
     output: Value = operand(AnyTensor)
-    Permutation: tuple[int, ...] = attribute(DIMS, doc="axes of what is read")
+    Permutation: tuple[int, ...] = attribute(DIMS, doc="axes of the input")
     result_: Value = result(AnyTensor)
 
     @property
@@ -138,11 +137,11 @@ class Transpose(ArkOp, name="ark.Transpose"):
 class Embedding(ArkOp, name="ark.Embedding"):
     """Looks up rows of a matrix by index; a negative index counts from the end.
 
-    C1: numbers are INT32, of at most three axes. C2: the matrix has two axes and the data type of what is written. C3:
-    what is written has the axes of the numbers, made three by axes of size 1 in front, and the length of a row.
+    C1: indices are INT32, of at most rank 3. C2: the matrix has rank 2 and the data type of the output. C3: the output
+    has the shape of the indices, padded to rank 3 by leading axes of size 1, and the length of a row.
     """
 
-    input: Value = operand(AnyTensor, doc="numbers of rows")
+    input: Value = operand(AnyTensor, doc="indices of rows")
     weight: Value = operand(AnyTensor, doc="the matrix")
     output: Value = operand(AnyTensor)
     result_: Value = result(AnyTensor)

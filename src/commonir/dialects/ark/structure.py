@@ -69,7 +69,7 @@ id_lists: AttrType[tuple[tuple[int, ...], ...]] = AttrType(
 
 
 class Problem(NamedTuple):
-    """A fault of a tensor, and the field at fault."""
+    """An error of a tensor, and the field that causes it."""
 
     code: Code
     field: str
@@ -134,7 +134,7 @@ def _bounds(
 
 
 _PLAIN = {element: name for name, element in list(DATA_TYPES.items())[::-1]}
-"""The names of data types that need not be said: the first of each element type."""
+"""The default data type name of each element type: the first."""
 _VIEW_FIELDS = (
     "data_type", "buffer", "buffer_rank", "send_tags", "recv_tags", "strides", "offsets", "padded_shape", "pads",
 )  # fmt: skip
@@ -206,7 +206,7 @@ def _view_of_type(reader: FormReader, arguments: Mapping[str, object], type: Typ
 
 
 class _ViewForm:
-    """The text of an operation that says where a tensor lies, with what it is made from if it is one of a file."""
+    """The text of an operation that declares where a tensor is stored, and what it is a view of."""
 
     def read(self, reader: FormReader) -> FormTask:
         definition = reader.definition
@@ -246,13 +246,13 @@ class _ViewForm:
 
 
 class HoldsView(MlirOp, traits=(traits.Declares,)):
-    """Base of the operations that say where a tensor lies: its buffer, and which part of that."""
+    """Base of the operations that declare where a tensor is stored: its buffer, and its part of that."""
 
     custom_form: ClassVar[CustomForm | None] = _ViewForm()
 
     data_type: str = attribute(attr_types.string, check=one_of(*DATA_TYPES), doc="the name of its data type in files")
-    buffer: int = attribute(attr_types.integer, doc="the number of its buffer")
-    buffer_rank: int = attribute(attr_types.integer, doc="the rank that has the buffer; -1 is the rank of the file")
+    buffer: int = attribute(attr_types.integer, doc="the id of its buffer")
+    buffer_rank: int = attribute(attr_types.integer, doc="the rank of the buffer; -1 is the rank of the file")
     send_tags: tuple[tuple[int, int], ...] = attribute(
         attr_types.pairs, doc="ranks and tags to which the buffer is sent"
     )
@@ -260,13 +260,11 @@ class HoldsView(MlirOp, traits=(traits.Declares,)):
     strides: tuple[int, ...] = attribute(
         attr_types.integers, doc="extents of the array in the buffer that it is a part of"
     )
-    offsets: tuple[int, ...] = attribute(attr_types.integers, doc="where it begins in that array")
-    padded_shape: tuple[int, ...] | None = attribute(
-        attr_types.integers, default=None, doc="its sizes with padding; not v1"
-    )
+    offsets: tuple[int, ...] = attribute(attr_types.integers, doc="its offsets in that array")
+    padded_shape: tuple[int, ...] | None = attribute(attr_types.integers, default=None, doc="its padded shape; not v1")
     pads: tuple[int, ...] | None = attribute(attr_types.integers, default=None, doc="pads of generation v1")
     is_external: bool | None = attribute(attr_types.flag, default=None, doc="`IsExternal` of the buffer; v4 only")
-    content: Data | None = attribute(attr_types.data, default=None, doc="what it holds at first; a file beside has it")
+    content: Data | None = attribute(attr_types.data, default=None, doc="its initial contents, from a separate file")
     result_: Value = result(AnyTensor)
 
     def is_local(self, rank: int) -> bool:
@@ -311,12 +309,12 @@ class HoldsView(MlirOp, traits=(traits.Declares,)):
 
 
 class _Numbered(MlirOp):
-    tensor_id: int = attribute(attr_types.integer, doc="the number of the tensor")
+    tensor_id: int = attribute(attr_types.integer, doc="the id of the tensor")
 
 
 class Tensor(HoldsView, _Numbered, name="ark.tensor", traits=(traits.Pure,)):
     """A tensor that no operation computes: an input, a destination, a buffer of another rank, or another view of a
-    buffer. Its elements are those of its buffer at that point.
+    buffer. Its elements are the contents of its buffer at that point.
     """
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -327,13 +325,15 @@ class Tensor(HoldsView, _Numbered, name="ark.tensor", traits=(traits.Pure,)):
 
 
 class VirtualOp(HoldsView, ArkOp):
-    """Base of the operations that compute nothing and give a view."""
+    """Base of the operations that only return a view."""
 
     writes = ("written",)
     is_virtual = True
 
-    inputs: tuple[Value, ...] = operand(AnyTensor, variadic=True, default=(), doc="what it is a view of or comes after")
-    written: tuple[Value, ...] = operand(AnyTensor, variadic=True, default=(), doc="tensors stated as written")
+    inputs: tuple[Value, ...] = operand(
+        AnyTensor, variadic=True, default=(), doc="the tensor that it is a view of, or comes after"
+    )
+    written: tuple[Value, ...] = operand(AnyTensor, variadic=True, default=(), doc="tensors declared as written")
 
     def infer_results(self) -> tuple[Type, ...] | None:
         return None
@@ -347,7 +347,7 @@ class VirtualOp(HoldsView, ArkOp):
 
 
 class VirtualTensor(VirtualOp, name="ark.Tensor"):
-    """A view of a buffer, of files that are not compressed: an input, a parameter, or another shape of a tensor."""
+    """A view of a buffer, in uncompressed files: an input, a parameter, or a tensor in another shape."""
 
 
 class Placeholder(VirtualOp, name="ark.Placeholder"):
@@ -378,8 +378,8 @@ def _answers(producers: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
 
 
 class _RankForm:
-    """`@rank0 0 of 2 "v3" { operations } after [[], [0]]`: for each node those that it comes after. Those that come
-    after each follow from that, unless `before` states them.
+    """`@rank0 0 of 2 "v3" { operations } after [[], [0]]`: for each node its predecessors. Its successors follow from
+    these, unless `before` declares them.
     """
 
     def read(self, reader: FormReader) -> FormTask:
@@ -412,23 +412,23 @@ class _RankForm:
 
 
 class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock)):
-    """The program of one rank: one model file. Its operations stand in the order of the file, which is the order in
-    which they run, each after the tensors that only it mentions first.
+    """The program of one rank: one model file. Its operations are in the order of the file, in which they run, each
+    after the tensors that it mentions first.
     """
 
     on_memory = True
     default_dialect = "ark"
     custom_form: ClassVar[CustomForm | None] = _RankForm()
 
-    sym_name: str = attribute(attr_types.symbol_name, doc="`rank` and its number")
-    rank: int = attribute(attr_types.integer, doc="its number")
-    world_size: int = attribute(attr_types.integer, doc="how many ranks there are")
+    sym_name: str = attribute(attr_types.symbol_name, doc="`rank` and its index")
+    rank: int = attribute(attr_types.integer, doc="its index")
+    world_size: int = attribute(attr_types.integer, doc="the number of ranks")
     generation: str = attribute(
         attr_types.string, check=one_of("", *GENERATIONS), doc="the generation of the file; empty when it has no nodes"
     )
-    producers: tuple[tuple[int, ...], ...] = attribute(id_lists, doc="for each node those that it comes after")
-    consumers: tuple[tuple[int, ...], ...] = attribute(id_lists, doc="for each node those that come after it")
-    content: Region = region(doc="what runs")
+    producers: tuple[tuple[int, ...], ...] = attribute(id_lists, doc="the predecessors of each node")
+    consumers: tuple[tuple[int, ...], ...] = attribute(id_lists, doc="the successors of each node")
+    content: Region = region(doc="the operations")
 
     @property
     def symbol_name(self) -> str:
@@ -495,7 +495,7 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
                     read.setdefault(view.buffer, _Largest()).add(source, views[held[source]])
             for holder in [held[v] for v in op.written_tensors if v in held]:
                 filled.setdefault(views[holder].buffer, Views()).add(views[holder])
-        # What is given as it is: only virtual operations read it.
+        # Unchanged inputs: only virtual operations read them.
         for value in self.outputs:
             source = _source_of(value)
             if source is not value and (buffer := held[value].buffer) not in filled:
@@ -565,7 +565,7 @@ def _source_of(value: Value) -> Value:
 
 
 class _Largest:
-    """Tensors of one buffer, without those of which another one has all bytes."""
+    """Tensors of one buffer, without those that another one contains."""
 
     def __init__(self) -> None:
         self._found: dict[View, Value] = {}

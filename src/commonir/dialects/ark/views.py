@@ -77,7 +77,7 @@ class View(NamedTuple):
 
 
 class Views:
-    """Views of one buffer, each once. Of many, those near to one are found without looking at all."""
+    """The distinct views of one buffer. Finds those near one without a scan of all."""
 
     __slots__ = ("_page_bytes", "_pages", "_views")
 

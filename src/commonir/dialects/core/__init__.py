@@ -1,6 +1,6 @@
-"""The core dialect: the small, orthogonal set of operations in which every other dialect is explained.
+"""The core dialect: the small, orthogonal set of operations in which every other dialect is defined.
 
-Each operation is a class (`Conv`), and a function of the same arguments that gives its results (`conv`).
+Each operation is a class (`Conv`), and a function of the same arguments that returns its results (`conv`).
 """
 
 from commonir.base.lazy import import_members

@@ -1,7 +1,7 @@
 """The base class of core operations, and functions that build an operation and return its values.
 
-The core is the small set of operations in which every format's operations are explained. Its definitions are kernels
-where index notation can say them, composites of other core operations, and few algorithms.
+The core is the small set of operations in which the operations of all formats are defined. Its definitions are kernels
+where index notation can express them, composites of other core operations, and a few algorithms.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The bits of numbers as numbers of another type, which may be wider or narrower, in terms of core operations."""
+"""Bit casts between types, also of different widths, in terms of core operations."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Core operations by which the ranks of a program exchange tensors. A transport executes them.
 
-A program of ranks has a function for each, which states its number. Messages of one source, destination and tag arrive
-in the order in which they were sent; a send does not wait. Source: ARK model files, execution rules.
+A program of ranks has a function for each, which declares its rank. Messages with the same source, destination and tag
+arrive in the order in which they were sent; a send does not block. Source: ARK model files, execution rules.
 """
 
 from __future__ import annotations

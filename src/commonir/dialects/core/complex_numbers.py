@@ -1,4 +1,4 @@
-"""Complex numbers: what makes them and takes them apart, and their functions, which follow from those of their parts.
+"""Complex numbers: construction, real and imaginary parts, and functions, composed of those of the parts.
 
 Results may differ from the exact ones by some units in the last place; the signs of zeros on branch cuts follow from
 the formulas.
@@ -68,7 +68,7 @@ class MakeComplex(CoreOp, name="core.complex", traits=(traits.Pure, traits.Eleme
 
     def reference(self, real: Array, imaginary: Array) -> Array:
         xp = real.__array_namespace__()
-        # Of a product with i, infinities would become NaN.
+        # In a product with i, infinities would become NaN.
         result: Array = xp.empty(real.shape, xp.result_type(real.dtype, xp.complex64))
         result.real, result.imag = real, imaginary
         return result

@@ -1,9 +1,8 @@
 """Core operations from compressed tensors to their elements, and from elements to integers of few bits.
 
-They stay in a program as they are although their operands are constant, so that it keeps its compressed form until an
-engine prepares it: `constant_data` is decoded when it is read. Blocks: an operand with a value for each block of
-elements has the rank of what it belongs to and divides each of its sizes. Numbers are computed in single precision and
-rounded once.
+They are not folded although their operands are constant, so that a program keeps its compressed form until an engine
+prepares it: `constant_data` is decoded when it is read. Blocks: an operand with a value for each block of elements has
+the rank of what it belongs to and divides each of its sizes. Numbers are computed in single precision and rounded once.
 Source: Core ML MIL operation reference, compression; ONNX operator reference, QuantizeLinear and DequantizeLinear.
 """
 
@@ -90,7 +89,7 @@ def _block_position(at: Dim, size: Dim, count: Dim, what: str, label: str) -> tu
     if isinstance(count, int) and isinstance(size, int) and 0 < count <= size and size % count == 0:
         return floor_div(at, size // count), ()
     if not isinstance(count, int):
-        # An axis without elements has none to look up.
+        # An empty axis has nothing to look up.
         block = largest(floor_div(size, largest(count, 1)), 1)
         needed = require(modulo(size, largest(count, 1)), "==", 0, f"blocks of {what}", label=label)
         return floor_div(at, block), needed + require(count, ">=", smallest(size, 1), f"blocks of {what}", label=label)

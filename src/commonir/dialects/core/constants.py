@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.generic]
 
 MOST_KNOWN = 4096
-"""Elements that shape arithmetic follows; longer vectors are data."""
+"""The maximum number of elements in shape inference; longer vectors are data."""
 
 
 class Constant(CoreOp, name="core.constant", traits=(traits.Pure, traits.ConstantLike)):

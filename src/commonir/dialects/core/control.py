@@ -1,4 +1,4 @@
-"""Core operations with nested programs, and calls."""
+"""Core operations with regions, and calls."""
 
 from __future__ import annotations
 

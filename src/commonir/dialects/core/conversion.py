@@ -1,5 +1,5 @@
-"""Core operations that convert elements in ways that index notation cannot say: to narrow types, to and from text, and
-as bits.
+"""Core operations that convert elements in ways that index notation cannot express: to narrow types, to and from
+strings, and as bits.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class NarrowCast(CoreOp, name="core.narrow_cast", traits=(traits.Pure, traits.El
     def reference(self, x: Array) -> Array:
         xp: Any = x.__array_namespace__()
         source, dtype = tensor_type(self.x).element, numpy_type(self.to)
-        # Types that numpy does not have of itself convert to few others.
+        # The types of ml_dtypes convert to few others.
         wide = x if source in (f32, f64) else x.astype(xp.float32 if source.is_float else xp.int64)
         if self.to.is_integer:
             low, high = limits(self.to)
@@ -81,7 +81,7 @@ class NarrowCast(CoreOp, name="core.narrow_cast", traits=(traits.Pure, traits.El
         wide = wide if source.is_float else wide.astype(xp.float64)
         if not self.saturate:
             return wide.astype(dtype)
-        # By name, as its stubs leave open what it gives.
+        # By name, because its result is untyped in the stubs.
         most = import_module("ml_dtypes").finfo(dtype)
         return xp.clip(wide, wide.dtype.type(most.min), wide.dtype.type(most.max)).astype(dtype)
 
@@ -191,7 +191,7 @@ class FormatNumbers(CoreOp, name="core.format_numbers", traits=(traits.Pure, tra
         source = tensor_type(self.x).element
         exact = x.astype(numpy_type(source), copy=False)
         if source is not boolean and exact.dtype.type.__module__ != "numpy":
-            # numpy writes no numbers of types that are not its own.
+            # numpy does not format the types of ml_dtypes.
             exact = exact.astype(xp.float32 if source.is_float else xp.int64)
         return exact.astype(xp.str_).astype(object)
 

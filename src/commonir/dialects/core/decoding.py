@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 PIECE_ELEMENTS = 1 << 16
-"""Elements that are decoded at a time: less than a megabyte, which stays in a cache."""
+"""The number of elements decoded at a time: less than a megabyte, which fits in a cache."""
 
 
 _NARROW_BITS = {"int2": 2, "uint2": 2, "int4": 4, "uint4": 4}
@@ -115,7 +115,7 @@ def looked_up_in_blocks(positions: Array, tables: Array, vector_axis: int | None
         if prod(groups) != 1:
             first = np.arange(prod(groups)).reshape(groups) * entries
             at = (at.reshape(_split(part.shape, groups)) + _for_blocks(first, rank)).reshape(part.shape)
-        # They are inside: to clip them is not to check them again, one by one.
+        # They are in range: `clip` skips the check of each index.
         result = np.take(here.reshape(-1, size) if size > 1 else here.reshape(-1), at, 0, mode="clip")
         return result if size == 1 else np.moveaxis(result, -1, axis + 1)
 

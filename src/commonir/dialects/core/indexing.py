@@ -1,4 +1,4 @@
-"""Core operations that read or write at positions that are data, and that order elements."""
+"""Core operations that gather and scatter by index, and that sort elements."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Arithmetic of integers that state no sign, as functions of core values: what LLVM and MLIR mean by `i32`.
+"""Arithmetic of signless integers, such as `i32` of LLVM and MLIR, as functions of core values.
 
-A value is held as a signed integer of its width; unsigned functions look at its bits as those of an unsigned one. A
-bool is an integer of one bit: its signed values are 0 and -1, its unsigned ones 0 and 1.
-Everything wraps. What MLIR leaves undefined (division by zero, shifts beyond the width) has no specified value here.
-Source: MLIR arith and index dialects; LLVM language reference, integer arithmetic.
+A value is stored as a signed integer of its width; unsigned functions reinterpret its bits. A bool is an integer of one
+bit: its signed values are 0 and -1, its unsigned ones 0 and 1. Everything wraps. What MLIR leaves undefined (division
+by zero, shifts beyond the width) has no specified value here. Source: MLIR arith and index dialects; LLVM language
+reference, integer arithmetic.
 """
 
 from __future__ import annotations

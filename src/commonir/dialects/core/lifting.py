@@ -1,7 +1,7 @@
 """Scalar programs applied to all points of an iteration space at once.
 
 A value of the scalar program becomes a tensor with an axis for each dimension of the space, of size 1 along those that
-it does not depend on, followed by the axes it has itself. What does not depend on the point stays as it is.
+it does not depend on, followed by the axes it has itself. Values that do not depend on the point are unchanged.
 """
 
 from __future__ import annotations

@@ -42,8 +42,9 @@ class PairwiseCoupling(CoreOp, name="core.pairwise_coupling", traits=(traits.Pur
     """Class probabilities that agree best with the pairwise probabilities of each class against each later one, in
     order.
 
-    x has one column for each pair of classes: the probability of the earlier one, above 0 and below 1. Source: the
-    second method of Wu, Lin and Weng (2004), iterated until the error of each class is below 0.005 over their number.
+    x has one column for each pair of classes: the probability of the earlier one, above 0 and below 1. The result is
+    that of the second method of Wu, Lin and Weng (2004), iterated until the error of each class is below 0.005 over
+    their number.
     """
 
     x: Value = operand("T[n, p]")

@@ -2,7 +2,7 @@ r"""Regular expressions in the syntax of RE2, matched in time that grows with th
 text, whatever the pattern. They match whole texts; which way of several is taken, and what groups capture, is of no
 consequence for that and is not kept.
 
-Not understood, and refused: names of scripts (`\p{Greek}`) and single bytes (`\C`).
+Names of scripts (`\p{Greek}`) and single bytes (`\C`) are not supported.
 Source: RE2 regular expression syntax.
 """
 
@@ -15,13 +15,13 @@ from functools import lru_cache
 from commonir.base.tuples import NamedTuple
 
 MOST_NESTED = 100
-"""Groups inside one another."""
+"""The maximum nesting depth of groups."""
 MOST_REPEATED = 1000
 """The greatest number in a repetition, as in RE2."""
 MOST_STEPS = 50_000
 """Steps of a program: repetitions inside one another multiply."""
 MOST_KEPT = 1 << 10
-"""Answers that are kept of a program."""
+"""The number of cached transitions of a program."""
 
 Holds = Callable[[str], bool]
 
@@ -167,7 +167,7 @@ class _Parser:
         self._at = 0
         self._depth = 0
         self._flags = _Flags()
-        # Where characters that stand for themselves, between \Q and \E, end.
+        # The end of literal characters between \Q and \E.
         self._literal_end = 0
         self.steps: list[PatternStep] = []
 
@@ -376,7 +376,7 @@ class _Parser:
                 case "s":
                     flags = flags._replace(dot_takes_all=value)
                 case "U":
-                    pass  # which way of several is taken is of no consequence
+                    pass  # greediness does not matter
                 case _:
                     raise self._error(f"the group '(?{c}' is none of RE2")
         self._flags = flags
@@ -449,7 +449,7 @@ class _Parser:
         """A class in brackets, of which the first was read."""
         is_not = self._take("^")
         members: list[Holds] = []
-        while not members or not self._take("]"):  # a bracket at the start stands for itself
+        while not members or not self._take("]"):  # a bracket at the start is literal
             members.append(self._member())
         result = self._cased(_any_of(members))
         return _not(result) if is_not else result

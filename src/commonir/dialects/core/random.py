@@ -1,7 +1,7 @@
 """Core operations that draw random numbers.
 
-A seed of -1 stands for one that is chosen anew whenever the operation runs; any other gives the same numbers on every
-machine, as `random_numbers` says. Source: Core ML MIL operation reference, random.
+A seed of -1 means a new seed in every run; any other gives the same numbers on every machine (see `random_numbers`).
+Source: Core ML MIL operation reference, random.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.generic]
 
 ANY_SEED = -1
-"""The seed that stands for another one in every run."""
+"""The seed that means a new one in every run."""
 
 
 class Generator(Enum):

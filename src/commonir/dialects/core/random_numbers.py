@@ -1,7 +1,7 @@
 """Random numbers that are the same for the same seed on every machine. Import it lazily: it loads numpy.
 
-The bits are those of Philox or of the Mersenne twister, whose streams numpy keeps. What is made of them uses only
-operations that IEEE 754 defines to the last bit: sums, products, quotients and roots, never functions of the system's
+The bits are those of Philox or of the Mersenne twister, whose streams numpy keeps. Numbers are computed from them only
+by operations that IEEE 754 defines exactly: sums, products, quotients and roots, never functions of the system's
 library.
 """
 
@@ -93,6 +93,6 @@ def normal(seed: int, shape: tuple[int, ...], mean: float, deviation: float, dty
     """Numbers of a normal distribution, from pairs of even ones (Box and Muller, 1958)."""
     count = int(np.prod(shape, dtype=np.int64))
     pairs = _numbers(seed, 2 * count)
-    # Of (0, 1], so that the logarithm is finite.
+    # In (0, 1], so that the logarithm is finite.
     radius = np.sqrt(-2 * _logarithm(pairs[:count] + 2.0**-FRACTION_BITS))
     return (mean + deviation * (radius * _cosine_of_turns(pairs[count:]))).astype(dtype).reshape(shape)

@@ -1,4 +1,4 @@
-"""Functions of floating-point numbers that follow from those of the core: what the C library has beyond them.
+"""Functions of the C library on floating-point numbers, composed of core functions.
 
 Half precision is computed in single precision and rounded once. Others keep their type; results may differ from the
 exact ones by some units in the last place.

@@ -109,11 +109,11 @@ DIRECTION = attr_types.enumeration(Direction)
 
 States = tuple[Value, ...]
 RecurrentStep = Callable[[States, Value], States]
-"""The next states from those before and what the input of a step adds to the gates."""
+"""Returns the next states, from the previous ones and the contribution of the input of a step to the gates."""
 
 
 class Recurrent(CoreOp, traits=(traits.Pure, traits.RunsNested)):
-    """A layer that takes the steps of a sequence one after another."""
+    """Base class of recurrent layers."""
 
     gates: ClassVar[int]
     x: Value = operand("T[s, b, i]")

@@ -1,4 +1,4 @@
-"""Regions of images that are data, brought to one size.
+"""Pooling of regions of images to one size.
 
 Source: ONNX RoiAlign and MaxRoiPool; R. Girshick, Fast R-CNN, 2015; K. He and others, Mask R-CNN, 2017.
 """

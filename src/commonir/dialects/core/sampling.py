@@ -1,4 +1,4 @@
-"""Images read at positions that are data, and the choice among overlapping boxes.
+"""Sampling of images at computed positions, and non-maximum suppression.
 
 Positions and weights are formed in single precision at least.
 Source: ONNX GridSample and NonMaxSuppression; Core ML MIL resample and non_maximum_suppression.
@@ -144,7 +144,7 @@ class GridSample(CoreOp, name="core.grid_sample", traits=(traits.Pure,)):
     def _bounded(self, position: Expr, size: Dim) -> Expr:
         """A whole position as one of an element."""
         last = lift(size - 1, i64)
-        # What is not cubic has been brought inside, up to its next neighbour, which then has no share.
+        # Modes other than cubic have clamped coordinates, except the next neighbour, whose weight is then 0.
         if self.mode is ResizeMode.CUBIC and self.border is Border.REFLECT:
             span = lift(largest(size - 1, 1), i64)
             position = span - abs(position % (span * 2) - span)

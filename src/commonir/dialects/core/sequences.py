@@ -1,4 +1,4 @@
-"""Core operations on lists of tensors, and on values that may be absent.
+"""Core operations on lists of tensors, and on optional values.
 
 While a program runs a list is a Python list of arrays, and an absent value is None.
 """

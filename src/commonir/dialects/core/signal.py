@@ -1,4 +1,4 @@
-"""Signals in terms of frequencies.
+"""The discrete Fourier transform.
 
 Complex numbers are pairs of real and imaginary part along a last axis of size 2.
 Source: ONNX DFT and STFT.

@@ -1,4 +1,4 @@
-"""Operations of an app's own in the mil dialect: kept as they are, since nothing in a program says what they compute.
+"""Custom layers of the mil dialect: preserved unchanged, since a program does not define what they compute.
 
 Source: MIL operation `custom_layer`, as coremltools writes it; Core ML, MLCustomLayer.
 """

@@ -1,4 +1,4 @@
-"""The description of a Core ML model: what its users see of it, beside the program.
+"""The description of a Core ML model: the interface that its users see, without the program.
 
 A module keeps it as `coreml.model`: the `Model` message without its program, in which each message is a dictionary of
 the fields that it has, a repeated field is an array, an enumeration its number, and the bytes of unknown fields stand

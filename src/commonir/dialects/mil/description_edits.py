@@ -1,7 +1,7 @@
 """Changes of the description of a Core ML model, so that it follows the interface of a function that was changed.
 
-What is said of an input or output that stays as it is stays as it is, whatever it is; only names change. What is new or
-has other sizes is described by its type and its port.
+Descriptions of unchanged inputs and outputs are preserved, except for names. New ones, and those with other dims, are
+described by their types and ports.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _array(type: TensorType, port: Port) -> MultiArray:
 
 
 def _image(port: Port, order: ColorSpace, before: Feature | None) -> Image:
-    # Grayscale of two precisions is one order of channels; which of them it was, only the description knows.
+    # Grayscale of either precision has the same order of channels; only the description has the precision.
     color = before.type.color if before is not None and isinstance(before.type, Image) else order.name
     assert color in COLOR_SPACES.values()
     *_, height, width = port.shape

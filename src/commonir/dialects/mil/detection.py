@@ -1,4 +1,4 @@
-"""The choice among overlapping boxes in the mil dialect.
+"""Non-maximum suppression in the mil dialect.
 
 Source: MIL operation reference, tensor_operation.
 """
@@ -44,7 +44,7 @@ class NonMaximumSuppression(MilOp, name="mil.non_maximum_suppression", traits=(t
         best = core.reduce_max(scores, (2,), False)
         none = core.splat(-math.inf, best)
         fit = core.greater_equal(best, core.splat(self.score_threshold, best))
-        # Without any that fits the best one stays: it is the only one of the others to keep its score.
+        # If none reaches the threshold, the best one is selected: of the others only it keeps its score.
         is_best = core.equal(core.iota(shape_of(best), 1, i32), core.arg_max(best, 1, True, i32))
         alone = core.logical_and(is_best, core.logical_not(_any(fit)))
         candidates = core.select(core.logical_or(fit, alone), best, none)
@@ -122,7 +122,7 @@ def _first(ranked: Value, size: Dim, most: int) -> tuple[Value, Value]:
     if isinstance(size, int):
         taken = min(most, size)
     else:
-        # More candidates than any row has: what is added is worse than every other one.
+        # More candidates than any row has: added ones are worse than all others.
         worst = core.fill(core.splat(-math.inf, ranked), (images, most))
         ranked = core.concat((ranked, worst), 1)
     order = core.cast(core.top_k(ranked, taken, 1)[1], i32)

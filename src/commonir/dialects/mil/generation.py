@@ -1,4 +1,4 @@
-"""Tensors made from sizes, positions and order in the mil dialect.
+"""Filled tensors, ranges, one-hot encoding and sorting in the mil dialect.
 
 Source: MIL operation reference, tensor_operation.
 """

@@ -1,4 +1,4 @@
-"""Reading and writing at positions that are data, in the mil dialect.
+"""Gather and scatter operations of the mil dialect.
 
 Until iOS 16 a negative position counts from the end. From iOS 17 it is out of range: an error with validate_indices,
 which is found when running, and else the value read there is not specified (nothing outside of the tensor is touched);
@@ -43,7 +43,7 @@ from commonir.ods import (
 INDICES = by_version(
     CoreML5=element_type(i32), CoreML6=element_type(i32, i16, u16), CoreML7=element_type(i32, i8, u8, i16, u16)
 )
-"""The element types of positions to gather from."""
+"""The element types of indices."""
 
 
 class Validating(Protocol):

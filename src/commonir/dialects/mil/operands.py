@@ -26,7 +26,7 @@ BASIC = element_type(f16, f32, i32, boolean)
 SHORT = element_type(i8, u8, i16, u16)
 """The element types that iOS 17 adds."""
 NUMBERS_OR_SHORT = by_version(CoreML5=NUMBERS, CoreML7=element_type(NUMBERS, SHORT))
-"""The element types of what is gathered or sorted, by version."""
+"""The element types of gathered or sorted tensors, by version."""
 ALL = element_type(BASIC, SHORT)
 """The element types of an activation from iOS 17."""
 BASIC_OR_ALL = by_version(CoreML5=BASIC, CoreML7=ALL)

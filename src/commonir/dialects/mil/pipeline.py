@@ -1,4 +1,4 @@
-"""Models that are made of models: pipelines, and the stages of them that are not programs.
+"""Pipelines: models that consist of models, some of which are not programs.
 
 A pipeline is a module that holds a module for each of its models, in order, and a function that runs them:
 
@@ -210,7 +210,7 @@ def _suppressed(boxes: Value, classes: Value | None, limit: Value) -> Value:
     positions = range_(core.scalar(0, i64), number, core.scalar(1, i64))
     stays = core.greater_equal(positions, core.scalar(0, i64))
     fixed = (positions, number, limit, *least, *greatest, *(() if classes is None else (classes,)))
-    # What a loop uses is handed through it, so that nothing in it depends on where it stands.
+    # Values that a loop uses are loop-carried, so that nothing in it depends on its position.
     initial = (core.scalar(0, i64), stays, *fixed)
     requested = Block([v.type for v in initial])
     condition = _region(requested, core.less(requested.arguments[0], requested.arguments[3]))

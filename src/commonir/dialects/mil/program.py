@@ -1,8 +1,8 @@
 """The structure of an ML Program: functions, ends of blocks, constants.
 
-The module itself stands for the Program message. What a message has and no field here has room for (documentation,
-attributes of tensor types, fields of later versions) is kept under `mil.residue`; see `formats/coreml/residue.py`.
-Source: MIL specification, Program, Function, Block and Values.
+The module itself stands for the Program message. Parts of a message without a field here (documentation, attributes of
+tensor types, fields of later versions) are preserved under `mil.residue`; see `formats/coreml/residue.py`. Source: MIL
+specification, Program, Function, Block and Values.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from commonir.ods.traits import ConstantLike, Inline, IsolatedFromAbove, Pure, S
 from commonir.symbolic import Dim
 
 RESIDUE = "mil.residue"
-"""Undeclared attribute: what a message has beyond its form here, as bytes by the place in the message."""
+"""Undeclared attribute: parts of a message without a form here, as bytes by the path in the message."""
 DOCUMENTATION = "mil.doc"
 """Undeclared attribute of the module: the documentation of the program."""
 PROGRAM_VERSION = "mil.version"
@@ -44,7 +44,7 @@ FLEXIBLE_SHAPES = "FlexibleShapeInformation"
 OPERATION_NAME = "name"
 """Undeclared attribute: the name of an operation where it is not that of its first result."""
 UNNAMED = "mil.unnamed"
-"""Undeclared attribute: the operation states no name."""
+"""Undeclared attribute: the operation has no name."""
 MAP_ORDER = "mil.order"
 """Undeclared attribute: inputs and attributes in the order of the file, where that is not alphabetical."""
 UNUSUAL = "mil.unusual"
@@ -52,7 +52,7 @@ UNUSUAL = "mil.unusual"
 PARAMETERS = "mil.parameters"
 """Undeclared attribute of an operation without definition: for each parameter the number of its operands."""
 
-# How much of a vector of integers takes part in the inference of shapes.
+# The maximum number of elements of a vector in shape inference.
 _SHORT = 4096
 
 

@@ -29,7 +29,7 @@ from commonir.ods import (
 from commonir.symbolic import Dim
 
 SINGLE_OR_HALF = by_version(CoreML5=element_type(f32), CoreML7=FLOATS)
-"""Until iOS 16 single precision alone."""
+"""Until iOS 16 only single precision."""
 
 
 class GateFunction(Enum):

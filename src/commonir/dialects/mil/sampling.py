@@ -1,4 +1,4 @@
-"""Images read at computed positions, and parts cut out of them, in the mil dialect.
+"""Sampling and cropping of images in the mil dialect.
 
 Positions are formed in single precision.
 Source: MIL operation reference, image_resizing.

@@ -1,4 +1,4 @@
-"""ONNX operators of attention: over all positions, with a state, and what turns positions into angles.
+"""ONNX attention operators: scaled dot-product, linear and flexible attention, and rotary embedding.
 
 Source: ONNX operator reference, default domain, Attention, RotaryEmbedding and LinearAttention; preview domain,
 FlexAttention.
@@ -64,7 +64,7 @@ class Masks:
         self.shape = (queries, keys)
         self.allowed: Value | None = None
         self.added: Value | None = None
-        # Whether a query may be kept from every key.
+        # Whether all keys of a query may be masked.
         self.may_be_empty = False
 
     def allow(self, pairs: Value) -> None:
@@ -310,7 +310,7 @@ def rotated(x: Value, cos: Value, sin: Value, count: Dim, *, interleaved: bool) 
     if turned != size:
         x, rest = core.split(x, -1, (turned, size - turned))
         kept = (rest,)
-    # The angles of a position are those of all heads.
+    # All heads share the angles of a position.
     cos, sin = core.unsqueeze(cos, (1,)), core.unsqueeze(sin, (1,))
     if interleaved:
         pairs = core.reshape(x, (*lead, half, 2))

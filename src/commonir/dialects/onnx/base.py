@@ -133,10 +133,10 @@ class OnnxOp(Op, traits=(traits.Pure,)):
     keeps_declared_shapes = False
 
     deprecated_since = ""
-    """The version from which on the operator may not be used any more; of its definitions, that of this version."""
+    """The version that deprecates the operator; of its definitions, that of this version."""
 
     successor = ""
-    """The operator to use instead of one that is deprecated."""
+    """The operator that replaces a deprecated one."""
 
     def materialize_constant(self, data: Data) -> Value:
         return core.constant(data)

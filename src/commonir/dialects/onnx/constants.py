@@ -1,4 +1,4 @@
-"""ONNX operators that give elements without reading any.
+"""ONNX operators that generate tensors: constants, ranges, identity matrices.
 
 Source: ONNX operator reference, default domain, versions 1 to 27.
 """
@@ -122,7 +122,7 @@ class Constant(
 
 
 MOST_DENSE = 1 << 24
-"""Elements that a sparse constant may stand for."""
+"""The maximum number of elements of a sparse constant."""
 
 
 def _singles(values: tuple[float, ...]) -> Data:

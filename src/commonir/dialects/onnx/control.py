@@ -463,7 +463,7 @@ class SequenceMap(OnnxOp, name="onnx.SequenceMap", since="opset17"):
         given = (input_sequence, *additional_inputs)
         arguments = body.block.arguments
         empty = tuple([core.list_empty(_any_shape(v.type)) for v in core.yielded(body)])
-        # What is the same in each round is carried, so that sizes in its declared type are those of what is given.
+        # Loop-invariant values are carried, so that dims in declared types are those of the operands.
         same = {n: v for n, v in enumerate(given) if not isinstance(v.type, ListType)}
 
         states = [*[v.type for v in empty], *[_known_type(arguments[n], v) for n, v in same.items()]]

@@ -1,4 +1,4 @@
-"""ONNX convolutions, their gradients, convolutions at displaced positions, and blocks put together to images.
+"""ONNX convolutions: plain, transposed, deformable and causal, and Col2Im.
 
 Source: ONNX operator reference, default domain, Conv, ConvTranspose, DeformConv, Col2Im and CausalConvWithState.
 """

@@ -1,4 +1,4 @@
-"""ONNX operators on single elements: functions of one number, and what is asked of it.
+"""ONNX elementwise operators of one tensor: functions and tests.
 
 Source: ONNX operator reference, default domain, versions 1 to 22.
 """

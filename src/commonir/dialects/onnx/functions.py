@@ -1,7 +1,7 @@
-"""Functions of a model that its nodes call, and what they become where they are called.
+"""Local functions of a model, and their instances.
 
-A function has no types of its own: those of the operands of a call, and the attributes that it gives, make an instance
-of it. Source: ONNX IR specification, functions.
+A function has no types: the operand types and attributes of a call determine an instance of it. Source: ONNX IR
+specification, functions.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class LocalFunction(
 
     sym_name: str = attribute(attr_types.symbol_name)
     function_name: str = attribute(attr_types.string, doc="its name within the domain")
-    opset_import: DictionaryAttr = attribute(attr_types.dictionary, doc="versions of operator sets by domain")
-    content: Region = region(doc="what runs")
+    opset_import: DictionaryAttr = attribute(attr_types.dictionary, doc="operator set versions by domain")
+    content: Region = region(doc="the body")
     domain: str = attribute(attr_types.string, default="")
     overload: str = attribute(attr_types.string, default="")
     required_attributes: tuple[str, ...] = attribute(attr_types.strings, default=(), doc="required attributes")
@@ -118,7 +118,7 @@ class LocalFunction(
         values.update(zip(actual, block.arguments, strict=True))
         known = {**dict(self.default_attributes.entries), **arguments}
         result = FunctionInstance(self.sym_name, Region([block]))
-        # It stands beside the function without being part of the program, so that calls inside find what they call.
+        # Its parent is that of the function, without being part of the program, so that calls in it are resolved.
         result.parent = self.parent
         for op in self.body.operations:
             _copy(op, values, known, block)

@@ -1,4 +1,4 @@
-"""ONNX operators on images as files hold them.
+"""ONNX operators on image files.
 
 Source: ONNX operator reference, default domain, ImageDecoder.
 """

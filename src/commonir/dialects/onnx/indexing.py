@@ -1,4 +1,4 @@
-"""ONNX operators that read or write at positions that are data, and that order elements.
+"""ONNX operators that gather and scatter by index, and that sort elements.
 
 Source: ONNX operator reference, default domain, versions 1 to 28.
 """
@@ -192,7 +192,7 @@ class ScatterND(OnnxOp, name="onnx.ScatterND", since="opset11 opset13 opset16 op
 
 
 class ScatterElements(OnnxOp, name="onnx.ScatterElements", since="opset11 opset13 opset16 opset18"):
-    """A copy of a tensor with updates combined at the positions given along an axis."""
+    """A copy of a tensor with updates written to, or combined with, the elements at indices along an axis."""
 
     data: Value = operand("T")
     indices: Value = operand("Tind")

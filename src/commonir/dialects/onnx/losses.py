@@ -21,7 +21,7 @@ def weighted_loss(
     A sample of the ignored class has weight 0. A mean is divided by the sum of the weights.
     """
     is_counted = None if ignored is None else core.not_equal(target, core.splat(ignored, target))
-    # What is ignored need not be a class.
+    # The ignored index need not be a class.
     place = target if is_counted is None else core.select(is_counted, target, core.splat(0, target))
     result = core.gather_elements(log_probability, core.unsqueeze(place, (1,)), 1)
     loss = core.neg(core.widened(core.squeeze(result, (1,))))

@@ -1,6 +1,6 @@
 """ONNX normalizations.
 
-Halves are computed in single precision and rounded once, whatever `stash_type` says; double precision stays as it is.
+Half precision is computed in single precision and rounded once, whatever the `stash_type`; double precision in double.
 Source: ONNX operator reference, default domain, versions 1 to 23.
 """
 

@@ -1,4 +1,4 @@
-"""ONNX operators that make one value of each window, or of each image, and the inverse of taking the largest.
+"""ONNX pooling of windows or whole images, and MaxUnpool.
 
 Source: ONNX operator reference, default domain, the pooling operators and MaxUnpool.
 """

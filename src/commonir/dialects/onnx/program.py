@@ -1,8 +1,8 @@
-"""The structure of an ONNX program: graphs, what they return, and the constants they hold.
+"""The structure of an ONNX program: graphs, their terminators and initializers.
 
-A module holds one `onnx.graph`; graphs nested in operators are regions that end in `onnx.return`, and the label of
-their block is their name. What a file says about the model around the graph is kept as attributes of the module, under
-the names below. Source: ONNX IR specification, models and graphs.
+A module has one `onnx.graph`; graphs nested in operators are regions that end in `onnx.return`, and the label of their
+block is their name. Fields of the model around the graph are attributes of the module, under the names below. Source:
+ONNX IR specification, models and graphs.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ METADATA = "onnx.metadata_props"
 operator or module hold its own."""
 QUANTIZATION_ANNOTATION = "onnx.quantization_annotation"
 DEVICE_CONFIGURATIONS = "onnx.device_configurations"
-"""Attributes of a graph and of nodes that say something of values by their names."""
+"""Attributes of a graph and of nodes that refer to values by name."""
 TRAILING_NAMES = "onnx.trailing_names"
-"""How many empty names stand at the end of the inputs and of the outputs of a node."""
+"""The numbers of empty names at the end of the inputs and of the outputs of a node."""
 NODE_NAME = "onnx.node_name"
-"""The attribute of a node that has the name which its file gives to another node as well."""
+"""The attribute of a node whose name is not unique in its file."""
 
 
 PREFIXES = {"": "", "ai.onnx": "", "ai.onnx.ml": "ml", "ai.onnx.preview": "preview", "com.microsoft": "microsoft"}
 """The prefixes of operator names by domain, after the name of the dialect; versions follow it."""
 PARTLY_DEFINED = ("com.microsoft",)
-"""Domains that have operators of which there is no definition here."""
+"""Domains of which not all operators have a definition here."""
 ONNXRUNTIME_VERSION = "onnxruntime1"
 """The version of operators that onnxruntime adds to the default domain, where ONNX has none or not yet."""
 _TRAINING = "ai.onnx.preview.training"
@@ -57,7 +57,7 @@ GRAPH = "graph"
 """The path of the graph of a model."""
 
 
-# Elements of a default that are looked at for being equal.
+# The maximum number of elements of a default value that are compared.
 _FEW = 16
 
 
@@ -327,8 +327,8 @@ class Graph(
     """
 
     sym_name: str = attribute(attr_types.symbol_name, doc="the name of the graph")
-    opset_import: DictionaryAttr = attribute(attr_types.dictionary, doc="versions of operator sets by domain")
-    content: Region = region(doc="what runs")
+    opset_import: DictionaryAttr = attribute(attr_types.dictionary, doc="operator set versions by domain")
+    content: Region = region(doc="the body")
     defaults: DictionaryAttr = attribute(
         attr_types.dictionary, default=DictionaryAttr(()), doc="default values of inputs, by name"
     )

@@ -1,4 +1,4 @@
-"""ONNX operators between numbers of few bits and the numbers they stand for.
+"""ONNX quantization and dequantization.
 
 Source: ONNX operator reference, default domain, versions 10 to 28.
 """
@@ -123,7 +123,7 @@ def dynamically_quantized(x: Value) -> tuple[Value, Value, Value]:
     zero, most = core.splat(0.0, x), core.splat(255.0, x)
     low = core.minimum(core.reduce_min(x), zero)
     span = core.sub(core.maximum(core.reduce_max(x), zero), low)
-    # A tensor of zeros has no range; any scale stands for it.
+    # A tensor of zeros has no range; any scale will do.
     scale = core.div(core.select(core.equal(span, zero), core.splat(1.0, x), span), most)
     offset = core.cast(core.round(core.clip(core.neg(core.div(low, scale)), 0.0, 255.0)), u8)
     return core.quantize(x, scale, u8, offset), scale, offset

@@ -1,7 +1,7 @@
-"""ONNX operators that multiply and sum numbers of few bits: matrix products and convolutions.
+"""Quantized matrix products and convolutions of ONNX.
 
-Products are summed as integers of 32 bits, those of 8-bit floats in single precision.
-Source: ONNX operator reference, default domain, versions 10 and 21.
+Products are summed as 32-bit integers, those of 8-bit floats in single precision. Source: ONNX operator reference,
+default domain, versions 10 and 21.
 """
 
 from __future__ import annotations

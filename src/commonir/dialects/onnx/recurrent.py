@@ -1,4 +1,4 @@
-"""ONNX operators that take the steps of a sequence one after another.
+"""ONNX recurrent layers.
 
 Source: ONNX operator reference, default domain, RNN, GRU and LSTM.
 """
@@ -29,7 +29,7 @@ FUNCTIONS = {
     core.GateFunction.THRESHOLDED_RELU: "ThresholdedRelu",
     core.GateFunction.SCALED_TANH: "ScaledTanh",
 }
-"""How the functions of the core are called."""
+"""The names of the functions of the core."""
 
 _BY_NAME = {name.lower(): function for function, name in FUNCTIONS.items()}
 
@@ -39,10 +39,10 @@ Given = Sequence[Value | None]
 
 
 class RecurrentOp(OnnxOp):
-    """A layer that takes the steps of a sequence one after another."""
+    """Base class of recurrent layers."""
 
     usual: ClassVar[Mapping[str, core.GateFunction]]
-    """The functions of a step where none are named, by their attributes in the core."""
+    """The default functions of a step, by their attributes in the core."""
 
     X: Value = operand("T")
     W: Value = operand("T")

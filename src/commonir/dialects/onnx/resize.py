@@ -1,8 +1,8 @@
 """ONNX resampling.
 
-What the core says by a ratio of sizes is one operation there. Everything else is done axis by axis: each element of the
-result is a sum of elements of the source with weights that are known before running, computed here as exact fractions.
-Source: ONNX operator reference, default domain, Resize.
+A resize by the ratio of sizes is one core operation. Everything else is done axis by axis: each element of the result
+is a weighted sum of source elements, with weights known before running, computed here as exact fractions. Source: ONNX
+operator reference, default domain, Resize.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def resized(how: Resizing, x: Value, roi: Value | None, scales: Value | None, si
     is_cropped = how.coordinates == _CROPPED
     axes = _axes(how, x, scales, sizes)
     if how.coordinates == "align_corners" and not how.antialias:
-        # The sizes say it all: first and last element stay where they are.
+        # The sizes determine it: the first and last elements are aligned.
         axes = [a._replace(scale=None) for a in axes]
     axes = [a for a in axes if is_cropped or a.n != a.m or a.scale not in (None, 1)]
     if not axes:
@@ -267,7 +267,7 @@ def _taps(how: Resizing, place: Fraction, n: int, scale: Fraction) -> dict[int, 
     """The elements that a position is interpolated from, with their weights; those at the border stand for others."""
     reach = 1 if how.mode == "linear" else 2
     shrink = scale if how.antialias else Fraction(1)
-    # Of a position that is an integer the element itself counts as the one after it.
+    # At an integer coordinate the element itself counts as the next one.
     before = math.ceil(place) - 1
     first = before + math.floor(-reach / shrink) + 1
     weights: dict[int, float] = {}

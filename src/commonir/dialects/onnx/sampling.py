@@ -1,4 +1,4 @@
-"""ONNX operators that read images at given positions, and that choose among overlapping boxes.
+"""ONNX operators that sample images, and non-maximum suppression.
 
 Source: ONNX operator reference, default domain, GridSample, AffineGrid and NonMaxSuppression.
 """
@@ -80,7 +80,7 @@ class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
             line = core.cast(core.iota(tuple(sizes), a, i64), element_of(wide))
             doubled = core.mul(line, core.splat(2.0, wide))
             if self.align_corners:
-                # One element lies in the middle, as in torch; the operator's text says nothing of that, and its
+                # A single element is in the middle, as in torch; the specification does not mention it, and its
                 # function divides by zero.
                 gaps, length = sizes[a] - 1, largest(sizes[a] - 1, 1)
                 axes.append(core.div(core.sub(doubled, self._number(gaps, wide)), self._number(length, wide)))

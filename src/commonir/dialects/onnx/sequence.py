@@ -1,4 +1,4 @@
-"""ONNX operators on sequences of tensors, and on values that may be absent.
+"""ONNX operators on sequences of tensors, and on optional values.
 
 Source: ONNX operator reference, default domain, versions 11 to 28.
 """

@@ -79,7 +79,7 @@ def reshaped(data: Value, shape: Value, *, keep_zero: bool) -> Value:
         if not isinstance(rank, int):
             raise NotKnownError("the rank of the result is not known before running")
         kept, own = core.shape_of(data), rank_of(data)
-        # A zero beyond the axes of the operand keeps nothing and stays, which is an error unless there is no element.
+        # A zero beyond the axes of the operand is a dim of 0, which is an error unless the operand is empty.
         kept = core.slice(kept, (0,), (rank,), (1,)) if rank <= own else core.concat((kept, _zeros(rank - own)), 0)
         shape = core.select(core.equal(shape, core.scalar(0, i64)), kept, shape)
     return core.dynamic_reshape(data, shape)
@@ -172,7 +172,7 @@ def continued(mode: str, data: Value, fill: Value | None, extended: Extension) -
     if value is not None and not is_text:
         return extended(data, core.PadMode.CONSTANT, value)
     inside = extended(core.fill(core.scalar(True, boolean), shape_of(data)), core.PadMode.CONSTANT, 0.0)
-    # A number that is not a value of texts: what stands there is not read.
+    # The padding is not read: 0.0 is not a string.
     wide = extended(data, core.PadMode.EDGE if is_text else core.PadMode.CONSTANT, 0.0)
     return core.select(inside, wide, core.scalar("", string) if fill is None else core.reshape(fill, ()))
 

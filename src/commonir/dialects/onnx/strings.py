@@ -1,4 +1,4 @@
-"""ONNX operators on texts.
+"""ONNX operators on strings.
 
 Source: ONNX operator reference, default domain, versions 9 to 20.
 """

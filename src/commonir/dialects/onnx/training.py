@@ -1,8 +1,8 @@
-"""ONNX operators that take a step of training.
+"""ONNX optimizer steps.
 
-`inputs` are first all tensors that are trained, then all gradients, then all that the optimizer keeps of one kind, and
-so on; `outputs` are what becomes of what is trained, then of what is kept.
-Source: ONNX operator reference, domain ai.onnx.preview.training, version 1.
+`inputs` has first all trained tensors, then all gradients, then all tensors of one optimizer state, and so on;
+`outputs` has the new trained tensors, then the new optimizer states. Source: ONNX operator reference, domain
+ai.onnx.preview.training, version 1.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""ONNX operators that enlarge images by factors.
+"""The ONNX operator Upsample.
 
-Source: ONNX operator reference, default domain, Upsample 7 to 10, which Resize has taken the place of.
+Source: ONNX operator reference, default domain, Upsample 7 to 10, which Resize replaces.
 """
 
 from __future__ import annotations

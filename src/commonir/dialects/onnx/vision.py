@@ -1,4 +1,4 @@
-"""ONNX operators that bring regions of images to one size.
+"""ONNX operators that pool regions of images to one size.
 
 Source: ONNX operator reference, default domain, RoiAlign and MaxRoiPool.
 """

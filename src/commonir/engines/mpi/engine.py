@@ -1,7 +1,7 @@
 """The `mpi` engine: each process runs one rank with the numpy engine, and rank 0 gathers the outputs.
 
-`mpiexec -n 4 cir run net.rank0.json --engine mpi` starts a process for each rank of a program of four. All of them open
-the program and are given the same inputs, of which each takes its own.
+`mpiexec -n 4 cir run net.rank0.json --engine mpi` starts a process for each rank of a program of four. Each opens the
+program with the inputs of all ranks, and takes its own.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class MpiExecutable(WithState):
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Returns the outputs of all ranks in rank 0; see `Executable`.
 
-        Raises: DiagnosticError (besides, E0711 when the time limit passes, E0717 when no rank can go on), in rank 0.
+        Raises: DiagnosticError (besides, E0711 when the time limit passes, E0717 when no rank can continue), in rank 0.
         """
         processes = self._processes
         with processes.together():

@@ -110,7 +110,7 @@ class Processes:
 
     @contextmanager
     def together(self) -> Generator[None]:
-        """Returns a context in which an error in one process ends all processes."""
+        """Returns a context in which an error in one process ends all of them."""
         try:
             yield
         except DiagnosticError as error:
@@ -200,7 +200,7 @@ class _Guard:
             self._process.stdin.write(f"{line}\n".encode())
             self._process.stdin.flush()
         except OSError:
-            # The child is gone; only its report is lost.
+            # The child process has ended; only its report is lost.
             self._process.stdin = None
 
 

@@ -35,7 +35,7 @@ _NOTHING = np.empty(0, np.uint8)
 _SPINS = 50
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 2e-5, 1e-3
 _PATIENCE_SECONDS = 0.3
-"""How long a rank waits before it reports so."""
+"""How long a rank waits before it reports that it waits."""
 
 _HEARING_SECONDS = 0.1
 """How often a computing rank reads the reports of others."""
@@ -278,7 +278,9 @@ class MpiTransport:
         return not self._sends
 
     def _have_drained(self, owed: Array) -> bool:
-        """Drops messages without a receive, as many as each rank has sent in this run: others are of the next run."""
+        """Drops messages without a receive, as many as each rank has sent in this run: later ones belong to the next
+        run.
+        """
         status = self._mpi.Status()
         for source in np.flatnonzero(owed):
             message = self._comm.Improbe(source=int(source), tag=self._mpi.ANY_TAG, status=status)

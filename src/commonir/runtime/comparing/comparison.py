@@ -1,7 +1,7 @@
 """Compares outputs with expected outputs.
 
-Differences are taken in double precision. NaN equals NaN, and infinity equals infinity of the same sign; against
-anything else either is an infinite error. Integers, booleans and strings must be equal.
+Differences are taken in double precision. NaN equals NaN, and infinity equals infinity of the same sign; compared with
+anything else, both are infinite errors. Integers, booleans and strings must be equal.
 
 An element is within tolerance when `|actual - expected| <= atol + rtol * |expected|`, as in `numpy.allclose`.
 """

@@ -167,7 +167,7 @@ def matched(a: Side, b: Side) -> list[Pair]:
 
 
 def _are_unrelated(pair: Pair) -> bool:
-    """Returns whether both are constants, or one is a constant of another type with the same name by chance."""
+    """Returns whether both are constants, or one is a constant of another type whose name is equal by coincidence."""
     a, b = pair.a.type, pair.b.type
     if not is_constant(pair.a) and not is_constant(pair.b):
         return False
@@ -197,7 +197,7 @@ def _by_plain_name(names: Iterable[str]) -> dict[str, list[str]]:
         plain = name
         for suffix in _PRECISION_SUFFIXES:
             plain = plain.removesuffix(suffix)
-        # Formats whose names are identifiers get `_` for all other characters, and in front of a digit.
+        # Names that must be identifiers have `_` for all other characters, and before a leading digit.
         out.setdefault(_NOT_AN_IDENTIFIER_CHARACTER.sub("_", plain).lstrip("_"), []).append(name)
     return out
 

@@ -1,7 +1,8 @@
 """Measures the difference of two arrays with bounded memory.
 
 Differences are taken in double precision, block by block. NaN equals NaN, and infinity equals infinity of the same
-sign: such elements count as equal and take no part in the sums. Against anything else either is an infinite difference.
+sign: such elements count as equal and take no part in the sums. Compared with anything else, both are infinite
+differences.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ EQUAL = Measures(True, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, (), 0)
 
 
 def measure(expected: Array, actual: Array, tolerance: Tolerance) -> Measures | str:
-    """Compares two arrays; returns a text instead if they cannot be compared.
+    """Compares two arrays; returns an error message instead if they cannot be compared.
 
     Element types may differ in width, such as int32 and int64.
     """

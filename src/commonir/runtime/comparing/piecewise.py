@@ -197,7 +197,7 @@ class PiecewiseRun:
         return result
 
 
-# No file has names with spaces such as these.
+# Names with spaces do not collide with those of files.
 def _input_name(number: int) -> str:
     return f"input {number} of a piece"
 

@@ -117,7 +117,7 @@ class Evaluator:
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Evaluates the operations of a block, adding their results to the values."""
-        # A loop with an empty body may run forever.
+        # A loop with an empty body may not terminate.
         self._check_time()
         check_depth(self._depth)
         dims = block_dims(block, values, self._dims)
@@ -192,7 +192,7 @@ class Evaluator:
         return self._composite(concrete, operands)
 
     def _instance_of(self, op: Op, operands: Arrays) -> Op | None:
-        """Returns the operation on operands of static shape; None if its meaning depends on their elements."""
+        """Returns the operation on operands of static shape; None if its semantics depend on their elements."""
         if is_concrete(op):
             return None if infer(op).is_data_dependent else op
         try:

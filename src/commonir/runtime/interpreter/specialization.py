@@ -1,6 +1,6 @@
 """Specializes operations at run time, for the shapes and some elements of their operands.
 
-The meaning of an operation may depend on data-dependent values: the rank of an operand, the axes of a reduction. Its
+The semantics of an operation may depend on data-dependent values: the rank of an operand, the axes of a reduction. Its
 reference is then called with the actual types, and with constants for operands whose elements it reads. The operations
 that it returns become a block that engines run like any other.
 """
@@ -93,7 +93,7 @@ def _specialize(
         small = [n for n, x in enumerate(operands) if is_array(x) and x.size <= KNOWN_ELEMENTS]
         if len(small) == len(read) or not is_not_known(error):
             raise
-    # An operation may read elements of operands that its definition does not declare as read.
+    # An operation may depend on elements of operands that its definition does not declare as `by_value`.
     return specialize_for(op, operands, types, small, attributes)
 
 
@@ -111,7 +111,7 @@ def specialize_for(
     regions = _copied_regions(op)
     built.regions = tuple(regions.values())
     if not op.infers_types:
-        # One with declared types was checked with them before its types were lowered.
+        # Declared types were checked before they were lowered.
         check_use(built)
     block = Block()
     constants = operations_behind([values[n] for n in read])
@@ -144,7 +144,7 @@ def _is_small(x: object) -> bool:
 
 
 def reads_elements(field: Field) -> bool:
-    """Returns whether the meaning of an operation may depend on the elements of an operand."""
+    """Returns whether the semantics of an operation may depend on the elements of an operand."""
     return field.by_value or field.constant or field.kind is FieldKind.PARAMETER
 
 

@@ -1,8 +1,8 @@
 """Traces blocks of operations into array programs: operations become nodes, branches and loops nested programs.
 
 Constants are used while tracing: they decide which branch is taken, how many iterations a short loop has, and the
-meaning of operations that read elements of operands. An error while tracing only stops tracing, since a run may never
-reach the operation.
+semantics of operations that depend on elements of operands. An error while tracing only stops tracing, since a run may
+never reach the operation.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class BlockTracer(ABC):
         return self._specialized(op, operands, read)
 
     def _specialized(self, op: Op, operands: Sequence[Traced], read: Sequence[int]) -> Sequence[Traced]:
-        """Returns the results of an operation whose meaning depends on elements of constant operands."""
+        """Returns the results of an operation whose semantics depend on elements of constant operands."""
         arrays = [elements_of(t.node) if n in read else None for n, t in enumerate(operands)]
         with _errors_stop_tracing():
             types = [t.value.type for t in operands]

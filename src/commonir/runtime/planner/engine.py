@@ -52,7 +52,7 @@ Arrays = tuple[Array, ...]
 T = TypeVar("T")
 
 DIRECT_RUNS = 4
-"""How often a program is evaluated without a plan for the same shapes; nested blocks are only once."""
+"""The number of runs with the same shapes that are evaluated without a plan; for nested blocks it is one."""
 
 DIRECT_ELEMENTS = 1 << 15
 """Operations with a grid of up to this many elements may be evaluated without a plan."""
@@ -238,7 +238,7 @@ class _BlockRunner:
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Runs the operations of a block, adding the results that are needed later to the values."""
-        # A loop may run forever without a step of a plan.
+        # A loop that never runs a plan may not terminate.
         self._shared.check_time()
         check_depth(self._depth)
         schedule = self._shared.schedule.get(block)
@@ -414,7 +414,7 @@ class _BlockRunner:
         return tuple([computed(x, r.type) for x, r in zip(results, op.results, strict=True)])
 
     def _run_specialized(self, op: Op, operands: Sequence[Array], values: Mapping[Value, Array]) -> Arrays:
-        """Returns the results of an operation whose meaning depends on the elements of its operands."""
+        """Returns the results of an operation whose semantics depend on the elements of its operands."""
         try:
             specialization = self._shared.specializations.get(op, operands, self._dims)
         except DiagnosticError as error:

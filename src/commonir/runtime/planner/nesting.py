@@ -16,7 +16,7 @@ def with_loops(module: Module, function: str | None = None) -> Module:
 
     Returns the module itself if the function, by default the main one, has none.
     """
-    # Only the functions that this one calls: others are run on their own.
+    # Only the functions that this one calls: others run separately.
     if not any(_is_nesting(op) for part in with_called(module.function(function)) for op in part.walk()):
         return module
     result = clone(module)

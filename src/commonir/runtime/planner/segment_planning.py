@@ -71,8 +71,8 @@ def plan_segment(
 ) -> Segment:
     """Returns the plan of the operations from `start` on.
 
-    It is valid for the elements of the `guarded` inputs, to which it adds small inputs on whose elements the meaning of
-    operations depends. If `guarded` is None, it is valid for all elements.
+    It is valid for the elements of the `guarded` inputs, to which it adds small inputs on whose elements the semantics
+    of operations depend. If `guarded` is None, it is valid for all elements.
     """
     while True:
         planner = _SegmentPlanner(planning, dims, values, guarded)

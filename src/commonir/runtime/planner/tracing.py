@@ -104,7 +104,7 @@ class Tracer:
     def _concrete(self, op: Op, operands: Sequence[Traced]) -> Op:
         """Returns the operation on operands of static shape.
 
-        Raises: NotTraceable when its meaning depends on the elements of operands.
+        Raises: NotTraceable when its semantics depend on the elements of operands.
         """
         if op.form is Form.COMPOSITE and op.infers_types:
             # Its reference depends on more than the types of its operands.

@@ -53,10 +53,10 @@ class Transport(Protocol):
     def wait(self, posted: Posted, wait: Wait) -> Array:
         """Waits for the array of a receive and returns it; `wait` describes the waiting operation.
 
-        Raises: DiagnosticError (E0708 for another element type or shape; E0717 when no rank can go on).
+        Raises: DiagnosticError (E0708 for another element type or shape; E0717 when no rank can continue).
         """
         ...
 
     def barrier(self, wait: Wait) -> None:
-        """Waits until all ranks are at the barrier. Raises: DiagnosticError (E0717 when no rank can go on)."""
+        """Waits until all ranks are at the barrier. Raises: DiagnosticError (E0717 when no rank can continue)."""
         ...

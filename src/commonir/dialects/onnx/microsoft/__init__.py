@@ -1,4 +1,5 @@
-"""Operators of the domain `com.microsoft`, which onnxruntime adds to ONNX: what its tools quantize and fuse models to.
+"""Operators of the domain `com.microsoft`, which onnxruntime adds to ONNX: its tools produce them when they quantize
+and fuse models.
 
 Definitions only. Those that onnxruntime has for its own optimizer alone, for training, or for devices, are not here.
 """

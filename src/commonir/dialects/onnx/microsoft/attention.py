@@ -1,4 +1,4 @@
-"""Attention of com.microsoft: with projections, masks and the state of a decoder; and its turning by positions.
+"""Attention operators of com.microsoft: with projections, masks and decoder caches, and rotary embedding.
 
 Source: onnxruntime, contrib operator reference, version 1.
 """

@@ -1,4 +1,4 @@
-"""Operators of com.microsoft on tables of few bits, of which blocks have a scale each.
+"""Operators of com.microsoft on block-quantized weights of few bits.
 
 Source: onnxruntime, contrib operator reference, version 1.
 """

@@ -1,4 +1,4 @@
-"""Operators of com.microsoft that are several others in one, as the optimizer of onnxruntime puts them together.
+"""Fused operators of com.microsoft, as the optimizer of onnxruntime creates them.
 
 Source: onnxruntime, contrib operator reference, version 1.
 """

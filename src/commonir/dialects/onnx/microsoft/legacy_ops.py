@@ -1,4 +1,4 @@
-"""Operators of com.microsoft that ONNX has got since, in the form that they had before.
+"""Operators of com.microsoft that ONNX has adopted, in their earlier form.
 
 Source: onnxruntime, contrib operator reference, version 1.
 """

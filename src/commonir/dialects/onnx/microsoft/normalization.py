@@ -1,4 +1,4 @@
-"""Normalizations of com.microsoft, with what is added before; and those that onnxruntime adds to the default domain.
+"""Normalizations of com.microsoft, some fused with an addition; and those that onnxruntime adds to the default domain.
 
 Halves are computed in single precision and rounded once. Source: onnxruntime, contrib operator reference, version 1.
 """

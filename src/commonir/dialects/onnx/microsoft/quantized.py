@@ -1,7 +1,7 @@
-"""Operators of com.microsoft on quantized tensors, element by element and window by window.
+"""Elementwise and pooling operators of com.microsoft on quantized tensors.
 
-Each computes what the dequantized operands give, in single precision, and quantizes it again. Source: onnxruntime,
-contrib operator reference, version 1.
+Each dequantizes its operands, computes in single precision, and quantizes the result. Source: onnxruntime, contrib
+operator reference, version 1.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Operators of com.microsoft that multiply and sum numbers of few bits: matrix products and convolutions.
+"""Quantized matrix products and convolutions of com.microsoft.
 
-Products are summed as integers of 32 bits. Source: onnxruntime, contrib operator reference, version 1.
+Products are summed as 32-bit integers. Source: onnxruntime, contrib operator reference, version 1.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """ONNX linear models and support vector machines.
 
-Source: ONNX operator reference, domain ai.onnx.ml, version 1; where it is vague, what onnxruntime does.
+Source: ONNX operator reference, domain ai.onnx.ml, version 1; where that is vague, onnxruntime.
 """
 
 from __future__ import annotations

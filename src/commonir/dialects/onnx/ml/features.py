@@ -1,4 +1,4 @@
-"""ONNX operators that make features: scaling, filling in, encoding, selecting.
+"""ONNX feature operators: scaling, imputation, encoding, selection.
 
 Source: ONNX operator reference, domain ai.onnx.ml, versions 1 to 4.
 """
@@ -46,7 +46,7 @@ class Binarizer(OnnxOp, name="onnx.ml.Binarizer", since="ml1"):
         element = element_of(X)
         threshold = self.threshold
         if not element.is_float:
-            # An integer is above a number just when it is above its floor.
+            # An integer is above a number if and only if it is above its floor.
             threshold = whole(self.threshold) - (whole(self.threshold) > self.threshold)
         return core.cast(core.greater(X, core.splat(threshold, X)), element)
 

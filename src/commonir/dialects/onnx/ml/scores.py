@@ -1,6 +1,6 @@
 """Functions that the scoring operators of ai.onnx.ml share: rows of features, transforms of scores, and labels.
 
-Source: ONNX operator reference, domain ai.onnx.ml; where it is vague, what onnxruntime does.
+Source: ONNX operator reference, domain ai.onnx.ml; where that is vague, onnxruntime.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _softmax_but_zeros(scores: Value) -> Value:
 
 
 def _probit(scores: Value) -> Value:
-    """The number below which a standard normal variable is with a probability, approximately."""
+    """The quantile function of the standard normal distribution, approximately."""
     one, two = core.splat(1.0, scores), core.splat(2.0, scores)
     x = core.sub(core.mul(two, scores), one)
     log = core.log(core.mul(core.sub(one, x), core.add(one, x)))

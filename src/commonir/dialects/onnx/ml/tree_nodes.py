@@ -1,4 +1,4 @@
-"""The nodes of decision trees in the two encodings of ONNX: what all operators of an encoding have.
+"""The nodes of decision trees in the two encodings of ONNX: the attributes that operators of an encoding share.
 
 Source: ONNX operator reference, domain ai.onnx.ml, TreeEnsemble, TreeEnsembleRegressor, TreeEnsembleClassifier.
 """

@@ -1,6 +1,6 @@
 """ONNX ensembles of decision trees.
 
-Source: ONNX operator reference, domain ai.onnx.ml, versions 1 to 5; where it is vague, what onnxruntime does.
+Source: ONNX operator reference, domain ai.onnx.ml, versions 1 to 5; where that is vague, onnxruntime.
 """
 
 from __future__ import annotations
