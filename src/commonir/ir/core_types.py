@@ -55,7 +55,7 @@ def core_type(type: Type) -> Type:
 
 
 def core_data(data: Data) -> Data:
-    """Returns contents of a core type."""
+    """Returns contents with the element type of the core."""
     type = core_type(data.type)
     if type is data.type or not isinstance(type, TensorType):
         return data

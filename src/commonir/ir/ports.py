@@ -80,7 +80,7 @@ class NewInterface(NamedTuple):
     """The new interface of a function. Its inputs are the arguments of `body`, a block without a terminator.
 
     Ports are by name; an input or output without an entry has an empty port. `renamed` maps the new name of an input
-    or output to its name so far; one without an entry is new.
+    or output to its previous name; one without an entry is new.
     """
 
     body: Block

@@ -24,7 +24,7 @@ MAX_INDENT = 40
 """Levels of nesting that are indented; mlir-opt indents all, and is followed up to `_MAX_UPSTREAM_INDENT`."""
 _MAX_UPSTREAM_INDENT = 400
 
-_LONGEST_REMEMBERED = 400
+_LONGEST_CACHED = 400
 _LINES_AT_ONCE = 256
 # Longer lines, which contain large constants, are not copied again.
 _LONG = 10_000
@@ -176,7 +176,7 @@ class Printer(ConstantPrinter):
         result = self._known.get((attr, typing))
         if result is None:
             result = super().attribute(attr, typing)
-            if len(result) <= _LONGEST_REMEMBERED:
+            if len(result) <= _LONGEST_CACHED:
                 self._known[attr, typing] = result
         return result
 

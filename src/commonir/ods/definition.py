@@ -353,7 +353,7 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         regions: tuple[Region, ...],
         result_types: Sequence[Type],
     ) -> Self:
-        """Builds, as `build`, from parts in the form in which operations store them."""
+        """Builds, like `build`, from parts in the form in which operations store them."""
         result = object.__new__(cls)
         result._attributes = attributes
         result._offsets = offsets
@@ -640,10 +640,10 @@ def _of_operands(method: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a reference that is called without the operands that are attributes in an older version."""
 
     def reference(self: Definition, *operands: Any, **indices: Any) -> Any:
-        given, own = iter(operands), self.layout.by_name
+        passed, own = iter(operands), self.layout.by_name
         every = self.newest().layout.formals
         is_constant = [f.name in own and own[f.name].kind is _ATTRIBUTE for f in every]
-        values = [self.as_operand(f.name) if c else next(given) for f, c in zip(every, is_constant, strict=True)]
+        values = [self.as_operand(f.name) if c else next(passed) for f, c in zip(every, is_constant, strict=True)]
         return method(self, *values, **indices)
 
     return reference

@@ -251,8 +251,8 @@ def _body(definition: type[Op], derived: Derived) -> str:
             names[passed] = f.spelling
         elif passed is not None:
             names |= {v: f"{f.spelling}{n}" for n, v in enumerate(passed)}
-    behind = operations_behind(derived.outputs, frozenset(names))
-    return _listed(behind, names, derived.outputs, [f.spelling for f in definition.layout.results])
+    operations = operations_behind(derived.outputs, frozenset(names))
+    return _listed(operations, names, derived.outputs, [f.spelling for f in definition.layout.results])
 
 
 def _lowered_text(function: Function) -> str:

@@ -352,22 +352,22 @@ def _check_ranks(trace: _Trace) -> None:
 def _check_constraints(trace: _Trace) -> None:
     for c in trace.op.layout.constraints.values():
         try:
-            answer = c.holds(trace.op)
+            result = c.holds(trace.op)
         except NotKnownError:
             continue
         except NotationError as error:
             text = f"{error.label}: {error}" if error.label else f"{c.label}: {c.claim}: {error}"
             trace.diagnostics.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {text}"))
             continue
-        if answer is False:
+        if result is False:
             trace.diagnostics.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {c.label}: {c.claim}"))
         else:
-            trace.bindings.constraints += tuple([a.labelled(c.label) for a in _undecided(answer)])
+            trace.bindings.constraints += tuple([a.labelled(c.label) for a in _undecided(result)])
 
 
-def _undecided(answer: Any) -> tuple[Constraint, ...]:
+def _undecided(result: Any) -> tuple[Constraint, ...]:
     """Returns the constraints to check when dims are known."""
-    several: tuple[Constraint, ...] = answer if isinstance(answer, tuple) else ()  # pyright: ignore[reportUnknownVariableType]  # the result of `require`
+    several: tuple[Constraint, ...] = result if isinstance(result, tuple) else ()  # pyright: ignore[reportUnknownVariableType]  # the result of `require`
     return several
 
 

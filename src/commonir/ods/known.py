@@ -139,6 +139,6 @@ def known_contents(value: Value) -> Data | None:
 def is_short(type: TensorType) -> bool:
     """Returns whether elements of a type are tracked for shape arithmetic: vectors, and other small integer tensors.
 
-    Matrices occur, for example, when a matrix of two paddings per axis is transposed and sliced to a list.
+    For example, a matrix of two paddings per axis is transposed and sliced to a vector.
     """
     return type.rank in (0, 1, None) or (type.element.is_integer and type.is_static and type.count <= _SHORT)

@@ -210,7 +210,7 @@ def types(*members: TypeVariable) -> TypeClass:
 
 
 def same_as(name: str) -> SameAs:
-    """Returns, for older versions, the choice of another type variable: `by_version(v1=same_as("T"), v2=FLOATS)`."""
+    """Returns, for older versions, the type of another type variable: `by_version(v1=same_as("T"), v2=FLOATS)`."""
     return SameAs(name)
 
 

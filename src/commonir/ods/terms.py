@@ -215,7 +215,7 @@ class OperationTerm(Term):
     def either_way(self) -> OperationTerm:
         """Returns the term with its first two operands in either order."""
         if len(self.fields) < 2:
-            raise TypeError(f"{self.definition.name}: two fields are needed to swap them")
+            raise TypeError(f"{self.definition.name}: swapping operands needs two fields")
         first, second, *_ = self.fields
         return self._with(swaps=((first, second),))
 

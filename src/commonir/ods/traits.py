@@ -115,7 +115,7 @@ def _equal_groups(op: Operation) -> Iterator[str]:
     counts: Iterable[int] = getattr(op, "segment_sizes", ())
     variadic = [n for f, n in zip(fields, counts, strict=False) if f.variadic]
     if len(set(variadic)) > 1:
-        yield f"groups of operands must be of one size, found {', '.join(map(str, variadic))}"
+        yield f"groups of operands must have equal sizes, found {', '.join(map(str, variadic))}"
 
 
 Pure = Trait("Pure", "has no effect: it may be removed when unused, repeated and moved")

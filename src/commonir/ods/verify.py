@@ -1,4 +1,4 @@
-"""Verifies a program against the definitions of its operations and the rules for all programs. It changes nothing.
+"""Verifies a program against the definitions of its operations and the rules for all programs, without changing it.
 
 All violations are reported, in program order. A message has the label of the violated constraint, and the path of the
 operation in the structure of the program.

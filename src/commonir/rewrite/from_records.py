@@ -141,7 +141,7 @@ class _RecordRule:
                 return source, self._dags("resultPatterns")
         results = [f.value for f in self.record.fields.values() if isinstance(f.value, Dag)]
         if len(results) != 2:
-            raise self._wrong(f"a source and a result are needed, {len(results)} patterns are given")
+            raise self._wrong(f"a rule needs a source and a result, found {len(results)} patterns")
         return results[0], [results[1]]
 
     def _dags(self, name: str) -> list[Dag]:

@@ -426,12 +426,12 @@ class _Legalization:
         if isinstance(result, Mismatch):
             return result
         if isinstance(result, Operation) and not result.results:
-            values, behind = (), [*operations_behind(result.operands), result]
+            values, operations = (), [*operations_behind(result.operands), result]
         else:
             values = results_of(result)
-            behind = operations_behind(values, placed=placed)
+            operations = operations_behind(values, placed=placed)
         replaced: dict[Value, Value] = {}
-        for n, built in enumerate(behind):
+        for n, built in enumerate(operations):
             if not isinstance(built, Op) or not self._is_of_dialect(built):
                 continue
             versioned = self._versioned(built)
@@ -444,11 +444,11 @@ class _Legalization:
             ):
                 versioned = Mismatch(f"{built.name} has fewer results in {self.target}")
             if isinstance(versioned, Mismatch):
-                _discard(behind)
+                _discard(operations)
                 return versioned
             replaced.update(zip(built.results, versioned.results, strict=False))
-            behind[n] = versioned
-        return tuple([replaced.get(v, v) for v in values]), behind
+            operations[n] = versioned
+        return tuple([replaced.get(v, v) for v in values]), operations
 
     def _versioned(self, op: Op) -> Op | Mismatch:
         """Returns an operation with the definition of the requested version; a different definition replaces the
@@ -484,7 +484,7 @@ class _Legalization:
         except DiagnosticError as error:
             return Mismatch("; ".join(f"{d.message} in {self.target}" for d in error.diagnostics))
         if definition.reference is not type(op).reference and not have_same_meaning(op, result):
-            return Mismatch(f"{op.name} has another meaning in {self.target}")
+            return Mismatch(f"{op.name} has a different meaning in {self.target}")
         if any(r.is_used for r in op.results[len(result.results) :]):
             return Mismatch(f"{op.name} has fewer results in {self.target}")
         op.regions = ()

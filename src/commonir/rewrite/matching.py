@@ -33,7 +33,7 @@ from commonir.rewrite.steps import (
 _MAX_SWAPS = 8
 """The most pairs of operands of a rule that may be in either order: each doubles the number of alternatives."""
 _OPERATION, _OPERAND, _OPERANDS, _ATTRIBUTE = "an operation", "an operand", "operands", "an attribute"
-_ANSWER = "the output of a function"
+_OUTPUT = "the output of a function"
 
 
 class Compiled:
@@ -158,8 +158,8 @@ class _Source:
         if not name:
             return
         current = self.roles.setdefault(name, "")
-        self.roles[name] = role if current in ("", _ANSWER) else current
-        if current and (current != role or role == _OPERATION) and _ANSWER not in (current, role):
+        self.roles[name] = role if current in ("", _OUTPUT) else current
+        if current and (current != role or role == _OPERATION) and _OUTPUT not in (current, role):
             self._fault(f"${name} is bound more than once: to {current}, and to {role}")
 
     def _field(self, term: OperationTerm, at: int, name: str, field: Field | None, value: object) -> Iterator[Any]:
@@ -206,7 +206,7 @@ class _Source:
         self.steps.append(step)
         for output in step.term.outputs:
             if isinstance(output, Variable):
-                self._bind(output.name, _ANSWER)
+                self._bind(output.name, _OUTPUT)
 
     def _type_of(self, variable: Variable, name: str) -> TypeConstraint | None:
         if isinstance(variable.constraint, Check):

@@ -249,29 +249,29 @@ def _is_result_at(at: int, definition: type[Op], pick: int) -> Check:
 
 def _is_constant(reach: Reach, term: Constant) -> Check:
     """Returns the check of a constant that is reached by navigation."""
-    holds = _answer(term)
+    holds = _constant_test(term)
     return lambda op: holds(reach(op))
 
 
 def _is_constant_at(at: int, term: Constant) -> Check:
     """Returns the check of a constant operand of the matched operation."""
-    holds = _answer(term)
+    holds = _constant_test(term)
     return lambda op: holds(op._operands[at])
 
 
-def _answer(term: Constant) -> Callable[[Value], bool]:
+def _constant_test(term: Constant) -> Callable[[Value], bool]:
     """Returns a function that tests whether a value is a constant that a term admits.
 
     The result for the last contents is cached, because programs repeat a few constants.
     """
     last: Data | None = None
-    answer = False
+    result = False
 
     def holds(value: Value) -> bool:
-        nonlocal last, answer
+        nonlocal last, result
         data = known_data(value)
         if data is not last:
-            last, answer = data, data is not None and term.admits(data)
-        return answer
+            last, result = data, data is not None and term.admits(data)
+        return result
 
     return holds

@@ -293,13 +293,13 @@ class CallFunction(MatchStep):
             subject = None if attribute is None else attribute.value
         if subject is None:
             return None
-        answer = called(self.term.name, self.term.function, (subject,))
-        if answer is None or answer is False:
+        result = called(self.term.name, self.term.function, (subject,))
+        if result is None or result is False:
             return None
-        if answer is True and not self.term.outputs:
+        if result is True and not self.term.outputs:
             return ()
-        several = tuple(answer) if is_sequence(answer) and len(self.term.outputs) != 1 else (answer,)
-        return several if len(several) == len(self.term.outputs) else None
+        outputs = tuple(result) if is_sequence(result) and len(self.term.outputs) != 1 else (result,)
+        return outputs if len(outputs) == len(self.term.outputs) else None
 
     def holds(self, match: Match) -> bool:
         actual = self._outputs(match)

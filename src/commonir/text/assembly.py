@@ -163,7 +163,7 @@ Element = (
 class Format(NamedTuple):
     """A parsed format.
 
-    `named`: attributes it names, which the attribute dictionary leaves out. `states_results`: whether it has the
+    `named`: attributes it names, which the attribute dictionary omits. `states_results`: whether it has the
     types of all results. `has_signature`: whether a directive prints the arguments of the first block of the region.
     `has_properties`: whether declared attributes have a dictionary of their own.
     """

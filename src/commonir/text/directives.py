@@ -419,11 +419,11 @@ def _read_switch(reader: FormReader, arguments: Arguments) -> None:
 
 def _write_cases(writer: Writer, arguments: Arguments) -> None:
     numbers, regions = fields_of(arguments)
-    held = writer.attribute(numbers)
-    found: object = writer.op.field_value(regions)
-    if not isinstance(held, DenseArrayAttr) or not isinstance(found, tuple):
+    numbers_attr = writer.attribute(numbers)
+    stored: object = writer.op.field_value(regions)
+    if not isinstance(numbers_attr, DenseArrayAttr) or not isinstance(stored, tuple):
         writer.refuse()
-    for number, region in zip(held.values, found, strict=True):  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
+    for number, region in zip(numbers_attr.values, stored, strict=True):  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
         writer.text += f"\n{writer.printer.margin}case {int(number)} "
         assert isinstance(region, Region)
         writer.done += (writer.text, Nested(region, named=True, empty_block=False))
@@ -433,14 +433,14 @@ def _write_cases(writer: Writer, arguments: Arguments) -> None:
 def _read_cases(reader: FormReader, arguments: Arguments) -> Reading:
     numbers, regions = fields_of(arguments)
     context = reader.context
-    found: list[int] = []
+    values: list[int] = []
     reader.regions[regions] = []
     while context.tokens.take("case"):
-        found.append(context.tokens.integer())
+        values.append(context.tokens.integer())
         region = yield RegionRequest(None)
         assert isinstance(region, Region)
         reader.regions[regions].append(region)
-    reader.attributes[numbers] = DenseArrayAttr(i64, tuple(found))
+    reader.attributes[numbers] = DenseArrayAttr(i64, tuple(values))
 
 
 # -- VariableOpTypeOrInitialValue: `= dense<..> : tensor<..>` or `: tensor<..>`

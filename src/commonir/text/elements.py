@@ -1,7 +1,7 @@
 """Reader of numbers and of the elements of constant tensors in MLIR text.
 
-A literal of a tensor is first only delimited, and read when its type is known. Lists of numbers are read in a few
-passes over the whole text; other literals, and malformed ones, are read token by token.
+The end of a tensor literal is found first, and its elements are read when its type is known. Lists of numbers are read
+in a few passes over the whole text; other literals, and malformed ones, are read token by token.
 Limits: `Limits.max_immediate_elements`. Source: MLIR language reference, attributes; dense literals as mlir-opt 22
 reads them.
 """

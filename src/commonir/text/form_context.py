@@ -33,7 +33,7 @@ _INTEGERS = re.compile(r"\[(-?\d{1,18}(?:, ?-?\d{1,18})*+)\]")
 
 
 class Meaning(NamedTuple):
-    """The parts of an operation except its operands, by which it is assembled."""
+    """The parts of an operation except its operands, from which it is built."""
 
     operand_types: Sequence[Type | None]
     result_types: Sequence[Type]

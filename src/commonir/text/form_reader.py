@@ -215,16 +215,16 @@ class FormReader:
 
     def read_region(self, field: Field) -> Reading:
         """Reads the regions of a field."""
-        found: list[Region] = []
+        regions: list[Region] = []
         if self.tokens.at("{") or not field.variadic:
             while True:
                 region = yield RegionRequest(self.entry_arguments)
                 assert isinstance(region, Region)
                 self.context.builder.end_region(self.definition, region)
-                found.append(region)
+                regions.append(region)
                 if not field.variadic or not self.tokens.take(","):
                     break
-        self.regions[field] = found
+        self.regions[field] = regions
 
     # -- attributes
 
@@ -366,8 +366,8 @@ class FormReader:
             arguments[f.name] = builder.decoded(definition, f, attr, self.start)
         regions: list[Region] = []
         for f in layout.regions:
-            found = self.regions.get(f, [])
-            regions += found if f.variadic else found[:1] or [Region()]
+            nested = self.regions.get(f, [])
+            regions += nested if f.variadic else nested[:1] or [Region()]
         successors = builder.successor_arguments(definition, self.blocks, self.start)
         counts, uses = self._flat_operands()
         operand_types, types = self._types_of(counts, uses, arguments)

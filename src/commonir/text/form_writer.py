@@ -136,24 +136,24 @@ class Writer:
         if field.kind is FieldKind.PARAMETER:
             bound = self.op.bound_value(field)
             return () if bound is None else (bound,)
-        found = self.op.field_value(field)
-        if isinstance(found, Value):
-            return (found,)
-        return tuple([v for v in found or () if isinstance(v, Value)])
+        value = self.op.field_value(field)
+        if isinstance(value, Value):
+            return (value,)
+        return tuple([v for v in value or () if isinstance(v, Value)])
 
     def blocks(self, field: Field) -> tuple[Block, ...]:
         """Returns the blocks of a successor."""
-        found: object = self.op.field_value(field)
-        if isinstance(found, Block):
-            return (found,)
-        return tuple([block for block in found if isinstance(block, Block)]) if isinstance(found, tuple) else ()  # pyright: ignore[reportUnknownVariableType]
+        value: object = self.op.field_value(field)
+        if isinstance(value, Block):
+            return (value,)
+        return tuple([block for block in value if isinstance(block, Block)]) if isinstance(value, tuple) else ()  # pyright: ignore[reportUnknownVariableType]
 
     def types(self, group: assembly.Group) -> list[Type]:
         """Returns the types of a group of values."""
         match group:
             case assembly.Variable(field=field):
-                found: object = self.op.field_value(field) if field.kind is not FieldKind.PARAMETER else None
-                return [found.type] if isinstance(found, Value) else [v.type for v in self.values(field)]
+                value: object = self.op.field_value(field) if field.kind is not FieldKind.PARAMETER else None
+                return [value.type] if isinstance(value, Value) else [v.type for v in self.values(field)]
             case assembly.Operands():
                 return [v.type for v in self.op.operands]
             case assembly.Results():
@@ -218,15 +218,15 @@ class Writer:
     def attributes(self, keyword: bool) -> None:
         """Writes the attributes that the format does not name."""
         if self.plan.is_mlir:
-            held: Mapping[str, Attribute] = self.op.discardable
-            if not self.form.has_properties and (held or self.plan.unnamed):
-                held = self.printer.shown_attributes(self.op, self.plan.named)
-                if held and any(
-                    isinstance(f.type, PropertyType) and f.spelling in held for f in self.op.layout.attributes
+            dictionary: Mapping[str, Attribute] = self.op.discardable
+            if not self.form.has_properties and (dictionary or self.plan.unnamed):
+                dictionary = self.printer.shown_attributes(self.op, self.plan.named)
+                if dictionary and any(
+                    isinstance(f.type, PropertyType) and f.spelling in dictionary for f in self.op.layout.attributes
                 ):
-                    # mlir-opt prints, and reads, no properties there.
+                    # mlir-opt neither prints nor reads properties there.
                     self.refuse()
-            shown = self.printer.dictionary(held) if held else ""
+            shown = self.printer.dictionary(dictionary) if dictionary else ""
         else:
             entries = [*self.declared_entries()] if self.plan.unnamed else []
             entries += [entry_text_of(name, value, self.printer) for name, value in self._extra()]
@@ -236,15 +236,15 @@ class Writer:
         self.punctuation = False
 
     def _extra(self) -> Iterable[tuple[str, Attribute]]:
-        found = self.op.discardable.items()
-        return sorted(found) if self.printer.upstream else found
+        items = self.op.discardable.items()
+        return sorted(items) if self.printer.upstream else items
 
     def properties(self) -> None:
         """Writes declared attributes that the format does not name."""
-        held = {
+        entries = {
             k: v for k, v in self.printer.shown_attributes(self.op, self.plan.named).items() if k not in self.op.extra
         }
-        self.text += f" <{self.printer.dictionary(held)}>" if held else " " if self.printer.upstream else ""
+        self.text += f" <{self.printer.dictionary(entries)}>" if entries else " " if self.printer.upstream else ""
         self.punctuation = False
 
     def declared_entries(self) -> Iterator[str]:

@@ -107,14 +107,14 @@ class TokenStream:
     def advance(self) -> str:
         """Moves to the next token and returns the text of the one that was current."""
         before = self.text
-        found = self._match(self.source, self.end)
-        if found is None:
+        match = self._match(self.source, self.end)
+        if match is None:
             self._unreadable()
         # The token is the only group that has matched, and ends the match.
-        self.kind = found.lastgroup or ""
-        group = found.lastindex or 0
-        self.text = found[group]
-        self.start, self.end = found.span(group)
+        self.kind = match.lastgroup or ""
+        group = match.lastindex or 0
+        self.text = match[group]
+        self.start, self.end = match.span(group)
         return before
 
     def move_to(self, offset: int) -> None:
@@ -263,11 +263,11 @@ class TokenStream:
         pending: list[str] = []
         at = open_at
         while True:
-            found = _BODY.match(self.source, at)
-            if found is None:
+            match = _BODY.match(self.source, at)
+            if match is None:
                 self.fail(f"unbalanced '{pending[-1]}' after '{self.text}'", at=open_at)
-            piece = found.group()
-            at = found.end()
+            piece = match.group()
+            at = match.end()
             if piece.endswith("-") and self.source.startswith(">", at):  # an arrow is not a closing bracket
                 at += 1
             elif piece in _CLOSING:

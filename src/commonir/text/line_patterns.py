@@ -36,7 +36,7 @@ FIRST_USES = 8
 _CONSTANT = rf'(?:dense<[^<>"#!/]*+>|-?\d[0-9.eE+-]*+){BLANK}:{BLANK}{PLAIN_TYPE}|(?:true|false)(?![A-Za-z0-9_$.])'
 _DICTIONARY = r'\{[^{}"#!]*+\}'
 _EACH_NAME = re.compile(VALUE_USE, re.ASCII)
-_LONGEST_REMEMBERED = 1000
+_LONGEST_CACHED = 1000
 """The most characters of a statement whose meaning is cached."""
 
 
@@ -89,17 +89,17 @@ class LinePattern:
             self._uses += 1
             if self._uses == FIRST_USES:
                 self._compile()
-        found = None if self._pattern is None else self._pattern.match(context.tokens.source, end)
-        if found is None:
+        match = None if self._pattern is None else self._pattern.match(context.tokens.source, end)
+        if match is None:
             return None
-        counts, names = self._named(found)
-        key = (self._definition, counts, found.group(*self._text_groups) if self._text_groups else "")
+        counts, names = self._named(match)
+        key = (self._definition, counts, match.group(*self._text_groups) if self._text_groups else "")
         meaning = context.meanings.get(key)
         if meaning is None:
-            meaning = self._meaning(_Statement(context, start, counts), found)
+            meaning = self._meaning(_Statement(context, start, counts), match)
             if meaning is None:
                 return None
-            if found.end() - end <= _LONGEST_REMEMBERED:
+            if match.end() - end <= _LONGEST_CACHED:
                 context.meanings[key] = meaning
         if len(names) != len(meaning.operand_types) or (result_name and len(meaning.result_types) != 1):
             return None
@@ -112,10 +112,10 @@ class LinePattern:
             operands.append(value)
         op = self._definition.assembled(tuple(operands), meaning.offsets, meaning.attributes, (), meaning.result_types)
         if self._successors:
-            op.successors = tuple([context.names.block(found[n], found.start(n)) for n in self._successors])
+            op.successors = tuple([context.names.block(match[n], match.start(n)) for n in self._successors])
         for name, attribute in meaning.extra.items():
             op.set_extra(name, attribute)
-        context.tokens.move_to(found.end())
+        context.tokens.move_to(match.end())
         return op
 
     def _named(self, match: re.Match[str]) -> tuple[tuple[int, ...], list[str]]:

@@ -117,14 +117,14 @@ class OperationBuilder:
         sizes = properties.pop(GROUP_SIZES, None)
         counts = tuple(map(int, sizes.values)) if isinstance(sizes, DenseArrayAttr) else None
         names = next((d.layout.regions for d in candidates if len(d.layout.regions) == len(regions)), ())
-        given = {f.spelling: region for f, region in zip(names, regions, strict=False)}
+        bodies = {f.spelling: region for f, region in zip(names, regions, strict=False)}
         try:
-            found = choose(candidates, OperatorUse(operands, properties, counts, given, len(signature.results)))
+            selected = choose(candidates, OperatorUse(operands, properties, counts, bodies, len(signature.results)))
         except DiagnosticError as error:
             self._tokens.diagnostics.extend([self._tokens.located(d, start) for d in error.diagnostics])
             merged = {**properties, **attributes}
             return UnregisteredOperation(candidates[0].name, operands, merged, signature.results, regions)
-        return self.build(found.definition, found.arguments, signature.results, attributes, start)
+        return self.build(selected.definition, selected.arguments, signature.results, attributes, start)
 
     def build(
         self,

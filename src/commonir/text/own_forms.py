@@ -27,8 +27,8 @@ class OwnFormReader:
         self._dialects = dialects
 
     def _forms(self, dialect: str) -> OwnForms | None:
-        found = self._dialects.get(dialect)
-        return None if found is None else found.own
+        result = self._dialects.get(dialect)
+        return None if result is None else result.own
 
     def read_type(self, types: TypeReader, dialect: str) -> Type | None:
         own = self._forms(dialect)
@@ -81,10 +81,10 @@ def _named(tokens: TokenStream, known: Iterable[str], what: str) -> tuple[str, i
     dialect, _, name = tokens.text[1:].partition(".")
     at, end = tokens.start + len(dialect) + 2, tokens.end
     if not name:
-        found = _NAME.match(tokens.source, tokens.end + 1)
-        if found is None or found[1] is None:
+        match = _NAME.match(tokens.source, tokens.end + 1)
+        if match is None or match[1] is None:
             tokens.fail(f"expected the name of {'an' if what[0] == 'a' else 'a'} {what}", at=at)
-        name, at, end = found[1], found.start(1), found.end()
+        name, at, end = match[1], match.start(1), match.end()
     if name not in known:
         tokens.fail(f"unknown {what} '{tokens.text[0]}{dialect}.{name}'", at=at, help=did_you_mean(name, known))
     return name, end
@@ -94,12 +94,12 @@ def _words(tokens: TokenStream, form: WordsForm) -> Attribute:
     if form.has_brackets:
         tokens.expect("<")
     at = tokens.start
-    found = [_word(tokens, form, at)]
+    words = [_word(tokens, form, at)]
     while form.takes_several and tokens.take(","):
-        found.append(_word(tokens, form, at))
+        words.append(_word(tokens, form, at))
     if form.has_brackets:
         tokens.expect(">")
-    return form.stored(",".join(found))
+    return form.stored(",".join(words))
 
 
 def _word(tokens: TokenStream, form: WordsForm, first: int) -> str:

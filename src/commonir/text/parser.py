@@ -112,8 +112,8 @@ class _Parser:
             result = self._module_of_text()
             diagnostics.raise_errors()
         except DiagnosticError as error:
-            found = {id(d): d for d in (*diagnostics, *error.diagnostics)}.values()
-            raise DiagnosticError(*sorted(found, key=lambda d: (d.line or 0, d.column or 0))) from None
+            unique = {id(d): d for d in (*diagnostics, *error.diagnostics)}.values()
+            raise DiagnosticError(*sorted(unique, key=lambda d: (d.line or 0, d.column or 0))) from None
         return result
 
     def _module_of_text(self) -> Module:

@@ -97,18 +97,18 @@ class PythonReader:
     ) -> Op:
         definition, builder = self.definition, self.context.builder
         fields = {f.spelling: f for f in definition.layout.attributes}
-        given = dict(arguments)
+        values = dict(arguments)
         extra: dict[str, Attribute] = {}
         for key, value in (attributes or {}).items():
             if key in fields:
-                given[fields[key].name] = value
+                values[fields[key].name] = value
             else:
                 extra[key] = value
         for f in fields.values():
-            value = given.get(f.name)
+            value = values.get(f.name)
             if isinstance(value, Attribute):
-                given[f.name] = builder.decoded(definition, f, value, self.start)
-        op = builder.build(definition, given, result_types, extra, self.start)
+                values[f.name] = builder.decoded(definition, f, value, self.start)
+        op = builder.build(definition, values, result_types, extra, self.start)
         if successors:
             op.successors = tuple(successors)
         return op

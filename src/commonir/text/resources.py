@@ -60,15 +60,15 @@ def read_resources(tokens: TokenStream) -> Resources:
 
 def _sections(tokens: TokenStream) -> Iterator[int]:
     """Yields the starts of the sections. The caller moves the token stream over each before the next one."""
-    source, known = tokens.source, 0
-    while (at := source.find(_START, known)) >= 0:
-        line = max(source.rfind("\n", known, at), known)
-        # In a string or a comment it does not begin a section.
+    source, end = tokens.source, 0
+    while (at := source.find(_START, end)) >= 0:
+        line = max(source.rfind("\n", end, at), end)
+        # Inside a string or a comment, it does not begin a section.
         token = next(t for t in _TOKEN_WITH_START.finditer(source, line) if t.end() > at)
-        known = token.end()
+        end = token.end()
         if token.start() == at:
             yield at
-            known = tokens.end
+            end = tokens.end
 
 
 def _section(tokens: TokenStream, resources: Resources, *, is_tools: bool) -> None:

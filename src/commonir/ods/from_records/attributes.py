@@ -315,8 +315,8 @@ def _literal(text: str) -> object:
 def _contents(dense: re.Match[str], text: str) -> Attribute:
     """Returns integers as the contents of a tensor. Raises: ValueError when they do not fit its shape."""
     shape = tuple([int(n) for n in dense[1].split(",") if n.strip()])
-    found = _literal(text)
-    numbers = attr_types.integers.coerce(found)
+    literal = _literal(text)
+    numbers = attr_types.integers.coerce(literal)
     if len(numbers) != prod(shape):
         raise ValueError(text)
     return DataAttr(data_of(integer_type(int(dense[2])), shape, numbers))

@@ -349,8 +349,8 @@ def _joined(tests: list[Test], every: Callable[[list[bool]], bool]) -> Test:
 def _leaf(text: str, classes: Mapping[str, Test], variable: str, depth: int) -> Test | None:
     """Returns the test of an expression without outer `&&`, `||` and `!`."""
     if text in ("true", "false"):
-        answer = text == "true"
-        return lambda _: answer
+        is_true = text == "true"
+        return lambda _: is_true
     if text == variable:
         return lambda v: v is not None  # the attribute is present
     for read in (_isa, _quantified, _let, _membership, _order, _comparison):

@@ -51,8 +51,8 @@ class Loaded:
         self._predicates = predicates
         self._attributes = Attributes(types, predicates)
         definitions = records.derived_from(OLDER if OLDER in records.classes else "Op")
-        means = LoadContext(types, self._attributes, predicates, operation_classes(definitions, dialects), directives)
-        self.definitions: Mapping[str, type[Op]] = MappingProxyType(_defined(definitions, means, dialects))
+        context = LoadContext(types, self._attributes, predicates, operation_classes(definitions, dialects), directives)
+        self.definitions: Mapping[str, type[Op]] = MappingProxyType(_defined(definitions, context, dialects))
         self.forms = forms_of(records)
         self.dialects: tuple[Dialect, ...] = tuple(_dialects(records, self, dialects))
 
@@ -83,7 +83,7 @@ class Loaded:
         return self._types.built(call)
 
 
-def _defined(records: Iterable[Record], means: LoadContext, dialects: Dialects) -> dict[str, type[Op]]:
+def _defined(records: Iterable[Record], context: LoadContext, dialects: Dialects) -> dict[str, type[Op]]:
     """Returns definitions by record name. Raises: DiagnosticError with all invalid records."""
     out: dict[str, type[Op]] = {}
     names: dict[str, Record] = {}
@@ -95,9 +95,9 @@ def _defined(records: Iterable[Record], means: LoadContext, dialects: Dialects) 
                 raise wrong(record, f"'{name}' is defined twice, also by '{names[name].name_text}'")
             names[name] = record
             if is_a(record, OLDER):
-                out[record.name_text] = DefiningOlder(record, means, dialects.find(name)).build()
+                out[record.name_text] = DefiningOlder(record, context, dialects.find(name)).build()
             else:
-                out[record.name_text] = define(record, means, dialects.find(name))
+                out[record.name_text] = define(record, context, dialects.find(name))
         except DiagnosticError as error:
             faults += error.diagnostics
     if faults:

@@ -182,20 +182,20 @@ def operation_classes(records: Iterable[Record], dialects: Dialects) -> Callable
     return named
 
 
-def define(record: Record, means: LoadContext, own: type[Op] | None = None) -> type[RecordOp]:
+def define(record: Record, context: LoadContext, own: type[Op] | None = None) -> type[RecordOp]:
     """Returns the definition of a record; `own` is a Python definition of the same operation.
 
     Raises: WRONG_DEFINITION_RECORD.
     """
-    return Defining(record, means, own).build()
+    return Defining(record, context, own).build()
 
 
 class Defining:
     """Builds one definition."""
 
-    def __init__(self, record: Record, means: LoadContext, own: type[Op] | None) -> None:
+    def __init__(self, record: Record, context: LoadContext, own: type[Op] | None) -> None:
         self.record = record
-        self.means = means
+        self.context = context
         self.unknown: list[str] = []
         self.fields: dict[str, Field] = {}
         self.vague: set[str] = set()
@@ -279,14 +279,14 @@ class Defining:
             raise wrong(self.record, f"'{record.name_text}' of '{self.record.name_text}' is not a type constraint")
         many, optional = is_a(record, "Variadic"), is_a(record, "Optional")
         base = record_of(record, "baseType") if many or optional else None
-        constraint = self.means.types.constraint(base or record)
-        self.unknown += self.means.types.unknown(base or record)
+        constraint = self.context.types.constraint(base or record)
+        self.unknown += self.context.types.unknown(base or record)
         default: object = None if optional and kind is FieldKind.OPERAND else MISSING
         built = SpelledField(name, kind, pattern=constraint, variadic=many, optional=optional, default=default, doc=doc)
         self.add(name, built)
 
     def _attribute(self, record: Record, name: str, doc: str) -> None:
-        attributes = self.means.attributes
+        attributes = self.context.attributes
         check = attributes.check(record)
         self.unknown += check.unknown
         is_vague, default, elided = False, None, MISSING
@@ -337,7 +337,7 @@ class Defining:
                     field.default = _converted(field.default, field.type, other.type)
                     field.elided = _converted(field.elided, field.type, other.type)
                     field.type = other.type
-                    field.check = self.means.attributes.condition(self.constraints[name], other.type)
+                    field.check = self.context.attributes.condition(self.constraints[name], other.type)
             elif isinstance(field, SpelledField) and flag_of(self.record, "hasCustomAssemblyFormat"):
                 # The custom form of the Python definition refers to these.
                 field.spell(other.spelling)
@@ -396,7 +396,7 @@ class Defining:
 
     def traits(self) -> list[Trait]:
         """Returns the traits of the record."""
-        context = self._context()
+        context = self._trait_context()
         result = traits_of(self.record, context)
         if self.own is None:
             # The Python definition has the defaults, and checks constraints of several values that are in C++.
@@ -406,7 +406,7 @@ class Defining:
     def assembly(self) -> str:
         """Returns the assembly format of the record; "" if it has a directive in unknown C++."""
         text = text_of(self.record, "assemblyFormat")
-        known = self.means.directives
+        known = self.context.directives
         lacking = [] if known is None else [name for name in _DIRECTIVE.findall(text) if name not in known]
         self.unknown += [f"custom<{name}>, so that there is the generic form only" for name in lacking]
         return "" if lacking else text
@@ -415,11 +415,11 @@ class Defining:
         """Returns the docstring."""
         return documentation(self.record)
 
-    def _context(self) -> TraitContext:
+    def _trait_context(self) -> TraitContext:
         first = next((n for n, f in self.fields.items() if f.kind is FieldKind.ATTRIBUTE), "")
         namespace = text_of(self.record, "cppNamespace").removeprefix("::").removeprefix("mlir::")
         names = {f.spelling: n for n, f in self.fields.items()}
-        return TraitContext(names, self.means.operations, namespace, self.means.predicates, first)
+        return TraitContext(names, self.context.operations, namespace, self.context.predicates, first)
 
 
 _D = TypeVar("_D", bound=RecordOp)
