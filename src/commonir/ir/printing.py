@@ -291,6 +291,6 @@ class Printer(ConstantPrinter):
         if region is None or len(region.blocks) == 1:
             return []
         if block not in self._predecessors:
-            # The cache is that of a region nested in an earlier block.
+            # The cache has the last region printed, which may be nested in an earlier block.
             self._predecessors = region.predecessors()
         return self._predecessors[block]

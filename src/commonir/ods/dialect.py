@@ -45,7 +45,7 @@ OURS = {
     "tosa": "commonir.dialects.mlir.tosa:DIALECT",
     "ub": "commonir.dialects.mlir.ub:DIALECT",
 }
-"""The dialects of this project, without an upstream counterpart."""
+"""The built-in dialects by name, as `module:member`."""
 
 
 class LazyDefinitions(Iterable["type[Op]"]):
@@ -229,9 +229,7 @@ class Dialect:
         return result
 
     def holds_in(self, definition: type[Op], version: str) -> bool:
-        """Returns whether a definition is valid in a version: also one without versions, and one of another set of
-        operations.
-        """
+        """Returns whether a definition is valid in a version; one without versions, or of another set, always is."""
         expected, own = self._ages.get(version), self._ages.get(definition.since)
         if expected is None or own is None or expected[0] != own[0]:
             return True

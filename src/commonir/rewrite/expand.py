@@ -112,7 +112,7 @@ def _can_reuse_trace(op: Op, operands: Sequence[Value]) -> bool:
 
 
 def is_known(value: Value) -> bool:
-    """Returns whether the elements of a value, or its dims as symbols, are known."""
+    """Returns whether the elements of a value are known, perhaps as symbolic expressions."""
     return known_dims(value) is not None or known_data(value) is not None
 
 
