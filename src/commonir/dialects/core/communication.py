@@ -74,7 +74,7 @@ class Exchange(NamedTuple):
 
 
 def all_reduce_steps(rank: int, world_size: int) -> tuple[Exchange, ...]:
-    """The messages that make up a `core.all_reduce` on a rank, in their order.
+    """The messages of a `core.all_reduce` on a rank, in order.
 
     In step i, rank r gives its own tensor to rank r + i, waits for that of rank r - i, and adds it to its sum.
     """

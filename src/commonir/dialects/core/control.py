@@ -201,7 +201,7 @@ def _stacked(type: Type, count: Dim | None) -> Type:
 
 
 def nested(types: Sequence[Type], build: Callable[..., Sequence[Value]]) -> Region:
-    """A region that receives values of some types and yields what a function makes of them.
+    """A region that receives values of some types and yields the results of a function of them.
 
     Of the operations behind that, those that depend on what is received or draw random numbers become part of the
     region; the others stay outside and are computed once.

@@ -112,7 +112,7 @@ def truncated(x: Value, element: ElementType) -> Value:
 
 
 def resized(x: Value, element: ElementType, *, sign: bool) -> Value:
-    """The number in another type, extended or truncated as their widths say."""
+    """The number in another type, extended or truncated to its width."""
     before, after = width_of(x), 1 if element is boolean else element.bits
     if before == after:
         return x
@@ -253,7 +253,7 @@ def count_trailing_zeros(x: Value) -> Value:
 
 
 def absolute(x: Value) -> Value:
-    """The number without its sign; the least one stays as it is."""
+    """The absolute value; that of the least number is the number itself."""
     return x if tensor_type(x).element is boolean else abs(x)
 
 

@@ -170,7 +170,9 @@ class Lifting:
         return self.value(x), core.tensor_type(x).shape or ()
 
     def _choice(self, condition: Value, then: Region, orelse: Region) -> tuple[Value, ...]:
-        """Both branches at all points, and of each point the one that holds. Only what cannot fail is run for both."""
+        """Evaluates both branches at all points and selects one per point. Only branches that cannot fail are evaluated
+        so.
+        """
         for region in (then, orelse):
             for op in operations_of(region.block):
                 if not isinstance(op, Op) or not (

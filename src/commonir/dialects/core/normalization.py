@@ -81,7 +81,7 @@ class LayerNorm(CoreOp, name="core.layer_norm", traits=(traits.Pure,)):
 
 
 def _normalized(axes: tuple[int, ...], rank: int, label: str) -> list[int]:
-    """Axes counted from the front, in ascending order. Raises: NotationError when there is none, or one twice."""
+    """Axes counted from the front, in ascending order. Raises: NotationError when there are none, or duplicates."""
     if not axes:
         raise NotationError("no axis is normalized", label=label)
     return axes_of(axes, rank, label)

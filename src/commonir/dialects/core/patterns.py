@@ -56,7 +56,7 @@ class Program:
         self._ends = lru_cache(MOST_KEPT)(self._ending)
 
     def matches(self, text: str) -> bool:
-        """Returns whether the pattern matches the whole text."""
+        """Returns whether the pattern matches the whole string."""
         active, before = self._start, ""
         for c in text:
             active = self._after(active, before, c)
@@ -251,7 +251,7 @@ class _Parser:
         return whole
 
     def _quoted(self) -> bool:
-        """Returns whether the next character stands for itself; reads the marks around such."""
+        """Returns whether the next character is literal; reads the marks of literal text."""
         while self._at >= self._literal_end and self._take("\\Q"):
             close = self._text.find("\\E", self._at)
             self._literal_end = close if close >= 0 else len(self._text)
@@ -260,7 +260,7 @@ class _Parser:
         return self._at < self._literal_end
 
     def _repeated(self, part: _Part, first: int) -> _Part:
-        """The part as often as a repetition after it says; a part that is needed again is read again."""
+        """The part with the repetition that follows it; a part that is repeated is parsed again."""
         last = self._at
         bounds = self._bounds()
         if bounds is None:

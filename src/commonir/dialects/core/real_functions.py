@@ -169,7 +169,7 @@ def _next_toward_zero(x: Value) -> Value:
 
 
 def rounded_to(x: Value, element: ElementType, rounding: Rounding) -> Value:
-    """A number in a narrower type, rounded as stated; infinities and NaN stay."""
+    """A number rounded to a narrower type in some mode; infinities and NaN are preserved."""
     if rounding is Rounding.NEAREST_EVEN:
         return cast(x, element)
     # Engines may keep more precision than a type has, but not in its bits.

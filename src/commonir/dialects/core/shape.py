@@ -113,7 +113,7 @@ class DynamicReshape(Movement, name="core.dynamic_reshape"):
 
 
 def _rest(type: TensorType, known: Sequence[Dim]) -> int | None:
-    """Returns the dim that -1 stands for in a reshape; None when it is not known."""
+    """Returns the inferred dim for -1 in a reshape; None if it is not known."""
     others = [d for d in known if isinstance(d, int) and d > 0]
     if not type.is_static or len(others) != len(known) - 1 or type.count % prod(others):
         return None

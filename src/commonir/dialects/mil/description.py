@@ -45,7 +45,7 @@ _CHANNEL_ORDERS = {
 class MultiArray(NamedTuple):
     """A tensor. `shape` is the default shape; `shapes` lists all that are allowed, or `ranges` the sizes of each axis.
 
-    `element` is None for a number of no known type. `default` fills an optional input that is not given.
+    `element` is None for an unknown type number. `default` fills an optional input that is not given.
     """
 
     element: ElementType | None
@@ -56,7 +56,7 @@ class MultiArray(NamedTuple):
 
 
 class Image(NamedTuple):
-    """An image. Units: pixels. `color` is "" for a number of no known color space."""
+    """An image. Units: pixels. `color` is "" for an unknown color space number."""
 
     width: int
     height: int
@@ -83,13 +83,13 @@ class Scalar(NamedTuple):
 
 
 class Dictionary(NamedTuple):
-    """A dictionary from labels to double-precision numbers; `key` is None for a kind of no known type."""
+    """A dictionary from labels to double-precision numbers; `key` is None for an unknown type."""
 
     key: ElementType | None
 
 
 class Sequence(NamedTuple):
-    """A sequence of labels; `element` is None for a kind of no known type."""
+    """A sequence of labels; `element` is None for an unknown type."""
 
     element: ElementType | None
     lengths: DimRange | None
@@ -102,7 +102,7 @@ class State(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """A kind of feature that is missing or of a later version of the format."""
+    """A feature type that is missing or of a later version of the format."""
 
 
 FeatureType = MultiArray | Image | Scalar | Dictionary | Sequence | State | Unknown

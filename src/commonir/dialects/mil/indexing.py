@@ -56,12 +56,12 @@ class Validating(Protocol):
 
 
 def _checked(op: Validating, indices: Value, x: Value, axis: int) -> Value:
-    """Returns positions along an axis, which are refused when running where the operation says so."""
+    """Returns indices along an axis, checked at run time if the operation requires it."""
     return core.checked_positions(indices, core.dims((shape_of(x)[axis],))) if op.validate_indices else indices
 
 
 def _checked_rows(op: Validating, indices: Value, x: Value, batch_dims: int = 0) -> Value:
-    """Returns rows of positions, which are refused when running where the operation says so."""
+    """Returns index tuples, checked at run time if the operation requires it."""
     if not op.validate_indices:
         return indices
     depth = dims_of(indices)[-1]

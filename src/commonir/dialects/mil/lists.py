@@ -75,7 +75,7 @@ class MakeList(MilOp, name="mil.make_list", traits=(traits.Pure,)):
 
 
 def _size_of(data: Data | None) -> int | None:
-    """A size of elements: None when it is known later, -1 when there is none."""
+    """A dim of elements: None if it is not known yet, -1 if it is invalid."""
     if data is None or data.count != 1:
         return -1
     (value,) = data.values()

@@ -109,7 +109,7 @@ class HandOver(DeclaredResults, MilOp, name="mil.hand_over"):
     """Passes a value to the next model of a pipeline, in another element type or as an image.
 
     An image between two models has eight bits for each channel: values are rounded, halves to even, and limited to 0
-    and 255. Core ML does not say how it rounds.
+    and 255. Core ML does not specify the rounding.
     """
 
     input: Value = operand("any")
@@ -221,7 +221,7 @@ def _suppressed(boxes: Value, classes: Value | None, limit: Value) -> Value:
 
 
 def _round(at: Value, alive: Value, positions: Value, number: Value, limit: Value, *parts: Value) -> Value:
-    """The boxes that stay after one of them has taken away others."""
+    """The remaining boxes after one of them has suppressed others."""
     del number
     least, greatest, classes = parts[:2], parts[2:4], parts[4:]
     shared, own, whole = (_area(low, high) for low, high in _intersections(at, least, greatest))

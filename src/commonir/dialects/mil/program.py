@@ -164,7 +164,7 @@ class DescribedFunction(Function):
 
 
 class Labelling(Operation):
-    """An operation that names the elements of a vector of probabilities, which it gives as a dictionary."""
+    """An operation that returns a vector of probabilities as a dictionary with labels as keys."""
 
     __slots__ = ()
 

@@ -97,9 +97,7 @@ Masks = tuple[tuple[bool, ...], tuple[bool, ...], tuple[bool, ...]]
 
 
 def _open_bounds(sizes: tuple[Dim, ...], steps: tuple[int, ...]) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
-    """Returns the bounds that stand for those left out. A stop before the first element is less than the
-    negated dim.
-    """
+    """Returns the bounds that replace omitted ones. A stop before the first element is less than the negated dim."""
     starts = tuple([0 if s > 0 else n - 1 for n, s in zip(sizes, steps, strict=True)])
     stops = tuple([n if s > 0 else -1 - n for n, s in zip(sizes, steps, strict=True)])
     return starts, stops

@@ -152,7 +152,7 @@ def scores_of(
 
 
 def _attended(query: Value, key: Value, value: Value, masks: Masks, scale: float) -> Value:
-    """Attention in one operation; a query that is kept from every key gives 0."""
+    """Attention in one operation; a query whose keys are all masked gives 0."""
     mask = masks.combined()
     y = core.attention(query, key, value, mask, scale)
     return _zero_where(_is_empty(mask), y) if mask is not None and masks.may_be_empty else y

@@ -114,7 +114,7 @@ def explicit_equation(equation: str) -> str:
 
 
 def _without_ellipsis(operands: tuple[Value, ...], terms: list[str], right: str) -> tuple[list[str], str]:
-    """Terms and a result in which letters stand for the axes of `...`, aligned at their end."""
+    """Terms and a result with letters for the axes of `...`, aligned at their end."""
     if len(terms) != len(operands):
         raise NotationError(f"{len(terms)} terms for {len(operands)} operands")
     unused = (c for c in ascii_letters if c not in "".join(terms) + right)

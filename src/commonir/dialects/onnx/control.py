@@ -72,12 +72,12 @@ def _counts(op: Operation, graph: Region, inputs: int, outputs: int) -> Iterator
 
 
 def _without_names(declared: Type) -> Type:
-    """A type without its names of sizes, which in a nested graph may stand for any, also for none."""
+    """A type without its symbolic dims, which in a nested graph may be any, and may be unbound."""
     return declared.without_symbolic_dims() if isinstance(declared, TensorType) else declared
 
 
 def _may_follow(declared: Type, next_: Type) -> bool:
-    """Returns whether what a round gives may be what the next one receives, as the graph declares it."""
+    """Returns whether a result of an iteration may be an argument of the next, as the graph declares it."""
     if not isinstance(declared, TensorType):
         return True
     return are_compatible(_without_names(declared), next_)
@@ -307,7 +307,7 @@ def _first(x: Value, count: Value) -> Value:
 
 
 def _continued(x: Value, count: Value) -> Value:
-    """A tensor continued by zeros along its first axis until it has as many slices as a scalar says."""
+    """A tensor padded with zeros along its first axis to a number of slices given by a scalar."""
     rank = rank_of(x)
     more = core.unsqueeze(core.sub(count, core.dim(x, 0)), (0,))
     after = more if rank == 1 else core.concat((more, core.vector((0,) * (rank - 1), i64)), 0)
@@ -359,7 +359,7 @@ class Scan(OnnxOp, name="onnx.Scan", since="opset9 opset11 opset16 opset19 opset
         yield from _misfits(self, self.body, self._received(given))
 
     def _miscounted(self) -> Iterator[Diagnostic]:
-        """Attributes that do not say something of each sequence, or of each output that is stacked."""
+        """Attributes that do not have one entry for each scan input, or for each scan output."""
         given, states = self.num_scan_inputs, len(self.initial_state_and_scan_inputs) - self.num_scan_inputs
         if given < 1 or states < 0:
             yield Diagnostic(MALFORMED_REGION, f"{self.name}: num_scan_inputs is {given}, of {given + states} operands")

@@ -240,7 +240,7 @@ def _copy(source: Operation, values: dict[Value, Value | None], known: Mapping[s
 
 
 def _infer_again(op: Op) -> None:
-    """Gives results the types that follow from actual operands; those stated in the function where none follow."""
+    """Gives results the types inferred from actual operands, else those declared in the function."""
     declared = [v.type for v in op.results]
     for v in op.results:
         v.retype(unknown)

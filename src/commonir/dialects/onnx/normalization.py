@@ -131,7 +131,7 @@ def _channel_axes(x: Value) -> tuple[int, ...]:
 
 
 class BatchNormalization(OnnxOp, name="onnx.BatchNormalization"):
-    """Batch normalization: (X - mean) / sqrt(var + epsilon) * scale + B for each channel.
+    """Batch normalization: (X - input_mean) / sqrt(input_var + epsilon) * scale + B for each channel.
 
     In training mode the mean and the variance are those of the batch, and the running ones are updated.
     """

@@ -16,7 +16,7 @@ from commonir.ods import attr_types, attribute, by_version, element_type, operan
 
 
 def shifted(x: Value, zero_point: Value | None, wide: ElementType) -> Value:
-    """The numbers less their zero point, which is broadcast, in a type that holds their products."""
+    """The numbers minus their zero point, which is broadcast, in a type that can represent their products."""
     numbers = core.cast(x, wide)
     return numbers if zero_point is None else core.sub(numbers, core.cast(zero_point, wide))
 

@@ -147,7 +147,7 @@ def square_sum_along(data: Value, axes: Axes, keep: bool) -> Value:
 
 
 def _as_real(data: Value) -> Value:
-    """Numbers of which roots and logarithms can be taken: integers in double precision, halves in single."""
+    """Operands of roots and logarithms: integers in double precision, half precision in single."""
     return core.widened(data) if element_of(data).is_float else core.cast(data, f64)
 
 

@@ -90,7 +90,7 @@ def _zeros(count: int) -> Value:
 
 
 def sliced(data: Value, starts: Value, ends: Value, axes: Value | None, steps: Value | None) -> Value:
-    """A slice of some axes; the others are whole."""
+    """A slice along some axes."""
     rank, count = rank_of(data), _sliced_axes(starts, ends, axes, steps)
     at = tuple(range(count)) if axes is None else tuple([axis_from_start(a, rank) for a in fixed(axes, "axes")])
     stride = (1,) * count if steps is None else fixed(steps, "steps")

@@ -52,8 +52,8 @@ def _key_mask(mask: Value, batch: Dim, keys: Dim) -> Value:
 
 
 def _causal(queries: Dim, keys: Dim, before: Value) -> Value:
-    """Returns whether a key is none after a query: the first query stands after some keys, one number for all or each
-    text.
+    """Returns whether a key is not after a query. The first query follows some keys, a number for all or for each
+    sequence.
     """
     place = core.add(core.iota((queries, keys), 0, i64), before)
     return core.less_equal(core.iota((queries, keys), 1, i64), place)
@@ -415,7 +415,7 @@ class GroupQueryAttention(OnnxOp, name="onnx.microsoft.GroupQueryAttention", sin
         batch, _, length, _ = shape_of(queries)
         (total,) = known(total_sequence_length, "total_sequence_length")
         ends = core.add(core.reshape(core.cast(seqlens_k, i64), (batch,)), core.scalar(1, i64))
-        # All positions are new in the first run, whatever the lengths of texts are.
+        # All positions are new in the first run, whatever the lengths of sequences are.
         is_first = core.equal(_number(length), _number(total))
         before = core.select(is_first, core.scalar(0, i64), core.sub(ends, _number(length)))
         if self.do_rotary:
@@ -499,9 +499,9 @@ def _places(position_ids: Value | None, before: Value, length: Dim, is_first: Va
 
 
 def _stored(past: Value | None, new: Value, before: Value, total: Dim) -> Value:
-    """A state with new positions, [batch, head, position, size], of which each text has some `before`.
+    """A cache with new positions, [batch, head, position, size], of which each sequence has some `before`.
 
-    It has room for all positions, and what is not in use holds zeros.
+    It has space for all positions; unused ones are zero.
     """
     batch, heads, length, size = shape_of(new)
     held = 0 if past is None else shape_of(past)[2]

@@ -24,12 +24,12 @@ _SOFTMAX_OF_ONE_AXIS = 13
 
 
 def one(value: Value) -> Value:
-    """A scale or zero point of a whole tensor, which may be given as a vector of one element."""
+    """A per-tensor scale or zero point, which may be a vector of one element."""
     return core.reshape(value, ()) if rank_of(value) else value
 
 
 def numbers(x: Value, scale: Value, zero_point: Value | None) -> Value:
-    """The numbers that a tensor with one scale stands for."""
+    """A tensor with one scale, dequantized."""
     return dequantized(x, one(scale), None if zero_point is None else one(zero_point), 0)
 
 
