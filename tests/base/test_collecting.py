@@ -35,6 +35,22 @@ def test_unreferenced_programs_are_collected_though_collection_is_deferred() -> 
     assert len([r for r in results if r() is not None]) < 50
 
 
+def test_a_program_is_old_at_once_in_a_process_of_our_own() -> None:
+    program = """
+import gc
+from commonir.base.collecting import no_collection, search_rarely
+for own in (False, True):
+    if own:
+        search_rarely()
+    with no_collection():
+        built = [[]]
+    print(any(o is built for o in gc.get_objects(generation=2)))
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, env=environment(), text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]
+
+
 def test_a_process_of_our_own_searches_rarely_and_another_as_it_likes() -> None:
     other = str(gc.get_threshold()[0])
     for module, expected in (("commonir.__main__", "200000"), ("commonir.cli.main", other)):
