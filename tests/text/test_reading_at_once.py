@@ -43,6 +43,19 @@ PROGRAMS = {
           return %a // %b
             , %b : f32, f32, f32
         }""",
+    "comments between arguments and between integers": """
+        func.func @f(%a: tensor<4x4xf32>, // %c: i32
+                     %b: f32) {
+          "x.y"() ({
+          ^b(%0: f32, // %1: i32
+             %2: f32):
+            "x.z"() : () -> ()
+          }) : () -> ()
+          %3 = tensor.extract_slice %a[0 // 1
+            , 0] [2, // 3, 4
+            2] [1, 1] : tensor<4x4xf32> to tensor<2x2xf32>
+          return
+        }""",
     "an input without a name": "func.func private @f(%a: f32, !shape.shape)",
     "a type that a dialect does not have": "func.func @f(%a: !shape.none) { return }",
     "a type that is not there": "func.func @f(%a: f33) { return }",

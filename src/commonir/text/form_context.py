@@ -15,7 +15,7 @@ from commonir.ods import Dialects, Op
 from commonir.ods.fields import Field
 from commonir.ods.text_form import Argument, Use
 from commonir.text.builtin_forms import attribute_reader
-from commonir.text.lexer import BLANK, VALUE_NAME, TokenStream
+from commonir.text.lexer import BLANK, COMMA, VALUE_NAME, TokenStream
 from commonir.text.name_scopes import NameScopes
 from commonir.text.operation_builder import OperationBuilder
 from commonir.text.types import PLAIN_TYPE
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from commonir.text.deduction import DeducedTypes
 
 _ARGUMENT = rf"{VALUE_NAME}{BLANK}:{BLANK}{PLAIN_TYPE}"
-PLAIN_ARGUMENTS = rf"(?:{_ARGUMENT}(?:{BLANK},{BLANK}{_ARGUMENT})*+)?+"
+PLAIN_ARGUMENTS = rf"(?:{_ARGUMENT}(?:{COMMA}{_ARGUMENT})*+)?+"
 """Arguments without attributes, locations and aliases, as a regular expression."""
 _PLAIN_ARGUMENT = re.compile(rf"({VALUE_NAME}){BLANK}:{BLANK}({PLAIN_TYPE})", re.ASCII)
 _PLAIN_ARGUMENTS = re.compile(rf"({PLAIN_ARGUMENTS}){BLANK}\)", re.ASCII)

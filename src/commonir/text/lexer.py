@@ -30,11 +30,15 @@ BARE_ID = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_$.]*", re.ASCII)
 # Possessive: backtracking into the blanks between tokens would take exponential time.
 BLANK = r"(?:[ \t\r\n\0]++|//[^\n]*+)*+"
 """White space and comments between tokens, as a regular expression."""
-VALUE_NAME = r"%(?:\d++|[A-Za-z$._-][A-Za-z0-9$._-]*+)"
+COMMA = r"[ \t\r\n]*+,[ \t\r\n]*+"
+"""A comma with white space around it and no comment, in which a pattern for items would find some."""
+SUFFIX_ID = r"(?:\d++|[A-Za-z$._-][A-Za-z0-9$._-]*+)"
+"""The name of a value, block or alias after its prefix, as a regular expression."""
+VALUE_NAME = f"%{SUFFIX_ID}"
 """The name of a value, as a regular expression."""
 VALUE_USE = rf"{VALUE_NAME}(?:#\d++)?+"
 """The use of a value, as a regular expression."""
-VALUE_USES = rf"{VALUE_USE}(?:[ \t\r\n]*+,[ \t\r\n]*+{VALUE_USE})*+"
+VALUE_USES = f"{VALUE_USE}(?:{COMMA}{VALUE_USE})*+"
 """Uses of values, separated by commas without comments, as a regular expression."""
 _TOKEN = re.compile(
     BLANK + r"(?:(?P<word>[A-Za-z_][A-Za-z0-9_$.]*)"
@@ -44,9 +48,9 @@ _TOKEN = re.compile(
     r"|(?P<int>0x[0-9A-Fa-f]+|\d+)"
     r'|(?P<string>"[^"\\\n\v\f]*+(?:\\(?:["\\nt]|[0-9A-Fa-f]{2})[^"\\\n\v\f]*+)*+")'
     r"|(?P<symbol>@(?:[A-Za-z_][A-Za-z0-9_$.]*|(?=\")))"
-    r"|(?P<block>\^(?:\d+|[A-Za-z$._-][A-Za-z0-9$._-]*))"
-    r"|(?P<type>!(?:\d+|[A-Za-z$._-][A-Za-z0-9$._-]*))"
-    r"|(?P<attribute>\#(?:\d+|[A-Za-z$._-][A-Za-z0-9$._-]*))"
+    rf"|(?P<block>\^{SUFFIX_ID})"
+    rf"|(?P<type>!{SUFFIX_ID})"
+    rf"|(?P<attribute>\#{SUFFIX_ID})"
     r"|(?P<end>\Z))",
     re.ASCII,
 )

@@ -26,7 +26,7 @@ from commonir.text import assembly
 from commonir.text.deduction import Deduction, StatedTypes
 from commonir.text.form_context import FormContext, Meaning
 from commonir.text.form_reader import FormReader, plan_of
-from commonir.text.lexer import BLANK, VALUE_USE, VALUE_USES
+from commonir.text.lexer import BLANK, COMMA, SUFFIX_ID, VALUE_USE, VALUE_USES
 from commonir.text.operation_builder import offsets_of
 from commonir.text.types import PLAIN_TYPE, PLAIN_TYPES
 
@@ -290,7 +290,7 @@ def _part(element: assembly.Element) -> _PatternPart | None:
         case assembly.Optional(otherwise=()):
             return _optional(element)
         case assembly.Custom("DynamicIndexList", (assembly.Variable() as values, assembly.Variable() as static)):
-            numbers = rf"(?:-?\d{{1,18}}(?:{BLANK},{BLANK}-?\d{{1,18}})*+)?+"
+            numbers = rf"(?:-?\d{{1,18}}(?:{COMMA}-?\d{{1,18}})*+)?+"
             nothing = ((None, values), (LinePattern.decode_integers, static))
             return _PatternPart(rf"{BLANK}\[(){BLANK}({numbers}){BLANK}\]", nothing)
         case _:
@@ -303,7 +303,7 @@ def _variable(element: assembly.Variable, field: Field) -> _PatternPart | None:
     if field.kind is FieldKind.OPERAND and field.variadic:
         return _PatternPart(f"(?:{BLANK}({VALUE_USES}))?+", ((None, element),))
     if field.kind is FieldKind.SUCCESSOR:
-        return _PatternPart(rf"{BLANK}(\^(?:\d++|[A-Za-z$._-][A-Za-z0-9$._-]*+))", ((None, element),))
+        return _PatternPart(rf"{BLANK}(\^{SUFFIX_ID})", ((None, element),))
     if field.kind is not FieldKind.ATTRIBUTE:
         return None
     if field.type is attr_types.any_attribute:

@@ -30,7 +30,7 @@ from commonir.ods.declares import Declares
 from commonir.ods.text_form import Argument, FormTask
 from commonir.text.definitions import has_format, locate_implicit_terminators
 from commonir.text.form_context import FormContext
-from commonir.text.lexer import BLANK, VALUE_NAME, VERSIONS, TokenStream
+from commonir.text.lexer import BLANK, SUFFIX_ID, VALUE_NAME, VERSIONS, TokenStream
 from commonir.text.resources import read_resources
 
 if TYPE_CHECKING:
@@ -45,9 +45,7 @@ _HEAD = re.compile(
     rf"(?:({VALUE_NAME}){BLANK}={BLANK})?([A-Za-z_][A-Za-z0-9_$.]*+)",
     re.ASCII,
 )
-_LOCATION = re.compile(
-    rf"loc{BLANK}\({BLANK}(?:#(\d++|[A-Za-z$._-][A-Za-z0-9$._-]*+)|\"([^\"\\\n\v\f]*+)\"){BLANK}\)", re.ASCII
-)
+_LOCATION = re.compile(rf"loc{BLANK}\({BLANK}(?:#({SUFFIX_ID})|\"([^\"\\\n\v\f]*+)\"){BLANK}\)", re.ASCII)
 _OF_OTHERS = "the generic form of other dialects is read; `--dialect FILE.td` defines one"
 _OF_UNKNOWN = (
     "no dialect '{}' is known: `--dialect FILE.td` defines one, and its operations can be read in the generic form, "
