@@ -182,10 +182,7 @@ class _Parser:
         return self._with_regions(read, named, start)
 
     def _with_regions(self, task: Generator[Task, object, Operation], named: Sequence[_Results], start: int) -> Task:
-        op = yield from task
-        if op.regions and self._tokens.source[start] != '"':
-            locate_implicit_terminators(op, TextLocation(self._context.lines, start))
-        return self._finished(op, named, start)
+        return self._finished((yield from task), named, start)
 
     def _finished(self, op: Operation, named: Sequence[_Results], start: int) -> Operation:
         """Returns an operation that was read, after its location and the names of its results and symbols are set."""
@@ -314,15 +311,15 @@ class _Parser:
         tokens.advance()
         if definition.custom_form is not None:
             reader = python_forms.PythonReader(context, definition, result_count, start)
-            return self._form(definition.custom_form.read(reader), definition)
+            return self._form(definition.custom_form.read(reader), definition, start)
         if not has_format(definition):
             tokens.fail(f"{name} has no custom form", at=start)
         form = custom_forms.form_of(definition)
         if not form.has_regions:
             return form.read_at_once(context, result_count, start)
-        return self._form(form.read(context, result_count, start), definition)
+        return self._form(form.read(context, result_count, start), definition, start)
 
-    def _form(self, form: FormTask, definition: type[Op]) -> Generator[Task, object, Operation]:
+    def _form(self, form: FormTask, definition: type[Op], start: int) -> Generator[Task, object, Operation]:
         """Drives a form: reads the regions that it requests."""
         try:
             request = next(form)
@@ -333,6 +330,7 @@ class _Parser:
         except StopIteration as finished:
             result: object = finished.value
             assert isinstance(result, Operation)
+            locate_implicit_terminators(result, TextLocation(self._context.lines, start))
             return result
 
     def _named(self, name: str) -> tuple[str, type[Op] | None]:
