@@ -235,8 +235,8 @@ class _Conversion:
         defaults = dict(source.default_attributes.entries)
         out: list[DictionaryAttr] = []
         for name in source.attribute_names:
-            operands = use.attributes.get(name, [])
-            values = [*operands, defaults[name]] if name in defaults else operands
+            values = use.attributes.get(name, [])
+            values = [*values, defaults[name]] if name in defaults else values
             types = {_attribute_type(v) for v in values}
             type = types.pop() if len(types) == 1 else None
             if type is None or not is_identifier(name):

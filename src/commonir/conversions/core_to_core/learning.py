@@ -95,12 +95,12 @@ class _Walk:
 
     def step(self, at: Value) -> Value:
         """Where the rows (axis 0) come to from nodes of the trees (axis 1)."""
-        operands = core.gather_elements(self._x, core.gather(self._features, at, 0), 1)
+        feature = core.gather_elements(self._x, core.gather(self._features, at, 0), 1)
         value = core.gather(self._values, at, 0)
         kind = core.gather(self._tests, at, 0) if len(self._kinds) > 1 else None
         holds: Value | None = None
         for number in self._kinds:
-            one = _COMPARISONS[core.NodeTest(number)](operands, value)
+            one = _COMPARISONS[core.NodeTest(number)](feature, value)
             if kind is not None:
                 one = core.logical_and(one, core.equal(kind, core.splat(number, kind)))
             holds = one if holds is None else core.logical_or(holds, one)
@@ -109,7 +109,7 @@ class _Walk:
             marked = core.gather(self._missing, at, 0)
             is_marked = core.equal(marked, core.splat(1, marked))
             # What does not equal itself is not a number.
-            holds = core.logical_or(holds, core.logical_and(is_marked, core.not_equal(operands, operands)))
+            holds = core.logical_or(holds, core.logical_and(is_marked, core.not_equal(feature, feature)))
         first, second = [core.gather(side, at, 0) for side in self._children]
         return core.select(holds, first, second)
 

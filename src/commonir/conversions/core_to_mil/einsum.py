@@ -39,8 +39,8 @@ def _once_each(term: str, x: Value, dims: dict[str, Dim]) -> tuple[Value, str]:
         dim = dims[term[first]]
         shape = [dim if n in (first, second) else 1 for n in range(len(term))]
         rows, columns = (core.iota(tuple(shape), n, i32) for n in (first, second))
-        remaining = core.select(core.equal(rows, columns), x, core.splat(0, x))
-        x = core.reduce_sum(remaining, (second,), False)
+        diagonal = core.select(core.equal(rows, columns), x, core.splat(0, x))
+        x = core.reduce_sum(diagonal, (second,), False)
         term = term[:second] + term[second + 1 :]
     return x, term
 

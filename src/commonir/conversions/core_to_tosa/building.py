@@ -61,8 +61,8 @@ def known(dims: Sequence[Dim | None]) -> list[int]:
 def _shape(context: Context, values: Sequence[int]) -> Value:
     key = ("shape", tuple(values))
     if key not in context.memo:
-        operands = data_of(index, (len(values),), values)
-        context.memo[key] = context.hoist(tosa.ConstShape.build({"values": operands}, [shape_type(len(values))]))
+        extents = data_of(index, (len(values),), values)
+        context.memo[key] = context.hoist(tosa.ConstShape.build({"values": extents}, [shape_type(len(values))]))
     return context.memo[key]
 
 

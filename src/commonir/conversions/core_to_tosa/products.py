@@ -227,9 +227,9 @@ def _in_a_row(op: core.Pool, x: Value) -> core.Pool | None:
         return None
     changes: dict[str, object] = {"kernel": (1, *op.kernel)}
     for name, one in (("strides", 1), ("dilations", 1), ("pads", (0, 0))):
-        operands = op.field_value(op.layout.by_name[name])
-        if isinstance(operands, tuple) and operands:
-            changes[name] = (one, *operands)
+        entries = op.field_value(op.layout.by_name[name])
+        if isinstance(entries, tuple) and entries:
+            changes[name] = (one, *entries)
     arguments = {f.name: op.field_value(f) for f in op.layout.attributes}
     images: list[TensorType] = []
     for y in op.results:
