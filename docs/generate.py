@@ -1,14 +1,16 @@
 """Generates pages from the code: `python -m docs.generate`.
 
 The sources are the click commands (`cli.md`), the diagnostic codes (`diagnostics.md`), the rules of Common IR
-(`common_ir_rules.md`), the legalization rules (`mlir_operations.md`), and the passes and rules of dialects
-(`passes.md`). A test fails if a page in the tree is outdated.
+(`common_ir_rules.md`), the statements of the specifications in `tests/specifications` (`*_rules.md`), the
+legalization rules (`mlir_operations.md`), and the passes and rules of dialects (`passes.md`). A test fails if a page
+in the tree is outdated.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from inspect import cleandoc
 from pathlib import Path
 
@@ -24,6 +26,8 @@ from commonir.dialects.common_ir.rules import RULES, THIS_TOOL, SpecRule
 from commonir.ods import Dialects, Form, Op
 from commonir.passes.definition import Pass, Passes, PassOption
 from commonir.rewrite.legalize import Rules
+
+from tests.specifications import statements
 
 FOLDER = Path(__file__).parent
 _NOTICE = "<!-- Written by `python -m docs.generate`: edit the sources it names, not this page. -->"
@@ -188,7 +192,16 @@ def common_ir_rules_page() -> str:
         "|-|-|-|-|-|-|",
     ]
     lines += [f"| {r.label} | {r.level.value} | {r.text} | {r.remedy} | {r.source} | {_found_in(r)} |" for r in RULES]
+    document = statements.read("common_ir")
+    lines += ["", "## Statements", "", document.summary, "", *statements.page_lines(document)]
     return "\n".join(lines) + "\n"
+
+
+def statements_page(name: str) -> str:
+    """Returns the page of the statements of a specification."""
+    document = statements.read(name)
+    lines = [_NOTICE, "", f"# Statements of {document.title}", "", document.summary, ""]
+    return "\n".join([*lines, *statements.page_lines(document)]) + "\n"
 
 
 _TARGETS = ("linalg", "tosa")
@@ -334,6 +347,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "diagnostics.md": diagnostics_page,
     "passes.md": passes_page,
     "mlir_operations.md": mlir_operations_page,
+    **{f"{name}_rules.md": partial(statements_page, name) for name in statements.documents() if name != "common_ir"},
 }
 
 
