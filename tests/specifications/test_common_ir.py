@@ -1,0 +1,72 @@
+"""The cases of the statements of the Common IR, each in `cir.check`, and run where it states inputs.
+
+A file is `m.cir.json`; a case may state further files of its folder by name, such as libraries. A case that obeys a
+statement has no finding; the outputs of a run are those that it states. What breaks a statement has the finding that it
+states, when it is checked or, with inputs, when it runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import commonir as cir
+from commonir.base.diagnostics import DiagnosticError
+
+from tests.specifications import statements
+from tests.specifications.common_ir_files import document
+
+DOCUMENT = statements.read("common_ir")
+
+
+def findings(case: statements.Case, folder: Path) -> tuple[list[str], dict[str, Any]]:
+    """Returns the errors and warnings of a case, each as its code and message, and the outputs of its run."""
+    for name, text in _texts(case, "files").items():
+        (folder / name).write_text(document(text))
+    path = folder / "m.cir.json"
+    path.write_text(document(case.text))
+    found = [f"{d.code.id}: {d.message}" for d in cir.check(path)[1]]
+    if found or "inputs" not in case.other:
+        return found, {}
+    try:
+        outputs = cir.run(cir.load(path), {name: _array(v) for name, v in _arrays(case, "inputs").items()})
+    except DiagnosticError as error:
+        return [f"{d.code.id}: {d.message}" for d in error.diagnostics], {}
+    return [], dict(outputs)
+
+
+def _texts(case: statements.Case, key: str) -> dict[str, str]:
+    table = case.other.get(key, {})
+    assert isinstance(table, dict)
+    return table
+
+
+def _arrays(case: statements.Case, key: str) -> dict[str, Any]:
+    table = case.other.get(key, {})
+    assert isinstance(table, dict)
+    return table
+
+
+def _array(value: Any) -> Any:
+    """Returns an input: numbers are float32 or int64, `{zeros = [2, 3]}` has that shape."""
+    if isinstance(value, dict):
+        return np.zeros(value["zeros"], np.float32)
+    array = np.array(value)
+    return array.astype(np.float32) if array.dtype == np.float64 else array
+
+
+@pytest.mark.parametrize(("name", "case"), [pytest.param(n, c, id=n) for n, c in DOCUMENT.cases("obeys")])
+def test_what_obeys_a_statement_has_no_findings(name: str, case: statements.Case, tmp_path: Path) -> None:
+    found, outputs = findings(case, tmp_path)
+    assert found == []
+    for output, expected in _arrays(case, "outputs").items():
+        np.testing.assert_array_equal(outputs[output], _array(expected))
+
+
+@pytest.mark.parametrize(("name", "case"), [pytest.param(n, c, id=n) for n, c in DOCUMENT.cases("breaks")])
+def test_what_breaks_a_statement_has_the_finding(name: str, case: statements.Case, tmp_path: Path) -> None:
+    found, _ = findings(case, tmp_path)
+    assert any(case.message in f for f in found), found
