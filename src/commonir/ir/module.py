@@ -22,6 +22,9 @@ class Symbol(Operation):
 
     __slots__ = ()
 
+    namespace: ClassVar[str] = ""
+    """Symbols of one block and namespace have different names."""
+
     @property
     @abstractmethod
     def symbol_name(self) -> str:
@@ -249,7 +252,11 @@ class Module(PrintableOperation):
     @property
     def functions(self) -> Mapping[str, Function]:
         """Functions by name, in order."""
-        return {name: op for name, op in self.symbols.items() if isinstance(op, Function)}
+        out: dict[str, Function] = {}
+        for op in self.body.operations:
+            if isinstance(op, Function):
+                out.setdefault(op.symbol_name, op)
+        return out
 
     @property
     def defined_functions(self) -> Mapping[str, Function]:

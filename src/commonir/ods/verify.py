@@ -340,13 +340,14 @@ def _check_symbols(op: Operation) -> Iterator[tuple[Operation, Diagnostic]]:
     """Yields errors for operations that define a name again."""
     for region in op.regions:
         for block in region.blocks:
-            seen: set[str] = set()
+            seen: set[tuple[str, str]] = set()
             for child in block.operations:
                 name = child.symbol_name if isinstance(child, Symbol | Module) else None
                 if name:
-                    if name in seen:
+                    key = child.namespace if isinstance(child, Symbol) else "", name
+                    if key in seen:
                         yield child, Diagnostic(DUPLICATE_NAME, f"'{name}' is defined twice")
-                    seen.add(name)
+                    seen.add(key)
 
 
 class _Needs:

@@ -96,13 +96,9 @@ def calling(module: Module, name: str | None, attributes: Mapping[str, object]) 
         result_value.name = v.name
     block.append(call)
     block.append(onnx.Return(call.results))
-    used_names = set(result.symbols)
-    symbol = function.sym_name
-    while symbol in used_names:
-        symbol += "_"
-    graph = common_ir.Graph(symbol, opsets, Region([block]), DictionaryAttr(()), function.declared)
+    graph = common_ir.Graph(function.sym_name, opsets, Region([block]), DictionaryAttr(()), function.declared)
     result.body.append(graph)
-    result.entry = symbol
+    result.entry = graph.sym_name
     return result if graphs else _with_libraries(result, full)
 
 

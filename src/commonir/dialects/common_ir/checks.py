@@ -167,7 +167,9 @@ def declared_names(symbols: Iterable[tuple[str, str]]) -> Iterator[Diagnostic]:
     """The functions and operators of a file, which share a namespace."""
     first: dict[str, str] = {}
     for name, what in symbols:
-        if name in first:
+        if not name:
+            yield rules.IDENTIFIERS.broken(f"{_a(what)} has no name")
+        elif name in first:
             both = f"two {what}s" if first[name] == what else "a function and an operator"
             yield rules.ONE_NAMESPACE.broken(f"'{name}' is the name of {both}")
         first.setdefault(name, what)

@@ -21,7 +21,7 @@ from commonir.dialects.common_ir.ordering import CyclicOrder, ordered
 from commonir.dialects.common_ir.signatures import attributes_from
 from commonir.dialects.onnx.program import check_graph
 from commonir.ir.attributes import Attribute, DictionaryAttr, StringAttr
-from commonir.ir.module import Invocation, Module, Symbol
+from commonir.ir.module import Function, Invocation, Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, unknown
 from commonir.notation import NotationError
@@ -44,6 +44,9 @@ INPUT_ARG_COUNT = "common_ir.input_arg_count"
 """The attribute of a node with the number of inputs of each parameter, if its definition does not determine them."""
 
 NOTHING = DictionaryAttr(())
+
+DECLARATIONS = "declarations"
+"""The namespace of functions and operators."""
 
 
 class Namespace(Symbol):
@@ -80,6 +83,8 @@ class FunctionDefinition(
     opset_import: DictionaryAttr = attribute(
         attr_types.dictionary, default=NOTHING, doc="versions of operator sets where they differ from those around it"
     )
+
+    namespace = DECLARATIONS
 
     @property
     def symbol_name(self) -> str:
@@ -132,6 +137,9 @@ class FunctionDefinition(
                     yield rules.TYPED_PARAMETERS.broken(f"{what} '{v.name}' has no type")
         names = list(checks.names_in(self.body, formals))
         yield from checks.unique(names)
+        yield from checks.unique((v.name, "output") for v in self.outputs)
+        for name in dict.fromkeys(v.name for v in self.outputs if isinstance(v.owner, Block)):
+            yield rules.UNIQUE_NAMES.broken(f"'{name}' is the name of a parameter and an output")
         yield from checks.identifiers(name for name, _ in names)
         yield from checks.defined(self.body, [name for name, _ in names])
         yield from checks.order(self.body, is_free=True)
@@ -376,9 +384,9 @@ def declared_as(user: Operation, name: str) -> Symbol | None:
 
 
 def symbol_in(block: Block | None, name: str) -> Symbol | None:
-    """The first symbol of a name among the operations of a block."""
+    """The first declaration or library of a name in a block; nodes cannot refer to a graph."""
     for op in () if block is None else block.operations:
-        if isinstance(op, Symbol) and op.symbol_name == name:
+        if isinstance(op, Symbol) and not isinstance(op, Function) and op.symbol_name == name:
             return op
     return None
 

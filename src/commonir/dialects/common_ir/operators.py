@@ -14,7 +14,14 @@ from commonir.base.codes import NO_MEANING, WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import onnx
 from commonir.dialects.common_ir import checks, rules
-from commonir.dialects.common_ir.functions import FunctionDefinition, Namespace, instance_of, module_around, symbol_in
+from commonir.dialects.common_ir.functions import (
+    DECLARATIONS,
+    FunctionDefinition,
+    Namespace,
+    instance_of,
+    module_around,
+    symbol_in,
+)
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN, signature_from
 from commonir.ir.attributes import DictionaryAttr, StringAttr
 from commonir.ir.module import Invocation, Symbol
@@ -109,6 +116,8 @@ class OperatorDeclaration(Op, Symbol, Declares, name="common_ir.operator", trait
 
     sym_name: str = attribute(attr_types.symbol_name, doc="the name of the operator")
     signatures: tuple[DictionaryAttr, ...] = attribute(attr_types.dictionaries, doc="one for each overload")
+
+    namespace = DECLARATIONS
 
     @property
     def symbol_name(self) -> str:
