@@ -8,6 +8,7 @@ import pytest
 
 from commonir.api import optimize
 from commonir.ir.operation import Value
+from commonir.ir.types import i32
 from commonir.ods import Dialects, Op
 from commonir.ods.terms import Precedence
 from commonir.reports import RuleReport
@@ -199,8 +200,9 @@ def test_types_of_results_are_stated(tmp_path: Path) -> None:
         tmp_path,
         'def Same : NativeCodeCall<"same($0)">;\n'
         "def : Pat<(Note (Cast $x), $_), (Neg (Cast $x, (returnType (Same $x))))>;\n"
-        'def : Pat<(Scale (Cast $x), $_), (Cast (Cast $x, (returnType "$_builder.getI32Type()")))>;\n',
-        {"same": lambda x: x.type},
+        'def Other : NativeCodeCall<"other($0)">;\n'
+        "def : Pat<(Scale (Cast $x), $_), (Cast (Cast $x, (returnType (Other $x))))>;\n",
+        {"same": lambda x: x.type, "other": lambda _: i32},
     )
     lines = f'%0 = "d.cast"(%arg0) {UNARY}\n%1 = "d.note"(%0) {UNARY}\n{_use("%1")}'
     assert body(rules, lines).splitlines()[:2] == [f'%0 = "d.cast"(%arg0) {UNARY}', f'%1 = "d.neg"(%0) {UNARY}']

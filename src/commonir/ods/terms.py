@@ -217,6 +217,8 @@ class OperationTerm(Term):
         if len(self.fields) < 2:
             raise TypeError(f"{self.definition.name}: swapping operands needs two fields")
         first, second, *_ = self.fields
+        if any(self.definition.layout.by_name[n].kind is FieldKind.ATTRIBUTE for n in (first, second)):
+            raise TypeError(f"{self.definition.name}: attributes have no other order")
         return self._with(swaps=((first, second),))
 
     def typed(self, *types: object) -> OperationTerm:
@@ -252,13 +254,23 @@ class OperationTerm(Term):
 class Restriction:
     """A condition on several bound terms, with the text that completes `must be such that ...`.
 
-    Attributes are passed as Python values, or with `is_stored` in storage form.
+    Attributes are passed as Python values, or with `is_stored` in storage form. `constraint` is the constraint that the
+    types of all arguments satisfy, if the condition is one.
     """
 
-    __slots__ = ("arguments", "holds", "is_stored", "text")
+    __slots__ = ("arguments", "constraint", "holds", "is_stored", "text")
 
-    def __init__(self, text: str, holds: Condition, arguments: Sequence[object], *, is_stored: bool = False) -> None:
+    def __init__(
+        self,
+        text: str,
+        holds: Condition,
+        arguments: Sequence[object],
+        *,
+        is_stored: bool = False,
+        constraint: TypeConstraint | None = None,
+    ) -> None:
         self.text = text
+        self.constraint = constraint
         self.holds = holds
         self.arguments = tuple(arguments)
         self.is_stored = is_stored

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from commonir.base.codes import WRONG_USAGE
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.ir.cloning import clone
@@ -22,6 +22,7 @@ from commonir.passes.order_nodes import order_nodes
 from commonir.passes.returned_values import restore_returned_values, returned_values
 from commonir.rewrite.explaining import explained
 from commonir.rewrite.greedy import rewrite
+from commonir.rewrite.rule_checks import check_types
 from commonir.rewrite.rule_set import RuleSet
 
 DEFAULT_PIPELINE = "simplify"
@@ -170,6 +171,7 @@ def run_pipeline(
     changed = ordered is not module
     rewrites = list(rules)
     if rewrites:
+        Diagnostics(check_types(rewrites)).raise_errors()
         rule_set = RuleSet(rewrites)
         returned = returned_values(copy)
         applied = rewrite(copy, rule_set)

@@ -41,6 +41,7 @@ from commonir.ods.terms import (
 )
 from commonir.rewrite.matching import Compiled
 from commonir.rewrite.native_calls import Call, Function, NativeCalls
+from commonir.rewrite.rule_checks import check_types
 from commonir.tablegen import Record
 from commonir.tablegen.values import Dag, DefRef, Int, List, String, Unset, Value
 
@@ -80,6 +81,10 @@ def rules_of(
             Compiled(rule)
         except DiagnosticError as error:
             faults += [record.locations[0].diagnostic(d.code, d.message) for d in error.diagnostics]
+            continue
+        # A rule that changes types is one for a legalization.
+        wrong = check_types([rule], may_change_types=True)
+        faults += [record.locations[0].diagnostic(d.code, d.message) for d in wrong]
     if faults:
         raise DiagnosticError(*faults)
     return out
@@ -258,7 +263,11 @@ class _RecordRule:
                 count = len(value.args)
                 if in_result or count != 2:
                     raise self._wrong("'either' is of two operands of a source")
-            out.append(names.fields[position : position + count])
+            fields = names.fields[position : position + count]
+            if count > 1 and any(f.kind is FieldKind.ATTRIBUTE for f in fields):
+                spelled = next(f.spelling for f in fields if f.kind is FieldKind.ATTRIBUTE)
+                raise self._wrong(f"'either' is of two operands, and '{spelled}' is an attribute")
+            out.append(fields)
             position += count
         name, count_declared = names.definition.name, len(names.fields)
         if position > count_declared or (self.is_todays and position != count_declared):
@@ -357,6 +366,8 @@ class _RecordRule:
 
     def _source_call(self, dag: Dag, record: Record) -> SourceCall:
         call = self.calls.call(record)
+        if "$_self" not in text_of(record, "expression"):
+            raise self._wrong(f"{call.name} in a source takes the operand or attribute as '$_self'")
         outputs: list[Variable | Anything] = []
         for value, name in dag.args:
             term = self._variable(name, in_result=False) if isinstance(value, Unset) else None
@@ -432,10 +443,17 @@ class _RecordRule:
         names = ", ".join(map(str, arguments))
         text = f"{text_of(record, 'summary') or record.name_text} holds of {names}"
         function = self.calls.registered(record.name_text)
-        if function is None and is_a(record, "TypeConstraint", "AttrConstraint"):
+        if is_a(record, "AttrConstraint", "Attr"):
+            message = f"'{record.name_text}' constrains one attribute: write `{record.name_text}:$name` in the source"
+            raise self._wrong(message)
+        if function is None and is_a(record, "TypeConstraint"):
             constraint = self._constraint(record)
             return Restriction(
-                text, lambda *given: all(_holds(constraint, g) for g in given), arguments, is_stored=True
+                text,
+                lambda *given: all(_holds(constraint, g) for g in given),
+                arguments,
+                is_stored=True,
+                constraint=constraint if isinstance(constraint, TypeConstraint) else None,
             )
         if function is None:
             try:

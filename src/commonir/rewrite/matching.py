@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from commonir.base.codes import INCOMPLETE_RULE, MALFORMED_RULE
-from commonir.base.diagnostics import Code, Diagnostics
-from commonir.ir.attributes import Attribute, FloatAttr, IntegerAttr, attribute_of, is_sequence
+from commonir.base.codes import MALFORMED_RULE
+from commonir.base.diagnostics import Diagnostics
+from commonir.ir.attributes import Attribute, is_sequence
 from commonir.ir.operation import Operation, Value
 from commonir.ods import Op, operations_behind
 from commonir.ods.fields import Check, Field, FieldKind
 from commonir.ods.patterns import TypeConstraint
 from commonir.ods.terms import Anything, Computed, Constant, Group, OperationTerm, Rewrite, SourceCall, Variable
-from commonir.rewrite.build_results import VALUES, Refused, ResultBuilder, op_class, value_count
-from commonir.rewrite.sample_types import infers_its_types
+from commonir.rewrite.build_results import VALUES, Refused, ResultBuilder, op_class
+from commonir.rewrite.rule_checks import Role, faults_of, stored_literal
 from commonir.rewrite.steps import (
     AttributeStep,
     BindGroup,
@@ -29,11 +29,10 @@ from commonir.rewrite.steps import (
     MatchStep,
     Restrict,
 )
+from commonir.rewrite.subterms import operations_in, subterms
 
 _MAX_SWAPS = 8
 """The most pairs of operands of a rule that may be in either order: each doubles the number of alternatives."""
-_OPERATION, _OPERAND, _OPERANDS, _ATTRIBUTE = "an operation", "an operand", "operands", "an attribute"
-_OUTPUT = "the output of a function"
 
 
 class Compiled:
@@ -54,12 +53,12 @@ class Compiled:
             diagnostics.raise_errors()
         self.alternatives: list[list[MatchStep]] = []
         faults: dict[str, None] = {}
-        roles: dict[str, str] = {}
+        roles: dict[str, Role] = {}
         for swapped in product((False, True), repeat=len(swapping)):
             source = _Source(rewrite, {s for s, is_on in zip(swapping, swapped, strict=True) if is_on}, faults)
             self.alternatives.append(source.steps)
             roles = source.roles
-        for message, code in (*((f, MALFORMED_RULE) for f in faults), *_faults(rewrite, roles)):
+        for message, code in (*((f, MALFORMED_RULE) for f in faults), *faults_of(rewrite, roles)):
             diagnostics.add(code, f"rule {rewrite!r}: {message}", where=rewrite.position)
         diagnostics.raise_errors()
         # If so, the results depend on all built operations, and a search for unused ones is not needed.
@@ -67,7 +66,7 @@ class Compiled:
             len(rewrite.results) == 1
             and bool(self.definition.layout.results)
             and not rewrite.supplements
-            and not any(isinstance(t, Computed) for t in _within(rewrite.results))
+            and not any(isinstance(t, Computed) for t in subterms(rewrite.results))
         )
 
     @property
@@ -142,9 +141,9 @@ class _Source:
         self.rewrite = rewrite
         self.faults = faults
         self.steps: list[MatchStep] = []
-        self.roles: dict[str, str] = {}
+        self.roles: dict[str, Role] = {}
         self._count = 1
-        self._bind(rewrite.source.label, _OPERATION)
+        self._bind(rewrite.source.label, Role.OPERATION)
         pending = deque([(rewrite.source, 0)])
         while pending:
             term, at = pending.popleft()
@@ -153,14 +152,16 @@ class _Source:
                 pending += self._field(term, at, name, field, value)
         self.steps += [Restrict(r) for r in rewrite.restrictions]
 
-    def _bind(self, name: str, role: str) -> None:
+    def _bind(self, name: str, role: Role) -> None:
         """Records the role of a name. A value or an attribute may have several names, which are then equal."""
         if not name:
             return
-        current = self.roles.setdefault(name, "")
-        self.roles[name] = role if current in ("", _OUTPUT) else current
-        if current and (current != role or role == _OPERATION) and _OUTPUT not in (current, role):
-            self._fault(f"${name} is bound more than once: to {current}, and to {role}")
+        current = self.roles.get(name)
+        self.roles[name] = role if current in (None, Role.OUTPUT) else current
+        if current is None or Role.OUTPUT in (current, role):
+            return
+        if current is not role or role is Role.OPERATION:
+            self._fault(f"${name} is bound more than once: to {current.value}, and to {role.value}")
 
     def _field(self, term: OperationTerm, at: int, name: str, field: Field | None, value: object) -> Iterator[Any]:
         if isinstance(value, Anything):
@@ -172,12 +173,12 @@ class _Source:
         if field.variadic and is_sequence(items):
             self.steps.append(CountGroup(at, field, len(items)))
             if isinstance(value, Group):
-                self._bind(value.name, _OPERANDS)
+                self._bind(value.name, Role.OPERANDS)
                 self.steps.append(BindGroup(at, field, value.name))
             for n, item in enumerate(items):
                 yield from self._operand(at, field, n, item)
         elif field.variadic and isinstance(value, Variable):
-            self._bind(value.name, _OPERANDS)
+            self._bind(value.name, Role.OPERANDS)
             self.steps.append(BindGroup(at, field, value.name, self._type_of(value, name)))
         else:
             yield from self._operand(at, field, None, value)
@@ -187,15 +188,15 @@ class _Source:
             case Anything():
                 pass
             case Variable():
-                self._bind(value.name, _OPERAND)
+                self._bind(value.name, Role.OPERAND)
                 self.steps.append(BindOperand(at, field, index, value.name, self._type_of(value, field.spelling)))
             case Constant():
-                self._bind(value.name, _OPERAND)
+                self._bind(value.name, Role.OPERAND)
                 self.steps.append(IsConstant(at, field, index, value))
             case SourceCall():
                 self._add_call(CallFunction(at, field, index, value, is_value=True))
             case OperationTerm():
-                self._bind(value.label, _OPERATION)
+                self._bind(value.label, Role.OPERATION)
                 self.steps.append(Enter(at, field, index, op_class(value), value.label, value.pick or 0))
                 yield value, self._count
                 self._count += 1
@@ -206,7 +207,7 @@ class _Source:
         self.steps.append(step)
         for output in step.term.outputs:
             if isinstance(output, Variable):
-                self._bind(output.name, _OUTPUT)
+                self._bind(output.name, Role.OUTPUT)
 
     def _type_of(self, variable: Variable, name: str) -> TypeConstraint | None:
         if isinstance(variable.constraint, Check):
@@ -222,13 +223,13 @@ class _Source:
                 if isinstance(value.constraint, TypeConstraint):
                     self._fault(f"'{name}' is an attribute, and ${value.name} says what the type of a value must be")
                 check = value.constraint if isinstance(value.constraint, Check) else None
-                self._bind(value.name, _ATTRIBUTE)
+                self._bind(value.name, Role.ATTRIBUTE)
                 self.steps.append(AttributeStep(at, field, name=value.name, check=check, extra=extra))
             case OperationTerm() | Constant() | Group():
                 self._fault(f"attribute '{name}' cannot be {value!r}")
             case _:
                 try:
-                    expected = _stored(field, value)
+                    expected = stored_literal(field, value)
                 except ValueError as error:
                     self._fault(f"attribute '{name}' of {term.definition.name}: {error}")
                 else:
@@ -237,22 +238,6 @@ class _Source:
 
     def _fault(self, message: str) -> None:
         self.faults[message] = None
-
-
-def _stored(field: Field | None, value: object) -> Attribute:
-    """Returns a required attribute in the storage form of its field. Raises: ValueError when it never has that
-    value.
-    """
-    attr_type = None if field is None else field.type
-    if attr_type is None:
-        return attribute_of(value)
-    if not isinstance(value, Attribute):
-        return attr_type.to_attribute(attr_type.coerce(value))
-    stored = attr_type.to_attribute(attr_type.from_attribute(value))
-    is_typed = attr_type.elides_type and isinstance(value, IntegerAttr | FloatAttr)
-    if is_typed and type(stored) is type(value) and stored is not value:
-        raise ValueError(f"it is never {value}")
-    return stored
 
 
 def _mentioned_fields(term: OperationTerm, exchanged: Mapping[str, str]) -> Iterator[tuple[str, Field | None, object]]:
@@ -270,80 +255,3 @@ def _is_of_values(value: object, field: Field) -> bool:
     if field.kind is FieldKind.PARAMETER:
         return isinstance(value, Constant | OperationTerm)
     return field.kind in VALUES
-
-
-def operations_in(term: object) -> Iterator[OperationTerm]:
-    """Yields the operations of a term, outermost first."""
-    pending = deque([term])
-    while pending:
-        at = pending.popleft()
-        if isinstance(at, OperationTerm):
-            yield at
-        pending += _parts(at)
-
-
-def _parts(term: object) -> Sequence[object]:
-    """Returns the direct subterms of a term."""
-    match term:
-        case OperationTerm():
-            return (*term.fields.values(), *term.extra.values(), *term.types)
-        case Computed():
-            return term.arguments
-        case Group():
-            return term.items
-        case _:
-            return term if is_sequence(term) else ()
-
-
-def _within(terms: Sequence[object]) -> Iterator[object]:
-    """Yields terms and all their subterms."""
-    pending = list(terms)
-    while pending:
-        at = pending.pop()
-        yield at
-        pending += _parts(at)
-
-
-def _unbound(terms: Sequence[object], bound: Collection[str]) -> Iterator[str]:
-    """Yields the unbound variables of terms and locations."""
-    terms_with_location = [t for t in _within(terms) if isinstance(t, OperationTerm | Computed)]
-    locations = [v for t in terms_with_location if t.location is not None for v in t.location.sources]
-    for name in dict.fromkeys([v.name for v in (*_within(terms), *locations) if isinstance(v, Variable)]):
-        if name not in bound and name.partition("__")[0] not in bound:
-            yield name
-
-
-def _faults(rewrite: Rewrite, bound: Mapping[str, str]) -> Iterator[tuple[str, Code]]:
-    """Yields the errors in the result and the conditions of a rule."""
-    results = (*rewrite.results, *rewrite.supplements)
-    labels = [t.label for t in _within(results) if isinstance(t, OperationTerm | Computed) and t.label]
-    for name in dict.fromkeys([n for n in labels if n in bound or labels.count(n) > 1]):
-        yield f"${name} names something in the result, and is taken", MALFORMED_RULE
-    for name in _unbound(results, {*bound, *labels}):
-        yield f"${name} is bound by nothing in its source", MALFORMED_RULE
-    for name in _unbound([a for r in rewrite.restrictions for a in r.arguments], bound):
-        yield f"${name} of a condition is bound by nothing in its source", MALFORMED_RULE
-    counts = [
-        1 if isinstance(r, Variable) and bound.get(r.name) == _OPERAND else value_count(r) for r in rewrite.results
-    ]
-    expected = sum(f.is_required for f in rewrite.source.definition.layout.results)
-    if None not in counts and sum(c or 0 for c in counts) < expected:
-        result_count = sum(c or 0 for c in counts)
-        message = f"{result_count} values cannot replace the {expected} results of {rewrite.source.definition.name}"
-        yield message, INCOMPLETE_RULE
-    for term in operations_in(results):
-        missing = [f for f in term.definition.layout.arguments if f.is_required and f.name not in term.fields]
-        if missing:
-            names = ", ".join([f"'{f.spelling}'" for f in missing])
-            yield f"{term.definition.name} is made without {names}", INCOMPLETE_RULE
-        if any(isinstance(t, Anything) for t in term.fields.values()):
-            yield f"{term.definition.name} has an operand or attribute that the rule does not specify", INCOMPLETE_RULE
-    # Operations that replace the matched one have the types of its results.
-    inner = [t for r in rewrite.results for t in (r.fields.values() if isinstance(r, OperationTerm) else (r,))]
-    for term in operations_in((*inner, *rewrite.supplements)):
-        if not term.types and not infers_its_types(term.definition):
-            name = term.definition.name
-            yield (
-                f"the types of the results of {name} in the result of the rule cannot be inferred: state them",
-                INCOMPLETE_RULE,
-            )

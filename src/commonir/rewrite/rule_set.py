@@ -18,14 +18,15 @@ from itertools import chain, combinations, islice, product
 
 from commonir.base.codes import AMBIGUOUS_RULES
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.ir.attributes import Attribute, is_sequence
+from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Operation
 from commonir.ods import Op
 from commonir.ods.fields import Check, Field
 from commonir.ods.patterns import TypeConstraint
-from commonir.ods.terms import Anything, Group, OperationTerm, Precedence, Rewrite, StorageCheck, Term, Variable
-from commonir.rewrite.matching import Compiled, operations_in
+from commonir.ods.terms import Anything, OperationTerm, Precedence, Rewrite, StorageCheck, Term, Variable
+from commonir.rewrite.matching import Compiled
 from commonir.rewrite.sample_types import sampled
+from commonir.rewrite.subterms import items_of, operations_in
 
 
 class RuleSet:
@@ -103,7 +104,7 @@ def specificity(rewrite: Rewrite) -> tuple[int, int]:
                 pass
             case _:
                 constrained += 1
-                pending += [(t, field) for t in _items(term) or ()]
+                pending += [(t, field) for t in items_of(term) or ()]
     return operations + rewrite.benefit, constrained + len(rewrite.restrictions)
 
 
@@ -168,7 +169,7 @@ def _meeting(rules: Sequence[Compiled]) -> Iterator[tuple[Compiled, Compiled]]:
 def _key(source: OperationTerm, name: str) -> object:
     """Returns the literal that a source requires of a field; None if there is none, or if the operands commute."""
     term = source.fields.get(name, _FREE)
-    is_one = isinstance(term, Hashable) and _is_literal(term) and _items(term) is None
+    is_one = isinstance(term, Hashable) and _is_literal(term) and items_of(term) is None
     return term if is_one and not source.swaps else None
 
 
@@ -206,7 +207,7 @@ def _pairs(first: OperationTerm, second: OperationTerm) -> Iterator[tuple[object
                 if issubclass(*definitions) or issubclass(definitions[1], definitions[0]):
                     pending.append((first_term, second_term))
                     continue
-            field, first_items, second_items = fields.get(name), _items(first_term), _items(second_term)
+            field, first_items, second_items = fields.get(name), items_of(first_term), items_of(second_term)
             if first_items is not None and second_items is not None and len(first_items) == len(second_items):
                 yield from (
                     (_effective(x, field), _effective(y, field)) for x, y in zip(first_items, second_items, strict=True)
@@ -223,11 +224,6 @@ def _effective(term: object, field: Field | None) -> object:
 
 
 _FREE = Anything()
-
-
-def _items(term: object) -> Sequence[object] | None:
-    """Returns the separate terms of a variadic operand; None for a single term of all of them."""
-    return term.items if isinstance(term, Group) else term if is_sequence(term) else None
 
 
 def _may_both_match(first: OperationTerm, second: OperationTerm) -> bool:
@@ -257,7 +253,7 @@ def _may_agree(a: object, b: object) -> bool:
     """Returns whether one value or attribute can match two terms."""
     if isinstance(a, OperationTerm) and isinstance(b, OperationTerm):
         return False  # of different definitions
-    if _items(a) is not None and _items(b) is not None:
+    if items_of(a) is not None and items_of(b) is not None:
         return False  # of different lengths
     constraints = _constraint_of(a), _constraint_of(b)
     if isinstance(constraints[0], TypeConstraint) and isinstance(constraints[1], TypeConstraint):

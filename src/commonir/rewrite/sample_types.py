@@ -1,4 +1,4 @@
-"""Sample types, one for each case that constraints distinguish, and whether definitions infer types from them.
+"""Sample types and attributes, one for each case that constraints distinguish, and whether definitions infer types.
 
 Rules are compared by the samples that their constraints admit. If a definition infers no result types for any sample,
 its operations cannot be built without them.
@@ -7,7 +7,24 @@ its operations cannot be built without them.
 from __future__ import annotations
 
 from functools import cache
+from math import prod
+from typing import Any
 
+from commonir.ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    BoolAttr,
+    DataAttr,
+    DenseArrayAttr,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    TypeAttr,
+    UnitAttr,
+)
+from commonir.ir.data import data_of
 from commonir.ir.types import (
     ComplexType,
     DialectType,
@@ -18,13 +35,21 @@ from commonir.ir.types import (
     TupleType,
     Type,
     VectorType,
+    boolean,
     element_named,
+    f32,
+    f64,
+    i8,
+    i16,
+    i32,
+    i64,
     none,
 )
 from commonir.ods import MlirOp, Op
-from commonir.ods.fields import Field
+from commonir.ods.fields import Check, Field
 from commonir.ods.mlir_op import single_types
 from commonir.ods.patterns import TypeConstraint
+from commonir.ods.terms import StorageCheck
 from commonir.ods.type_rules import Typing, deduce
 
 _INTEGERS = ("i1", "i4", "i8", "i16", "i32", "i64", "si8", "si32", "ui8", "ui16", "ui32", "index")
@@ -53,6 +78,63 @@ def samples() -> tuple[Type, ...]:
 def sampled(constraint: TypeConstraint) -> frozenset[int]:
     """Returns which of the sample types a constraint admits."""
     return frozenset([n for n, t in enumerate(samples()) if constraint.admits(t)])
+
+
+@cache
+def attribute_samples() -> tuple[Attribute, ...]:
+    """Returns attributes of the forms that constraints distinguish, with small numbers of each type."""
+    numbers = (*range(-2, 9), 16, 31, 32, 64, 127)
+    integers = [IntegerAttr(n, e) for name in _INTEGERS if (e := element_named(name)) is not None for n in numbers]
+    floats = [FloatAttr(n, e) for name in _FLOATS if (e := element_named(name)) is not None for n in (-1, 0, 0.5, 1, 2)]
+    single: list[Attribute] = [BoolAttr(False), BoolAttr(True), UnitAttr(), StringAttr(""), StringAttr("a")]
+    single += [SymbolRefAttr("a"), SymbolRefAttr("a", "b"), *[TypeAttr(t) for t in samples()]]
+    out: list[Attribute] = [*integers, *floats, *single, ArrayAttr(()), DictionaryAttr(())]
+    out += [ArrayAttr((a,) * n) for a in (*single[:7], *integers, *floats) for n in (1, 2)]
+    out.append(DictionaryAttr((("a", UnitAttr()),)))
+    for element in (boolean, i8, i16, i32, i64, f32, f64):
+        out += [DenseArrayAttr(element, ((element.is_float and 1.0) or 1,) * n) for n in range(4)]
+        for shape in ((), (1,), (2,), (2, 2)):
+            out.append(DataAttr(data_of(element, shape, (1,) * prod(shape))))
+    return tuple(out)
+
+
+@cache
+def sampled_attributes(check: Check) -> frozenset[int]:
+    """Returns which of the sample attributes satisfy a check; none if it is on Python values."""
+    if not isinstance(check, StorageCheck):
+        return frozenset()
+    return frozenset([n for n, a in enumerate(attribute_samples()) if check.holds(a)])
+
+
+@cache
+def accepted_attributes(field: Field) -> frozenset[int]:
+    """Returns which of the sample attributes the type of a field accepts."""
+    return frozenset(_converted(field))
+
+
+@cache
+def stored_attributes(field: Field) -> frozenset[int]:
+    """Returns which of the sample attributes a field has: those that its type accepts and stores unchanged."""
+    attr_type, check = field.type, field.check
+    all_samples = attribute_samples()
+    out: list[int] = []
+    for n, value in _converted(field).items():
+        stored = all_samples[n] if attr_type is None else attr_type.to_attribute(value)
+        tested = stored if isinstance(check, StorageCheck) else value
+        if stored is all_samples[n] and (check is None or check.holds(tested)):
+            out.append(n)
+    return frozenset(out)
+
+
+def _converted(field: Field) -> dict[int, Any]:
+    """Returns the value in a field of each sample attribute that its type accepts."""
+    out: dict[int, Any] = {}
+    for n, sample in enumerate(attribute_samples()):
+        try:
+            out[n] = sample if field.type is None else field.type.from_attribute(sample)
+        except ValueError:
+            continue
+    return out
 
 
 @cache
