@@ -15,7 +15,7 @@ from tests.rewrite.td_rules import Functions, faults, generated
 
 
 class Verdict(Enum):
-    """What mlir-tblgen 22 says of a pattern, and where MLIR finds what is wrong with one that it accepts."""
+    """A verdict of mlir-tblgen 22 on a pattern, and where MLIR finds what is wrong with one that it accepts."""
 
     REFUSED = "refused"
     CRASHES = "mlir-tblgen crashes"

@@ -32,7 +32,7 @@ from commonir.rewrite.subterms import items_of, operations_in, subterms
 
 
 class Role(Enum):
-    """What a name of a rule stands for."""
+    """The role of a name in a rule."""
 
     OPERATION = "an operation"
     OPERAND = "an operand"
@@ -165,7 +165,7 @@ class _Roles:
         return Role.OPERAND if self.roles.get(value.name.partition("__")[0]) is Role.OPERATION else None
 
     def _nested(self, item: object, field: Field, term: OperationTerm) -> Iterator[str]:
-        """Yields what is wrong with an operation as the argument of another."""
+        """Yields the errors in an operation that is the argument of another."""
         where = f"'{field.spelling}' of {term.definition.name}"
         if not isinstance(item, OperationTerm) or field.kind not in VALUES:
             return
@@ -188,7 +188,7 @@ class _Roles:
             yield f"{where} is an operand, and {item!s} is an attribute: make an operation that has it as its result"
 
     def _value(self, item: object, where: str) -> Iterator[str]:
-        """Yields what is wrong with a variable as a value."""
+        """Yields the errors in a variable that is used as a value."""
         if not isinstance(item, Variable):
             return
         label = item.name if item.name in self.operations else item.name.partition("__")[0]
@@ -228,7 +228,7 @@ class _Roles:
             yield from self._value(value, "the replacement")
 
     def _picked(self, value: object) -> Iterator[str]:
-        """Yields what is wrong with `$name__1`."""
+        """Yields the errors in a numbered result, `$name__1`."""
         if not isinstance(value, Variable) or value.name in self.roles:
             return
         label, _, number = value.name.partition("__")
@@ -246,7 +246,7 @@ class _Roles:
 
 
 class _Possible:
-    """What each name of a rule may be bound to, as sets of samples; names without limits are absent."""
+    """The samples to which each name of a rule may be bound; names without limits are absent."""
 
     def __init__(self) -> None:
         self.values: dict[str, frozenset[int]] = {}
@@ -307,7 +307,7 @@ def _excluded_in_source(item: object, field: Field, term: OperationTerm, possibl
 
 
 def _limits(field: Field, constraint: TypeConstraint | Check | None) -> Iterator[tuple[str, frozenset[int] | None]]:
-    """Yields what a field and a constraint admit, with their texts."""
+    """Yields the samples that a field and a constraint admit, with their texts."""
     if field.kind is FieldKind.ATTRIBUTE:
         text = "what the definition admits" if field.check is None else field.check.text
         yield text if field.type is None else field.type.name, stored_attributes(field)
