@@ -210,13 +210,18 @@ def test_repeated_results_are_as_many_as_the_node_names() -> None:
 @pytest.mark.parametrize(
     ("kind", "right", "wrong", "message"),
     [
-        ("i64[]", IntegerAttr(3), FloatAttr(3.0), "expected integer, found a number"),
-        ("f32[]", FloatAttr(3.0), IntegerAttr(3), "expected float, found an integer"),
-        ("!builtin.string[]", StringAttr("a"), IntegerAttr(3), "expected string, found an integer"),
-        ("i64[2]", DenseArrayAttr(i64, (1, 2)), DenseArrayAttr(f32, (1.0,)), "expected integers, found a list of f32"),
-        ("list<f32[]>", DenseArrayAttr(f32, (1.0,)), DenseArrayAttr(i64, (1,)), "expected floats, found a list of i64"),
-        ("i1[]", IntegerAttr(1), IntegerAttr(2), "expected true or false"),
-        ("f32[n, m]", DataAttr(data_of(f32, (1, 1), [1.0])), FloatAttr(1.0), "expected data, found a number"),
+        ("i64[]", IntegerAttr(3), FloatAttr(3.0), "expected i64[], found a number"),
+        ("f32[]", FloatAttr(3.0), IntegerAttr(3), "expected f32[], found an integer"),
+        ("!builtin.string[]", StringAttr("a"), IntegerAttr(3), "expected !builtin.string[], found an integer"),
+        ("i64[2]", DenseArrayAttr(i64, (1, 2)), DenseArrayAttr(f32, (1.0,)), "expected i64[2], found a list of f32"),
+        (
+            "list<f32[]>",
+            DenseArrayAttr(f32, (1.0,)),
+            DenseArrayAttr(i64, (1,)),
+            "element 0 of the list: expected f32[], found an integer",
+        ),
+        ("i1[]", IntegerAttr(1), IntegerAttr(2), "expected i1[], found 2, which is not a bool"),
+        ("f32[n, m]", DataAttr(data_of(f32, (1, 1), [1.0])), FloatAttr(1.0), "expected f32[n, m], found a number"),
     ],
 )
 def test_attributes_must_have_the_declared_type(kind: str, right: Attribute, wrong: Attribute, message: str) -> None:

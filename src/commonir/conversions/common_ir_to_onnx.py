@@ -111,10 +111,10 @@ class _Conversion:
         domains: dict[str, None] = {}
         for call, target in zip(calls, targets, strict=True):
             function = None if target is None else self._function(target)
-            if function is None:
+            if target is None or function is None:
                 return None
             domains.setdefault(function.domain)
-            self._replace(call, function)
+            self._replace(call, function, target.literals(call.attributes))
         try:
             _sort(copy.body)
         except common_ir.CyclicOrder:
@@ -126,10 +126,10 @@ class _Conversion:
                 op.set_extra(key, None)
         return domains
 
-    def _replace(self, call: common_ir.Call, function: onnx.LocalFunction) -> None:
+    def _replace(self, call: common_ir.Call, function: onnx.LocalFunction, attributes: DictionaryAttr) -> None:
         """Puts a call of a local function in the place of one of a function."""
         types = [r.type for r in call.results]
-        arguments = {"function": function.sym_name, "attributes": call.attributes, "inputs": call.arguments}
+        arguments = {"function": function.sym_name, "attributes": attributes, "inputs": call.arguments}
         put_call(call, onnx.Call.build(arguments, types, call.location))
 
     def _function(self, source: common_ir.FunctionDefinition) -> onnx.LocalFunction | None:

@@ -26,7 +26,7 @@ from commonir.notation import Constraint, NotationError
 from commonir.ods.declared_attributes import GRAPHS, DeclaredAttrType
 from commonir.ods.declared_types import DeclaredType, ListOf, Undetermined, Unification, conflicting_names
 from commonir.ods.definition import GROUP_SIZES
-from commonir.ods.fields import MISSING, Field, FieldKind, SpelledField, constraint
+from commonir.ods.fields import BOUND, MISSING, Field, FieldKind, SpelledField, constraint
 from commonir.ods.inference import infer
 from commonir.ods.operation import Op
 from commonir.ods.patterns import ElementClass, Mismatch, Pattern
@@ -193,7 +193,7 @@ class DeclaredOp(Op):
         return counts
 
     def unified(self) -> Unification:
-        """Binds the names of the signature. Raises: DiagnosticError (E0503) with all mismatches."""
+        """Binds the names of the signature. Raises: DiagnosticError (E0503, E0505) with all mismatches."""
         result = Unification(self.signature.variables, [v.type for v in self.operands])
         wrong: list[Diagnostic] = []
 
@@ -209,12 +209,27 @@ class DeclaredOp(Op):
             for n, (declared, v) in enumerate(_pairs(p, value)):
                 match(declared, v.type, f"operand '{p.name}'" + (f"[{n}]" if f.variadic else ""))
         for f, a in zip(self._attribute_fields, self._plain_attributes, strict=True):
-            value = a.type.tensor_type(self.field_value(f))
-            if value is not None and a.type.declared is not None:
-                match(a.type.declared, value, f"attribute '{a.name}'")
+            value = self.field_value(f)
+            if value is None or value is BOUND or value is MISSING:
+                continue
+            try:
+                for declared, type in a.type.parts(value):
+                    match(declared, type, f"attribute '{a.name}'")
+            except ValueError as error:
+                wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{self.name}: attribute '{a.name}': {error}"))
         if wrong:
             raise DiagnosticError(*wrong)
         return result
+
+    @property
+    def declared_attributes(self) -> Mapping[str, Attribute]:
+        """The values of the declared attributes, literals with their declared element types."""
+        out: dict[str, Attribute] = {}
+        for f, a in zip(self._attribute_fields, self._plain_attributes, strict=True):
+            value = self.field_value(f)
+            if value is not None and value is not BOUND and value is not MISSING and f.type is not None:
+                out[a.name] = a.type.exact(f.type.to_attribute(value))
+        return out
 
     @property
     def _attribute_fields(self) -> tuple[Field, ...]:

@@ -9,7 +9,8 @@ Source: Common IR specification, nodes and operators.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from commonir.base.suggestions import did_you_mean
@@ -19,28 +20,28 @@ from commonir.ir.attributes import (
     BoolAttr,
     DataAttr,
     DenseArrayAttr,
+    DictionaryAttr,
     DimsAttr,
-    FloatAttr,
     IntegerAttr,
-    StringAttr,
-    TypeAttr,
     is_sequence,
 )
 from commonir.ir.data import Data
-from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type
+from commonir.ir.types import ELEMENT_TYPES, ElementType, handle
 from commonir.ods import attr_types
 from commonir.ods.attr_types import AttrType
 from commonir.ods.declared_types import DeclaredType, ListOf, OptionalOf, TensorOf, declared_type
+from commonir.ods.declared_values import (
+    TypedPart,
+    dense_in,
+    description,
+    exact_literal,
+    literal_form,
+    parts_of_value,
+)
 from commonir.ods.fields import Check
 
 GRAPH = "graph"
 GRAPHS = "list<graph>"
-_PLAIN: dict[str, AttrType[Any]] = {
-    "type": attr_types.type_,
-    "list<type>": attr_types.types,
-    "shape": attr_types.dims,
-    "any": attr_types.any_attribute,
-}
 
 
 class DeclaredAttrType:
@@ -70,14 +71,18 @@ class DeclaredAttrType:
     def __hash__(self) -> int:
         return hash(self.text)
 
-    def tensor_type(self, value: object) -> Type | None:
-        """Returns the type of the value of a list or tensor; None for one of any shape."""
-        if isinstance(value, Data):
-            return value.type
-        if isinstance(self.declared, TensorOf) and is_sequence(value):
-            element = ELEMENT_TYPES.get(self.declared.pattern.element)
-            return None if element is None else TensorType(element, (len(value),))
-        return None
+    def parts(self, value: object) -> Iterator[TypedPart]:
+        """Yields the tensors in a Python value of this type, each with its declared type. Raises: ValueError."""
+        if self.declared is not None and self.attr_type is not None:
+            yield from parts_of_value(self.declared, self.attr_type.to_attribute(value))
+
+    def exact(self, attr: Attribute) -> Attribute:
+        """Returns a literal with the element type that is declared of it."""
+        return attr if self.declared is None else exact_literal(self.declared, attr)
+
+    def literal(self, attr: Attribute) -> Attribute:
+        """Returns a value as operators take it: a scalar or vector as a literal, whatever its form in the file."""
+        return attr if self.declared is None or _literal_of(self.declared) is None else literal_form(attr)
 
 
 def declared_attr_type(text: str, variables: Iterable[str] = ()) -> DeclaredAttrType:
@@ -101,115 +106,115 @@ def declared_attr_type(text: str, variables: Iterable[str] = ()) -> DeclaredAttr
 
 
 def _attr_type_of(declared: DeclaredType) -> tuple[AttrType[Any], Check | None]:
-    if isinstance(declared, ListOf) and isinstance(declared.element, TensorOf):
-        element = ELEMENT_TYPES.get(declared.element.pattern.element)
-        if element is not None and declared.element.pattern.dims == ():
-            return _vector(element)
-    if isinstance(declared, TensorOf) and not declared.is_sparse:
-        element = ELEMENT_TYPES.get(declared.pattern.element)
-        dims = declared.pattern.dims
-        if element is not None and dims == ():
-            return _scalar(element)
-        if element is not None and dims is not None and len(dims) == 1 and not dims[0][1]:
-            return _vector(element)
-        return _TENSOR, None
-    return attr_types.any_attribute, None
-
-
-def _strict(attr_type: AttrType[Any], accepts: Callable[[Attribute], bool]) -> AttrType[Any]:
-    """Returns an attribute type that accepts only some forms of attributes."""
+    """Returns the type of the Python value of an attribute, and a check of it."""
+    literal = _literal_of(declared)
+    if literal is None:
+        return _checked(declared), None
+    element, is_vector = literal
+    scalar, vector = _LITERALS[element.kind]
+    base = vector if is_vector else scalar
 
     def decode(attr: Attribute) -> Any:
-        if not accepts(attr):
-            raise ValueError(f"expected {attr_type.name}, found {_description(attr)}")
-        return attr_type.from_attribute(attr)
+        for _ in parts_of_value(declared, attr):
+            pass
+        plain = literal_form(attr)
+        return base.from_attribute(_as_bool(plain) if base is attr_types.flag else plain)
 
-    return AttrType(
-        attr_type.name, attr_type.coerce, attr_type.to_attribute, decode, attr_type.from_elements, attr_type.cases
-    )
+    attr_type = AttrType(base.name, base.coerce, base.to_attribute, decode, base.from_elements, base.cases)
+    return attr_type, _within(element) if element.is_integer else None
 
 
-def _description(attr: Attribute) -> str:
-    match attr:
-        case BoolAttr():
-            return "a bool"
-        case IntegerAttr():
-            return "an integer"
-        case FloatAttr():
-            return "a number"
-        case StringAttr():
-            return "a string"
-        case DataAttr(data=data):
-            return f"a tensor {data.type}"
-        case DenseArrayAttr(element=element):
-            return f"a list of {element}"
-        case ArrayAttr():
-            return "a list"
-        case TypeAttr():
-            return "a type"
-        case DimsAttr():
-            return "a shape"
-        case _:
-            return "something else"
+def _literal_of(declared: DeclaredType) -> tuple[ElementType, bool] | None:
+    """Returns the element type of a scalar or a vector, with whether it is a vector; None for another type."""
+    is_list = isinstance(declared, ListOf)
+    content = declared.element if isinstance(declared, ListOf) else declared
+    if not isinstance(content, TensorOf) or content.is_sparse or content.pattern.dims is None:
+        return None
+    element, dims = ELEMENT_TYPES.get(content.pattern.element), content.pattern.dims
+    is_vector = len(dims) == 1 and not dims[0][1]
+    if element is None or element.kind not in _LITERALS or (dims and (is_list or not is_vector)):
+        return None
+    return element, is_list or is_vector
+
+
+_LITERALS: Mapping[str, tuple[AttrType[Any], AttrType[Any]]] = MappingProxyType(
+    {
+        "bool": (attr_types.flag, attr_types.flags),
+        "int": (attr_types.integer, attr_types.integers),
+        "uint": (attr_types.integer, attr_types.integers),
+        "float": (attr_types.number, attr_types.numbers),
+        "string": (attr_types.string, attr_types.strings),
+    }
+)
+"""Types of the Python values of scalars and of vectors, by the kind of their element type."""
+
+
+def _checked(declared: DeclaredType) -> AttrType[Any]:
+    """Returns the type of attributes that are values of a declared type, kept as they are; a dense tensor is data."""
+    is_tensor = isinstance(declared, TensorOf) and not declared.is_sparse and declared.pattern.element != handle.name
+
+    def checked(attr: Attribute) -> Any:
+        for _ in parts_of_value(declared, attr):
+            pass
+        data = dense_in(attr)
+        return data if is_tensor and data is not None else attr
+
+    def coerce(value: object) -> Any:
+        if isinstance(value, Data):
+            return checked(DataAttr(value))
+        if not isinstance(value, Attribute):
+            raise ValueError(f"expected {declared}, found {value!r}")
+        return checked(value)
+
+    def to_attribute(value: Any) -> Attribute:
+        return DataAttr(value) if isinstance(value, Data) else value
+
+    return AttrType("data" if is_tensor else str(declared), coerce, to_attribute, checked)
+
+
+def _plain(name: str, accepts: Callable[[Attribute], bool]) -> AttrType[Any]:
+    """Returns the type of attributes of some form, whatever their contents."""
+
+    def checked(attr: object) -> Attribute:
+        value = DataAttr(attr) if isinstance(attr, Data) else attr
+        if not isinstance(value, Attribute) or not accepts(value):
+            shown = description(value) if isinstance(value, Attribute) else repr(value)
+            raise ValueError(f"expected {name}, found {shown}")
+        return value
+
+    return AttrType(name, checked, lambda v: v, checked)
+
+
+def _each(accepts: Callable[[Attribute], bool]) -> Callable[[Attribute], bool]:
+    return lambda attr: isinstance(attr, ArrayAttr) and all(map(accepts, attr.values))
+
+
+def _is_sparse(attr: Attribute) -> bool:
+    return isinstance(attr, DictionaryAttr) and [k for k, _ in attr.entries] == ["values", "indices", "dims"]
+
+
+_PLAIN: Mapping[str, AttrType[Any]] = MappingProxyType(
+    {
+        "type": attr_types.type_,
+        "list<type>": attr_types.types,
+        "shape": attr_types.dims,
+        "list<shape>": _plain("a list of shapes", _each(lambda a: isinstance(a, DimsAttr))),
+        "tensor": _plain("a tensor", lambda a: isinstance(a, DataAttr)),
+        "list<tensor>": _plain("a list of tensors", _each(lambda a: isinstance(a, DataAttr))),
+        "sparse_tensor": _plain("a sparse tensor", _is_sparse),
+        "list<sparse_tensor>": _plain("a list of sparse tensors", _each(_is_sparse)),
+        "value": attr_types.any_attribute,
+        "list<value>": _plain("a list", lambda a: isinstance(a, ArrayAttr | DenseArrayAttr)),
+        "any": attr_types.any_attribute,
+    }
+)
+"""Types of attributes that are not those of values, or say nothing of the contents."""
 
 
 def _as_bool(attr: Attribute) -> Attribute:
     """Returns a bool, which may be the integer 0 or 1 in files."""
     is_number = isinstance(attr, IntegerAttr) and attr.value in (0, 1)
     return BoolAttr(bool(attr.value)) if isinstance(attr, IntegerAttr) and is_number else attr
-
-
-def _is_list_of(attr: Attribute, accepts: Callable[[ElementType], bool]) -> bool:
-    match attr:
-        case DenseArrayAttr(element=element, values=values):
-            return not values or accepts(element)
-        case ArrayAttr(values=values):
-            return not values
-        case _:
-            return False
-
-
-_INTEGER = _strict(attr_types.integer, lambda a: isinstance(a, IntegerAttr))
-_NUMBER = _strict(attr_types.number, lambda a: isinstance(a, FloatAttr))
-_STRING = _strict(attr_types.string, lambda a: isinstance(a, StringAttr))
-_FLAG: AttrType[bool] = AttrType(
-    "bool", attr_types.flag.coerce, attr_types.flag.to_attribute, lambda a: attr_types.flag.from_attribute(_as_bool(a))
-)
-_INTEGERS = _strict(attr_types.integers, lambda a: _is_list_of(a, lambda e: e.is_integer))
-_NUMBERS = _strict(attr_types.numbers, lambda a: _is_list_of(a, lambda e: e.is_float))
-_FLAGS = _strict(attr_types.flags, lambda a: _is_list_of(a, lambda e: e.is_integer or e.kind == "bool"))
-_STRINGS = _strict(
-    attr_types.strings, lambda a: isinstance(a, ArrayAttr) and all(isinstance(v, StringAttr) for v in a.values)
-)
-_TENSOR = _strict(attr_types.data, lambda a: isinstance(a, DataAttr))
-
-
-def _scalar(element: ElementType) -> tuple[AttrType[Any], Check | None]:
-    match element.kind:
-        case "bool":
-            return _FLAG, None
-        case "int" | "uint":
-            return _INTEGER, _within(element)
-        case "float":
-            return _NUMBER, None
-        case "string":
-            return _STRING, None
-        case _:
-            return _TENSOR, None
-
-
-def _vector(element: ElementType) -> tuple[AttrType[Any], Check | None]:
-    match element.kind:
-        case "bool":
-            return _FLAGS, None
-        case "int" | "uint":
-            return _INTEGERS, _within(element)
-        case "float":
-            return _NUMBERS, None
-        case "string":
-            return _STRINGS, None
-        case _:
-            return _TENSOR, None
 
 
 def _within(element: ElementType) -> Check:

@@ -2,8 +2,8 @@
 
 `f32[n, m*]` is a dense tensor, and within one declaration equal names are equal dims; in `f32[*, n]` only `n` is named;
 `f32[]` is a scalar and `f32` a tensor of any shape. They may be nested in `sparse<...>`, `list<...>`, `optional<...>`,
-`tuple<..., ...>` and `map<key, value>`; `any` is any type. A shape has at most one wildcard, so that names are
-unambiguous.
+`tuple<..., ...>` and `map<key, value>`; `!dialect.mnemonic<...>` is of a dialect, and `any` is any type. A shape has at
+most one wildcard, so that names are unambiguous.
 
 Source: Common IR specification, standard data types and tensor shapes.
 """
@@ -18,6 +18,7 @@ from typing import ClassVar
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.types import (
     ELEMENT_TYPES,
+    DialectType,
     ElementType,
     ListType,
     MapType,
@@ -36,6 +37,7 @@ MAX_DEPTH = 32
 """The deepest nesting of types, which are read by recursion."""
 
 _ELEMENT = re.compile(r"complex<f(?:32|64)>|!?[A-Za-z_][\w.]*")
+_DIALECT_TYPE = re.compile(r"!(?!builtin\.)([A-Za-z_]\w*)\.([A-Za-z_]\w*)<([^<>]*)>")
 _DIMENSION = re.compile(r"\d{1,18}|[A-Za-z_]\w*\*?|\*")
 
 
@@ -230,7 +232,28 @@ class MapOf(DeclaredType):
 
 def _as_value(type: Type) -> Type:
     """Returns a key or value of a map as the type of a value: an element type becomes a scalar tensor."""
-    return TensorType(type, ()) if isinstance(type, ElementType) else type
+    return TensorType(type, ()) if isinstance(type, ElementType) and not isinstance(type, DialectType) else type
+
+
+class DialectOf(DeclaredType):
+    """A type of a dialect that says nothing of its contents, such as `!onnx.opaque<com.example::Tree>`."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, type: DialectType) -> None:
+        self.type = type
+
+    def match(self, unification: Unification, type: Type) -> None:
+        del unification
+        if type is not self.type:
+            raise Mismatch(f"expected {self}, found {type}")
+
+    def resolve(self, unification: Unification) -> Type:
+        del unification
+        return self.type
+
+    def __str__(self) -> str:
+        return str(self.type)
 
 
 # -- unification
@@ -410,6 +433,10 @@ class _Reader:
         if depth > MAX_DEPTH:
             raise self._wrong(f"it nests deeper than {MAX_DEPTH}")
         self._skip()
+        match = _DIALECT_TYPE.match(self.text, self.at)
+        if match is not None:
+            self.at = match.end()
+            return DialectOf(DialectType(match[1], match[2], match[3]))
         match = _ELEMENT.match(self.text, self.at)
         if match is None:
             raise self._wrong("expected an element type or a collection")
@@ -495,6 +522,8 @@ def _as_declared(type: Type, unnamed: Iterator[int]) -> DeclaredType:
             return TupleOf(map(part, elements))
         case MapType(key=key, value=value):
             return MapOf(part(_as_value(key)), part(_as_value(value)))
+        case DialectType():
+            return DialectOf(type)
         case _:
             return AnyOf()
 

@@ -76,7 +76,7 @@ def test_an_attribute_that_is_not_given_has_its_default() -> None:
     ("old", "new", "message"),
     [
         ("{alpha = 0.5}", "{beta = 0.5}", "has no attribute 'beta'"),
-        ("{alpha = 0.5}", "{alpha = 1}", "expected float, found an integer"),
+        ("{alpha = 0.5}", "{alpha = 1}", "expected f64[], found an integer"),
         ("(%a)", "(%a, %a)", "takes 1 input, found 2"),
         ("tensor<2x3xf32>) -> tensor<2x3xf32>", "tensor<2x3xf32>) -> (tensor<2x3xf32>, f32)", "has 1 output"),
     ],

@@ -29,7 +29,7 @@ from commonir.ir.attributes import ArrayAttr, Attribute, DictionaryAttr, StringA
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import ElementType, MapType, TensorType, Type, unknown
 from commonir.ods.declared import Parameter, Signature
-from commonir.ods.declared_types import AnyOf, DeclaredType, MapOf, TensorOf, TwoWildcards
+from commonir.ods.declared_types import AnyOf, DeclaredType, DialectOf, MapOf, TensorOf, TwoWildcards
 from commonir.ods.declared_types import declared_type as type_said_by
 
 _SHOWN = 5
@@ -284,9 +284,7 @@ def map_types(values: Iterable[Value]) -> Iterator[Diagnostic]:
 
 
 def _is_scalar(type: Type) -> bool:
-    if isinstance(type, ElementType):
-        return type.kind != "dialect"
-    return isinstance(type, TensorType) and type.shape in ((), None)
+    return isinstance(type, ElementType) or (isinstance(type, TensorType) and type.shape in ((), None))
 
 
 def import_form(uri: str) -> Iterator[Diagnostic]:
@@ -330,7 +328,10 @@ def declared_type(declared: DeclaredType, where: str) -> Iterator[Diagnostic]:
         if isinstance(at, AnyOf):
             yield rules.TYPED_OPERANDS.broken("the type may be any", where=where)
         if isinstance(at, MapOf):
-            if not all(isinstance(p, TensorOf) and not p.is_sparse and not p.dimensions for p in at.parts):
+            if not all(
+                isinstance(p, DialectOf) or (isinstance(p, TensorOf) and not p.is_sparse and not p.dimensions)
+                for p in at.parts
+            ):
                 yield rules.SCALAR_MAPS.broken(f"the type is {at}", where=where)
             del pending[len(pending) - len(at.parts) :]
         if isinstance(at, TensorOf) and at.pattern.dims is None:

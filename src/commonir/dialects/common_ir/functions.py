@@ -209,10 +209,15 @@ class FunctionDefinition(
             if check is not None and not check.holds(content):
                 text = f"attribute '{name}' of function '{self.sym_name}' must be {check.text}"
                 wrong.append(Diagnostic(WRONG_ATTRIBUTE, text))
-            out[name] = value
+            out[name] = formal.type.literal(value)
         if wrong:
             raise DiagnosticError(*wrong)
         return out
+
+    def literals(self, given: DictionaryAttr) -> DictionaryAttr:
+        """Values of attributes as operators take them: scalars and vectors as literals, whatever their form."""
+        formals = {a.name: a.type for a in attributes_from(self.attributes)}
+        return DictionaryAttr(tuple([(k, formals[k].literal(v) if k in formals else v) for k, v in given.entries]))
 
     def unified(self, types: Sequence[Type]) -> Unification:
         """Returns the values of the signature's dimension variables for operands of some types.

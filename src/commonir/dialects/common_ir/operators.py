@@ -47,7 +47,7 @@ class OperatorNode(DeclaredOp, Invocation):
         return self.called_with([v.type for v in self.operands])
 
     def called_with(self, types: Sequence[Type]) -> onnx.FunctionInstance:
-        return instance_of(self._meaning(), DictionaryAttr(tuple(self.attribute_dictionary.items())), types)
+        return instance_of(self._meaning(), DictionaryAttr(tuple(self.declared_attributes.items())), types)
 
     def _meaning(self) -> FunctionDefinition:
         module = module_around(self)

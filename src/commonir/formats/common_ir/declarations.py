@@ -39,14 +39,21 @@ _FORMAL_TYPES: Mapping[int, str] = {
     AttributeType.FLOAT: "f32[]",
     AttributeType.INT: "i64[]",
     AttributeType.STRING: "!builtin.string[]",
-    AttributeType.TENSOR: "any",
+    AttributeType.TENSOR: "tensor",
     AttributeType.GRAPH: "graph",
     AttributeType.FLOATS: "list<f32[]>",
     AttributeType.INTS: "list<i64[]>",
     AttributeType.STRINGS: "list<!builtin.string[]>",
+    AttributeType.TENSORS: "list<tensor>",
+    AttributeType.GRAPHS: "list<graph>",
+    AttributeType.SPARSE_TENSOR: "sparse_tensor",
+    AttributeType.SPARSE_TENSORS: "list<sparse_tensor>",
     AttributeType.TYPE_PROTO: "type",
     AttributeType.TYPE_PROTOS: "list<type>",
     OwnType.SHAPE: "shape",
+    OwnType.SHAPES: "list<shape>",
+    OwnType.VALUE: "value",
+    OwnType.VALUES: "list<value>",
 }
 """The types of formal attributes of functions by their attribute type."""
 _FORMAL_KINDS = {text: kind for kind, text in _FORMAL_TYPES.items()}

@@ -24,9 +24,9 @@ from commonir.dialects.common_ir import rules
 from commonir.dialects.common_ir.naming import operation_name
 from commonir.formats.common_ir.declarations import DeclarationReader, read_imports
 from commonir.formats.common_ir.imports import Imported
-from commonir.formats.common_ir.operators import built
+from commonir.formats.common_ir.operators import built, stored_attributes, written_names
 from commonir.formats.common_ir.types import TypeTexts, ValueTypes, has_wildcards
-from commonir.formats.common_ir.values import ValueReader, is_typed
+from commonir.formats.common_ir.values import ValueReader, storage_of
 from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.decode import ModelDecoder, opsets_of
 from commonir.formats.onnx.messages import (
@@ -41,6 +41,7 @@ from commonir.formats.onnx.messages import (
     ValueInfoProto,
     field_number,
 )
+from commonir.formats.onnx.node_reading import Malformed
 from commonir.formats.onnx.scopes import NameScope
 from commonir.formats.onnx.tensors import IN_MESSAGE, TensorReader
 from commonir.formats.onnx.unknown_fields import keep
@@ -59,14 +60,14 @@ Definitions = Mapping[str, tuple[type[DeclaredOp], ...]]
 
 
 class NodeAttributes(NamedTuple):
-    """The attributes of a node: values, graphs, and names of attributes of the function around, by name. `typed` are
-    those whose tensors are not raw, and `rest` has what else is said of references.
+    """The attributes of a node: values, graphs, and names of attributes of the function around, by name.
+
+    `rest` has what else is said of references.
     """
 
     values: Mapping[str, Attribute]
     graphs: Mapping[str, tuple[Region, ...]]
     references: Mapping[str, str]
-    typed: tuple[str, ...]
     rest: Mapping[str, DictionaryAttr]
 
 
@@ -313,12 +314,12 @@ class CommonIrDecoder(ModelDecoder):
         if definitions is None and not (is_function or is_dialect or is_built_in):
             return None
         part = f"node[{n}] '{node.name or node.op_type}'"
-        attributes = self._attributes(node, scope, part)
+        attributes = self._attributes(node, scope, part, keeps_form=definitions is not None or is_function)
         operands = tuple([scope.value(name) if name else None for name in node.input])
         single = {name: graphs[0] for name, graphs in attributes.graphs.items()}
         references = frozenset(attributes.references)
         use = OperatorUse(operands, attributes.values, counts or None, single, len(types), references)
-        op: Operation
+        op: Op
         if definitions is not None:
             if not counts and operands:
                 text = f"node '{escape(node.name or called)}' has no list of argument counts"
@@ -344,11 +345,12 @@ class CommonIrDecoder(ModelDecoder):
                 self.faulty.add(where)
                 self.diagnostics.extend(d.located(where=where) for d in error.diagnostics)
                 return None
-        keep(op, unknown_fields.STORAGE, [(name, StringAttr(unknown_fields.TYPED)) for name in attributes.typed])
         if references:
             pairs = tuple([(name, StringAttr(to)) for name, to in attributes.references.items()])
             op.set_extra(ATTRIBUTE_REFERENCES, DictionaryAttr(pairs))
             keep(op, unknown_fields.ATTRIBUTE_FIELDS, attributes.rest.items())
+        if len(node.attribute):
+            _keep_forms(op, node)
         return op
 
     def _callable(self) -> dict[str, common_ir.FunctionDefinition]:
@@ -373,7 +375,13 @@ class CommonIrDecoder(ModelDecoder):
         values = DictionaryAttr(tuple(attributes.values.items()))
         return common_ir.Call.build({"function": called, "arguments": arguments, "attributes": values}, types)
 
-    def _attributes(self, node: NodeProto, scope: NameScope, part: str) -> NodeAttributes:
+    def other_attribute(self, proto: AttributeProto) -> Attribute | None:
+        try:
+            return self._values.read(proto, keeps_form=True)
+        except ValueError as error:
+            raise Malformed(WRONG_ATTRIBUTE, f"attribute '{escape(proto.name)}': {error}") from None
+
+    def _attributes(self, node: NodeProto, scope: NameScope, part: str, *, keeps_form: bool) -> NodeAttributes:
         values: dict[str, Attribute] = {}
         graphs: dict[str, tuple[Region, ...]] = {}
         references: dict[str, str] = {}
@@ -392,14 +400,23 @@ class CommonIrDecoder(ModelDecoder):
                 graphs[a.name] = tuple([self.nested(g, scope) for g in a.graphs])
             else:
                 try:
-                    read = self._values.read(a)
+                    read = self._values.read(a, keeps_form=keeps_form)
                 except ValueError as error:
                     self.report(WRONG_ATTRIBUTE, f"attribute '{escape(a.name)}': {error}", part)
                     continue
                 # A draft file does not determine the type of an empty list.
                 values[a.name] = ArrayAttr(()) if read is None else read
-        typed = tuple([a.name for a in node.attribute if is_typed(a)])
-        return NodeAttributes(values, graphs, references, typed, rest)
+        return NodeAttributes(values, graphs, references, rest)
+
+
+def _keep_forms(op: Op, node: NodeProto) -> None:
+    """Preserves the order of the attributes of a node, and the forms of those that have several."""
+    stored = stored_attributes(op)
+    words = {a.name: storage_of(a, stored.get(a.name)) for a in node.attribute}
+    keep(op, unknown_fields.STORAGE, [(name, StringAttr(text)) for name, text in words.items() if text])
+    names = [a.name for a in node.attribute]
+    if names != written_names(op):
+        unknown_fields.keep_names(op, unknown_fields.ATTRIBUTE_ORDER, names)
 
 
 _LIBRARY_METADATA = ("ir_version", "model_version", "model_author", "model_license", "producer_tag", "producer_version")

@@ -16,15 +16,16 @@ from commonir.base.tuples import NamedTuple
 from commonir.dialects import common_ir, onnx
 from commonir.dialects.common_ir.naming import library_name
 from commonir.formats.common_ir.declarations import DeclarationWriter, import_text
-from commonir.formats.common_ir.operators import counts_of
+from commonir.formats.common_ir.operators import counts_of, stored_attributes, written_names
 from commonir.formats.common_ir.stages import EXTENSION_VERSION
 from commonir.formats.common_ir.types import ValueTypes, has_own_types, has_wildcards, write_text, write_value_type
-from commonir.formats.common_ir.values import ValueWriter, names_of
+from commonir.formats.common_ir.values import ValueWriter, attr_type_of, names_of, stored_form
 from commonir.formats.onnx import unknown_fields
-from commonir.formats.onnx.attributes import AttributeType
+from commonir.formats.onnx.attributes import VALUE_NUMBERS, AttributeType
 from commonir.formats.onnx.encode import Encoded, ModelEncoder, write_opsets
 from commonir.formats.onnx.graph_writing import GraphEncoder, text
 from commonir.formats.onnx.messages import (
+    AttributeProto,
     FunctionDefProto,
     FunctionProto,
     GraphProto,
@@ -42,7 +43,7 @@ from commonir.ir.types import unknown
 from commonir.ods import Op, path_of
 from commonir.ods.declared import DeclaredOp
 from commonir.ods.definition import ATTRIBUTE_REFERENCES
-from commonir.ods.fields import BOUND, MISSING
+from commonir.ods.fields import Field
 
 _OF_ONNX = (onnx.OnnxOp, onnx.Custom, onnx.Call)
 
@@ -150,15 +151,13 @@ class CommonGraphEncoder(GraphEncoder):
                 counts = op.extra.get(common_ir.INPUT_ARG_COUNT)
                 declared = counts.values if isinstance(counts, DenseArrayAttr) else [1] * len(op.operands)
                 into.input_arg_count.extend(map(int, declared))
-                self._write_values(op, dict(op.attributes.entries), into)
             case DeclaredOp():
                 into.op_type = op.called
                 into.input_arg_count.extend(counts_of(op))
-                self._write_values(op, _stored(op), into)
             case _:
                 into.op_type = f"{common_ir.LIBRARY_DOMAIN}.{library_name(op.name)}"
                 into.input_arg_count.extend(counts_of(op))
-                self._write_values(op, _stored(op), into)
+        self._write_attributes(op, into)
         doc = text(op.extra.get(onnx.DOC_STRING))
         if doc:
             into.doc_string = doc
@@ -168,46 +167,53 @@ class CommonGraphEncoder(GraphEncoder):
             entry.key, entry.value = key, text(value)
         self._merge(op.extra.get(unknown_fields.FIELDS), into, op)
 
-    def _write_values(self, op: Op, values: dict[str, Attribute], into: NodeProto) -> None:
+    def _write_attributes(self, op: Op, into: NodeProto) -> None:
+        """Fills in the attributes of a node in the order of its file."""
+        values = stored_attributes(op)
         references = unknown_fields.stored(op, ATTRIBUTE_REFERENCES)
         storage = unknown_fields.stored(op, unknown_fields.STORAGE)
-        for name, value in values.items():
-            if name in references:
-                continue
+        rests = unknown_fields.stored(op, unknown_fields.ATTRIBUTE_FIELDS)
+        graphs = {f.spelling: f for f in op.layout.regions}
+        names = written_names(op)
+        declared = unknown_fields.kept_names(op, unknown_fields.ATTRIBUTE_ORDER) or []
+        known = {*names, *values}
+        for name in [*(n for n in declared if n in known), *(n for n in names if n not in declared)]:
             built = into.attribute.add()
             built.name = name
-            try:
-                self._values.write(value, built, is_typed=unknown_fields.TYPED in text(storage.get(name)))
-            except ValueError as error:
-                message = f"{op.name}: attribute '{name}': {error}"
+            if name in references:
+                built.ref_attr_name = text(references[name])
+                self._merge(rests.get(name), built, op)
+            elif name in graphs:
+                self._graphs(op, graphs[name], built)
+            else:
+                self._value(op, name, values[name], text(storage.get(name)), built)
+
+    def _value(self, op: Op, name: str, value: Attribute, storage: str, into: AttributeProto) -> None:
+        try:
+            form = stored_form(value, storage)
+            self._values.write(form.value, into, is_typed=form.is_typed, attr_type=form.attr_type)
+        except ValueError as error:
+            message = f"{op.name}: attribute '{name}': {error}"
+            self.diagnostics.add(NOT_IN_FORMAT, message, where=path_of(op))
+
+    def _graphs(self, op: Op, f: Field, into: AttributeProto) -> None:
+        content: Region | tuple[Region, ...] = op.field_value(f)
+        into.type = AttributeType.GRAPHS if f.variadic else AttributeType.GRAPH
+        for region in content if isinstance(content, tuple) else (content,):
+            if len(region.blocks) == 1:
+                self.nested(region.block, into.graphs.add() if f.variadic else into.g, f.spelling)
+            else:
+                message = f"{op.name}: the region '{f.spelling}' is not a single graph"
                 self.diagnostics.add(NOT_IN_FORMAT, message, where=path_of(op))
-        rests = unknown_fields.stored(op, unknown_fields.ATTRIBUTE_FIELDS)
-        for name, to in references.items():
-            built = into.attribute.add()
-            built.name, built.ref_attr_name = name, text(to)
-            self._merge(rests.get(name), built, op)
-        for f in op.layout.regions:
-            content: Region | tuple[Region, ...] = op.field_value(f)
-            built = into.attribute.add()
-            built.name, built.type = f.spelling, AttributeType.GRAPHS if f.variadic else AttributeType.GRAPH
-            for region in content if isinstance(content, tuple) else (content,):
-                if len(region.blocks) == 1:
-                    self.nested(region.block, built.graphs.add() if f.variadic else built.g, f.spelling)
-                else:
-                    message = f"{op.name}: the region '{f.spelling}' is not a single graph"
-                    self.diagnostics.add(NOT_IN_FORMAT, message, where=path_of(op))
 
-
-def _stored(op: Op) -> dict[str, Attribute]:
-    """The attributes of an operation that are not defaults, as attributes."""
-    out: dict[str, Attribute] = {}
-    for f, value in zip(op.layout.attributes, op.attribute_values, strict=True):
-        if value is None or value is BOUND or value is MISSING or f.type is None:
-            continue
-        built = f.type.to_attribute(value)
-        if f.default is MISSING or f.default is None or built is not f.type.to_attribute(f.default):
-            out[f.spelling] = built
-    return out
+    def open_attribute(self, value: Attribute, into: AttributeProto, storage: str) -> None:
+        if attr_type_of(value) in VALUE_NUMBERS:
+            super().open_attribute(value, into, storage)
+            return
+        try:
+            self._values.write(value, into)
+        except ValueError as error:
+            self.diagnostics.add(NOT_IN_FORMAT, f"attribute '{into.name}': {error}")
 
 
 class _Declarations:

@@ -13,13 +13,17 @@ from commonir.base.codes import UNKNOWN_OPERATION, WRONG_ATTRIBUTE, WRONG_OPERAN
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape, plural
+from commonir.dialects.common_ir import Call
+from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.ir.attributes import Attribute, BoolAttr, BytesAttr, IntegerAttr, StringAttr, TypeAttr
 from commonir.ir.operation import Region
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Dialects, Op, attr_types
 from commonir.ods.attr_types import AttrType
-from commonir.ods.declared import OperatorUse
+from commonir.ods.declared import DeclaredOp, OperatorUse
+from commonir.ods.definition import ATTRIBUTE_REFERENCES
+from commonir.ods.fields import BOUND, MISSING
 
 
 def built(
@@ -104,6 +108,25 @@ def decoded(attr_type: AttrType[Any], value: Attribute) -> object:
             return attr_type.from_attribute(BytesAttr(text.encode()))
         case _:
             return attr_type.from_attribute(value)
+
+
+def stored_attributes(op: Op) -> dict[str, Attribute]:
+    """The attributes of a node in the form of files, without references and those that have no value."""
+    match op:
+        case Call():
+            return dict(op.attributes.entries)
+        case DeclaredOp():
+            return dict(op.declared_attributes)
+        case _:
+            values = zip(op.layout.attributes, op.attribute_values, strict=True)
+            absent = (None, BOUND, MISSING)
+            return {f.spelling: f.type.to_attribute(v) for f, v in values if f.type is not None and v not in absent}
+
+
+def written_names(op: Op) -> list[str]:
+    """The names of the attributes of a node in the writer's order: those that are not defaults, graphs, references."""
+    names = list(stored_attributes(op)) if isinstance(op, Call) else unknown_fields.written_attributes(op)
+    return [*names, *unknown_fields.stored(op, ATTRIBUTE_REFERENCES)]
 
 
 def counts_of(op: Op) -> tuple[int, ...]:

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator
 
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN
 from commonir.formats.onnx.element_types import DATA_TYPES, data_type, write_shape, write_type
+from commonir.formats.onnx.messages import OpaqueTypeProto, TensorShapeProto, TensorTypeProto, TypeProto
 from commonir.formats.onnx.messages import SparseTensorTypeProto as SparseProto
-from commonir.formats.onnx.messages import TensorShapeProto, TensorTypeProto, TypeProto
 from commonir.formats.onnx.read_types import ELEMENTS, TypeReader
 from commonir.ir.types import (
     ELEMENT_TYPES,
@@ -30,8 +30,19 @@ from commonir.ir.types import (
     unknown,
 )
 from commonir.ods.declared_attributes import declared_attr_type
-from commonir.ods.declared_types import AnyOf, DeclaredType, ListOf, MapOf, OptionalOf, TensorOf, TupleOf, declared_type
+from commonir.ods.declared_types import (
+    AnyOf,
+    DeclaredType,
+    DialectOf,
+    ListOf,
+    MapOf,
+    OptionalOf,
+    TensorOf,
+    TupleOf,
+    declared_type,
+)
 
+_OPAQUE_NAME = re.compile(r"[\w.-]*")
 _DIMENSION = re.compile(r"[A-Za-z_]\w*\*?|\*")
 
 
@@ -64,7 +75,7 @@ class TypeTexts:
             case "opaque_type" if proto.opaque_type.domain == LIBRARY_DOMAIN:
                 return declared_attr_type(proto.opaque_type.name).text
             case "opaque_type":
-                raise ValueError(f"the opaque type '{proto.opaque_type.name}' cannot be declared")
+                return str(_opaque(proto.opaque_type))
             case "type_param":
                 return proto.type_param
             case _:
@@ -96,6 +107,14 @@ class TypeTexts:
                     self._unnamed += 1
                     out.append(f"unnamed{self._unnamed}")
         return out
+
+
+def _opaque(proto: OpaqueTypeProto) -> DialectType:
+    """An opaque type. Raises: ValueError for a domain or name that a text cannot have."""
+    for name in (proto.domain, proto.name):
+        if not _OPAQUE_NAME.fullmatch(name):
+            raise ValueError(f"'{name}' is not the domain or name of an opaque type: letters, digits, '_', '-' and '.'")
+    return DialectType("onnx", "opaque", f"{proto.domain}::{proto.name}")
 
 
 def _parts_of(proto: TypeProto) -> Iterator[TypeProto]:
@@ -166,6 +185,8 @@ def write_declared(declared: DeclaredType, into: TypeProto) -> None:
                 raise ValueError(f"a map has keys of an element type, not {key}")
             into.map_type.key_type = data_type(element)
             write_declared(value, into.map_type.value_type)
+        case DialectOf(type=type):
+            write_type(type, into)
         case _:
             raise ValueError(f"{declared} has no encoding")
 

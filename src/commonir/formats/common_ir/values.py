@@ -8,8 +8,10 @@ single precision cannot hold is a dense value of one element, so that none is ro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 
+from commonir.base.tuples import NamedTuple
 from commonir.formats.common_ir.kinds import OwnType
 from commonir.formats.common_ir.types import write_element, write_value_type
 from commonir.formats.onnx.attributes import AttributeType, kind_of, literal_of, write_literal
@@ -26,10 +28,12 @@ from commonir.formats.onnx.messages import (
 )
 from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.formats.onnx.tensors import TensorError, read_contents, write_contents, write_typed
+from commonir.formats.onnx.unknown_fields import TYPED
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
     BoolAttr,
+    BytesAttr,
     DataAttr,
     DenseArrayAttr,
     DictionaryAttr,
@@ -43,7 +47,8 @@ from commonir.ir.attributes import (
     UnitAttr,
 )
 from commonir.ir.data import Data, data_of, rounded
-from commonir.ir.types import ElementType, TensorType, Type, f32, f64, handle, i64, string
+from commonir.ir.types import ElementType, TensorType, Type, boolean, f32, f64, handle, i64, string
+from commonir.ods.declared_values import dense_in, items_of
 from commonir.symbolic import Dim, symbol
 from commonir.symbolic.dims import symbols_in
 
@@ -51,6 +56,7 @@ MAX_DEPTH = 32
 """How deep values of attributes nest."""
 
 _STRING = 8
+_INT64 = range(-(1 << 63), 1 << 63)
 
 ReadTensor = Callable[[TensorProto, TensorType], Data]
 ReadType = Callable[[TypeProto], Type]
@@ -63,11 +69,17 @@ class ValueReader:
         self._contents = contents
         self._type = type
 
-    def read(self, proto: AttributeProto) -> Attribute | None:
+    def read(self, proto: AttributeProto, *, keeps_form: bool = False) -> Attribute | None:
         """Returns the attribute of a message; None for a graph, and for a list whose type is unknown.
 
+        A dense value of at most one dimension is a literal, if its element type has one, unless `keeps_form`.
         Raises: ValueError, which says what is wrong.
         """
+        result = self._read(proto)
+        data = dense_in(result) if isinstance(result, DictionaryAttr) else None
+        return result if keeps_form or data is None else _scalar_of(data)
+
+    def _read(self, proto: AttributeProto) -> Attribute | None:
         type = proto.type or self._own_kind(proto) or kind_of(proto)
         literal = literal_of(proto, type)
         if literal is not None:
@@ -134,7 +146,8 @@ class ValueReader:
             raise ValueError(f"values are nested more than {MAX_DEPTH} deep")
         match proto.WhichOneof("value"):
             case "dense":
-                return _scalar_of(self.tensor(proto.dense))
+                data = self.tensor(proto.dense)
+                return _scalar_of(data) if depth else _tagged("dense", DataAttr(data))
             case "sparse":
                 return _tagged("sparse", self._sparse(proto.sparse))
             case "handle":
@@ -194,6 +207,51 @@ def read_dims(proto: TensorShapeProto) -> DimsAttr:
 # -- writing
 
 
+def attr_type_of(value: Attribute) -> int:
+    """Returns the type of the attribute that a value is written as."""
+    match _literal(_plain(value)):
+        case FloatAttr() | IntegerAttr() | DenseArrayAttr() as literal:
+            return _number_type(literal) if _is_exact(literal) else OwnType.VALUE
+        case StringAttr() | BytesAttr():
+            return AttributeType.STRING
+        case DataAttr():
+            return AttributeType.TENSOR
+        case TypeAttr():
+            return AttributeType.TYPE_PROTO
+        case DimsAttr():
+            return OwnType.SHAPE
+        case ArrayAttr(values=values):
+            # An empty list says nothing of its type, and is written as one of texts.
+            of_items = {attr_type_of(v) for v in values} or {AttributeType.STRING}
+            return _LISTS.get(of_items.pop(), OwnType.VALUES) if len(of_items) == 1 else OwnType.VALUES
+        case DictionaryAttr(entries=(("values", _), ("indices", _), ("dims", _))):
+            return AttributeType.SPARSE_TENSOR
+        case _:
+            return OwnType.VALUE
+
+
+_LISTS: Mapping[int, int] = MappingProxyType(
+    {
+        AttributeType.STRING: AttributeType.STRINGS,
+        AttributeType.TENSOR: AttributeType.TENSORS,
+        AttributeType.TYPE_PROTO: AttributeType.TYPE_PROTOS,
+        AttributeType.SPARSE_TENSOR: AttributeType.SPARSE_TENSORS,
+        OwnType.SHAPE: OwnType.SHAPES,
+    }
+)
+"""The type of an attribute that is a list, by the type that its items would have alone."""
+
+
+def _number_type(value: FloatAttr | IntegerAttr | DenseArrayAttr) -> int:
+    match value:
+        case FloatAttr():
+            return AttributeType.FLOAT
+        case IntegerAttr():
+            return AttributeType.INT
+        case _:
+            return AttributeType.INTS if value.element.is_integer else AttributeType.FLOATS
+
+
 class ValueWriter:
     """Fills in attributes."""
 
@@ -209,56 +267,44 @@ class ValueWriter:
         else:
             write_contents(data, into)
 
-    def write(self, value: Attribute, into: AttributeProto, *, is_typed: bool = False) -> None:
-        """Fills in a value; `is_typed` says that tensors hold their contents in the field of their type.
+    def write(self, value: Attribute, into: AttributeProto, *, is_typed: bool = False, attr_type: int = 0) -> None:
+        """Fills in a value; `is_typed` says that tensors hold their contents in the field of their type, `attr_type`
+        which of several types of attributes it has, 0 for the one that `attr_type_of` returns.
 
         Raises: ValueError for a value that has no encoding.
         """
         self._is_typed = is_typed
         plain = _plain(value)
-        if _is_exact(plain) and write_literal(plain, into):
-            return
-        match plain:
-            case DataAttr(data=data):
-                into.type = AttributeType.TENSOR
-                self.write_tensor(data, into.t)
-            case TypeAttr(type=ElementType() as element):
-                into.type = AttributeType.TYPE_PROTO
-                write_element(element.name, into.tp.tensor_type)
-            case TypeAttr(type=type):
-                into.type = AttributeType.TYPE_PROTO
-                write_value_type(type, into.tp)
-            case DimsAttr():
-                into.type = OwnType.SHAPE
+        into.type = attr_type or attr_type_of(plain)
+        items = items_of(plain) if isinstance(plain, ArrayAttr | DenseArrayAttr) else ()
+        match into.type:
+            case AttributeType.TENSOR:
+                self.write_tensor(_dense_form(plain), into.t)
+            case AttributeType.TENSORS:
+                for v in items:
+                    self.write_tensor(_data(v), into.tensors.add())
+            case AttributeType.TYPE_PROTO:
+                _write_type(plain, into.tp)
+            case AttributeType.TYPE_PROTOS:
+                for v in items:
+                    _write_type(v, into.type_protos.add())
+            case OwnType.SHAPE:
                 write_dims_attribute(plain, into.shape)
-            case ArrayAttr(values=values):
-                self._list(values, into)
-            case DictionaryAttr(entries=entries) if [k for k, _ in entries] == ["values", "indices", "dims"]:
-                into.type = AttributeType.SPARSE_TENSOR
-                self._sparse(plain, into.sparse_tensor)
-            case _:
-                into.type = OwnType.VALUE
-                self._value(plain, into.value)
-
-    def _list(self, values: tuple[Attribute, ...], into: AttributeProto) -> None:
-        if values and all(isinstance(v, DataAttr) for v in values):
-            into.type = AttributeType.TENSORS
-            for v in values:
-                self.write_tensor(_data(v), into.tensors.add())
-        elif values and all(isinstance(v, TypeAttr) for v in values):
-            into.type = AttributeType.TYPE_PROTOS
-            for v in values:
-                if isinstance(v, TypeAttr):
-                    write_value_type(v.type, into.type_protos.add())
-        elif values and all(isinstance(v, DimsAttr) for v in values):
-            into.type = OwnType.SHAPES
-            for v in values:
-                if isinstance(v, DimsAttr):
+            case OwnType.SHAPES:
+                for v in items:
                     write_dims_attribute(v, into.shapes.add())
-        else:
-            into.type = OwnType.VALUES
-            for v in values:
-                self._value(_plain(v), into.values.add())
+            case AttributeType.SPARSE_TENSOR:
+                self._sparse(plain, into.sparse_tensor)
+            case AttributeType.SPARSE_TENSORS:
+                for v in items:
+                    self._sparse(v, into.sparse_tensors.add())
+            case OwnType.VALUES:
+                for v in items:
+                    self._value(_plain(v), into.values.add())
+            case OwnType.VALUE:
+                self._value(plain, into.value)
+            case _:
+                write_literal(_literal(plain), into)
 
     def _sparse(self, value: Attribute, into: SparseTensorProto) -> None:
         values = _entries(value)
@@ -311,14 +357,18 @@ def _data(value: Attribute | None) -> Data:
 
 
 def _dense_form(value: Attribute) -> Data:
-    """A number, text or list of them as a tensor. Raises: ValueError for what is none."""
+    """A number, bool, text or list of them as a tensor. Raises: ValueError for what is none."""
     match value:
+        case BoolAttr(value=truth):
+            return data_of(boolean, (), [truth])
         case FloatAttr(value=number, type=element) | IntegerAttr(value=number, type=ElementType() as element):
             return data_of(element, (), [number])
         case StringAttr(value=text):
             return data_of(string, (), [text])
         case DenseArrayAttr(element=element, values=values):
             return data_of(element, (len(values),), list(values))
+        case ArrayAttr(values=values) if all(isinstance(v, StringAttr) for v in values):
+            return data_of(string, (len(values),), names_of(values))
         case DataAttr(data=data):
             return data
         case _:
@@ -328,10 +378,8 @@ def _dense_form(value: Attribute) -> Data:
 def _plain(value: Attribute) -> Attribute:
     """The attribute that files have for one that only programs have."""
     match value:
-        case BoolAttr(value=truth):
-            return IntegerAttr(int(truth))
         case UnitAttr():
-            return IntegerAttr(1)
+            return BoolAttr(True)
         case EnumAttr(keyword=keyword):
             return StringAttr(keyword)
         case SymbolRefAttr(path=path):
@@ -342,26 +390,48 @@ def _plain(value: Attribute) -> Attribute:
             return value
 
 
-def _is_exact(value: Attribute) -> bool:
-    """Returns whether attributes, which have single precision, can store a number or list of numbers."""
+def _literal(value: Attribute) -> Attribute:
+    """The literal that attributes of files have for a value: bools are integers."""
+    match value:
+        case BoolAttr(value=truth):
+            return IntegerAttr(int(truth))
+        case DenseArrayAttr(element=element, values=values) if element is boolean:
+            return DenseArrayAttr(i64, tuple(map(int, values)))
+        case _:
+            return value
+
+
+def _is_exact(value: FloatAttr | IntegerAttr | DenseArrayAttr) -> bool:
+    """Returns whether attributes, which have single precision and 64 bits, can store a number or list of numbers."""
     match value:
         case FloatAttr(value=number):
             return _is_single(number)
+        case IntegerAttr(value=number):
+            return _INT64.start <= number < _INT64.stop
         case DenseArrayAttr(element=element, values=values) if element.is_float:
             return all(_is_single(float(v)) for v in values)
-        case ArrayAttr(values=values):
-            # An empty list says nothing of its kind, and is written as one of texts.
-            return all(isinstance(v, StringAttr) for v in values)
-        case _:
-            return True
+        case DenseArrayAttr(values=values):
+            return all(_INT64.start <= int(v) < _INT64.stop for v in values)
 
 
 def _is_single(number: float) -> bool:
     return number != number or rounded(number, f32) == number  # noqa: PLR0124  NaN is NaN in any precision
 
 
-def write_dims_attribute(value: DimsAttr, into: TensorShapeProto) -> None:
-    """Fills in a shape; a name alone is written as it is, an expression as its text."""
+def _write_type(value: Attribute, into: TypeProto) -> None:
+    match value:
+        case TypeAttr(type=ElementType() as element):
+            write_element(element.name, into.tensor_type)
+        case TypeAttr(type=type):
+            write_value_type(type, into)
+        case _:
+            raise ValueError("an item of a list of types is not a type")
+
+
+def write_dims_attribute(value: Attribute, into: TensorShapeProto) -> None:
+    """Fills in a shape; a name alone is written as it is, an expression as its text. Raises: ValueError."""
+    if not isinstance(value, DimsAttr):
+        raise ValueError("an item of a list of shapes is not a shape")
     into.SetInParent()
     for d in value.values:
         built = into.dim.add()
@@ -374,10 +444,39 @@ def write_dims_attribute(value: DimsAttr, into: TensorShapeProto) -> None:
             )
 
 
-def is_typed(proto: AttributeProto) -> bool:
-    """Whether the tensors of an attribute hold their contents in the fields of their types, as far as there are any."""
-    numbers = [t for t in _tensors_in(proto) if t.data_type != _STRING]
-    return bool(numbers) and not any(t.HasField("raw_data") for t in numbers)
+def storage_of(proto: AttributeProto, value: Attribute | None) -> str:
+    """Returns words on how a file holds an attribute: that its tensors have their contents in the fields of their
+    types, and the type of the attribute where `value`, which it is in the program, would be written as another one.
+    """
+    tensors = [t for t in _tensors_in(proto) if t.data_type != _STRING]
+    words = [TYPED] if tensors and not any(t.HasField("raw_data") for t in tensors) else []
+    if value is not None and proto.type and proto.type != attr_type_of(value):
+        words += [name for name, number in _TYPE_WORDS.items() if number == proto.type]
+        words += [_LIST] if proto.value.HasField("seq") else []
+    return " ".join(words)
+
+
+class StoredForm(NamedTuple):
+    """A value in the form that a file holds it: whether its tensors are typed, and the type of the attribute, 0 for
+    the usual one.
+    """
+
+    value: Attribute
+    is_typed: bool = False
+    attr_type: int = 0
+
+
+def stored_form(value: Attribute, words: str) -> StoredForm:
+    """Returns a value in the form that `storage_of` describes. Raises: ValueError for a value that cannot have it."""
+    parts = words.split()
+    attr_type = next((_TYPE_WORDS[w] for w in parts if w in _TYPE_WORDS), 0)
+    if attr_type == OwnType.VALUE:
+        value = _tagged("list", ArrayAttr(tuple(items_of(value)))) if _LIST in parts else DataAttr(_dense_form(value))
+    return StoredForm(value, TYPED in parts, attr_type)
+
+
+_LIST = "list"
+_TYPE_WORDS: Mapping[str, int] = MappingProxyType({t.name.lower(): t for t in (*AttributeType, *OwnType)})
 
 
 def _tensors_in(message: Message) -> Iterator[TensorProto]:

@@ -38,6 +38,8 @@ from commonir.ods import Op, attr_types, path_of
 from commonir.ods.definition import ATTRIBUTE_REFERENCES
 from commonir.ods.fields import MISSING, Field
 
+_NAME = "name"
+"""The field that a message about an attribute begins with."""
 _DEEPEST = 31
 """How deep graphs nest: protobuf runtimes read messages nested at most 100 deep, of which the outermost graph with the
 sizes of its values takes 6, and each one inside of it, in an attribute of a node, 3 more.
@@ -447,7 +449,8 @@ class GraphEncoder:
             rest = rests.get(name)
             entries = dict(rest.entries) if isinstance(rest, DictionaryAttr) else {}
             storage = text(entries.pop(unknown_fields.STORAGE, None))
-            if isinstance(value, DictionaryAttr):
+            if isinstance(value, DictionaryAttr) and value.entries and value.entries[0][0] == _NAME:
+                # A message that has no other form.
                 self._merge(value, built, op)
                 continue
             built.name = name
@@ -457,10 +460,11 @@ class GraphEncoder:
                 built.type = AttributeType.GRAPH
                 self.nested(value.block, built.g, name)
             else:
-                self._open_attribute(value, built, storage)
+                self.open_attribute(value, built, storage)
             self._merge(DictionaryAttr(tuple(entries.items())), built, op)
 
-    def _open_attribute(self, value: Attribute, into: AttributeProto, storage: str) -> None:
+    def open_attribute(self, value: Attribute, into: AttributeProto, storage: str) -> None:
+        """Fills in an attribute without a definition."""
         match value:
             case DataAttr(data=data):
                 into.type = AttributeType.TENSOR

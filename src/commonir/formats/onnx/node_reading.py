@@ -432,7 +432,10 @@ class NodeDecoder(ABC):
             )
         number = VALUE_NUMBERS.get(element_type)
         if number is None:
-            raise Malformed(WRONG_ATTRIBUTE, f"{attribute.type} is not a kind of attribute")
+            other = self.other_attribute(attribute)
+            if other is None:
+                raise Malformed(WRONG_ATTRIBUTE, f"{attribute.type} is not a kind of attribute")
+            return ReadAttribute(other)
         rest: Rest = []
         storage = ""
         if len(present) != (2 if is_repeated(element_type) and not _has(present, number) else 3) or self.keeps_unknown:
@@ -449,6 +452,11 @@ class NodeDecoder(ABC):
             first = error.diagnostics[0]
             raise Malformed(first.code, f"attribute '{attribute.name}': {first.message}", first.help) from None
         return ReadAttribute(value, [*rest, *more], " ".join(filter(None, (storage, content))))
+
+    def other_attribute(self, proto: AttributeProto) -> Attribute | None:
+        """Returns the value of an attribute whose type is not of ONNX; None for an unknown type. Raises: Malformed."""
+        del proto
+        return None
 
     def _value(self, proto: AttributeProto, kind: int, scope: NameScope | None) -> tuple[object, Rest, str]:
         """A value, what its message says beyond it, and how a tensor is held."""
@@ -578,6 +586,8 @@ def _coerced(f: Field, value: object) -> object:
 def _attribute_of(value: object) -> Attribute | None:
     """The form of a tensor or type that is the value of an attribute without a definition."""
     match value:
+        case Attribute():
+            return value
         case Data():
             return DataAttr(value)
         case ElementType() if not isinstance(value, DialectType):
