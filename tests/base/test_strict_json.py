@@ -23,11 +23,11 @@ def test_json_is_read(text: str | bytes, value: Json) -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "message", "line"),
     [
-        ('{"a": 1,\n "a": 2}', JsonError, "the name 'a' occurs twice in one object", None),
-        ('[{"b": {"a\\n": 1, "a\\n": 2}}]', JsonError, r"the name 'a\n' occurs twice in one object", None),
-        ("[NaN]", JsonNumberError, "'NaN' is not a number of JSON", None),
-        ("[-Infinity]", JsonNumberError, "'-Infinity' is not a number of JSON", None),
-        ("[1e999]", JsonNumberError, "the number 1e999 is too large", None),
+        ('{"a": 1,\n "a": 2}', JsonError, "the name 'a' occurs twice in one object", 2),
+        ('[{"b": {"a\\n": 1, "a\\n": 2}}]', JsonError, r"the name 'a\n' occurs twice in one object", 1),
+        ("[NaN]", JsonNumberError, "'NaN' is not a number of JSON", 1),
+        ("[-Infinity]", JsonNumberError, "'-Infinity' is not a number of JSON", 1),
+        ("[1e999]", JsonNumberError, "the number 1e999 is too large", 1),
         ("[" + "9" * 5000 + "]", JsonNumberError, "Exceeds the limit", None),
         ("[1,\n 2", JsonError, "expecting ',' delimiter at column 3", 2),
         ("", JsonError, "expecting value at column 1", 1),

@@ -7,6 +7,7 @@ UTF-8 without lone surrogates. Readers of formats report errors under codes of t
 from __future__ import annotations
 
 import json
+import re
 from typing import NoReturn
 
 from commonir.base.text import escape
@@ -14,14 +15,16 @@ from commonir.base.text import escape
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 _SHOWN = 40
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:]|-?[A-Za-z0-9.+-]+')
 
 
 class JsonError(ValueError):
-    """The error of a text that is not JSON; `line` is its line, where known."""
+    """The error of a text that is not JSON; `line` is its line, where known, `token` what is wrong there."""
 
-    def __init__(self, message: str, line: int | None = None) -> None:
+    def __init__(self, message: str, line: int | None = None, token: str = "") -> None:
         super().__init__(message)
         self.line = line
+        self.token = token
 
 
 class JsonNumberError(JsonError):
@@ -34,13 +37,16 @@ class JsonDepthError(JsonError):
 
 def parse(content: str | bytes) -> Json:
     """Returns the value of a JSON text. Raises: JsonError."""
+    text = ""
     try:
         text = content if isinstance(content, str) else content.decode("utf-8")
         value: Json = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_finite)
         if "\\u" in text:
             _check_texts(value)
         return value
-    except JsonError:
+    except JsonError as error:
+        if error.token:
+            error.line = _line_of(error.token, text)
         raise
     except UnicodeDecodeError as error:
         raise JsonError(f"byte {error.start} is not UTF-8") from None
@@ -59,18 +65,40 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     if len(result) != len(pairs):
         names: set[str] = set()
         twice = next(name for name, _ in pairs if name in names or names.add(name))
-        raise JsonError(f"the name '{escape(twice)}' occurs twice in one object")
+        raise JsonError(f"the name '{escape(twice)}' occurs twice in one object", token=json.dumps(twice))
     return result
 
 
+def _line_of(token: str, text: str) -> int | None:
+    """Returns the line of a number that is refused, or of a name that an object has a second time.
+
+    Python's reader does not report it; only a text with an error is searched again.
+    """
+    twice = json.loads(token) if token.startswith('"') else None
+    names: list[list[str]] = []
+    last = ""
+    for match in _TOKENS.finditer(text):
+        part = match[0]
+        if part in "{[":
+            names.append([])
+        elif part in "}]":
+            names.pop()
+        elif part == ":":
+            names[-1].append(json.loads(last))
+        if (part == token) if twice is None else (part == ":" and names[-1].count(twice) > 1):
+            return text.count("\n", 0, match.start()) + 1
+        last = part
+    return None
+
+
 def _refuse(word: str) -> NoReturn:
-    raise JsonNumberError(f"'{word}' is not a number of JSON")
+    raise JsonNumberError(f"'{word}' is not a number of JSON", token=word)
 
 
 def _finite(digits: str) -> float:
     value = float(digits)
     if value in (float("inf"), float("-inf")):
-        raise JsonNumberError(f"the number {digits[:_SHOWN]} is too large")
+        raise JsonNumberError(f"the number {digits[:_SHOWN]} is too large", token=digits)
     return value
 
 

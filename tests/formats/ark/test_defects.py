@@ -82,19 +82,19 @@ SCHEMA: list[tuple[str, Edit, str, str]] = [
         "virtual where it computes",
         lambda m: _op(m).update(IsVirtual=True),
         f"{OP}.IsVirtual",
-        "'Matmul' computes, so that 'IsVirtual' must be false",
+        "'Matmul' is not a virtual operation, so that 'IsVirtual' must be false",
     ),
     (
         "argument missing",
         lambda m: _op(m)["Args"].pop("TransposeOther"),
         f"{OP}.Args",
-        "must have the field 'TransposeOther'",
+        "must have the argument 'TransposeOther'",
     ),
     (
         "argument of another generation",
         lambda m: _op(m)["Args"].update(ShapeMNK={"DIMS": [2, 4, 3]}),
         f"{OP}.Args.ShapeMNK",
-        "has no field 'ShapeMNK'",
+        "has no argument 'ShapeMNK'",
     ),
     (
         "argument of several types",
@@ -118,7 +118,7 @@ SCHEMA: list[tuple[str, Edit, str, str]] = [
         "tag no pair",
         lambda m: _read(m)["Buffer"].update(SendTags=[[1, 2, 3]]),
         f"{READ}.Buffer.SendTags[0]",
-        "expected a pair [rank, tag], found an array",
+        "expected a pair [rank, tag], found [1,2,3]",
     ),
     (
         "tags as the description lists them",
@@ -255,13 +255,13 @@ TENSORS: list[tuple[str, Edit, str, str]] = [
         "one tensor, two contents",
         lambda m: _op(m)["ReadTensors"][1].update(Id=0),
         f"{OP}.ReadTensors[1]",
-        f"tensor 0 is stated with another content than at {READ}",
+        f"tensor 0 has another 'Shape' than at {READ}",
     ),
     (
         "one buffer, two contents",
         lambda m: _op(m)["ReadTensors"][1]["Buffer"].update(Id=0, SendTags=[[0, 1]]),
         f"{OP}.ReadTensors[1].Buffer",
-        f"buffer 0 is stated with another content than at {READ}.Buffer",
+        f"buffer 0 has another 'SendTags' than at {READ}.Buffer",
     ),
     (
         "result of another view",

@@ -94,7 +94,7 @@ def test_text_with_values_that_lie_nowhere_is_reported() -> None:
     ]
 
 
-@pytest.mark.parametrize(("view", "message"), [("in [2, 4]", "expected 1 numbers"), ("in [3]", "ends at 0 + 4")])
+@pytest.mark.parametrize(("view", "message"), [("in [2, 4]", "expected 1 number,"), ("in [3]", "ends at 0 + 4")])
 def test_text_with_a_tensor_beyond_its_array_is_reported(view: str, message: str) -> None:
     text = TEXT.replace("%a = tensor 0 buffer 0", f"%a = tensor 0 buffer 0 {view}")
     with pytest.raises(DiagnosticError) as caught:

@@ -5,6 +5,7 @@ Source: ARK model files, generations v1 to v4.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import ClassVar, TypeVar
@@ -73,8 +74,19 @@ UINT32 = _whole("UINT32", u32, 0, (1 << 32) - 1)
 INT64 = _whole("INT64", i64, -(1 << 63), (1 << 63) - 1)
 UINT64 = _whole("UINT64", integer_type(64, "unsigned"), 0, (1 << 64) - 1)
 BOOL: AttrType[bool] = AttrType("BOOL", attr_types.flag.coerce, BoolAttr, attr_types.flag.from_attribute)
+
+
+def _to_single(value: object) -> float:
+    number = attr_types.to_number(value)
+    try:
+        struct.pack("<f", number)
+    except OverflowError:
+        raise ValueError(f"expected a number of single precision, between -3.4e38 and 3.4e38, found {value}") from None
+    return number
+
+
 FLOAT: AttrType[float] = AttrType(
-    "FLOAT", attr_types.to_number, lambda v: FloatAttr(v, f64), attr_types.number.from_attribute
+    "FLOAT", _to_single, lambda v: FloatAttr(v, f64), lambda a: _to_single(attr_types.number.from_attribute(a))
 )
 """A single-precision number; files store it in double precision."""
 DIMS: AttrType[tuple[int, ...]] = AttrType(

@@ -14,6 +14,7 @@ from typing import ClassVar
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Code, Diagnostic
 from commonir.base.file_codes import ARK_PADS, ARK_RANGE, ARK_TENSOR
+from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.ark.base import (
     DATA_TYPES,
@@ -91,7 +92,11 @@ def view_problems(
     padding = {"PaddedShape": padded_shape} if padded_shape is not None else {"Pads": pads or ()}
     lists = {"Shape": shape, "Strides": strides, "Offsets": offsets, **padding}
     lengths = [
-        Problem(ARK_TENSOR, field, f"expected {len(shape)} numbers, one for each dimension, found {len(given or ())}")
+        Problem(
+            ARK_TENSOR,
+            field,
+            f"expected {plural(len(shape), 'number')}, one for each dimension, found {len(given or ())}",
+        )
         for field, given in lists.items()
         if len(given or ()) != len(shape)
     ]

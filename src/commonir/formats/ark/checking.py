@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic
-from commonir.base.file_codes import ARK_RANKS, MISSING_RANK
+from commonir.base.file_codes import ARK_PADS, ARK_RANKS, MISSING_RANK
 from commonir.formats.ark.read import Opened, read, read_files
 from commonir.formats.ark.rules import broken_rules
 from commonir.ir.module import Module
@@ -32,7 +32,8 @@ def _verified(opened: Opened, dialects: Dialects) -> Opened:
     module, result = opened
     if module is None:
         return module, result
-    wrong = verify(module, dialects, located)
+    # Reading has reported pads, at their fields.
+    wrong = [d for d in verify(module, dialects, located) if d.code is not ARK_PADS]
     is_verified = not any(d.is_error for d in wrong)
     result = [_as_error(d) if d.code is MISSING_RANK else d for d in result]
     return module, [*result, *wrong, *broken_rules(module, located, is_verified=is_verified)]

@@ -187,9 +187,10 @@ class _Builder:
         aliased = new_op.aliased
         if aliased is not None:
             expected = (op.writes or op.reads)[0]
-            if data[1:] != expected[1:]:
+            if data[1:] != expected[1:] or data.id == expected.id:
+                verb = "writes" if op.writes else "reads"
                 message = (
-                    f"the result must be the tensor that '{_type_name(op)}' writes, {expected.id}, under a new number"
+                    f"the result must be the tensor that '{_type_name(op)}' {verb}, {expected.id}, under a new number"
                 )
                 self._wrong(place, f"{message}: same buffer, data type and view")
         if data.id in self._producers:

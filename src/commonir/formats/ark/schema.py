@@ -22,6 +22,7 @@ from commonir.formats.ark.json_text import compact
 from commonir.ods.fields import Field
 
 T = TypeVar("T")
+Fields = TypeVar("Fields", bound=tuple[object, ...])
 Object = dict[str, Json]
 
 TOP = ("Rank", "WorldSize", "Nodes")
@@ -195,17 +196,21 @@ class Schema:
         """An object that has all of some fields; others are reported. Raises: Refused."""
         if not isinstance(value, dict):
             raise self._refuse(place, f"{what} must be an object, found {_text_of(value)}")
-        if tuple(value) == fields:
+        return self._members(value, place, fields, what, "field")
+
+    def _members(self, value: Object, place: str, names: tuple[str, ...], what: str, member: str) -> Object:
+        """An object that has all members of some names; others are reported. Raises: Refused."""
+        if tuple(value) == names:
             return value
-        missing = [f for f in fields if f not in value]
+        missing = [f for f in names if f not in value]
+        known = f"its {member}s: {', '.join(names)}" if names else f"it has no {member}s"
         for name in value:
-            if name not in fields:
-                inner = _at(place, name)
-                help = did_you_mean(name, missing) if missing else None
+            if name not in names:
+                help = did_you_mean(name, missing) or known
                 what_else = f"{what} of generation {self._generation}" if self._generation and place else what
-                self._wrong(inner, f"{what_else} has no field '{escape(name)}'", help=help)
+                self._wrong(_at(place, name), f"{what_else} has no {member} '{escape(name)}'", help=help)
         for name in missing:
-            self._wrong(place, f"{what} must have the field '{name}'")
+            self._wrong(place, f"{what} must have the {member} '{name}'")
         if missing:
             raise Refused
         return value
@@ -272,7 +277,7 @@ class Schema:
         number = self._id(node["Id"], f"{place}.Id")
         if place != f"Nodes[{number}]":
             message = f"the number of a node is its place in 'Nodes', {place[6:-1]}, found {number}"
-            self._wrong(f"{place}.Id", message, ARK_RANGE)
+            self._wrong(f"{place}.Id", message, ARK_RANGE, "number nodes from 0, in their order")
         producers = self._ids(node["ProducerNodeIds"], f"{place}.ProducerNodeIds")
         consumers = self._ids(node["ConsumerNodeIds"], f"{place}.ConsumerNodeIds")
         content, inner = node[fields[-1]], f"{place}.{fields[-1]}"
@@ -288,8 +293,8 @@ class Schema:
         name = self._string(op["Name"], f"{place}.Name")
         is_virtual = self._flag(op["IsVirtual"], f"{place}.IsVirtual")
         if is_virtual is not definition.is_virtual:
-            kind = "computes nothing" if definition.is_virtual else "computes"
-            message = f"'{op['Type']}' {kind}, so that 'IsVirtual' must be {compact(definition.is_virtual)}"
+            kind = "a virtual operation" if definition.is_virtual else "not a virtual operation"
+            message = f"'{op['Type']}' is {kind}, so that 'IsVirtual' must be {compact(definition.is_virtual)}"
             self._wrong(f"{place}.IsVirtual", message)
         reads = self._each(op["ReadTensors"], f"{place}.ReadTensors", self._tensor)
         writes = self._each(op["WriteTensors"], f"{place}.WriteTensors", self._tensor)
@@ -327,7 +332,9 @@ class Schema:
         if expected is None:
             expected = self._arguments[definition] = arguments_of(definition, self._generation)
         what = f"'{definition.name.partition('.')[2]}'"
-        arguments = self._object(value, place, tuple(expected), f"the arguments of {what}")
+        if not isinstance(value, dict):
+            raise self._refuse(place, f"the arguments of {what} must be an object, found {_text_of(value)}")
+        arguments = self._members(value, place, tuple(expected), what, "argument")
         return {f.name: self._argument(arguments[name], f"{place}.{name}", f) for name, f in expected.items()}
 
     def _argument(self, value: Json, place: str, field: Field) -> object:
@@ -351,11 +358,10 @@ class Schema:
         try:
             result: object = field.type.coerce(literal)
         except ValueError as error:
-            code = ARK_RANGE if type(content) is int and kind not in ("FLOAT", "BOOL") else MALFORMED_ARK_SCHEMA
-            shown = (
-                str(error) if type(content) in (int, list) else f"expected {_EXPECTED[kind]}, found {_text_of(content)}"
-            )
-            raise self._refuse(place, shown, code) from None
+            if type(content) in _NUMBERS[kind]:
+                raise self._refuse(place, str(error), ARK_RANGE) from None
+            shown = str(error) if kind == "DIMS" else f"expected {_EXPECTED[kind]}, found {_text_of(content)}"
+            raise self._refuse(place, shown) from None
         return result
 
     # -- tensors
@@ -369,7 +375,8 @@ class Schema:
         padding = "Pads" if self._generation == ark.V1 else "PaddedShape"
         data_type = self._string(tensor["DataType"], f"{place}.DataType")
         if data_type not in ark.DATA_TYPES:
-            help = did_you_mean(data_type.upper(), ark.DATA_TYPES) or f"data types: {', '.join(ark.DATA_TYPES)}"
+            is_lower = data_type.upper() in ark.DATA_TYPES
+            help = f"did you mean '{data_type.upper()}'?" if is_lower else f"data types: {', '.join(ark.DATA_TYPES)}"
             raise self._refuse(f"{place}.DataType", f"unknown data type '{escape(data_type)}'", help=help)
         before = len(self.diagnostics)
         lists = [self._numbers(tensor[f], f"{place}.{f}") for f in ("Shape", "Strides", "Offsets", padding)]
@@ -379,7 +386,8 @@ class Schema:
         )
         if len(self.diagnostics) == before:
             self._check_view(result, place)
-        self._same(self._tensors.setdefault(number, (result, place)), result, place, f"tensor {number}")
+        names = ("Id", "DataType", "Shape", "Strides", "Offsets", padding, "Buffer")
+        self._same(self._tensors.setdefault(number, (result, place)), result, place, f"tensor {number}", names)
         self._read[key] = result
         return result
 
@@ -402,24 +410,31 @@ class Schema:
             tuple(self._each(buffer["RecvTags"], f"{place}.RecvTags", self._tag)),
             self._flag(buffer["IsExternal"], f"{place}.IsExternal") if self._generation == ark.V4 else None,
         )
-        self._same(self._buffers.setdefault(result.id, (result, place)), result, place, f"buffer {result.id}")
+        names = ("Id", "Rank", "SendTags", "RecvTags", "IsExternal")
+        self._same(self._buffers.setdefault(result.id, (result, place)), result, place, f"buffer {result.id}", names)
         return result
 
     def _tag(self, value: Json, place: str) -> tuple[int, int]:
         if not isinstance(value, list) or len(value) != _PAIR:
-            raise self._refuse(place, f"expected a pair [rank, tag], found {_text_of(value)}")
+            raise self._refuse(place, f"expected a pair [rank, tag], found {_shortened(compact(value))}")
         rank = self._number(value[0], f"{place}[0]", ark.LOCAL, _TAG_HIGH)
         return rank, self._number(value[1], f"{place}[1]", _TAG_LOW, _TAG_HIGH)
 
-    def _same(self, first: tuple[T, str], data: T, place: str, what: str) -> None:
+    def _same(self, first: tuple[Fields, str], data: Fields, place: str, what: str, names: Sequence[str]) -> None:
         """Reports a tensor or buffer that is stated with another content than where it was first."""
         if first[0] != data:
-            self._wrong(place, f"{what} is stated with another content than at {first[1]}", ARK_TENSOR)
+            name = next(name for name, old, new in zip(names, first[0], data, strict=True) if old != new)
+            message = f"{what} has another '{name}' than at {first[1]}"
+            self._wrong(place, message, ARK_TENSOR, "repeat it with the same fields, or give it another 'Id'")
 
 
 _EXPECTED = {"BOOL": "true or false", "FLOAT": "a number", "DIMS": "an array of integers"} | dict.fromkeys(
     ("INT", "UINT32", "INT64", "UINT64"), "an integer"
 )
+_NUMBERS: Mapping[str, tuple[type, ...]] = {"BOOL": (), "FLOAT": (int, float), "DIMS": ()} | dict.fromkeys(
+    ("INT", "UINT32", "INT64", "UINT64"), (int,)
+)
+"""Classes of numbers that an argument type has, which are out of range if it does not have one of them."""
 
 
 def _at(place: str, name: str) -> str:
@@ -429,5 +444,8 @@ def _at(place: str, name: str) -> str:
 def _text_of(value: Json) -> str:
     if isinstance(value, list | dict):
         return "an array" if isinstance(value, list) else "an object"
-    text = compact(value)
+    return _shortened(compact(value))
+
+
+def _shortened(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

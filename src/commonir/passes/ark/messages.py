@@ -166,14 +166,24 @@ class _Reading:
 
     def _put(self, op: ark.ArkOp, payload: Value, proxy: Value, tags: Sequence[int]) -> Iterator[Put]:
         destination = _rank_of(proxy)
-        tag = self._only(op, tags, f"sent to rank {destination}")
-        if self._is_valid_rank(op, destination) and tag is not None:
-            yield Put(op, self._rank_number, destination, tag, payload, proxy)
+        if self._is_valid_rank(op, destination):
+            own = (
+                f"[{destination}, TAG] in 'SendTags' of the buffer that is sent, and "
+                if isinstance(op, ark.Send)
+                else ""
+            )
+            help = f"put {own}[-1, TAG] in 'RecvTags' of its proxy"
+            tag = self._only(op, tags, f"sent to rank {destination}", help)
+            if tag is not None:
+                yield Put(op, self._rank_number, destination, tag, payload, proxy)
 
     def _take(self, op: ark.ArkOp, source: int, tags: Sequence[int], output: Value | None) -> Iterator[Take]:
-        tag = self._only(op, tags, f"received from rank {source}")
-        if self._is_valid_rank(op, source) and tag is not None:
-            yield Take(op, source, self._rank_number, tag, output)
+        if self._is_valid_rank(op, source):
+            proxy = ", and [-1, TAG] in 'SendTags' of its proxy" if isinstance(op, ark.Recv) else ""
+            help = f"put [{source}, TAG] in 'RecvTags' of the buffer that receives{proxy}"
+            tag = self._only(op, tags, f"received from rank {source}", help)
+            if tag is not None:
+                yield Take(op, source, self._rank_number, tag, output)
 
     def _sent_tags(self, payload: Value, proxy: Value) -> Sequence[int]:
         return self._shared(self._proxy_tags(proxy), _tags_for(payload, _rank_of(proxy), is_sent=True))
@@ -202,15 +212,15 @@ class _Reading:
         self._add(op, ARK_RANK, message)
         return False
 
-    def _only(self, op: ark.ArkOp, tags: Sequence[int], description: str) -> int | None:
+    def _only(self, op: ark.ArkOp, tags: Sequence[int], description: str, help: str) -> int | None:
         if len(tags) == 1:
             return tags[0]
         reason = f"has the tags {', '.join(map(str, tags))}, and one is needed" if tags else "has no tag on both sides"
-        self._add(op, ARK_TAG, f"{op.name}: what is {description} {reason}")
+        self._add(op, ARK_TAG, f"{op.name}: what is {description} {reason}", help)
         return None
 
-    def _add(self, op: ark.ArkOp, code: Code, message: str) -> None:
-        self.faults.append(Wrong(op, Diagnostic(code, message)))
+    def _add(self, op: ark.ArkOp, code: Code, message: str, help: str | None = None) -> None:
+        self.faults.append(Wrong(op, Diagnostic(code, message, help=help)))
 
 
 def _rank_of(proxy: Value) -> int:

@@ -65,6 +65,7 @@ def _wrong_edges(rank: ark.Rank, field: str, lists: Lists, other_field: str, oth
     """Edges to nodes that do not exist, to the node itself, and those that the other side does not state."""
     declared = [frozenset(ids) for ids in others]
     for node, ids in enumerate(lists):
+        seen: set[int] = set()
         for n, other in enumerate(ids):
             place = f"Nodes[{node}].{field}[{n}]"
             if not 0 <= other < len(lists):
@@ -72,10 +73,13 @@ def _wrong_edges(rank: ark.Rank, field: str, lists: Lists, other_field: str, oth
                 yield _at(rank, node, f"node {other} does not exist, {known}", place)
             elif other == node:
                 yield _at(rank, node, f"node {node} comes after itself", place, help="remove the edge")
+            elif other in seen:
+                yield _at(rank, node, f"node {other} is listed twice", place, help="list it once")
             elif node not in declared[other]:
                 help = f"add {node} to '{other_field}' of node {other}, or remove {other} here"
                 message = f"the edge to node {other} is stated on this side only"
                 yield _at(rank, node, message, place, help=help)
+            seen.add(other)
 
 
 def _wrong_order(rank: ark.Rank) -> Iterator[Fault]:
@@ -171,7 +175,8 @@ def _early(tensors: RankTensors) -> Iterator[Fault]:
             users = [user for user in early.result_.users if isinstance(user, ark.ArkOp)]
             node = users[0].node if users else op.node
             message = f"tensor {op.result_id} is used before node {op.node}, '{op.op_name}', gives it"
-            yield Fault(early, node, Diagnostic(ARK_EDGES, message, help="sort nodes by what they use"))
+            sorted_ones = "the operations of the node" if node == op.node else "nodes"
+            yield Fault(early, node, Diagnostic(ARK_EDGES, message, help=f"sort {sorted_ones} by what they use"))
 
 
 def _missing_edges(tensors: RankTensors) -> Iterator[Fault]:

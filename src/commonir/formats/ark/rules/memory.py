@@ -85,7 +85,7 @@ class _Memory:
         for op in self._tensors.ops:
             if op.is_virtual:
                 continue
-            for value in op.read_tensors:
+            for value in dict.fromkeys(op.read_tensors):
                 part = self._part_of(value)
                 if part is not None:
                     yield from self._read(op, value, part)

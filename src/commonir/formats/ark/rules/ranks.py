@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from commonir.base.diagnostics import Diagnostic
+from commonir.base.diagnostics import Code, Diagnostic
 from commonir.base.file_codes import ARK_DEADLOCK, ARK_RANK, ARK_RANKS, ARK_TAG, ARK_TAG_ORDER, ARK_UNRECEIVED
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import ark
 from commonir.formats.ark.rules.faults import Fault, RankTensors, fault, field_of
 from commonir.formats.ark.rules.messages import message_faults
 from commonir.ir.module import Module
-from commonir.passes.ark.messages import Communication, Key, Meet, Put, Take, communicate
+from commonir.passes.ark.messages import Communication, Key, Meet, Put, Take, Wrong, communicate
 
 
 def identity_faults(ranks: Sequence[ark.Rank]) -> Iterator[Fault]:
@@ -39,9 +39,9 @@ def communication_faults(module: Module, tensors: Mapping[int, RankTensors]) -> 
     """Yields findings about the messages between ranks; `tensors` are those of each rank."""
     result = communicate(module)
     yield from [Fault(w.op, w.op.node, w.finding) for w in result.faults]
-    # Errors of operations are not reported again for their buffers.
-    reported = {ark.view_of(value) for wrong in result.faults for value in wrong.op.operands}
-    tag_faults = [each for each in _Tags(tensors).faults() if each.op not in reported]
+    # Errors of operations are not reported again for their buffers, except for tags of ranks that cannot be meant.
+    reported = {(ark.view_of(v), c) for wrong in result.faults for v in wrong.op.operands for c in _covered(wrong)}
+    tag_faults = [each for each in _Tags(tensors).faults() if (each.op, each.finding.code) not in reported]
     yield from tag_faults
     yield from message_faults(result, tensors)
     if tag_faults or result.faults:
@@ -52,6 +52,11 @@ def communication_faults(module: Module, tensors: Mapping[int, RankTensors]) -> 
         message = f"{put.op.name}: rank {put.destination} does not receive what is sent to it with tag {put.tag}"
         yield fault(put.op, ARK_UNRECEIVED, message)
     yield from _orders(result)
+
+
+def _covered(wrong: Wrong) -> tuple[Code, ...]:
+    """Returns the codes of findings about buffers that an error of an operation that names them makes superfluous."""
+    return (ARK_TAG,) if wrong.finding.code is ARK_TAG else (ARK_TAG, ARK_RANK)
 
 
 def _lost(communication: Communication) -> list[Put]:
@@ -81,6 +86,8 @@ class _Tags:
         self._ranks = set(tensors)
         self._sent: dict[Key, _Stated] = {}
         self._received: dict[Key, _Stated] = {}
+        # What the proxies of a receiver say does not make a buffer of it one that receives.
+        self._expected: dict[Key, _Stated] = {}
         self._found: list[Fault] = []
         for each in tensors.values():
             nodes = each.nodes()
@@ -96,6 +103,9 @@ class _Tags:
         for name, pairs in (("SendTags", holder.send_tags), ("RecvTags", holder.recv_tags)):
             for n, (other, tag) in enumerate(pairs):
                 declared = _Stated(holder, node, f"Buffer.{name}[{n}]")
+                if (other, tag) in pairs[:n]:
+                    self._refuse(declared, ARK_TAG, f"buffer {holder.buffer} has [{other}, {tag}] twice in '{name}'")
+                    continue
                 if is_local:
                     other_rank = other
                 elif other in (ark.LOCAL, me):
@@ -103,25 +113,26 @@ class _Tags:
                 else:
                     continue
                 if other_rank in (ark.LOCAL, me) or not 0 <= other_rank < rank.world_size:
-                    self._refuse(declared, other_rank, rank)
+                    is_self = other_rank in (ark.LOCAL, me)
+                    reason = "is the rank itself" if is_self else f"does not exist, there are {rank.world_size}"
+                    message = f"rank {other_rank}, to which a tag of buffer {holder.buffer} belongs, {reason}"
+                    self._refuse(declared, ARK_RANK, message)
                 elif (name == "SendTags") is is_local:
                     self._sent.setdefault(Key(me, other_rank, tag), declared)
-                else:
+                elif is_local:
                     self._received.setdefault(Key(other_rank, me, tag), declared)
+                else:
+                    self._expected.setdefault(Key(other_rank, me, tag), declared)
 
-    def _refuse(self, declared: _Stated, other_rank: int, rank: ark.Rank) -> None:
-        is_self = other_rank in (ark.LOCAL, rank.rank)
-        reason = "is the rank itself" if is_self else f"does not exist, there are {rank.world_size}"
+    def _refuse(self, declared: _Stated, code: Code, message: str) -> None:
         place = field_of(declared.holder, declared.field)
-        finding = Diagnostic(
-            ARK_RANK, f"rank {other_rank}, to which a tag of buffer {declared.holder.buffer} belongs, {reason}"
-        )
-        self._found.append(Fault(declared.holder, declared.node, finding.located(where=place)))
+        self._found.append(Fault(declared.holder, declared.node, Diagnostic(code, message, where=place)))
 
     def faults(self) -> Iterator[Fault]:
         """Tags that only one side states."""
         yield from self._found
-        sides = ((self._sent, self._received, "RecvTags"), (self._received, self._sent, "SendTags"))
+        received = self._received | self._expected
+        sides = ((self._sent, self._received, "RecvTags"), (received, self._sent, "SendTags"))
         for one, other, expected in sides:
             for key, declared in one.items():
                 source, destination, tag = key

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from commonir.base.file_codes import ARK_REMOTE
+from commonir.base.file_codes import ARK_RANK, ARK_REMOTE
+from commonir.base.text import plural
 from commonir.dialects import ark
 from commonir.formats.ark.rules.faults import Fault, RankTensors, fault, holder_fault, number_of, place_of
+from commonir.ir.operation import Value
 
 
 def tensor_faults(tensors: RankTensors) -> Iterator[Fault]:
@@ -106,11 +108,17 @@ def _remote(tensors: RankTensors) -> Iterator[Fault]:
         for value in op.operands:
             holder = tensors.holder_of(value)
             if not tensors.is_local(holder) and value not in _proxies(op):
-                number, rank = number_of(value), holder.buffer_rank
-                message = f"{op.name}: tensor {number} lies on rank {rank}, which only a proxy may"
-                help = "send and receive it, and use what was received"
-                yield fault(op, ARK_REMOTE, message, place_of(op, value), help)
+                yield _remote_fault(tensors, op, value, holder.buffer_rank)
                 break
+
+
+def _remote_fault(tensors: RankTensors, op: ark.ArkOp, value: Value, rank: int) -> Fault:
+    message = f"{op.name}: tensor {number_of(value)} lies on rank {rank}"
+    if rank >= tensors.rank.world_size:
+        reason = f"which does not exist: the program has {plural(tensors.rank.world_size, 'rank')}"
+        return fault(op, ARK_RANK, f"{message}, {reason}", place_of(op, value), "a buffer of the rank itself has -1")
+    help = "send and receive it, and use what was received"
+    return fault(op, ARK_REMOTE, f"{message}, which only a proxy may", place_of(op, value), help)
 
 
 def _proxies(op: ark.ArkOp) -> tuple[object, ...]:
