@@ -9,6 +9,7 @@ from commonir.dialects.common_ir.functions import Call as Call
 from commonir.dialects.common_ir.functions import FunctionDefinition as FunctionDefinition
 from commonir.dialects.common_ir.functions import INPUT_ARG_COUNT as INPUT_ARG_COUNT
 from commonir.dialects.common_ir.functions import Namespace as Namespace
+from commonir.dialects.common_ir.functions import PARAMETER_FORMS as PARAMETER_FORMS
 from commonir.dialects.common_ir.functions import instance_of as instance_of
 from commonir.dialects.common_ir.functions import references_of as references_of
 from commonir.dialects.common_ir.operators import OperatorDeclaration as OperatorDeclaration

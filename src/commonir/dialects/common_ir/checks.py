@@ -93,13 +93,14 @@ def documentation(doc: Attribute | str | None, where: str = "") -> Iterator[Diag
 def documentation_within(holder: Operation) -> Iterator[Diagnostic]:
     """The documentation strings of what is in a graph or function: of its nodes, also of nested graphs, and values."""
     for op in holder.walk():
+        node = [] if op is holder else [f"node '{name}'" if (name := node_name(op)) else op.name]
         for key, content in op.extra.items():
             if key == onnx.DOC_STRING:
                 if op is not holder:
-                    yield from documentation(content, f"node '{name}'" if (name := node_name(op)) else op.name)
+                    yield from documentation(content, *node)
                 continue
             for place, doc in _documented(content):
-                yield from documentation(doc, place)
+                yield from documentation(doc, ".".join([*node, place]))
 
 
 _DOC = "doc_string"

@@ -43,6 +43,9 @@ from commonir.symbolic import Dim, symbol
 INPUT_ARG_COUNT = "common_ir.input_arg_count"
 """The attribute of a node with the number of inputs of each parameter, if its definition does not determine them."""
 
+PARAMETER_FORMS = "common_ir.parameter_forms"
+"""The attribute of a function with what its file says of parameters and outputs beyond types, by part and name."""
+
 NOTHING = DictionaryAttr(())
 
 DECLARATIONS = "declarations"
@@ -117,9 +120,8 @@ class FunctionDefinition(
         yield from checks.limited(self._broken_rules())
 
     def _broken_rules(self) -> Iterator[Diagnostic]:
-        formals: list[str] = []
         try:
-            formals += [a.name for a in attributes_from(self.attributes)]
+            attributes = attributes_from(self.attributes)
             declared = self.declared_types()
         except ValueError as error:
             known = list(checks.declared_texts(self.declared))
@@ -135,6 +137,7 @@ class FunctionDefinition(
                     yield rules.TYPED_PARAMETERS.broken(f"{what} {n} has no name")
                 if v.type is unknown and v.name not in declared:
                     yield rules.TYPED_PARAMETERS.broken(f"{what} '{v.name}' has no type")
+        formals = [a.name for a in attributes]
         names = list(checks.names_in(self.body, formals))
         yield from checks.unique(names)
         yield from checks.unique((v.name, "output") for v in self.outputs)
@@ -147,6 +150,8 @@ class FunctionDefinition(
         yield from checks.map_types(v for op in self.body.operations for v in op.results)
         yield from checks.documentation(self.extra.get(onnx.DOC_STRING))
         yield from checks.documentation_within(self)
+        for a in attributes:
+            yield from checks.documentation(a.doc, f"attribute '{a.name}'")
         yield from self.undeclared_references(formals)
         cycle = recursion_of(self)
         if cycle and cycle[0] == self.sym_name:
@@ -163,6 +168,17 @@ class FunctionDefinition(
                     )
                     where, help = checks.place_of(node, n), did_you_mean(formal, formals)
                     yield Diagnostic(WRONG_ATTRIBUTE, text, where=where, help=help)
+
+    def parameter_docs(self) -> Mapping[tuple[str, str], str]:
+        """Returns the documentation strings of parameters, by `input` or `output` and the name."""
+        forms = self.extra.get(PARAMETER_FORMS)
+        out: dict[tuple[str, str], str] = {}
+        for key, form in forms.entries if isinstance(forms, DictionaryAttr) else ():
+            doc = dict(form.entries).get("doc_string") if isinstance(form, DictionaryAttr) else None
+            part, _, name = key.partition(" ")
+            if isinstance(doc, StringAttr):
+                out[part, name] = doc.value
+        return out
 
     def declared_types(self) -> Mapping[str, DeclaredType]:
         """Declared types of parameters and outputs that tensor types cannot say. Raises: ValueError."""

@@ -51,8 +51,10 @@ def definitions_of(op: Operation, prefix: str = "") -> tuple[type[OperatorNode],
 
 def _declaration(function: FunctionDefinition) -> Declaration:
     """Returns the declaration by which nodes call a function. Raises: ValueError."""
-    names = [v.name for v in (*function.inputs, *function.outputs)]
-    parameters = [Parameter(n, t) for n, t in zip(names, function.signature_types(), strict=True)]
+    parts = [("input", v.name) for v in function.inputs] + [("output", v.name) for v in function.outputs]
+    docs = function.parameter_docs()
+    types = function.signature_types()
+    parameters = [Parameter(p[1], t, doc=docs.get(p, "")) for p, t in zip(parts, types, strict=True)]
     count = len(function.inputs)
     doc = function.extra.get(onnx.DOC_STRING)
     text = doc.value if isinstance(doc, StringAttr) else f"The function {function.sym_name}."

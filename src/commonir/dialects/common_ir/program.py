@@ -73,11 +73,14 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
         ir_version = declared.get(onnx.IR_VERSION)
         number = ir_version.value if isinstance(ir_version, IntegerAttr) else None
         yield from checks.versions(number, declared.get(onnx.MODEL_VERSION))
-        docs = [d for d in (declared.get(onnx.DOC_STRING), self.extra.get(onnx.DOC_STRING)) if d is not None]
-        if not docs and not (isinstance(holder, Module) and metadata_of(holder).description):
+        of_model = declared.get(onnx.DOC_STRING) or (
+            metadata_of(holder).description if isinstance(holder, Module) else ""
+        )
+        of_graph = self.extra.get(onnx.DOC_STRING)
+        if of_graph is None and not of_model:
             yield rules.DOCUMENTED.broken("there is no documentation string")
-        for doc in docs:
-            yield from checks.documentation(doc)
+        yield from checks.documentation(of_graph)
+        yield from checks.documentation(of_model, "model")
         yield from checks.documentation_within(self)
         names = list(checks.names_in(self.body))
         yield from checks.unique(names)

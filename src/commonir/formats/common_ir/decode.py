@@ -28,6 +28,7 @@ from commonir.formats.common_ir.operators import built, stored_attributes, writt
 from commonir.formats.common_ir.types import TypeTexts, ValueTypes, has_wildcards
 from commonir.formats.common_ir.values import ValueReader, storage_of
 from commonir.formats.onnx import unknown_fields
+from commonir.formats.onnx.declaring import declared_fields
 from commonir.formats.onnx.decode import ModelDecoder, opsets_of
 from commonir.formats.onnx.messages import (
     AttributeProto,
@@ -55,6 +56,9 @@ from commonir.ods.definition import ATTRIBUTE_REFERENCES
 
 _LIBRARY_PREFIX = f"{common_ir.LIBRARY_DOMAIN}."
 _OF_REFERENCE = frozenset([field_number(AttributeProto, name) for name in ("name", "ref_attr_name")])
+_OF_VALUE = frozenset([f.number for f in declared_fields(AttributeProto).values() if f.name != "doc_string"])
+_OF_PARAMETER = frozenset([f.number for f in declared_fields(ParameterDeclProto).values() if f.name != "doc_string"])
+"""The numbers of fields that have a place in the program."""
 
 Definitions = Mapping[str, tuple[type[DeclaredOp], ...]]
 
@@ -62,7 +66,7 @@ Definitions = Mapping[str, tuple[type[DeclaredOp], ...]]
 class NodeAttributes(NamedTuple):
     """The attributes of a node: values, graphs, and names of attributes of the function around, by name.
 
-    `rest` has what else is said of references.
+    `rest` has what else is said of them.
     """
 
     values: Mapping[str, Attribute]
@@ -234,6 +238,9 @@ class CommonIrDecoder(ModelDecoder):
             own,
         )
         self.keep_texts(result, proto.doc_string, ())
+        parts = [("input", p) for p in proto.input_params] + [("output", p) for p in proto.output_params]
+        forms = [(f"{part} {p.name}", DictionaryAttr(tuple(self.leftover(p, _OF_PARAMETER)))) for part, p in parts]
+        keep(result, common_ir.PARAMETER_FORMS, [(name, form) for name, form in forms if form.entries])
         return result
 
     def _parameter_type(
@@ -348,7 +355,7 @@ class CommonIrDecoder(ModelDecoder):
         if references:
             pairs = tuple([(name, StringAttr(to)) for name, to in attributes.references.items()])
             op.set_extra(ATTRIBUTE_REFERENCES, DictionaryAttr(pairs))
-            keep(op, unknown_fields.ATTRIBUTE_FIELDS, attributes.rest.items())
+        keep(op, unknown_fields.ATTRIBUTE_FIELDS, attributes.rest.items())
         if len(node.attribute):
             _keep_forms(op, node)
         return op
@@ -387,13 +394,16 @@ class CommonIrDecoder(ModelDecoder):
         references: dict[str, str] = {}
         rest: dict[str, DictionaryAttr] = {}
         for a in node.attribute:
+            left = self.leftover(a, _OF_REFERENCE if a.ref_attr_name else _OF_VALUE)
+            if a.HasField("t"):
+                of_tensor, _ = self.around_contents(a.t, named=False)
+                left += [("t", DictionaryAttr(tuple(of_tensor)))] if of_tensor else []
+            if left:
+                rest[a.name] = DictionaryAttr(tuple(left))
             if a.name in values or a.name in graphs or a.name in references:
                 self.report(WRONG_ATTRIBUTE, f"attribute '{escape(a.name)}' is given twice", part)
             elif a.ref_attr_name:
                 references[a.name] = a.ref_attr_name
-                left = tuple(self.leftover(a, _OF_REFERENCE))
-                if left:
-                    rest[a.name] = DictionaryAttr(left)
             elif a.HasField("g"):
                 graphs[a.name] = (self.nested(a.g, scope),)
             elif len(a.graphs):

@@ -182,11 +182,11 @@ class CommonGraphEncoder(GraphEncoder):
             built.name = name
             if name in references:
                 built.ref_attr_name = text(references[name])
-                self._merge(rests.get(name), built, op)
             elif name in graphs:
                 self._graphs(op, graphs[name], built)
             else:
                 self._value(op, name, values[name], text(storage.get(name)), built)
+            self._merge(rests.get(name), built, op)
 
     def _value(self, op: Op, name: str, value: Attribute, storage: str, into: AttributeProto) -> None:
         try:
@@ -274,10 +274,15 @@ class _Declarations:
         into.name = op.sym_name
         declared = dict(op.declared.entries)
         encoder = CommonGraphEncoder(op, self._found, set())  # pyright: ignore[reportArgumentType]  a body with a name
-        for v in op.inputs:
-            self._parameter(v, declared, into.input_params.add(), op, encoder)
-        for v in op.outputs:
-            self._parameter(v, declared, into.output_params.add(), op, encoder)
+        forms = unknown_fields.stored(op, common_ir.PARAMETER_FORMS)
+        for part, values, built in (
+            ("input", op.inputs, into.input_params),
+            ("output", op.outputs, into.output_params),
+        ):
+            for v in values:
+                added = built.add()
+                self._parameter(v, declared, added, op, encoder)
+                unknown_fields.merge(forms.get(f"{part} {v.name}"), added)
         for formal in op.attributes:
             self._writer.formal(formal, into.attr.add(), op)
         encoder.definition(op, into)
