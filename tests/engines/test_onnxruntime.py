@@ -40,6 +40,7 @@ def test_network_gives_the_outputs_of_torch(folder: Path) -> None:
     assert worst_error(got, sample.expected) <= sample.tolerance
 
 
+@pytest.mark.slow_cases("*_fp32-*")
 @pytest.mark.parametrize("opset", [18, 20, 23])
 @pytest.mark.parametrize("folder", _MODELS, ids=lambda p: p.name)
 def test_written_network_passes_full_check_and_strict_shape_inference(folder: Path, opset: int, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_package_is_written_byte_for_byte(package: Path, tmp_path: Path) -> None
     assert contents(tmp_path / "out.mlpackage") == contents(package)
 
 
-@pytest.mark.slow_cases("llama_stateful_*", "mobilenet_v2_*")
+@pytest.mark.slow_cases("llama_stateful_*", "mobilenet_v2_*", "*_fp32")
 @over_packages
 def test_coremltools_reads_the_same_program_after_everything_was_moved(package: Path, tmp_path: Path) -> None:
     coremltools = oracle("coremltools")
