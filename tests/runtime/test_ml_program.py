@@ -276,15 +276,55 @@ ml_program.subgraph @f(%x: tensor<2xi32>) -> tensor<2xi32> {
     )
 
 
-def test_check_reports_an_order_that_does_not_exist(tmp_path: Path) -> None:
+def test_check_accepts_a_cycle_and_warns_that_it_cannot_run(tmp_path: Path) -> None:
     path = tmp_path / "m.mlir"
     path.write_text(
         "ml_program.subgraph @f() {\n%0 = core.add %1, %1 : tensor<f32>\n"
         "%1 = core.add %0, %0 : tensor<f32>\nml_program.output\n}\n"
     )
     _, diagnostics = cir.check(path)
-    assert [d.code.id for d in diagnostics] == ["E0405"]
+    assert [(d.code.id, d.line) for d in diagnostics] == [("W0405", 3)]
+    with pytest.raises(cir.DiagnosticError, match="E0405"):
+        cir.run(cir.load(path), {})
 
+
+def test_check_advises_the_accesses_that_tokens_order(tmp_path: Path) -> None:
+    path = tmp_path / "m.mlir"
+    path.write_text(
+        STATE
+        + """\
+ml_program.subgraph @f(%x: tensor<2xi32>) -> tensor<2xi32> {
+  %0 = ml_program.global_load @state : tensor<2xi32>
+  ml_program.global_store @state = %x : tensor<2xi32>
+  ml_program.output %0 : tensor<2xi32>
+}
+"""
+    )
+    _, diagnostics = cir.check(path)
+    assert [(d.code.id, d.help) for d in diagnostics] == [
+        (
+            "W0406",
+            "use ml_program.global_load_graph and ml_program.global_store_graph, and give one of them a token that the"
+            " other produces",
+        )
+    ]
+
+
+def test_an_operation_that_waits_for_its_own_region_is_a_cycle() -> None:
+    program = _program(
+        """\
+ml_program.subgraph @f(%c: i1) -> i32 {
+  %r = scf.if %c -> i32 {
+    scf.yield %r : i32
+  } else {
+    %k = arith.constant 1 : i32
+    scf.yield %k : i32
+  }
+  ml_program.output %r : i32
+}
+"""
+    )
+    assert _fault(program, {"c": np.array(True)})[0] == "E0405"
 
 # -- extern values
 

@@ -91,7 +91,7 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
                     diagnostics.extend([locate(at, d) for at, d in wrong])
             visible.update(op.results)
             if op.regions:
-                is_graph = isinstance(op, Op) and op.has_trait(GraphRegion)
+                is_graph = isinstance(op, Module) or (isinstance(op, Op) and op.has_trait(GraphRegion))
                 pending += reversed([v for r in op.regions for v in _visits(r, is_graph=is_graph)])
                 break
         else:

@@ -1,17 +1,24 @@
 """Orders the operations of subgraphs by data and tokens, and replaces subgraphs by functions.
 
 In the result, no operation waits for a token: accesses to globals happen in program order. Cycles are reported, and
-accesses whose order would change the results but that nothing orders. Source: MLIR ml_program dialect: accesses are
-ordered by paths of data or tokens.
+accesses whose order would change the results but that nothing orders: both are valid programs that cannot run. Source:
+MLIR ml_program dialect: accesses are ordered by paths of data or tokens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
+from types import MappingProxyType
 
-from commonir.base.codes import CYCLIC_ORDER, UNORDERED_ACCESSES, UNSUPPORTED_CONVERSION
-from commonir.base.diagnostics import Diagnostic, Diagnostics
+from commonir.base.codes import (
+    CYCLIC_ORDER,
+    NO_ORDER,
+    SEVERAL_ORDERS,
+    UNORDERED_ACCESSES,
+    UNSUPPORTED_CONVERSION,
+)
+from commonir.base.diagnostics import Code, Diagnostic, Diagnostics
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.mlir.ml_program import (
@@ -31,6 +38,7 @@ from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.cloning import clone
 from commonir.ir.module import Function, Invocation, Module, replace_function
 from commonir.ir.operation import Block, Operation
+from commonir.ir.origins import located_at
 from commonir.ir.types import FunctionType, token
 from commonir.ods import path_of
 
@@ -68,18 +76,19 @@ def is_ordered_by_tokens(op: Operation) -> bool:
     return isinstance(op, Subgraph | Token | GlobalLoadGraph | GlobalStoreGraph)
 
 
-def check_order(module: Module) -> Diagnostics:
-    """Returns the errors in the order of operations in the subgraphs of a program."""
+def check_order(module: Module, *, runs: bool = True) -> Diagnostics:
+    """Returns what is wrong with the order of operations in subgraphs: errors if the program `runs`, warnings if not."""
     diagnostics = Diagnostics()
+    cyclic, unordered = (CYCLIC_ORDER, UNORDERED_ACCESSES) if runs else (NO_ORDER, SEVERAL_ORDERS)
     effects = _Effects()
     for op in module.walk():
         if not isinstance(op, Subgraph) or op.is_declaration:
             continue
         order = data_order(op.body)
         if order.cycle:
-            diagnostics.extend([_cyclic(op, order.cycle)])
+            diagnostics.extend([_cyclic(cyclic, op, order.cycle)])
             continue
-        diagnostics.extend(_unordered(order, effects))
+        diagnostics.extend(_unordered(unordered, order, effects))
     return diagnostics
 
 
@@ -131,12 +140,8 @@ def data_order(block: Block) -> Order:
 
 def _awaited(op: Operation, index_of: Mapping[Operation, int]) -> list[int]:
     """Returns the positions of the operations whose results an operation uses, also in its regions."""
-    result: dict[int, None] = {}
-    for value in op.values_used:
-        owner = value.defining_op
-        if owner is not None and owner in index_of:
-            result[index_of[owner]] = None
-    return list(result)
+    owners = [value.defining_op for each in op.walk() for value in each.operands]
+    return list(dict.fromkeys([index_of[owner] for owner in owners if owner is not None and owner in index_of]))
 
 
 def _cycle(operations: Sequence[Operation], waits: Sequence[Sequence[int]], ordered: set[int]) -> list[Operation]:
@@ -151,10 +156,10 @@ def _cycle(operations: Sequence[Operation], waits: Sequence[Sequence[int]], orde
     return [operations[n] for n in reversed(path[seen[current] :])]
 
 
-def _cyclic(holder: Subgraph, cycle: Sequence[Operation]) -> Diagnostic:
+def _cyclic(code: Code, holder: Subgraph, cycle: Sequence[Operation]) -> Diagnostic:
     shown = ", ".join(_named(op) for op in cycle[:_MAX_LISTED]) + (", ..." if len(cycle) > _MAX_LISTED else "")
     message = f"operations of {holder.name} @{holder.sym_name} wait for each other: {shown}"
-    return Diagnostic(CYCLIC_ORDER, message, where=path_of(cycle[0]))
+    return located_at(Diagnostic(code, message, where=path_of(cycle[0])), cycle[0].location)
 
 
 def _named(op: Operation) -> str:
@@ -212,7 +217,7 @@ def _merge(into: dict[Global, bool], more: Mapping[Global, bool]) -> None:
         into[variable] = into.get(variable, False) or is_replaced
 
 
-def _unordered(order: Order, effects: _Effects) -> Iterator[Diagnostic]:
+def _unordered(code: Code, order: Order, effects: _Effects) -> Iterator[Diagnostic]:
     """Yields a diagnostic for each global that is replaced and whose accesses are not ordered."""
     accesses: dict[Global, list[tuple[int, bool]]] = {}
     for n, op in enumerate(order.operations):
@@ -230,8 +235,21 @@ def _unordered(order: Order, effects: _Effects) -> Iterator[Diagnostic]:
             message = (
                 f"global @{variable.sym_name} is replaced, and nothing orders {_named(first)} and {_named(second)}"
             )
-            help = "give one of them a token that the other produces"
-            yield Diagnostic(UNORDERED_ACCESSES, message, where=path_of(second), help=help)
+            found = Diagnostic(code, message, where=path_of(second), help=_how_to_order(first, second))
+            yield located_at(found, second.location)
+
+
+def _how_to_order(first: Operation, second: Operation) -> str:
+    """Returns advice to order two accesses; those without tokens are to be replaced first."""
+    ordered = [_WITH_TOKENS[type(op)] for op in (first, second) if type(op) in _WITH_TOKENS]
+    use = f"use {' and '.join(dict.fromkeys(ordered))}, and " if ordered else ""
+    return f"{use}give one of them a token that the other produces"
+
+
+_WITH_TOKENS: Mapping[type[Operation], str] = MappingProxyType(
+    {GlobalLoad: GlobalLoadGraph.name, GlobalStore: GlobalStoreGraph.name}
+)
+"""The accesses to globals that tokens order, by those that have none."""
 
 
 def _without_order(

@@ -245,18 +245,28 @@ def _type_and_attributes(reader: FormReader) -> tuple[Type, DictionaryAttr]:
     return type, reader.context.attributes.dictionary() if reader.context.tokens.at("{") else _EMPTY
 
 
-# -- DynamicIndexList: `[2, %n, 4]`; values stand for the dynamic entries of the static list
-
+# -- DynamicIndexList: `[2, %n, 4]`; values stand for the dynamic entries of the static list. A literal names brackets
 
 DYNAMIC = -(1 << 63)
 """The entry of a list of sizes, offsets or strides whose value is an operand (`ShapedType::kDynamic`)."""
 
 
-def dynamic_index_list(printer_values: Callable[[Value], str], values: Sequence[Value], static: Sequence[int]) -> str:
+_BRACKETS = {"Paren": "()", "Square": "[]", "LessGreater": "<>", "Braces": "{}"}
+"""The brackets of a list by the name of the delimiter in C++."""
+
+
+def _brackets(arguments: Arguments) -> str:
+    names = [a.text.rpartition("::")[2] for a in arguments if isinstance(a, Literal)]
+    return next((_BRACKETS[name] for name in names if name in _BRACKETS), "[]")
+
+
+def dynamic_index_list(
+    printer_values: Callable[[Value], str], values: Sequence[Value], static: Sequence[int], brackets: str = "[]"
+) -> str:
     """Returns the text of sizes, of which some are values."""
     rest = iter(values)
     shown = [printer_values(next(rest)) if n == DYNAMIC else str(n) for n in static]
-    return f"[{', '.join(shown)}]"
+    return f"{brackets[0]}{', '.join(shown)}{brackets[1]}"
 
 
 def _integers_of(writer: Writer, field: Field) -> Sequence[int]:
@@ -276,7 +286,7 @@ def _write_index_list(writer: Writer, arguments: Arguments) -> None:
     dynamic = writer.values(values)
     if numbers.count(DYNAMIC) != len(dynamic):
         writer.refuse()
-    writer.text += dynamic_index_list(writer.printer.value, dynamic, numbers)
+    writer.text += dynamic_index_list(writer.printer.value, dynamic, numbers, _brackets(arguments))
 
 
 def _read_index_list(reader: FormReader, arguments: Arguments) -> None:
@@ -294,10 +304,11 @@ def _read_index_list(reader: FormReader, arguments: Arguments) -> None:
         else:
             numbers.append(context.tokens.integer())
 
-    plain = context.plain_integers()
+    first, last = _brackets(arguments)
+    plain = context.plain_integers() if first == "[" else None
     if plain is None:
-        context.tokens.expect("[")
-        context.tokens.separated(one, "]")
+        context.tokens.expect(first)
+        context.tokens.separated(one, last)
     else:
         numbers = plain
     reader.operands[values] = uses
@@ -329,7 +340,7 @@ def _read_memref_global(reader: FormReader, arguments: Arguments) -> None:
     if context.tokens.take("uninitialized"):
         reader.attributes[value] = UnitAttr()
     else:
-        reader.attributes[value] = context.attributes.typed_attribute(tensor_of_memref(type))
+        reader.attributes[value] = context.attributes.attribute(tensor_of_memref(type))
 
 
 def tensor_of_memref(type: Type) -> Type:

@@ -13,12 +13,32 @@ from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_ATTRIBUTE, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mlir.function_operations import FunctionOp, ReturnOp, Visibility
-from commonir.ir.attributes import Attribute, DataAttr, DialectAttr, SymbolRefAttr, attribute_text
-from commonir.ir.core_types import core_type
+from commonir.ir.attributes import (
+    Attribute,
+    BoolAttr,
+    DataAttr,
+    DialectAttr,
+    FloatAttr,
+    IntegerAttr,
+    SparseAttr,
+    StringAttr,
+    SymbolRefAttr,
+    attribute_text,
+)
 from commonir.ir.data import Data
 from commonir.ir.module import Function, Module, Symbol, replace_function
 from commonir.ir.operation import Operation, Region, Value
-from commonir.ir.types import FunctionType, TensorType, Type, token
+from commonir.ir.types import (
+    DialectType,
+    ElementType,
+    FunctionType,
+    MemRefType,
+    TensorType,
+    Type,
+    VectorType,
+    boolean,
+    token,
+)
 from commonir.ods import (
     DeclaredResults,
     Dialect,
@@ -96,10 +116,12 @@ class Global(
 ):
     """A named constant or variable of the module.
 
-    A mutable global without a value is undefined until something is stored. The value may be of a narrower type than
-    the global, as when dimensions of the global are unknown.
+    A mutable global without a value is undefined until something is stored. The type of the value, which may also be
+    extern, may be narrower than that of the global, as when dimensions of the global are unknown.
 
     C1. A global that is not mutable has a value.
+    C2. The type of the value has the element type of the global, and no other dims. Types of dialects and values
+        without a type are not compared.
     """
 
     sym_name: str = attribute(attr_types.symbol_name, doc="the name it is loaded and stored by")
@@ -137,22 +159,48 @@ class Global(
         if self.value is None and not self.is_mutable:
             message = f"{self.name}: C1: immutable global must have an initial value, @{self.sym_name} has none"
             yield Diagnostic(WRONG_ATTRIBUTE, message)
-        data_type = self.data.type if self.data is not None else None
-        if data_type is not None and not _holds(core_type(self.type), data_type) and not _holds(self.type, data_type):
-            message = (
-                f"{self.name}: the value of @{self.sym_name} has type {data_type}, but the global is a {self.type}"
-            )
+        type = _type_of(self.value)
+        if type is not None and not _holds(self.type, type):
+            message = f"{self.name}: C2: the value of @{self.sym_name} has type {type}, but the global is a {self.type}"
             yield Diagnostic(WRONG_ATTRIBUTE, message)
 
 
-def _holds(wide: Type, narrow: TensorType) -> bool:
-    if not isinstance(wide, TensorType) or wide.element is not narrow.element:
+def _type_of(value: Attribute | None) -> Type | None:
+    """Returns the type of an attribute that has one."""
+    match value:
+        case BoolAttr():
+            return boolean
+        case IntegerAttr() | FloatAttr() | StringAttr() | DataAttr() | SparseAttr() | DialectAttr():
+            return value.type
+        case _:
+            return None
+
+
+def _holds(wide: Type, narrow: Type) -> bool:
+    """Returns whether a global of one type can hold a value of another; types of dialects are assumed to."""
+    if isinstance(wide, DialectType) or isinstance(narrow, DialectType):
+        return True
+    wide, narrow = _contents(wide), _contents(narrow)
+    if not isinstance(wide, TensorType) or not isinstance(narrow, TensorType):
+        return wide is narrow
+    if not isinstance(wide.element, DialectType) and wide.element is not narrow.element:
         return False
     if wide.shape is None or narrow.shape is None:
         return wide.shape is None
     return len(wide.shape) == len(narrow.shape) and all(
         not isinstance(a, int) or a == b for a, b in zip(wide.shape, narrow.shape, strict=True)
     )
+
+
+def _contents(type: Type) -> Type:
+    """Returns the tensor of the contents of a number, vector or buffer; other types as they are."""
+    match type:
+        case VectorType() | MemRefType():
+            return TensorType(type.element, type.shape)
+        case ElementType():
+            return TensorType(type, ())
+        case _:
+            return type
 
 
 def _looked_up(holder: Module, path: Sequence[str]) -> Symbol | None:

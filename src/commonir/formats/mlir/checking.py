@@ -50,12 +50,12 @@ def check_piece(piece: Piece, file: str, dialects: Dialects) -> tuple[Module | N
 
 
 def _order_of(module: Module) -> list[Diagnostic]:
-    """Returns findings about the order of operations in subgraphs, which few programs have."""
+    """Returns warnings about subgraphs that cannot run; few programs have any."""
     if not any(isinstance(op, Op) and op.has_trait(GraphRegion) for op in module.walk()):
         return []
     from commonir.passes.order_subgraphs import check_order  # noqa: PLC0415  loads all of the core
 
-    return list(check_order(module))
+    return list(check_order(module, runs=False))
 
 
 def _located(text: str, lines: TextLines, op: Operation, diagnostic: Diagnostic) -> Diagnostic:
