@@ -301,13 +301,8 @@ ml_program.subgraph @f(%x: tensor<2xi32>) -> tensor<2xi32> {
 """
     )
     _, diagnostics = cir.check(path)
-    assert [(d.code.id, d.help) for d in diagnostics] == [
-        (
-            "W0406",
-            "use ml_program.global_load_graph and ml_program.global_store_graph, and give one of them a token that the"
-            " other produces",
-        )
-    ]
+    help = "use ml_program.global_load_graph and ml_program.global_store_graph, and give one of them a token that"
+    assert [(d.code.id, d.help) for d in diagnostics] == [("W0406", f"{help} the other produces")]
 
 
 def test_an_operation_that_waits_for_its_own_region_is_a_cycle() -> None:
@@ -325,6 +320,7 @@ ml_program.subgraph @f(%c: i1) -> i32 {
 """
     )
     assert _fault(program, {"c": np.array(True)})[0] == "E0405"
+
 
 # -- extern values
 

@@ -57,16 +57,16 @@ UNORDERED_ACCESSES = Code(
 NO_ORDER = Code(
     "W0405",
     "a subgraph cannot run: its operations depend on each other in a cycle",
-    "Values and tokens of a subgraph may form cycles, as in every graph region of MLIR. No operation of such a cycle can "
-    "be the first to run. The program can be read, printed and transformed; running or lowering it is the error E0405.",
+    "Values and tokens of a subgraph may form cycles, as in every graph region of MLIR. No operation of such a cycle "
+    "can run first. The program can be read, printed and transformed; running or lowering it is the error E0405.",
     severity=Severity.WARNING,
 )
 SEVERAL_ORDERS = Code(
     "W0406",
     "a subgraph cannot run: its accesses to a global have no order",
     "In a subgraph only data and tokens determine what runs first. One operation writes a global, another one reads or "
-    "writes it, and nothing orders the two. The program can be read, printed and transformed; running or lowering it is "
-    "the error E0406.",
+    "writes it, and nothing orders the two. The program can be read, printed and transformed; running or lowering it "
+    "is the error E0406.",
     severity=Severity.WARNING,
 )
 

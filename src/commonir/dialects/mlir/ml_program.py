@@ -195,8 +195,8 @@ def _holds(wide: Type, narrow: Type) -> bool:
 def _contents(type: Type) -> Type:
     """Returns the tensor of the contents of a number, vector or buffer; other types as they are."""
     match type:
-        case VectorType() | MemRefType():
-            return TensorType(type.element, type.shape)
+        case VectorType(element=element, shape=shape) | MemRefType(element=ElementType() as element, shape=shape):
+            return TensorType(element, shape)
         case ElementType():
             return TensorType(type, ())
         case _:

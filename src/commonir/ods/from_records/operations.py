@@ -31,7 +31,7 @@ from commonir.ods.from_records.attributes import Attributes
 from commonir.ods.from_records.predicates import Predicates
 from commonir.ods.from_records.traits import TraitContext, infers_in_cpp, traits_of
 from commonir.ods.from_records.types import Types, is_type
-from commonir.ods.from_records.upstream_cpp import RESULT_NAMES, RESULT_TYPES
+from commonir.ods.from_records.upstream_cpp import RESULT_NAMES, RESULT_TYPES, Names
 from commonir.ods.from_records.upstream_forms import FORMS
 from commonir.ods.from_records.values import arguments_of, flag_of, is_a, record_of, records_of, text_of, wrong
 from commonir.ods.mlir_attr_types import array_of
@@ -446,11 +446,11 @@ def _own_traits(own: type[Op], traits: Sequence[Trait], *, infers: bool) -> list
     ]
 
 
-def _name_suggestions(names: tuple[str, ...]) -> Callable[[RecordOp], Iterator[tuple[Value, str]]]:
+def _name_suggestions(names: Names | Callable[[RecordOp], Names]) -> Callable[[RecordOp], Iterator[tuple[Value, str]]]:
     """Returns a function that suggests a name for the first result of each declared one."""
 
     def suggested_names(op: RecordOp) -> Iterator[tuple[Value, str]]:
-        for f, name in zip(op.layout.results, names, strict=False):
+        for f, name in zip(op.layout.results, names(op) if callable(names) else names, strict=False):
             value = op.field_value(f)
             if not f.variadic or value:
                 yield value[0] if f.variadic else value, name

@@ -1,18 +1,56 @@
 """Names and types of results from MLIR's C++, of operations that are only defined by records here.
 
-Source: MLIR memref and bufferization dialects, as mlir-opt 22 prints them.
+Source: MLIR memref, vector, bufferization, gpu and smt dialects, as mlir-opt 22 prints them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from commonir.ir.attributes import attribute_text
 from commonir.ir.types import MemRefType, Type, boolean, index
 from commonir.ods.definition import Definition
 
-RESULT_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+
+def _with_dimension(op: Definition) -> tuple[str, ...]:
+    """Returns `thread_id_x` for the axis x of an operation of gpu."""
+    axis = re.search(r"\b([xyz])\b", attribute_text(op.properties["dimension"]))
+    return (op.name.removeprefix("gpu.") + (f"_{axis[1]}" if axis else ""),)
+
+
+def _prefix(op: Definition) -> tuple[str, ...]:
+    prefix: object = op.field_value(op.layout.by_name["namePrefix"])
+    return (prefix if isinstance(prefix, str) else "",)
+
+
+def _truth(op: Definition) -> tuple[str, ...]:
+    return ("true" if op.field_value(op.layout.by_name["value"]) else "false",)
+
+
+def _bits(op: Definition) -> tuple[str, ...]:
+    """Returns `c5_bv8` for five as a vector of eight bits."""
+    code = re.search(r"<(-?\d+)>", attribute_text(op.properties["value"]))
+    width = re.search(r"<(\d+)>", str(op.results[0].type))
+    return (f"c{code[1]}_bv{width[1]}" if code and width else "",)
+
+
+Names = tuple[str, ...]
+"""A name for each declared result; "" for a number."""
+
+RESULT_NAMES: Mapping[str, Names | Callable[[Definition], Names]] = MappingProxyType(
     {
+        **dict.fromkeys(
+            [
+                f"gpu.{name}"
+                for name in (
+                    *("block_dim", "block_id", "cluster_block_id", "cluster_dim", "cluster_dim_blocks", "cluster_id"),
+                    *("global_id", "grid_dim", "thread_id"),
+                )
+            ],
+            _with_dimension,
+        ),
         "memref.alloc": ("alloc",),
         "memref.alloca": ("alloca",),
         "memref.assume_alignment": ("assume_align",),
@@ -28,9 +66,13 @@ RESULT_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "memref.subview": ("subview",),
         "memref.transpose": ("transpose",),
         "memref.view": ("view",),
+        "smt.bv.constant": _bits,
+        "smt.constant": _truth,
+        "smt.declare_fun": _prefix,
+        "vector.vscale": ("vscale",),
     }
 )
-"""The names of the results of operations, one for each declared result."""
+"""The names of the results of operations, some by their attributes."""
 
 
 def _operand_types(op: Definition) -> tuple[Type, ...]:

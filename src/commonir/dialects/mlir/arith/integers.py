@@ -5,6 +5,7 @@ Source: MLIR arith dialect.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from commonir.dialects.lazy_core import core, integers, made_of
@@ -12,7 +13,7 @@ from commonir.dialects.mlir.arith.base import ArithOp, IntBinary, bits_of, is_co
 from commonir.dialects.mlir.number_attributes import Overflow, overflow
 from commonir.dialects.mlir.number_rules import HAS_SIGNED_QUOTIENT, HAS_UNSIGNED_QUOTIENT, is_distance
 from commonir.ir.operation import Value
-from commonir.ir.types import boolean
+from commonir.ir.types import boolean, index
 from commonir.ods import attr_types, attribute, known_data, operand, result, traits
 from commonir.ods.type_constraints import BoolLike, SignlessIntegerOrIndexLike
 from commonir.ods.type_rules import all_types_match, bools_like, types_match_with
@@ -56,10 +57,22 @@ class SubI(_Wrapping, name="arith.subi"):
     neutral = 0
 
 
+_VSCALE = "vector.vscale"
+"""The operation whose multiples have names in MLIR."""
+
+
 class MulI(_Wrapping, name="arith.muli", traits=(traits.Commutative,)):
     """Integer multiplication, modulo two to the bit width."""
 
     fn = staticmethod(_either(core.mul, core.logical_and))
+
+    def suggested_names(self) -> Iterable[tuple[Value, str]]:
+        owners = [v.defining_op for v in self.operands]
+        for value, owner in zip(self.operands, reversed(owners), strict=True):
+            data = known_data(value) if owner is not None and owner.name == _VSCALE else None
+            if data is not None and self.result_.type is index:
+                return ((self.result_, f"c{data.splat()}_vscale"),)
+        return ()
 
     def fold(self) -> Value | None:
         # Constants come second: those that come first are moved.
