@@ -399,9 +399,19 @@ def test_custom_form_of_another_dialect_is_refused_with_the_ways_to_read_it() ->
         parse_module("zzz.qqq %x : i32", Dialects())
     (diagnostic,) = caught.value.diagnostics
     assert diagnostic.help == (
-        "no dialect 'zzz' is known: `--dialect FILE.td` defines one, and its operations can be read in the generic "
-        "form, which `mlir-opt --mlir-print-op-generic` prints"
+        "no dialect 'zzz' is known: `--dialect FILE.td` or an installed plugin defines one; without it, operations of "
+        "'zzz' can be read in the generic form, which `mlir-opt --mlir-print-op-generic` prints"
     )
+
+
+def test_custom_form_of_a_dialect_of_mlir_names_its_file_and_the_other_unknown_dialects() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        parse_module('memref.dealloc %x : memref<i32>\nvector.print %y : i32\n%0 = "torch.a"() : () -> i32', Dialects())
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.help or "").startswith(
+        "'memref' is a dialect of MLIR: `--dialect DIR/mlir/Dialect/MemRef/IR/MemRefOps.td -I DIR` loads it"
+    )
+    assert diagnostic.notes[-1] == "not known either: vector, torch"
 
 
 def test_faults_of_names_and_types_are_all_reported() -> None:

@@ -21,7 +21,7 @@ import_members(globals(), PUBLIC, "commonir")
 import_members(
     globals(),
     {
-        "opening": "Path_ check_pieces file_format output_format programs_of writable_format",
+        "opening": "Path_ check_pieces file_format output_format programs_of unregistered writable_format",
         "programs": "bundle call_attributes image_input passes valid",
         "reference": "declared_operations declared_page doctor library tablegen_json",
         "running": (

@@ -11,6 +11,7 @@ from commonir.api.opening import loads as loads
 from commonir.api.opening import output_format as output_format
 from commonir.api.opening import programs_of as programs_of
 from commonir.api.opening import save as save
+from commonir.api.opening import unregistered as unregistered
 from commonir.api.opening import verify as verify
 from commonir.api.opening import writable_format as writable_format
 from commonir.api.programs import bundle as bundle

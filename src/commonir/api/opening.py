@@ -13,6 +13,7 @@ from commonir.base.file_codes import WRONG_FORMAT
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import MLIR, Format, Formats, ReadOptions, WriteOptions, not_read, record_format
 from commonir.ir.module import Module
+from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Dialect, Dialects
 from commonir.ods import verify as verify_operations
 from commonir.reports import FileEntry
@@ -70,12 +71,13 @@ def load_dialects(paths: Sequence[Path_], include_dirs: Sequence[Path_] = ()) ->
     return load_files(paths, [os.fspath(folder) for folder in include_dirs])
 
 
-def verify(module: Module, *, dialects: Sequence[Dialect] = ()) -> list[Diagnostic]:
+def verify(module: Module, *, dialects: Sequence[Dialect] = (), allow_unregistered: bool = False) -> list[Diagnostic]:
     """Returns diagnostics for all errors in the operations of a program, in order, without changing it.
 
-    If there are none, returns violations of further rules of its format.
+    If there are none, returns violations of further rules of its format. With `allow_unregistered`, operations of
+    dialects that are not known are no errors.
     """
-    result = verify_operations(module, Dialects(dialects=dialects))
+    result = verify_operations(module, Dialects(dialects=dialects, allows_unregistered=allow_unregistered))
     return result if any(d.is_error for d in result) else [*result, *_demanded(module)]
 
 
@@ -91,19 +93,22 @@ def check(
     library_path: Sequence[Path_] = (),
     allow_fetch: bool = False,
     dialects: Sequence[Dialect] = (),
+    allow_unregistered: bool = False,
 ) -> tuple[Module | None, list[Diagnostic]]:
     """Opens and verifies a model; returns what could be opened of it, and all diagnostics without duplicates.
 
     Several paths must be the files of one program, as for `load`; `programs_of` groups them. `dialects` is as for
-    `load`; their constraints in C++ are listed in notes.
+    `load`; their constraints in C++ are listed in notes. With `allow_unregistered`, operations, types and attributes
+    of dialects that are not known are no errors, as with mlir-opt's `--allow-unregistered-dialect`.
     """
+    used = Dialects(dialects=dialects, allows_unregistered=allow_unregistered)
     paths = (path,) if isinstance(path, str | os.PathLike) else tuple(path)
     chosen = _format_of(Formats(), paths)
     options = _read_options(library_path, allow_fetch=allow_fetch)
     if isinstance(path, str | os.PathLike):
-        module, diagnostics = chosen.check(path, Dialects(dialects=dialects), options)
+        module, diagnostics = chosen.check(path, used, options)
     else:
-        module, diagnostics = chosen.check_files(paths, Dialects(dialects=dialects))
+        module, diagnostics = chosen.check_files(paths, used)
     if module is not None:
         record_format(chosen, module)
     if module is not None and chosen.name == MLIR and not any(d.is_error for d in diagnostics):
@@ -155,7 +160,12 @@ def _format_of(formats: Formats, paths: Sequence[Path_]) -> Format:
 
 
 def check_pieces(
-    path: Path_, *, split: bool = True, expects: bool = False, dialects: Sequence[Dialect] = ()
+    path: Path_,
+    *,
+    split: bool = True,
+    expects: bool = False,
+    dialects: Sequence[Dialect] = (),
+    allow_unregistered: bool = False,
 ) -> Iterator[tuple[Module | None, list[Diagnostic]]]:
     """Returns the programs of an MLIR text with their diagnostics, as `check`. With `split`, lines `// -----` separate
     programs.
@@ -170,7 +180,13 @@ def check_pieces(
     if chosen.name != MLIR:
         message = f"a file of format '{chosen.name}' is not MLIR text: it has no pieces and no comments"
         raise DiagnosticError(Diagnostic(WRONG_FORMAT, message, file=os.fspath(path)))
-    return checked_pieces(path, Dialects(dialects=dialects), split=split, expects=expects)
+    used = Dialects(dialects=dialects, allows_unregistered=allow_unregistered)
+    return checked_pieces(path, used, split=split, expects=expects)
+
+
+def unregistered(module: Module) -> tuple[str, ...]:
+    """Returns the names of the operations in a program that no dialect in use defines."""
+    return tuple(dict.fromkeys([op.name for op in module.walk() if isinstance(op, UnregisteredOperation)]))
 
 
 def loads(

@@ -142,6 +142,12 @@ NO_MEANING = Code(
     "library that the graph imports, or by naming an operation of a dialect instead, such as `org.commonir.core.add`.",
     status=_UNSUPPORTED,
 )
+UNKNOWN_DIALECT = Code(
+    "E0514",
+    "type or attribute of an unknown dialect",
+    "No dialect in use has the name before the point. Types and attributes of it can be read and printed, but nothing "
+    "is known of them. `--dialect FILE.td` and plugins define dialects; `--allow-unregistered` accepts all.",
+)
 ENDLESS_LOOP = Code(
     "W0501",
     "a loop that does not end",
@@ -347,6 +353,13 @@ OUTPUTS_DIFFER = Code(
     "|expected|`; without `--atol` and `--rtol` the tolerance follows from the narrowest floating-point type that the "
     "program computes in. A program that amplifies rounding, or whose random inputs are unlike its real ones, may need "
     "other inputs or a wider tolerance.",
+)
+NOT_COMPARED = Code(
+    "N0710",
+    "outputs are not compared",
+    "The program has operations that nothing defines, so it cannot run, and `cir opt --allow-unregistered` writes it "
+    "without comparing its outputs. `--dialect FILE.td` and plugins define operations.",
+    severity=Severity.NOTE,
 )
 RUN_LIMIT_EXCEEDED = Code(
     "E0711",

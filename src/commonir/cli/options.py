@@ -38,6 +38,11 @@ split_option = click.option(
     is_flag=True,
     help="The MLIR text has several programs, separated by lines `// -----`.",
 )
+unregistered_option = click.option(
+    "--allow-unregistered",
+    is_flag=True,
+    help="Accept operations, types and attributes of dialects that are not known.",
+)
 resize_option = click.option(
     "--resize", "is_resizing", is_flag=True, help="Resize images to the shape of their inputs."
 )

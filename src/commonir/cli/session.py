@@ -185,22 +185,26 @@ class Session:
         names = {self.input_path(model): model for model in models}
         return [tuple([names[path] for path in files]) for files in self.api.programs_of(list(names))]
 
-    def check(self, path: str | Sequence[str]) -> tuple[Module | None, list[Diagnostic]]:
+    def check(self, path: str | Sequence[str], *, allow_unregistered: bool) -> tuple[Module | None, list[Diagnostic]]:
         """Opens and verifies the model of a path, or of all files of one program."""
-        return self.api.check(path, **self._beyond(self.dialects))
+        return self.api.check(path, allow_unregistered=allow_unregistered, **self._beyond(self.dialects))
 
     def check_pieces(
-        self, path: str, *, split: bool, expects: bool
+        self, path: str, *, split: bool, expects: bool, allow_unregistered: bool
     ) -> Iterator[tuple[Module | None, list[Diagnostic]]]:
         """Opens and verifies each program of an MLIR text."""
-        return self.api.check_pieces(path, split=split, expects=expects, dialects=self.dialects)
+        return self.api.check_pieces(
+            path, split=split, expects=expects, dialects=self.dialects, allow_unregistered=allow_unregistered
+        )
 
     def pieces(self, model: str) -> Iterator[Module]:
         """Opens each program of an MLIR text.
 
         Raises: DiagnosticError for the first that cannot be read.
         """
-        for module, diagnostics in self.check_pieces(self.input_path(model), split=True, expects=False):
+        for module, diagnostics in self.check_pieces(
+            self.input_path(model), split=True, expects=False, allow_unregistered=True
+        ):
             if module is None:
                 raise DiagnosticError(*diagnostics)
             yield module

@@ -263,11 +263,15 @@ def definitions_in(namespace: Mapping[str, object], dialect: str) -> tuple[type[
 class Dialects:
     """The dialects in use. They are imported on first use.
 
-    `forms` are those of the dialects in the argument.
+    `forms` are those of the dialects in the argument. With `allows_unregistered`, programs may use dialects that are
+    not known.
     """
 
-    def __init__(self, dialects: Iterable[Dialect] = (), *, discover: bool = True) -> None:
+    def __init__(
+        self, dialects: Iterable[Dialect] = (), *, discover: bool = True, allows_unregistered: bool = False
+    ) -> None:
         known = tuple(dialects)
+        self.allows_unregistered = allows_unregistered
         self._plugins = Plugins(Dialect, ENTRY_POINTS, OURS, known, discover=discover)
         self.forms: Mapping[str, ParameterForm] = {k: v for dialect in known for k, v in dialect.forms.items()}
 

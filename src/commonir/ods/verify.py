@@ -43,6 +43,7 @@ from commonir.ods.known import known_data
 from commonir.ods.mlir_op import MlirOp
 from commonir.ods.operation import Op, Positions
 from commonir.ods.traits import ConstantLike, GraphRegion, Inline, Terminator
+from commonir.ods.unknown_dialects import unknown_operation
 from commonir.symbolic import compare
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ else:
 
 _SEVERAL = 2
 _LAYOUT = "dlti."
+_ACCEPTING = "; `--allow-unregistered` accepts it as it is"
 # Each suggestion compares a name with all visible ones.
 _MAX_SUGGESTIONS = 20
 
@@ -91,8 +93,7 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
                     diagnostics.extend([locate(at, d) for at, d in wrong])
             visible.update(op.results)
             if op.regions:
-                is_graph = isinstance(op, Module) or (isinstance(op, Op) and op.has_trait(GraphRegion))
-                pending += reversed([v for r in op.regions for v in _visits(r, is_graph=is_graph)])
+                pending += reversed([v for r in op.regions for v in _visits(r, is_graph=_may_be_graph(op, r))])
                 break
         else:
             after = visit.dominated()
@@ -162,6 +163,13 @@ class _BlockVisit:
         visible.difference_update(self._known)
         if self._block is not None:
             visible.difference_update([r for op in self._block.operations for r in op.results])
+
+
+def _may_be_graph(op: Operation, region: Region) -> bool:
+    """Returns whether a region of an operation may be a graph: that of an unknown operation, if it has one block."""
+    if isinstance(op, Op):
+        return op.has_trait(GraphRegion)
+    return isinstance(op, Module) or len(region.blocks) < _SEVERAL
 
 
 def _visits(region: Region, *, is_graph: bool) -> list[_BlockVisit]:
@@ -274,7 +282,10 @@ def _check_undefined(op: Operation, dialects: Dialects) -> Iterator[Diagnostic]:
                 message = f"{op.name}: can only contain attributes with dialect-prefixed names, found '{name}'"
                 yield Diagnostic(WRONG_ATTRIBUTE, message)
     if isinstance(op, UnregisteredOperation):
-        yield _unknown(op, dialects)
+        is_known = dialects.get(op.name.partition(".")[0]) is not None
+        if is_known or not dialects.allows_unregistered:
+            help = unknown_operation(op.name, dialects) + ("" if is_known else _ACCEPTING)
+            yield Diagnostic(UNKNOWN_OPERATION, f"unknown operation '{op.name}'", help=help)
     yield from _check_layouts(op)
 
 
@@ -303,11 +314,11 @@ def not_ended(op: Operation, block: Block) -> Diagnostic:
 def _check_blocks(op: Operation) -> Iterator[Diagnostic]:
     """Yields errors in the order of blocks."""
     for n, region in enumerate(op.regions):
-        if len(region.blocks) < _SEVERAL:
-            continue
         if any(region.blocks[0] in block.successors for block in region.blocks):
             message = f"{op.name}: entry block of region {n} may not have predecessors"
             yield Diagnostic(MALFORMED_REGION, message)
+        if len(region.blocks) < _SEVERAL:
+            continue
         for block in region.blocks:
             last = block.last
             if last is None or (isinstance(last, Op) and not last.has_trait(Terminator)):
@@ -326,19 +337,9 @@ def _check_blocks(op: Operation) -> Iterator[Diagnostic]:
                 yield Diagnostic(WRONG_TYPE, message)
 
 
-def _unknown(op: UnregisteredOperation, dialects: Dialects) -> Diagnostic:
-    prefix, point, _ = op.name.partition(".")
-    dialect = dialects.get(prefix)
-    known = dialect.operations if dialect is not None else [f"{d}." for d in dialects.names()]
-    help = did_you_mean(op.name, known) or "`cir ops` lists the operations that are known"
-    if dialect is None and point and help.startswith("`"):
-        help = f"no dialect '{prefix}' is known: `--dialect FILE.td` defines one, and `cir show` prints it as it is"
-    return Diagnostic(UNKNOWN_OPERATION, f"unknown operation '{op.name}'", help=help)
-
-
 def _check_symbols(op: Operation) -> Iterator[tuple[Operation, Diagnostic]]:
-    """Yields errors for operations that define a name again."""
-    for region in op.regions:
+    """Yields errors for operations that define a name again; an unknown operation may not be a symbol table."""
+    for region in () if isinstance(op, UnregisteredOperation) else op.regions:
         for block in region.blocks:
             seen: set[tuple[str, str]] = set()
             for child in block.operations:

@@ -46,10 +46,13 @@ Reader = TypeVar("Reader", TypeReader, AttributeReader)
 T = TypeVar("T")
 
 
-def attribute_reader(tokens: TokenStream, dialects: Dialects | None = None) -> AttributeReader:
+def attribute_reader(
+    tokens: TokenStream, dialects: Dialects | None = None, unknown: dict[str, int] | None = None
+) -> AttributeReader:
     """Returns a reader of attributes, which has a reader of types; both use the definitions of dialects.
 
-    Without `dialects`, types and attributes of dialects that have no class here are stored as written.
+    Without `dialects`, types and attributes of dialects that have no class here are stored as written. `unknown`
+    receives those of dialects that are not known, with the offset of the first use.
     """
     types, attributes = TYPES, ATTRIBUTES
     if dialects is not None and dialects.forms:
@@ -57,7 +60,7 @@ def attribute_reader(tokens: TokenStream, dialects: Dialects | None = None) -> A
         forms = dialects.forms.items()
         types = {**{k[1:]: parameters.read_type(f) for k, f in forms if k[0] == "!"}, **types}
         attributes = {**{k[1:]: parameters.read_attribute(f) for k, f in forms if k[0] == "#"}, **attributes}
-    own = None if dialects is None else own_forms.OwnFormReader(dialects)
+    own = None if dialects is None else own_forms.OwnFormReader(dialects, {} if unknown is None else unknown)
     return AttributeReader(TypeReader(tokens, AliasTable(), types, own), attributes)
 
 

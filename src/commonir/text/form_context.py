@@ -47,7 +47,9 @@ class FormContext:
 
     def __init__(self, tokens: TokenStream, dialects: Dialects, versions: Mapping[str, str]) -> None:
         self.tokens = tokens
-        self.attributes = attribute_reader(tokens, dialects)
+        self.unknown_forms: dict[str, int] = {}
+        """Types and attributes of dialects that are not known, with the offset of the first use."""
+        self.attributes = attribute_reader(tokens, dialects, self.unknown_forms)
         self.types = self.attributes.types
         self.names = NameScopes(tokens)
         self.builder = OperationBuilder(tokens, self.names, dialects, versions)

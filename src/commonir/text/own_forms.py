@@ -21,17 +21,24 @@ _NAME = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_$.]*)?", re.ASCII)
 
 
 class OwnFormReader:
-    """Reads types and attributes of dialects; see `text.types.DialectForms`."""
+    """Reads types and attributes of dialects; see `text.types.DialectForms`.
 
-    def __init__(self, dialects: Dialects) -> None:
+    `unknown` are those of dialects that are not known, `!d.name` or `#d.name`, with the offset of the first use.
+    """
+
+    def __init__(self, dialects: Dialects, unknown: dict[str, int]) -> None:
         self._dialects = dialects
+        self._unknown = unknown
 
-    def _forms(self, dialect: str) -> OwnForms | None:
+    def _forms(self, tokens: TokenStream, dialect: str) -> OwnForms | None:
         result = self._dialects.get(dialect)
-        return None if result is None else result.own
+        if result is None:
+            self._unknown.setdefault(tokens.text, tokens.start)
+            return None
+        return result.own
 
     def read_type(self, types: TypeReader, dialect: str) -> Type | None:
-        own = self._forms(dialect)
+        own = self._forms(types.tokens, dialect)
         if own is None or own.has_others:
             return None
         name, _ = _named(types.tokens, own.types, "type")
@@ -42,7 +49,7 @@ class OwnFormReader:
         return result
 
     def read_attribute(self, types: TypeReader, dialect: str, type: Type | None) -> Attribute | None:
-        own = self._forms(dialect)
+        own = self._forms(types.tokens, dialect)
         if own is None or own.has_others:
             return None
         tokens = types.tokens
@@ -66,7 +73,8 @@ class OwnFormReader:
         return result
 
     def check(self, types: TypeReader, attribute: DialectAttr, at: int) -> None:
-        own = self._forms(attribute.dialect)
+        dialect = self._dialects.get(attribute.dialect)
+        own = None if dialect is None else dialect.own
         check = None if own is None else own.checks.get(attribute.mnemonic)
         if check is None:
             return

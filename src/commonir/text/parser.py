@@ -8,7 +8,7 @@ syntax error; errors of names and types are collected and reported together. Def
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from commonir.base.codes import UNDEFINED_VALUE, UNKNOWN_OPERATION
@@ -28,6 +28,7 @@ from commonir.ir.origins import Location, TextLocation
 from commonir.ods import Dialects, Op
 from commonir.ods.declares import Declares
 from commonir.ods.text_form import Argument, FormTask
+from commonir.ods.unknown_dialects import how_to_provide, unknown_operation
 from commonir.text.definitions import has_format, locate_implicit_terminators
 from commonir.text.form_context import FormContext
 from commonir.text.lexer import BLANK, SUFFIX_ID, VALUE_NAME, VERSIONS, TokenStream
@@ -46,10 +47,11 @@ _HEAD = re.compile(
     re.ASCII,
 )
 _LOCATION = re.compile(rf"loc{BLANK}\({BLANK}(?:#({SUFFIX_ID})|\"([^\"\\\n\v\f]*+)\"){BLANK}\)", re.ASCII)
-_OF_OTHERS = "the generic form of other dialects is read; `--dialect FILE.td` defines one"
-_OF_UNKNOWN = (
-    "no dialect '{}' is known: `--dialect FILE.td` defines one, and its operations can be read in the generic form, "
-    "which `mlir-opt --mlir-print-op-generic` prints"
+_STATEMENT = re.compile(r"^[ \t]*+(?:%[^=\n\"]*+=[ \t]*+)?\"?([A-Za-z_]\w*+)\.[A-Za-z_]", re.ASCII | re.MULTILINE)
+_MAX_LISTED = 8
+"""Dialects that a note lists."""
+_UNKNOWN_FORM = (
+    "; without it, operations of '{}' can be read in the generic form, which `mlir-opt --mlir-print-op-generic` prints"
 )
 
 
@@ -73,11 +75,13 @@ def parse_module(
     limits: Limits = DEFAULT_LIMITS,
     versions: Mapping[str, str] | None = None,
     lines_before: int = 0,
+    unknown_forms: dict[str, int] | None = None,
 ) -> Module:
     """Reads the program of a text. Operations outside of a module are put into one.
 
     `versions` has the versions of dialects that are not the newest. `lines_before` counts the lines of the file before
-    the text.
+    the text. `unknown_forms` receives types and attributes of dialects that are not known, with the offset of the first
+    use.
 
     Raises: DiagnosticError (E0240, E0241, E0242, E0302, E0303, E0401, E0402, E0501 to E0505).
     """
@@ -86,7 +90,11 @@ def parse_module(
         raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, file=file))
     with no_collection():
         tokens = TokenStream(source, file, limits, lines_before)
-        return _Parser(FormContext(tokens, dialects, versions or {})).module()
+        context = FormContext(tokens, dialects, versions or {})
+        result = _Parser(context).module()
+        if unknown_forms is not None:
+            unknown_forms |= context.unknown_forms
+        return result
 
 
 class _Parser:
@@ -342,14 +350,24 @@ class _Parser:
     def _unknown(self, name: str) -> NoReturn:
         prefix, text = name.partition(".")[0], self._tokens.text
         dialects = self._builder.dialects
-        dialect = dialects.get(prefix)
-        known = dialect.operations if dialect is not None else [f"{d}." for d in dialects.names()]
         message = f"unknown operation '{text}'"
         default = self._context.default_dialect
         if "." not in text and default not in ("", "builtin"):
             message += f" (tried '{default}.{text}' as well)"
-        help = _OF_OTHERS if dialect is not None or "." not in name else _OF_UNKNOWN.format(prefix)
-        self._tokens.fail(message, code=UNKNOWN_OPERATION, help=did_you_mean(name, known) or help)
+        help = unknown_operation(name, dialects)
+        if help.startswith(how_to_provide(prefix)):
+            help += _UNKNOWN_FORM.format(prefix)
+        result = self._tokens.finding(message, code=UNKNOWN_OPERATION, help=help)
+        result.notes += tuple(self._also_unknown(prefix))
+        raise DiagnosticError(result)
+
+    def _also_unknown(self, prefix: str) -> Iterator[str]:
+        """Yields a note with the other dialects that the text uses and that are not known."""
+        tokens, dialects = self._tokens, self._builder.dialects
+        used = {m[1]: None for m in _STATEMENT.finditer(tokens.source, tokens.start) if m[1] != prefix}
+        others = [name for name in used if dialects.get(name) is None]
+        if dialects.get(prefix) is None and others:
+            yield f"not known either: {', '.join(others[:_MAX_LISTED])}{', ...' if len(others) > _MAX_LISTED else ''}"
 
     def _module(self) -> Generator[Task, object, Module]:
         attributes: dict[str, Attribute] = {}

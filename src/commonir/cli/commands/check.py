@@ -9,7 +9,7 @@ import click
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus, Severity
 from commonir.base.text import plural
 from commonir.cli.answer import Answer
-from commonir.cli.options import PATH, split_option
+from commonir.cli.options import PATH, split_option, unregistered_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
 
@@ -27,6 +27,7 @@ _LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
     help="Report findings of at least this severity.",
 )
 @split_option
+@unregistered_option
 @click.option(
     "--verify-diagnostics",
     "expects",
@@ -34,7 +35,14 @@ _LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
     help="Compare the findings with comments `// expected-error {{..}}` in an MLIR text.",
 )
 def check(
-    session: Session, models: tuple[str, ...], *, is_strict: bool, level: str, is_split: bool, expects: bool
+    session: Session,
+    models: tuple[str, ...],
+    *,
+    is_strict: bool,
+    level: str,
+    is_split: bool,
+    expects: bool,
+    allow_unregistered: bool,
 ) -> Answer:
     """Report everything that is wrong with programs: format, structure, types, shapes, safety.
 
@@ -53,7 +61,9 @@ def check(
         for files in programs:
             progress.step(f"checking {', '.join(files)}")
             findings, status = (
-                _check_pieces(session, files[0], is_split, expects) if as_text else _check(session, files)
+                _check_pieces(session, files[0], is_split, expects, allow_unregistered)
+                if as_text
+                else _check(session, files, allow_unregistered)
             )
             by_severity = _count(findings)
             if status is ExitStatus.YES and is_strict and by_severity[Severity.WARNING]:
@@ -85,12 +95,12 @@ def _entries(
         yield {"file": file, "ok": is_good, "errors": errors, "warnings": warnings}
 
 
-def _check(session: Session, files: Sequence[str]) -> tuple[list[Diagnostic], ExitStatus]:
+def _check(session: Session, files: Sequence[str], allow_unregistered: bool) -> tuple[list[Diagnostic], ExitStatus]:
     """Returns all findings of one program, each with its file, and the exit status for this program."""
     paths = [session.input_path(file) for file in files]
     path = paths[0]
     try:
-        program, findings = session.check(path if len(paths) == 1 else paths)
+        program, findings = session.check(path if len(paths) == 1 else paths, allow_unregistered=allow_unregistered)
     except DiagnosticError as error:
         program, findings = None, list(error.diagnostics)
     status = ExitStatus.YES
@@ -100,11 +110,14 @@ def _check(session: Session, files: Sequence[str]) -> tuple[list[Diagnostic], Ex
     return [finding.located(file=path) for finding in findings], status
 
 
-def _check_pieces(session: Session, model: str, is_split: bool, expects: bool) -> tuple[list[Diagnostic], ExitStatus]:
+def _check_pieces(
+    session: Session, model: str, is_split: bool, expects: bool, allow_unregistered: bool
+) -> tuple[list[Diagnostic], ExitStatus]:
     """Returns all findings of the programs of one text, and the exit status."""
     path = session.input_path(model)
     try:
-        result = [d for _, wrong in session.check_pieces(path, split=is_split, expects=expects) for d in wrong]
+        pieces = session.check_pieces(path, split=is_split, expects=expects, allow_unregistered=allow_unregistered)
+        result = [d for _, wrong in pieces for d in wrong]
     except DiagnosticError as error:
         return list(error.diagnostics), error.status
     return result, ExitStatus.NO if any(finding.is_error for finding in result) else ExitStatus.YES

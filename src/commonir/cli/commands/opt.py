@@ -11,7 +11,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.cli.agreement import differences
 from commonir.cli.answer import Answer
 from commonir.cli.columns import Column
-from commonir.cli.options import PATH, files_option, output_option, seed_option, time_limit_option
+from commonir.cli.options import PATH, files_option, output_option, seed_option, time_limit_option, unregistered_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
 from commonir.cli.writing import check_output, written_of
@@ -83,6 +83,7 @@ def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool)
 @click.option(
     "--check/--no-check", "is_checked", default=True, help="Compare the outputs with those of M before writing."
 )
+@unregistered_option
 @seed_option("Seed of the inputs of the check.")
 @time_limit_option
 def opt(
@@ -97,13 +98,15 @@ def opt(
     is_explained: bool,
     growth: int | None,
     is_checked: bool,
+    allow_unregistered: bool,
     seed: int,
     time_limit: float | None,
 ) -> Answer:
     """Write an equivalent program in the same format with fewer operations.
 
     Operations with constant inputs and known shapes are computed; no-ops, duplicates and unused operations are
-    removed. Nothing is written if outputs differ.
+    removed. Nothing is written if outputs differ. With --allow-unregistered, a program with unknown operations is
+    written without comparing outputs.
     """
     check_output(session, output)
     if passes is not None and pass_pipeline is not None:
@@ -126,7 +129,7 @@ def opt(
         )
         if is_explained and not reports:
             raise _nothing_to_explain()
-        if is_checked:
+        if is_checked and not (allow_unregistered and _has_unknown(session, before)):
             progress.step("checking")
             _check(session, before, after, seed, time_limit)
         progress.step(f"writing {output}")
@@ -145,6 +148,15 @@ def opt(
         _write_reports(session.err if output == "-" else out, reports)
 
     return Answer(answer.result, write, answer.status)
+
+
+def _has_unknown(session: Session, program: Module) -> bool:
+    """Returns whether a program cannot run because of operations that nothing defines, and reports that."""
+    names = session.api.unregistered(program)
+    if names:
+        message = f"outputs are not compared: nothing defines {', '.join(names)}"
+        session.findings.extend([Diagnostic(codes.NOT_COMPARED, message)])
+    return bool(names)
 
 
 def _nothing_to_explain() -> click.UsageError:

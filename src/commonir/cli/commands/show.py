@@ -41,6 +41,12 @@ from commonir.cli.session import Session, verb
 )
 @click.option("--locations", is_flag=True, help="Print source locations.")
 @split_option
+@click.option(
+    "--allow-unregistered",
+    is_flag=True,
+    expose_value=False,
+    help="As in `cir check`: unknown operations are printed with or without it.",
+)
 def show(
     session: Session,
     model: str,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
+from commonir.base.codes import UNKNOWN_DIALECT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.formats.mlir.source import read_text
 from commonir.ir.module import Module
@@ -13,6 +14,7 @@ from commonir.ir.operation import Operation
 from commonir.ir.origins import TextLines, located_at
 from commonir.ods import Dialects, Op, path_of, verify
 from commonir.ods.traits import GraphRegion
+from commonir.ods.unknown_dialects import UPSTREAM, how_to_provide
 from commonir.text.lexer import caret_notes
 from commonir.text.parser import parse_module
 from commonir.text.pieces import Piece, pieces_of
@@ -39,14 +41,31 @@ def check_pieces(
 
 def check_piece(piece: Piece, file: str, dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
     """The program of a text; what is wrong with its operations, with their order in subgraphs."""
+    unknown: dict[str, int] = {}
     try:
-        module = parse_module(piece.text, dialects, file=file, lines_before=piece.lines_before)
+        module = parse_module(piece.text, dialects, file=file, lines_before=piece.lines_before, unknown_forms=unknown)
     except DiagnosticError as error:
         return None, list(error.diagnostics)
     lines = TextLines(file, piece.lines_before)
     lines.set_text(piece.text, is_retained=True)
     diagnostics = verify(module, dialects, partial(_located, piece.text, lines))
+    diagnostics = [*_unknown_forms(piece.text, lines, {} if dialects.allows_unregistered else unknown), *diagnostics]
+    diagnostics.sort(key=lambda d: d.line or 0)
     return module, diagnostics or _order_of(module)
+
+
+def _unknown_forms(text: str, lines: TextLines, unknown: Mapping[str, int]) -> Iterator[Diagnostic]:
+    """Yields errors for types and attributes of dialects that nobody knows; those of MLIR's dialects are accepted."""
+    for name, offset in unknown.items():
+        dialect = name[1:].partition(".")[0]
+        if dialect in UPSTREAM:
+            continue
+        noun = "type" if name[0] == "!" else "attribute"
+        help = f"{how_to_provide(dialect)}; `--allow-unregistered` accepts it as it is"
+        result = Diagnostic(UNKNOWN_DIALECT, f"{noun} '{name}' of an unknown dialect", file=lines.file, help=help)
+        result.line, result.column = lines.place(offset)
+        result.notes = caret_notes(text, offset, result.line)
+        yield result
 
 
 def _order_of(module: Module) -> list[Diagnostic]:
