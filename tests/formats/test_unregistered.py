@@ -41,8 +41,14 @@ REFUSED = (
     '"func.foo"() : () -> ()',
     '%0 = "foo.op"() : () -> !func.bar',
     '%0 = "foo.op"() {a = #func.bar} : () -> i32',
-    '"foo.op"() ({\n^a:\n %0 = arith.addi %1, %1 : i32\n "foo.end"()[^b] : () -> ()\n^b:\n %1 = arith.constant 1 : i32\n'
-    ' "foo.end"() : () -> () }) : () -> ()',
+    """"foo.op"() ({
+    ^a:
+      %0 = arith.addi %1, %1 : i32
+      "foo.end"()[^b] : () -> ()
+    ^b:
+      %1 = arith.constant 1 : i32
+      "foo.end"() : () -> ()
+    }) : () -> ()""",
     '"foo.op"() ({\n^a:\n "foo.end"()[^b] : () -> ()\n^b:\n %1 = arith.constant 1 : i32 }) : () -> ()',
     '"foo.op"() ({ return }) : () -> ()',
     '"foo.op"() ({\n^a:\n cf.br ^a }) : () -> ()',
