@@ -9,26 +9,15 @@ from __future__ import annotations
 
 import re
 
+from commonir.dialects.common_ir.markdown import pieces
+
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LABEL = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)")
 _LAST_PARTS = frozenset({"com", "org", "net", "edu", "gov", "mil", "int", "info", "io", "ai", "dev"})
 _MAX_DOMAIN = 253
 
-# A fence that is not closed holds all that follows.
-_CODE = re.compile(
-    r"(?m)^(?P<fence>`{3,}|~{3,}).*?(?:^(?P=fence)|\Z)|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)", re.DOTALL
-)
-_ELEMENTS = (
-    "a|abbr|address|article|aside|audio|b|blockquote|body|br|button|canvas|caption|center|cite|code|col|dd|del|details|"
-    "div|dl|dt|em|embed|figure|font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|kbd|label|li|link|main|"
-    "mark|math|meta|nav|noscript|object|ol|option|p|pre|q|s|samp|script|section|select|small|span|strike|strong|style|"
-    "sub|summary|sup|svg|table|tbody|td|textarea|tfoot|th|thead|title|tr|u|ul|var|video|wbr"
-)
-_MARKUP = re.compile(
-    rf"</?(?:{_ELEMENTS})(?:\s[^<>]*)?/?>|<!--|<!DOCTYPE\b[^>]*>|<\?\w+|^\.\. \w+::|\\(?:begin|section|textbf)\{{",
-    re.IGNORECASE | re.MULTILINE,
-)
-# Distinguishing code from text takes more than linear time if backticks are not paired.
+_OTHER_MARKUP = re.compile(r"^\.\. \w+::|\\(?:begin|section|textbf)\{", re.MULTILINE)
+# Finding where code and HTML end takes more than linear time if they do not.
 _LONGEST_DOC = 1 << 16
 
 
@@ -56,8 +45,13 @@ def markup_in(doc: str) -> str | None:
 
     Only the beginning of a very long one is looked at.
     """
-    match = _MARKUP.search(_CODE.sub("", doc[:_LONGEST_DOC]))
-    return None if match is None else match[0]
+    for piece in pieces(doc[:_LONGEST_DOC]):
+        if piece.is_html:
+            return piece.text
+        match = _OTHER_MARKUP.search(piece.text)
+        if match is not None:
+            return match[0]
+    return None
 
 
 def library_name(operation: str) -> str:
