@@ -85,7 +85,7 @@ def test_unknown_dimensions_and_ranks_of_a_declared_type_are_compatible() -> Non
 def test_wrong_number_of_results_is_reported() -> None:
     x = Value(tensor(f32, 4))
     actual = _diagnostics(_program(Scale.build({"x": x}, []), arguments=(x,)))
-    assert actual == [("E0506", "main.operations[0] t.scale", "t.scale: expected 1 results, found 0")]
+    assert actual == [("E0506", "main.operations[0] t.scale", "t.scale: expected 1 result, found 0")]
 
 
 def test_use_before_definition_is_reported_with_the_name() -> None:

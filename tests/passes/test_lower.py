@@ -58,8 +58,8 @@ def test_wrong_number_of_results_is_refused() -> None:
     x = Value(VECTOR, name="x")
     many, none_ = Relu.build({"x": x}, [VECTOR, VECTOR]), Relu.build({"x": x}, [])
     assert _refused(_module([x], [many, none_], many.results)) == [
-        ("E0506", "mil.relu: expected 1 results, found 2"),
-        ("E0506", "mil.relu: expected 1 results, found 0"),
+        ("E0506", "mil.relu: expected 1 result, found 2"),
+        ("E0506", "mil.relu: expected 1 result, found 0"),
     ]
 
 

@@ -28,6 +28,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.lazy import LazyModule
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import plural
 from commonir.ir.attributes import StringAttr
 from commonir.ir.dominance import Dominance
 from commonir.ir.module import Function, Module, Symbol
@@ -447,7 +448,7 @@ def check_results(op: Op, inferred: tuple[Type, ...]) -> list[Diagnostic]:
         return []
     missing = len(inferred) - len(results)
     if missing and (missing < 0 or not _are_optional(op, inferred)):
-        message = f"{op.name}: expected {len(inferred)} results, found {len(results)}"
+        message = f"{op.name}: expected {plural(len(inferred), 'result')}, found {len(results)}"
         return [Diagnostic(WRONG_RESULT_TYPE, message)]
     wrong: list[Diagnostic] = []
     for n, (r, t) in enumerate(zip(results, inferred, strict=False)):

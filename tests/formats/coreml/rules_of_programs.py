@@ -190,13 +190,13 @@ RULES: Sequence[Rule] = (
         "program: wrong number of outputs",
         lambda: with_op("relu", {"x": "x"}, [("y", X), ("z", X)]),
         WRONG_RESULT_TYPE,
-        "mil.relu: expected 1 results, found 2",
+        "mil.relu: expected 1 result, found 2",
     ),
     Rule(
         "program: no outputs",
         lambda: program(b.op("relu", {"x": "x"}), relu()),
         WRONG_RESULT_TYPE,
-        "mil.relu: expected 1 results, found 0",
+        "mil.relu: expected 1 result, found 0",
     ),
     Rule(
         "program: declared output type that contradicts inference, in shape",
@@ -264,7 +264,7 @@ RULES: Sequence[Rule] = (
             b.op("const", outputs=[("c", NUMBER), ("d", NUMBER)], attributes={"val": b.integer(1)}), relu()
         ),
         WRONG_RESULT_TYPE,
-        "mil.const: expected 1 results, found 2",
+        "mil.const: expected 1 result, found 2",
     ),
     # -- blocks
     Rule(

@@ -242,7 +242,7 @@ RULES: Sequence[Rule] = (
         "Operation.type: it defines the expected outputs",
         lambda: with_op("relu", {"x": "x"}, [("y", X), ("z", X)]),
         WRONG_RESULT_TYPE,
-        "mil.relu: expected 1 results, found 2",
+        "mil.relu: expected 1 result, found 2",
     ),
     Rule(
         "Operation.inputs: an argument is of length 1 where it is not variable",
@@ -290,13 +290,13 @@ RULES: Sequence[Rule] = (
         "DataType: UNUSED_TYPE is not in use",
         lambda: typed(malformed("unused")),
         MALFORMED_TYPE,
-        "0 is the number of no element type",
+        "0 is not the number of a data type",
     ),
     Rule(
         "DataType: it is one of the enumeration",
         lambda: typed(malformed("code")),
         MALFORMED_TYPE,
-        "99 is the number of no element type",
+        "99 is not the number of a data type",
     ),
     Rule(
         "TensorType.dimensions: of length rank",

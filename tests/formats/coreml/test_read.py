@@ -525,7 +525,7 @@ def _type(code: int, rank: int, *dims: int) -> b.Message:
     ("kind", "message"),
     [
         (b.make("ValueType"), "the type is missing or of a kind that is not known"),
-        (_type(99, 1, 2), "99 is the number of no element type"),
+        (_type(99, 1, 2), "99 is not the number of a data type"),
         (_type(b.FLOAT32, 3, 2, 3), "the tensor type states rank 3 and has 2 dimensions"),
         (_type(b.FLOAT32, -2), "the tensor type states rank -2 and has 0 dimensions"),
         (_type(b.FLOAT32, 65, *[1] * 65), "a tensor type of rank 65 exceeds the limit of 64"),

@@ -254,7 +254,7 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
             yield Diagnostic(MALFORMED_REGION, message)
             return
         if all(b.label != self.opset for b in blocks):
-            known = ", ".join(b.label for b in blocks)
+            known = ", ".join(b.label for b in blocks if b.label) or "none"
             message = f"F1: no specialization for the operation set '{self.opset}' that the function names"
             yield Diagnostic(MALFORMED_PROGRAM, message, notes=(f"found: {known}",))
         expected = _signature(blocks[0])

@@ -257,6 +257,8 @@ class WeightFiles:
         Raises: MALFORMED_WEIGHTS; UnusableWeightsError.
         """
         opened = self._opened.get(name)
+        if not name:
+            raise _fault("the constant names no weight file")
         if opened is None:
             opened = self._opened[name] = self._open(name)
         try:

@@ -263,6 +263,9 @@ class ProgramBuilder:
             text = f"{name} is an operation from {oldest.since} on, but its block is written in {self.version}"
             self.findings.add(UNKNOWN_OPERATION, text, at)
             return
+        if not kind:
+            self.findings.add(UNKNOWN_OPERATION, "the operation has no type", at, help="name one that `cir ops` lists")
+            return
         dialect = self._dialects.get(DIALECT)
         known = [full.partition(".")[2] for full in dialect.operations] if dialect is not None else []
         help = self.findings.suggestion(kind, known) or "`cir ops` lists the operations that are known"

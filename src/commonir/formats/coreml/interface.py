@@ -45,6 +45,8 @@ from commonir.ir.types import ElementType, MapType, StateType, TensorType, Type,
 
 MAX_ENUMERATED_SHAPES = 128
 SEVERAL_ENUMERATED_SINCE = 9
+_IMAGE_HEIGHT = 2
+"""The axis of the height of an image; those before are a batch of one image and its channels."""
 IMAGE_TYPES_SINCE: Mapping[ElementType, int] = {f32: 6, f16: 7, u8: 8}
 
 
@@ -237,10 +239,13 @@ class _InterfaceCheck:
         is_flexible = bool(image.sizes) or image.widths is not None
         expected = (1, image.channels, None if is_flexible else image.height, None if is_flexible else image.width)
         for axis, (expected_dim, dim) in enumerate(zip(expected, dims, strict=True)):
-            if expected_dim is not None and isinstance(dim, int) and dim != expected_dim:
-                self._fault(
-                    f"D7: dimension {axis} of the image must be {expected_dim}, found {dim}", part, f"found: {type}"
-                )
+            if expected_dim is None or dim == expected_dim:
+                continue
+            # Programs have unknown heights and widths; which ones are allowed is described.
+            if isinstance(dim, int) or axis < _IMAGE_HEIGHT:
+                result = dim if isinstance(dim, int) else "an unknown size"
+                message = f"D7: dimension {axis} of the image must be {expected_dim}, found {result}"
+                self._fault(message, part, f"found: {type}")
 
     def _check_sizes(self, role: str, image: Image, part: str) -> None:
         default = (image.width, image.height)

@@ -1,4 +1,4 @@
-"""The names under which a function is written.
+"""Names that the format allows, and those under which a function is written.
 
 A program read from a file keeps its names, also where nested blocks shadow names or sibling blocks repeat them. Where
 names of values are not unique, as after a conversion, inputs and outputs keep theirs and every other value
@@ -9,11 +9,34 @@ Source: MIL specification, identifiers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
-from commonir.dialects.mil.base import as_identifier
+from commonir.base.diagnostics import Diagnostic
+from commonir.base.file_codes import INVALID_NAME
+from commonir.dialects.mil.base import RESERVED, as_identifier
 from commonir.dialects.mil.program import CompoundLiteral, Func, Literal, Return
 from commonir.ir.operation import Block, Operation, Value
+
+IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
+
+
+def is_key(key: str) -> bool:
+    """Returns whether attributes may have a key; words of the text form are allowed."""
+    return IDENTIFIER.fullmatch(key) is not None
+
+
+def is_name(name: str) -> bool:
+    """Returns whether functions and values may have a name."""
+    return IDENTIFIER.fullmatch(name) is not None and name not in RESERVED
+
+
+def bad_name(name: str, what: str, where: str = "") -> Diagnostic:
+    """Returns the finding about a name or key that is not valid, of rule N1 or N2 (`verify.py`)."""
+    if name in RESERVED:
+        return Diagnostic(INVALID_NAME, f"N2: '{name}' is a word of the text form and no {what} name", where=where)
+    message = f"N1: the {what} name '{name}' must be letters, digits, '_' and '@', and begin with a letter or '_'"
+    return Diagnostic(INVALID_NAME, message, where=where)
 
 
 class FunctionNames:

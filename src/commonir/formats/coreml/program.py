@@ -14,9 +14,16 @@ from typing import TYPE_CHECKING
 
 from commonir.base.codes import MALFORMED_REGION, UNDEFINED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.file_codes import MALFORMED_TYPE
 from commonir.base.limits import Limits
-from commonir.dialects.mil.program import DOCUMENTATION, OPERATION_NAME, PROGRAM_VERSION, RESIDUE, Compound, Func
+from commonir.dialects.mil.program import (
+    DOCUMENTATION,
+    OPERATION_NAME,
+    PROGRAM_VERSION,
+    RESIDUE,
+    Compound,
+    Func,
+    Literal,
+)
 from commonir.formats.coreml.blobs import UnusableWeightsError, WeightFiles
 from commonir.formats.coreml.building import (
     CONST,
@@ -28,6 +35,7 @@ from commonir.formats.coreml.building import (
     keep_attributes,
 )
 from commonir.formats.coreml.findings import ProtoPlace
+from commonir.formats.coreml.names import bad_name
 from commonir.formats.coreml.residue import residue_of
 from commonir.formats.coreml.types import TypeDecoder
 from commonir.formats.coreml.values import ValueDecoder
@@ -101,7 +109,7 @@ class ProgramReader:
 
     def __init__(self, dialects: Dialects, weights: WeightFiles, limits: Limits, *, keeps_unknown: bool) -> None:
         self._keeps_unknown = keeps_unknown
-        self._types = TypeDecoder(limits)
+        self._types = TypeDecoder(limits, self._faults_of)
         self._values = ValueDecoder(self._types, weights, limits)
         self._builder = ProgramBuilder(dialects, limits)
         self._findings = self._builder.findings
@@ -242,7 +250,8 @@ class ProgramReader:
                 if name is not None:
                     continue
             if "." in key:
-                # No name of the format; here, it would be an attribute of some dialect.
+                # It would be an attribute of some dialect.
+                self._findings.extend([bad_name(key, "attribute")], at)
                 at.undecoded.append(f"attributes['{key}'].value")
                 continue
             others.append(entry)
@@ -285,6 +294,9 @@ class ProgramReader:
             return Value(none)
         value = self._value(binding.value, at, f"inputs['{key}']", f".value.arguments[{n}].value", part)
         type = self._types.decode(binding.value.type).type if value is None else value.type
+        if value is None:
+            # The literal has no value, which verifying it would report again.
+            self._findings.faulty.add(f"{at.path}.operations[{at.index}] {Literal.name}")
         return self._builder.literal(value, type, block)
 
     def _nested(self, message: BlockMessage, n: int, count: int, at: _ReadingOperation) -> Region:
@@ -302,9 +314,18 @@ class ProgramReader:
             reading.has_residue = True
         if not decoded.is_exact:
             reading.undecoded.append(f"{part}[{n}].type")
-        for fault in decoded.faults:
-            self._findings.add(MALFORMED_TYPE, fault, reading, f".{part}['{message.name}'].type")
+        if decoded.faults:
+            located = [d.located(where="type") for d in decoded.faults]
+            self._findings.extend(located, reading, f".{part}['{message.name}']")
         return decoded.type
+
+    def _faults_of(self, message: ValueMessage) -> tuple[Diagnostic, ...]:
+        """Returns what is wrong with the value of an attribute of a type."""
+        try:
+            self._values.decode(message, self._types.decode(message.type))
+        except DiagnosticError as error:
+            return error.diagnostics
+        return ()
 
     def _value(
         self, message: ValueMessage, reading: _Reading, path: str, rest: str, part: str = ""

@@ -5,13 +5,18 @@ Source: MIL specification, Types.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from commonir.base.codes import DUPLICATE_NAME
+from commonir.base.diagnostics import Diagnostic
+from commonir.base.file_codes import MALFORMED_TYPE
 from commonir.base.limits import Limits
+from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
+from commonir.formats.coreml.names import bad_name, is_key
 from commonir.ir.types import (
     ElementType,
     ListType,
@@ -47,7 +52,13 @@ from commonir.ir.types import (
 from commonir.symbolic import Dim
 
 if TYPE_CHECKING:
-    from commonir.formats.coreml.messages import DimensionMessage, TensorTypeMessage, ValueTypeMessage
+    from commonir.formats.coreml.messages import (
+        DimensionMessage,
+        TensorTypeMessage,
+        ValueEntryMessage,
+        ValueMessage,
+        ValueTypeMessage,
+    )
 
 DATA_TYPES: Mapping[int, ElementType] = MappingProxyType(
     {
@@ -107,19 +118,20 @@ class DecodedType(NamedTuple):
     """
 
     type: Type
-    faults: tuple[str, ...]
+    faults: tuple[Diagnostic, ...]
     has_residue: bool
     is_exact: bool
     element_count: int | None
 
 
 class TypeDecoder:
-    """Decodes each distinct type of a program once."""
+    """Decodes each distinct type of a program once. `faults_of` examines the values of attributes of types."""
 
-    __slots__ = ("_known", "_limits")
+    __slots__ = ("_faults_of", "_known", "_limits")
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, faults_of: Callable[[ValueMessage], Iterable[Diagnostic]]) -> None:
         self._limits = limits
+        self._faults_of = faults_of
         self._known: dict[bytes, DecodedType] = {}
 
     def decode(self, message: ValueTypeMessage) -> DecodedType:
@@ -127,7 +139,7 @@ class TypeDecoder:
         key = message.SerializeToString()
         result = self._known.get(key)
         if result is None:
-            faults: list[str] = []
+            faults: list[Diagnostic] = []
             residue: list[str] = []
             kind = self._decode(message, faults, residue)
             is_exact = not faults and _NO_LENGTH not in residue
@@ -135,7 +147,7 @@ class TypeDecoder:
             result = self._known[key] = DecodedType(kind, tuple(faults), bool(residue), is_exact, count)
         return result
 
-    def _decode(self, message: ValueTypeMessage, faults: list[str], residue: list[str]) -> Type:
+    def _decode(self, message: ValueTypeMessage, faults: list[Diagnostic], residue: list[str]) -> Type:
         match message.WhichOneof("type"):
             case "tensorType":
                 return self._tensor(message.tensorType, faults, residue)
@@ -155,29 +167,45 @@ class TypeDecoder:
             case "stateType":
                 return StateType(self._decode(message.stateType.wrappedType, faults, residue))
             case _:
-                faults.append("the type is missing or of a kind that is not known")
+                faults.append(_fault("the type is missing or of a kind that is not known"))
                 return none
 
-    def _tensor(self, message: TensorTypeMessage, faults: list[str], residue: list[str]) -> Type:
+    def _tensor(self, message: TensorTypeMessage, faults: list[Diagnostic], residue: list[str]) -> Type:
         if message.attributes:
             residue.append("attributes")
+            faults += self._attribute_faults(message.attributes)
         element = DATA_TYPES.get(message.dataType)
         rank = message.rank
         dims = message.dimensions
         if element is None:
-            faults.append(f"{message.dataType} is the number of no element type")
+            faults.append(_fault(f"{message.dataType} is not the number of a data type"))
         if rank == UNKNOWN_RANK and not dims:
             return none if element is None else TensorType(element, None)
         if rank != len(dims):
-            faults.append(f"the tensor type states rank {rank} and has {len(dims)} dimensions")
+            faults.append(_fault(f"the tensor type states rank {rank} and has {plural(len(dims), 'dimension')}"))
         if len(dims) > self._limits.max_rank:
-            faults.append(f"a tensor type of rank {len(dims)} exceeds the limit of {self._limits.max_rank}")
+            faults.append(_fault(f"a tensor type of rank {len(dims)} exceeds the limit of {self._limits.max_rank}"))
             return none
         shape = tuple([_dim(d, faults, residue) for d in dims])
         return none if element is None else TensorType(element, shape)
 
+    def _attribute_faults(self, entries: Iterable[ValueEntryMessage]) -> Iterator[Diagnostic]:
+        seen: set[str] = set()
+        for entry in entries:
+            part = f"attributes['{entry.key}']"
+            if not is_key(entry.key):
+                yield bad_name(entry.key, "attribute", part)
+            if entry.key in seen:
+                yield Diagnostic(DUPLICATE_NAME, f"the attribute '{entry.key}' is defined twice", where=part)
+            seen.add(entry.key)
+            yield from (d.located(where=part) for d in self._faults_of(entry.value))
 
-def _dim(message: DimensionMessage, faults: list[str], residue: list[str]) -> int | None:
+
+def _fault(message: str) -> Diagnostic:
+    return Diagnostic(MALFORMED_TYPE, message)
+
+
+def _dim(message: DimensionMessage, faults: list[Diagnostic], residue: list[str]) -> int | None:
     match message.WhichOneof("dimension"):
         case "constant":
             return message.constant.size
@@ -186,7 +214,7 @@ def _dim(message: DimensionMessage, faults: list[str], residue: list[str]) -> in
                 residue.append("variadic")
             return None
         case _:
-            faults.append("a dimension of the type is neither constant nor unknown")
+            faults.append(_fault("a dimension of the type is neither constant nor unknown"))
             return None
 
 

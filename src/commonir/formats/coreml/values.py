@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 from commonir.base.codes import OUTPUT_TOO_LARGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.file_codes import LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE
+from commonir.base.file_codes import LIMIT_EXCEEDED, MALFORMED_VALUE
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.mil.program import Compound
 from commonir.formats.coreml.blobs import BLOB_CODES, BlobData, WeightFiles
@@ -107,10 +108,10 @@ class ValueDecoder:
     def decode(self, message: ValueMessage, decoded: DecodedType) -> Data | Compound:
         """The constant of a message whose type is decoded.
 
-        Raises: MALFORMED_VALUE, MALFORMED_TYPE, MALFORMED_WEIGHTS, LIMIT_EXCEEDED; UnusableWeightsError.
+        Raises: MALFORMED_VALUE, the faults of the type, MALFORMED_WEIGHTS, LIMIT_EXCEEDED; UnusableWeightsError.
         """
         if decoded.faults:
-            raise DiagnosticError(*(Diagnostic(MALFORMED_TYPE, text) for text in decoded.faults))
+            raise DiagnosticError(*decoded.faults)
         match message.WhichOneof("value"):
             case "immediateValue":
                 content = message.immediateValue
@@ -133,21 +134,27 @@ class ValueDecoder:
                 raise _fault(f"the constant of type {decoded.type} has no value")
 
     def _immediate(self, message: ImmediateValueMessage, decoded: DecodedType) -> Data | Compound:
+        if decoded.element_count is None and not _is_known(decoded.type):
+            raise _unknown_shape(decoded.type)
         match message.WhichOneof("value"), decoded.type:
             case "tensor", TensorType() as kind:
                 return self._tensor(message.tensor, kind, _known_count(decoded))
             case "list", ListType() as kind:
                 values = message.list.values
                 if kind.length is not None and kind.length != len(values):
-                    raise _fault(f"{kind} is declared, but the list has {len(values)} values")
+                    raise _fault(f"{kind} is declared, but the list has {plural(len(values), 'value')}")
                 return Compound(kind, self._nested(values, (kind.element,) * len(values)))
             case "tuple", TupleType() as kind:
                 values = message.tuple.values
                 if len(values) != len(kind.elements):
-                    raise _fault(f"{kind} is declared, but the tuple has {len(values)} values")
+                    raise _fault(f"{kind} is declared, but the tuple has {plural(len(values), 'value')}")
                 return Compound(kind, self._nested(values, kind.elements))
             case "dictionary", MapType() as kind:
                 pairs = message.dictionary.values
+                keys = [pair.key.SerializeToString() for pair in pairs]
+                if len(set(keys)) < len(keys):
+                    first, second = next((keys.index(k), n) for n, k in enumerate(keys) if k in keys[:n])
+                    raise _fault(f"entries {first} and {second} of the dictionary have one key")
                 flat = [part for pair in pairs for part in (pair.key, pair.value)]
                 return Compound(kind, self._nested(flat, (kind.key, kind.value) * len(pairs)))
             case unexpected, kind:
@@ -176,7 +183,7 @@ class ValueDecoder:
         if expected == PACKED:
             packed = message.bytes.values
             if len(packed) != type.element.size_bytes(count):
-                raise _fault(f"{type} takes {element.size_bytes(count)} bytes, found {len(packed)}")
+                raise _fault(f"{type} takes {plural(element.size_bytes(count), 'byte')}, found {len(packed)}")
             return immediate_data(type, packed)
         if element is string:
             texts = message.strings.values
@@ -226,13 +233,32 @@ def _fits(element: ElementType, value: float) -> bool:
 
 def _check_count(actual: int, type: TensorType, count: int) -> None:
     if actual != count:
-        raise _fault(f"{type} has {count} elements, found {actual}")
+        raise _fault(f"{type} has {plural(count, 'element')}, found {actual}")
 
 
 def _known_count(decoded: DecodedType) -> int:
     if decoded.element_count is None:
-        raise _fault(f"the type of a constant must have no unknown dimension, found {decoded.type}")
+        raise _unknown_shape(decoded.type)
     return decoded.element_count
+
+
+def _unknown_shape(type: Type) -> DiagnosticError:
+    return _fault(f"the type of a constant must have no unknown dimension, found {type}")
+
+
+def _is_known(type: Type) -> bool:
+    """Returns whether all tensors of a type have known shapes. The length of a list may be unknown."""
+    match type:
+        case TensorType():
+            return type.is_static
+        case ListType(element=element):
+            return _is_known(element)
+        case TupleType(elements=elements):
+            return all(map(_is_known, elements))
+        case MapType(key=key, value=value):
+            return _is_known(key) and _is_known(value)
+        case _:
+            return True
 
 
 def _fault(message: str) -> DiagnosticError:

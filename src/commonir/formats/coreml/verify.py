@@ -23,17 +23,17 @@ Source: MIL specification.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.base.file_codes import INVALID_NAME, MALFORMED_PROGRAM, NOT_IN_VERSION, RISKY_PROGRAM
+from commonir.base.file_codes import MALFORMED_PROGRAM, NOT_IN_VERSION, RISKY_PROGRAM
 from commonir.base.suggestions import did_you_mean
-from commonir.dialects.mil.base import MAX_RANK, RESERVED, SPECIFICATION_VERSIONS
+from commonir.dialects.mil.base import MAX_RANK, SPECIFICATION_VERSIONS
 from commonir.dialects.mil.description import Description, description_of
 from commonir.dialects.mil.pipeline import Composition
 from commonir.dialects.mil.program import PROGRAM_ATTRIBUTES, PROGRAM_VERSION, Func, Return
 from commonir.formats.coreml.interface import verify_description
+from commonir.formats.coreml.names import bad_name, is_key, is_name
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
@@ -45,7 +45,6 @@ NEWEST_PROGRAM_VERSION = 1
 FUNCTIONS_SINCE = 9
 STATES_SINCE = 9
 
-IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
 _CLASSIFY = "mil.classify"
 _STATE_USERS = frozenset({"mil.read_state", "mil.write_state"})
 
@@ -120,8 +119,12 @@ def _check_versions(functions: list[Func], specified: int) -> Iterator[Diagnosti
             label = region.block.label
             place = f"{function.sym_name}.block[{label}]"
             needed = SPECIFICATION_VERSIONS.get(label)
+            if needed is None and not label and region.block.last is None:
+                # The function has no specialization, as F1 reports.
+                continue
             if needed is None:
-                help = did_you_mean(label, SPECIFICATION_VERSIONS)
+                known = f"operation sets: {', '.join(SPECIFICATION_VERSIONS)}"
+                help = did_you_mean(label, SPECIFICATION_VERSIONS) or known
                 yield Diagnostic(MALFORMED_PROGRAM, f"F3: unknown operation set '{label}'", where=place, help=help)
             elif first <= specified < needed and label == function.opset:
                 message = f"V1: the operation set {label} needs specification version {needed}, found {specified}"
@@ -135,10 +138,11 @@ def _check_versions(functions: list[Func], specified: int) -> Iterator[Diagnosti
 
 
 def _check_function(function: Func) -> Iterator[Diagnostic]:
-    names = [(function.sym_name, "function"), *((v.name, "input") for v in function.inputs)]
-    for name, what in names:
-        if not _is_name(name):
-            yield _bad_name(name, what, function.sym_name)
+    if not is_name(function.sym_name):
+        yield bad_name(function.sym_name, "function", f"program.functions['{function.sym_name}']")
+    for value in function.inputs:
+        if not is_name(value.name):
+            yield bad_name(value.name, "input", f"{function.sym_name}.inputs['{value.name}']")
 
 
 def _check_names(op: Operation, known: set[str]) -> Iterator[Diagnostic]:
@@ -150,11 +154,17 @@ def _check_names(op: Operation, known: set[str]) -> Iterator[Diagnostic]:
     for name, what in names:
         if name not in known:
             known.add(name)
-            if not _is_name(name):
-                yield _bad_name(name, what, path_of(op))
+            if not is_name(name):
+                yield bad_name(name, what, path_of(op))
     if op.extra:
         # The path of an operation counts those before it.
-        yield from _check_keys(op.extra, lambda: path_of(op))
+        yield from _check_keys(op.extra, lambda: _place_of(op))
+
+
+def _place_of(op: Operation) -> str:
+    """Returns where a file has the attributes of an operation: those of a return are attributes of its block."""
+    path = path_of(op)
+    return path.rpartition(".operations[")[0] if isinstance(op, Return) else path
 
 
 def _check_keys(extra: Mapping[str, object], place: Callable[[], str]) -> Iterator[Diagnostic]:
@@ -165,19 +175,8 @@ def _check_keys(extra: Mapping[str, object], place: Callable[[], str]) -> Iterat
     if isinstance(stored, DictionaryAttr):
         keys += [key for key, _ in stored.entries]
     for key in keys:
-        if IDENTIFIER.fullmatch(key) is None:
-            yield _bad_name(key, "attribute", place())
-
-
-def _is_name(name: str) -> bool:
-    return IDENTIFIER.fullmatch(name) is not None and name not in RESERVED
-
-
-def _bad_name(name: str, what: str, where: str) -> Diagnostic:
-    if name in RESERVED:
-        return Diagnostic(INVALID_NAME, f"N2: '{name}' is a word of the text form and no {what} name", where=where)
-    message = f"N1: the {what} name '{name}' must be letters, digits, '_' and '@', and begin with a letter or '_'"
-    return Diagnostic(INVALID_NAME, message, where=where)
+        if not is_key(key):
+            yield bad_name(key, "attribute", place())
 
 
 def _check_returned(function: Func) -> Iterator[Diagnostic]:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.file_codes import MALFORMED_MIL_TEXT
 from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, CORE_ML_7, CORE_ML_8, CORE_ML_9
-from commonir.formats.coreml.verify import IDENTIFIER
+from commonir.formats.coreml.names import IDENTIFIER
 from commonir.text.lexer import TokenStream
 
 SCALAR_SYNTAX = "1.0"
