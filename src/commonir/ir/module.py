@@ -107,6 +107,15 @@ class Function(Symbol):
         """The version of its dialect that its operations belong to; "" where the dialect has none."""
         return ""
 
+    def result_check(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> Operation | None:
+        """Returns an operation that checks values returned for some inputs against the declared types; None if nothing
+        has to be checked when it runs.
+
+        Raises: DiagnosticError when they cannot fit.
+        """
+        del inputs, outputs
+        return None
+
     def core_type(self, type: Type) -> Type:
         """Returns the type in the core of values of a type."""
         return core_type(type)

@@ -624,8 +624,10 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         """
         return False
 
-    keeps_declared_shapes: ClassVar[bool] = True
-    """Whether declared shapes of results are part of a program; otherwise only the inferred ones are valid."""
+    @property
+    def keeps_declared_shapes(self) -> bool:
+        """Whether declared shapes of results are part of a program; otherwise only the inferred ones are valid."""
+        return True
 
     def fold(self) -> Value | None:
         """Returns an existing value that equals the single result; None when there is none."""

@@ -142,6 +142,7 @@ WritesState = Trait("WritesState", "its second operand becomes the contents of i
 Random = Trait("Random", "its result is random in every run: it is neither folded nor merged with others")
 RunsNested = Trait("RunsNested", "its reference runs nested programs: engines expand it first")
 Unstructured = Trait("Unstructured", "control flow that becomes conditions and loops before it is lowered")
+PromisesShapes = Trait("PromisesShapes", "the declared shapes of results in its regions hold, or the program is wrong")
 GraphRegion = Trait("GraphRegion", "its regions have no order: a value may be used before it is defined")
 SameVariadicOperandSize = Trait(
     "SameVariadicOperandSize",

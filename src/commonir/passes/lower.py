@@ -248,6 +248,8 @@ class _Lowering:
             message = f"{self.source.symbol_name} returns a group of values, which can only be taken apart here"
             self.diagnostics.add(UNSUPPORTED_CONVERSION, message, help="return the values one by one")
             outputs = tuple([v for v in outputs if v not in self.groups])
+        inputs = [self.values.get(v) for v in self.source.inputs]
+        self._check_results(self.source, inputs, outputs, _Frame(block, self.source.body), self.source)
         block.append(ml_program.Return(outputs))
         remove_unused(block, None if self.defer is Deferral.NONE else _takes_sizes_to_fit)
         signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in outputs]))
@@ -369,6 +371,8 @@ class _Lowering:
             return
         self.missing.update(op.results[len(called.outputs) :])
         arguments = {self.values[v] for v in called.inputs if v in self.values}
+        outputs = [self.values[v] for v in called.outputs if v in self.values]
+        self._check_results(called, [self.values.get(v) for v in called.inputs], outputs, frame, op)
         for result, value in zip(op.results, called.outputs, strict=False):
             if value in self.values:
                 replacement = self.values[value]
@@ -380,6 +384,24 @@ class _Lowering:
             if value not in self.missing:
                 message = f"{called.symbol_name}: output '{value.name}' is not defined"
                 self.diagnostics.add(UNDEFINED_VALUE, message, where=path_of(op))
+
+    def _check_results(
+        self, called: Function, inputs: Sequence[Value | None], outputs: Sequence[Value], frame: _Frame, user: Operation
+    ) -> None:
+        """Compares what a function returns with the types that it declares, now or when it runs."""
+        known = [v for v in inputs if v is not None]
+        if len(known) < len(called.inputs) or len(outputs) < len(called.outputs):
+            return  # what is missing has been reported
+        try:
+            check = called.result_check(known, outputs)
+        except DiagnosticError as error:
+            self.diagnostics.extend(
+                located_at(d.located(where=path_of(user)), user.location) for d in error.diagnostics
+            )
+            return
+        if isinstance(check, Op):
+            self._expand(check, check.operands, frame)
+            check.erase()
 
     def _operation(self, op: Operation, frame: _Frame) -> None:
         is_terminator = isinstance(op, Op) and op.has_trait(traits.Terminator)

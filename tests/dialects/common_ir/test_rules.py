@@ -43,6 +43,7 @@ CUSTOM = (
 )
 SUM = '    %c = "core.add"(%b, %b) : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32> loc("sum")\n'
 TWICE = '%y = "core.add"(%x, %x) : (tensor<"n"xf32>, tensor<"n"xf32>) -> tensor<"n"xf32> loc("add")'
+RETURN = '"onnx.return"(%y) : (tensor<"n"xf32>) -> ()'
 OPERANDS = 'inputs = [{name = "x", type = "f32[n, m]"}]'
 
 # For each rule what is put in the place of what, and a part of the message that the finding must have.
@@ -86,7 +87,7 @@ CASES: dict[str, tuple[list[tuple[str, str]], str]] = {
         ],
         "function 'Twice' has no input",
     ),
-    "CIR18": ([('"onnx.return"(%y) : (tensor<"n"xf32>) -> ()', '"onnx.return"() : () -> ()')], "'Twice' has no output"),
+    "CIR18": ([(RETURN, '"onnx.return"() : () -> ()')], "'Twice' has no output"),
     "CIR19": (
         [('^bb0(%x: tensor<"n"xf32>)', '^bb0(%x: tensor<"n"xf32>, %u: !builtin.unknown)')],
         "parameter 'u' has no type",
@@ -162,6 +163,10 @@ CASES: dict[str, tuple[list[tuple[str, str]], str]] = {
     "CIR40": (
         [("<{alpha = 2.0}> :", '<{alpha = 2.0}> {common_ir.control_input = ["sum"]} :')],
         "control inputs form a cycle",
+    ),
+    "CIR41": (
+        [(TWICE, TWICE.replace('-> tensor<"n"xf32>', "-> tensor<2xf32>")), (RETURN, RETURN.replace('"n"', "2"))],
+        "'y' is declared tensor<2xf32>, and the node gives tensor<\"n\"xf32>: nothing declares that n and 2 are equal",
     ),
 }
 

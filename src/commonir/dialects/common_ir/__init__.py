@@ -12,9 +12,11 @@ import_members(
         "closure": "BUILT_IN Closure use_of",
         "control_flow": "BUILT_IN_OPERATORS control_flow",
         "functions": "INPUT_ARG_COUNT PARAMETER_FORMS Call FunctionDefinition Namespace instance_of references_of",
+        "instances": "FunctionInstance",
         "operators": "PREFIX OperatorDeclaration OperatorNode",
         "ordering": "CONTROL_INPUT CyclicOrder control_inputs_of node_name nodes_by_name ordered",
         "program": "MODEL_AUTHOR MODEL_LICENSE Graph Import Library qualified_name",
+        "shape_checks": "CheckShapes",
         "signatures": "LIBRARY_DOMAIN signature_dictionary signature_from",
     },
 )

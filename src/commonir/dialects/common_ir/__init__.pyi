@@ -12,6 +12,7 @@ from commonir.dialects.common_ir.functions import Namespace as Namespace
 from commonir.dialects.common_ir.functions import PARAMETER_FORMS as PARAMETER_FORMS
 from commonir.dialects.common_ir.functions import instance_of as instance_of
 from commonir.dialects.common_ir.functions import references_of as references_of
+from commonir.dialects.common_ir.instances import FunctionInstance as FunctionInstance
 from commonir.dialects.common_ir.operators import OperatorDeclaration as OperatorDeclaration
 from commonir.dialects.common_ir.operators import OperatorNode as OperatorNode
 from commonir.dialects.common_ir.operators import PREFIX as PREFIX
@@ -27,6 +28,7 @@ from commonir.dialects.common_ir.program import Library as Library
 from commonir.dialects.common_ir.program import MODEL_AUTHOR as MODEL_AUTHOR
 from commonir.dialects.common_ir.program import MODEL_LICENSE as MODEL_LICENSE
 from commonir.dialects.common_ir.program import qualified_name as qualified_name
+from commonir.dialects.common_ir.shape_checks import CheckShapes as CheckShapes
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN as LIBRARY_DOMAIN
 from commonir.dialects.common_ir.signatures import signature_dictionary as signature_dictionary
 from commonir.dialects.common_ir.signatures import signature_from as signature_from

@@ -31,3 +31,19 @@ module attributes {onnx.ir_version = 3 : i64, onnx.domain = "com.example", onnx.
     onnx.return %y : (tensor<2xf32>) -> ()
   }
 }
+// -----
+// common_ir.function_instance
+module {
+  common_ir.function_instance @Twice {declared = ["f32[n]", "f32[n]"]} {
+  ^bb0(%a: tensor<2xf32>):
+    %b = onnx.Add %a, %a : tensor<2xf32>
+    onnx.return %b : (tensor<2xf32>) -> ()
+  }
+}
+// -----
+// common_ir.check_shapes
+ml_program.func @main(%a: tensor<"n"x"m"xf32>) -> tensor<"m"x"n"xf32> {
+  %b = core.transpose %a {perm = [1, 0]} : (tensor<"n"x"m"xf32>) -> tensor<"m"x"n"xf32>
+  common_ir.check_shapes %a, %b {types = ["f32[k, k]", "f32[k, k]"], names = ["a", "b"]} : (tensor<"n"x"m"xf32>, tensor<"m"x"n"xf32>) -> ()
+  ml_program.return %b : tensor<"m"x"n"xf32>
+}

@@ -9,7 +9,7 @@ itself. Source: Common IR specification, function definitions.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -17,6 +17,8 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
 from commonir.dialects import onnx
 from commonir.dialects.common_ir import checks, rules
+from commonir.dialects.common_ir.declared_results import contradicted
+from commonir.dialects.common_ir.instances import FunctionInstance, copied
 from commonir.dialects.common_ir.ordering import CyclicOrder, ordered
 from commonir.dialects.common_ir.signatures import attributes_from
 from commonir.dialects.onnx.program import check_graph
@@ -25,7 +27,7 @@ from commonir.ir.module import Function, Invocation, Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, unknown
 from commonir.notation import NotationError
-from commonir.ods import DeclaredResults, Op, any_type, attr_types, attribute, operand, region, result, traits
+from commonir.ods import Op, any_type, attr_types, attribute, operand, region, result, traits
 from commonir.ods.declared_types import (
     DeclaredType,
     Mismatch,
@@ -67,7 +69,13 @@ class FunctionDefinition(
     Op,
     Symbol,
     name="common_ir.function",
-    traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock, traits.GraphRegion),
+    traits=(
+        traits.IsolatedFromAbove,
+        traits.SymbolTrait,
+        traits.SingleBlock,
+        traits.GraphRegion,
+        traits.PromisesShapes,
+    ),
 ):
     """A function with typed parameters, called by nodes of the file that it stands in, and of those that import it.
 
@@ -112,6 +120,10 @@ class FunctionDefinition(
         """Returns the values that the function returns."""
         return onnx.returned(self.content)
 
+    @property
+    def _interface(self) -> tuple[Value, ...]:
+        return (*self.inputs, *self.outputs)
+
     def infer(self) -> tuple[Type, ...]:
         return ()
 
@@ -152,6 +164,7 @@ class FunctionDefinition(
         yield from checks.documentation_within(self)
         for a in attributes:
             yield from checks.documentation(a.doc, f"attribute '{a.name}'")
+        yield from contradicted(self, self.body, {v: declared[v.name] for v in self._interface if v.name in declared})
         yield from self.undeclared_references(formals)
         cycle = recursion_of(self)
         if cycle and cycle[0] == self.sym_name:
@@ -272,7 +285,7 @@ class FunctionDefinition(
 
     def signature_types(self) -> tuple[DeclaredType, ...]:
         """The declared types of its parameters and outputs. Raises: DiagnosticError (E0505) for a malformed one."""
-        return self._types_of((*self.inputs, *self.outputs))
+        return self._types_of(self._interface)
 
     def _types_of(self, values: Sequence[Value]) -> tuple[DeclaredType, ...]:
         """The declared types of some parameters or outputs. Raises: DiagnosticError (E0505) where one is none."""
@@ -281,8 +294,8 @@ class FunctionDefinition(
         except ValueError as error:
             text = f"function '{self.sym_name}': {error}"
             raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, text)) from None
-        plain = as_declared([v.type for v in (*self.inputs, *self.outputs)])
-        result = dict(zip((*self.inputs, *self.outputs), plain, strict=True))
+        plain = as_declared([v.type for v in self._interface])
+        result = dict(zip(self._interface, plain, strict=True))
         return tuple([declared.get(v.name) or result[v] for v in values])
 
 
@@ -314,56 +327,15 @@ def instance_of(function: FunctionDefinition, given: DictionaryAttr, types: Sequ
         text = f"nodes of function '{function.sym_name}' need each other in a cycle: {error}"
         raise DiagnosticError(rules.ACYCLIC.broken(text)) from None
     for op in order:
-        block.append(_copied(op, values, actual))
+        block.append(copied(op, values, actual))
     own = dict.fromkeys([n for v in values for n in symbols_within(v.type)])
     renamed: dict[str, Dim] = {n: symbol(f"{function.sym_name}.{n}", 0) for n in own}
     specialize(block, renamed | sizes)
-    new_op = onnx.FunctionInstance(function.sym_name, Region([block]))
+    declared = tuple(map(str, function.signature_types()))
+    new_op = FunctionInstance(function.sym_name, Region([block]), declared)
     # It stands beside the function without being part of the program, so that calls inside find what they call.
     new_op.parent = function.parent
     return new_op
-
-
-def _copied(source: Operation, values: dict[Value, Value], actual: Mapping[str, Attribute]) -> Operation:
-    """A copy of an operation and of what is nested in it, with actual attributes in the place of references."""
-    regions: dict[Operation, list[Region]] = {}
-    order = list(source.walk())
-    for op in order:
-        copies: list[Region] = []
-        for r in op.regions:
-            blocks: list[Block] = []
-            for b in r.blocks:
-                block = Block([a.type for a in b.arguments], [a.name for a in b.arguments], b.label)
-                values.update(zip(b.arguments, block.arguments, strict=True))
-                blocks.append(block)
-            copies.append(Region(blocks))
-        regions[op] = copies
-    result: dict[Operation, Operation] = {}
-    # What stands in an inner block before the operation around it: its results are needed by what follows inside.
-    for op in _innermost_first(source):
-        copy = op.clone_shallow(tuple([values.get(v, v) for v in op.operands]), tuple(regions[op]))
-        if isinstance(copy, Op):
-            copy = onnx.with_actual_attributes(copy, actual)
-        values.update(zip(op.results, copy.results, strict=True))
-        result[op] = copy
-        for r, target in zip(op.regions, regions[op], strict=True):
-            for b, into in zip(r.blocks, target.blocks, strict=True):
-                for inner in b.operations:
-                    into.append(result[inner])
-    return result[source]
-
-
-def _innermost_first(op: Operation) -> Iterable[Operation]:
-    """An operation after everything nested in it, in order of the program otherwise."""
-    pending: list[tuple[Operation, bool]] = [(op, False)]
-    while pending:
-        at, is_ready = pending.pop()
-        if is_ready or not at.regions:
-            yield at
-            continue
-        pending.append((at, True))
-        nested = [c for r in at.regions for b in r.blocks for c in b.operations]
-        pending.extend((c, False) for c in reversed(nested))
 
 
 def references_of(op: Operation) -> Mapping[str, str]:
@@ -412,7 +384,7 @@ def symbol_in(block: Block | None, name: str) -> Symbol | None:
     return None
 
 
-class Call(DeclaredResults, Invocation, name="common_ir.call"):
+class Call(Op, Invocation, name="common_ir.call"):
     """Runs a function of the file or of a library, with values for its attributes.
 
     `function` is its name as nodes say it: bare within its own file, after the name of its library elsewhere.
@@ -434,6 +406,20 @@ class Call(DeclaredResults, Invocation, name="common_ir.call"):
         """The function with the values that this call gives. Raises: DiagnosticError."""
         return self.called_with([v.type for v in self.arguments])
 
+    def infer(self) -> tuple[Type, ...]:
+        declared = tuple([r.type for r in self.built_results or ()])
+        result = self.definition
+        if result is None or len(result.outputs) != len(declared):
+            return declared  # reported by `verify`, and by the enclosing graph, library or function
+        return result.result_types([v.type for v in self.arguments])
+
+    def trace_key(self) -> object:
+        definition = self.definition
+        declared = tuple([r.type for r in self.built_results or ()])
+        if definition is None or len(definition.outputs) != len(declared):
+            return declared
+        return tuple(map(str, definition.signature_types()))
+
     def called_with(self, types: Sequence[Type]) -> onnx.FunctionInstance:
         result = self.definition
         if result is None:
@@ -448,7 +434,6 @@ class Call(DeclaredResults, Invocation, name="common_ir.call"):
             return  # reported by the enclosing graph, library or function
         try:
             result.actual_attributes(self.attributes, references_of(self))
-            result.unified([v.type for v in self.arguments])
         except DiagnosticError as error:
             yield from error.diagnostics
         if len(self.results) != len(result.outputs):

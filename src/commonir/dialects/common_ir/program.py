@@ -9,22 +9,25 @@ Source: Common IR specification, extensible computation graph model.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import onnx
 from commonir.dialects.common_ir import checks, rules
 from commonir.dialects.common_ir.closure import Closure
+from commonir.dialects.common_ir.declared_results import contradicted
 from commonir.dialects.common_ir.functions import NOTHING, FunctionDefinition, Namespace, module_around
 from commonir.dialects.common_ir.operators import PREFIX, OperatorDeclaration
+from commonir.dialects.common_ir.shape_checks import shape_check
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import NO_PORT, Port, metadata_of
 from commonir.ir.module import Function, Module, replace_function
-from commonir.ir.operation import Block, Region, Value
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.ports import NewInterface
 from commonir.ir.types import Type
 from commonir.ods import Op, attr_types, attribute, region, traits
 from commonir.ods.declared import DeclaredOp
+from commonir.ods.declared_types import DeclaredType, as_declared, declared_type
 from commonir.ods.declares import Declares
 
 MODEL_AUTHOR = "common_ir.model_author"
@@ -32,7 +35,7 @@ MODEL_LICENSE = "common_ir.model_license"
 """Attributes of a module that hold the metadata of a graph file which ONNX has no field for."""
 
 
-class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
+class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion, traits.PromisesShapes)):
     """The graph of a Common IR model.
 
     `declared` has, by the names of inputs and outputs, the declared types that a tensor type cannot say: those with
@@ -50,6 +53,25 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
     @property
     def output_ports(self) -> Mapping[str, Port]:
         return self._with_declared({}, self.outputs)
+
+    def _declared_types(self) -> Mapping[Value, DeclaredType]:
+        """Returns the declared types with wildcards; malformed ones are reported by `declared_texts`."""
+        out: dict[Value, DeclaredType] = {}
+        texts = dict(self.declared.entries)
+        for v in (*self.inputs, *self.outputs):
+            text = texts.get(v.name)
+            try:
+                if isinstance(text, StringAttr):
+                    out[v] = declared_type(text.value)
+            except ValueError:
+                continue
+        return out
+
+    def result_check(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> Operation | None:
+        own = (*self.inputs, *self.outputs)
+        plain = dict(zip(own, as_declared([v.type for v in own]), strict=True))
+        types = [self._declared_types().get(v) or plain[v] for v in own]
+        return shape_check([v.name for v in own], types, (*inputs, *outputs))
 
     def _with_declared(self, ports: Mapping[str, Port], values: Iterable[Value]) -> Mapping[str, Port]:
         """Ports of some inputs or outputs, with the types that are declared of them."""
@@ -90,6 +112,7 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
         yield from checks.defined(self.body, [name for name, _ in names])
         yield from checks.order(self.body, is_free=False)
         yield from checks.outputs_named(self.body)
+        yield from contradicted(self, self.body, self._declared_types())
         yield from checks.map_types((*self.inputs, *(v for op in self.body.operations for v in op.results)))
         if isinstance(holder, Module):
             yield from _of_declarations(holder.body, holder)

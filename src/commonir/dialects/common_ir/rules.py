@@ -184,6 +184,9 @@ NO_RECURSION = SpecRule(
 CONTROL_ACYCLIC = SpecRule(
     40, THIS_TOOL, "control inputs are in no cycle", "remove one of the control inputs that the message shows"
 )
+DECLARED_RESULTS = SpecRule(
+    41, THIS_TOOL, "declared types of results follow from the nodes", "declare what the nodes give, or change the nodes"
+)
 
 RULES = tuple([member for member in tuple(globals().values()) if isinstance(member, SpecRule)])
 """All rules, in the order of the specification."""

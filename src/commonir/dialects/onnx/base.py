@@ -130,7 +130,10 @@ _FOLLOWED = INTEGERS | BOOLEAN | element_type(f32, f64)
 class OnnxOp(Op, traits=(traits.Pure,)):
     """Base of the operators. Trailing optional results that are not requested are omitted."""
 
-    keeps_declared_shapes = False
+    @property
+    def keeps_declared_shapes(self) -> bool:
+        """Whether a wrong declared shape is an error: it is where a graph promises its shapes."""
+        return any(isinstance(a, Op) and a.has_trait(traits.PromisesShapes) for a in self.ancestors())
 
     deprecated_since = ""
     """The version that deprecates the operator; of its definitions, that of this version."""
