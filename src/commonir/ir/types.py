@@ -6,7 +6,7 @@ Element types cover the five formats this project reads; their names are those o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from types import MappingProxyType
 from typing import Literal, Self, TypeGuard
@@ -24,6 +24,16 @@ class Type(Constant):
     """The type of a value."""
 
     __slots__ = ()
+
+    @property
+    def parts(self) -> tuple[Type, ...]:
+        """The types of the values that a value of this type consists of; empty for tensors and scalars."""
+        return ()
+
+    def with_parts(self, parts: tuple[Type, ...]) -> Type:
+        """Returns the type with other types of its parts, of which there are as many."""
+        del parts
+        return self
 
 
 class ElementType(Type):
@@ -383,6 +393,13 @@ class ListType(Type):
     def __new__(cls, element: Type, length: Dim | None = None) -> Self:
         return cls._intern(element, length)
 
+    @property
+    def parts(self) -> tuple[Type, ...]:
+        return (self.element,)
+
+    def with_parts(self, parts: tuple[Type, ...]) -> Type:
+        return ListType(parts[0], self.length)
+
     def text(self, printer: ConstantPrinter, /) -> str:
         return (
             f"!builtin.list<{printer.type(self.element)}{'' if self.length is None else f', {dim_text(self.length)}'}>"
@@ -399,6 +416,13 @@ class TupleType(Type):
     def __new__(cls, elements: tuple[Type, ...]) -> Self:
         return cls._intern(elements)
 
+    @property
+    def parts(self) -> tuple[Type, ...]:
+        return self.elements
+
+    def with_parts(self, parts: tuple[Type, ...]) -> Type:
+        return TupleType(parts)
+
     def text(self, printer: ConstantPrinter, /) -> str:
         return f"tuple<{', '.join(map(printer.type, self.elements))}>"
 
@@ -414,6 +438,13 @@ class MapType(Type):
     def __new__(cls, key: Type, value: Type) -> Self:
         return cls._intern(key, value)
 
+    @property
+    def parts(self) -> tuple[Type, ...]:
+        return (self.key, self.value)
+
+    def with_parts(self, parts: tuple[Type, ...]) -> Type:
+        return MapType(*parts)
+
     def text(self, printer: ConstantPrinter, /) -> str:
         return f"!builtin.map<{printer.type(self.key)}, {printer.type(self.value)}>"
 
@@ -427,6 +458,13 @@ class OptionalType(Type):
 
     def __new__(cls, element: Type) -> Self:
         return cls._intern(element)
+
+    @property
+    def parts(self) -> tuple[Type, ...]:
+        return (self.element,)
+
+    def with_parts(self, parts: tuple[Type, ...]) -> Type:
+        return OptionalType(parts[0])
 
     def text(self, printer: ConstantPrinter, /) -> str:
         return f"!builtin.optional<{printer.type(self.element)}>"
@@ -500,6 +538,26 @@ unknown = UnknownType()
 def tensor(element: ElementType, *shape: Dim | None) -> TensorType:
     """Returns a tensor type: `tensor(f32, 2, 3)`."""
     return TensorType(element, shape)
+
+
+def have_like_parts(a: Type, b: Type) -> bool:
+    """Returns whether two types are of one kind and consist of equally many parts."""
+    return bool(a.parts) and type(a) is type(b) and len(a.parts) == len(b.parts)
+
+
+def is_collection(type: Type) -> bool:
+    """Returns whether values of a type consist of others: lists, tuples, maps, optional values and sparse tensors."""
+    return bool(type.parts) or isinstance(type, SparseTensorType)
+
+
+def tensors_in(type: Type) -> Iterator[TensorType]:
+    """Yields the types of the tensors that a value of a type consists of, in order: itself, or those of its parts."""
+    pending = [type]
+    while pending:
+        at = pending.pop()
+        if isinstance(at, TensorType | SparseTensorType):
+            yield at if isinstance(at, TensorType) else at.dense
+        pending += reversed(at.parts)
 
 
 def symbols_of(types: Iterable[Type]) -> dict[str, None]:

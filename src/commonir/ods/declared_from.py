@@ -17,7 +17,7 @@ from commonir.ods import attr_types
 from commonir.ods.attr_types import AttrType
 from commonir.ods.declared import Declaration, DeclaredAttribute, Multiplicity, Parameter, Signature
 from commonir.ods.declared_attributes import GRAPH, GRAPHS, DeclaredAttrType, declared_attr_type
-from commonir.ods.declared_types import AnyOf, DeclaredType, ListOf, OptionalOf, TensorOf
+from commonir.ods.declared_types import AnyOf, DeclaredType, ListOf, MapOf, OptionalOf, TensorOf
 from commonir.ods.documentation import summary_of
 from commonir.ods.fields import MISSING, Field, FieldKind
 from commonir.ods.operation import Op
@@ -86,6 +86,8 @@ class _DeclarationContext:
                     return ListOf(content)
                 case "optional":
                     return OptionalOf(content)
+                case "map" if pattern.key is not None:
+                    return MapOf(self._type(pattern.key), content)
                 case _:
                     return TensorOf(content.pattern, is_sparse=True) if isinstance(content, TensorOf) else AnyOf()
         element = pattern.element

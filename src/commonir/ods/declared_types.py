@@ -30,7 +30,7 @@ from commonir.ir.types import (
     unknown,
 )
 from commonir.notation import Constraint, require, without_implied
-from commonir.ods.patterns import Bindings, ElementClass, Mismatch, Pattern
+from commonir.ods.patterns import Bindings, ElementClass, Mismatch, Pattern, as_value
 from commonir.symbolic import Dim, DimExpr, symbol, symbols
 
 MAX_DEPTH = 32
@@ -219,8 +219,8 @@ class MapOf(DeclaredType):
     def match(self, unification: Unification, type: Type) -> None:
         if not isinstance(type, MapType):
             raise Mismatch(f"expected {self}, found {type}")
-        unification.match(self.key, _as_value(type.key))
-        unification.match(self.value, _as_value(type.value))
+        unification.match(self.key, as_value(type.key))
+        unification.match(self.value, as_value(type.value))
 
     def resolve(self, unification: Unification) -> Type:
         key = self.key.resolve(unification)
@@ -228,11 +228,6 @@ class MapOf(DeclaredType):
 
     def __str__(self) -> str:
         return f"map<{self.key}, {self.value}>"
-
-
-def _as_value(type: Type) -> Type:
-    """Returns a key or value of a map as the type of a value: an element type becomes a scalar tensor."""
-    return TensorType(type, ()) if isinstance(type, ElementType) and not isinstance(type, DialectType) else type
 
 
 class DialectOf(DeclaredType):
@@ -521,7 +516,7 @@ def _as_declared(type: Type, unnamed: Iterator[int]) -> DeclaredType:
         case TupleType(elements=elements):
             return TupleOf(map(part, elements))
         case MapType(key=key, value=value):
-            return MapOf(part(_as_value(key)), part(_as_value(value)))
+            return MapOf(part(as_value(key)), part(as_value(value)))
         case DialectType():
             return DialectOf(type)
         case _:

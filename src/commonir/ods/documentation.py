@@ -20,7 +20,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import attribute_text
 from commonir.ir.module import Function
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import ListType, OptionalType, TensorType, Type
+from commonir.ir.types import ListType, MapType, OptionalType, SparseTensorType, TensorType, TupleType, Type
 from commonir.notation import formula
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.dialect import Dialect
@@ -388,8 +388,14 @@ def _operand_text(value: Value) -> str:
 
 def _type_text(type: Type) -> str:
     """Returns a type as in index notation, such as f32[n, c]; unknown dims are question marks."""
-    if isinstance(type, ListType | OptionalType):
-        return f"{'list' if isinstance(type, ListType) else 'optional'}<{_type_text(type.element)}>"
+    match type:
+        case ListType() | OptionalType() | TupleType() | MapType():
+            name = type.__class__.__name__.removesuffix("Type").lower()
+            return f"{name}<{', '.join(map(_type_text, type.parts))}>"
+        case SparseTensorType():
+            return f"sparse<{_type_text(type.dense)}>"
+        case _:
+            pass
     if not isinstance(type, TensorType):
         return str(type)
     dims = "?" if type.shape is None else ", ".join(["?" if d is None else str(d) for d in type.shape])

@@ -211,6 +211,8 @@ def _type(definition: type[Op], pattern: Pattern | None, rank: int, dims: Dims) 
         return _admitted(pattern, rank, dims)
     if pattern.content is not None:
         content = _type(definition, pattern.content, rank, dims)
+        if pattern.key is not None:
+            return MapType(_element(definition, pattern.key.element), content)
         return wrapped(pattern.wrapper, content) if isinstance(content, TensorType) else content
     shape: list[Dim] = []
     for name, many in pattern.dims if pattern.dims is not None else (("s", True),):

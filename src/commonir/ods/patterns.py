@@ -3,7 +3,8 @@
 `"T[b*, m, k]"` is a tensor of element type `T` whose shape is any number of dimensions `b`, then `m`, then `k`. Equal
 names are equal dims within one operation. `*` alone matches any dims, which are independent of others; a number matches
 itself. `"f32[]"` is a scalar tensor, `"T[*]"` a tensor of any rank, `"any"` any type, and a pattern without brackets
-a tensor of any shape. `"list<T>"`, `"optional<T>"` and `"sparse<T>"` are a list, an optional value and a sparse tensor.
+a tensor of any shape. `"list<T>"`, `"optional<T>"` and `"sparse<T>"` are a list, an optional value and a sparse tensor,
+`"map<K[], T[]>"` is a map.
 Source: Common IR specification, shapes of operator declarations.
 """
 
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from commonir.ir.types import (
     ELEMENT_TYPES,
+    DialectType,
     ElementType,
     ListType,
     MapType,
@@ -21,6 +23,7 @@ from commonir.ir.types import (
     TensorType,
     Type,
     are_known,
+    have_like_parts,
 )
 from commonir.symbolic import Dim
 from commonir.symbolic.constraints import Constraint, require
@@ -152,19 +155,28 @@ class Mapped(TypeVariable):
     def admits(self, type: Type) -> bool:
         if not isinstance(type, MapType):
             return False
-        key, value = (TensorType(t, ()) if isinstance(t, ElementType) else t for t in (type.key, type.value))
+        key, value = map(as_value, type.parts)
         return self.key.admits(key) and self.content.admits(value)
 
     def __str__(self) -> str:
         return f"map<{self.key}, {self.content}>"
 
 
-_WRAPPERS = ("list", "optional", "sparse")
+def as_value(type: Type) -> Type:
+    """Returns a key or value of a map as the type of a value: an element type becomes a scalar tensor."""
+    return TensorType(type, ()) if isinstance(type, ElementType) and not isinstance(type, DialectType) else type
+
+
+_WRAPPERS = ("list", "optional", "sparse", "map")
 
 
 def unwrapped(wrapper: str, type: Type) -> Type | None:
-    """Returns the type nested in a list, an optional value or a sparse tensor; None for other types."""
+    """Returns the type nested in a list, an optional value or a sparse tensor, or that of the values of a map; None for
+    other types.
+    """
     match wrapper, type:
+        case "map", MapType(value=value):
+            return as_value(value)
         case ("list", ListType(element=element)) | ("optional", OptionalType(element=element)):
             return element
         case "sparse", SparseTensorType():
@@ -257,20 +269,24 @@ class Pattern:
     """A parsed pattern.
 
     `dims` is None for any shape, `has_wildcard` whether one of them matches several dims; `content` is the
-    pattern nested in a list, an optional value or a sparse tensor, by `wrapper`.
+    pattern nested in a list, an optional value or a sparse tensor, by `wrapper`, or that of the values of a map, whose
+    keys match `key`.
     """
 
-    __slots__ = ("content", "dims", "element", "has_wildcard", "spec", "wrapper")
+    __slots__ = ("content", "dims", "element", "has_wildcard", "key", "spec", "wrapper")
 
     def __init__(self, spec: str) -> None:
         self.spec = spec
         self.wrapper, bracket, nested = spec.partition("<")
         self.content: Pattern | None = None
+        self.key: Pattern | None = None
         self.has_wildcard = False
         if bracket and spec.partition("[")[0] not in ELEMENT_TYPES:
             if self.wrapper not in _WRAPPERS or not nested.endswith(">"):
                 raise ValueError(f"'{spec}' is neither a tensor nor one of {', '.join(_WRAPPERS)} of a type")
-            self.content = Pattern(nested[:-1])
+            key, comma, value = nested[:-1].partition(", ") if self.wrapper == "map" else ("", "", nested[:-1])
+            self.key = Pattern(key) if comma else None
+            self.content = Pattern(value)
             self.element = self.content.element
             self.dims = None
             return
@@ -351,6 +367,8 @@ class Bindings:
             content = unwrapped(pattern.wrapper, type)
             if content is None:
                 raise Mismatch(f"expected {pattern}, found {type}")
+            if pattern.key is not None and isinstance(type, MapType):
+                self.match(pattern.key, as_value(type.key), (), variables)
             self.match(pattern.content, content, known_shape(content), variables)
             return
         variable = variables.get(pattern.element)
@@ -421,6 +439,9 @@ class Bindings:
             return pattern.builds
         if pattern.content is not None:
             content = self.resolve(pattern.content) or self._of_unknown_rank(pattern.content)
+            key = None if pattern.key is None else self.resolve(pattern.key)
+            if isinstance(key, TensorType) and content is not None:
+                return MapType(key.element, content)
             return wrapped(pattern.wrapper, content) if isinstance(content, TensorType) else None
         if pattern.element in self.types:
             return self.types[pattern.element]
@@ -457,7 +478,7 @@ def differ_only_in_shape(a: Type, b: Type) -> bool:
             return a.element is b.element
         case SparseTensorType(), SparseTensorType():
             return a.element is b.element
-        case (ListType(), ListType()) | (OptionalType(), OptionalType()):
-            return differ_only_in_shape(a.element, b.element)
+        case _ if have_like_parts(a, b):
+            return all(map(differ_only_in_shape, a.parts, b.parts))
         case _:
             return a is b

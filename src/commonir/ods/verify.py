@@ -34,7 +34,16 @@ from commonir.ir.dominance import Dominance
 from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import located_at
-from commonir.ir.types import ElementType, ListType, MapType, OptionalType, TensorType, Type, unknown
+from commonir.ir.types import (
+    ElementType,
+    ListType,
+    MapType,
+    SparseTensorType,
+    TensorType,
+    Type,
+    have_like_parts,
+    unknown,
+)
 from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods.branching import Branch
 from commonir.ods.dialect import Dialects
@@ -479,13 +488,12 @@ def are_compatible(declared: Type, inferred: Type) -> bool:
     if isinstance(declared, ListType) and isinstance(inferred, ListType):
         lengths = (declared.length, inferred.length)
         return (None in lengths or lengths[0] == lengths[1]) and are_compatible(declared.element, inferred.element)
-    if isinstance(declared, OptionalType) and isinstance(inferred, OptionalType):
-        return are_compatible(declared.element, inferred.element)
     if isinstance(declared, MapType) and isinstance(inferred, MapType):
-        return all(
-            are_compatible(_as_tensor(a), _as_tensor(b))
-            for a, b in ((declared.key, inferred.key), (declared.value, inferred.value))
-        )
+        return all(map(are_compatible, map(_as_tensor, declared.parts), map(_as_tensor, inferred.parts)))
+    if have_like_parts(declared, inferred):
+        return all(map(are_compatible, declared.parts, inferred.parts))
+    if isinstance(declared, SparseTensorType) and isinstance(inferred, SparseTensorType):
+        return are_compatible(declared.dense, inferred.dense)
     if not isinstance(declared, TensorType) or not isinstance(inferred, TensorType):
         return False
     if declared.element is not inferred.element:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ir.types import ListType, OptionalType, TensorType, Type, symbols_of, unknown
+from commonir.ir.types import ListType, SparseTensorType, TensorType, Type, have_like_parts, symbols_of, unknown
 from commonir.notation import NotationError
 from commonir.ods import Op, infer
 from commonir.passes.data_dependent_dims import DimNames
@@ -186,8 +186,10 @@ def merged(declared: Type, inferred: Type) -> Type:
             return _merged_shapes(declared, inferred)
         case ListType(), ListType():
             return ListType(merged(declared.element, inferred.element), inferred.length or declared.length)
-        case OptionalType(), OptionalType():
-            return OptionalType(merged(declared.element, inferred.element))
+        case _ if have_like_parts(declared, inferred):
+            return inferred.with_parts(tuple(map(merged, declared.parts, inferred.parts)))
+        case SparseTensorType(), SparseTensorType() if declared.element is inferred.element:
+            return SparseTensorType(inferred.element, _merged_shapes(declared.dense, inferred.dense).shape)
         case _:
             return inferred
 

@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from commonir.dialects.core.base import ELEMENTS, CoreOp, axis_of, function, tensor_type
 from commonir.ir.operation import Value
-from commonir.ir.types import ListType, OptionalType, Shape, TensorType, Type, boolean, i32, i64, unknown
+from commonir.ir.types import (
+    ListType,
+    OptionalType,
+    Shape,
+    SparseTensorType,
+    TensorType,
+    Type,
+    boolean,
+    have_like_parts,
+    i32,
+    i64,
+    unknown,
+)
 from commonir.notation import NotationError
 from commonir.ods import any_type, attr_types, attribute, constraint, element_type, known_dims, operand, result, traits
 from commonir.symbolic import Dim, ceil_div
@@ -35,8 +47,11 @@ def common_type(a: Type, b: Type) -> Type:
             return a.with_shape(tuple([x if x == y else None for x, y in zip(a.shape, b.shape, strict=True)]))
         case ListType(), ListType():
             return ListType(common_type(a.element, b.element), a.length if a.length == b.length else None)
-        case OptionalType(), OptionalType():
-            return OptionalType(common_type(a.element, b.element))
+        case SparseTensorType(), SparseTensorType():
+            dense = common_type(a.dense, b.dense)
+            return SparseTensorType(a.element, dense.shape if isinstance(dense, TensorType) else None)
+        case _ if have_like_parts(a, b):
+            return a.with_parts(tuple(map(common_type, a.parts, b.parts)))
         case _:
             return b if a is unknown else a
 

@@ -64,7 +64,7 @@ class TypeTexts:
             case "optional_type":
                 return f"optional<{self.read(proto.optional_type.elem_type)}>"
             case "map_type":
-                key = ELEMENTS.get(proto.map_type.key_type)
+                key = proto.map_type.key_param or ELEMENTS.get(proto.map_type.key_type)
                 if key is None:
                     raise ValueError(f"{proto.map_type.key_type} is not an element type")
                 return f"map<{key}[], {self.read(proto.map_type.value_type)}>"
@@ -143,7 +143,7 @@ def has_own_types(proto: TypeProto) -> bool:
     """Whether a type is, or is made of, one that plain ONNX does not have."""
     return any(
         t.WhichOneof("value") in ("tuple_type", "handle_type", "type_param")
-        or bool(t.tensor_type.elem_param or t.sparse_tensor_type.elem_param)
+        or bool(t.tensor_type.elem_param or t.sparse_tensor_type.elem_param or t.map_type.key_param)
         for t in _parts_of(proto)
     )
 
@@ -180,10 +180,13 @@ def write_declared(declared: DeclaredType, into: TypeProto) -> None:
             for element in elements:
                 write_declared(element, into.tuple_type.elem_type.add())
         case MapOf(key=key, value=value):
-            element = ELEMENT_TYPES.get(key.pattern.element) if isinstance(key, TensorOf) else None
-            if element is None:
+            if not isinstance(key, TensorOf):
                 raise ValueError(f"a map has keys of an element type, not {key}")
-            into.map_type.key_type = data_type(element)
+            element = ELEMENT_TYPES.get(key.pattern.element)
+            if element is None:
+                into.map_type.key_param = key.pattern.element
+            else:
+                into.map_type.key_type = data_type(element)
             write_declared(value, into.map_type.value_type)
         case DialectOf(type=type):
             write_type(type, into)

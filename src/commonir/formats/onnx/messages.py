@@ -78,6 +78,7 @@ class SequenceTypeProto(Message):
 class MapTypeProto(Message):
     key_type: int = one(1, "int32")
     value_type: TypeProto = one(2, "TypeProto")
+    key_param: str = one(50, "string")
 
 
 class OptionalTypeProto(Message):
