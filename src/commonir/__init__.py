@@ -19,6 +19,7 @@ PUBLIC: dict[str, str] = {
         "compare compare_outputs engine_options prepare profile random_inputs read_image run run_steps "
         "with_externs write_image"
     ),
+    "base.sparse": "SparseArray",
     "ir.module": "Module",
     "runtime.state": "State",
 }

@@ -37,6 +37,7 @@ from commonir.api.running import write_image as write_image
 from commonir.base.diagnostics import Diagnostic as Diagnostic
 from commonir.base.diagnostics import DiagnosticError as DiagnosticError
 from commonir.base.diagnostics import InternalError as InternalError
+from commonir.base.sparse import SparseArray as SparseArray
 from commonir.base.version import __version__ as __version__
 from commonir.ir.module import Module as Module
 from commonir.runtime.state import State as State

@@ -23,7 +23,7 @@ from commonir.symbolic import Dim, floor_div, modulo, symbol
 
 from tests.conversions.programs import core_module, running_total, yielding
 from tests.conversions.running_mlir import assert_near, check_with_mlir_opt, joined, run, text_of, types_of
-from tests.dialects.core.test_results import BETWEEN_RANKS, ON_LISTS, ON_MAPS, ON_TEXTS
+from tests.dialects.core.test_results import BETWEEN_RANKS, ON_COLLECTIONS, ON_TEXTS
 from tests.iree import Compiled
 from tests.runtime.cases import CASES as FIRST_CASES
 from tests.runtime.drawing import Case
@@ -94,7 +94,7 @@ def test_operation_without_a_form_is_refused_by_name(name: str) -> None:
 _STRUCTURAL = {"core.if", "core.require", "core.while", "core.call", "core.yield", *BETWEEN_RANKS}
 _BELOW = {"core.bit_cast", "core.narrow_cast", "core.complex", "core.real", "core.imag"}
 _NEVER = {
-    *ON_TEXTS, *ON_LISTS, *ON_MAPS,  # MLIR has no tensors of texts, no lists and no maps
+    *ON_TEXTS, *ON_COLLECTIONS,  # MLIR has no tensors of texts, no lists and no maps
     "core.unique", "core.det", "core.pairwise_coupling",
 }  # fmt: skip
 _OF_KNOWN_TABLES = {"core.lookup", "core.tree_ensemble"}  # in test_learning_to_mlir

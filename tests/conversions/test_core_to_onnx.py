@@ -24,7 +24,7 @@ from commonir.symbolic import Dim, floor_div, modulo, symbol
 
 from tests.conversions.programs import core_module, yielding
 from tests.conversions.running import converted, run_onnx
-from tests.dialects.core.test_results import BETWEEN_RANKS, ON_LISTS, ON_MAPS, ON_TEXTS
+from tests.dialects.core.test_results import BETWEEN_RANKS, ON_COLLECTIONS, ON_TEXTS
 from tests.oracles import oracle
 from tests.runtime.cases import CASES as FIRST_CASES
 from tests.runtime.sequence_cases import CASES as SEQUENCE_CASES
@@ -82,9 +82,9 @@ def test_half_precision_updates_are_combined_where_onnxruntime_can() -> None:
 _STRUCTURAL = {"core.if", "core.while", "core.call", "core.yield", *BETWEEN_RANKS}
 _CONVERTED_ELSEWHERE = {
     # `test_texts_and_lists_to_onnx.py`
-    *ON_TEXTS, *ON_LISTS, "core.narrow_cast", "core.bit_cast", "core.unique",
+    *ON_TEXTS, *ON_COLLECTIONS, "core.narrow_cast", "core.bit_cast", "core.unique",
     # `test_learning_to_onnx.py`; for those on maps, and pairwise coupling, ONNX has no operator.
-    *ON_MAPS, "core.det", "core.lookup", "core.tree_ensemble", "core.pairwise_coupling",
+    "core.det", "core.lookup", "core.tree_ensemble", "core.pairwise_coupling",
     # ONNX computes with no complex numbers.
     "core.complex", "core.real", "core.imag",
     # It computes nothing, and is left out with a warning.

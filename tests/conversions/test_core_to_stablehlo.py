@@ -23,7 +23,7 @@ from commonir.text.parser import parse_module
 
 from tests.conversions.programs import core_module, running_total, yielding
 from tests.conversions.running_mlir import assert_near, joined, text_of, types_of
-from tests.dialects.core.test_results import BETWEEN_RANKS, ON_LISTS, ON_MAPS, ON_TEXTS
+from tests.dialects.core.test_results import BETWEEN_RANKS, ON_COLLECTIONS, ON_TEXTS
 from tests.iree import Compiled
 from tests.oracles import oracle
 from tests.runtime.cases import CASES as FIRST_CASES
@@ -134,7 +134,7 @@ def test_dims_of_a_refused_operation_are_not_reported_again() -> None:
 _STRUCTURAL = {"core.if", "core.while", "core.call", "core.yield", "core.require", *BETWEEN_RANKS}
 _BELOW = {"core.bit_cast", "core.narrow_cast", "core.complex", "core.real", "core.imag"}
 _NEVER = {
-    *ON_TEXTS, *ON_LISTS, *ON_MAPS,  # MLIR has no tensors of texts, no lists and no maps
+    *ON_TEXTS, *ON_COLLECTIONS,  # MLIR has no tensors of texts, no lists and no maps
     "core.unique", "core.det", "core.pairwise_coupling",
 }  # fmt: skip
 _OF_KNOWN_TABLES = {"core.lookup", "core.tree_ensemble"}  # in test_learning_to_mlir

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Region, Value
-from commonir.ir.types import TensorType, Type
+from commonir.ir.types import Type
 from commonir.ods import Op, attr_types, operand, operations_behind, region, traits
 from commonir.ods.fields import attribute
 
@@ -46,9 +46,7 @@ class Program(Op, Function, name="test.func"):
         return self.names
 
 
-def program(
-    build: Callable[..., Value | Sequence[Value]], inputs: Mapping[str, TensorType], name: str = "main"
-) -> Module:
+def program(build: Callable[..., Value | Sequence[Value]], inputs: Mapping[str, Type], name: str = "main") -> Module:
     """A module with one function; `build` receives its inputs and returns its outputs, named y0, y1, ..."""
     block = Block(inputs.values(), tuple(inputs))
     returned = build(*block.arguments)

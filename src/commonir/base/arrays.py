@@ -11,6 +11,8 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.base.sparse import SparseArray
+
 _NUMPY_NAMES = {
     "i1": np.bool_,
     "i8": np.int8,
@@ -43,6 +45,7 @@ _NUMPY_NAMES = {
     "ui4": ml_dtypes.uint4,
     "ui6": np.uint8,
     "!builtin.string": np.object_,
+    "!builtin.handle": np.int64,
 }
 
 
@@ -153,8 +156,8 @@ def values_of_bytes(content: memoryview, name: str, bits: int, count: int) -> li
 
 
 def flat_values(values: Mapping[str, object]) -> tuple[dict[str, NDArray[np.generic]], list[str]]:
-    """Returns the arrays in values that may be lists or maps, under names such as `scores[0]`, and the names of absent
-    values and empty lists.
+    """Returns the arrays in values that may be lists, tuples, maps or sparse tensors, under names such as `scores[0]`,
+    and the names of absent values and empty lists.
     """
     arrays: dict[str, NDArray[np.generic]] = {}
     empty: list[str] = []
@@ -172,16 +175,18 @@ def flat_values(values: Mapping[str, object]) -> tuple[dict[str, NDArray[np.gene
 
 
 def _members(value: object) -> list[tuple[object, object]] | None:
-    """Returns the members of a list or a map by position or key; None for anything else."""
+    """Returns the members of a list, tuple, map or sparse tensor by position, key or name; None for anything else."""
     if value is None:
         return []
+    if isinstance(value, SparseArray):
+        return [("values", value.values), ("indices", value.indices), ("shape", np.asarray(value.shape, np.int64))]
     if _is_list(value):
         return [*enumerate(value)]
     return [*value.items()] if _is_map(value) else None
 
 
-def _is_list(value: object) -> TypeGuard[list[object]]:
-    return isinstance(value, list)
+def _is_list(value: object) -> TypeGuard[list[object] | tuple[object, ...]]:
+    return isinstance(value, list | tuple)
 
 
 def _is_map(value: object) -> TypeGuard[dict[object, object]]:

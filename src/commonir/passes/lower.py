@@ -228,8 +228,6 @@ class _Lowering:
         self.shapes = shapes
         self.states = states.by_input
         self.values: dict[Value, Value] = {}
-        # What groups of values are made of, which are not values of the core.
-        self.groups: dict[Value, tuple[Value, ...]] = {}
         # Operations that could not be lowered, which has been reported, and their results.
         self.failed: set[Operation] = set()
         self.missing: set[Value] = set()
@@ -244,10 +242,6 @@ class _Lowering:
             argument.name = name
         self._fill(block, self.source.body)
         outputs = self._operands(self.source.outputs, self.source.body.last or self.source)
-        if not self.groups.keys().isdisjoint(outputs):
-            message = f"{self.source.symbol_name} returns a group of values, which can only be taken apart here"
-            self.diagnostics.add(UNSUPPORTED_CONVERSION, message, help="return the values one by one")
-            outputs = tuple([v for v in outputs if v not in self.groups])
         inputs = [self.values.get(v) for v in self.source.inputs]
         self._check_results(self.source, inputs, outputs, _Frame(block, self.source.body), self.source)
         block.append(ml_program.Return(outputs))
@@ -416,8 +410,6 @@ class _Lowering:
             self._access(state, op, operands, frame)
         elif op in self.failed or len(operands) < len(op.operands):
             self._fail(op)
-        elif isinstance(op, Op) and (op.has_trait(traits.Groups) or not self.groups.keys().isdisjoint(operands)):
-            self._regroup(op, operands)
         elif isinstance(op, ml_program.GlobalUse):
             self._use_global(op, operands, frame)
         elif _is_lowered(op) or _is_elementary(op):
@@ -449,18 +441,6 @@ class _Lowering:
         diagnostics = check_operation(op)
         self.untrusted.record(op, diagnostics)
         return [d for d in diagnostics if d.is_error]
-
-    def _regroup(self, op: Op, operands: tuple[Value, ...]) -> None:
-        """Groups values, or takes one out of a group."""
-        index = next((op.field_value(f) for f in op.layout.attributes if f.name == "index"), None)
-        if op.has_trait(traits.Groups):
-            group = self.values[op.results[0]] = Value(op.results[0].type)
-            self.groups[group] = operands
-        elif op.has_trait(traits.Ungroups) and isinstance(index, int):
-            self.values[op.results[0]] = self.groups[operands[0]][index]
-        else:
-            message = f"{op.name} uses a group of values, which can only be taken apart here"
-            self._report(op, [Diagnostic(UNSUPPORTED_CONVERSION, message)])
 
     def _use_global(self, op: ml_program.GlobalUse, operands: Sequence[Value], frame: _Frame) -> None:
         try:

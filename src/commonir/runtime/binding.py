@@ -15,17 +15,20 @@ from numpy.typing import NDArray
 from commonir.base.arrays import dtype_of, name_of
 from commonir.base.codes import MISSING_INPUT, UNKNOWN_INPUT, UNSUPPORTED_EXECUTION, WRONG_DIMENSIONS, WRONG_INPUT
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.base.sparse import SparseArray
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
+from commonir.dialects.core import map_key
 from commonir.ir.interface import NO_PORT, Port
 from commonir.ir.module import Function
-from commonir.ir.types import ListType, MapType, OptionalType, TensorType, Type
+from commonir.ir.types import ListType, MapType, OptionalType, SparseTensorType, TensorType, TupleType, Type
 from commonir.notation import Constraint
 from commonir.ods import Op, infer, path_of
+from commonir.ods.patterns import as_value
 from commonir.runtime.instances import is_concrete
 from commonir.runtime.ports import default_array, in_program_layout, names_of, shape_faults
 from commonir.runtime.signatures import signature_faults
-from commonir.runtime.values import is_list, is_map
+from commonir.runtime.values import is_array, is_list, is_map
 from commonir.symbolic import Dim, DimExpr, evaluate, plain_symbol, symbols
 from commonir.symbolic.dims import symbols_in
 
@@ -92,7 +95,10 @@ def bind(
         if name not in inputs and not port.is_optional:
             diagnostics.add(MISSING_INPUT, f"input '{name}' ({value.type}) has no value")
         elif not isinstance(value.type, TensorType):
+            before = len(diagnostics)
             non_tensors[name] = _bound_value(name, inputs[name], value.type, diagnostics)
+            if len(diagnostics) == before:
+                dims.match_parts(name, non_tensors[name], value.type)
         elif name not in inputs:
             omitted.append((name, value.type, port))
         else:
@@ -122,8 +128,7 @@ def symbol_dims(function: Function, arrays: Sequence[Array]) -> dict[str, int]:
     diagnostics = Diagnostics()
     dims = _DimBinding(diagnostics)
     for value, array in zip(function.inputs, arrays, strict=True):
-        if isinstance(value.type, TensorType):
-            dims.match(value.name, array.shape, value.type)
+        dims.match_parts(value.name, array, value.type)
     dims.check_expressions()
     diagnostics.raise_errors()
     return dims.bound
@@ -134,33 +139,77 @@ def known_symbol_dims(function: Function, arrays: Mapping[str, Array]) -> dict[s
 
     Contradictions are not reported here, but when the inputs are bound.
     """
-    dims = _DimBinding(Diagnostics())
+    ignored = Diagnostics()
+    dims = _DimBinding(ignored)
     for value in function.inputs:
-        if value.name in arrays and isinstance(value.type, TensorType):
+        if value.name not in arrays:
+            continue
+        if isinstance(value.type, TensorType):
             dims.match(value.name, np.shape(arrays[value.name]), value.type)
+            continue
+        before = len(ignored)
+        bound = _bound_value(value.name, arrays[value.name], value.type, ignored)
+        if len(ignored) == before:
+            dims.match_parts(value.name, bound, value.type)
     return dims.bound
 
 
 def _bound_value(name: str, value: Any, type: Type, diagnostics: Diagnostics) -> Any:
-    """Checks a list, map or optional value, and returns it; elements of a list may differ in shape."""
+    """Checks a value of any type, and returns it; elements of a list may differ in shape.
+
+    Dims outside of lists are checked by the caller, with those of other inputs.
+    """
     match type:
         case TensorType():
-            array = _converted(name, value, type, NO_PORT, diagnostics)
-            if array is not None:
-                _DimBinding(diagnostics).match(name, array.shape, type)
-            return array
+            return _converted(name, value, type, NO_PORT, diagnostics)
+        case SparseTensorType() if isinstance(value, SparseArray):
+            elements = _converted(name, value.values, TensorType(type.element, (None,)), NO_PORT, diagnostics)
+            return None if elements is None else value.with_values(elements)
         case ListType() if is_list(value):
-            return [_bound_value(f"{name}[{n}]", v, type.element, diagnostics) for n, v in enumerate(value)]
+            return [_bound_element(f"{name}[{n}]", v, type.element, diagnostics) for n, v in enumerate(value)]
+        case TupleType() if is_list(value) and len(value) == len(type.elements):
+            pairs = enumerate(zip(value, type.elements, strict=True))
+            return tuple([_bound_value(f"{name}[{n}]", v, t, diagnostics) for n, (v, t) in pairs])
         case OptionalType():
             return None if value is None else _bound_value(name, value, type.element, diagnostics)
         case MapType() if is_map(value):
-            return value
-        case ListType() | MapType():
-            expected = "a list" if isinstance(type, ListType) else "a dictionary"
-            diagnostics.add(WRONG_INPUT, f"input '{name}': expected {expected} ({type}), found {_type_name(value)}")
+            return _bound_map(name, value, type, diagnostics)
+        case SparseTensorType() | ListType() | TupleType() | MapType():
+            message = f"input '{name}': expected {_EXPECTED[type.__class__]} ({type}), found {_type_name(value)}"
+            is_dense = isinstance(type, SparseTensorType) and isinstance(value, np.ndarray)
+            diagnostics.add(WRONG_INPUT, message, help="commonir.SparseArray.of_dense(array)" if is_dense else None)
         case _:
             diagnostics.add(UNSUPPORTED_EXECUTION, f"input '{name}' has type {type}, which cannot be an input")
     return None
+
+
+_EXPECTED: Mapping[type[Type], str] = {
+    ListType: "a list",
+    TupleType: "a tuple of as many values",
+    MapType: "a dictionary",
+    SparseTensorType: "a commonir.SparseArray",
+}
+
+
+def _bound_element(name: str, value: Any, type: Type, diagnostics: Diagnostics) -> Any:
+    """Checks an element of a list, whose symbolic dims are its own, and returns it."""
+    before = len(diagnostics)
+    result = _bound_value(name, value, type, diagnostics)
+    if len(diagnostics) == before:
+        _DimBinding(diagnostics).match_parts(name, result, type)
+    return result
+
+
+def _bound_map(name: str, value: dict[object, object], type: MapType, diagnostics: Diagnostics) -> dict[Any, Any]:
+    """Checks the keys and values of a map, and returns them as Python scalars, in the order of the dictionary."""
+    out: dict[Any, Any] = {}
+    for key, content in value.items():
+        pair = (key, as_value(type.key)), (content, as_value(type.value))
+        bound = [_bound_element(f"{name}[{key!r}]", v, t, diagnostics) for v, t in pair]
+        if bound[0] is not None and bound[1] is not None:
+            k, v = [x.item() if is_array(x) and x.ndim == 0 else x for x in bound]
+            out[map_key(k)] = v
+    return out
 
 
 def _type_name(value: object) -> str:
@@ -174,7 +223,7 @@ def _converted(name: str, value: object, type: TensorType, port: Port, diagnosti
     array: Array = in_program_layout(name, np.asarray(value), type, port, diagnostics)
     if len(diagnostics) > before:
         return None
-    if array.dtype == expected:
+    if array.dtype == expected and (expected.kind != "O" or _are_texts(array)):
         return array
     if not is_array and _fits(array, expected):
         return array.astype(expected)
@@ -196,9 +245,15 @@ def _converted(name: str, value: object, type: TensorType, port: Port, diagnosti
 
 def _preserves(source: np.dtype[np.generic], target: np.dtype[np.generic]) -> bool:
     """Returns whether one dtype represents every value of the other. numpy considers i64 to f64 safe, which rounds."""
+    if target.kind == "O":
+        return False
     if source.kind in "iu" and target.kind in "fc":
         return source.itemsize < 8 and np.can_cast(source, target, "safe")
     return np.can_cast(source, target, "safe")
+
+
+def _are_texts(array: Array) -> bool:
+    return all(isinstance(v, str) for v in array.reshape(-1).tolist())
 
 
 def _fits(array: Array, target: np.dtype[np.generic]) -> bool:
@@ -237,6 +292,21 @@ class _DimBinding:
                 )
             elif isinstance(dim, DimExpr):
                 self._bind(place, actual, dim)
+
+    def match_parts(self, name: str, value: Any, type: Type) -> None:
+        """Compares the shapes of the tensors in a value with the declared ones; elements of lists have their own."""
+        match type:
+            case TensorType():
+                self.match(name, np.shape(value), type)
+            case SparseTensorType():
+                self.match(name, value.shape, type.dense)
+            case TupleType():
+                for n, (v, t) in enumerate(zip(value, type.elements, strict=True)):
+                    self.match_parts(f"{name}[{n}]", v, t)
+            case OptionalType() if value is not None:
+                self.match_parts(name, value, type.element)
+            case _:
+                return
 
     def _bind(self, place: str, actual: int, dim: DimExpr) -> None:
         name = plain_symbol(dim)

@@ -18,12 +18,26 @@ from commonir.base.arrays import dtype_of
 from commonir.base.codes import RUN_LIMIT_EXCEEDED, UNKNOWN_DIMENSION, UNSUPPORTED_EXECUTION, WRONG_DIMENSIONS
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS
+from commonir.base.sparse import SparseArray
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import core
 from commonir.ir.interface import NO_PORT, DimRange, Port
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import ElementType, ListType, OptionalType, TensorType, Type, symbols_of
+from commonir.ir.types import (
+    ElementType,
+    ListType,
+    MapType,
+    SparseTensorType,
+    TensorType,
+    TupleType,
+    Type,
+    boolean,
+    is_collection,
+    symbols_of,
+    tensors_in,
+)
+from commonir.ods.patterns import as_value
 from commonir.runtime.binding import known_symbol_dims, requirements
 from commonir.runtime.ports import allowed_text, chosen_shapes, default_array, in_program_layout, named_inputs
 from commonir.runtime.signatures import drawn_shapes, free_dims
@@ -61,7 +75,8 @@ def random_inputs(
     choice = _DimChoice(target, dims or {}, arrays)
     symbol_dims = choice.chosen()
     ports = target.input_ports
-    shapes = drawn_shapes(target, {name: np.shape(x) for name, x in arrays.items()}, symbol_dims, _CANDIDATE_DIMS[0])
+    known = {name: np.shape(arrays[name]) for name, _, _ in named_inputs(target) if name in arrays}
+    shapes = drawn_shapes(target, known, symbol_dims, _CANDIDATE_DIMS[0])
     out: dict[str, Array] = {}
     for n, value in enumerate(target.inputs):
         name = value.name or f"input{n}"
@@ -102,6 +117,9 @@ class _DimChoice:
                     self._ranges.setdefault(name, []).append(port.ranges[axis])
                 if name is not None and axis < len(port.shape):
                     self._defaults.setdefault(name, port.shape[axis])
+        for type in [t for v in function.inputs if is_collection(v.type) for t in tensors_in(v.type)]:
+            for d in type.shape or ():
+                self._lower_bounds.update({s.name: s.least for s in symbols_in(d)} if isinstance(d, DimExpr) else {})
         for name in free_dims(function):
             self._lower_bounds.setdefault(name, 0)
         self._bound = known_symbol_dims(function, arrays)
@@ -202,11 +220,8 @@ def _require_dimensions(known: Mapping[str, int], names: Iterable[str]) -> None:
 
 def _drawn(name: str, value: Value, port: Port, dims: Mapping[str, int], seed: int) -> Any:
     type = value.type
-    if isinstance(type, ListType):
-        parts = [Value(type.element, name=f"{name}[{n}]") for n in range(_DRAWN_ELEMENTS)]
-        return [_drawn(v.name, v, port, {**_dims_in(type.element), **dims}, seed) for v in parts]
-    if isinstance(type, OptionalType):
-        return _drawn(name, Value(type.element, name=name), port, {**_dims_in(type.element), **dims}, seed)
+    if is_collection(type):
+        return _drawn_parts(name, type, port, {**_dims_in(type), **dims}, seed)
     if not isinstance(type, TensorType) or type.shape is None:
         message = f"no random value for input '{name}' of type {type}"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=f"give a value for '{name}'"))
@@ -224,9 +239,38 @@ def _drawn(name: str, value: Value, port: Port, dims: Mapping[str, int], seed: i
     return _sample(generator, element, shape, value)
 
 
+def _drawn_parts(name: str, type: Type, port: Port, dims: Mapping[str, int], seed: int) -> Any:
+    """Draws a value that is not a dense tensor."""
+
+    def part(suffix: str, type: Type) -> Any:
+        return _drawn(f"{name}{suffix}", Value(type, name=f"{name}{suffix}"), port, dims, seed)
+
+    match type:
+        case ListType():
+            return [part(f"[{n}]", type.element) for n in range(_DRAWN_ELEMENTS)]
+        case TupleType():
+            return tuple([part(f"[{n}]", t) for n, t in enumerate(type.elements)])
+        case MapType():
+            keys = _keys(as_value(type.key))
+            return {key: part(f"[{key!r}]", as_value(type.value)).item() for key in keys}
+        case SparseTensorType():
+            elements = part("", type.dense)
+            is_stored = part(" is stored", type.dense.with_element(boolean))
+            return SparseArray(elements[is_stored], np.flatnonzero(is_stored), elements.shape)
+        case _:
+            return part("", type.parts[0])
+
+
+def _keys(type: Type) -> list[Any]:
+    """Returns different keys for a random map."""
+    if not isinstance(type, TensorType) or type.element.kind == "string":
+        return list(_WORDS[:_DRAWN_ELEMENTS])
+    return np.arange(_DRAWN_ELEMENTS).astype(dtype_of(type.element.name)).tolist()
+
+
 def _dims_in(type: Type) -> dict[str, int]:
-    """Returns a value for each symbol in the element type of a list, which no other input binds."""
-    return dict.fromkeys(symbols_of([type]), _CANDIDATE_DIMS[0])
+    """Returns a value for each symbol in the types of the parts of a value, which no other input binds."""
+    return dict.fromkeys(symbols_of(tensors_in(type)), _CANDIDATE_DIMS[0])
 
 
 _WORDS = ("a", "b", "Cat", "dog", "the", "two words", "3", "ä")
@@ -245,6 +289,8 @@ def _sample(generator: np.random.Generator, element: ElementType, shape: tuple[i
         case "int" | "uint":
             axes = [n for n in _selected_axes(value) if n > 0]
             return generator.integers(0, min([_LARGEST_POSITION, *axes]) if axes else 2, shape).astype(dtype)
+        case "handle":
+            return generator.integers(0, 2**63 - 1, shape)
         case "string":
             return np.array(_WORDS, object)[generator.integers(0, len(_WORDS), shape)]
         case _:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, Type
+from commonir.ir.types import SparseTensorType, TensorType, Type
 from commonir.ods import Known, Op, infer, known_data, known_dims
 from commonir.ods.fields import FieldKind
 from commonir.symbolic import DimExpr, evaluate
@@ -18,6 +18,8 @@ from commonir.symbolic import DimExpr, evaluate
 
 def is_static(type: Type) -> bool:
     """Returns whether a type has no dynamic dimensions."""
+    if isinstance(type, SparseTensorType):
+        return type.dense.is_static
     return not isinstance(type, TensorType) or type.is_static
 
 

@@ -1,7 +1,8 @@
 """The run-time representation of values.
 
-A tensor is an array, a list a Python list, an absent value None, a map a dictionary of Python scalars. Annotations use
-`Array` for all of them: almost all code handles tensors, and only passes the others through.
+A tensor is an array, a sparse tensor a `SparseArray`, a list a Python list, a tuple a Python tuple, an absent value
+None, a map a dictionary of Python scalars, a handle an integer of 64 bits. Annotations use `Array` for all of them:
+almost all code handles tensors, and only passes the others through.
 """
 
 from __future__ import annotations
@@ -14,8 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
+from commonir.base.sparse import SparseArray
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, ListType, OptionalType, TensorType, Type, bf16, f16, unknown
+from commonir.ir.types import (
+    ElementType,
+    ListType,
+    OptionalType,
+    SparseTensorType,
+    TensorType,
+    TupleType,
+    Type,
+    bf16,
+    f16,
+    unknown,
+)
 
 Array = NDArray[Any]
 
@@ -44,8 +57,12 @@ def declared(x: Any, type: Type) -> Any:
                 return x
             with np.errstate(all="ignore"):  # overflow to infinity
                 return np.asarray(x).astype(expected, copy=False)
+        case SparseTensorType():
+            return x.with_values(declared(x.values, TensorType(type.element, (None,))))
         case ListType():
             return [declared(v, type.element) for v in x]
+        case TupleType():
+            return tuple([declared(v, t) for v, t in zip(x, type.elements, strict=True)])
         case OptionalType():
             return None if x is None else declared(x, type.element)
         case _:
@@ -72,8 +89,12 @@ def computed(x: Any, type: Type) -> Any:
     match type:
         case TensorType():
             return np.asarray(x).astype(compute_dtype(type.element), copy=False)
+        case SparseTensorType():
+            return x.with_values(computed(x.values, TensorType(type.element, (None,))))
         case ListType():
             return [computed(v, type.element) for v in x]
+        case TupleType():
+            return tuple([computed(v, t) for v, t in zip(x, type.elements, strict=True)])
         case OptionalType():
             return None if x is None else computed(x, type.element)
         case _:
@@ -85,12 +106,15 @@ def copied(x: Any) -> Any:
     if is_array(x):
         return x.copy()
     if is_list(x):
-        return [copied(v) for v in x]
+        members = [copied(v) for v in x]
+        return tuple(members) if isinstance(x, tuple) else members
     return x
 
 
 def flat_array(x: Any) -> Array:
-    """Returns the elements of a value in one array; members of lists and maps are concatenated."""
+    """Returns the elements of a value in one array; members of lists, tuples and maps are concatenated."""
+    if isinstance(x, SparseArray):
+        return x.dense()
     if is_map(x):
         return flat_array([v for _, v in sorted(x.items(), key=lambda item: str(item[0]))])
     if is_list(x):
@@ -106,6 +130,8 @@ def shapes_of(values: Sequence[Array]) -> list[tuple[int, ...]]:
 
 def value_type(value: Value, x: Any) -> Type:
     """Returns the type of a value with the shape of the array computed for it."""
+    if isinstance(value.type, SparseTensorType):
+        return SparseTensorType(value.type.element, x.shape)
     return value.type.with_shape(np.shape(x)) if isinstance(value.type, TensorType) else value.type
 
 

@@ -12,7 +12,7 @@ from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir import Value, tensor
-from commonir.ir.types import ElementType, boolean, f16, f32, i8, i32, i64, string
+from commonir.ir.types import ElementType, TupleType, boolean, f16, f32, i8, i32, i64, string
 from commonir.ods import infer
 from commonir.ods.documentation import operation_record
 from commonir.symbolic import Dim, largest, symbol
@@ -683,3 +683,15 @@ def test_pairwise_coupling_c1_refuses_columns_that_are_not_pairs() -> None:
 
 def test_optional_get_c1_refuses_what_cannot_be_absent() -> None:
     assert refused("optional_get", x(2)) == "C1: the operand is one that may be absent"
+
+
+def test_tuple_get_c1_refuses_a_position_outside_of_the_tuple() -> None:
+    pair = Value(TupleType((tensor(f32, 2), tensor(i64))))
+    assert refused("tuple_get", pair, 2) == "C1: index 2 in a tuple of 2"
+    assert refused("tuple_get", pair, -1) == "C1: index -1 in a tuple of 2"
+
+
+def test_sparse_of_c1_refuses_indices_of_other_elements_or_axes() -> None:
+    claim = "C1: indices has shape [n], or [n, r]"
+    for indices in (p(4, 3), p(4, 2, 1), p()):
+        assert refused("sparse_of", x(4), indices, core.vector((2, 3))) == claim

@@ -58,8 +58,31 @@ ON_LISTS = frozenset(
 )  # fmt: skip
 """Operations on lists and on values that may be absent, tested in `test_lists.py`."""
 
-ON_MAPS = frozenset({"core.map_keys", "core.map_values", "core.maps_of_rows"})
+ON_MAPS = frozenset(
+    {
+        "core.map_of", "core.map_get", "core.map_has", "core.map_insert", "core.map_erase", "core.map_length",
+        "core.map_keys", "core.map_values", "core.maps_of_rows",
+    }
+)  # fmt: skip
 """Operations on maps, tested in `test_maps.py`."""
+
+ON_TUPLES = frozenset(
+    {
+        "core.tuple_of", "core.tuple_get", "core.tuple_length", "core.handle_of", "core.handle_value",
+        "core.handle_equal",
+    }
+)  # fmt: skip
+"""Operations on tuples and handles, tested in `test_tuples.py`."""
+
+ON_SPARSE = frozenset(
+    {
+        "core.sparse_of", "core.to_sparse", "core.to_dense", "core.sparse_values", "core.sparse_indices",
+        "core.sparse_shape", "core.sparse_length",
+    }
+)  # fmt: skip
+"""Operations on sparse tensors, tested in `test_sparse.py`."""
+
+ON_COLLECTIONS = ON_LISTS | ON_MAPS | ON_TUPLES | ON_SPARSE
 
 RANDOM = frozenset({"core.random_uniform", "core.random_normal"})
 """Operations whose random numbers no oracle draws equally; `tests/dialects/mil/test_random.py` tests distributions."""
@@ -68,7 +91,7 @@ SAMPLES = 24
 
 
 def test_every_core_operation_is_compared_with_an_oracle() -> None:
-    elsewhere = STRUCTURAL | RANDOM | ON_TEXTS | ON_LISTS | ON_MAPS | BETWEEN_RANKS
+    elsewhere = STRUCTURAL | RANDOM | ON_TEXTS | ON_COLLECTIONS | BETWEEN_RANKS
     assert MAKERS.keys() | elsewhere == core.DIALECT.operations.keys(), "add a case to tests/dialects/core/*_cases.py"
     assert not MAKERS.keys() & elsewhere
 

@@ -57,7 +57,10 @@ import_members(
             "from_start gather gather_elements gather_nd non_zero one_hot scatter_elements scatter_nd top_k unique"
         ),
         "lookup": "Lookup lookup",
-        "maps": "MapKeys MapsOfRows MapValues map_keys map_values maps_of_rows",
+        "maps": (
+            "MapErase MapGet MapHas MapInsert MapKeys MapLength MapOf MapsOfRows MapValues map_erase map_get map_has "
+            "map_elements map_insert map_key map_keys map_length map_of map_values maps_of_rows"
+        ),
         "matrices": "Det PairwiseCoupling det pairwise_coupling",
         "normalization": (
             "Attention BatchNorm InstanceNorm L2Norm LayerNorm RmsNorm attention batch_norm instance_norm l2_norm "
@@ -87,11 +90,19 @@ import_members(
             "slice_range space_to_depth split squeeze stack tile transpose unsqueeze"
         ),
         "signal": "Dft dft",
+        "sparse": (
+            "SparseIndices SparseLength SparseOf SparseShape SparseValues ToDense ToSparse sparse_indices "
+            "sparse_length sparse_of sparse_shape sparse_values to_dense to_sparse"
+        ),
         "strings": (
             "Case NgramCounts RegexFullMatch StringConcat StringNormalize StringSplit ngram_counts regex_full_match "
             "string_concat string_normalize string_split"
         ),
         "trees": "Aggregate NodeTest TreeEnsemble tree_ensemble",
+        "tuples": (
+            "HandleEqual HandleOf HandleValue TupleGet TupleLength TupleOf handle_equal handle_of handle_value "
+            "tuple_get tuple_length tuple_of"
+        ),
     },
 )
 

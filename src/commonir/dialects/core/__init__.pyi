@@ -281,10 +281,24 @@ from commonir.dialects.core.indexing import top_k as top_k
 from commonir.dialects.core.indexing import unique as unique
 from commonir.dialects.core.lookup import Lookup as Lookup
 from commonir.dialects.core.lookup import lookup as lookup
+from commonir.dialects.core.maps import MapErase as MapErase
+from commonir.dialects.core.maps import MapGet as MapGet
+from commonir.dialects.core.maps import MapHas as MapHas
+from commonir.dialects.core.maps import MapInsert as MapInsert
 from commonir.dialects.core.maps import MapKeys as MapKeys
+from commonir.dialects.core.maps import MapLength as MapLength
+from commonir.dialects.core.maps import MapOf as MapOf
 from commonir.dialects.core.maps import MapValues as MapValues
 from commonir.dialects.core.maps import MapsOfRows as MapsOfRows
+from commonir.dialects.core.maps import map_elements as map_elements
+from commonir.dialects.core.maps import map_erase as map_erase
+from commonir.dialects.core.maps import map_get as map_get
+from commonir.dialects.core.maps import map_has as map_has
+from commonir.dialects.core.maps import map_insert as map_insert
+from commonir.dialects.core.maps import map_key as map_key
 from commonir.dialects.core.maps import map_keys as map_keys
+from commonir.dialects.core.maps import map_length as map_length
+from commonir.dialects.core.maps import map_of as map_of
 from commonir.dialects.core.maps import map_values as map_values
 from commonir.dialects.core.maps import maps_of_rows as maps_of_rows
 from commonir.dialects.core.matrices import Det as Det
@@ -423,6 +437,20 @@ from commonir.dialects.core.shape import transpose as transpose
 from commonir.dialects.core.shape import unsqueeze as unsqueeze
 from commonir.dialects.core.signal import Dft as Dft
 from commonir.dialects.core.signal import dft as dft
+from commonir.dialects.core.sparse import SparseIndices as SparseIndices
+from commonir.dialects.core.sparse import SparseLength as SparseLength
+from commonir.dialects.core.sparse import SparseOf as SparseOf
+from commonir.dialects.core.sparse import SparseShape as SparseShape
+from commonir.dialects.core.sparse import SparseValues as SparseValues
+from commonir.dialects.core.sparse import ToDense as ToDense
+from commonir.dialects.core.sparse import ToSparse as ToSparse
+from commonir.dialects.core.sparse import sparse_indices as sparse_indices
+from commonir.dialects.core.sparse import sparse_length as sparse_length
+from commonir.dialects.core.sparse import sparse_of as sparse_of
+from commonir.dialects.core.sparse import sparse_shape as sparse_shape
+from commonir.dialects.core.sparse import sparse_values as sparse_values
+from commonir.dialects.core.sparse import to_dense as to_dense
+from commonir.dialects.core.sparse import to_sparse as to_sparse
 from commonir.dialects.core.strings import Case as Case
 from commonir.dialects.core.strings import NgramCounts as NgramCounts
 from commonir.dialects.core.strings import RegexFullMatch as RegexFullMatch
@@ -438,6 +466,18 @@ from commonir.dialects.core.trees import Aggregate as Aggregate
 from commonir.dialects.core.trees import NodeTest as NodeTest
 from commonir.dialects.core.trees import TreeEnsemble as TreeEnsemble
 from commonir.dialects.core.trees import tree_ensemble as tree_ensemble
+from commonir.dialects.core.tuples import HandleEqual as HandleEqual
+from commonir.dialects.core.tuples import HandleOf as HandleOf
+from commonir.dialects.core.tuples import HandleValue as HandleValue
+from commonir.dialects.core.tuples import TupleGet as TupleGet
+from commonir.dialects.core.tuples import TupleLength as TupleLength
+from commonir.dialects.core.tuples import TupleOf as TupleOf
+from commonir.dialects.core.tuples import handle_equal as handle_equal
+from commonir.dialects.core.tuples import handle_of as handle_of
+from commonir.dialects.core.tuples import handle_value as handle_value
+from commonir.dialects.core.tuples import tuple_get as tuple_get
+from commonir.dialects.core.tuples import tuple_length as tuple_length
+from commonir.dialects.core.tuples import tuple_of as tuple_of
 from commonir.ods import Dialect
 
 range = range_

@@ -1,15 +1,25 @@
-"""Core operations on maps from scalars to scalars. While a program runs, a map is a dictionary."""
+"""Core operations on maps from scalars to scalars.
+
+While a program runs, a map is a dictionary of Python scalars. Of entries with equal keys the last one counts, and NaN
+is a key like others, as in `core.lookup`.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from commonir.dialects.core.base import ELEMENTS, CoreOp, as_tensor, function, tensor_type
+from commonir.dialects.core.base import ELEMENTS, CoreOp, function, tensor_type
+from commonir.dialects.core.constants import dim, scalar
+from commonir.dialects.core.elementwise import not_equal
+from commonir.dialects.core.lookup import lookup
+from commonir.dialects.core.shape import fill
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, ListType, MapType, TensorType, Type
+from commonir.ir.types import ElementType, ListType, MapType, TensorType, Type, boolean, i64
 from commonir.notation import NotationError
 from commonir.ods import any_type, operand, result, traits
+from commonir.ods.patterns import as_value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,28 +28,153 @@ if TYPE_CHECKING:
     ArrayMap = Mapping[Any, Any]
     MapArrays = Sequence[ArrayMap]
 
+_MAP = "map<K[], V[]>"
+
 
 def map_elements(value: Value) -> tuple[ElementType, ElementType]:
     """The element types of keys and values of a map from scalars to scalars. Raises: NotationError for others."""
     match value.type:
-        case MapType(key=ElementType() as key, value=ElementType() as held):
-            return key, held
-        case MapType(key=ElementType() as key, value=TensorType(element=held)):
-            return key, held
+        case MapType(parts=parts):
+            key, held = map(as_value, parts)
         case _:
-            raise NotationError(f"expected a map from scalars to scalars, found {value.type}")
+            key, held = None, None
+    if not isinstance(key, TensorType) or not isinstance(held, TensorType):
+        raise NotationError(f"expected a map from scalars to scalars, found {value.type}")
+    return key.element, held.element
 
 
-def _row(values: Sequence[Any], type: Type) -> Array:
+def map_key(key: Any) -> Any:
+    """The key of a dictionary that stands for a scalar: all NaN are one key."""
+    return math.nan if isinstance(key, float) and math.isnan(key) else key
+
+
+def _keys(x: Array) -> list[Any]:
+    return [map_key(key) for key in x.reshape(-1).tolist()]
+
+
+def _row(values: Sequence[Any], element: ElementType) -> Array:
     """Scalars, or tensors of one element, as a vector."""
     import numpy as np  # noqa: PLC0415  loads numpy
 
     from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
 
-    out = np.empty(len(values), dtype_of(as_tensor(type).element.name))
+    out = np.empty(len(values), dtype_of(element.name))
     for n, value in enumerate(values):
         out[n] = value.item() if isinstance(value, np.ndarray) else value
     return out
+
+
+def _entries(x: ArrayMap, element: ElementType) -> tuple[Array, list[Any]]:
+    """The keys in ascending order, and the values in this order."""
+    keys = _row([*x], element)
+    # Narrow floats of ml_dtypes have no order for NaN.
+    order = (keys.astype("f4") if keys.dtype.kind == "V" else keys).argsort(kind="stable")
+    values = [*x.values()]
+    return keys[order], [values[n] for n in order]
+
+
+class MapOf(CoreOp, name="core.map_of", traits=(traits.Pure,)):
+    """A map with an entry for each key; of equal keys the last one counts."""
+
+    keys: Value = operand("K[n]")
+    values: Value = operand("V[n]")
+    y: Value = result(_MAP)
+    K = ELEMENTS
+    V = ELEMENTS
+
+    def reference(self, keys: Array, values: Array) -> ArrayMap:
+        return dict(zip(_keys(keys), values.tolist(), strict=True))
+
+
+class MapGet(CoreOp, name="core.map_get", traits=(traits.Pure,)):
+    """Returns the values of keys in a map; a missing key gives `otherwise`, and is a runtime error without it."""
+
+    x: Value = operand(_MAP)
+    key: Value = operand("K[s*]")
+    otherwise: Value | None = operand("V[]", default=None)
+    y: Value = result("V[s*]")
+    K = ELEMENTS
+    V = ELEMENTS
+
+    def reference(self, x: ArrayMap, key: Array, otherwise: Array | None) -> Array:
+        wanted = _keys(key)
+        missing = [k for k in wanted if k not in x]
+        if missing and otherwise is None:
+            raise ValueError(f"no key {missing[0]!r} in a map of {len(x)}")
+        default = None if otherwise is None else otherwise.item()
+        return _row([x.get(k, default) for k in wanted], tensor_type(self.y).element).reshape(key.shape)
+
+    def canonicalize(self) -> tuple[Value, ...] | None:
+        """A map that the program makes is a table."""
+        made = self.x.owner
+        if not isinstance(made, MapOf) or self.otherwise is None:
+            return None
+        return (lookup(self.key, made.keys, made.values, self.otherwise),)
+
+
+class MapHas(CoreOp, name="core.map_has", traits=(traits.Pure,)):
+    """True for each key that a map has."""
+
+    x: Value = operand(_MAP)
+    key: Value = operand("K[s*]")
+    y: Value = result("i1[s*]")
+    K = ELEMENTS
+    V = ELEMENTS
+
+    def reference(self, x: ArrayMap, key: Array) -> Array:
+        return _row([k in x for k in _keys(key)], boolean).reshape(key.shape)
+
+    def canonicalize(self) -> tuple[Value, ...] | None:
+        """A map that the program makes is a table."""
+        made = self.x.owner
+        shape = tensor_type(made.keys).shape if isinstance(made, MapOf) else None
+        if not isinstance(made, MapOf) or not shape or shape[0] is None:
+            return None
+        zero = scalar(0, i64)
+        return (not_equal(lookup(self.key, made.keys, fill(scalar(1, i64), (shape[0],)), zero), zero),)
+
+
+class MapInsert(CoreOp, name="core.map_insert", traits=(traits.Pure,)):
+    """A copy of a map with entries added; the value of a key that it has already is replaced."""
+
+    x: Value = operand(_MAP)
+    key: Value = operand("K[s*]")
+    value: Value = operand("V[s*]")
+    y: Value = result(_MAP)
+    K = ELEMENTS
+    V = ELEMENTS
+
+    def reference(self, x: ArrayMap, key: Array, value: Array) -> ArrayMap:
+        return {**x, **dict(zip(_keys(key), value.reshape(-1).tolist(), strict=True))}
+
+
+class MapErase(CoreOp, name="core.map_erase", traits=(traits.Pure,)):
+    """A copy of a map without the entries of some keys; a missing key is a runtime error."""
+
+    x: Value = operand(_MAP)
+    key: Value = operand("K[s*]")
+    y: Value = result(_MAP)
+    K = ELEMENTS
+    V = ELEMENTS
+
+    def reference(self, x: ArrayMap, key: Array) -> ArrayMap:
+        erased = dict.fromkeys(_keys(key))
+        missing = [k for k in erased if k not in x]
+        if missing:
+            raise ValueError(f"no key {missing[0]!r} in a map of {len(x)}")
+        return {k: v for k, v in x.items() if k not in erased}
+
+
+class MapLength(CoreOp, name="core.map_length", traits=(traits.Pure,)):
+    """The number of entries of a map, as a scalar."""
+
+    x: Value = operand(_MAP)
+    y: Value = result("i64[]")
+    K = ELEMENTS
+    V = ELEMENTS
+
+    def reference(self, x: Value) -> Value:
+        return dim(map_values(x), 0)
 
 
 class MapKeys(CoreOp, name="core.map_keys", traits=(traits.Pure,)):
@@ -53,7 +188,7 @@ class MapKeys(CoreOp, name="core.map_keys", traits=(traits.Pure,)):
         return (TensorType(map_elements(self.x)[0], (None,)),)
 
     def reference(self, x: ArrayMap) -> Array:
-        return _row(sorted(x), self.y.type)
+        return _entries(x, map_elements(self.x)[0])[0]
 
 
 class MapValues(CoreOp, name="core.map_values", traits=(traits.Pure,)):
@@ -67,7 +202,8 @@ class MapValues(CoreOp, name="core.map_values", traits=(traits.Pure,)):
         return (TensorType(map_elements(self.x)[1], (None,)),)
 
     def reference(self, x: ArrayMap) -> Array:
-        return _row([x[k] for k in sorted(x)], self.y.type)
+        key, value = map_elements(self.x)
+        return _row(_entries(x, key)[1], value)
 
 
 class MapsOfRows(CoreOp, name="core.maps_of_rows", traits=(traits.Pure,)):
@@ -85,10 +221,16 @@ class MapsOfRows(CoreOp, name="core.maps_of_rows", traits=(traits.Pure,)):
         return (ListType(row, None if shape is None else shape[0]),)
 
     def reference(self, keys: Array, x: Array) -> MapArrays:
-        names: list[Any] = keys.tolist()
+        names = _keys(keys)
         return [dict(zip(names, row, strict=True)) for row in x.tolist()]
 
 
+map_of = function(MapOf)
+map_get = function(MapGet)
+map_has = function(MapHas)
+map_insert = function(MapInsert)
+map_erase = function(MapErase)
+map_length = function(MapLength)
 map_keys = function(MapKeys)
 map_values = function(MapValues)
 maps_of_rows = function(MapsOfRows)

@@ -219,7 +219,7 @@ class OptimizationBarrier(HloOp, name="stablehlo.optimization_barrier", traits=(
 # -- tuples
 
 
-class MakeTuple(HloOp, name="stablehlo.tuple", traits=(traits.Pure, traits.Groups)):
+class MakeTuple(HloOp, name="stablehlo.tuple", traits=(traits.Pure,)):
     """Creates a tuple of values."""
 
     custom_form: ClassVar[CustomForm | None] = forms.WordsForm(types=forms.TupleTypes())
@@ -230,11 +230,14 @@ class MakeTuple(HloOp, name="stablehlo.tuple", traits=(traits.Pure, traits.Group
     def infer_results(self) -> tuple[Type, ...] | None:
         return (TupleType(tuple([v.type for v in self.val])),)
 
+    def reference(self, val: tuple[Value, ...]) -> Value:
+        return core.tuple_of(val)
+
 
 class GetTupleElement(
     HloOp,
     name="stablehlo.get_tuple_element",
-    traits=(traits.Pure, traits.Ungroups),
+    traits=(traits.Pure,),
     assembly="$operand `[` $index `]` attr-dict `:` functional-type(operands, results)",
 ):
     """Extracts one element of a tuple. C1: the index is less than the number of elements."""
@@ -254,6 +257,9 @@ class GetTupleElement(
         if not 0 <= self.index < len(self._elements()):
             message = f"C1: index {self.index} is out of bounds of operand with size {len(self._elements())}"
             yield self.violated(message)
+
+    def reference(self, operand: Value) -> Value:
+        return core.tuple_get(operand, self.index)
 
     def fold(self) -> Value | None:
         owner = self.operand.owner

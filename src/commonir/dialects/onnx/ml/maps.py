@@ -68,10 +68,9 @@ class DictVectorizer(OnnxOp, name="onnx.ml.DictVectorizer", since="ml1"):
 
     def reference(self, X: Value) -> Value:
         words = texts(self.string_vocabulary) if self.string_vocabulary else core.vector(self.int64_vocabulary or ())
-        values = core.map_values(X)
-        element = element_of(values)
+        element = core.map_elements(X)[1]
         nothing = core.scalar("", string) if element is string else core.scalar(0, element)
-        return core.unsqueeze(core.lookup(words, core.map_keys(X), values, nothing), (0,))
+        return core.unsqueeze(core.map_get(X, words, nothing), (0,))
 
 
 class ZipMap(OnnxOp, name="onnx.ml.ZipMap", since="ml1"):
