@@ -95,6 +95,7 @@ def convert(
     from commonir.conversions.conversion import ConversionOptions, Conversions  # noqa: PLC0415
     from commonir.passes.convert_elements import in_precision  # noqa: PLC0415
     from commonir.passes.defaults_to_constants import defaults_to_constants  # noqa: PLC0415
+    from commonir.passes.handles_to_integers import handles_to_integers  # noqa: PLC0415
     from commonir.passes.select_function import select_function  # noqa: PLC0415
 
     diagnostics = Diagnostics() if findings is None else findings
@@ -120,6 +121,8 @@ def convert(
         lowered = select_function(lowered, function)
     elif not conversion.takes_ranks:
         _refuse_ranks(lowered, to)
+    if not conversion.keeps_handles:
+        lowered = handles_to_integers(lowered, diagnostics)
     simpler = _simplified(in_precision(_bounded(lowered, ranges or {}), precision))
     program = simpler if ranks is None else _divided(simpler, ranks, parallel, diagnostics)
     converted = conversion.convert(program, options, diagnostics)

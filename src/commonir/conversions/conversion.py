@@ -66,6 +66,7 @@ class Conversion(Record):
     module of another dialect there without a way through the core, where nothing was chosen; None when it must go
     through the core. `format` is the format that the result is written in, when that has another name. `takes_ranks`:
     it takes programs of several ranks. `keeps_defaults`: it states contents of inputs that need not be given.
+    `keeps_handles`: the format has handles; other conversions receive their numbers.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Conversion(Record):
     format: str = ""
     takes_ranks: bool = False
     keeps_defaults: bool = False
+    keeps_handles: bool = False
 
 
 class Conversions:

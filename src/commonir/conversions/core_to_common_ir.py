@@ -155,4 +155,4 @@ def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
     return core_to_common_ir(module, lost)
 
 
-CONVERSION = Conversion("common_ir", convert, direct=onnx_to_common_ir, keeps_defaults=True)
+CONVERSION = Conversion("common_ir", convert, direct=onnx_to_common_ir, keeps_defaults=True, keeps_handles=True)

@@ -16,12 +16,13 @@ from threading import Timer
 from typing import TYPE_CHECKING, Any, Protocol
 
 from commonir.base.codes import EXECUTION_FAILED, MISSING_PACKAGE, UNSUPPORTED_EXECUTION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions.core_to_onnx import STATE_KEY, core_to_onnx
 from commonir.dialects import onnx
 from commonir.formats.format import WriteOptions
 from commonir.formats.onnx.write import dumps, write
 from commonir.ir.module import Function, Module
+from commonir.passes.handles_to_integers import handles_to_integers
 from commonir.passes.thread_globals import Threaded, thread_globals
 from commonir.runtime.binding import bind
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable
@@ -121,7 +122,8 @@ class OnnxRuntimeEngine:
             built = _opened_module(runtime, module, options)
             return _Prepared(built, chosen, chosen.output_names, ())
         name = chosen.symbol_name
-        passed, states = thread_globals(with_seeds(module, options.seed, name), name)
+        seeded = with_seeds(module, options.seed, name)
+        passed, states = thread_globals(handles_to_integers(seeded, Diagnostics()), name)
         converted = core_to_onnx(passed, self.opset, function=name)
         return _Prepared(
             _opened_module(runtime, converted, options), chosen, tuple(converted.main.output_names), states

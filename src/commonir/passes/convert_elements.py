@@ -22,7 +22,7 @@ from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type, bool
 from commonir.ods import Op, attr_types
 from commonir.ods.fields import FieldKind
 from commonir.passes.transcribe import Transcription, copied, with_functions
-from commonir.rewrite.legalize import with_known_dims
+from commonir.rewrite.legalize import collection_help, with_known_dims
 
 _SMALLEST_HALF = 2.0**-24
 _LARGEST_HALF = 65504.0
@@ -124,7 +124,8 @@ class _Conversion(Transcription):
 
     def _inside(self, type: Type, keeps: bool) -> ElementType:
         if not isinstance(type, TensorType):
-            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"a value of type {type} has no element type"))
+            message, help = f"a value of type {type} has no element type", collection_help(type)
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
         return type.element if keeps else self.policy.inside(type.element)
 
     def _attributes(self, op: Operation) -> dict[str, object]:

@@ -25,7 +25,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location, located_at
-from commonir.ir.types import TensorType, Type
+from commonir.ir.types import TensorType, Type, is_collection
 from commonir.notation import NotKnownError
 from commonir.ods import Dialect, Dialects, Form, Op, known_data, not_constant, operations_behind, path_of, results_of
 from commonir.ods.data_dependent_dims import DataDependentDim, defined_dims, dims_introduced
@@ -538,7 +538,9 @@ class _Legalization:
         within = "" if origin is op else f" (part of {origin.name})"
         notes = list(dict.fromkeys(reasons)) or [f"no rule takes {op.name}, and it cannot be expanded"]
         message = f"{op.name}{within} cannot be expressed in {self.target}"
-        diagnostic = Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(origin), notes=tuple(notes))
+        arguments = [a for region in op.regions for block in region.blocks for a in block.arguments]
+        help = next(filter(None, [collection_help(v.type) for v in (*op.operands, *op.results, *arguments)]), None)
+        diagnostic = Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(origin), notes=tuple(notes), help=help)
         self.diagnostics.extend([located_at(diagnostic, origin.location)])
         self._add_placeholders(op)
 
@@ -547,6 +549,13 @@ class _Legalization:
         placeholders = [Value(r.type, name=r.name) for r in op.results]
         self.values.update(zip(op.results, placeholders, strict=True))
         self._define_dims(defined_dims(op), placeholders)
+
+
+def collection_help(type: Type) -> str | None:
+    """Returns what to do about a value that the target has no type for; None for a tensor."""
+    if not is_collection(type):
+        return None
+    return f"values of type {type} are converted where the program makes and reads them; pass their elements instead"
 
 
 def as_attribute(field: Field, value: Value) -> object:

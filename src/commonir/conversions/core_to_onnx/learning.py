@@ -59,6 +59,26 @@ def maps_of_rows(op: core.MapsOfRows, context: Context, keys: Value, x: Value) -
     return onnx.ZipMap(x, classlabels_int64s=result[0]).Z
 
 
+@rule(core.MapGet)
+def map_get(op: core.MapGet, context: Context, x: Value, key: Value, otherwise: Value | None) -> Result:
+    keys, default = _elements(key), None if otherwise is None else _elements(otherwise)
+    if keys is None or element_of(key) not in (i64, string):
+        return Mismatch("onnx.ml.DictVectorizer holds the keys that it reads as attributes")
+    if default not in ([(0,)], [("",)]):
+        return Mismatch("onnx.ml.DictVectorizer gives zero, or the empty string, for a missing key")
+    words = {"string_vocabulary" if element_of(key) is string else "int64_vocabulary": keys[0]}
+    return core.reshape(onnx.DictVectorizer(x, **words).Y, core.tensor_type(key).static_shape)
+
+
+@rule(core.MapValues)
+def map_values(op: core.MapValues, context: Context, x: Value) -> Result:
+    keys, values = core.map_elements(x)
+    if keys is not i64 or values not in _CAST_TO:
+        return Mismatch("onnx.ml.CastMap takes maps from i64 to f32 or strings")
+    return core.reshape(onnx.CastMap(x, cast_to=_CAST_TO[values]).Y, (-1,))
+
+
+_CAST_TO = {f32: "TO_FLOAT", string: "TO_STRING"}
 _MODES = {test.value: f"BRANCH_{test.name}" for test in core.NodeTest}
 
 
