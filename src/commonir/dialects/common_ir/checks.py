@@ -72,12 +72,18 @@ def identity(name: str, domain: str) -> Iterator[Diagnostic]:
         yield rules.REVERSED_DOMAIN.broken(f"'{domain}' is not a reversed domain name", where="domain")
 
 
-def versions(ir_version: object, model_version: object) -> Iterator[Diagnostic]:
-    """The versions that a graph or library states; there is no version 0 of the specification."""
-    if not ir_version:
-        yield rules.STATES_IR_VERSION.broken("ir_version is not stated")
+def versions(version: int | None, model_version: object) -> Iterator[Diagnostic]:
+    """The versions that a graph or library states."""
+    yield from ir_version(version)
     if model_version is None:
         yield rules.STATES_MODEL_VERSION.broken("model_version is not stated")
+
+
+def ir_version(version: int | None) -> Iterator[Diagnostic]:
+    """The version of the specification, which begins with 1."""
+    if not version or version < 1:
+        text = f"ir_version {version} is not a version" if version else "ir_version is not stated"
+        yield rules.STATES_IR_VERSION.broken(text)
 
 
 def documentation(doc: Attribute | str | None, where: str = "") -> Iterator[Diagnostic]:

@@ -10,7 +10,7 @@ import os
 
 from commonir.base.codes import DUPLICATE_NAME, UNDEFINED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, MALFORMED_PROGRAM, PATH_OUTSIDE_MODEL
+from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, MALFORMED_PROGRAM, NEWER_FORMAT, PATH_OUTSIDE_MODEL
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.common_ir import rules
@@ -18,6 +18,7 @@ from commonir.formats.common_ir.decode import CommonIrDecoder
 from commonir.formats.common_ir.document import document_of
 from commonir.formats.common_ir.fetch import OpenUrl
 from commonir.formats.common_ir.imports import closure_of
+from commonir.formats.common_ir.stages import EXTENSION_VERSION, Document
 from commonir.formats.common_ir.verify import calls_into_libraries_missing, verify_file
 from commonir.formats.format import DEFAULT_READ_OPTIONS, ReadOptions
 from commonir.formats.onnx.contents import Contents
@@ -122,6 +123,7 @@ def _decoded(
     contents = Contents(Cut(content, (), b""), content, file)
     decoder = CommonIrDecoder(dialects, diagnostics, contents, limits=limits)
     root = document.model.graph if document.model is not None else document.library
+    _check_extensions(document, diagnostics)
     imports = [] if root is None else list(root.imported_libraries)
     reported = len(diagnostics)
     closure = closure_of(imports, file, options, limits, diagnostics, open_url)
@@ -132,6 +134,15 @@ def _decoded(
     elif document.library is not None:
         module = decoder.library_file(document.library, closure)
     return _Read(module, [], decoder.faulty, is_complete)
+
+
+def _check_extensions(document: Document, diagnostics: Diagnostics) -> None:
+    """Reports extensions of ONNX that are newer than those that are known."""
+    message = document.model if document.model is not None else document.library
+    version = 0 if message is None else message.common_ir_version
+    if version > EXTENSION_VERSION:
+        text = f"version {version} of the Common IR extensions is not known yet: {EXTENSION_VERSION} is the newest"
+        diagnostics.add(NEWER_FORMAT, text, where="common_ir_version")
 
 
 def _content(file: str) -> memoryview:

@@ -18,12 +18,14 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import MALFORMED_HISTORIC
 from commonir.base.limits import Limits
 from commonir.base.tuples import NamedTuple
+from commonir.dialects.common_ir import checks
 from commonir.formats.common_ir import legacy_schema
 from commonir.formats.common_ir.kinds import OwnType
 from commonir.formats.onnx import messages
 from commonir.formats.onnx.attributes import AttributeType
 from commonir.formats.onnx.declaring import Message, declared_fields
 from commonir.formats.onnx.messages import FIRST_EXTENSION, IR_VERSIONS
+from commonir.formats.onnx.verify import check_ir_version
 from commonir.formats.protobuf.wire import BYTES, VARINT, WireError, fields, parse
 
 M = TypeVar("M", bound=Message)
@@ -169,7 +171,7 @@ class _Translation:
         """A model of stage B."""
         built = messages.create(messages.ModelProto)
         self._copy(old, built, legacy_schema.ModelProto)
-        return _dated(built, old.ir_version)
+        return self._dated(built, old)
 
     def library(self, old: legacy_schema.LibraryProto) -> messages.LibraryProto:
         """A library of stage B."""
@@ -185,7 +187,20 @@ class _Translation:
         built.producer_version = str(old.producer_version) if old.HasField("producer_version") else ""
         built.domain = old.domain
         self._old_graph(old, built.graph)
-        return _dated(built, old.ir_version)
+        return self._dated(built, old)
+
+    def _dated(
+        self, model: messages.ModelProto, old: legacy_schema.ModelProto | legacy_schema.OldGraphProto
+    ) -> messages.ModelProto:
+        """The model with the versions of its new encoding, the one it stated kept as metadata."""
+        model.ir_version = max(IR_VERSIONS.values())
+        model.common_ir_version = EXTENSION_VERSION
+        self._found.extend([d.located(file=self._file) for d in checks.ir_version(old.ir_version)])
+        self._found.extend([d.located(file=self._file) for d in check_ir_version(old.ir_version)])
+        if old.HasField("ir_version"):
+            entry = model.metadata_props.add()
+            entry.key, entry.value = HISTORIC_IR_VERSION, str(old.ir_version)
+        return model
 
     # -- stage A
 
@@ -395,15 +410,6 @@ class _Translation:
             self._old_graph(old, into)  # pyright: ignore[reportArgumentType]  only those of stage A have it
         else:
             self._copy(old, into, legacy_schema.GraphProto)
-
-
-def _dated(model: messages.ModelProto, declared: int) -> messages.ModelProto:
-    """The model with the versions of its new encoding, the one it stated kept as metadata."""
-    model.ir_version = max(IR_VERSIONS.values())
-    model.common_ir_version = EXTENSION_VERSION
-    entry = model.metadata_props.add()
-    entry.key, entry.value = HISTORIC_IR_VERSION, str(declared)
-    return model
 
 
 def _is_present(old: Message, name: str) -> bool:

@@ -1,7 +1,7 @@
 """Checks of a Common IR file beyond the definitions of its operations. Changes nothing.
 
 Rules that only files show: what programs made in memory need not have, such as names, and what is inferred where a file
-says nothing. Rules of ONNX for what both formats have (`formats/onnx/verify.py`) hold here too: M3 and G9.
+says nothing. Rules of ONNX for what both formats have (`formats/onnx/verify.py`) hold here too: M1, M3 and G9.
 Source: Common IR specification; ONNX IR specification.
 """
 
@@ -15,7 +15,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.dialects import common_ir, onnx
 from commonir.dialects.common_ir import checks, rules
 from commonir.formats.onnx import unknown_fields
-from commonir.formats.onnx.verify import check_opsets, located
+from commonir.formats.onnx.verify import check_ir_version, check_opsets, located
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation
@@ -28,6 +28,9 @@ _TYPE = "type"
 
 def verify_file(module: Module, dialects: Dialects) -> Iterator[Diagnostic]:
     """Everything in the module of a file that the format does not allow, in order."""
+    declared = module.extra.get(onnx.IR_VERSION)
+    if isinstance(declared, IntegerAttr):
+        yield from check_ir_version(declared.value)
     for op in module.nested():
         match op:
             case common_ir.Import():
@@ -40,6 +43,7 @@ def verify_file(module: Module, dialects: Dialects) -> Iterator[Diagnostic]:
                 yield from _opsets(op.opset_import, f"{path_of(op)}.")
                 yield from located(op, _unnamed_outputs(op.body))
             case common_ir.Library():
+                yield from check_ir_version(op.ir_version or 0, f"{op.symbol_name}.")
                 yield from _opsets(op.opset_import, f"{op.symbol_name}.")
             case onnx.SparseInitializer():
                 yield from located(op, op.misplaced())

@@ -86,9 +86,15 @@ def _check_versions(module: Module) -> Iterator[Diagnostic]:
     version = declared.value if isinstance(declared, IntegerAttr) else 0
     if version < 1:
         yield Diagnostic(MALFORMED_PROGRAM, "M1: the model states no version of the IR", where="ir_version")
-    elif version > NEWEST_IR_VERSION:
+    else:
+        yield from check_ir_version(version)
+
+
+def check_ir_version(version: int, prefix: str = "") -> Iterator[Diagnostic]:
+    """Yields an error for a version of the IR that is newer than those that are known."""
+    if version > NEWEST_IR_VERSION:
         text = f"M1: IR version {version} is not known yet: {NEWEST_IR_VERSION} is the newest"
-        yield Diagnostic(NEWER_FORMAT, text, where="ir_version")
+        yield Diagnostic(NEWER_FORMAT, text, where=f"{prefix}ir_version")
 
 
 def _check_holder(holder: Holder, domains: set[str], positions: Positions) -> Iterator[Diagnostic]:
