@@ -191,4 +191,4 @@ def test_a_text_that_is_not_a_type_is_refused_with_the_reason(text: str) -> None
 
 def test_types_of_values_as_a_declaration_states_them() -> None:
     types = [tensor(f32, N, 3), tensor(f32, N, None), tensor(f32, N + 1), ListType(tensor(i64))]
-    assert [str(t) for t in as_declared(types)] == ["f32[N, 3]", "f32[N, _0]", "f32[_1]", "list<i64[]>"]
+    assert [str(as_declared(t)) for t in types] == ["f32[N, 3]", "f32[N, ?]", "f32[?]", "list<i64[]>"]

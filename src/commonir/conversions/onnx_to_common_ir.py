@@ -140,7 +140,7 @@ def _common_type(types: Iterable[Type]) -> tuple[Type, str] | None:
         if len(result) == 1 and first.shape is not None and all(isinstance(d, int) for d in first.shape):
             return first, ""
         if all(isinstance(t, TensorType) and t.element is first.element for t in result):
-            element = str(as_declared([TensorType(first.element, ())])[0]).removesuffix("[]")
+            element = str(as_declared(TensorType(first.element, ()))).removesuffix("[]")
             return TensorType(first.element, None), f"{element}[*]"
         return None
     return (first, "") if len(result) == 1 and first is not unknown else None

@@ -1,6 +1,6 @@
 """Types of the parameters that a file declares: any type of value, with names and wildcards in shapes.
 
-`f32[n, m*]` is a dense tensor, and within one declaration equal names are equal dims; in `f32[*, n]` only `n` is named;
+`f32[n, m*]` is a dense tensor, and within one declaration equal names are equal dims; `?` and `*` have no name;
 `f32[]` is a scalar and `f32` a tensor of any shape. They may be nested in `sparse<...>`, `list<...>`, `optional<...>`,
 `tuple<..., ...>` and `map<key, value>`; `!dialect.mnemonic<...>` is of a dialect, and `any` is any type. A shape has at
 most one wildcard, so that names are unambiguous.
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import count
 from typing import ClassVar
 
 from commonir.base.suggestions import did_you_mean
@@ -38,7 +37,7 @@ MAX_DEPTH = 32
 
 _ELEMENT = re.compile(r"complex<f(?:32|64)>|!?[A-Za-z_][\w.]*")
 _DIALECT_TYPE = re.compile(r"!(?!builtin\.)([A-Za-z_]\w*)\.([A-Za-z_]\w*)<([^<>]*)>")
-_DIMENSION = re.compile(r"\d{1,18}|[A-Za-z_]\w*\*?|\*")
+_DIMENSION = re.compile(r"\d{1,18}|[A-Za-z_]\w*\*?|[*?]")
 
 
 class TwoWildcards(ValueError):
@@ -458,7 +457,7 @@ class _Reader:
             return Pattern(f"{element}[]")
         for name in names:
             if not _DIMENSION.fullmatch(name):
-                raise self._wrong(f"'{name}' is not a dimension: a number, a name, '*' or a name followed by '*'")
+                raise self._wrong(f"'{name}' is not a dimension: a number, a name, '?', '*' or a name followed by '*'")
         if sum(name.endswith("*") for name in names) > 1:
             text = "a shape has at most one wildcard, or what names stand for would not be determined"
             raise TwoWildcards(str(self._wrong(text)))
@@ -492,42 +491,31 @@ class _Reader:
                 return TensorOf(first.pattern, is_sparse=True)
 
 
-def as_declared(types: Iterable[Type]) -> tuple[DeclaredType, ...]:
-    """Returns types of values in the form of one declaration; dims that are neither names nor numbers get distinct
-    names.
-    """
-    unnamed = count()
-    return tuple([_as_declared(t, unnamed) for t in types])
-
-
-def _as_declared(type: Type, unnamed: Iterator[int]) -> DeclaredType:
-    def part(t: Type) -> DeclaredType:
-        return _as_declared(t, unnamed)
-
+def as_declared(type: Type) -> DeclaredType:
+    """Returns the type of a value in the form of declarations; dims that are neither names nor numbers are `?`."""
     match type:
         case TensorType():
-            return TensorOf(_pattern_of(type, unnamed))
+            return TensorOf(_pattern_of(type))
         case SparseTensorType(element=element, shape=shape):
-            return TensorOf(_pattern_of(TensorType(element, shape), unnamed), is_sparse=True)
+            return TensorOf(_pattern_of(TensorType(element, shape)), is_sparse=True)
         case ListType(element=element):
-            return ListOf(part(element))
+            return ListOf(as_declared(element))
         case OptionalType(element=element):
-            return OptionalOf(part(element))
+            return OptionalOf(as_declared(element))
         case TupleType(elements=elements):
-            return TupleOf(map(part, elements))
+            return TupleOf(map(as_declared, elements))
         case MapType(key=key, value=value):
-            return MapOf(part(as_value(key)), part(as_value(value)))
+            return MapOf(as_declared(as_value(key)), as_declared(as_value(value)))
         case DialectType():
             return DialectOf(type)
         case _:
             return AnyOf()
 
 
-def _pattern_of(type: TensorType, unnamed: Iterator[int]) -> Pattern:
+def _pattern_of(type: TensorType) -> Pattern:
     if type.shape is None:
         return Pattern(type.element.name)
-    names = [_name_of(d) or f"_{next(unnamed)}" for d in type.shape]
-    return Pattern(f"{type.element}[{', '.join(names)}]")
+    return Pattern(f"{type.element}[{', '.join([_name_of(d) or '?' for d in type.shape])}]")
 
 
 def _name_of(dim: Dim | None) -> str | None:

@@ -295,7 +295,7 @@ class Pattern:
         self.dims: tuple[tuple[str, bool], ...] | None = None
         if bracket:
             names = [part.strip() for part in rest.removesuffix("]").split(",") if part.strip()]
-            self.dims = tuple([(name.rstrip("*"), name.endswith("*")) for name in names])
+            self.dims = tuple([(name.rstrip("*").removeprefix("?"), name.endswith("*")) for name in names])
             wildcards = sum(many for _, many in self.dims)
             self.has_wildcard = wildcards > 0
             if wildcards > 1:

@@ -27,7 +27,7 @@ class Signature:
 
     def __init__(self, function: Function) -> None:
         inputs = named_inputs(function)
-        plain = as_declared([type for _, type, _ in inputs])
+        plain = [as_declared(type) for _, type, _ in inputs]
         self.patterns: dict[str, Pattern] = {}
         self.declared_texts: dict[str, str] = {}
         for (name, _, port), type_pattern in zip(inputs, plain, strict=True):

@@ -294,9 +294,7 @@ class FunctionDefinition(
         except ValueError as error:
             text = f"function '{self.sym_name}': {error}"
             raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, text)) from None
-        plain = as_declared([v.type for v in self._interface])
-        result = dict(zip(self._interface, plain, strict=True))
-        return tuple([declared.get(v.name) or result[v] for v in values])
+        return tuple([declared.get(v.name) or as_declared(v.type) for v in values])
 
 
 # -- instances

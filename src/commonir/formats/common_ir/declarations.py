@@ -16,7 +16,7 @@ from commonir.dialects import onnx
 from commonir.dialects.common_ir import Import, OperatorDeclaration
 from commonir.formats.common_ir.imports import ImportUri, parse_import
 from commonir.formats.common_ir.kinds import OwnType
-from commonir.formats.common_ir.types import TypeTexts, element_of, write_element, write_text
+from commonir.formats.common_ir.types import element_of, shape_texts, type_text, write_element, write_text
 from commonir.formats.common_ir.values import ValueReader, ValueWriter
 from commonir.formats.onnx.attributes import AttributeType
 from commonir.formats.onnx.messages import (
@@ -77,10 +77,9 @@ class DeclarationReader:
         return result
 
     def _signature(self, proto: SignatureDeclProto, place: str) -> DictionaryAttr:
-        texts = TypeTexts()
-        inputs = [self.parameter(p, texts, f"{place}.input_params") for p in proto.input_params]
-        outputs = [self.parameter(p, texts, f"{place}.output_params") for p in proto.output_params]
-        attributes = [self._attribute(p, texts, f"{place}.input_attributes") for p in proto.input_attributes]
+        inputs = [self.parameter(p, f"{place}.input_params") for p in proto.input_params]
+        outputs = [self.parameter(p, f"{place}.output_params") for p in proto.output_params]
+        attributes = [self._attribute(p, f"{place}.input_attributes") for p in proto.input_attributes]
         variables = [(c.name, self._members(c, place)) for c in proto.type_constraint]
         entries: list[tuple[str, Attribute]] = [
             ("inputs", ArrayAttr(tuple(inputs))),
@@ -106,19 +105,19 @@ class DeclarationReader:
                 names.append(StringAttr(element.name))
         return ArrayAttr(tuple(names))
 
-    def text_of(self, proto: TypeProto, texts: TypeTexts, name: str, place: str) -> str:
+    def text_of(self, proto: TypeProto, name: str, place: str) -> str:
         """Returns the text of a type; `any` for an invalid type, which is reported elsewhere."""
         try:
-            return texts.read(proto)
+            return type_text(proto)
         except ValueError as error:
             self._found.add(MALFORMED_TYPE, f"'{escape(name)}': {error}", where=place)
             return "any"
 
-    def parameter(self, proto: ParameterDeclProto, texts: TypeTexts, place: str) -> DictionaryAttr:
+    def parameter(self, proto: ParameterDeclProto, place: str) -> DictionaryAttr:
         """A formal parameter."""
-        text = self.text_of(proto.type, texts, proto.name, place)
+        text = self.text_of(proto.type, proto.name, place)
         if proto.HasField("shape"):
-            text = self._with_shape(text, proto, texts, place)
+            text = self._with_shape(text, proto, place)
         entries: list[tuple[str, Attribute]] = [("name", StringAttr(proto.name)), ("type", StringAttr(text))]
         if proto.multiplicity:
             is_known = 0 <= proto.multiplicity < len(MULTIPLICITIES)
@@ -128,20 +127,20 @@ class DeclarationReader:
             entries.append(("doc", StringAttr(proto.doc_string)))
         return DictionaryAttr(tuple(entries))
 
-    def _with_shape(self, text: str, proto: ParameterDeclProto, texts: TypeTexts, place: str) -> str:
+    def _with_shape(self, text: str, proto: ParameterDeclProto, place: str) -> str:
         """A type with the shape that stands beside it, where it has none itself."""
         if "[" in text or "<" in text.removeprefix("complex<"):
             message = f"'{escape(proto.name)}': a shape stands both in the type and beside it, or beside no tensor"
             self._found.add(MALFORMED_TYPE, message, where=place)
             return text
         try:
-            return f"{text}[{', '.join(texts.shape(proto.shape))}]"
+            return f"{text}[{', '.join(shape_texts(proto.shape))}]"
         except ValueError as error:
             self._found.add(MALFORMED_TYPE, f"'{escape(proto.name)}': {error}", where=place)
             return text
 
-    def _attribute(self, proto: ParameterDeclProto, texts: TypeTexts, place: str) -> DictionaryAttr:
-        described = dict(self.parameter(proto, texts, place).entries)
+    def _attribute(self, proto: ParameterDeclProto, place: str) -> DictionaryAttr:
+        described = dict(self.parameter(proto, place).entries)
         default = self._default(proto.default, place) if proto.HasField("default") else None
         entries = [("name", described["name"]), ("type", described["type"])]
         if default is not None:

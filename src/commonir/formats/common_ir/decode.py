@@ -25,7 +25,7 @@ from commonir.dialects.common_ir.naming import operation_name
 from commonir.formats.common_ir.declarations import DeclarationReader, read_imports
 from commonir.formats.common_ir.imports import Imported
 from commonir.formats.common_ir.operators import built, stored_attributes, written_names
-from commonir.formats.common_ir.types import TypeTexts, ValueTypes, has_wildcards
+from commonir.formats.common_ir.types import ValueTypes, has_wildcards
 from commonir.formats.common_ir.values import ValueReader, storage_of
 from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.declaring import declared_fields
@@ -217,11 +217,10 @@ class CommonIrDecoder(ModelDecoder):
         self.place = where
         self.use_versions(own if own.entries else around)
         outer, self.types = self.types, ValueTypes(self._limits_of_types)
-        texts = TypeTexts()
         declared: list[tuple[str, Attribute]] = []
         types: dict[str, Type] = {}
         for p in (*proto.input_params, *proto.output_params):
-            types[p.name] = self._parameter_type(p, reader, texts, declared, where)
+            types[p.name] = self._parameter_type(p, reader, declared, where)
         names = [p.name for p in proto.input_params]
         block = Block([types[n] for n in names], names)
         scope = NameScope(types)
@@ -247,12 +246,11 @@ class CommonIrDecoder(ModelDecoder):
         self,
         proto: ParameterDeclProto,
         reader: DeclarationReader,
-        texts: TypeTexts,
         declared: list[tuple[str, Attribute]],
         place: str,
     ) -> Type:
         """The type of the value that stands for a parameter; one with wildcards is kept as text as well."""
-        described = dict(reader.parameter(proto, texts, place).entries)
+        described = dict(reader.parameter(proto, place).entries)
         text = described["type"]
         if has_wildcards(proto.type) or any(d.dim_param.endswith("*") for d in proto.shape.dim):
             declared.append((proto.name, text))
@@ -272,12 +270,11 @@ class CommonIrDecoder(ModelDecoder):
     def graph_operation(
         self, proto: GraphProto, opsets: DictionaryAttr, content: Region, defaults: DictionaryAttr
     ) -> onnx.Graph:
-        texts = TypeTexts()
         reader = DeclarationReader(self._values, self.diagnostics, proto.name)
         declared: list[tuple[str, Attribute]] = []
         for info in (*proto.input, *proto.output):
             if has_wildcards(info.type):
-                text = reader.text_of(info.type, texts, info.name, proto.name)
+                text = reader.text_of(info.type, info.name, proto.name)
                 declared.append((info.name, StringAttr(text)))
         return common_ir.Graph(proto.name, opsets, content, defaults, DictionaryAttr(tuple(declared)))
 

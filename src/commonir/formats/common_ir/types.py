@@ -46,67 +46,62 @@ _OPAQUE_NAME = re.compile(r"[\w.-]*")
 _DIMENSION = re.compile(r"[A-Za-z_]\w*\*?|\*")
 
 
-class TypeTexts:
-    """Reads the types of one declaration as texts; a dimension of which nothing is said gets a name of its own."""
+def type_text(proto: TypeProto) -> str:
+    """Returns the text of a type; a dimension of which nothing is said is `?`. Raises: ValueError."""
+    match proto.WhichOneof("value"):
+        case "tensor_type":
+            return _tensor_text(proto.tensor_type)
+        case "sparse_tensor_type":
+            return f"sparse<{_tensor_text(proto.sparse_tensor_type)}>"
+        case "sequence_type":
+            return f"list<{type_text(proto.sequence_type.elem_type)}>"
+        case "optional_type":
+            return f"optional<{type_text(proto.optional_type.elem_type)}>"
+        case "map_type":
+            key = proto.map_type.key_param or ELEMENTS.get(proto.map_type.key_type)
+            if key is None:
+                raise ValueError(f"{proto.map_type.key_type} is not an element type")
+            return f"map<{key}[], {type_text(proto.map_type.value_type)}>"
+        case "tuple_type":
+            return f"tuple<{', '.join(map(type_text, proto.tuple_type.elem_type))}>"
+        case "handle_type":
+            return f"{handle}[]"
+        case "opaque_type" if proto.opaque_type.domain == LIBRARY_DOMAIN:
+            return declared_attr_type(proto.opaque_type.name).text
+        case "opaque_type":
+            return str(_opaque(proto.opaque_type))
+        case "type_param":
+            return proto.type_param
+        case _:
+            raise ValueError("it has no type")
 
-    def __init__(self) -> None:
-        self._unnamed = 0
 
-    def read(self, proto: TypeProto) -> str:
-        """The text of a type. Raises: ValueError, which says what is wrong."""
-        match proto.WhichOneof("value"):
-            case "tensor_type":
-                return self._tensor(proto.tensor_type)
-            case "sparse_tensor_type":
-                return f"sparse<{self._tensor(proto.sparse_tensor_type)}>"
-            case "sequence_type":
-                return f"list<{self.read(proto.sequence_type.elem_type)}>"
-            case "optional_type":
-                return f"optional<{self.read(proto.optional_type.elem_type)}>"
-            case "map_type":
-                key = proto.map_type.key_param or ELEMENTS.get(proto.map_type.key_type)
-                if key is None:
-                    raise ValueError(f"{proto.map_type.key_type} is not an element type")
-                return f"map<{key}[], {self.read(proto.map_type.value_type)}>"
-            case "tuple_type":
-                return f"tuple<{', '.join(map(self.read, proto.tuple_type.elem_type))}>"
-            case "handle_type":
-                return f"{handle}[]"
-            case "opaque_type" if proto.opaque_type.domain == LIBRARY_DOMAIN:
-                return declared_attr_type(proto.opaque_type.name).text
-            case "opaque_type":
-                return str(_opaque(proto.opaque_type))
-            case "type_param":
-                return proto.type_param
+def _tensor_text(proto: TensorTypeProto | SparseProto) -> str:
+    element = proto.elem_param
+    if not element:
+        known = ELEMENTS.get(proto.elem_type)
+        if known is None:
+            raise ValueError(f"{proto.elem_type} is not an element type")
+        element = known.name
+    return f"{element}[{', '.join(shape_texts(proto.shape))}]" if proto.HasField("shape") else element
+
+
+def shape_texts(proto: TensorShapeProto) -> list[str]:
+    """The dimensions of a shape. Raises: ValueError for a name that is none."""
+    out: list[str] = []
+    for d in proto.dim:
+        match d.WhichOneof("value"):
+            case "dim_value":
+                if d.dim_value < 0:
+                    raise ValueError(f"{d.dim_value} is not a size")
+                out.append(str(d.dim_value))
+            case "dim_param" if _DIMENSION.fullmatch(d.dim_param):
+                out.append(d.dim_param)
+            case "dim_param" if d.dim_param:
+                raise ValueError(f"'{d.dim_param}' is not a dimension: a name, '*' or a name followed by '*'")
             case _:
-                raise ValueError("it has no type")
-
-    def _tensor(self, proto: TensorTypeProto | SparseProto) -> str:
-        element = proto.elem_param
-        if not element:
-            known = ELEMENTS.get(proto.elem_type)
-            if known is None:
-                raise ValueError(f"{proto.elem_type} is not an element type")
-            element = known.name
-        return f"{element}[{', '.join(self.shape(proto.shape))}]" if proto.HasField("shape") else element
-
-    def shape(self, proto: TensorShapeProto) -> list[str]:
-        """The dimensions of a shape. Raises: ValueError for a name that is none."""
-        out: list[str] = []
-        for d in proto.dim:
-            match d.WhichOneof("value"):
-                case "dim_value":
-                    if d.dim_value < 0:
-                        raise ValueError(f"{d.dim_value} is not a size")
-                    out.append(str(d.dim_value))
-                case "dim_param" if _DIMENSION.fullmatch(d.dim_param):
-                    out.append(d.dim_param)
-                case "dim_param" if d.dim_param:
-                    raise ValueError(f"'{d.dim_param}' is not a dimension: a name, '*' or a name followed by '*'")
-                case _:
-                    self._unnamed += 1
-                    out.append(f"unnamed{self._unnamed}")
-        return out
+                out.append("?")
+    return out
 
 
 def _opaque(proto: OpaqueTypeProto) -> DialectType:
@@ -218,13 +213,13 @@ def write_element(name: str, into: TensorTypeProto | SparseProto) -> None:
 
 
 def write_dims(dims: list[str], into: TensorShapeProto) -> None:
-    """Fills in a shape from texts of dimensions."""
+    """Fills in a shape from texts of dimensions; nothing is said of one without a text."""
     into.SetInParent()
     for d in dims:
         built = into.dim.add()
         if d.isdigit():
             built.dim_value = int(d)
-        else:
+        elif d:
             built.dim_param = d
 
 
