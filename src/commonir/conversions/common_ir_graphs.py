@@ -89,7 +89,7 @@ def name_values(block: Block, names: Names) -> None:
 def _is_left_out(op: Operation, v: Value) -> bool:
     """Whether a result is optional and nothing asks for it."""
     is_optional = isinstance(op, Op) and any(f.optional for f in op.layout.results[v.index : v.index + 1])
-    return is_optional and not v.name and not v.is_used
+    return (is_optional or onnx.UNNAMED_RESULTS in op.extra) and not v.name and not v.is_used
 
 
 def put_call(old: onnx.Call | common_ir.Call, new_op: onnx.Call | common_ir.Call) -> None:

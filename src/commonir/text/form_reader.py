@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import DiagnosticError
+from commonir.base.lazy import lazy_pattern
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, DenseArrayAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.operation import Block, Region
@@ -31,6 +32,9 @@ from commonir.text.python_forms import PythonReader
 Reading: TypeAlias = "Generator[RegionRequest, Region, None]"
 """Reads elements; yields requests for regions, and receives the regions."""
 
+# A brace that is not that of a region: a name with a value or among others; a name alone, or none, before a region.
+_NAME = r'(?:[\w.$-]+|"(?:[^"\\]|\\.)*")\s*'
+_DICTIONARY = lazy_pattern(rf"\{{\s*(?:{_NAME}[=,]|(?:{_NAME})?\}}\s*\{{)")
 # The first keywords of builtin attributes.
 _ATTRIBUTE_WORDS = frozenset(
     [
@@ -121,8 +125,14 @@ class FormReader:
 
     def read_attributes(self, *, keyword: bool) -> None:
         """Reads the attribute dictionary, if there is one."""
-        if self.tokens.take("attributes") if keyword else self.tokens.at("{"):
+        if self.tokens.take("attributes") if keyword else self.tokens.at("{") and self._is_dictionary():
             self._dictionary(has_properties=False)
+
+    def _is_dictionary(self) -> bool:
+        """Returns whether a brace begins a dictionary; a region begins with a block or an operation, or is empty."""
+        tokens = self.tokens
+        is_last = len(self.regions) == len(self.definition.layout.regions)
+        return is_last or _DICTIONARY.match(tokens.source, tokens.start) is not None
 
     def read_properties(self) -> None:
         """Reads the dictionary of properties, if there is one."""

@@ -59,7 +59,7 @@ def _contradicted(body: Block, texts: Mapping[Value, DeclaredType]) -> Iterator[
         if (v.type is not type or v in texts) and unknown not in (v.type, type) and are_compatible(v.type, type)
     ]
     values = [*body.arguments, *(v for _, v, _ in results)]
-    declared = dict(zip(values, as_declared([v.type for v in values]), strict=True)) | dict(texts)
+    declared = {v: as_declared(v.type) for v in values} | dict(texts)
     known = DeclaredValues([v.type for v in values])
     for v in body.arguments:
         known.match(declared[v], v.type)
@@ -137,7 +137,7 @@ def _problem(
     """
     block, values = sample
     own = [*inputs, *outputs]
-    declared = dict(zip(own, as_declared([v.type for v in own]), strict=True)) | dict(texts)
+    declared = {v: as_declared(v.type) for v in own} | dict(texts)
     known = DeclaredValues([values[v].type for v in own])
     for v in inputs:
         known.match(declared[v], values[v].type)
@@ -178,7 +178,7 @@ def _sample(declared: DeclaredType, rank: int, unnamed: Iterator[int]) -> Type:
     def dims(pattern: Pattern) -> Iterator[Dim]:
         for name, is_many in pattern.dims or ():
             stem = name or f"any{next(unnamed)}"
-            names = [f"{stem}_{n}" for n in range(rank)] if is_many else [name]
+            names = [f"{stem}_{n}" for n in range(rank)] if is_many else [stem]
             yield from (int(n) if n.isdigit() else symbol(n) for n in names)
 
     match declared:

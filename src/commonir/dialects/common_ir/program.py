@@ -69,8 +69,8 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion, trai
 
     def result_check(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> Operation | None:
         own = (*self.inputs, *self.outputs)
-        plain = dict(zip(own, as_declared([v.type for v in own]), strict=True))
-        types = [self._declared_types().get(v) or plain[v] for v in own]
+        texts = self._declared_types()
+        types = [texts.get(v) or as_declared(v.type) for v in own]
         return shape_check([v.name for v in own], types, (*inputs, *outputs))
 
     def _with_declared(self, ports: Mapping[str, Port], values: Iterable[Value]) -> Mapping[str, Port]:

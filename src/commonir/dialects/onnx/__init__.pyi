@@ -188,6 +188,7 @@ from commonir.dialects.onnx.program import QUANTIZATION_ANNOTATION as QUANTIZATI
 from commonir.dialects.onnx.program import Return as Return
 from commonir.dialects.onnx.program import SparseInitializer as SparseInitializer
 from commonir.dialects.onnx.program import TRAILING_NAMES as TRAILING_NAMES
+from commonir.dialects.onnx.program import UNNAMED_RESULTS as UNNAMED_RESULTS
 from commonir.dialects.onnx.program import added_name as added_name
 from commonir.dialects.onnx.program import ir_version_of as ir_version_of
 from commonir.dialects.onnx.program import operation_name as operation_name

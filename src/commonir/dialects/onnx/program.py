@@ -42,6 +42,8 @@ DEVICE_CONFIGURATIONS = "onnx.device_configurations"
 """Attributes of a graph and of nodes that refer to values by name."""
 TRAILING_NAMES = "onnx.trailing_names"
 """The numbers of empty names at the end of the inputs and of the outputs of a node."""
+UNNAMED_RESULTS = "onnx.unnamed_results"
+"""Says of a node that its file names none of the results without a name, which operators always have."""
 NODE_NAME = "onnx.node_name"
 """The attribute of a node whose name is not unique in its file."""
 

@@ -23,7 +23,7 @@ from commonir.formats.common_ir.values import ValueWriter, attr_type_of, names_o
 from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.attributes import VALUE_NUMBERS, AttributeType
 from commonir.formats.onnx.encode import Encoded, ModelEncoder, write_opsets
-from commonir.formats.onnx.graph_writing import GraphEncoder, text
+from commonir.formats.onnx.graph_writing import GraphEncoder, text, trailing_names, trimmed
 from commonir.formats.onnx.messages import (
     AttributeProto,
     FunctionDefProto,
@@ -141,10 +141,8 @@ class CommonGraphEncoder(GraphEncoder):
         if name:
             into.name = name
         into.input.extend([self.name_of(v) for v in op.operands])
-        outputs = [self.names.get(v, "") for v in op.results]
-        while outputs and not outputs[-1]:
-            outputs.pop()
-        into.output.extend(outputs)
+        outputs = trimmed([self.names.get(v, "") for v in op.results])
+        into.output.extend([*outputs, *[""] * trailing_names(op)[1]])
         match op:
             case common_ir.Call():
                 into.op_type = op.function

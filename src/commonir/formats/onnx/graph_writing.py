@@ -340,11 +340,10 @@ class GraphEncoder:
             inputs = self._defined_node(op, into)
         else:
             return
-        outputs = _trimmed([self.names.get(v, "") for v in op.results])
-        empty = op.extra.get(onnx.TRAILING_NAMES)
-        of_inputs, of_outputs = empty.values if isinstance(empty, DenseArrayAttr) else (0, 0)
-        into.input.extend([*inputs, *[""] * int(of_inputs)])
-        into.output.extend([*outputs, *[""] * int(of_outputs)])
+        outputs = trimmed([self.names.get(v, "") for v in op.results])
+        of_inputs, of_outputs = trailing_names(op)
+        into.input.extend([*inputs, *[""] * of_inputs])
+        into.output.extend([*outputs, *[""] * of_outputs])
         if not op.extra:
             return
         doc = text(op.extra.get(onnx.DOC_STRING))
@@ -381,7 +380,7 @@ class GraphEncoder:
             else:
                 inputs.append("" if v is None else self.name_of(v))
         self._attributes(op, into.attribute)
-        return _trimmed(inputs)
+        return trimmed(inputs)
 
     def _attributes(self, op: Op, into: Repeated[AttributeProto]) -> None:
         """Fills in the attributes of a definition in the order of the file."""
@@ -547,7 +546,14 @@ def _as_stored(into: AttributeProto, storage: str) -> None:
             into.ClearField(name)
 
 
-def _trimmed(names: list[str]) -> list[str]:
+def trailing_names(op: Operation) -> tuple[int, int]:
+    """Returns the numbers of empty names that the inputs and outputs of a node end with in its file."""
+    empty = op.extra.get(onnx.TRAILING_NAMES)
+    of_inputs, of_outputs = empty.values if isinstance(empty, DenseArrayAttr) else (0, 0)
+    return int(of_inputs), int(of_outputs)
+
+
+def trimmed(names: list[str]) -> list[str]:
     """Names without the absent ones at the end."""
     while names and not names[-1]:
         names.pop()

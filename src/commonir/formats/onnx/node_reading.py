@@ -50,6 +50,7 @@ from commonir.ir.attributes import (
     IntegerAttr,
     StringAttr,
     TypeAttr,
+    UnitAttr,
 )
 from commonir.ir.data import Data
 from commonir.ir.interface import are_keys
@@ -212,6 +213,8 @@ class NodeDecoder(ABC):
         self.keep_node(op, node, present, trailing, takes_any_attributes=takes_any_attributes)
         if not takes_any_attributes and isinstance(op, Op):
             onnx.infer_results(op)
+        if (not outputs or "" in outputs) and op.results:
+            op.set_extra(onnx.UNNAMED_RESULTS, UnitAttr())
 
     def keep_node(
         self, op: Operation, node: NodeProto, present: Mapping[int, Any], trailing: int, *, takes_any_attributes: bool

@@ -12,7 +12,7 @@ from commonir.ods import Op
 def value_names(graph: onnx.Graph | onnx.LocalFunction) -> Mapping[Value, str]:
     """A name for every value of a graph and of those nested in it, unique where it can be seen.
 
-    An optional result that has no name and no user is absent.
+    A result that has no name and no user is absent if it is optional, or the file has no name for it.
     """
     table = _Names()
     # Blocks to be named, and how many names were visible when one that was named began.
@@ -35,8 +35,9 @@ def value_names(graph: onnx.Graph | onnx.LocalFunction) -> Mapping[Value, str]:
         for v in first:
             table.keep(v, hiding)
         for op in block.operations:
+            is_unnamed = onnx.UNNAMED_RESULTS in op.extra
             for v in op.results:
-                if v.name or v.is_used or not _is_optional(op, v):
+                if v.name or v.is_used or not (is_unnamed or _is_optional(op, v)):
                     table.keep(v, hiding)
             pending.extend(b for region in op.regions for b in region.blocks)
     if table.unnamed:
