@@ -427,7 +427,14 @@ def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None =
     return result
 
 
-_PRECONDITIONS = (MALFORMED_REGION, NOT_CONSTANT, WRONG_OPERAND_COUNT, WRONG_RESULT_TYPE, WRONG_TYPE)
+_PRECONDITIONS = (
+    MALFORMED_REGION,
+    NOT_CONSTANT,
+    WRONG_ATTRIBUTE,
+    WRONG_OPERAND_COUNT,
+    WRONG_RESULT_TYPE,
+    WRONG_TYPE,
+)
 
 
 def _is_constant(value: Value) -> bool:

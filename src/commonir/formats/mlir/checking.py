@@ -50,7 +50,6 @@ def check_piece(piece: Piece, file: str, dialects: Dialects) -> tuple[Module | N
     lines.set_text(piece.text, is_retained=True)
     diagnostics = verify(module, dialects, partial(_located, piece.text, lines))
     diagnostics = [*_unknown_forms(piece.text, lines, {} if dialects.allows_unregistered else unknown), *diagnostics]
-    diagnostics.sort(key=lambda d: d.line or 0)
     return module, diagnostics or _order_of(module)
 
 

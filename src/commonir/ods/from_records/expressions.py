@@ -27,6 +27,7 @@ from commonir.ir.attributes import (
     TypeAttr,
     is_sequence,
 )
+from commonir.ir.quantized import quantized_of
 from commonir.ir.types import (
     ComplexType,
     DialectType,
@@ -150,10 +151,10 @@ def _width(value: object) -> int:
 
 
 def _storage_width(value: object) -> int:
-    match = re.match(r"[iu](\d+)", value.body or "") if isinstance(value, DialectType) else None
-    if match is None:
+    quantized = quantized_of(value) if isinstance(value, DialectType) else None
+    if quantized is None:
         raise MissingProperty
-    return int(match[1])
+    return int(quantized.storage[1:])
 
 
 def _is_strided(value: object) -> bool:

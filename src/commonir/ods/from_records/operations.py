@@ -17,7 +17,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
-from commonir.base.codes import MALFORMED_REGION, WRONG_RESULT_TYPE
+from commonir.base.codes import MALFORMED_REGION, VIOLATED_CONSTRAINT, WRONG_RESULT_TYPE
 from commonir.base.diagnostics import Code, Diagnostic
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute
@@ -34,6 +34,7 @@ from commonir.ods.from_records.types import Types, is_type
 from commonir.ods.from_records.upstream_cpp import RESULT_NAMES, RESULT_TYPES, Names
 from commonir.ods.from_records.upstream_forms import FORMS
 from commonir.ods.from_records.values import arguments_of, flag_of, is_a, record_of, records_of, text_of, wrong
+from commonir.ods.from_records.verifiers import VERIFIERS
 from commonir.ods.mlir_attr_types import array_of
 from commonir.ods.mlir_op import MlirOp
 from commonir.ods.operation import Op
@@ -104,7 +105,13 @@ class RecordOp(MlirOp):
         return Diagnostic(code, message) if cls.place is None else cls.place.diagnostic(code, message)
 
     def verify(self) -> Iterable[Diagnostic]:
-        return chain(self._wrong_regions(), self._wrong_results(), super().verify())
+        return chain(self._wrong_regions(), self._wrong_results(), self._wrong_upstream(), super().verify())
+
+    def _wrong_upstream(self) -> Iterator[Diagnostic]:
+        """Yields errors that upstream's C++ reports."""
+        verifier = VERIFIERS.get(self.name)
+        for message in () if verifier is None else verifier(self):
+            yield Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: {message}")
 
     def _wrong_results(self) -> Iterator[Diagnostic]:
         """Yields errors of results whose segment sizes are in an attribute."""
@@ -398,7 +405,7 @@ class Defining:
         """Returns the traits of the record."""
         context = self._trait_context()
         result = traits_of(self.record, context)
-        if self.own is None:
+        if self.own is None and name_of(self.record) not in VERIFIERS:
             # The Python definition has the defaults, and checks constraints of several values that are in C++.
             self.unknown += [*self.vague_reasons, *context.unknown]
         return result

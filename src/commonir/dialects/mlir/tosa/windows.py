@@ -6,7 +6,7 @@ Source: MLIR tosa dialect; TOSA specification 1.0, tensor operators.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import partial
 from math import cos, pi, sin
 from typing import ClassVar
@@ -33,6 +33,7 @@ from commonir.dialects.mlir.tosa.layout import same_sizes
 from commonir.dialects.mlir.tosa.numbers import extended, reciprocal_scale, saturated, scaled, without_zero_point
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
+from commonir.ir.quantized import quantized_of
 from commonir.ir.types import ElementType, Shape, Type, f32, i64
 from commonir.ods import attr_types, attribute, operand, result
 from commonir.ods.fields import Check
@@ -46,6 +47,9 @@ Pairs = tuple[tuple[int, int], ...]
 
 _ACCUMULATORS = frozenset({"i32", "i48", "f16", "f32"})
 _accumulates = Check("i32, i48, f16 or f32", lambda t: str(t) in _ACCUMULATORS)
+_OF_FLOATS = {"f16": ("f16", "f32"), "bf16": ("f32",), "f32": ("f32",)}
+_OF_CONVOLUTIONS = {"i8": ("i32",), "i16": ("i48",), "f8E5M2": ("f16",), **_OF_FLOATS}
+"""The types that sums of an element type may have; any for those that are not listed."""
 
 
 def _exactly(count: int) -> Check:
@@ -83,11 +87,23 @@ def output_size(size: Dim | None, window: Dim | None, stride: int, dilation: int
     return (size - 1 + pads[0] + pads[1] - (window - 1) * dilation) // stride + 1
 
 
+def _stored(value: Value) -> str:
+    """Returns the name of the type that stores the elements of a value."""
+    quantized = quantized_of(element(value))
+    return str(element(value)) if quantized is None else quantized.storage
+
+
+def _check_accumulator(op: TosaOp, input: Value, type: Type, allowed: Container[str]) -> Iterator[Diagnostic]:
+    if str(type) not in allowed:
+        yield op.violated(f"C5: sums of {element(input)} cannot have the accumulator type {type}")
+
+
 class _Convolution(TosaOp):
     """Base class of convolutions.
 
     C1: strides and dilations are positive, paddings not negative. C2: channels of input, weight, bias and output fit.
-    C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to.
+    C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to. C5: the
+    accumulator's type is that of sums of the elements.
     """
 
     input: Value = operand(Tensor4D)
@@ -101,8 +117,10 @@ class _Convolution(TosaOp):
     def check(self, weight_channels: Dim | None, filters: Dim | None) -> Iterator[Diagnostic]:
         """Yields the faults of channels and types."""
         input, weight, bias, output = self.input, self.weight, self.bias, self.output
+        allowed = _OF_CONVOLUTIONS.get(_stored(input), _ACCUMULATORS)
+        yield from _check_accumulator(self, input, self.acc_type, allowed)
         for zero, value, what in ((self.input_zp, input, "input"), (self.weight_zp, weight, "weight")):
-            if element(zero) is not element(value):
+            if _stored(zero) != _stored(value):
                 message = f"C4: expect both operands {what} and {what} zero point to have one element type"
                 yield self.violated(f"{message}, got {element(value)} and {element(zero)}")
         if element(input).is_float != element(weight).is_float:
@@ -204,7 +222,8 @@ class Conv2D(_SpatialConvolution, name="tosa.conv2d"):
     """2-D convolution: input NHWC, weight OHWI.
 
     C1: strides and dilations are positive, paddings not negative. C2: channels of input, weight, bias and output fit.
-    C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to.
+    C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to. C5: the
+    accumulator's type is that of sums of the elements.
     """
 
     local_bound: bool | None = attribute(attr_types.flag, default=None, elided=False)
@@ -214,7 +233,8 @@ class Conv3D(_SpatialConvolution, name="tosa.conv3d"):
     """3-D convolution: input NDHWC, weight ODHWI.
 
     C1: strides and dilations are positive, paddings not negative. C2: channels of input, weight, bias and output fit.
-    C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to.
+    C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to. C5: the
+    accumulator's type is that of sums of the elements.
     """
 
     input: Value = operand(Tensor5D)
@@ -230,7 +250,8 @@ class DepthwiseConv2D(_WindowConvolution, name="tosa.depthwise_conv2d"):
     """Depthwise 2-D convolution: input NHWC, weight [height, width, channel, multiplier].
 
     C1: strides and dilations are positive, paddings not negative. C2: channels of input, weight, bias and output fit.
-    C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to.
+    C3: the result has the sizes that follow. C4: zero points have the element types of what they belong to. C5: the
+    accumulator's type is that of sums of the elements.
     """
 
     local_bound: bool | None = attribute(attr_types.flag, default=None, elided=False)
@@ -271,7 +292,8 @@ class TransposeConv2D(_Convolution, name="tosa.transpose_conv2d"):
     `out_pad` is added to the result, or taken from it where negative.
 
     C1: strides are positive. C2: channels of input, weight, bias and output fit. C3: the result has the sizes that
-    follow. C4: zero points have the element types of what they belong to.
+    follow. C4: zero points have the element types of what they belong to. C5: the accumulator's type is that of sums
+    of the elements.
     """
 
     out_pad: tuple[int, ...] = attribute(sizes, check=_exactly(4))
@@ -378,6 +400,7 @@ class AvgPool2D(_Pool, name="tosa.avg_pool2d"):
 
     C1: kernel and strides are positive, paddings not negative. C2: paddings are smaller than the kernel. C3: the result
     has the sizes that kernel, strides and padding give. C4: zero points have the element types of input and output.
+    C5: the accumulator's type is that of sums of the elements.
     """
 
     input_zp: Value = operand(ZeroPoint)
@@ -386,11 +409,14 @@ class AvgPool2D(_Pool, name="tosa.avg_pool2d"):
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from super().verify()
+        stored = _stored(self.input)
+        allowed = ("i32",) if stored[:1] == "i" else _OF_FLOATS.get(stored, _ACCUMULATORS)
+        yield from _check_accumulator(self, self.input, self.acc_type, allowed)
         for zero, value in ((self.input_zp, self.input), (self.output_zp, self.output)):
-            if element(zero) is not element(value):
+            if _stored(zero) != _stored(value):
                 message = "C4: expect a zero point to have the element type of what it belongs to"
                 yield self.violated(f"{message}, got {element(zero)} and {element(value)}")
-            elif known_number(zero) not in (0, None) and str(element(value)) not in ("i8", "ui8"):
+            elif known_number(zero) not in (0, None) and _stored(value) not in ("i8", "ui8"):
                 yield self.violated(f"zero point must be zero for elements of {element(value)}")
 
     def reference(self, input: Value, input_zp: Value, output_zp: Value) -> Value:
@@ -459,7 +485,7 @@ class MatMul(TosaOp, name="tosa.matmul"):
 
     def verify(self) -> Iterator[Diagnostic]:
         for zero, value, what in ((self.a_zp, self.a, "a"), (self.b_zp, self.b, "b")):
-            if element(zero) is not element(value):
+            if _stored(zero) != _stored(value):
                 message = f"expect {what} and {what}_zp to have the same element type"
                 yield self.violated(f"{message}, got {element(value)} and {element(zero)}")
         a, b, c = stated_shape(self.a), stated_shape(self.b), stated_shape(self.output)
