@@ -2,8 +2,9 @@
 
 The sources are the click commands (`cli.md`), the diagnostic codes (`diagnostics.md`), the rules of Common IR
 (`common_ir_rules.md`), the statements of the specifications in `tests/specifications` (`*_rules.md`), the
-legalization rules (`mlir_operations.md`), and the passes and rules of dialects (`passes.md`). A test fails if a page
-in the tree is outdated.
+legalization rules (`mlir_operations.md`), the differences from mlir-opt in `tests/mlir_programs/differences.toml`
+(`mlir_verdicts.md`), and the passes and rules of dialects (`passes.md`). A test fails if a page in the tree is
+outdated.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from commonir.ods import Dialects, Form, Op
 from commonir.passes.definition import Pass, Passes, PassOption
 from commonir.rewrite.legalize import Rules
 
+from tests.mlir_programs.comparison import LAXER, STRICTER
 from tests.specifications import statements
 
 FOLDER = Path(__file__).parent
@@ -209,6 +211,36 @@ _OF_MANY = (core.CoreOp, core.Unary, core.Binary, core.Comparison)
 """Classes whose rules cover only some elements, or index notation."""
 
 
+def mlir_verdicts_page() -> str:
+    """Returns the page of the requirements that differ from those of mlir-opt."""
+    lines = [
+        _NOTICE,
+        "",
+        "# Verdicts and mlir-opt",
+        "",
+        "`cir check` accepts and refuses programs in MLIR's dialects as mlir-opt 22 does. The folder",
+        "`tests/mlir_programs/verdicts` has several hundred programs with one fault each, and others like them without",
+        "it; a test compares both verdicts. Operations of `memref`, `vector`, `bufferization` and `quant`, which",
+        "`--dialect` loads from records, have the checks of upstream's C++ verifiers too.",
+        "",
+        "These differences are intended.",
+        "",
+        "## Required here, but not by mlir-opt",
+        "",
+        "| operation | requirement |",
+        "|-|-|",
+        *[f"| `{name}` | {text} |" for name, text in STRICTER.items()],
+        "",
+        "## Required by mlir-opt, but not here",
+        "",
+        "| operation | requirement |",
+        "|-|-|",
+        *[f"| `{name}` | {text} |" for name, text in LAXER.items()],
+        "| a type or attribute of a dialect of MLIR that is not loaded | its syntax and constraints |",
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def mlir_operations_page() -> str:
     """Returns the page on how each core operation is converted to MLIR dialects."""
     lines = [
@@ -347,6 +379,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "diagnostics.md": diagnostics_page,
     "passes.md": passes_page,
     "mlir_operations.md": mlir_operations_page,
+    "mlir_verdicts.md": mlir_verdicts_page,
     **{f"{name}_rules.md": partial(statements_page, name) for name in statements.documents() if name != "common_ir"},
 }
 

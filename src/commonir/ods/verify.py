@@ -287,6 +287,9 @@ def _check_undefined(op: Operation, dialects: Dialects) -> Iterator[Diagnostic]:
         name = op.properties.get("sym_name")
         if name is not None and not isinstance(name, StringAttr):
             yield Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute 'sym_name' must be a string, found {name}")
+        blocks = [len(region.blocks) for region in op.regions]
+        if any(count > 1 for count in blocks):
+            yield Diagnostic(MALFORMED_REGION, f"{op.name}: expects a region of at most one block, found {max(blocks)}")
         for name in op.discardable:
             if "." not in name:
                 message = f"{op.name}: can only contain attributes with dialect-prefixed names, found '{name}'"

@@ -79,7 +79,9 @@ class CondBr(
     " $trueDest (`(` $trueDestOperands^ `:` type($trueDestOperands) `)`)? `,`"
     " $falseDest (`(` $falseDestOperands^ `:` type($falseDestOperands) `)`)? attr-dict",
 ):
-    """Branches to the first block if a condition is true, else to the second."""
+    """Branches to the first block if a condition is true, else to the second. C2: there is a weight for each block, and
+    not all are zero.
+    """
 
     condition: Value = operand(I1)
     trueDest: Block = successor()
@@ -102,6 +104,13 @@ class CondBr(
         data = known(self.condition)
         return None if data is None else 0 if data.values()[0] else 1
 
+    def verify(self) -> Iterator[Diagnostic]:
+        weights = self.branch_weights
+        if weights is not None and (len(weights) != len(self.successors) or not any(weights)):
+            message = f"{self.name}: C2: expects a weight for each of {len(self.successors)} blocks, not all zero"
+            yield Diagnostic(WRONG_ATTRIBUTE, f"{message}, found {list(weights)}")
+        yield from super().verify()
+
 
 class Switch(
     _BranchOp,
@@ -111,7 +120,7 @@ class Switch(
     " `]` attr-dict",
 ):
     """Branches to the block whose case value equals an integer, or else to the default block. C2: there is one block,
-    and one operand segment, for each case.
+    and one operand segment, for each case. C3: the case values have the type of the integer.
     """
 
     flag: Value = operand(AnyInteger)
@@ -161,6 +170,10 @@ class Switch(
             counts: Sequence[int] = (len(self.cases), len(self.case_operand_segments), len(self.successors) - 1)
             yield Diagnostic(WRONG_ATTRIBUTE, f"{message} {counts[0]} values, {counts[1]} counts, {counts[2]} blocks")
             return
+        values = self.case_values
+        if isinstance(values, DataAttr) and values.data.element is not self.flag.type:
+            message = f"{self.name}: C3: case values of {values.data.element} do not have the type {self.flag.type}"
+            yield Diagnostic(WRONG_ATTRIBUTE, message)
         yield from super().verify()
 
 

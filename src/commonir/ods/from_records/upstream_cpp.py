@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from commonir.ir.attributes import attribute_text
-from commonir.ir.types import MemRefType, Type, boolean, index
+from commonir.ir.attributes import DenseArrayAttr, attribute_text
+from commonir.ir.types import MemRefType, Type, VectorType, boolean, index
 from commonir.ods.definition import Definition
 
 
@@ -92,11 +92,25 @@ def _strided_metadata(op: Definition) -> tuple[Type, ...] | None:
     return (base, *[index] * (1 + 2 * type.rank))
 
 
+def _shuffled(op: Definition) -> tuple[Type, ...] | None:
+    type, mask = op.operands[0].type if op.operands else None, op.properties.get("mask")
+    if not isinstance(type, VectorType) or not isinstance(mask, DenseArrayAttr):
+        return None
+    return (VectorType(type.element, (len(mask.values), *type.shape[1:]), (False, *type.scalable[1:])),)
+
+
+def _elements(op: Definition) -> tuple[Type, ...] | None:
+    type = op.operands[0].type if op.operands else None
+    return (type.element,) * type.count if isinstance(type, VectorType) else None
+
+
 RESULT_TYPES: Mapping[str, Callable[[Definition], tuple[Type, ...] | None]] = MappingProxyType(
     {
         "memref.distinct_objects": _operand_types,
         "memref.extract_strided_metadata": _strided_metadata,
         "bufferization.dealloc": _bools_of_retained,
+        "vector.shuffle": _shuffled,
+        "vector.to_elements": _elements,
     }
 )
 """The types of results that the texts of operations omit."""

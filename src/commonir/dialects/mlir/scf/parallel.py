@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.mlir.scf.base import ScfOp, arguments_of, differing_types, end_region, last_of, write_loop_values
-from commonir.ir.attributes import ArrayAttr, Attribute
+from commonir.ir.attributes import ArrayAttr, Attribute, attribute_text
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import Type, i64, index
 from commonir.ods import attr_types, attribute, operand, region, result, traits
@@ -178,12 +178,16 @@ class _InParallelForm:
         writer.write(writer.dictionary())
 
 
+_INSERTING = ("tensor.parallel_insert_slice",)
+"""The operations that combine values of parallel iterations (`ParallelCombiningOpInterface`)."""
+
+
 class InParallel(
     ScfOp,
     name="scf.forall.in_parallel",
     traits=(traits.Pure, traits.Terminator, has_parent("scf.forall"), traits.SingleBlock),
 ):
-    """Ends an iteration of a parallel loop: inserts slices into the shared results."""
+    """Ends an iteration of a parallel loop: inserts slices into the shared results. C1: it holds nothing else."""
 
     custom_form = _InParallelForm()
     ends_blocks = False
@@ -193,6 +197,9 @@ class InParallel(
     def verify(self) -> Iterator[Diagnostic]:
         if not self.region.blocks:
             yield self.malformed("region #0 ('region') failed to verify constraint: region with 1 blocks")
+        for op in [op for block in self.region.blocks for op in block.operations]:
+            if op.name not in _INSERTING:
+                yield self.malformed(f"C1: expected only operations that insert slices, found {op.name}")
 
 
 class _ForallForm:
@@ -285,7 +292,8 @@ class Forall(
     """Parallel loop over a grid, whose iterations insert slices into shared tensors.
 
     C1: there are a lower bound, an upper bound, a step and an induction variable for each dimension. C2: there are a
-    result and a region argument of the type of each shared output. C3: a mapping has one entry for each dimension.
+    result and a region argument of the type of each shared output. C3: a mapping is an array with one entry for each
+    dimension.
     """
 
     custom_form = _ForallForm()
@@ -338,5 +346,8 @@ class Forall(
         yield from differing_types(self, "C2: results", self.results, types)
         expected = [*([index] * count), *types]
         yield from differing_types(self, "C2: what the region receives", arguments_of(self.region), expected)
-        if isinstance(self.mapping, ArrayAttr) and self.mapping.values and len(self.mapping.values) != count:
+        mapping = self.mapping
+        if mapping is not None and not isinstance(mapping, ArrayAttr):
+            yield self.malformed(f"C3: the mapping must be an array, found {attribute_text(mapping)}")
+        elif mapping is not None and mapping.values and len(mapping.values) != count:
             yield self.malformed("C3: mapping attribute size must match op rank")

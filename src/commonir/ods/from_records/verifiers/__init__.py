@@ -9,10 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from commonir.ods.from_records.verifiers import allocations, buffers, quantized, vectors
+from commonir.ods.from_records.verifiers import allocations, buffers, quantized, vector_memory, vectors
 from commonir.ods.from_records.verifiers.values import Verifier
 
 VERIFIERS: Mapping[str, Verifier] = MappingProxyType(
-    {**allocations.VERIFIERS, **buffers.VERIFIERS, **quantized.VERIFIERS, **vectors.VERIFIERS}
+    {
+        **allocations.VERIFIERS,
+        **buffers.VERIFIERS,
+        **quantized.VERIFIERS,
+        **vectors.VERIFIERS,
+        **vector_memory.VERIFIERS,
+    }
 )
 """The checks by the names of operations; each yields a message for each violation."""

@@ -58,7 +58,7 @@ def _cast(op: Definition) -> Iterator[str]:
         return
     (container, quantized), (plain,) = parts[0], others
     what, expected = ("storage", quantized.storage) if is_storage else ("expressed", quantized.expressed)
-    if plain.name != expected:
+    if str(plain) != expected:
         yield f"{what} type in quantized type expected to match {plain}, found {expected}"
     yield from _wrong_axes(quantized, container)
 
