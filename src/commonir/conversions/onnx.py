@@ -27,7 +27,8 @@ from commonir.ods import Dialects, Form, Op, check_operation
 from commonir.ods.fields import FieldKind
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.rewrite.equivalence import have_same_meaning
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, Target, as_attribute, legalize, rule
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, Target, legalize, rule
+from commonir.rewrite.target_versions import as_attribute
 
 # Versions of the IR from which on functions have defaults of attributes, and overloads.
 _FUNCTION_DEFAULTS, _OVERLOADS = 9, 10

@@ -10,7 +10,11 @@ is converted like any other. Values keep their types and names. Rules are writte
 operations are rebuilt with the definition of the requested version, and a rule whose operations that version lacks does
 not apply.
 
+The candidates for an operation are tried in the order of their costs (`legalization_costs`), then in their given order;
+if what one of them gives cannot be legalized, it is undone and the next one is tried.
+
 The source is never changed, and the result is complete: either the whole program, or diagnostics with every reason.
+`LegalizationOptions` allow partial results, casts where a rule changes types, and operations for later steps.
 """
 
 from __future__ import annotations
@@ -19,29 +23,28 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from inspect import unwrap
 from types import ModuleType
 
-from commonir.base.codes import UNSUPPORTED_CONVERSION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
+from commonir.base.codes import ENDLESS_REWRITING, RULE_FUNCTION_FAILED, UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.tuples import NamedTuple
-from commonir.ir.module import Module
+from commonir.dialects.mlir.builtin import UnrealizedConversionCast
+from commonir.dialects.mlir.function_operations import FunctionOp
+from commonir.ir.module import Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location, located_at
-from commonir.ir.types import TensorType, Type, is_collection
+from commonir.ir.types import FunctionType, TensorType, Type, is_collection
 from commonir.notation import NotKnownError
-from commonir.ods import Dialect, Dialects, Form, Op, known_data, not_constant, operations_behind, path_of, results_of
+from commonir.ods import Dialect, Dialects, Form, Op, not_constant, operations_behind, path_of, results_of, traits
 from commonir.ods.data_dependent_dims import DataDependentDim, defined_dims, dims_introduced
-from commonir.ods.fields import Field, FieldKind
 from commonir.ods.inference import PlacedOperations
-from commonir.rewrite.equivalence import have_same_meaning
+from commonir.rewrite.attempts import Attempt, Fallback, Frame, LegalizationStep
+from commonir.rewrite.casts import cast, fold_casts, is_same_type
 from commonir.rewrite.expand import expand
+from commonir.rewrite.legality import Mismatch, Target
+from commonir.rewrite.legalization_costs import Costs
+from commonir.rewrite.target_versions import versioned
 
 MAX_EXPANSIONS = 100
 """The most steps to legalize one operation, far more than rules without a cycle need."""
-
-
-class Mismatch(NamedTuple):
-    """A rule does not apply, and why; the reason completes `because ...`."""
-
-    reason: str
 
 
 NO_REASON = Mismatch("")
@@ -50,17 +53,47 @@ NO_REASON = Mismatch("")
 Result = Value | tuple[Value, ...] | Operation | Mismatch
 
 
+class Replacement(NamedTuple):
+    """Values for the results of an operation, and all operations that were built for them, in order."""
+
+    values: tuple[Value, ...]
+    operations: tuple[Operation, ...]
+
+
 class LegalizationRule:
-    """Converts the operations of one definition and of those that derive from it."""
+    """Converts the operations of one definition and of those that derive from it.
 
-    __slots__ = ("build", "definition")
+    `produces` are the definitions of the operations that it gives, if they are known. A rule that `reads_source` builds
+    on operands of the source, which are cast where their types have been converted. `name` is for messages; of rules of
+    the same cost, one with a higher `benefit` is tried first.
+    """
 
-    def __init__(self, definition: type[Op], build: Callable[..., Result]) -> None:
+    __slots__ = ("benefit", "build", "definition", "name", "produces", "reads_source")
+
+    def __init__(
+        self,
+        definition: type[Op],
+        build: Callable[..., Result | Replacement],
+        *,
+        name: str = "",
+        produces: tuple[type[Op], ...] | None = None,
+        reads_source: bool = False,
+        benefit: int = 0,
+    ) -> None:
         self.definition = definition
         self.build = build
+        self.name = name
+        self.produces = produces
+        self.reads_source = reads_source
+        self.benefit = benefit
 
     def __repr__(self) -> str:
-        return f"<rule {self.build.__name__} for {self.definition.__name__}>"
+        return self.name or f"<rule {self.build.__name__} for {self.definition.__name__}>"
+
+    @property
+    def label(self) -> str:
+        """Its name in reports."""
+        return f"rule {self.name or self.build.__name__}"
 
 
 def rule(definition: type[Op]) -> Callable[[Callable[..., Result]], LegalizationRule]:
@@ -118,24 +151,15 @@ class Rules:
             self._cache[definition] = result
         return result
 
+    @property
+    def have_costs(self) -> bool:
+        """Whether the products of some rules are known."""
+        return any(r.produces is not None or r.benefit for r in self.all())
+
     @staticmethod
     def members(*namespaces: Mapping[str, object]) -> Iterator[LegalizationRule]:
         """Yields the rules among the members of modules, in order."""
         return (member for names in namespaces for member in names.values() if isinstance(member, LegalizationRule))
-
-
-class Target(NamedTuple):
-    """The target of a conversion: a dialect and a version of it.
-
-    `also_legal` are names of other dialects and single operations that are legal too, in any version.
-    """
-
-    dialect: str
-    version: str = ""
-    also_legal: frozenset[str] = frozenset()
-
-    def __str__(self) -> str:
-        return f"{self.dialect} {self.version}".strip()
 
 
 class Context:
@@ -144,7 +168,10 @@ class Context:
     `regions` are the legalized regions of the operation, and `origin` is the source operation from which it was built.
     `diagnostics` receives those that are not about single operations. `memo` is a cache of values that rules share
     within an outermost operation. `dims` maps the name of a data-dependent dim to a converted value and its axis.
+    `can_undo`: a rule that was applied has no effect besides the operations that it returned or hoisted.
     """
+
+    can_undo = True
 
     __slots__ = (
         "_hoisted",
@@ -233,6 +260,38 @@ class Context:
 ContextMaker = Callable[[Target, Callable[[Op], Op | Mismatch], Diagnostics], Context]
 
 
+class LegalizationOptions(NamedTuple):
+    """Options of a legalization.
+
+    With `is_partial`, operations stay as they are unless the target declares them illegal. With `casts`, a rule may
+    give values of other types than those that it replaces: operations that need the old ones receive casts. `elsewhere`
+    returns the cost of legalizing the operations of a definition in a later step, None for those that it cannot, and
+    applies to source operations only.
+    """
+
+    is_partial: bool = False
+    casts: bool = False
+    elsewhere: Callable[[type[Op]], int | None] = lambda _: None
+
+
+DEFAULT_LEGALIZATION = LegalizationOptions()
+
+
+class Legalization:
+    """The result of a legalization: a module, and how its operations came about.
+
+    `steps` are in order. `origins` maps new operations to the source operations that they are for, and `kept` source
+    operations that stay although nothing says that they are legal to the reasons. `casts` are those that remain.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.steps: list[LegalizationStep] = []
+        self.origins: dict[Operation, Operation] = {}
+        self.kept: dict[Operation, tuple[str, ...]] = {}
+        self.casts: list[UnrealizedConversionCast] = []
+
+
 def legalize(
     module: Module,
     rules: Rules,
@@ -250,54 +309,46 @@ def legalize(
 
     Raises: DiagnosticError (E0601) for each operation that cannot be expressed, with the reasons as notes.
     """
+    return legalization(
+        module, rules, dialects, target, chosen=chosen, argument_type=argument_type, context=context
+    ).module
+
+
+def legalization(
+    module: Module,
+    rules: Rules,
+    dialects: Dialects,
+    target: Target,
+    options: LegalizationOptions = DEFAULT_LEGALIZATION,
+    *,
+    chosen: Callable[[Operation], bool] = lambda _: True,
+    argument_type: Callable[[Type], Type] = lambda original: original,
+    context: ContextMaker = Context,
+) -> Legalization:
+    """Returns the module converted as by `legalize`, with what was done.
+
+    Raises: DiagnosticError (E0601) for each operation that cannot be expressed; E0607 for rules that form a cycle.
+    """
     diagnostics = Diagnostics()
-    result = Module(entry=module.entry)
-    legalization = _Legalization(rules, dialects, target, diagnostics, argument_type, context)
+    run = _Run(module, rules, dialects, target, options, diagnostics, argument_type, context)
     for op in module.body.operations:
         if chosen(op):
-            legalization.outermost(op, result.body)
+            run.outermost(op)
+    run.finish()
     diagnostics.raise_errors()
-    return result
+    return run.result
 
 
-class _Frame:
-    """Operations still to be legalized into a block, and a function to call afterwards."""
-
-    __slots__ = ("_operations", "_postponed", "block", "depth", "finish", "origin")
-
-    def __init__(
-        self,
-        operations: Iterable[Operation],
-        block: Block,
-        origin: Operation | None = None,
-        finish: Callable[[], None] | None = None,
-        depth: int = 0,
-    ) -> None:
-        self._operations: Iterator[Operation] = iter(operations)
-        self._postponed: Operation | None = None
-        self.block = block
-        self.origin = origin
-        self.finish = finish
-        self.depth = depth
-
-    def next(self) -> Operation | None:
-        """Returns the next operation."""
-        op, self._postponed = self._postponed, None
-        return op or next(self._operations, None)
-
-    def postpone(self, op: Operation) -> None:
-        """Puts an operation back at the front, to be visited after its nested operations."""
-        self._postponed = op
-
-
-class _Legalization:
+class _Run:
     """The state of legalizing one module."""
 
     def __init__(
         self,
+        module: Module,
         rules: Rules,
         dialects: Dialects,
         target: Target,
+        options: LegalizationOptions,
         diagnostics: Diagnostics,
         argument_type: Callable[[Type], Type],
         context: ContextMaker,
@@ -309,17 +360,23 @@ class _Legalization:
         self.argument_type = argument_type
         self.dialect: Dialect = dialect
         self.target = target
-        self._also_legal = target.also_legal
+        self.options = options
         self.diagnostics = diagnostics
         self.context = context(target, self._versioned, diagnostics)
+        self.costs = Costs(target, rules.for_definition, options.elsewhere) if rules.have_costs else None
+        self.result = Legalization(Module(entry=module.entry))
         self.values: dict[Value, Value] = {}
+        self.blocks: dict[Block, Block] = {}
         self.regions: dict[Operation, tuple[Region, ...]] = {}
-        self.frames: list[_Frame] = []
+        self.frames: list[Frame] = []
+        # Failures of pure operations count only if something still uses their results in the end.
+        self.failures: list[tuple[Operation, Diagnostic, Sequence[Value]]] = []
+        self.has_late_operands = False
 
-    def outermost(self, op: Operation, block: Block) -> None:
+    def outermost(self, op: Operation) -> None:
         """Legalizes an operation of the module with everything in it."""
         self.context.start(op, None)
-        self.frames.append(_Frame([op], block))
+        self.frames.append(Frame([op], self.result.module.body))
         while self.frames:
             frame = self.frames[-1]
             following = frame.next()
@@ -330,14 +387,32 @@ class _Legalization:
             if frame.finish is not None:
                 frame.finish()
 
-    def _step(self, op: Operation, frame: _Frame) -> None:
+    def finish(self) -> None:
+        """Reports failures, and replaces operands that were not known when their users were built."""
+        if self.has_late_operands:
+            for op in self.result.module.walk():
+                op.operands = tuple([self.values.get(v, v) for v in op.operands])
+        for op, diagnostic, placeholders in self.failures:
+            is_pure = self.options.casts and isinstance(op, Op) and op.has_trait(traits.Pure)
+            if not is_pure or any(v.is_used for v in placeholders) or not any(r.is_used for r in op.results):
+                self.diagnostics.extend([diagnostic])
+        if self.options.casts:
+            self._remove_replaced()
+            self.result.casts = fold_casts(self.result.module)
+
+    def _remove_replaced(self) -> None:
+        """Removes pure operations for sources whose users were replaced by operations that do not use them."""
+        for built, source in reversed(self.result.origins.items()):
+            is_pure = isinstance(built, Op) and built.has_trait(traits.Pure)
+            was_used = any(r.is_used for r in source.results)
+            if is_pure and was_used and built.parent is not None and not any(r.is_used for r in built.results):
+                built.erase()
+
+    def _step(self, op: Operation, frame: Frame) -> None:
         is_of_source = frame.origin is None
         if not is_of_source and self._is_legal(op):
             # Its nested operations are legal already, but may use outer values that are replaced.
-            for built in op.walk():
-                built.operands = tuple([self.values.get(v, v) for v in built.operands])
-            op.detach()
-            frame.block.append(op)
+            self._append(op, frame)
         elif op.regions and op not in self.regions and self._may_be_legalized(op):
             self._enter(op, frame)
         elif self._is_legal(op) and self._holds(op):
@@ -347,10 +422,12 @@ class _Legalization:
 
     def _may_be_legalized(self, op: Operation) -> bool:
         """Returns whether an operation with regions can be converted at all; if not, its regions are not visited."""
-        return not isinstance(op, Op) or self._is_legal(op) or bool(self.rules.for_definition(type(op)))
+        if not isinstance(op, Op) or self._is_legal(op) or self.rules.for_definition(type(op)):
+            return True
+        return self.options.is_partial or self.options.elsewhere(type(op)) is not None
 
     def _is_legal(self, op: Operation) -> bool:
-        return self._is_of_dialect(op) or not self._also_legal.isdisjoint((op.name, op.name.partition(".")[0]))
+        return bool(self.target.legality(op))
 
     def _is_of_dialect(self, op: Operation) -> bool:
         return op.name.startswith(f"{self.target.dialect}.")
@@ -361,16 +438,68 @@ class _Legalization:
             return True
         return self.dialect.holds_in(type(op), self.target.version)
 
-    def _keep(self, op: Operation, frame: _Frame) -> None:
-        """Copies a source operation that is legal in the target."""
-        copy = op.clone_shallow(tuple([self.values.get(v, v) for v in op.operands]), self.regions.get(op, ()))
+    def _versioned(self, op: Op) -> Op | Mismatch:
+        return versioned(op, self.dialect, self.target)
+
+    # -- values and blocks
+
+    def _converted(self, value: Value, type: Type, block: Block) -> Value:
+        """Returns the replacement of a value as a value of a type, by a cast if it has another one."""
+        new = self.values.get(value, value)
+        if not self.options.casts or is_same_type(new.type, type):
+            return new
+        result = cast(new, type)
+        if isinstance(result.owner, Operation):
+            block.append(result.owner)
+        return result
+
+    def _append(self, op: Operation, frame: Frame) -> None:
+        """Appends a built operation to a block, on replaced operands of their old types."""
+        for built in op.walk():
+            expected = [(self._converted(v, v.type, frame.block) if v in self.values else v) for v in built.operands]
+            built.operands = tuple(expected)
+        op.detach()
+        frame.block.append(op)
+        if self.options.casts and frame.origin is not None:
+            self.result.origins.update(dict.fromkeys(op.walk(), frame.origin))
+
+    def _keep(self, op: Operation, frame: Frame) -> None:
+        """Copies a source operation that stays. Structure follows converted types, others keep theirs."""
+        follows = (
+            bool(op.regions) or isinstance(op, Invocation) or (isinstance(op, Op) and op.has_trait(traits.Terminator))
+        )
+        expected = [self.argument_type(v.type) if follows else v.type for v in op.operands]
+        if self.options.casts and any(v not in self.values for v in op.operands):
+            self.has_late_operands = True
+        operands = tuple(
+            [
+                self._converted(v, t, frame.block) if v in self.values else v
+                for v, t in zip(op.operands, expected, strict=True)
+            ]
+        )
+        copy = op.clone_shallow(operands, self.regions.get(op, ()))
+        if op.successors:
+            copy.successors = tuple([self.blocks.get(b, b) for b in op.successors])
+        if self.options.casts and isinstance(copy, FunctionOp):
+            copy = self._with_signature(copy)
         frame.block.append(copy)
+        if follows and self.options.casts:
+            for r in copy.results:
+                r.retype(self.argument_type(r.type))
         self.values.update(zip(op.results, copy.results, strict=True))
+        if self.options.casts:
+            self.result.origins[copy] = frame.origin or op
         self._define_dims(defined_dims(op), copy.results)
 
-    def _enter(self, op: Operation, frame: _Frame) -> None:
+    def _with_signature(self, function: FunctionOp) -> Operation:
+        """Returns a function whose type has converted types."""
+        type = function.function_type
+        new = FunctionType(*[tuple([self.argument_type(t) for t in each]) for each in (type.inputs, type.results)])
+        return function if new is type else function.with_attributes(function_type=new)
+
+    def _enter(self, op: Operation, frame: Frame) -> None:
         """Legalizes the regions of an operation before the operation itself."""
-        nested: list[_Frame] = []
+        nested: list[Frame] = []
         copies: list[Region] = []
         for region in op.regions:
             copy = Region()
@@ -378,8 +507,9 @@ class _Legalization:
                 types = [self.argument_type(a.type) for a in block.arguments]
                 built = Block(types, [a.name for a in block.arguments], block.label)
                 self.values.update(zip(block.arguments, built.arguments, strict=True))
+                self.blocks[block] = built
                 copy.add(built)
-                nested.append(_Frame(block.operations, built, frame.origin, depth=frame.depth))
+                nested.append(Frame(block.operations, built, frame.origin, depth=frame.depth))
             copies.append(copy)
         if len(self.frames) == 1 and nested:
             self.context.start(op, nested[0].block)
@@ -390,121 +520,131 @@ class _Legalization:
         frame.postpone(op)
         self.frames.extend(reversed(nested))
 
-    def _replace(self, op: Operation, frame: _Frame) -> None:
-        reasons: list[str] = []
+    # -- replacing operations
+
+    def _replace(self, op: Operation, frame: Frame) -> None:
         operands = tuple([self.values.get(v, v) for v in op.operands])
         if self.context.passes_over(op, operands):
             self._add_placeholders(op)
             return
-        self.context.origin = frame.origin or op
-        if isinstance(op, Op):
-            for r in self.rules.for_definition(type(op)):
-                self.context.regions = self.regions.get(op, ())
-                result = self._built(r, op, operands)
-                if not isinstance(result, Mismatch):
-                    self._place(op, result, frame)
-                    return
-                if result is not NO_REASON:
-                    reasons.append(result.reason)
-            if op.form is Form.COMPOSITE and not op.regions and not any(f.is_required for f in op.layout.regions):
-                expansion = expand(op, operands)
-                self._place(op, (expansion.results, expansion.operations), frame)
-                return
-        self._report(op, reasons, frame)
+        attempt = Attempt(op, operands, frame, self._candidates(op, frame))
+        attempt.memo = dict(self.context.memo) if len(attempt.candidates) > 1 else {}
+        attempt.step_count = len(self.result.steps)
+        self._try(attempt)
 
-    def _built(
-        self, r: LegalizationRule, op: Op, operands: Sequence[Value]
-    ) -> tuple[tuple[Value, ...], list[Operation]] | Mismatch:
-        """Returns the values of a rule and the operations that define them, in the requested version of the target."""
+    def _candidates(self, op: Operation, frame: Frame) -> list[object]:
+        """Returns the rules for an operation and what may be done instead, the cheapest first."""
+        is_of_source = frame.origin is None
+        out: list[object] = []
+        if isinstance(op, Op):
+            definition = type(op)
+            found = self.rules.for_definition(definition)
+            costs, later = self.costs, self.options.elsewhere(definition) if is_of_source else None
+            if costs is None:
+                out += found
+                out += [] if later is None else [Fallback.LATER]
+            else:
+                ranked: list[tuple[int, int, object]] = [(costs.of_rule(r), -r.benefit, r) for r in found]
+                ranked += [] if later is None else [(later, 0, Fallback.LATER)]
+                out += [candidate for *_, candidate in sorted(ranked, key=lambda entry: entry[:2])]
+            is_expandable = later is None and op.form is Form.COMPOSITE
+            if is_expandable and not op.regions and not any(f.is_required for f in op.layout.regions):
+                out.append(Fallback.REFERENCE)
+        if is_of_source and self.options.is_partial and self.target.legality(op) is None:
+            out.append(Fallback.KEEP)
+        return out
+
+    def _try(self, attempt: Attempt) -> None:
+        """Applies the next candidate that applies."""
+        op, frame = attempt.op, attempt.frame
+        self.context.origin = frame.origin or op
+        while attempt.candidates:
+            candidate = attempt.applied = attempt.candidates.pop(0)
+            if candidate in (Fallback.LATER, Fallback.KEEP):
+                if candidate is Fallback.KEEP:
+                    self.result.kept[op] = tuple(dict.fromkeys(attempt.reasons))
+                self._keep(op, frame)
+                return
+            built = self._built(candidate, attempt)
+            if isinstance(built, Mismatch):
+                if built is not NO_REASON:
+                    attempt.reasons.append(_labelled(candidate, built.reason))
+                continue
+            self._place(attempt, built)
+            return
+        self._fail(attempt)
+
+    def _built(self, candidate: object, attempt: Attempt) -> Replacement | Mismatch:
+        """Returns what a candidate gives, in the requested version of the target, or why it does not apply."""
+        op = attempt.op
+        if not isinstance(op, Op):
+            return NO_REASON
+        chain = [f.attempt for f in self.frames if f.attempt is not None]
+        if attempt.frame.depth >= MAX_EXPANSIONS or any(
+            a.applied is candidate and isinstance(candidate, LegalizationRule) and candidate.reads_source
+            and a.is_same(op)
+            for a in chain
+        ):  # fmt: skip
+            attempt.is_cycle = True
+            names = " -> ".join(dict.fromkeys([a.op.name for a in chain]))
+            return Mismatch(f"the rules for {op.name} lead back to it: {names} -> {op.name}")
+        if not isinstance(candidate, LegalizationRule):
+            expansion = expand(op, attempt.operands)
+            return Replacement(expansion.results, tuple(expansion.operations))
+        self.context.regions = self.regions.get(op, ())
         placed = PlacedOperations(self.context.regions)
         try:
-            result = r.build(op, self.context, *_grouped(op, operands))
+            result = candidate.build(op, self.context, *_grouped(op, attempt.operands))
         except DiagnosticError as error:
+            if error.diagnostics[0].code is RULE_FUNCTION_FAILED:
+                raise
             return Mismatch("; ".join(d.message for d in error.diagnostics))
         except NotKnownError as reason:
             return Mismatch(str(reason))
         if isinstance(result, Mismatch):
+            return result
+        if isinstance(result, Replacement):
             return result
         if isinstance(result, Operation) and not result.results:
             values, operations = (), [*operations_behind(result.operands), result]
         else:
             values = results_of(result)
             operations = operations_behind(values, placed=placed)
+        return self._in_version(values, operations)
+
+    def _in_version(self, values: tuple[Value, ...], operations: list[Operation]) -> Replacement | Mismatch:
+        """Returns a replacement whose operations of the target have the definitions of the requested version."""
         replaced: dict[Value, Value] = {}
         for n, built in enumerate(operations):
             if not isinstance(built, Op) or not self._is_of_dialect(built):
                 continue
-            versioned = self._versioned(built)
-            if not isinstance(versioned, Mismatch):
-                for f in not_constant(versioned):
-                    versioned = Mismatch(f"'{f.name}' of {built.name} must be constant in {self.target}")
+            new = self._versioned(built)
+            if not isinstance(new, Mismatch):
+                for f in not_constant(new):
+                    new = Mismatch(f"'{f.name}' of {built.name} must be constant in {self.target}")
                     break
-            if not isinstance(versioned, Mismatch) and not set(values).isdisjoint(
-                built.results[len(versioned.results) :]
-            ):
-                versioned = Mismatch(f"{built.name} has fewer results in {self.target}")
-            if isinstance(versioned, Mismatch):
+            if not isinstance(new, Mismatch) and not set(values).isdisjoint(built.results[len(new.results) :]):
+                new = Mismatch(f"{built.name} has fewer results in {self.target}")
+            if isinstance(new, Mismatch):
                 _discard(operations)
-                return versioned
-            replaced.update(zip(built.results, versioned.results, strict=False))
-            operations[n] = versioned
-        return tuple([replaced.get(v, v) for v in values]), operations
+                return new
+            replaced.update(zip(built.results, new.results, strict=False))
+            operations[n] = new
+        return Replacement(tuple([replaced.get(v, v) for v in values]), tuple(operations))
 
-    def _versioned(self, op: Op) -> Op | Mismatch:
-        """Returns an operation with the definition of the requested version; a different definition replaces the
-        operation.
-        """
-        definition = self.dialect.find(op.name, self.target.version)
-        if definition is type(op) or not self._is_of_dialect(op):
-            return op
-        if definition is None:
-            known = self.dialect.operations.get(op.name)
-            first = known[0].since if known else "another dialect"
-            return Mismatch(f"{op.name} needs {first}, the target is {self.target}")
-        arguments: dict[str, object] = {}
-        known = definition.layout.by_name
-        for f in op.layout.arguments:
-            value = op.field_value(f)
-            expected = known.get(f.name)
-            if expected is not None and expected.kind is FieldKind.ATTRIBUTE and isinstance(value, Value):
-                arguments[f.name] = as_attribute(expected, value)
-                if arguments[f.name] is None:
-                    return Mismatch(f"'{f.spelling}' of {op.name} must be known before running in {self.target}")
-            elif expected is not None:
-                arguments[f.name] = value
-            elif value not in (f.default, None, ()):
-                return Mismatch(
-                    f"'{f.name}' of {op.name} needs {self._first_with(op, f.name)}, the target is {self.target}"
-                )
-        missing = next((f.name for f in definition.layout.arguments if f.is_required and f.name not in arguments), None)
-        if missing is not None:
-            return Mismatch(f"{op.name} takes '{missing}' in {self.target}")
-        try:
-            result = definition(**arguments)
-        except DiagnosticError as error:
-            return Mismatch("; ".join(f"{d.message} in {self.target}" for d in error.diagnostics))
-        if definition.reference is not type(op).reference and not have_same_meaning(op, result):
-            return Mismatch(f"{op.name} has a different meaning in {self.target}")
-        if any(r.is_used for r in op.results[len(result.results) :]):
-            return Mismatch(f"{op.name} has fewer results in {self.target}")
-        op.regions = ()
-        for old, new in zip(op.results, result.results, strict=False):
-            new.name = old.name
-            old.replace_all_uses_with(new)
-        op.erase()
-        return result
-
-    def _first_with(self, op: Op, field: str) -> str:
-        """Returns the first version in which an operation has a field."""
-        return next(d.since for d in self.dialect.operations[op.name] if field in d.layout.by_name)
-
-    def _place(self, op: Operation, built: tuple[tuple[Value, ...], list[Operation]], frame: _Frame) -> None:
+    def _place(self, attempt: Attempt, built: Replacement) -> None:
         """Appends the replacement of an operation to the block, after legalizing operations of other dialects."""
+        op, frame = attempt.op, attempt.frame
         values, operations = built
         location = op.location or _named_location(op)
         for new_op in operations:
             new_op.location = new_op.location or location
-        if all(map(self._is_legal, operations)):
+        attempt.built = operations
+        if self.options.casts:
+            names = tuple([new_op.name for new_op in operations])
+            label = attempt.applied.label if isinstance(attempt.applied, LegalizationRule) else "its reference"
+            self.result.steps.append(LegalizationStep(frame.origin or op, op.name, label, names))
+        if not self.options.casts and all(map(self._is_legal, operations)):
             for new_op in operations:
                 frame.block.append(new_op)
             self._finish(op, values)
@@ -515,14 +655,13 @@ class _Legalization:
             self._finish(op, values)
             _discard(intermediate)
 
-        if frame.depth == MAX_EXPANSIONS:
-            raise InternalError(f"the rules for {op.name} lead back to it")
-        self.frames.append(_Frame(operations, frame.block, frame.origin or op, finish, frame.depth + 1))
+        self.frames.append(Frame(operations, frame.block, frame.origin or op, finish, frame.depth + 1, attempt))
 
     def _finish(self, op: Operation, values: Sequence[Value]) -> None:
         for old, new in zip(op.results, values, strict=True):
             replacement = self.values.get(new, new)
-            replacement.retype(with_known_dims(replacement.type, old.type))
+            if not self.options.casts:
+                replacement.retype(with_known_dims(replacement.type, old.type))
             self.values[old] = replacement
             replacement.name = replacement.name or old.name
         self.context.finished(op, [self.values[r] for r in op.results])
@@ -533,40 +672,76 @@ class _Legalization:
         for dim in defined:
             self.context.dims[dim.name] = values[dim.position], dim.axis
 
-    def _report(self, op: Operation, reasons: Sequence[str], frame: _Frame) -> None:
-        origin = frame.origin or op
-        within = "" if origin is op else f" (part of {origin.name})"
-        notes = list(dict.fromkeys(reasons)) or [f"no rule takes {op.name}, and it cannot be expanded"]
-        message = f"{op.name}{within} cannot be expressed in {self.target}"
-        arguments = [a for region in op.regions for block in region.blocks for a in block.arguments]
-        help = next(filter(None, [collection_help(v.type) for v in (*op.operands, *op.results, *arguments)]), None)
-        diagnostic = Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(origin), notes=tuple(notes), help=help)
-        self.diagnostics.extend([located_at(diagnostic, origin.location)])
-        self._add_placeholders(op)
+    # -- failures
 
-    def _add_placeholders(self, op: Operation) -> None:
+    def _fail(self, attempt: Attempt) -> None:
+        """Tries another candidate for the operation that this one is for, or reports it."""
+        failure = attempt.failure or self._diagnostic(attempt)
+        for frame in reversed(self.frames):
+            outer = frame.attempt
+            if outer is not None and outer.candidates and self.context.can_undo:
+                outer.failure = outer.failure or failure
+                outer.is_cycle = outer.is_cycle or attempt.is_cycle
+                of = attempt.op.name
+                reasons = "; ".join(dict.fromkeys(attempt.reasons)) or f"no rule takes {of}"
+                outer.reasons.append(_labelled(outer.applied, f"it gives {of}, and {reasons}"))
+                self._undo(outer)
+                self._try(outer)
+                return
+        placeholders = self._add_placeholders(attempt.op)
+        if failure.code is ENDLESS_REWRITING and any(
+            d.code is failure.code and d.where == failure.where for _, d, _ in self.failures
+        ):
+            return
+        self.failures.append((attempt.op, failure, placeholders))
+
+    def _undo(self, attempt: Attempt) -> None:
+        """Removes everything that the last candidate of an attempt gave."""
+        while self.frames.pop().attempt is not attempt:
+            pass
+        op, block = attempt.op, attempt.frame.block
+        if op in self.regions:
+            # A rule may have moved them to an operation that is discarded.
+            self.regions[op] = tuple([region.take() for region in self.regions[op]])
+        last = block.last
+        while last is not None and last is not attempt.mark:
+            previous = last.previous
+            if not any(map(self.context.is_hoisted, last.results)):
+                last.detach()
+                _discard(list(last.walk()))
+                self.result.origins.pop(last, None)
+            last = previous
+        _discard([nested for built in attempt.built for nested in built.walk() if built.parent is None])
+        self.context.memo = dict(attempt.memo)
+        del self.result.steps[attempt.step_count :]
+
+    def _diagnostic(self, attempt: Attempt) -> Diagnostic:
+        """Returns the report that no candidate for an operation led to legal operations."""
+        op, origin = attempt.op, attempt.frame.origin or attempt.op
+        within = "" if origin is op else f" (part of {origin.name})"
+        unknown = f"no rule takes {op.name}, and it cannot be expanded"
+        notes = tuple(dict.fromkeys(attempt.reasons)) or (unknown,)
+        message = f"{op.name}{within} cannot be expressed in {self.target}"
+        if attempt.is_cycle and len(notes) == 1:
+            diagnostic = Diagnostic(ENDLESS_REWRITING, notes[0], where=path_of(origin))
+        else:
+            arguments = [a for region in op.regions for block in region.blocks for a in block.arguments]
+            help = next(filter(None, [collection_help(v.type) for v in (*op.operands, *op.results, *arguments)]), None)
+            diagnostic = Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(origin), notes=notes, help=help)
+        return located_at(diagnostic, origin.location)
+
+    def _add_placeholders(self, op: Operation) -> list[Value]:
         """Adds values for the results of an operation that cannot be expressed, so that the others are tried too."""
         placeholders = [Value(r.type, name=r.name) for r in op.results]
         self.values.update(zip(op.results, placeholders, strict=True))
         self._define_dims(defined_dims(op), placeholders)
+        return placeholders
 
 
-def collection_help(type: Type) -> str | None:
-    """Returns what to do about a value that the target has no type for; None for a tensor."""
-    if not is_collection(type):
-        return None
-    return f"values of type {type} are converted where the program makes and reads them; pass their elements instead"
-
-
-def as_attribute(field: Field, value: Value) -> object:
-    """Returns the value of an attribute that is an operand in another version; None when it is not known."""
-    data = known_data(value)
-    if data is None or field.type is None or field.type.from_elements is None:
-        return None
-    try:
-        return field.type.from_elements(data.shape, data.values())
-    except ValueError:
-        return None
+def _labelled(candidate: object, reason: str) -> str:
+    """Returns a reason with the name of the rule, if it has one of its own."""
+    named = isinstance(candidate, LegalizationRule) and candidate.name
+    return f"{candidate.label}: {reason}" if isinstance(candidate, LegalizationRule) and named else reason
 
 
 def with_known_dims(type: Type, source: Type) -> Type:
@@ -601,3 +776,5 @@ def _discard(operations: Sequence[Operation]) -> None:
     """Removes the operands of detached operations, so that they are not users any more."""
     for op in reversed(operations):
         op.operands = ()
+        if op.successors:
+            op.successors = ()

@@ -72,6 +72,8 @@ def shape_of(value: Value) -> tuple[int, ...]:
 class ArkContext(Context):
     """The context of rules: a rank while it is made of a function."""
 
+    can_undo = False
+
     tag: int
     """The first of the tags that automatic messages may use next."""
 
