@@ -13,7 +13,7 @@ from commonir.base.version import __version__
 
 PUBLIC: dict[str, str] = {
     "api.opening": "check dumps load load_dialects loads save verify",
-    "api.programs": "calling convert edit extract infer load_rules lower optimize shapes shard",
+    "api.programs": "calling convert edit extract infer legalize load_rules lower optimize shapes shard",
     "api.reference": "diff operations reference_page show summarize view",
     "api.running": (
         "compare compare_outputs engine_options prepare profile random_inputs read_image run run_steps "

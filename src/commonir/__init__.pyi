@@ -12,6 +12,7 @@ from commonir.api.programs import convert as convert
 from commonir.api.programs import edit as edit
 from commonir.api.programs import extract as extract
 from commonir.api.programs import infer as infer
+from commonir.api.programs import legalize as legalize
 from commonir.api.programs import load_rules as load_rules
 from commonir.api.programs import lower as lower
 from commonir.api.programs import optimize as optimize

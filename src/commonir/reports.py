@@ -521,6 +521,27 @@ class RuleReport(Report):
     others: int = 0
 
 
+class LegalizationStepReport(Report):
+    """One step of a legalization: the operation that was replaced, what replaced it, and the new operations."""
+
+    operation: str
+    by: str
+    result: tuple[str, ...]
+
+
+class LegalizationReport(Report):
+    """The path by which operations became legal: those of one name whose paths are the same; `where` is the first one.
+
+    `reasons` say why operations without steps stay as they are.
+    """
+
+    name: str
+    where: str
+    count: int
+    steps: tuple[LegalizationStepReport, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+
 class PackageReport(Report):
     """A package this one works with: its version, or None when it is not installed, and the extra that installs it."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from commonir.api.opening import Path_, verify
-from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION, WRONG_USAGE
+from commonir.base.codes import LOST_IN_CONVERSION, UNKNOWN_OPERATION, UNSUPPORTED_CONVERSION, WRONG_USAGE
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 
     from commonir.conversions.conversion import Conversion, ConversionOptions, ImageInput
     from commonir.ir.data import Data
+    from commonir.ir.operation import Operation
+    from commonir.ir.types import Type
     from commonir.ods.terms import Rewrite
     from commonir.passes.definition import Pass
     from commonir.passes.rules import Rules
     from commonir.passes.simplify import Evaluate
-    from commonir.reports import RuleReport
+    from commonir.reports import LegalizationReport, RuleReport
+    from commonir.rewrite.legalize import LegalizationRule
 
 
 _SMALL_BYTES = 4096
@@ -330,6 +333,54 @@ def optimize(
         warnings = Diagnostics() if findings is None else findings
         context = PassContext(_evaluators(max_growth_bytes), Dialects(), reports, warnings)
         return run_pipeline(module, pipeline, context, rules).module
+
+
+def legalize(
+    module: Module,
+    to: str | Sequence[str],
+    *,
+    rules: Sequence[Rewrite | LegalizationRule] = (),
+    legal: Sequence[str] = (),
+    illegal: Sequence[str] = (),
+    dynamic: Mapping[str, Callable[[Operation], bool]] | None = None,
+    partial: bool = False,
+    convert_type: Callable[[Type], Type] | None = None,
+    dialects: Sequence[Dialect] = (),
+    reports: list[LegalizationReport] | None = None,
+    findings: Diagnostics | None = None,
+) -> Module:
+    """Returns a program with operations of the dialects `to` only, by the cheapest path of rules for each operation.
+
+    `rules` are rewrite rules (`load_rules`) and rules of legalizations; the references of operations and the
+    conversions from the core count too, and rules are applied to what others give. `legal` and `illegal` are names of
+    dialects and operations; `dynamic` maps such names to predicates of operations. With `partial`, operations without a
+    path stay unless they are illegal. `convert_type` returns the type that block arguments and functions have instead
+    of another one. Values are cast (`builtin.unrealized_conversion_cast`) where a rule changes a type that another
+    operation needs. `dialects` are used besides those that are installed. `reports` receives the paths, `findings` what
+    is lost.
+
+    Raises: DiagnosticError (E0601 for each operation without a path, with the rules that were tried; E0604 to E0608 for
+    rules).
+    """
+    from commonir.conversions.conversion import Conversions  # noqa: PLC0415
+    from commonir.conversions.legalization import LegalizationRequest, legalize_to  # noqa: PLC0415  loads conversions
+
+    request = LegalizationRequest(
+        (to,) if isinstance(to, str) else tuple(to),
+        tuple(rules),
+        frozenset(legal),
+        frozenset(illegal),
+        dict(dynamic or {}),
+        partial,
+        convert_type,
+    )
+    lost = Diagnostics() if findings is None else findings
+    result = legalize_to(module, request, Dialects(dialects), Conversions(), lost, reports)
+    # Operations that no dialect defines are legal if users say so, or stay.
+    errors = [d for d in verify(result) if d.is_error and d.code is not UNKNOWN_OPERATION]
+    if errors:
+        raise DiagnosticError(*errors)
+    return result
 
 
 def _evaluators(max_growth_bytes: int | None) -> Callable[[int | None], Evaluate]:

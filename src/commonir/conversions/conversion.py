@@ -16,6 +16,7 @@ from commonir.base.records import Record
 from commonir.base.tuples import NamedTuple
 from commonir.ir.interface import ColorSpace
 from commonir.ir.module import Module
+from commonir.rewrite.legalize import Rules, Target
 
 ENTRY_POINTS = "commonir.conversions"
 
@@ -57,6 +58,19 @@ class ConversionOptions(Record):
 DEFAULT_OPTIONS = ConversionOptions()
 
 
+class CoreRules(Record):
+    """The rules by which a conversion legalizes core operations one by one, among operations of other dialects.
+
+    `finish` takes the types of a legalized module to those of the target, in place. `has_requirements`: the target can
+    express that a program ends where a condition does not hold.
+    """
+
+    rules: Rules
+    target: Target
+    finish: Callable[[Module], None]
+    has_requirements: bool = False
+
+
 class Conversion(Record):
     """A step from the core to the dialect of a format.
 
@@ -67,6 +81,7 @@ class Conversion(Record):
     through the core. `format` is the format that the result is written in, when that has another name. `takes_ranks`:
     it takes programs of several ranks. `keeps_defaults`: it states contents of inputs that need not be given.
     `keeps_handles`: the format has handles; other conversions receive their numbers.
+    `core_rules` are for programs that are converted only in part, if the target can stand beside other dialects.
     """
 
     name: str
@@ -77,6 +92,7 @@ class Conversion(Record):
     takes_ranks: bool = False
     keeps_defaults: bool = False
     keeps_handles: bool = False
+    core_rules: CoreRules | None = None
 
 
 class Conversions:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from commonir.base.diagnostics import Diagnostics
 from commonir.conversions import core_to_linalg
-from commonir.conversions.conversion import Conversion, ConversionOptions
+from commonir.conversions.conversion import Conversion, ConversionOptions, CoreRules
 from commonir.conversions.core_to_tosa import TOSA_FIRST
+from commonir.conversions.to_mlir.finish import finish
 from commonir.conversions.to_mlir.program import converted, refuse_choices
 from commonir.ir.module import Module
 from commonir.rewrite.legalize import Rules, Target
@@ -32,4 +33,9 @@ def _convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> M
 
 
 # As of tosa alone, the form that all operations have.
-CONVERSION = Conversion("tosa-linalg", _convert, format="mlir-generic")
+CONVERSION = Conversion(
+    "tosa-linalg",
+    _convert,
+    format="mlir-generic",
+    core_rules=CoreRules(RULES, TARGET, finish, has_requirements=True),
+)

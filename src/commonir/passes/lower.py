@@ -7,15 +7,17 @@ Names of values are preserved; names of source operations become locations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 
 from commonir.base.codes import UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.tuples import NamedTuple
 from commonir.dialects.core.communication import rank_of, set_rank
 from commonir.dialects.mlir import ml_program
 from commonir.dialects.mlir.function_operations import FunctionOp, Visibility
 from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.cloning import clone
 from commonir.ir.core_types import core_type
 from commonir.ir.data import Data
 from commonir.ir.interface import NO_PORT, Port, neutral_attributes, port_attributes
@@ -50,6 +52,7 @@ from commonir.passes.states import States, load, store
 from commonir.passes.transcribe import Frame
 from commonir.passes.unstructured import is_unstructured
 from commonir.passes.variables_to_globals import variables_to_globals
+from commonir.rewrite.casts import cast, is_same_type
 from commonir.rewrite.expand import append, expand
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -65,30 +68,59 @@ class Deferral(Enum):
     ALL = "all that have a reference"
 
 
+class PreservedOperations(NamedTuple):
+    """Operations that stay as they are when the others are lowered: those for which `is_kept` is True.
+
+    With `is_partial`, operations that cannot be lowered stay too. `origins` receives the source operation of each new
+    one. Values that have other types in the core are cast where operations of the two sorts meet.
+    """
+
+    is_kept: Callable[[Operation], bool]
+    is_partial: bool
+    origins: dict[Operation, Operation]
+
+    def stays(self, op: Operation) -> bool:
+        """Returns whether an operation stays; what ends a block stays with the operation that holds it."""
+        holder = op.parent_op
+        if isinstance(op, Op) and op.has_trait(traits.Terminator) and holder is not None and not op.successors:
+            return self.stays(holder)
+        if self.is_kept(op):
+            return True
+        is_known = _is_lowered(op) or (isinstance(op, Op) and op.form is not Form.STRUCTURAL)
+        return self.is_partial and not is_known and not isinstance(op, Invocation | ml_program.Global)
+
+
 def lower(
-    module: Module, defer: Deferral = Deferral.NONE, shapes: Shapes | None = None, function: str | None = None
+    module: Module,
+    defer: Deferral = Deferral.NONE,
+    shapes: Shapes | None = None,
+    function: str | None = None,
+    *,
+    preserved: PreservedOperations | None = None,
 ) -> Module:
     """Returns the module in `ml_program` and `core`; the module itself if it is lowered already.
 
-    With `defer`, some operations of other dialects remain. `shapes` are the shapes of inputs of a function, by default
-    the main one, by name; the result is then valid for these only.
+    With `defer`, some operations of other dialects remain, and with `preserved` those that it chooses. `shapes` are the
+    shapes of inputs of a function, by default the main one, by name; the result is then valid for these only.
 
     Raises: DiagnosticError (E0601, E0401, E0509, and the findings of `ods.check_operation`), with every finding.
     """
     try:
-        return _lowered(module, defer, shapes, function)
+        return _lowered(module, defer, shapes, function, preserved)
     except DiagnosticError as error:
         # Looking for operations out of order beforehand would take time for all of the others.
         is_used_early = any(d.code is UNDEFINED_VALUE for d in error.diagnostics)
         ordered = order_nodes(module) if is_used_early else module
         if ordered is module:
             raise
-        return _lowered(ordered, defer, shapes, function)
+        return _lowered(ordered, defer, shapes, function, preserved)
 
 
-def _lowered(module: Module, defer: Deferral, shapes: Shapes | None, function: str | None) -> Module:
+def _lowered(
+    module: Module, defer: Deferral, shapes: Shapes | None, function: str | None, preserved: PreservedOperations | None
+) -> Module:
     module = _without_memory(module)
-    if _is_done(module, defer) and not shapes:
+    if preserved is None and _is_done(module, defer) and not shapes:
         return module
     diagnostics = Diagnostics(function_faults(module))
     diagnostics.raise_errors()
@@ -102,15 +134,21 @@ def _lowered(module: Module, defer: Deferral, shapes: Shapes | None, function: s
     entries = entry_types(module)
     for state in states.globals:
         result.body.append(state)
-    inlined = _called_only(module)
+    has_calls = preserved is not None and any(
+        isinstance(op, Invocation) and preserved.stays(op) for op in module.nested()
+    )
+    inlined: set[Function] = set() if has_calls else _called_only(module)
     for op in module.body.operations:
         if isinstance(op, Function) and (op.is_template or op.is_declaration or op in inlined):
             continue
         if isinstance(op, Function):
-            lowering = _Lowering(op, diagnostics, states, variables, defer, input_shapes if op is main else {}, entries)
+            shapes_of = input_shapes if op is main else {}
+            lowering = _Lowering(op, diagnostics, states, variables, defer, shapes_of, entries, preserved)
             result.body.append(lowering.function())
         elif isinstance(op, ml_program.Global):
             _keep_global(variables, op, result, diagnostics)
+        elif preserved is not None and preserved.stays(op):
+            result.body.append(clone(op, {}))
         elif _is_lowered(op) and not isinstance(op, Module):
             result.body.append(op.clone_shallow((), ()))
     for variable in variables.nested:
@@ -219,8 +257,12 @@ class _Lowering:
         defer: Deferral,
         shapes: Shapes,
         entries: Mapping[Value, Type],
+        preserved: PreservedOperations | None = None,
     ) -> None:
         self.source = source
+        self.preserved = preserved
+        self.copies: set[Operation] = set()
+        self.block = Block()
         self.entries = entries
         self.variables = variables
         self.diagnostics = diagnostics
@@ -241,12 +283,18 @@ class _Lowering:
         ):
             argument.name = name
         self._fill(block, self.source.body)
+        self.block = block
         outputs = self._operands(self.source.outputs, self.source.body.last or self.source)
         inputs = [self.values.get(v) for v in self.source.inputs]
         self._check_results(self.source, inputs, outputs, _Frame(block, self.source.body), self.source)
-        block.append(ml_program.Return(outputs))
-        remove_unused(block, None if self.defer is Deferral.NONE else _takes_sizes_to_fit)
+        end = self.source.body.last
+        stays = self._stays(self.source)
+        block.append(end.clone_shallow(outputs, ()) if stays and end is not None else ml_program.Return(outputs))
+        remove_unused(block, self._is_needed if self.preserved is not None or self.defer is not Deferral.NONE else None)
         signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in outputs]))
+        if stays and isinstance(self.source, FunctionOp):
+            copy = self.source.clone_shallow((), (Region([block]),))
+            return copy.with_attributes(function_type=signature)
         names = tuple(self.source.output_names)
         result = ml_program.Func(
             self.source.symbol_name,
@@ -269,8 +317,17 @@ class _Lowering:
         self.values.update(zip(arguments, block.arguments, strict=True))
         return block
 
+    def _stays(self, op: Operation) -> bool:
+        return self.preserved is not None and self.preserved.stays(op)
+
+    def _is_needed(self, op: Op) -> bool:
+        return op in self.copies or (self.defer is not Deferral.NONE and _takes_sizes_to_fit(op))
+
     def _argument_type(self, argument: Value, lower_bound: int) -> Type:
-        type = self.source.core_type(self.entries.get(argument, argument.type))
+        region = argument.owner.parent if isinstance(argument.owner, Block) else None
+        holder = None if region is None else region.parent
+        declared = self.entries.get(argument, argument.type)
+        type = declared if holder is not None and self._stays(holder) else self.source.core_type(declared)
         if argument.owner is self.source.body and argument.name in self.shapes and isinstance(type, TensorType):
             return type.with_shape(self.shapes[argument.name])
         return self.dim_names.of_argument(argument, type, lower_bound)
@@ -286,11 +343,12 @@ class _Lowering:
                 frames.pop()
                 self._leave(frame)
                 continue
-            if isinstance(op, Invocation):
+            self.block = frame.block
+            if isinstance(op, Invocation) and not self._stays(op):
                 nested = self._enter(op, frame)
                 frames += [] if nested is None else [nested]
                 continue
-            passage = self._passage(op)
+            passage = None if self._stays(op) else self._passage(op)
             if passage is not None:
                 frames += self._pass_through(op, passage, frame)
                 continue
@@ -301,7 +359,13 @@ class _Lowering:
                     pairs = zip(reversed(lowered.blocks), reversed(region.blocks), strict=True)
                     frames.extend(_Frame(b, s, is_nested=True) for b, s in pairs)
                 continue
+            before = frame.block.last
             self._operation(op, frame)
+            if self.preserved is not None:
+                first = frame.block.first if before is None else before.next
+                while first is not None:
+                    self.preserved.origins.setdefault(first, op)
+                    first = first.next
 
     def _passage(self, op: Operation) -> SinglePath | None:
         """Returns the path through an operation with regions that is taken for all inputs; None if there is none.
@@ -412,6 +476,8 @@ class _Lowering:
             self._fail(op)
         elif isinstance(op, ml_program.GlobalUse):
             self._use_global(op, operands, frame)
+        elif self._stays(op):
+            self._copy_kept(op, operands, frame)
         elif _is_lowered(op) or _is_elementary(op):
             self._copy(op, operands, frame)
         elif isinstance(op, Op) and op.has_trait(traits.ConstantLike) and not any(r.is_used for r in op.results):
@@ -486,7 +552,21 @@ class _Lowering:
         for n, v in enumerate(values):
             if v not in self.values and v not in self.missing:
                 self.diagnostics.extend([undefined_operand(user, n, v, self.values).located(where=path_of(user))])
-        return tuple([self.values[v] for v in values if v in self.values])
+        if self.preserved is None:
+            return tuple([self.values[v] for v in values if v in self.values])
+        return self._cast([v for v in values if v in self.values], self._stays(user))
+
+    def _cast(self, values: Sequence[Value], stays: bool) -> tuple[Value, ...]:
+        """Returns the replacements of values for an operation that stays, or for one that is lowered."""
+        out: list[Value] = []
+        for v in values:
+            new, expected = self.values[v], v.type if stays else self.source.core_type(v.type)
+            if not is_same_type(new.type, expected):
+                new = cast(new, expected)
+                if isinstance(new.owner, Operation):
+                    self.block.append(new.owner)
+            out.append(new)
+        return tuple(out)
 
     def _report(self, op: Operation, diagnostics: Iterable[Diagnostic]) -> None:
         """Reports why the results of an operation have no replacement."""
@@ -519,6 +599,14 @@ class _Lowering:
             result.retype(type)
         self._name_dims(op, copy)
 
+    def _copy_kept(self, op: Operation, operands: Sequence[Value], frame: _Frame) -> None:
+        """Copies an operation that stays, with its types; unknown dims of its results are named."""
+        copy = op.clone_shallow(tuple(operands), frame.ready.get(op, ()))
+        frame.block.append(copy)
+        self.copies.add(copy)
+        self.values.update(zip(op.results, copy.results, strict=True))
+        self._name_dims(op, copy)
+
     def _may_wait(self, error: DiagnosticError, frame: _Frame) -> bool:
         """Returns whether an operation that cannot be lowered is left to engines, because it may never be reached."""
         return self.defer is not Deferral.NONE and (frame.block.parent is not None or is_not_known(error))
@@ -548,6 +636,8 @@ class _Lowering:
         except DiagnosticError as error:
             if self._may_wait(error, frame):
                 self._keep(op, operands, frame)
+            elif self.preserved is not None and self.preserved.is_partial:
+                self._copy_kept(op, self._cast(op.operands, stays=True), frame)
             else:
                 self._report(op, error.diagnostics)
             return

@@ -14,12 +14,17 @@ def without_requirements(module: Module, lost: Diagnostics | None) -> Module:
     if not any(isinstance(op, core.Require) for op in module.nested()):
         return module
     result = clone(module)
+    drop_requirements(result, lost)
+    return result
+
+
+def drop_requirements(module: Module, lost: Diagnostics | None) -> None:
+    """Erases the assertions of a lowered module; `lost` reports each."""
     messages: dict[str, None] = {}
-    for op in list(result.nested()):
+    for op in list(module.nested()):
         if isinstance(op, core.Require):
             messages[op.message] = None
             op.erase()
     if lost is not None:
         for message in messages:
             lost.add(LOST_IN_CONVERSION, f"that the program ends where a condition does not hold: {message!r}")
-    return result

@@ -12,7 +12,7 @@ from commonir.ods import Op, known_data
 
 
 class Fallback(Enum):
-    """What happens to an operation instead of applying a rule."""
+    """The alternatives to applying a rule to an operation."""
 
     REFERENCE = "its reference"
     LATER = "a later step"
@@ -93,7 +93,7 @@ def _is_same_constant(a: Value, b: Value) -> bool:
 class Frame:
     """Operations still to be legalized into a block, and a function to call afterwards.
 
-    `attempt` is that which gave the operations, if they replace another one.
+    `attempt` gave the operations, if they replace another one.
     """
 
     __slots__ = ("_operations", "_postponed", "attempt", "block", "depth", "finish", "origin")

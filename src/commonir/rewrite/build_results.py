@@ -18,6 +18,7 @@ from commonir.notation import NotationError
 from commonir.ods import MlirOp, Op, are_compatible, check_operation, operations_behind
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.terms import Computed, LocationTerm, OperationTerm, Variable
+from commonir.rewrite.sample_types import infers_its_types
 from commonir.rewrite.steps import BoundAttribute, called, plain, value_of
 
 VALUES = (FieldKind.OPERAND, FieldKind.PARAMETER)
@@ -29,10 +30,14 @@ class Refused(Exception):
 
 
 class ResultBuilder:
-    """Builds the results of one match. `built` are the operations that it has built, in order."""
+    """Builds the results of one match. `built` are the operations that it has built, in order.
 
-    def __init__(self, root: Op, bound: dict[str, object]) -> None:
+    With `may_change_types`, replacements may have other types than the results of the matched operation.
+    """
+
+    def __init__(self, root: Op, bound: dict[str, object], *, may_change_types: bool = False) -> None:
         self.root = root
+        self.may_change_types = may_change_types
         self.bound = bound
         self.built: list[Operation] = []
 
@@ -74,7 +79,8 @@ class ResultBuilder:
 
     def _fits(self, old: Type, new: Type) -> bool:
         """Returns whether a value may replace a result. A more specific type may if users infer their types again."""
-        return old is new or (not isinstance(self.root, MlirOp) and are_compatible(old, new))
+        is_loose = not isinstance(self.root, MlirOp) and are_compatible(old, new)
+        return old is new or self.may_change_types or is_loose
 
     def erase_built(self) -> None:
         """Erases the operations built so far."""
@@ -137,14 +143,19 @@ class ResultBuilder:
         arguments = {n: self._field(definition.layout.by_name[n], t) for n, t in term.fields.items()}
         declared = [self._type(t) for t in term.types] if term.types else types
         location = self.root.location if term.location is None else self._location(term.location)
+        result = None
         if declared is not None:
             # The types declared in the program, because inferred types may have fewer known dims.
             result = definition.build(arguments, declared, location)
-            self.built.append(result)
-            wrong = check_operation(result)
-            if any(d.is_error for d in wrong):
-                raise Refused("; ".join([d.message for d in wrong]))
-        else:
+            wrong = [d.message for d in check_operation(result) if d.is_error]
+            if wrong and self.may_change_types and not term.types and infers_its_types(definition):
+                result.operands = ()
+                result = None
+            else:
+                self.built.append(result)
+                if wrong:
+                    raise Refused("; ".join(wrong))
+        if result is None:
             try:
                 result = definition(**arguments)
             except TypeError as error:

@@ -50,14 +50,15 @@ MAX_EXPANSIONS = 100
 NO_REASON = Mismatch("")
 """Generic rules decline silently; only specific rules report why."""
 
-Result = Value | tuple[Value, ...] | Operation | Mismatch
-
 
 class Replacement(NamedTuple):
     """Values for the results of an operation, and all operations that were built for them, in order."""
 
     values: tuple[Value, ...]
     operations: tuple[Operation, ...]
+
+
+Result = Value | tuple[Value, ...] | Operation | Replacement | Mismatch
 
 
 class LegalizationRule:
@@ -73,7 +74,7 @@ class LegalizationRule:
     def __init__(
         self,
         definition: type[Op],
-        build: Callable[..., Result | Replacement],
+        build: Callable[..., Result],
         *,
         name: str = "",
         produces: tuple[type[Op], ...] | None = None,
@@ -265,13 +266,16 @@ class LegalizationOptions(NamedTuple):
 
     With `is_partial`, operations stay as they are unless the target declares them illegal. With `casts`, a rule may
     give values of other types than those that it replaces: operations that need the old ones receive casts. `elsewhere`
-    returns the cost of legalizing the operations of a definition in a later step, None for those that it cannot, and
-    applies to source operations only.
+    returns the cost of legalizing the operations of a definition in a later step, None for those that it cannot.
+    `origin_of` maps source operations to those that messages are about, and
+    `reachable` are the dialects from which a path leads to the target, for messages.
     """
 
     is_partial: bool = False
     casts: bool = False
     elsewhere: Callable[[type[Op]], int | None] = lambda _: None
+    origin_of: Callable[[Operation], Operation] = lambda op: op
+    reachable: tuple[str, ...] = ()
 
 
 DEFAULT_LEGALIZATION = LegalizationOptions()
@@ -403,7 +407,7 @@ class _Run:
     def _remove_replaced(self) -> None:
         """Removes pure operations for sources whose users were replaced by operations that do not use them."""
         for built, source in reversed(self.result.origins.items()):
-            is_pure = isinstance(built, Op) and built.has_trait(traits.Pure)
+            is_pure = isinstance(built, Op) and built.has_trait(traits.Pure) and bool(built.results)
             was_used = any(r.is_used for r in source.results)
             if is_pure and was_used and built.parent is not None and not any(r.is_used for r in built.results):
                 built.erase()
@@ -539,7 +543,7 @@ class _Run:
         if isinstance(op, Op):
             definition = type(op)
             found = self.rules.for_definition(definition)
-            costs, later = self.costs, self.options.elsewhere(definition) if is_of_source else None
+            costs, later = self.costs, self.options.elsewhere(definition)
             if costs is None:
                 out += found
                 out += [] if later is None else [Fallback.LATER]
@@ -562,7 +566,8 @@ class _Run:
             candidate = attempt.applied = attempt.candidates.pop(0)
             if candidate in (Fallback.LATER, Fallback.KEEP):
                 if candidate is Fallback.KEEP:
-                    self.result.kept[op] = tuple(dict.fromkeys(attempt.reasons))
+                    reasons = dict.fromkeys(attempt.reasons)
+                    self.result.kept[op] = tuple(reasons) or (f"no rule takes {op.name}",)
                 self._keep(op, frame)
                 return
             built = self._built(candidate, attempt)
@@ -575,7 +580,7 @@ class _Run:
         self._fail(attempt)
 
     def _built(self, candidate: object, attempt: Attempt) -> Replacement | Mismatch:
-        """Returns what a candidate gives, in the requested version of the target, or why it does not apply."""
+        """Returns the replacement by a candidate, in the requested version of the target, or why it does not apply."""
         op = attempt.op
         if not isinstance(op, Op):
             return NO_REASON
@@ -647,20 +652,22 @@ class _Run:
         if not self.options.casts and all(map(self._is_legal, operations)):
             for new_op in operations:
                 frame.block.append(new_op)
-            self._finish(op, values)
+            self._finish(op, values, attempt.applied)
             return
         intermediate = [new_op for new_op in operations if not self._is_legal(new_op)]
 
         def finish() -> None:
-            self._finish(op, values)
+            self._finish(op, values, attempt.applied)
             _discard(intermediate)
 
         self.frames.append(Frame(operations, frame.block, frame.origin or op, finish, frame.depth + 1, attempt))
 
-    def _finish(self, op: Operation, values: Sequence[Value]) -> None:
+    def _finish(self, op: Operation, values: Sequence[Value], applied: object) -> None:
+        # What a rule as data gives has exactly the types that its definition infers.
+        may_refine = not (isinstance(applied, LegalizationRule) and applied.reads_source)
         for old, new in zip(op.results, values, strict=True):
             replacement = self.values.get(new, new)
-            if not self.options.casts:
+            if may_refine or is_same_type(replacement.type, old.type):
                 replacement.retype(with_known_dims(replacement.type, old.type))
             self.values[old] = replacement
             replacement.name = replacement.name or old.name
@@ -717,7 +724,7 @@ class _Run:
 
     def _diagnostic(self, attempt: Attempt) -> Diagnostic:
         """Returns the report that no candidate for an operation led to legal operations."""
-        op, origin = attempt.op, attempt.frame.origin or attempt.op
+        op, origin = attempt.op, self.options.origin_of(attempt.frame.origin or attempt.op)
         within = "" if origin is op else f" (part of {origin.name})"
         unknown = f"no rule takes {op.name}, and it cannot be expanded"
         notes = tuple(dict.fromkeys(attempt.reasons)) or (unknown,)
@@ -727,6 +734,8 @@ class _Run:
         else:
             arguments = [a for region in op.regions for block in region.blocks for a in block.arguments]
             help = next(filter(None, [collection_help(v.type) for v in (*op.operands, *op.results, *arguments)]), None)
+            if help is None and self.options.reachable:
+                help = f"needed: a rule for {op.name} that gives operations of {', '.join(self.options.reachable)}"
             diagnostic = Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(origin), notes=notes, help=help)
         return located_at(diagnostic, origin.location)
 

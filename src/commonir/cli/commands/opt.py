@@ -11,6 +11,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.cli.agreement import differences
 from commonir.cli.answer import Answer
 from commonir.cli.columns import Column
+from commonir.cli.legalizing import Legality
 from commonir.cli.options import PATH, files_option, output_option, seed_option, time_limit_option, unregistered_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
@@ -74,6 +75,14 @@ def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool)
     help="Show how often each rule was applied, and why it was not; also for the pass fold-all-reduce.",
 )
 @click.option(
+    "--legalize-to",
+    metavar="DIALECTS",
+    help="Replace all operations by those of these dialects, separated by commas, before the passes that are named.",
+)
+@click.option("--partial", "is_partial", is_flag=True, help="Keep operations that no rules lead to the dialects.")
+@click.option("--legal", metavar="NAMES", help="Dialects and operations that are also legal, separated by commas.")
+@click.option("--illegal", metavar="NAMES", help="Dialects and operations that must be replaced, also with --partial.")
+@click.option(
     "--max-fold-bytes",
     "growth",
     metavar="N",
@@ -96,6 +105,10 @@ def opt(
     rule_files: tuple[str, ...],
     is_unambiguous: bool,
     is_explained: bool,
+    legalize_to: str | None,
+    is_partial: bool,
+    legal: str | None,
+    illegal: str | None,
     growth: int | None,
     is_checked: bool,
     allow_unregistered: bool,
@@ -106,34 +119,42 @@ def opt(
 
     Operations with constant inputs and known shapes are computed; no-ops, duplicates and unused operations are
     removed. Nothing is written if outputs differ. With --allow-unregistered, a program with unknown operations is
-    written without comparing outputs.
+    written without comparing outputs. With --legalize-to, operations are replaced by those of other dialects instead,
+    through any number of rules: those of --rules, references of operations, and conversions.
     """
     check_output(session, output)
     if passes is not None and pass_pipeline is not None:
         raise click.UsageError("--passes and --pass-pipeline cannot be combined")
     chosen = passes if pass_pipeline is None else pass_pipeline
-    if is_explained and not rule_files and chosen is None:
+    if is_explained and not rule_files and chosen is None and legalize_to is None:
         raise _nothing_to_explain()
+    legality = Legality.of(legalize_to, legal, illegal, is_partial=is_partial)
     reports: list[RuleReport] = []
     rewrites, dialects = _rules(session, rule_files, unambiguous=is_unambiguous)
     with session.progress(f"reading {model}") as progress:
         before = session.load(model, dialects=dialects)
-        progress.step("simplifying")
-        after = session.api.optimize(
-            before,
-            passes=chosen,
-            rules=rewrites,
-            max_growth_bytes=growth,
-            reports=reports if is_explained else None,
-            findings=session.findings,
-        )
-        if is_explained and not reports:
+        after = before
+        if legality is not None:
+            progress.step("legalizing")
+            after = legality.legalized(session, before, rewrites, dialects)
+        if legality is None or chosen is not None:
+            progress.step("simplifying")
+            after = session.api.optimize(
+                after,
+                passes=chosen,
+                rules=rewrites if legality is None else (),
+                max_growth_bytes=growth,
+                reports=reports if is_explained else None,
+                findings=session.findings,
+            )
+        if is_explained and not reports and legality is None:
             raise _nothing_to_explain()
         if is_checked and not (allow_unregistered and _has_unknown(session, before)):
             progress.step("checking")
             _check(session, before, after, seed, time_limit)
         progress.step(f"writing {output}")
         reported: dict[str, JsonValue] = {"rules": [r.to_json() for r in reports]} if is_explained else {}
+        reported |= {} if legality is None or not is_explained else legality.to_json()
         summaries = session.api.summarize(before), session.api.summarize(after)
         answer = written_of(session, after, summaries, output, **reported)
     counts = [_counts(summary) for summary in summaries]
@@ -145,7 +166,10 @@ def opt(
         answer.write(out)
         if output != "-":
             out.table(columns, rows, indent=2)
-        _write_reports(session.err if output == "-" else out, reports)
+        explained = session.err if output == "-" else out
+        _write_reports(explained, reports)
+        if legality is not None and is_explained:
+            legality.write(explained)
 
     return Answer(answer.result, write, answer.status)
 

@@ -7,7 +7,7 @@ explains becomes `linalg.generic` by its kernel. States are globals of ml_progra
 from __future__ import annotations
 
 from commonir.base.diagnostics import Diagnostics
-from commonir.conversions.conversion import Conversion, ConversionOptions
+from commonir.conversions.conversion import Conversion, ConversionOptions, CoreRules
 from commonir.conversions.core_to_core import compression, image_regions, learning
 from commonir.conversions.core_to_linalg import (
     constants,
@@ -20,6 +20,7 @@ from commonir.conversions.core_to_linalg import (
     runtime_dims,
 )
 from commonir.conversions.to_mlir import structure
+from commonir.conversions.to_mlir.finish import finish
 from commonir.conversions.to_mlir.program import converted, refuse_choices
 from commonir.ir.module import Module
 from commonir.rewrite.legalize import Rules, Target
@@ -50,6 +51,8 @@ def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
     return core_to_linalg(module)
 
 
-CONVERSION = Conversion("linalg", convert, format="mlir")
+CONVERSION = Conversion(
+    "linalg", convert, format="mlir", core_rules=CoreRules(RULES, TARGET, finish, has_requirements=True)
+)
 
 __all__ = ["CONVERSION", "RULES", "convert", "core_to_linalg"]

@@ -8,7 +8,7 @@ operands. States are globals of ml_program. Files are never touched.
 from __future__ import annotations
 
 from commonir.base.diagnostics import Diagnostics
-from commonir.conversions.conversion import Conversion, ConversionOptions
+from commonir.conversions.conversion import Conversion, ConversionOptions, CoreRules
 from commonir.conversions.core_to_core import compression, einsum, fourier, image_regions, learning, reshaping
 from commonir.conversions.core_to_stablehlo import contraction, control, elementwise, indexing, reduction, shape
 from commonir.conversions.core_to_stablehlo.finish import finish
@@ -51,6 +51,6 @@ def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
     return core_to_stablehlo(without_requirements(module, lost))
 
 
-CONVERSION = Conversion("stablehlo", convert, format="mlir")
+CONVERSION = Conversion("stablehlo", convert, format="mlir", core_rules=CoreRules(RULES, TARGET, finish))
 
 __all__ = ["CONVERSION", "RULES", "convert", "core_to_stablehlo"]

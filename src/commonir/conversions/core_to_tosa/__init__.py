@@ -6,10 +6,11 @@ Tosa knows sizes that are numbers best: of a shape that is stated, one size may 
 from __future__ import annotations
 
 from commonir.base.diagnostics import Diagnostics
-from commonir.conversions.conversion import Conversion, ConversionOptions
+from commonir.conversions.conversion import Conversion, ConversionOptions, CoreRules
 from commonir.conversions.core_to_core import compression, einsum, fourier, image_regions, learning, reshaping
 from commonir.conversions.core_to_tosa import control, elementwise, indexing, layout, products, sampling
 from commonir.conversions.to_mlir import structure
+from commonir.conversions.to_mlir.finish import finish
 from commonir.conversions.to_mlir.program import converted, refuse_choices
 from commonir.dialects import core
 from commonir.ir.module import Module
@@ -58,6 +59,6 @@ def _convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> M
 
 
 # Forms of the operations of tosa change with versions of MLIR, but for the one that all operations have.
-CONVERSION = Conversion("tosa", _convert, format="mlir-generic")
+CONVERSION = Conversion("tosa", _convert, format="mlir-generic", core_rules=CoreRules(RULES, TARGET, finish))
 
 __all__ = ["CONVERSION", "RULES", "TOSA_FIRST", "core_to_tosa"]

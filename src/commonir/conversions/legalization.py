@@ -1,0 +1,377 @@
+"""Legalizes programs to dialects by all rules there are: those of users, references of operations, and conversions.
+
+Dialects are the nodes of a graph and rules its edges. An edge as data leads from one operation to others, the reference
+of an operation leads to the core, and a conversion from the core to its target. The cheapest path is chosen for each
+operation: first rules are applied to operations that they bring to the target, then operations whose path leads through
+the core are lowered, then rules of conversions are applied to core operations. All rules are applied by
+`rewrite.legalize`. Operations that are legal stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import permutations
+from types import MappingProxyType
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.suggestions import did_you_mean
+from commonir.base.tuples import NamedTuple
+from commonir.conversions.conversion import DEFAULT_OPTIONS, Conversion, Conversions, CoreRules
+from commonir.dialects.mlir import tensor
+from commonir.dialects.mlir.builtin import UnrealizedConversionCast
+from commonir.ir.cloning import clone
+from commonir.ir.interface import neutral_attributes
+from commonir.ir.module import Function, Invocation, Module
+from commonir.ir.operation import Operation
+from commonir.ir.types import TensorType, Type
+from commonir.ods import Dialects, Form, Op, path_of, traits
+from commonir.ods.terms import Rewrite
+from commonir.passes.lower import PreservedOperations, lower
+from commonir.passes.remove_unused import remove_unused
+from commonir.passes.without_requirements import drop_requirements
+from commonir.reports import LegalizationReport, LegalizationStepReport
+from commonir.rewrite.casts import fold_casts
+from commonir.rewrite.legality import Predicate, Target
+from commonir.rewrite.legalize import Legalization, LegalizationOptions, LegalizationRule, Rules, legalization
+from commonir.rewrite.pattern_rules import pattern_rules
+
+CORE = "core"
+_STRUCTURE = frozenset({"builtin", "func"})
+"""Dialects of what holds the operations of a program, which are always legal."""
+_LOWERED_STRUCTURE = "ml_program"
+"""The dialect of functions of lowered programs, which conversions replace."""
+_MAX_ROUNDS = 8
+"""How often operations are added to those that stay because no rule takes what they are lowered to."""
+
+_NO_PREDICATES: Mapping[str, Predicate] = MappingProxyType({})
+
+
+class LegalizationRequest(NamedTuple):
+    """A legalization as users choose it.
+
+    `dialects` are the targets; `legal`, `illegal` and `dynamic` are names of dialects and operations, as of
+    `rewrite.legality.Target`. `rules` are rewrite rules, and rules of legalizations. With `is_partial`, operations
+    without a path stay unless they are illegal. `convert_type` returns the type that values of a type have afterwards.
+    """
+
+    dialects: tuple[str, ...]
+    rules: tuple[Rewrite | LegalizationRule, ...] = ()
+    legal: frozenset[str] = frozenset()
+    illegal: frozenset[str] = frozenset()
+    dynamic: Mapping[str, Predicate] = _NO_PREDICATES
+    is_partial: bool = False
+    convert_type: Callable[[Type], Type] | None = None
+
+
+def legalize_to(
+    module: Module,
+    request: LegalizationRequest,
+    dialects: Dialects,
+    conversions: Conversions,
+    lost: Diagnostics,
+    reports: list[LegalizationReport] | None = None,
+) -> Module:
+    """Returns a program whose operations are legal, as an independent copy; `reports` receives the paths.
+
+    `lost` receives what the target cannot express.
+
+    Raises: DiagnosticError (E0601) for each operation without a path, with the rules that were tried and why each did
+    not apply; E0604 to E0608 for rules.
+    """
+    return _Program(module, request, dialects, conversions, lost).legalized(reports)
+
+
+class _Program:
+    """The legalization of one program."""
+
+    def __init__(
+        self,
+        module: Module,
+        request: LegalizationRequest,
+        dialects: Dialects,
+        conversions: Conversions,
+        lost: Diagnostics,
+    ) -> None:
+        self.module = module
+        self.request = request
+        self.dialects = dialects
+        self.lost = lost
+        self.conversion, self.core_rules = _edges_from_core(request, conversions, dialects)
+        self.rules = [
+            *[r for r in request.rules if isinstance(r, LegalizationRule)],
+            *pattern_rules([r for r in request.rules if not isinstance(r, LegalizationRule)]),
+        ]
+        self.target = self._target()
+
+    def _target(self) -> Target:
+        request, also = self.request, set(_STRUCTURE | self.request.legal)
+        also.update(request.dialects)
+        if not self.core_rules:
+            also.add(_LOWERED_STRUCTURE)
+        for each in self.core_rules:
+            also |= {each.target.dialect, *each.target.also_legal}
+        first = request.dialects[0]
+        return Target(
+            first,
+            "",
+            frozenset(also) - {first},
+            request.illegal,
+            request.dynamic,
+            ", ".join(request.dialects),
+        )
+
+    # -- what is legal, and what leads through the core
+
+    @property
+    def leads_through_core(self) -> bool:
+        """Whether anything leads from the core to the target."""
+        has_rules = bool(self.core_rules) or self.conversion is not None or CORE in self.request.dialects
+        return has_rules or any(r.definition.name.startswith(f"{CORE}.") for r in self.rules)
+
+    def _cost_by_core(self, definition: type[Op]) -> int | None:
+        """Returns the cost of operations whose path leads through the core; None if none does."""
+        if not self.leads_through_core:
+            return None
+        last = 0 if CORE in self.request.dialects else 1
+        if definition.name.startswith(f"{CORE}."):
+            return last
+        is_structure = issubclass(definition, Function | Invocation | Module) or any(
+            definition.has_trait(t) for t in (traits.Terminator, traits.ReadsState, traits.WritesState, traits.Groups)
+        )
+        return last + 1 if is_structure or definition.form is not Form.STRUCTURAL else None
+
+    def _is_legal(self, op: Operation) -> bool:
+        return bool(self.target.legality(op))
+
+    @property
+    def reachable(self) -> tuple[str, ...]:
+        """The dialects from which a path leads to the target, for messages."""
+        sources = {r.definition.name.partition(".")[0] for r in self.rules}
+        through = {CORE} if self.leads_through_core else set[str]()
+        return (*self.request.dialects, *sorted((sources | through) - {*self.request.dialects}))
+
+    # -- steps
+
+    def legalized(self, reports: list[LegalizationReport] | None) -> Module:
+        if self.request.convert_type is None and all(map(self._is_legal, self.module.walk())):
+            return clone(self.module)
+        if self.conversion is not None and self.request.is_partial:
+            message = f"a program of {self.request.dialects[0]} has no operations of other dialects"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help="legalize it without --partial"))
+        first = self._by_rules()
+        last = self._by_core(first) if self._needs_core(first.module) else _Stages(first)
+        self._finish(last.module)
+        if reports is not None:
+            reports += last.reports(self.module)
+        return last.module
+
+    def _options(self, origin_of: Callable[[Operation], Operation], *, is_last: bool) -> LegalizationOptions:
+        return LegalizationOptions(
+            self.request.is_partial,
+            casts=True,
+            elsewhere=_nowhere if is_last else self._cost_by_core,
+            origin_of=origin_of,
+            reachable=self.reachable,
+        )
+
+    def _by_rules(self) -> Legalization:
+        """Applies the rules whose path does not lead through the core."""
+        options = self._options(lambda op: op, is_last=False)
+        convert = self.request.convert_type or _same
+        return legalization(self.module, Rules(self.rules), self.dialects, self.target, options, argument_type=convert)
+
+    def _needs_core(self, module: Module) -> bool:
+        if not self.leads_through_core:
+            return False
+        illegal = [op for op in module.walk() if not self._is_legal(op)]
+        return any(isinstance(op, Op) and self._cost_by_core(type(op)) is not None for op in illegal)
+
+    def _by_core(self, first: Legalization) -> _Stages:
+        """Lowers what leads through the core, and applies the rules of conversions."""
+        stays: set[Operation] = set()
+        stages = self._lowered(first, stays)
+        for _ in range(_MAX_ROUNDS if self.request.is_partial else 0):
+            unfinished = {
+                source
+                for op in stages.module.nested()
+                if op.name.startswith(f"{CORE}.") and not self._is_legal(op)
+                for source in [stages.before_core(op)]
+                if source is not None and not source.name.startswith(f"{CORE}.")
+            } - stays
+            if not unfinished:
+                break
+            stays |= unfinished
+            stages = self._lowered(first, stays)
+        return stages
+
+    def _lowered(self, first: Legalization, stays: set[Operation]) -> _Stages:
+        origins: dict[Operation, Operation] = {}
+
+        def is_kept(op: Operation) -> bool:
+            return op in stays or self._is_legal(op)
+
+        preserved = PreservedOperations(is_kept, self.request.is_partial, origins)
+        if self.conversion is not None:
+            # A program of such a format has only operations of its own, and another container.
+            lowered = lower(first.module)
+            return _Stages(first, origins, Legalization(self.conversion.convert(lowered, DEFAULT_OPTIONS, self.lost)))
+        lowered = lower(first.module, preserved=preserved)
+        if not all(each.has_requirements for each in self.core_rules):
+            drop_requirements(lowered, self.lost)
+
+        def origin_of(op: Operation) -> Operation:
+            before = origins.get(op, op)
+            return first.origins.get(before, before)
+
+        rules = Rules([*self.rules, *[r for each in self.core_rules for r in each.rules.all()]])
+        options = self._options(origin_of, is_last=True)
+        last = legalization(lowered, rules, self.dialects, self.target, options)
+        for function in last.module.functions.values():
+            if not function.is_declaration:
+                remove_unused(function.body, lambda op: type(last.origins.get(op)) is type(op))
+        for each in self.core_rules:
+            each.finish(last.module)
+        for key, attribute in neutral_attributes(first.module).items():
+            last.module.set_extra(key, attribute)
+        return _Stages(first, origins, last)
+
+    def _finish(self, module: Module) -> None:
+        """Replaces casts of dims, and reports those that remain."""
+        before = sum(isinstance(op, UnrealizedConversionCast) for op in self.module.nested())
+        remaining = fold_casts(module)
+        if self.target.may_hold(tensor.Cast.name):
+            remaining = [op for op in remaining if not _with_tensor_cast(op)]
+        if self.request.is_partial or len(remaining) <= before:
+            return
+        diagnostics = Diagnostics()
+        for op in remaining:
+            old, new = ", ".join([str(v.type) for v in op.inputs]), ", ".join([str(v.type) for v in op.outputs])
+            users = ", ".join(dict.fromkeys([u.name for r in op.results for u in r.users]))
+            message = f"no rule converts {old} to {new}, which {users} needs"
+            diagnostics.add(
+                UNSUPPORTED_CONVERSION,
+                message,
+                where=path_of(op),
+                help="a rule for what gives or needs the value must keep its type, or --partial leaves a cast",
+            )
+        diagnostics.raise_errors()
+
+
+def _same(type: Type) -> Type:
+    return type
+
+
+def _nowhere(definition: type[Op]) -> None:
+    """Returns that no later step legalizes operations of a definition."""
+    del definition
+
+
+class _Stages:
+    """The stages of a program: after rules, after lowering, and after rules of conversions."""
+
+    def __init__(
+        self,
+        first: Legalization,
+        lowered: Mapping[Operation, Operation] = MappingProxyType({}),
+        last: Legalization | None = None,
+    ) -> None:
+        self.first = first
+        self.lowered = lowered
+        self.last = last
+
+    @property
+    def module(self) -> Module:
+        """The program after the last stage."""
+        return self.first.module if self.last is None else self.last.module
+
+    def before_core(self, op: Operation) -> Operation | None:
+        """Returns the operation before lowering from which an operation of the last stage comes."""
+        origin = None if self.last is None else self.last.origins.get(op)
+        return None if origin is None else self.lowered.get(origin)
+
+    def reports(self, source: Module) -> list[LegalizationReport]:
+        """Returns the paths of the operations of the source that did not stay as they are."""
+        steps: dict[Operation, dict[LegalizationStepReport, None]] = {}
+        for step in self.first.steps:
+            steps.setdefault(step.origin, {})[_reported(step.name, step.by, step.produced)] = None
+        products: dict[Operation, list[Operation]] = {}
+        for new, old in self.lowered.items():
+            products.setdefault(old, []).append(new)
+        later: dict[Operation, list[LegalizationStepReport]] = {}
+        for step in () if self.last is None else self.last.steps:
+            later.setdefault(step.origin, []).append(_reported(step.name, step.by, step.produced))
+        for old, new in products.items():
+            names = [op.name for op in new]
+            if names == [old.name]:
+                continue
+            own = steps.setdefault(self.first.origins.get(old, old), {})
+            own[_reported(old.name, "its reference", names)] = None
+            own.update(dict.fromkeys([step for op in new for step in later.get(op, ())]))
+        return _grouped(source, steps, self.first.kept)
+
+
+def _reported(name: str, by: str, names: Iterable[str]) -> LegalizationStepReport:
+    return LegalizationStepReport(name, by, tuple(dict.fromkeys(names)))
+
+
+def _grouped(
+    source: Module,
+    steps: Mapping[Operation, Mapping[LegalizationStepReport, None]],
+    preserved: Mapping[Operation, Sequence[str]],
+) -> list[LegalizationReport]:
+    """Returns one report for operations with the same name and path, in the order of the first ones."""
+    groups: dict[tuple[object, ...], list[Operation]] = {}
+    nested = dict.fromkeys(source.nested())
+    # Control flow between blocks is structured before operations are lowered.
+    for op in (*nested, *[op for op in steps if op not in nested]):
+        if op in preserved:
+            groups.setdefault((op.name, (), tuple(preserved[op])), []).append(op)
+        elif op in steps:
+            groups.setdefault((op.name, tuple(steps[op]), ()), []).append(op)
+    return [
+        LegalizationReport(op.name, path_of(op), len(ops), tuple(steps.get(op, ())), tuple(preserved.get(op, ())))
+        for ops in groups.values()
+        for op in ops[:1]
+    ]
+
+
+def _with_tensor_cast(op: UnrealizedConversionCast) -> bool:
+    """Replaces a cast between tensors that differ in known dims only; returns whether it was one."""
+    if len(op.inputs) != 1 or len(op.outputs) != 1:
+        return False
+    (value,), (result,) = op.inputs, op.outputs
+    if not isinstance(value.type, TensorType) or not isinstance(result.type, TensorType):
+        return False
+    if value.type.element is not result.type.element or value.type.rank != result.type.rank or op.parent is None:
+        return False
+    built = tensor.Cast.build({tensor.Cast.layout.inputs[0].name: value}, (result.type,), op.location)
+    op.parent.insert_before(op, built)
+    result.replace_all_uses_with(built.results[0])
+    op.erase()
+    return True
+
+
+def _edges_from_core(
+    request: LegalizationRequest, conversions: Conversions, dialects: Dialects
+) -> tuple[Conversion | None, list[CoreRules]]:
+    """Returns the conversion of a whole program that leads to the target, or the rules that take core operations there.
+
+    Raises: DiagnosticError (E0601) for dialects that do not exist, or that cannot be targets together.
+    """
+    known = set(conversions.names())
+    combined = next((name for p in permutations(request.dialects) if (name := "-".join(p)) in known), None)
+    names = [combined] if combined is not None else [name for name in request.dialects if name in known]
+    for name in request.dialects:
+        if name not in known and dialects.get(name) is None:
+            message = f"no dialect '{name}' is known"
+            help = did_you_mean(name, sorted(known)) or "rules in a TableGen file (--rules) may define it"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
+    found = [conversions.get(name) for name in names]
+    whole = [each for each in found if each.core_rules is None]
+    if not whole:
+        return None, [each.core_rules for each in found if each.core_rules is not None]
+    if len(request.dialects) > 1:
+        message = f"a program of {whole[0].name} has no operations of other dialects"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=f"legalize to {whole[0].name} alone"))
+    return whole[0], []

@@ -1,0 +1,215 @@
+"""Programs legalized to dialects: from ONNX, from mixed dialects, by rules of users; values are those of others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx.parser
+import pytest
+from onnx import ModelProto
+
+import commonir as cir
+from commonir.base.diagnostics import DiagnosticError
+from commonir.cli.main import main
+from commonir.ir.module import Module
+
+from tests.conversions.running_mlir import check_with_mlir_opt, text_of
+from tests.iree import Compiled
+from tests.oracles import oracle
+
+NETWORK = """
+<ir_version: 8, opset_import: ["" : 18]>
+network (float[n, 4] x) => (float[n, 3] y)
+<float[4, 3] w = {0.5, -1.0, 2.0, 1.5, 0.25, -0.75, -2.0, 1.0, 0.125, 0.0, 3.0, -1.5}, float[3] b = {0.1, -0.2, 0.3}>
+{
+    product = MatMul (x, w)
+    sum = Add (product, b)
+    relu = Relu (sum)
+    y = Softmax <axis = -1> (relu)
+}
+"""
+X = np.linspace(-2, 2, 8, dtype=np.float32).reshape(2, 4)
+
+MIXED = """
+func.func @f(%a: tensor<?x4xf32>, %b: tensor<4xf32>, %n: index) -> (tensor<?x4xf32>, index) {
+  %0 = stablehlo.broadcast_in_dim %b, dims = [1] : (tensor<4xf32>) -> tensor<1x4xf32>
+  %1 = tosa.add %a, %0 : (tensor<?x4xf32>, tensor<1x4xf32>) -> tensor<?x4xf32>
+  %2 = tosa.tanh %1 : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %c1 = arith.constant 1 : index
+  %m = arith.addi %n, %c1 : index
+  return %2, %m : tensor<?x4xf32>, index
+}
+"""
+B = np.array([0.5, -0.5, 1.0, 0.25], np.float32)
+
+RULES = """
+def Double : Op<"my.double", [NoSideEffect]>, Arguments<(ins F32Tensor:$x)>, Results<[F32Tensor]>;
+def Twice : Op<"my.twice", [NoSideEffect]>, Arguments<(ins F32Tensor:$x)>, Results<[F32Tensor]>;
+def Odd : Op<"my.odd", [NoSideEffect]>, Arguments<(ins F32Tensor:$x)>, Results<[F32Tensor]>;
+def Tosa_AddOp : Op<"tosa.add">;
+def DoubleIsTwice : Pat<(Double $x), (Twice $x)>;
+def TwiceIsAdd : Pat<(Twice $x), (Tosa_AddOp $x, $x)>;
+"""
+MINE = """
+func.func @f(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %0 = "my.double"(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %1 = tosa.abs %0 : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
+"""
+
+
+def _dialects(module: Module) -> set[str]:
+    return {op.name.partition(".")[0] for op in module.nested()}
+
+
+def _network() -> ModelProto:
+    return onnx.parser.parse_model(NETWORK)
+
+
+def _softmax(x: np.ndarray) -> np.ndarray:
+    """The network by numpy."""
+    w = np.array([0.5, -1.0, 2.0, 1.5, 0.25, -0.75, -2.0, 1.0, 0.125, 0.0, 3.0, -1.5], np.float32).reshape(4, 3)
+    relu = np.maximum(x @ w + np.array([0.1, -0.2, 0.3], np.float32), 0)
+    e = np.exp(relu - relu.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    ("to", "expected"),
+    [
+        ("linalg", {"func", "linalg", "tensor", "arith", "math"}),
+        ("stablehlo", {"func", "stablehlo"}),
+        ("tosa", {"func", "tosa"}),
+        ("core", {"ml_program", "core"}),
+        ("onnx", {"onnx"}),
+    ],
+)
+def test_onnx_network_computes_the_same_in_other_dialects(to: str, expected: set[str]) -> None:
+    network = cir.loads(_network().SerializeToString(), format="onnx")
+    result = cir.legalize(network, to)
+    assert _dialects(result) == expected
+    (y,) = cir.run(result, {"x": X}).values()
+    np.testing.assert_allclose(np.asarray(y, np.float32), _softmax(X), rtol=1e-5)
+
+
+def test_mixed_dialects_are_legalized_and_the_rest_stays() -> None:
+    module = cir.loads(MIXED, format="mlir")
+    result = cir.legalize(module, "linalg")
+    assert _dialects(result) == {"func", "linalg", "tensor", "arith", "math"}
+    values = cir.run(result, {"a": X, "b": B, "n": np.array(6)})
+    np.testing.assert_allclose(np.asarray(next(iter(values.values())), np.float32), np.tanh(X + B), rtol=1e-6)
+    assert int(list(values.values())[1]) == 7
+    # The operation of stablehlo is the only one that is not legal.
+    only = cir.legalize(module, ["tosa", "arith"])
+    assert [op.name for op in only.main.body.operations] == [
+        "tosa.const_shape",
+        "tosa.reshape",
+        "tosa.add",
+        "tosa.tanh",
+        "arith.constant",
+        "arith.addi",
+        "func.return",
+    ]
+
+
+def test_cast_that_no_rule_removes_is_an_error_or_stays() -> None:
+    module = cir.loads(MIXED, format="mlir")
+    with pytest.raises(DiagnosticError, match=r"E0601.*no rule converts index to tensor<i64>, which tosa.add needs"):
+        cir.legalize(module, "tosa")
+    partial = cir.legalize(module, "tosa", partial=True)
+    assert "builtin" in _dialects(partial)
+
+
+def _files(folder: Path, program: str = MINE) -> list[str]:
+    (folder / "rules.td").write_text(RULES)
+    (folder / "mine.mlir").write_text(program)
+    return ["opt", str(folder / "mine.mlir"), "--rules", str(folder / "rules.td"), "-o", str(folder / "out.mlir")]
+
+
+@pytest.mark.parametrize(
+    ("to", "expected"),
+    [("tosa", {"func", "tosa"}), ("linalg", {"func", "linalg", "tensor", "arith", "math"})],
+)
+def test_rules_of_a_file_lead_to_tosa_and_further(tmp_path: Path, to: str, expected: set[str]) -> None:
+    assert main([*_files(tmp_path), "--legalize-to", to, "--no-check"]) == 0
+    result = cir.load(tmp_path / "out.mlir")
+    assert _dialects(result) == expected
+    (y,) = cir.run(result, {result.main.inputs[0].name: X}).values()
+    np.testing.assert_array_equal(y, np.abs(2 * X))
+
+
+def test_paths_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [*_files(tmp_path), "--legalize-to", "linalg", "--no-check", "--explain"]
+    assert main(arguments) == 0
+    assert capsys.readouterr().out.partition("f.operations")[2] == (
+        "[0] my.double:\n"
+        "  my.double -> my.twice by rule DoubleIsTwice\n"
+        "  my.twice -> tosa.add by rule TwiceIsAdd\n"
+        "  tosa.add -> core.add by its reference\n"
+        "  core.add -> tensor.empty, linalg.generic by rule kernel\n"
+        "f.operations[1] tosa.abs:\n"
+        "  tosa.abs -> core.abs by its reference\n"
+        "  core.abs -> tensor.empty, linalg.generic by rule kernel\n"
+    )
+    assert main([*arguments, "--json"]) == 0
+    path = json.loads(capsys.readouterr().out)["result"]["paths"][0]
+    assert path["steps"][0] == {"operation": "my.double", "by": "rule DoubleIsTwice", "result": ["my.twice"]}
+
+
+def test_operation_without_a_path_is_reported_or_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [*_files(tmp_path, MINE.replace("my.double", "my.odd")), "--legalize-to", "linalg", "--no-check"]
+    assert main(arguments) == 4
+    assert capsys.readouterr().err.splitlines() == [
+        "error[E0601]: my.odd cannot be expressed in linalg",
+        f"  --> {tmp_path / 'mine.mlir'}:3:8: f.operations[0] my.odd",
+        "   = no rule takes my.odd, and it cannot be expanded",
+        "   = help: needed: a rule for my.odd that gives operations of linalg, core, my",
+    ]
+    assert main([*arguments, "--partial"]) == 0
+    assert _dialects(cir.load(tmp_path / "out.mlir")) == {"func", "my", "linalg", "tensor", "math"}
+    assert main([*arguments, "--partial", "--illegal", "my"]) == 4
+    assert main([*arguments, "--legal", "my.odd"]) == 0
+
+
+@pytest.mark.parametrize("more", [["--partial"], ["--legal", "a"], ["--illegal", "a"], ["--legalize-to", " "]])
+def test_options_need_a_target(tmp_path: Path, more: list[str]) -> None:
+    assert main([*_files(tmp_path), *more]) == 2
+
+
+def test_outputs_are_compared_and_named_passes_run_afterwards(tmp_path: Path) -> None:
+    text = MINE.replace('"my.double"(%x)', "tosa.abs %x").replace("tosa.abs %0", "tosa.abs %x")
+    arguments = _files(tmp_path, text)
+    assert main([*arguments, "--legalize-to", "tosa", "--passes", "simplify"]) == 0
+    names = [op.name for op in cir.load(tmp_path / "out.mlir").main.body.operations]
+    assert names == ["tosa.abs", "func.return"]
+
+
+def test_whole_programs_of_a_format_have_no_operations_of_others() -> None:
+    module = cir.loads(MIXED, format="mlir")
+    with pytest.raises(DiagnosticError, match="a program of onnx has no operations of other dialects"):
+        cir.legalize(module, ["onnx", "tosa"])
+    with pytest.raises(DiagnosticError, match=r"without --partial"):
+        cir.legalize(module, "onnx", partial=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("to", ["linalg", "tosa", "tosa,linalg"])
+def test_others_accept_the_programs_and_compute_the_same(to: str) -> None:
+    network = cir.loads(_network().SerializeToString(), format="onnx")
+    session = oracle("onnxruntime").InferenceSession(_network().SerializeToString())
+    (expected,) = session.run(None, {"x": X})
+    legalized = cir.legalize(network, to.split(","))
+    check_with_mlir_opt(text_of(legalized))
+    (result,) = Compiled(text_of(legalized, generic=True)).run("network", [X])
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_mlir_opt_accepts_partial_programs() -> None:
+    module = cir.loads(MIXED, format="mlir")
+    check_with_mlir_opt(text_of(cir.legalize(module, "tosa", partial=True)))
+    check_with_mlir_opt(text_of(cir.legalize(module, ["tosa", "arith"])))
+    check_with_mlir_opt(text_of(cir.legalize(module, "linalg")))
