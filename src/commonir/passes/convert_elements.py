@@ -22,7 +22,8 @@ from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type, bool
 from commonir.ods import Op, attr_types
 from commonir.ods.fields import FieldKind
 from commonir.passes.transcribe import Transcription, copied, with_functions
-from commonir.rewrite.legalize import collection_help, with_known_dims
+from commonir.rewrite.legality import collection_help
+from commonir.rewrite.legalize import with_known_dims
 
 _SMALLEST_HALF = 2.0**-24
 _LARGEST_HALF = 65504.0

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.operation import Operation
+from commonir.ir.types import Type, is_collection
 
 Predicate = Callable[[Operation], bool]
 _NO_PREDICATES: Mapping[str, Predicate] = MappingProxyType({})
@@ -57,3 +58,10 @@ class Target(NamedTuple):
             if each in self.dynamic or each in self.also_legal or each == self.dialect:
                 return True
         return "" in self.dynamic
+
+
+def collection_help(type: Type) -> str | None:
+    """Returns what to do about a value that the target has no type for; None for a tensor."""
+    if not is_collection(type):
+        return None
+    return f"values of type {type} are converted where the program makes and reads them; pass their elements instead"

@@ -31,7 +31,7 @@ from commonir.dialects.mlir.function_operations import FunctionOp
 from commonir.ir.module import Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location, located_at
-from commonir.ir.types import FunctionType, TensorType, Type, is_collection
+from commonir.ir.types import FunctionType, TensorType, Type
 from commonir.notation import NotKnownError
 from commonir.ods import Dialect, Dialects, Form, Op, not_constant, operations_behind, path_of, results_of, traits
 from commonir.ods.data_dependent_dims import DataDependentDim, defined_dims, dims_introduced
@@ -39,7 +39,7 @@ from commonir.ods.inference import PlacedOperations
 from commonir.rewrite.attempts import Attempt, Fallback, Frame, LegalizationStep
 from commonir.rewrite.casts import cast, fold_casts, is_same_type
 from commonir.rewrite.expand import expand
-from commonir.rewrite.legality import Mismatch, Target
+from commonir.rewrite.legality import Mismatch, Target, collection_help
 from commonir.rewrite.legalization_costs import Costs
 from commonir.rewrite.target_versions import versioned
 
