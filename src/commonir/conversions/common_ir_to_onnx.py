@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from commonir.base.codes import LOST_IN_CONVERSION
-from commonir.base.diagnostics import Diagnostics
+from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.conversions.common_ir_graphs import put_call
 from commonir.dialects import common_ir, onnx
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
@@ -20,6 +20,7 @@ from commonir.ir.interface import metadata_of, set_metadata
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation
 from commonir.ir.types import TensorType
+from commonir.ods import is_not_known
 from commonir.passes.lower import lower
 
 _LOCAL_DOMAIN = "local"
@@ -90,8 +91,13 @@ class _Conversion:
         return new_op
 
     def _state_outputs(self, source: common_ir.Graph, module: onnx.Graph) -> None:
-        """Gives outputs whose shapes are not stated those that follow from the program."""
-        inferred = lower(self._module).function(source.sym_name).outputs
+        """Gives outputs whose shapes are not stated those that follow from the program, if only inputs decide them."""
+        try:
+            inferred = lower(self._module).function(source.sym_name).outputs
+        except DiagnosticError as error:
+            if is_not_known(error):
+                return
+            raise
         for v, known in zip(module.outputs, inferred, strict=True):
             if isinstance(v.type, TensorType) and v.type.shape is None:
                 v.retype(known.type)

@@ -7,7 +7,7 @@ types is decided here; the rest is checked when the program runs. Source: Common
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -30,8 +30,16 @@ from commonir.ir.types import (
 )
 from commonir.notation import NotationError
 from commonir.ods import Derived, Op, infer
-from commonir.ods.declared_types import DeclaredType, ListOf, Mismatch, OptionalOf, TensorOf, TupleOf, as_declared
-from commonir.ods.patterns import Pattern
+from commonir.ods.declared_types import (
+    DeclaredType,
+    ListOf,
+    Mismatch,
+    OptionalOf,
+    TensorOf,
+    TupleOf,
+    as_declared,
+    conflicting_names,
+)
 from commonir.ods.verify import are_compatible
 from commonir.symbolic import Dim, symbol
 from commonir.symbolic.constraints import Constraint, without_implied
@@ -40,34 +48,127 @@ _SAMPLED_RANKS = range(4)
 """The numbers of dims that wildcards stand for where the ranks of values decide."""
 
 
-def contradicted(holder: Operation, body: Block, texts: Mapping[Value, DeclaredType]) -> Iterator[Diagnostic]:
-    """Yields a finding for each result of a node whose declared type does not follow, unless only running decides.
+class DeclaredTypes:
+    """The declared types of the results in a graph or function, compared with those that its nodes give.
 
     `holder` is the graph or function of the body, `texts` the declared types that the type of a value cannot express.
     """
-    wrong = list(_contradicted(body, texts))
-    yield from wrong or _contradicted_at_all_ranks(holder, body, texts)
 
+    def __init__(self, holder: Operation, body: Block, texts: Mapping[Value, DeclaredType]) -> None:
+        last = body.last
+        self._holder = holder
+        self._body = body
+        self._texts = texts
+        self._outputs = last.operands if isinstance(last, onnx.Return) else ()
+        own = (*body.arguments, *self._outputs)
+        self._declared = {v: as_declared(v.type) for v in own} | dict(texts)
 
-def _contradicted(body: Block, texts: Mapping[Value, DeclaredType]) -> Iterator[Diagnostic]:
-    numbers = {op: n for n, op in enumerate(nodes_of(body))}
-    results = [
-        (node, v, type)
-        for node, op, derived in _derived(body)
-        for v, type in zip(op.results, derived.types, strict=False)
-        # A type that cannot be that of the result is E0506.
-        if (v.type is not type or v in texts) and unknown not in (v.type, type) and are_compatible(v.type, type)
-    ]
-    values = [*body.arguments, *(v for _, v, _ in results)]
-    declared = {v: as_declared(v.type) for v in values} | dict(texts)
-    known = DeclaredValues([v.type for v in values])
-    for v in body.arguments:
-        known.match(declared[v], v.type)
-    for node, v, actual in results:
-        problem = _difference(known, declared[v], actual, body)
+    def findings(self) -> Iterator[Diagnostic]:
+        """Yields a finding for each result whose declared type does not follow, unless only running decides."""
+        for name in conflicting_names(self._declared.values()):
+            text = f"'{name}' stands for one dimension and, as '{name}*', for any number of them"
+            yield rules.ONE_OR_MANY.broken(text)
+        wrong = list(self._contradicted())
+        yield from wrong or self._contradicted_at_all_ranks()
+
+    def _contradicted(self) -> Iterator[Diagnostic]:
+        numbers = {op: n for n, op in enumerate(nodes_of(self._body))}
+        results = [
+            (node, v, type)
+            for node, op, derived in _derived(self._body)
+            for v, type in zip(op.results, derived.types, strict=False)
+            # A type that cannot be that of the result is E0506.
+            if (v.type is not type or v in self._texts) and unknown not in (v.type, type)
+            if are_compatible(v.type, type)
+        ]
+        values = [*self._body.arguments, *(v for _, v, _ in results)]
+        declared = {v: as_declared(v.type) for v in values} | dict(self._texts)
+        known = DeclaredValues([v.type for v in values])
+        for v in self._body.arguments:
+            known.match(declared[v], v.type)
+        for node, v, actual in results:
+            problem = _difference(known, declared[v], actual, self._body)
+            if problem:
+                text = f"'{v.name}' is declared {self._texts.get(v, v.type)}, and the node gives {actual}: {problem}"
+                yield rules.DECLARED_RESULTS.broken(text, where=place_of(node, numbers.get(node, 0)))
+
+    def _contradicted_at_all_ranks(self) -> Iterator[Diagnostic]:
+        """Yields a finding if the declared types contradict the nodes whatever number of dims wildcards stand for."""
+        wild = [leaf for v in self._body.arguments for leaf in self._declared[v].leaves() if leaf.pattern.has_wildcard]
+        problem = ""
+        for rank in _SAMPLED_RANKS if wild else ():
+            problem = self._problem_at(rank)
+            if not problem:
+                return
         if problem:
-            text = f"'{v.name}' is declared {texts.get(v, v.type)}, and the node gives {actual}: {problem}"
-            yield rules.DECLARED_RESULTS.broken(text, where=place_of(node, numbers.get(node, 0)))
+            yield rules.DECLARED_RESULTS.broken(problem)
+
+    def _problem_at(self, rank: int) -> str:
+        """Returns in words which output is not what it is declared where wildcards stand for some number of dims."""
+        sample = Sample(rank)
+        inputs = self._body.arguments
+        block = Block([sample.type(self._declared[v]) for v in inputs], [v.name for v in inputs])
+        values = dict(zip(inputs, block.arguments, strict=True))
+        if not self._fill(block, values):
+            return ""
+        known = DeclaredValues([values[v].type for v in self._declared])
+        for v in inputs:
+            known.match(self._declared[v], values[v].type)
+        for v in self._outputs:
+            problem = _difference(known, self._declared[v], values[v].type, block)
+            if problem:
+                shown = ", ".join([f"'{i.name}' of {values[i].type}" for i in inputs])
+                return f"'{v.name}' is declared {self._declared[v]}, and is {values[v].type} for {shown}: {problem}"
+        return ""
+
+    def _fill(self, block: Block, values: dict[Value, Value]) -> bool:
+        """Copies the nodes to a block with other inputs; returns whether they take these."""
+        instance = FunctionInstance("", Region([block]), ())
+        # It stands beside the graph without being part of the program, so that calls inside find what they call.
+        instance.parent = self._holder.parent
+        try:
+            for op in ordered(self._body):
+                copy = block.append(copied(op, values, None))
+                if isinstance(copy, Op) and not copy.declares_results:
+                    for v, type in zip(copy.results, infer(copy).types, strict=False):
+                        v.retype(type)
+        except (CyclicOrder, DiagnosticError, NotationError):
+            return False
+        return True
+
+
+class Sample:
+    """Types that fit declared ones, with symbols as dims. Wildcards of different names stand for different numbers."""
+
+    def __init__(self, rank: int) -> None:
+        self._rank = rank
+        self._numbers: dict[str, int] = {}
+        self._unnamed = count()
+
+    def type(self, declared: DeclaredType) -> Type:
+        """Returns a type that fits a declared one; unknown where there is none."""
+        match declared:
+            case TensorOf(pattern=pattern) if pattern.element in ELEMENT_TYPES:
+                result = SparseTensorType if declared.is_sparse else TensorType
+                shape = None if pattern.dims is None else tuple(self._dims(pattern.dims))
+                return result(ELEMENT_TYPES[pattern.element], shape)
+            case ListOf(element=element):
+                return ListType(self.type(element))
+            case OptionalOf(element=element):
+                return OptionalType(self.type(element))
+            case TupleOf(elements=elements):
+                return TupleType(tuple(map(self.type, elements)))
+            case _:
+                return unknown
+
+    def _dims(self, names: Iterable[tuple[str, bool]]) -> Iterator[Dim]:
+        for name, is_many in names:
+            stem = name or f"any{next(self._unnamed)}"
+            if not is_many:
+                yield int(name) if name.isdigit() else symbol(stem)
+                continue
+            number = self._numbers.setdefault(name, self._rank + len(self._numbers)) if name else self._rank
+            yield from (symbol(f"{stem}_{n}") for n in range(number))
 
 
 def _difference(known: DeclaredValues, declared: DeclaredType, actual: Type, body: Block) -> str:
@@ -103,93 +204,3 @@ def _equations(op: Op, derived: Derived) -> Iterator[Constraint]:
     for c in derived.constraints:
         if c.relation == "==" and not c.unless_empty:
             yield Constraint(c.lhs, "==", c.rhs, c.why, c.label or op.name)
-
-
-# -- wildcards
-
-
-def _contradicted_at_all_ranks(
-    holder: Operation, body: Block, texts: Mapping[Value, DeclaredType]
-) -> Iterator[Diagnostic]:
-    """Yields a finding if the declared types contradict the nodes whatever number of dims wildcards stand for."""
-    last = body.last
-    outputs = last.operands if isinstance(last, onnx.Return) else ()
-    if not any(leaf.pattern.has_wildcard for v in body.arguments if v in texts for leaf in texts[v].leaves()):
-        return
-    problem = ""
-    for rank in _SAMPLED_RANKS:
-        sample = _at_rank(holder, body, texts, rank)
-        problem = "" if sample is None else _problem(body.arguments, outputs, sample, texts)
-        if not problem:
-            return
-    yield rules.DECLARED_RESULTS.broken(problem)
-
-
-def _problem(
-    inputs: Sequence[Value],
-    outputs: Sequence[Value],
-    sample: tuple[Block, Mapping[Value, Value]],
-    texts: Mapping[Value, DeclaredType],
-) -> str:
-    """Returns in words which output of a graph is not what it is declared; "" if all may be.
-
-    `sample` is a copy of the graph with the values that stand for those of the graph.
-    """
-    block, values = sample
-    own = [*inputs, *outputs]
-    declared = {v: as_declared(v.type) for v in own} | dict(texts)
-    known = DeclaredValues([values[v].type for v in own])
-    for v in inputs:
-        known.match(declared[v], values[v].type)
-    for v in outputs:
-        actual = values[v].type
-        problem = _difference(known, declared[v], actual, block)
-        if problem:
-            shown = ", ".join([f"'{i.name}' of {values[i].type}" for i in inputs])
-            return f"'{v.name}' is declared {declared[v]}, and is {actual} for {shown}: {problem}"
-    return ""
-
-
-def _at_rank(
-    holder: Operation, body: Block, texts: Mapping[Value, DeclaredType], rank: int
-) -> tuple[Block, dict[Value, Value]] | None:
-    """Returns a copy of a graph whose wildcards stand for some number of dims; None if nodes do not take those."""
-    unnamed = count()
-    types = [_sample(texts[v], rank, unnamed) if v in texts else v.type for v in body.arguments]
-    block = Block(types, [v.name for v in body.arguments])
-    values = dict(zip(body.arguments, block.arguments, strict=True))
-    instance = FunctionInstance("", Region([block]), ())
-    # It stands beside the graph without being part of the program, so that calls inside find what they call.
-    instance.parent = holder.parent
-    try:
-        for op in ordered(body):
-            copy = block.append(copied(op, values, None))
-            if isinstance(copy, Op) and not copy.declares_results:
-                for v, type in zip(copy.results, infer(copy).types, strict=False):
-                    v.retype(type)
-    except (CyclicOrder, DiagnosticError, NotationError):
-        return None
-    return block, values
-
-
-def _sample(declared: DeclaredType, rank: int, unnamed: Iterator[int]) -> Type:
-    """Returns a type that fits a declared one, with symbols as dims."""
-
-    def dims(pattern: Pattern) -> Iterator[Dim]:
-        for name, is_many in pattern.dims or ():
-            stem = name or f"any{next(unnamed)}"
-            names = [f"{stem}_{n}" for n in range(rank)] if is_many else [stem]
-            yield from (int(n) if n.isdigit() else symbol(n) for n in names)
-
-    match declared:
-        case TensorOf(pattern=pattern) if pattern.element in ELEMENT_TYPES:
-            result = SparseTensorType if declared.is_sparse else TensorType
-            return result(ELEMENT_TYPES[pattern.element], None if pattern.dims is None else tuple(dims(pattern)))
-        case ListOf(element=element):
-            return ListType(_sample(element, rank, unnamed))
-        case OptionalOf(element=element):
-            return OptionalType(_sample(element, rank, unnamed))
-        case TupleOf(elements=elements):
-            return TupleType(tuple([_sample(e, rank, unnamed) for e in elements]))
-        case _:
-            return unknown

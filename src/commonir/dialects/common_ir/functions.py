@@ -17,7 +17,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
 from commonir.dialects import onnx
 from commonir.dialects.common_ir import checks, rules
-from commonir.dialects.common_ir.declared_results import contradicted
+from commonir.dialects.common_ir.declared_results import DeclaredTypes
 from commonir.dialects.common_ir.instances import FunctionInstance, copied
 from commonir.dialects.common_ir.ordering import CyclicOrder, ordered
 from commonir.dialects.common_ir.signatures import attributes_from
@@ -164,7 +164,8 @@ class FunctionDefinition(
         yield from checks.documentation_within(self)
         for a in attributes:
             yield from checks.documentation(a.doc, f"attribute '{a.name}'")
-        yield from contradicted(self, self.body, {v: declared[v.name] for v in self._interface if v.name in declared})
+        texts = {v: declared[v.name] for v in self._interface if v.name in declared}
+        yield from DeclaredTypes(self, self.body, texts).findings()
         yield from self.undeclared_references(formals)
         cycle = recursion_of(self)
         if cycle and cycle[0] == self.sym_name:

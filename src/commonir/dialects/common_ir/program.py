@@ -15,7 +15,7 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import onnx
 from commonir.dialects.common_ir import checks, rules
 from commonir.dialects.common_ir.closure import Closure
-from commonir.dialects.common_ir.declared_results import contradicted
+from commonir.dialects.common_ir.declared_results import DeclaredTypes
 from commonir.dialects.common_ir.functions import NOTHING, FunctionDefinition, Namespace, module_around
 from commonir.dialects.common_ir.operators import PREFIX, OperatorDeclaration
 from commonir.dialects.common_ir.shape_checks import shape_check
@@ -112,7 +112,7 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion, trai
         yield from checks.defined(self.body, [name for name, _ in names])
         yield from checks.order(self.body, is_free=False)
         yield from checks.outputs_named(self.body)
-        yield from contradicted(self, self.body, self._declared_types())
+        yield from DeclaredTypes(self, self.body, self._declared_types()).findings()
         yield from checks.map_types((*self.inputs, *(v for op in self.body.operations for v in op.results)))
         if isinstance(holder, Module):
             yield from _of_declarations(holder.body, holder)

@@ -1,0 +1,139 @@
+"""Declared types of results: in every kind of type, decided by `check` or when the program runs, on every engine.
+
+`check` refuses what cannot hold for all sizes that the declaration allows. The verdicts are written out from the
+document: a name is one dimension within a declaration, a wildcard any number of them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import commonir as cir
+from commonir.base.diagnostics import DiagnosticError
+
+from tests.specifications.common_ir_files import document
+
+OPERATOR = """{"ModelProto": {"graph": {
+  "name": "g", "doc_string": "A graph.", "input": ["a: %s"], "output": ["y: %s"], "node": ["y = Op[1](a)"],
+  "operator": [{"name": "Op", "doc_string": "An operator.",
+    "signature": [{"input_params": ["x: %s"], "output_params": ["r: %s"]}]}]
+}}}"""
+FUNCTION = """{"ModelProto": {"graph": {
+  "name": "g", "doc_string": "A graph.", "input": ["a: %s"], "output": ["y: %s"], "node": ["y = F[1](a)"],
+  "function": [{"name": "F", "doc_string": "A function.", "input_params": ["x: %s"], "output_params": ["r: %s"],
+    "node": ["r = Identity(x)"]}]
+}}}"""
+
+# Types of the input and output of a graph, and of a parameter and a result, and whether what is declared can hold.
+TYPES = [
+    ("[3]", "[3]", "[k]", "[k]", ""),
+    ("[3]", "[k]", "[k]", "[k]", ""),
+    ("[n]", "[m]", "[k]", "[k]", ""),
+    ("[n, m]", "[n, m]", "[k, j]", "[k, j]", ""),
+    ("[m*]", "[m*]", "[m*]", "[m*]", ""),
+    ("[n, m*]", "[n, m*]", "[m*]", "[m*]", ""),
+    ("[n, *]", "[n, *]", "[m*]", "[m*]", ""),
+    ("[*, n]", "[*, n]", "[m*]", "[m*]", ""),
+    ("[*]", "[*]", "[m*]", "[m*]", ""),
+    ("[2, 3]", "[2, 3]", "[n, *]", "[n, *]", ""),
+    ("[3]", "[4]", "[k]", "[k]", "E0506"),
+    ("[3]", "[3, 1]", "[k]", "[k]", "E0506"),
+    ("[3]", "[]", "[k]", "[k]", "E0506"),
+    ("[n]", "[7]", "[k]", "[k]", "CIR41"),
+    ("[n, m]", "[m, n]", "[k, j]", "[k, j]", "CIR41"),
+    ("[n, m]", "[n, n]", "[k, j]", "[k, j]", "CIR41"),
+    ("[n, m*]", "[m*]", "[m*]", "[m*]", "CIR41"),
+    ("[m*]", "[n, m*]", "[m*]", "[m*]", "CIR41"),
+    ("[n, *]", "[n]", "[2, 3]", "[2, 3]", "E0506"),
+]
+# Types with a shape, of which the first %s is an element type and the second one the shape.
+FORMS = ["%s%s", "list<%s%s>", "optional<%s%s>", "sparse<%s%s>", "tuple<string[], %s%s>", "list<list<%s%s>>"]
+
+
+def findings(text: str, folder: Path) -> list[str]:
+    path = folder / "m.cir.json"
+    path.write_text(document(text))
+    return [f"{d.code.id}: {d.message}" for d in cir.check(path)[1]]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("given", "returned", "parameter", "result", "expected"), TYPES)
+def test_shapes_of_results_in_every_kind_of_type(
+    form: str, given: str, returned: str, parameter: str, result: str, expected: str, tmp_path: Path
+) -> None:
+    types = tuple([form % ("float32", shape) for shape in (given, returned, parameter, result)])
+    found = findings(OPERATOR % types, tmp_path)
+    assert bool(found) is bool(expected), found
+    assert all(expected in f for f in found)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("text", [OPERATOR, FUNCTION])
+def test_element_types_of_results_in_every_kind_of_type(form: str, text: str, tmp_path: Path) -> None:
+    float32, int64 = form % ("float32", "[k]"), form % ("int64", "[k]")
+    found = findings(text % (float32, int64, float32, float32), tmp_path)
+    assert any("E0506" in f and "result 'y' is declared" in f for f in found), found
+
+
+@pytest.mark.parametrize(
+    ("given", "returned", "expected"),
+    [
+        ("map<int64, float32[]>", "map<int64, float32[]>", ""),
+        ("map<int64, float32[]>", "map<int64, float64[]>", "E0506"),
+        ("map<int64, float32[]>", "map<string, float32[]>", "E0506"),
+        ("map<int64, float32[]>", "list<float32[]>", "E0506"),
+        ("handle", "handle", ""),
+        ("handle", "int64[]", "E0506"),
+        ("tuple<int64[], float32[n]>", "tuple<int64[]>", "E0506"),
+        ("tuple<int64[], float32[n]>", "tuple<float32[n], int64[]>", "E0506"),
+        ("sparse<float32[n]>", "float32[n]", "E0506"),
+        ("optional<float32[n]>", "float32[n]", "E0506"),
+        ("list<float32[n]>", "float32[n]", "E0506"),
+    ],
+)
+def test_results_of_another_kind_are_refused(given: str, returned: str, expected: str, tmp_path: Path) -> None:
+    found = findings(OPERATOR % (given, returned, given, given), tmp_path)
+    assert [f.partition(":")[0] for f in found] == ([expected] if expected else [])
+
+
+# Types of an input, a parameter, a result and an output, and the shape that a run has.
+RUNS = [
+    ("[n, m]", "[k, j]", "[j, k]", "[r, s]", (2, 3), "F.r: "),
+    ("[n, m]", "[k, j]", "[k, j]", "[m, n]", (2, 3), "y: "),
+    ("[*]", "[m*]", "[m*]", "[3]", (4,), "'y' is declared f32[3], and is tensor<4xf32>"),
+    ("[*]", "[n, m*]", "[m*]", "[*]", (4, 5), "'F.r' is declared f32[m*], and is tensor<4x5xf32>"),
+    ("[*]", "[n, *]", "[*, n]", "[*]", (4, 5), "'F.r' is declared f32[*, n], and is tensor<4x5xf32>"),
+]
+
+
+@pytest.mark.parametrize("engine", ["numpy", "reference"])
+@pytest.mark.parametrize(("given", "parameter", "result", "returned", "shape", "message"), RUNS)
+def test_a_run_that_contradicts_the_declaration_ends_with_an_error(
+    engine: str,
+    given: str,
+    parameter: str,
+    result: str,
+    returned: str,
+    shape: tuple[int, ...],
+    message: str,
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "m.cir.json"
+    path.write_text(document(FUNCTION % tuple([f"float32{t}" for t in (given, returned, parameter, result)])))
+    module = cir.load(path)
+    with pytest.raises(DiagnosticError) as error:
+        cir.run(module, {"a": np.zeros(shape, np.float32)}, engine=engine)
+    assert message in str(error.value)
+    square = np.zeros((3,) * len(shape), np.float32)
+    if not given.startswith("[*") or returned == "[3]":
+        assert cir.run(module, {"a": square}, engine=engine)["y"].shape == square.shape
+
+
+def test_types_with_names_of_their_own_declare_nothing(tmp_path: Path) -> None:
+    text = FUNCTION % ("float32[n, m]", "float32[r, s]", "float32[k, j]", "float32[u, v]")
+    assert findings(text, tmp_path) == []
+    path = tmp_path / "m.cir.json"
+    assert cir.run(cir.load(path), {"a": np.zeros((2, 3), np.float32)})["y"].shape == (2, 3)
