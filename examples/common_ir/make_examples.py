@@ -473,6 +473,76 @@ def core_operations() -> Message:
     return model(graph("core_operations", [X], [Y], nodes, imported_libraries=["commonir:core"]))
 
 
+def collections() -> Message:
+    """Tuples, maps, handles, lists and sparse tensors: made, read and changed by operations of the core."""
+    integer, text = tensor_type("INT64"), tensor_type("STRING")
+    prices: Message = {"map_type": {"key_type": "STRING", "value_type": tensor_type("FLOAT")}}
+    sparse: Message = {"sparse_tensor_type": {"elem_type": "FLOAT", "shape": shape(2, "n")}}
+    pair: Message = {"tuple_type": {"elem_type": [text, {"handle_type": {}}]}}
+
+    def core(name: str, inputs: Sequence[str], output: str, *attributes: Message) -> Message:
+        return node(f"org.commonir.core.{name}", inputs, [output], *attributes, counts=[1] * len(inputs))
+
+    nodes = [
+        # The price of an item; a new item costs nothing.
+        core("map_get", ["prices", "item", "nothing"], "price"),
+        core("map_insert", ["prices", "item", "nothing"], "changed"),
+        core("map_erase", ["changed", "item"], "rest"),
+        core("map_keys", ["changed"], "items"),
+        # What belongs together is one value, and its parts are read by their positions.
+        node("org.commonir.core.tuple_of", ["item", "owner"], ["pair"], name="join", counts=[2]),
+        core("tuple_get", ["given"], "given_owner", attribute("index", "INT", "i", 1)),
+        core("handle_equal", ["owner", "given_owner"], "is_same"),
+        core("handle_value", ["owner"], "number"),
+        # Only the elements of a sparse tensor that are not zero are stored.
+        core("to_dense", ["weights"], "dense"),
+        node("Relu", ["dense"], ["positive"], name="only_positive"),
+        core("to_sparse", ["positive"], "remaining"),
+        core("sparse_indices", ["remaining"], "places"),
+        core("sparse_length", ["remaining"], "count"),
+        # A list is added to at its tail, and removed from at its head.
+        node("org.commonir.core.list_insert", ["queue", "price"], ["longer"], name="push", counts=[1, 1, 0]),
+        core("list_erase", ["longer", "first"], "shorter"),
+        core("list_length", ["shorter"], "length"),
+    ]
+    queue: Message = {"sequence_type": {"elem_type": tensor_type("FLOAT")}}
+    inputs: dict[str, Message] = {
+        "prices": prices,
+        "item": text,
+        "owner": {"handle_type": {}},
+        "given": pair,
+        "weights": sparse,
+        "queue": queue,
+    }
+    outputs: dict[str, Message] = {
+        "price": tensor_type("FLOAT"),
+        "rest": prices,
+        "items": tensor_type("STRING", "k"),
+        "pair": pair,
+        "is_same": tensor_type("BOOL"),
+        "number": integer,
+        "remaining": sparse,
+        "places": tensor_type("INT64", "count", 2),
+        "count": integer,
+        "shorter": queue,
+        "length": integer,
+    }
+    constants: list[Json] = [
+        {"dims": [], "data_type": "FLOAT", "float_data": [0.0], "name": "nothing"},
+        {"dims": [], "data_type": "INT64", "int64_data": [0], "name": "first"},
+    ]
+    return model(
+        graph(
+            "collections",
+            [value(name, kind) for name, kind in inputs.items()],
+            [value(name, kind) for name, kind in outputs.items()],
+            nodes,
+            initializer=constants,
+            imported_libraries=["commonir:core"],
+        )
+    )
+
+
 # -- libraries
 
 
@@ -540,6 +610,7 @@ EXAMPLES = (
     plain_onnx,
     weights,
     core_operations,
+    collections,
 )
 
 

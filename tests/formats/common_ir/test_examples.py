@@ -5,6 +5,7 @@ from __future__ import annotations
 import runpy
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,13 +15,14 @@ import commonir as cir
 from commonir import api
 from commonir.formats.common_ir.write import dumps
 
+from tests.dialects.core.collections_running import plain
 from tests.oracles import oracle, require_package
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "common_ir"
 FILES = sorted(EXAMPLES.glob("*.cir.json"))
 LIBRARIES = sorted((EXAMPLES / "libraries").glob("*.cir.json"))
 
-Arrays = dict[str, NDArray[np.generic]]
+Arrays = dict[str, Any]
 
 
 def f32(*values: float) -> NDArray[np.float32]:
@@ -75,6 +77,29 @@ EXPECTED: dict[str, tuple[Arrays, Arrays]] = {
         },
     ),
 }
+EXPECTED["collections"] = (
+    {
+        "prices": {"tea": 2.5, "milk": 1.5},
+        "item": np.array("tea", object),
+        "owner": np.array(7),
+        "given": (np.array("milk", object), np.array(7)),
+        "weights": cir.SparseArray(f32(-1, 4, 9), [[0, 0], [0, 2], [1, 1]], (2, 3)),
+        "queue": [f32(8).reshape(()), f32(9).reshape(())],
+    },
+    {
+        "price": f32(2.5).reshape(()),
+        "rest": {"milk": 1.5},
+        "items": ["milk", "tea"],
+        "pair": ("tea", 7),
+        "is_same": np.array(True),
+        "number": np.array(7),
+        "remaining": ([4, 9], [[0, 2], [1, 1]], (2, 3)),
+        "places": np.array([[0, 2], [1, 1]]),
+        "count": np.array(2),
+        "shorter": [9, 2.5],
+        "length": np.array(2),
+    },
+)
 EXPECTED["bundled"] = EXPECTED["imports"]
 _ONLY_DECLARED = {"argument_counts", "attribute_kinds", "data_types"}
 
@@ -82,6 +107,9 @@ _ONLY_DECLARED = {"argument_counts", "attribute_kinds", "data_types"}
 def assert_close(result: Arrays, expected: Arrays, rtol: float = 1e-6) -> None:
     assert result.keys() == expected.keys()
     for key, expected_value in expected.items():
+        if not isinstance(expected_value, np.ndarray):
+            assert plain(result[key]) == expected_value, key
+            continue
         assert result[key].dtype == expected_value.dtype, key
         # Complex numbers hold all others here.
         pair = result[key].astype(np.complex128), expected_value.astype(np.complex128)
@@ -142,7 +170,7 @@ def test_the_examples_are_what_the_script_makes(tmp_path: Path) -> None:
         assert (tmp_path / path).read_bytes() == (EXAMPLES / path).read_bytes(), path
 
 
-@pytest.mark.parametrize("name", sorted(EXPECTED.keys() - {"weights"}))
+@pytest.mark.parametrize("name", sorted(EXPECTED.keys() - {"weights", "collections"}))
 def test_onnxruntime_computes_the_same_from_the_export(name: str, tmp_path: Path) -> None:
     require_package("onnxruntime")
     path = tmp_path / "model.onnx"
@@ -151,9 +179,14 @@ def test_onnxruntime_computes_the_same_from_the_export(name: str, tmp_path: Path
     assert_close(api.run_with_onnxruntime(path, inputs), outputs, rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", sorted(EXPECTED.keys() - {"weights"}))
+@pytest.mark.parametrize("name", sorted(EXPECTED.keys() - {"weights", "collections"}))
 def test_the_checker_of_onnx_takes_the_export(name: str, tmp_path: Path) -> None:
     onnx = oracle("onnx")
     path = tmp_path / "model.onnx"
     cir.save(cir.convert(cir.load(EXAMPLES / f"{name}.cir.json"), "onnx"), path)
     onnx.checker.check_model(str(path), full_check=True)
+
+
+def test_what_onnx_has_no_values_for_is_not_exported() -> None:
+    with pytest.raises(cir.DiagnosticError, match=r"(?s)E0601.*core.tuple_of.*pass their elements instead"):
+        cir.convert(cir.load(EXAMPLES / "collections.cir.json"), "onnx")
