@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.limits import Limits
-from commonir.cli.arrays import parse_inputs, save_arrays, summarize_array
+from commonir.cli.arrays import InputReaders, parse_inputs, save_arrays, summarize_array
 from commonir.cli.choices import parse_dims
 
 
@@ -282,3 +282,30 @@ def test_archive_with_a_compression_that_numpy_does_not_write_is_refused(tmp_pat
     diagnostic = refusal(f"@{path}")
     assert diagnostic.code is codes.WRONG_INPUT_ARGUMENT
     assert diagnostic.message.endswith("'x.npy' is compressed in a way that numpy does not write")
+
+
+# -- JSON
+
+
+def _echo(name: str | None, text: str | bytes) -> dict[str, np.ndarray]:
+    return {f"{name}": np.asarray(text)}
+
+
+def test_json_is_read_from_the_argument_or_a_file(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("[1]")
+    texts = ["a=[1, 2]", 'b={"k": 1}', 'c="t"', f"d=@{tmp_path}/x.json", f"@{tmp_path}/x.json"]
+    result = parse_inputs(texts, seed=0, readers=InputReaders(json=_echo))
+    assert {n: v.item() for n, v in result.items()} == {
+        "a": "[1, 2]", "b": '{"k": 1}', "c": '"t"', "d": b"[1]", "None": b"[1]",
+    }  # fmt: skip
+
+
+def test_json_has_limits_and_places(tmp_path: Path) -> None:
+    path = f"{tmp_path}/x.json"
+    assert refusal(f"x=@{path}").message.endswith("this command does not take JSON")
+    readers = InputReaders(json=_echo)
+    with pytest.raises(DiagnosticError, match=r"E0101.*no such file"):
+        parse_inputs([f"x=@{path}"], seed=0, readers=readers)
+    Path(path).write_text("[1, 2]")
+    with pytest.raises(DiagnosticError, match="has more than 3 bytes"):
+        parse_inputs([f"x=@{path}"], seed=0, limits=Limits(max_text_bytes=3), readers=readers)

@@ -48,7 +48,9 @@ from commonir.api.running import compare_outputs as compare_outputs
 from commonir.api.running import default_rtol as default_rtol
 from commonir.api.running import engine_options as engine_options
 from commonir.api.running import input_ports as input_ports
+from commonir.api.running import json_inputs as json_inputs
 from commonir.api.running import output_ports as output_ports
+from commonir.api.running import outputs_as_json as outputs_as_json
 from commonir.api.running import prepare as prepare
 from commonir.api.running import profile as profile
 from commonir.api.running import random_inputs as random_inputs

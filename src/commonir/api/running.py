@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from commonir.api.opening import Path_
 from commonir.api.programs import lower, shard
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from commonir.base.strict_json import Json
     from commonir.ir.interface import Port
     from commonir.ir.module import Function
     from commonir.runtime.comparing.divergence import ValueComparison
@@ -231,15 +232,48 @@ def scalar_input(module: Module, name: str, text: str, *, function: str | None =
 
     Raises: DiagnosticError (E0703 for an input that is not a scalar, and a number that is not a value of its type).
     """
-    from commonir.runtime.ports import names_of  # noqa: PLC0415
     from commonir.runtime.scalars import scalar_input as read  # noqa: PLC0415
 
+    return read(_taking(module, name, function), name, text)
+
+
+def json_inputs(
+    module: Module, text: str | bytes, *, name: str | None = None, function: str | None = None
+) -> dict[str, Any]:
+    """Returns the value of an input that a JSON text is, or of all inputs in an object of them by name.
+
+    Raises: DiagnosticError (E0703 for a text that is not JSON, an unknown input, and a value of another type).
+    """
+    from commonir.base.strict_json import JsonError, parse  # noqa: PLC0415
+    from commonir.runtime.json_values import input_of_json  # noqa: PLC0415
+
+    try:
+        value = parse(text)
+    except JsonError as error:
+        line = "" if error.line is None else f"line {error.line}: "
+        raise DiagnosticError(Diagnostic(WRONG_INPUT, f"it is not JSON: {line}{error}")) from None
+    named = {name: value} if name is not None else value
+    if not isinstance(named, dict):
+        raise DiagnosticError(Diagnostic(WRONG_INPUT, "it is not an object with a value for each input"))
+    return {n: input_of_json(_taking(module, n, function), n, v) for n, v in named.items()}
+
+
+def outputs_as_json(outputs: Mapping[str, Any]) -> dict[str, Json]:
+    """Returns outputs as JSON by name, in the form in which inputs are read."""
+    from commonir.runtime.json_values import json_of  # noqa: PLC0415
+
+    return {name: json_of(value) for name, value in outputs.items()}
+
+
+def _taking(module: Module, name: str, function: str | None) -> Function:
+    """Returns the function that has an input: that of a rank for a program of several ranks."""
+    from commonir.runtime.ports import names_of  # noqa: PLC0415
+
     ran = _run_alone(module, function)
-    if ran is None:
-        # Ranks have inputs of their own.
-        functions = list(module.functions.values())
-        ran = next((f for f in functions if name in names_of(f)), functions[0] if functions else module.function(None))
-    return read(ran, name, text)
+    if ran is not None:
+        return ran
+    functions = list(module.functions.values())
+    return next((f for f in functions if name in names_of(f)), functions[0] if functions else module.function(None))
 
 
 def write_image(path: Path_, array: Array, port: Port) -> None:

@@ -1,12 +1,14 @@
 """Reads command-line inputs as arrays, and shows and saves arrays. Imports numpy, so use it through `Session.arrays`.
 
 Inputs are `NAME=@file.npy`, `NAME=@file.npz:KEY`, `@file.npz` (all arrays in it, by name), the same with
-`.safetensors`, `NAME=@image.png`, `NAME=TYPE[SHAPE]:GENERATOR`, and a number, `true` or `false` for a scalar. Python
-objects in numpy files are refused; shapes are checked before anything is allocated.
+`.safetensors`, `NAME=@file.json`, `@file.json` (all inputs, by name), JSON, `NAME=@image.png`,
+`NAME=TYPE[SHAPE]:GENERATOR`, and a number, `true` or `false` for a scalar. Python objects in numpy files are refused;
+shapes are checked before anything is allocated.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import zipfile
@@ -26,6 +28,7 @@ from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.safetensors import read_safetensors, write_safetensors
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
+from commonir.base.tuples import NamedTuple
 from commonir.reports import Report
 
 Array = NDArray[np.generic]
@@ -33,10 +36,12 @@ Arrays = dict[str, Array]
 
 _SAFETENSORS = ".safetensors"
 _ARCHIVES = (".npz", _SAFETENSORS)
+_JSON = ".json"
+_JSON_STARTS = ("[", "{", '"')
 
 _SYNTAX = (
-    "give `NAME=@file.npy`, `@file.npz`, a type and a generator: `NAME=f32[1,3,8,8]:randn`, or for a scalar its value: "
-    "`NAME=3`, `NAME=true`"
+    "give `NAME=@file.npy`, `@file.npz`, `NAME=@file.json`, a type and a generator: `NAME=f32[1,3,8,8]:randn`, or its "
+    "value: `NAME=3`, `NAME=true`, `NAME=[1, 2]`"
 )
 _SCALAR = re.compile(r"true|false|[+-]?(?:inf|nan|0x[0-9A-Fa-f]+|[0-9.][0-9.eE+-]*j?)")
 
@@ -75,18 +80,26 @@ ReadImage = Callable[[str, str], Array]
 ReadScalar = Callable[[str, str], Array]
 """Reads a number or bool for an input by the name of the input and the text."""
 
+ReadJson = Callable[[str | None, str | bytes], Arrays]
+"""Reads an input by its name from JSON, or all inputs if there is no name."""
+
+
+class InputReaders(NamedTuple):
+    """Readers of inputs whose declared types they need; without one, such inputs are refused."""
+
+    image: ReadImage | None = None
+    scalar: ReadScalar | None = None
+    json: ReadJson | None = None
+
 
 def parse_inputs(
     texts: Sequence[str],
     *,
     seed: int,
     limits: Limits = DEFAULT_LIMITS,
-    read_image: ReadImage | None = None,
-    read_scalar: ReadScalar | None = None,
+    readers: InputReaders = InputReaders(),  # noqa: B008  immutable
 ) -> Arrays:
-    """Returns the arrays of command-line inputs by name.
-
-    Without `read_image` images are refused, and without `read_scalar` scalar values.
+    """Returns the values of command-line inputs by name.
 
     Random values depend on the seed and the input's name, not on the order of inputs.
 
@@ -96,7 +109,7 @@ def parse_inputs(
     diagnostics = Diagnostics()
     for text in texts:
         try:
-            arrays = _parse_input(text, seed, limits, read_image, read_scalar)
+            arrays = _parse_input(text, seed, limits, readers)
         except DiagnosticError as error:
             diagnostics.extend(error.diagnostics)
             continue
@@ -107,26 +120,31 @@ def parse_inputs(
     return out
 
 
-def _parse_input(
-    text: str, seed: int, limits: Limits, read_image: ReadImage | None, read_scalar: ReadScalar | None
-) -> Arrays:
+def _parse_input(text: str, seed: int, limits: Limits, readers: InputReaders) -> Arrays:
     if text.startswith("@"):
         path = text[1:]
+        if path.lower().endswith(_JSON):
+            return _read_json(path, None, text, limits, readers)
         if not path.lower().endswith(_ARCHIVES):
-            raise _refusal(text, "a file without NAME= must be an .npz or .safetensors archive")
+            raise _refusal(text, "a file without NAME= must be an .npz or .safetensors archive, or a .json file")
         return _read_archive(path, None, limits)
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise _refusal(text, f"write '@{text}' for a file" if text.lower().endswith(_ARCHIVES) else "NAME= is missing")
-    if read_scalar is not None and _SCALAR.fullmatch(value):
-        return {name: read_scalar(name, value)}
+        is_file = text.lower().endswith((*_ARCHIVES, _JSON))
+        raise _refusal(text, f"write '@{text}' for a file" if is_file else "NAME= is missing")
+    if readers.scalar is not None and _SCALAR.fullmatch(value):
+        return {name: readers.scalar(name, value)}
+    if readers.json is not None and value.startswith(_JSON_STARTS):
+        return readers.json(name, value)
     if not value.startswith("@"):
         return {name: _generate(name, value, text, seed, limits)}
     path, key = _split_key(value[1:])
     if is_image(path):
-        if read_image is None:
+        if readers.image is None:
             raise _refusal(text, "this command does not take images")
-        return {name: read_image(name, path)}
+        return {name: readers.image(name, path)}
+    if path.lower().endswith(_JSON):
+        return _read_json(path, name, text, limits, readers)
     if not path.lower().endswith(_ARCHIVES):
         return {name: _read_array_file(path)}
     arrays = _read_archive(path, key, limits)
@@ -134,6 +152,23 @@ def _parse_input(
         names = ", ".join(f"'{escape(known)}'" for known in arrays)
         raise _refusal(text, f"the archive has {len(arrays)} arrays ({names}): add `:KEY`")
     return {name: next(iter(arrays.values()))}
+
+
+def _read_json(path: str, name: str | None, text: str, limits: Limits, readers: InputReaders) -> Arrays:
+    if readers.json is None:
+        raise _refusal(text, "this command does not take JSON")
+    try:
+        with open(path, "rb") as stream:
+            content = stream.read(limits.max_text_bytes + 1)
+    except OSError as error:
+        raise _system(path, error) from error
+    if len(content) > limits.max_text_bytes:
+        message = f"the file has more than {limits.max_text_bytes:,} bytes"
+        raise DiagnosticError(Diagnostic(file_codes.LIMIT_EXCEEDED, message, file=path))
+    try:
+        return readers.json(name, content)
+    except DiagnosticError as error:
+        raise DiagnosticError(*[d.located(file=path) for d in error.diagnostics]) from None
 
 
 def _split_key(value: str) -> tuple[str, str | None]:
@@ -393,6 +428,13 @@ def save_arrays(path: str, arrays: Mapping[str, Array]) -> tuple[str, ...]:
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.save(member, stored, allow_pickle=False)
     return tuple(widened)
+
+
+def save_json(path: str, values: Mapping[str, object]) -> None:
+    """Writes JSON values to a file atomically, each on a line. Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY."""
+    lines = [f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
+    with atomic_file(path) as stream:
+        stream.write(("{\n" + ",\n".join(lines) + "\n}\n").encode())
 
 
 def _python_value(value: np.generic | str) -> float | int | bool | str:

@@ -178,7 +178,11 @@ class Session:
         def scalar(name: str, text: str) -> Array:
             return self.api.scalar_input(program, name, text, function=function)
 
-        return self.arrays.parse_inputs(texts, seed=seed, read_image=image, read_scalar=scalar)
+        def json(name: str | None, text: str | bytes) -> dict[str, Array]:
+            return self.api.json_inputs(program, text, name=name, function=function)
+
+        readers = self.arrays.InputReaders(image, scalar, json)
+        return self.arrays.parse_inputs(texts, seed=seed, readers=readers)
 
     def programs(self, models: Sequence[str]) -> list[tuple[str, ...]]:
         """Returns the models as they were named; files of one program are grouped."""

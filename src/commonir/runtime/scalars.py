@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.ir.module import Function
-from commonir.ir.types import ElementType, TensorType, Type, boolean, index, signedness_of
+from commonir.ir.types import ElementType, TensorType, Type, boolean, handle, i64, index, is_collection, signedness_of
 from commonir.runtime.ports import names_of
 
 _BOOLS = {"true": True, "false": False}
@@ -30,19 +31,23 @@ def scalar_input(function: Function, name: str, text: str) -> NDArray[Any]:
     """
     types = dict(zip(names_of(function), [v.type for v in function.inputs], strict=True))
     if name not in types:
-        listed = ", ".join([escape(n) for n in list(types)[:_MAX_LISTED]]) or "none"
-        help = did_you_mean(name, types) or f"inputs are {listed}{', ..' if len(types) > _MAX_LISTED else ''}"
-        raise _refusal(f"the program has no input '{escape(name)}'", help)
+        raise unknown_input(name, types)
     element = _element_of(types[name])
     if element is None:
-        help = (
-            f"give `{escape(name)}=@file.npy`, or a type and a generator: `{escape(name)}={_filled(types[name], text)}`"
-        )
+        files = f"`{escape(name)}=@file.npy`, or a type and a generator: `{escape(name)}={_filled(types[name], text)}`"
+        help = "give it as JSON, or a .json file" if is_collection(types[name]) else f"give {files}"
         raise _refusal(f"input '{escape(name)}' is {types[name]}, not one number or bool", help)
     try:
-        return _array(element, text)
+        return scalar_array(element, text)
     except (ValueError, OverflowError, KeyError):
         raise _refusal(f"input '{escape(name)}' is {types[name]}, which '{escape(text)}' is not a value of") from None
+
+
+def unknown_input(name: str, names: Collection[str]) -> DiagnosticError:
+    """Returns the error for an input that a function does not have."""
+    listed = ", ".join([escape(n) for n in list(names)[:_MAX_LISTED]]) or "none"
+    help = did_you_mean(name, names) or f"inputs are {listed}{', ..' if len(names) > _MAX_LISTED else ''}"
+    return _refusal(f"the program has no input '{escape(name)}'", help)
 
 
 def _element_of(type: Type) -> ElementType | None:
@@ -63,8 +68,12 @@ def _refusal(message: str, help: str | None = None) -> DiagnosticError:
     return DiagnosticError(Diagnostic(WRONG_INPUT, message, help=help))
 
 
-def _array(element: ElementType, text: str) -> NDArray[Any]:
-    """Returns the array of a number. Raises: ValueError, OverflowError, KeyError for a type without dtype."""
+def scalar_array(element: ElementType, text: str) -> NDArray[Any]:
+    """Returns a number or bool as an array of rank 0.
+
+    Raises: ValueError, OverflowError for a text that is not a value of the type, KeyError for a type without dtype.
+    """
+    element = i64 if element is handle else element
     dtype = np.dtype(np.int64) if element is index else dtype_of(str(element))
     if element is boolean:
         return np.array(_bool(text), dtype)

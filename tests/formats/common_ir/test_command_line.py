@@ -305,3 +305,17 @@ def test_a_library_is_written_to_a_file_of_common_ir_alone(cir: Any, folder: Pat
     done = cir("library", "core", "-o", name)
     assert (done.status, done.codes) == (6, ["E0801"])
     assert not (folder / name).exists()
+
+
+def test_collections_are_given_and_saved_as_json(cir: Any, folder: Path) -> None:
+    inputs = ['prices={"tea": 2.5, "milk": 1.5}', 'item="tea"', "owner=7", 'given=["milk", 7]', "queue=[8, 9]"]
+    weights = {"values": [-1, 4, 9], "indices": [0, 2, 4], "shape": [2, 3]}
+    (folder / "weights.json").write_text(json.dumps(weights))
+    done = cir("run", "collections.cir.json", *inputs, "weights=@weights.json", "--save", "out.json")
+    assert (done.status, done.codes) == (0, [])
+    result = json.loads((folder / "out.json").read_text())
+    assert result["rest"] == {"milk": 1.5}
+    assert result["pair"] == ["tea", 7]
+    assert result["remaining"] == {"values": [4, 9], "indices": [[0, 2], [1, 1]], "shape": [2, 3]}
+    assert result["shorter"] == [9, 2.5]
+    assert cir("run", "collections.cir.json", "given=[7]").codes == ["E0703"]

@@ -91,7 +91,8 @@ def compare(session: Session, models: tuple[str, ...], *, options: CompareOption
     \b
     INPUT is as in `cir run`:
       NAME=@file.npy, NAME=@file.npz:KEY, @file.npz, NAME=@photo.png,
-      NAME=f32[1,3,8,8]:randn, NAME=3, NAME=true
+      NAME=@file.json, @file.json, NAME=f32[1,3,8,8]:randn, NAME=3, NAME=true,
+      NAME=[1,2]
     """
     paths = [text for text in models if not _is_input(text)]
     if not 1 <= len(paths) <= 2:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from commonir.reports import JsonValue
 
 _IMAGE = ".png"
+_JSON = ".json"
 _ARCHIVES = (".npz", ".safetensors")
 _TOP_CLASSES = 5
 
@@ -89,8 +90,8 @@ class RunOptions(NamedTuple):
     "--save",
     metavar="FILE",
     type=PATH,
-    help="Write the outputs to an .npz or .safetensors archive, or an image output to a .png file; NAME=FILE.png "
-    "selects the output.",
+    help="Write the outputs to an .npz or .safetensors archive or a .json file, or an image output to a .png file; "
+    "NAME=FILE.png selects the output.",
 )
 @collected_as(RunOptions)
 def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOptions) -> Answer:
@@ -101,17 +102,20 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
       NAME=@file.npy               an array
       NAME=@file.npz:KEY           an array of an .npz or .safetensors archive
       @file.npz                    all arrays of an archive, by name
+      NAME=@file.json, @file.json  a value, or the values of all inputs by name
       NAME=@photo.png              a PNG or JPEG image, for an image input
       NAME=f32[1,3,8,8]:randn      generated: randn, rand, zeros, ones, iota,
                                    randint(low,high) or a number
       NAME=3, NAME=-1.5, NAME=true the value of a scalar input
+      NAME=[1,2], NAME={"a":1}     a value as JSON: arrays for tensors, lists and
+                                   tuples, objects for maps
 
     For a Common IR file, --function also takes a function that it declares or imports, by its name or by
     domain.library.name. INPUT can then also be the value of an attribute of this function: NAME=3, NAME=[1,2] or
     NAME=text.
     """
     check_sharding(options.ranks, options.parallel)
-    _check_suffix(options.save, *_ARCHIVES, _IMAGE)
+    _check_suffix(options.save, *_ARCHIVES, _IMAGE, _JSON)
     _check_suffix(options.save_state, *_ARCHIVES)
     api, arrays = session.api, session.arrays
     with session.progress(f"reading {model}") as progress, api.together(options.engine) as is_reporting:
@@ -165,8 +169,8 @@ def _answer(session: Session, ran: _Ran, options: RunOptions) -> Answer:
     api = session.api
     program, function, inputs, drawn, outputs, states = ran
     ports = api.output_ports(program, function=function)
-    outputs, empty = flat_values(outputs)
     _save(session, options.save, outputs, ports)
+    outputs, empty = flat_values(outputs)
     if options.save_state is not None:
         _save_arrays(session, options.save_state, states)
     taken = api.input_ports(program, function=function)
@@ -243,10 +247,15 @@ def _by_label(outputs: Mapping[str, Array], ports: Mapping[str, Port]) -> Probab
 
 
 def _save(session: Session, save: str | None, outputs: Mapping[str, Array], ports: Mapping[str, Port]) -> None:
+    from commonir.base.arrays import flat_values  # noqa: PLC0415  loads numpy
+
     if save is None:
         return
+    if save.lower().endswith(_JSON):
+        session.arrays.save_json(save, session.api.outputs_as_json(outputs))
+        return
     if not save.lower().endswith(_IMAGE):
-        _save_arrays(session, save, outputs)
+        _save_arrays(session, save, flat_values(outputs)[0])
         return
     name, equals, path = save.rpartition("=")
     images = {n: p for n, p in ports.items() if p.image is not None and n in outputs}
