@@ -118,7 +118,7 @@ def test_matmul() -> None:
     assert result == ["C2: 3 columns on the left, but 4 rows on the right"]
     assert product(_t(0, 2, 3), _t(1, 3, 4), _t(2, 4, 2)) == ["C3: expected [2, 4], found [4, 2]"]
     result = product(_t(0, 2, 2, 3), _t(1, 5, 3, 4), _t(2, 5, 2, 4))
-    assert result == ["C3: expected axes [2] and [5] that fit, found [5, 2, 4]"]
+    assert result == ["C3: the leading axes, [2] on the left and [5] on the right, do not broadcast"]
 
 
 def test_matmul_c4_arguments_of_the_first_generation_say_what_tensors_say() -> None:

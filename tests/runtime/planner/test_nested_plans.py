@@ -34,6 +34,22 @@ REPEATED = """g (int64 n, float[2] x) => (float[2] y, float[2] z) {
 
 SUMMED = "g (float[2, 3, 4] x, int64[1] axes) => (float[] y) { s = ReduceSum<keepdims = 0>(x, axes) y = Neg(s) }"
 
+DOUBLED = """func.func @main(%x: tensor<"n"xf32>) -> tensor<"m where m >= 0"xf32> {
+  %y = "core.while"(%x) ({
+  ^bb0(%a: tensor<"a where a >= 0"xf32>):
+    %n = "core.dims"() <{values = #commonir.dims<"a where a >= 0">, element = i32, scalar = true}> : () -> tensor<i32>
+    %ten = "core.constant"() <{value = dense<10> : tensor<i32>}> : () -> tensor<i32>
+    %p = "core.less"(%n, %ten) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    "core.yield"(%p) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%a: tensor<"b where b >= 0"xf32>):
+    %b = "core.concat"(%a, %a) <{axis = 0 : i64}> : (tensor<"b where b >= 0"xf32>, tensor<"b where b >= 0"xf32>)
+      -> tensor<"2*b where b >= 0"xf32>
+    "core.yield"(%b) : (tensor<"2*b where b >= 0"xf32>) -> ()
+  }) : (tensor<"n"xf32>) -> tensor<"m where m >= 0"xf32>
+  return %y : tensor<"m where m >= 0"xf32>
+}"""
+
 
 def planned(graph: str) -> NumpyExecutable:
     text = f'<ir_version: 9, opset_import: ["" : 18]>\n{graph}'
@@ -148,3 +164,10 @@ def test_numbers_from_a_start_to_a_limit_are_those_of_each_run() -> None:
     for a, b, step in ((1, 5, 2), (1, 5, 2), (10, 6, -3), (0, 0, 1), (1, 4, 1), (2, 9, 3), (1, 5, 2)):
         inputs = {name: np.array(v, np.float32) for name, v in (("a", a), ("b", b), ("step", step))}
         np.testing.assert_array_equal(executable.run(inputs)["y"], np.arange(a, b, step, dtype=np.float32))
+
+
+def test_condition_that_reads_only_a_dim_sees_that_of_each_round() -> None:
+    module = commonir.loads(DOUBLED, format="mlir")
+    x = np.array([1, 2, 3], np.float32)
+    [y] = commonir.run(module, {"x": x}, engine="numpy").values()
+    assert y.tolist() == x.tolist() * 4

@@ -82,11 +82,11 @@ class Matmul(ArkOp, name="ark.Matmul"):
             yield self.broken("C2", f"{left[-1]} columns on the left, but {right[-2]} rows on the right")
             return
         expected = self.written_shape
-        if dims_of(self.output) != expected:
-            shown = (
-                f"axes {list(left[:-2])} and {list(right[:-2])} that fit" if expected is None else f"{list(expected)}"
-            )
-            yield self.broken("C3", f"expected {shown}, found {list(dims_of(self.output))}")
+        if expected is None:
+            axes = f"{list(left[:-2])} on the left and {list(right[:-2])} on the right"
+            yield self.broken("C3", f"the leading axes, {axes}, do not broadcast")
+        elif dims_of(self.output) != expected:
+            yield self.broken("C3", f"expected {list(expected)}, found {list(dims_of(self.output))}")
         for name, value in self.derived_arguments().items():
             declared: tuple[int, ...] | None = getattr(self, name)
             if declared is not None and declared != value:

@@ -15,7 +15,7 @@ from commonir.base.file_codes import ARK_RANGE, ARK_TENSOR, MALFORMED_ARK_SCHEMA
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.strict_json import Json
 from commonir.base.suggestions import did_you_mean
-from commonir.base.text import escape
+from commonir.base.text import escape, plural
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import ark
 from commonir.formats.ark.json_text import compact
@@ -233,7 +233,8 @@ class Schema:
         if type(value) is not int:
             raise self._refuse(place, f"expected an integer, found {_text_of(value)}")
         if not low <= value <= high:
-            expected = f"at least {low}" if high == _HIGH and low != _LOW else f"between {low} and {high}"
+            is_below = high == _HIGH and low != _LOW and value < low
+            expected = f"at least {low}" if is_below else f"between {low} and {high}"
             raise self._refuse(place, f"a number must be {expected}, found {_text_of(value)}", ARK_RANGE)
         return value
 
@@ -322,7 +323,7 @@ class Schema:
         least = sum(f.is_required for f in fields)
         if result < least or (result > least and not any(f.variadic for f in fields)):
             at_least = "at least " if any(f.variadic for f in fields) else ""
-            message = f"'{op['Type']}' has {at_least}{least} tensor{'' if least == 1 else 's'} here, found {result}"
+            message = f"'{op['Type']}' has {at_least}{plural(least, 'tensor')} here, found {result}"
             self._wrong(f"{place}.{field}", message)
 
     # -- arguments

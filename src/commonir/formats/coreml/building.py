@@ -284,7 +284,8 @@ class ProgramBuilder:
             field = plan.inputs.get(key)
             if field is None:
                 name = plan.definition.name
-                help = self.findings.suggestion(key, plan.inputs)
+                is_attribute = key in plan.attributes
+                help = "it is an attribute" if is_attribute else self.findings.suggestion(key, plan.inputs)
                 self.findings.add(
                     WRONG_OPERAND_COUNT, f"{name} has no parameter '{key}'", at, f".inputs['{key}']", help=help
                 )

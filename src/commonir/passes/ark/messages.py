@@ -216,6 +216,7 @@ class _Reading:
         if len(tags) == 1:
             return tags[0]
         reason = f"has the tags {', '.join(map(str, tags))}, and one is needed" if tags else "has no tag on both sides"
+        help = "give each message a tag of its own, or leave one of these" if tags else help
         self._add(op, ARK_TAG, f"{op.name}: what is {description} {reason}", help)
         return None
 

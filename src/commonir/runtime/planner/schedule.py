@@ -108,7 +108,8 @@ class BlockSchedule:
         self.operations = operations_of(block)
         self.defined_dims = [defined_dims(op) for op in self.operations]
         self.is_single = [_handles_no_tensors(op) for op in self.operations]
-        self._last_use: dict[Value, int] = {}
+        # Operations may need only the dims of an argument, which they name by symbols.
+        self._last_use: dict[Value, int] = {a: 0 for a in block.arguments if symbols_of([a.type])}
         for n, op in enumerate(self.operations):
             for nested in op.walk() if op.regions else (op,):
                 self._last_use.update(dict.fromkeys(nested.operands, n))
