@@ -20,7 +20,7 @@ from commonir.ods import (
     region,
     result,
 )
-from commonir.text.assembly import format_of
+from commonir.text.formats import format_of
 from commonir.text.parser import parse_module
 from commonir.text.printer import print_module
 
@@ -169,6 +169,56 @@ def test_format_with_a_fault_is_a_fault_of_the_definition(source: str, message: 
 
     with pytest.raises(InternalError, match=message):
         format_of(Faulty)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("attr-dict", "operand 'x' is missing"),
+        ("$x", "'attr-dict' is missing"),
+        ("$x $x attr-dict", "'x' occurs twice"),
+        ("$x attr-dict $body", "operand 'rest' is missing"),
+        ("$x $rest attr-dict", "region 'body' is missing"),
+        ("$x $rest attr-dict $body", "'attr-dict' before a region is ambiguous"),
+        ("$rest ($x^)? $body attr-dict", "operand 'x' in an optional group is neither variadic nor optional"),
+    ],
+)
+def test_format_that_lacks_a_part_of_its_operation_is_a_fault_of_the_definition(source: str, message: str) -> None:
+    class Faulty(Op, name="a.faulty", assembly=source):
+        x: Value = operand("any")
+        rest: tuple[Value, ...] = operand("any", variadic=True)
+        body: Region = region()
+
+    with pytest.raises(InternalError, match=message):
+        format_of(Faulty)
+
+
+class Grouped(
+    DeclaredResults, name="a.grouped", assembly="(`of` $a^ `,` $b)? (`as` $c^ `=` $d) : (`no` $e)? attr-dict"
+):
+    """Groups with more than what selects them."""
+
+    a: Value | None = operand(any_type, default=None)
+    b: Value | None = operand(any_type, default=None)
+    c: int | None = attribute(attr_types.integer, default=None)
+    d: int | None = attribute(attr_types.integer, default=None)
+    e: int | None = attribute(attr_types.integer, default=None)
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"e": 7}, "a.grouped no 7"),
+        ({"a": "x", "b": "x", "c": 1, "d": 2}, "a.grouped of %x, %x as 1 = 2"),
+        ({"b": "x", "e": 7}, '"a.grouped"(%x)'),
+        ({"c": 1, "d": 2, "e": 3}, '"a.grouped"() <{c = 1 : i64, d = 2 : i64, e = 3 : i64, '),
+        ({"d": 2, "e": 3}, '"a.grouped"() <{d = 2 : i64, e = 3 : i64, '),
+    ],
+)
+def test_content_of_a_group_that_is_not_written_is_never_lost(fields: dict[str, object], text: str) -> None:
+    x = Value(i32, name="x")
+    op = Grouped.build({k: x if v == "x" else v for k, v in fields.items()}, [])
+    assert print_module(op).startswith(text)
 
 
 def test_operation_within_a_region_of_an_unknown_one_has_its_form() -> None:

@@ -59,7 +59,7 @@ from commonir.ir.types import (
 )
 from commonir.ir.value_names import identifier
 from commonir.symbolic import symbol
-from commonir.text.assembly import default_format
+from commonir.text.formats import default_format
 from commonir.text.printer import print_lines, print_module
 
 from tests.ods.sample import Affine, Choose, Halves, Literal, Mode, Scale, Sum, Window, Yield

@@ -34,6 +34,12 @@ class MlirOp(Op):
     infers_types = True
     ends_blocks: ClassVar[bool] = True
     """Whether each of its blocks must end with a terminator."""
+    infers_in_cpp: ClassVar[bool] = False
+    """Whether C++ infers the types of results, so that its custom form may omit them."""
+    omits_operand_types: ClassVar[bool] = False
+    """Whether its custom form may omit types of operands that follow from nothing in it but their definitions."""
+    untyped_attributes: ClassVar[frozenset[str]] = frozenset()
+    """Attributes whose text may end with `: type`, whatever they are."""
 
     def violated(self, message: str) -> Diagnostic:
         """Returns an error: the operation contradicts its definition."""

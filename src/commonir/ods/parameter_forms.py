@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
+from itertools import pairwise
 
 from commonir.base.records import Record
 
@@ -60,14 +61,21 @@ class Listing(Record):
 
 
 class Group(Record):
-    """Elements that are present when the anchor parameter is, else `otherwise`."""
+    """Elements that are present when one of the anchor parameters is, else `otherwise`."""
 
     elements: tuple[FormElement, ...]
-    anchor: Parameter
+    anchors: tuple[Parameter, ...]
     otherwise: tuple[FormElement, ...] = ()
 
 
-FormElement = Word | ParameterPlace | Listing | Group
+class CustomPlace(Record):
+    """A directive `custom<name>(..)` that reads and writes parameters in C++."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+
+
+FormElement = Word | ParameterPlace | Listing | CustomPlace | Group
 
 
 class ParameterForm(Record):
@@ -86,16 +94,24 @@ class FormError(ValueError):
     """A form is invalid."""
 
 
-_TOKEN = re.compile(r"\s*(?:`([^`]*)`|\$(\w+)|([a-z][a-z-]*)|(\)\s*\?|[()^:,]))")
+_TOKEN = re.compile(r'\s*(?:`([^`]*)`|\$(\w+)|([A-Za-z_][\w-]*)|([()^:,<>?])|"([^"]*)")')
+_TOKEN_KINDS = ("literal", "variable", "word", "mark", "string")
+LITERAL = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*|->|\.\.\.|[_:,=<>()\[\]{}?+*-]")
+"""A literal of a form: a keyword or punctuation."""
+LAYOUT = ("", " ", "\\n")
+"""Literals that only change the layout."""
 _MAX_DEPTH = 20
 
 
 def parsed_form(text: str, parameters: Sequence[Parameter]) -> tuple[FormElement, ...]:
-    """Returns the elements of a form. Raises: FormError."""
+    """Returns the elements of a form. Raises: FormError if it is malformed, or does not have every parameter once."""
     reader = _Reader(text, {p.name: p for p in parameters})
-    result, anchor = reader.elements(0)
-    if reader.token[0] != "end" or anchor is not None:
-        raise FormError(f"unexpected '{reader.token[1]}' in '{text}'")
+    result, anchors = reader.elements(0)
+    if reader.token[0] != "end" or anchors:
+        raise FormError(f"unexpected '{reader.token[1] or '^'}' in '{text}'")
+    for p in parameters:
+        if not p.optional and p.name not in reader.seen:
+            raise FormError(f"parameter '{p.name}' is missing in '{text}'")
     return result
 
 
@@ -103,6 +119,7 @@ class _Reader:
     def __init__(self, text: str, parameters: Mapping[str, Parameter]) -> None:
         self.text = text
         self.parameters = parameters
+        self.seen: set[str] = set()
         self.at = 0
         self.token = ("end", "")
         self.advance()
@@ -116,91 +133,156 @@ class _Reader:
             self.token = ("end", "")
             return current
         self.at = match.end()
-        kind = ("literal", "variable", "word", "mark")[(match.lastindex or 1) - 1]
-        text = match[match.lastindex or 1]
-        self.token = (kind, ")?" if kind == "mark" and text.endswith("?") else text)
+        self.token = (_TOKEN_KINDS[(match.lastindex or 1) - 1], match[match.lastindex or 1])
         return current
 
+    def takes(self, mark: str) -> bool:
+        if self.token != ("mark", mark):
+            return False
+        self.advance()
+        return True
+
     def expect(self, mark: str) -> None:
-        if self.advance() != ("mark", mark):
+        if not self.takes(mark):
             raise FormError(f"expected '{mark}' in '{self.text}'")
 
     def parameter(self, name: str) -> Parameter:
+        """Returns a parameter, which is now in the form."""
         if name not in self.parameters:
             raise FormError(f"no parameter is called '{name}' in '{self.text}'")
+        if name in self.seen:
+            raise FormError(f"parameter '{name}' occurs twice in '{self.text}'")
+        self.seen.add(name)
         return self.parameters[name]
 
-    def elements(self, depth: int) -> tuple[tuple[FormElement, ...], Parameter | None]:
+    def elements(self, depth: int) -> tuple[tuple[FormElement, ...], list[FormElement]]:
+        """Returns the elements up to a closing parenthesis or the end, and those marked by `^`."""
         if depth > _MAX_DEPTH:
             raise FormError(f"groups are more than {_MAX_DEPTH} deep")
         out: list[FormElement] = []
-        anchor: Parameter | None = None
-        while self.token[0] != "end" and self.token not in (("mark", ")"), ("mark", ")?")):
+        anchors: list[FormElement] = []
+        while self.token[0] != "end" and self.token != ("mark", ")"):
             out.append(self.element(depth))
-            if self.token == ("mark", "^"):
-                self.advance()
-                last = out[-1]
-                anchor = last.parameter if isinstance(last, ParameterPlace) else None
-                if isinstance(last, Listing) and last.parameters:
-                    anchor = last.parameters[0]
-                if anchor is None:
-                    raise FormError(f"an anchor '^' follows a parameter in '{self.text}'")
-        return tuple(out), anchor
+            if self.takes("^"):
+                anchors.append(out[-1])
+        for listing, comma in pairwise(out):
+            optional = isinstance(listing, Listing) and listing.named and any(p.optional for p in listing.parameters)
+            if optional and isinstance(comma, Word) and comma.text == ",":
+                raise FormError(f"'struct' with optional parameters is before ',' in '{self.text}'")
+        return tuple(out), anchors
 
     def element(self, depth: int) -> FormElement:
         match self.advance():
             case "literal", text:
+                if text not in LAYOUT and not LITERAL.fullmatch(text):
+                    raise FormError(f"'{text}' is neither a word nor punctuation in '{self.text}'")
                 return Word(text)
             case "variable", name:
                 return ParameterPlace(self.parameter(name))
             case "mark", "(":
                 return self.group(depth)
             case "word", "params":
-                return Listing(tuple(self.parameters.values()), named=False)
+                return Listing(self.all_parameters(), named=False)
             case "word", "struct":
                 return self.struct()
             case "word", "qualified":
-                self.expect("(")
-                inner = self.element(depth)
-                self.expect(")")
-                return inner
+                return ParameterPlace(self.qualified())
+            case "word", "custom":
+                return self.custom()
             case _, text:
                 raise FormError(f"'{text}' has no meaning in '{self.text}'")
+
+    def all_parameters(self) -> tuple[Parameter, ...]:
+        return tuple([self.parameter(name) for name in self.parameters])
+
+    def qualified(self) -> Parameter:
+        self.expect("(")
+        kind, name = self.advance()
+        if kind != "variable":
+            raise FormError(f"qualified(..) takes a parameter, not '{name}' in '{self.text}'")
+        self.expect(")")
+        return self.parameter(name)
 
     def struct(self) -> Listing:
         self.expect("(")
         if self.token == ("word", "params"):
             self.advance()
             self.expect(")")
-            return Listing(tuple(self.parameters.values()), named=True)
+            return Listing(self.all_parameters(), named=True)
         out: list[Parameter] = []
         while True:
             kind, text = self.advance()
             if kind == "word" and text == "qualified":
-                self.expect("(")
-                out.append(self.parameter(self.advance()[1]))
-                self.expect(")")
+                out.append(self.qualified())
             elif kind == "variable":
                 out.append(self.parameter(text))
             else:
                 raise FormError(f"struct(..) takes parameters, not '{text}'")
-            if self.token == ("mark", ")"):
-                self.advance()
+            if self.takes(")"):
                 return Listing(tuple(out), named=True)
             self.expect(",")
 
+    def custom(self) -> CustomPlace:
+        self.expect("<")
+        kind, name = self.advance()
+        if kind != "word":
+            raise FormError(f"custom<..> needs the name of a directive in '{self.text}'")
+        self.expect(">")
+        self.expect("(")
+        out: list[Parameter] = []
+        while True:
+            match self.advance():
+                case "variable", text:
+                    out.append(self.parameter(text))
+                case "string", _:
+                    pass
+                case "word", "ref":
+                    self.expect("(")
+                    _, text = self.advance()
+                    if text not in self.seen:
+                        raise FormError(f"ref(${text}) refers to what is not before it in '{self.text}'")
+                    self.expect(")")
+                case _, text:
+                    raise FormError(f"custom<{name}> takes parameters, not '{text}' in '{self.text}'")
+            if self.takes(")"):
+                return CustomPlace(name, tuple(out))
+            self.expect(",")
+
     def group(self, depth: int) -> Group:
-        elements, anchor = self.elements(depth + 1)
+        elements, anchors = self.elements(depth + 1)
+        self.expect(")")
         otherwise: tuple[FormElement, ...] = ()
-        if self.token == ("mark", ")"):
-            self.advance()
-            self.expect(":")
+        inverted = not anchors
+        if self.takes(":"):
             self.expect("(")
-            otherwise, other = self.elements(depth + 1)
-            if anchor is None and other is not None:
-                # The anchor is in the alternative: the first elements are present when it is absent.
-                elements, otherwise, anchor = otherwise, elements, other
-        self.expect(")?")
-        if anchor is None:
-            raise FormError(f"an optional group needs an anchor '^' in '{self.text}'")
-        return Group(elements, anchor, otherwise)
+            otherwise, more = self.elements(depth + 1)
+            anchors += more
+            self.expect(")")
+        self.expect("?")
+        if len(anchors) != 1:
+            raise FormError(f"an optional group needs one anchor '^' in '{self.text}'")
+        for element in (*elements, *otherwise):
+            if any(not p.optional for p in _parameters_of(element)):
+                raise FormError(f"a parameter in an optional group is not optional in '{self.text}'")
+        anchor = _parameters_of(anchors[0])
+        if not anchor:
+            raise FormError(f"an anchor '^' follows a parameter in '{self.text}'")
+        # The anchor may be in the alternative: the first elements are present when it is absent.
+        return Group(otherwise, anchor, elements) if inverted else Group(elements, anchor, otherwise)
+
+
+def has_cpp(elements: Sequence[FormElement]) -> bool:
+    """Returns whether elements have a directive in C++."""
+    return any(
+        isinstance(e, CustomPlace) or (isinstance(e, Group) and has_cpp((*e.elements, *e.otherwise))) for e in elements
+    )
+
+
+def _parameters_of(element: FormElement) -> tuple[Parameter, ...]:
+    match element:
+        case ParameterPlace(parameter=parameter):
+            return (parameter,)
+        case Listing(parameters=parameters) | CustomPlace(parameters=parameters):
+            return parameters
+        case _:
+            return ()

@@ -8,6 +8,7 @@ Source: MLIR operation definitions, type constraints over several operands and r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from commonir.ir.attributes import BoolAttr, DataAttr, FloatAttr, IntegerAttr, TypeAttr
 from commonir.ir.data import Data
@@ -52,24 +53,54 @@ class Typing:
 
 
 Deduce = Callable[[Typing], None]
+Names = Callable[[Typing], Iterable[str]]
 Problems = Callable[[Typing], Iterator[str]]
 
 
 class TypeRule(Trait):
     """A trait that relates types. `deduce` infers types from others, `problems` yields contradictions.
 
-    `copies`: `deduce` copies the type of one field to others.
+    `copies`: `deduce` copies the type of one field to others. `sources` and `targets` are the fields from which it
+    infers types, and those whose types it infers: of a shared type, from any of its sources; else, from all.
     """
 
-    __slots__ = ("copies", "deduce", "problems")
+    __slots__ = ("copies", "deduce", "problems", "sources", "targets")
 
     def __init__(
-        self, name: str, summary: str, problems: Problems, deduce: Deduce | None = None, *, copies: bool = False
+        self,
+        name: str,
+        summary: str,
+        problems: Problems,
+        deduce: Deduce | None = None,
+        *,
+        copies: bool = False,
+        sources: Names | None = None,
+        targets: Names | None = None,
     ) -> None:
         super().__init__(name, summary)
         self.problems = problems
         self.deduce = deduce
         self.copies = copies
+        self.sources = sources
+        self.targets = targets
+
+    def implies(self, known: AbstractSet[str], typing: Typing) -> Iterable[str]:
+        """Returns the fields whose types it infers from those of `known` fields; all, if it does not declare them."""
+        if self.deduce is None:
+            return ()
+        if self.sources is None or self.targets is None:
+            return _all(typing)
+        found = [name in known for name in self.sources(typing)]
+        return self.targets(typing) if (any(found) if self.copies else all(found)) else ()
+
+
+def implied_types(
+    rules: Sequence[TypeRule], known: Iterable[str], operands: Sequence[str], results: Sequence[str]
+) -> AbstractSet[str]:
+    """Returns the fields whose types are known, or follow from those by one rule, as MLIR applies them."""
+    stated = frozenset(known)
+    typing = Typing(operands, results, {}, {})
+    return stated.union(*[rule.implies(stated, typing) for rule in rules])
 
 
 def deduce(rules: Sequence[TypeRule], single_types: Mapping[str, Type], typing: Typing) -> None:
@@ -249,7 +280,8 @@ def _rule(
     shares: bool = False,
 ) -> TypeRule:
     problems = _agreeing(agree, message, fields)
-    return TypeRule(name, message, problems, _sharing(fields) if shares else None, copies=shares)
+    share = _sharing(fields) if shares else None
+    return TypeRule(name, message, problems, share, copies=shares, sources=fields, targets=fields)
 
 
 _SAME = "requires the same type for all operands and results"
@@ -266,7 +298,9 @@ def _same_types(typing: Typing) -> Iterator[str]:
             return
 
 
-SameOperandsAndResultType = TypeRule("SameOperandsAndResultType", _SAME, _same_types, _sharing(_all), copies=True)
+SameOperandsAndResultType = TypeRule(
+    "SameOperandsAndResultType", _SAME, _same_types, _sharing(_all), copies=True, sources=_all, targets=_all
+)
 SameTypeOperands = _rule(
     "SameTypeOperands", "requires all operands to have the same type", are_compatible_types, _operands, shares=True
 )
@@ -365,4 +399,11 @@ def types_match_with(
         if expected is not None:
             typing.set_default(target, expected)
 
-    return TypeRule(f"TypesMatchWith({source}, {target})", summary, problems, deduce_target)
+    return TypeRule(
+        f"TypesMatchWith({source}, {target})",
+        summary,
+        problems,
+        deduce_target,
+        sources=lambda _: (source,),
+        targets=lambda _: (target,),
+    )

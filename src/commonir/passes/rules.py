@@ -16,7 +16,7 @@ from commonir.rewrite.from_records import rules_of
 from commonir.rewrite.native_calls import Function, RuleFunction
 from commonir.rewrite.rule_set import RuleSet
 from commonir.text.directives import DIRECTIVES
-from commonir.text.loaded_definitions import check_formats
+from commonir.text.loaded_definitions import faults_of_format
 
 _NO_FUNCTIONS: Mapping[str, Function] = MappingProxyType({})
 
@@ -47,9 +47,12 @@ def load_rules(
     """
     available = Dialects(dialects)
     loaded = load(
-        path, [os.fspath(folder) for folder in include_dirs], dialects=available, directives=frozenset(DIRECTIVES)
+        path,
+        [os.fspath(folder) for folder in include_dirs],
+        dialects=available,
+        directives=frozenset(DIRECTIVES),
+        check=faults_of_format,
     )
-    check_formats(loaded)
     new = [d for d in loaded.dialects if not _is_known(d, available)]
     replaced = {d.name for d in new}
     every = (*new, *[d for d in dialects if d.name not in replaced])

@@ -139,7 +139,8 @@ _PLAIN_SIGNATURE = lazy_pattern(
 
 
 def _write_signature(writer: Writer, arguments: Arguments) -> None:
-    visibility, name, type_field, argument_attributes, result_attributes, body = fields_of(arguments)
+    visibility, name, type_field, argument_attributes, result_attributes = fields_of(arguments)
+    (body,) = writer.op.layout.regions
     symbol, declared = writer.attribute(name), writer.attribute(type_field)
     if (
         not isinstance(symbol, StringAttr)
@@ -198,7 +199,7 @@ def _read_plain_signature(reader: FormReader, name: Field, type_field: Field) ->
 
 
 def _read_signature(reader: FormReader, arguments: Arguments) -> None:
-    visibility, name, type_field, argument_attributes, result_attributes, _ = fields_of(arguments)
+    visibility, name, type_field, argument_attributes, result_attributes = fields_of(arguments)
     _read_visibility(reader, [Variable(visibility)])
     if _read_plain_signature(reader, name, type_field):
         return

@@ -24,7 +24,7 @@ from commonir.ods.inference import result_fields
 from commonir.ods.property_types import PropertyType
 from commonir.ods.text_form import Argument, RegionRequest, Use
 from commonir.ods.type_rules import type_of_attribute
-from commonir.text import assembly
+from commonir.text import assembly, formats
 from commonir.text.deduction import Deduction, StatedTypes
 from commonir.text.form_context import FormContext
 from commonir.text.python_forms import PythonReader
@@ -66,7 +66,7 @@ class FormPlan:
 
     def __init__(self, definition: type[Op]) -> None:
         self.definition = definition
-        self.form = assembly.format_of(definition)
+        self.form = formats.format_of(definition)
         deduces = bool(definition.type_rules) or issubclass(definition, MlirOp)
         self.deduction = Deduction(definition, states_results=self.form.states_results) if deduces else None
         self.fields = {f.spelling: f for f in definition.layout.attributes}

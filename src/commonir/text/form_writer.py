@@ -31,7 +31,7 @@ from commonir.ir.types import DialectType, Type, boolean, f64, i64
 from commonir.ods import MlirOp, Op, attr_types
 from commonir.ods.fields import BOUND, Field, FieldKind
 from commonir.ods.property_types import PropertyType
-from commonir.text import assembly
+from commonir.text import assembly, formats
 from commonir.text.form_printer import FormPrinter
 from commonir.text.lexer import BARE_ID
 
@@ -47,7 +47,7 @@ class FormPlan:
 
     def __init__(self, definition: type[Op]) -> None:
         layout = definition.layout
-        self.form = assembly.format_of(definition)
+        self.form = formats.format_of(definition)
         self.is_mlir = issubclass(definition, MlirOp)
         self.named = frozenset(f.spelling for f in self.form.named)
         self.fields = {f.spelling: f for f in layout.attributes}

@@ -163,12 +163,45 @@ def _optional(definition: type[Op], group: assembly.Optional) -> Step:
     there = _compiled(definition, [e for e in group.elements if not group.is_implied(e)])
     otherwise = _compiled(definition, [e for e in group.otherwise if not group.is_implied(e)])
     anchor, inverted = group.anchor, group.inverted
+    lost_if_absent, lost_if_there = _guarded(group.elements, anchor), _guarded(group.otherwise, anchor)
 
     def write(writer: Writer) -> None:
-        for step in there if writer.is_present(anchor) != inverted else otherwise:
+        is_there = writer.is_present(anchor) != inverted
+        lost = lost_if_there if is_there else lost_if_absent
+        if lost and any(_has_content(writer, e) for e in lost):
+            writer.refuse()
+        for step in there if is_there else otherwise:
             step(writer)
 
     return write
+
+
+def _guarded(elements: Sequence[assembly.Element], anchor: assembly.Element) -> tuple[assembly.Element, ...]:
+    """Returns the elements of a branch of a group that may have content although the branch is not written."""
+    fields = [e.field for e in (anchor, _group_of(anchor)) if isinstance(e, assembly.Variable)]
+
+    def follows(element: assembly.Element) -> bool:
+        inner = _group_of(element)
+        return element is anchor or (isinstance(inner, assembly.Variable) and inner.field in fields)
+
+    return tuple([e for e in elements if not isinstance(e, assembly.Literal) and not follows(e)])
+
+
+def _group_of(element: assembly.Element) -> assembly.Element:
+    return element.group if isinstance(element, assembly.TypeOf) else element
+
+
+def _has_content(writer: Writer, element: assembly.Element) -> bool:
+    """Returns whether an element that is not written would have written something of the operation."""
+    match element:
+        case assembly.Optional(elements=elements, otherwise=otherwise):
+            return any(_has_content(writer, e) for e in (*elements, *otherwise))
+        case assembly.AnyOrder(clauses=clauses):
+            return any(_has_content(writer, e) for clause in clauses for e in clause)
+        case assembly.FunctionalType(inputs=inputs, results=results):
+            return bool(writer.types(inputs) or writer.types(results))
+        case _:
+            return writer.is_present(element)
 
 
 def _any_order(definition: type[Op], group: assembly.AnyOrder) -> Step:

@@ -22,7 +22,7 @@ from commonir.ods.attr_types import AttrType
 from commonir.ods.fields import MISSING, Field, FieldKind
 from commonir.ods.text_form import ExtendsAssembly
 from commonir.ods.type_rules import type_of_attribute
-from commonir.text import assembly
+from commonir.text import assembly, formats
 from commonir.text.deduction import Deduction, StatedTypes
 from commonir.text.form_context import FormContext, Meaning
 from commonir.text.form_reader import FormReader, plan_of
@@ -77,7 +77,7 @@ class LinePattern:
         self._groups: list[tuple[int, _Take, assembly.Group]] = []
         self._text_groups: list[int] = []
         self._successors: list[int] = []
-        self._deduction = Deduction(definition, states_results=assembly.format_of(definition).states_results)
+        self._deduction = Deduction(definition, states_results=formats.format_of(definition).states_results)
         self._input_names = [f.name for f in definition.layout.inputs]
 
     def read(self, context: FormContext, result_name: str, start: int, end: int) -> Op | None:
@@ -228,7 +228,7 @@ class LinePattern:
             return
         if layout.regions or layout.parameters or any(f.variadic for f in layout.successors):
             return
-        parts = [_part(e) for e in assembly.format_of(definition).elements]
+        parts = [_part(e) for e in formats.format_of(definition).elements]
         known = [p for p in parts if p is not None]
         groups = [g for p in known for g in p.groups]
         names = [(n, g) for n, (take, g) in enumerate(groups, 1) if take is None]

@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
+from commonir.base.diagnostics import Diagnostic, InternalError
 from commonir.base.file_codes import NOT_EVALUABLE, WRONG_DEFINITION_RECORD
 from commonir.ir.operation import Operation
 from commonir.ods import Dialect, Dialects, Op
-from commonir.ods.from_records import Loaded, RecordOp, load
+from commonir.ods.from_records import RecordOp, load
 from commonir.tablegen import Sources
-from commonir.text.assembly import format_of
 from commonir.text.directives import DIRECTIVES
+from commonir.text.formats import checked_elements
 
 
 def load_dialects(
@@ -40,27 +40,20 @@ def load_dialects(
             dialects=Dialects(dialects=dialects.values()),
             sources=sources,
             directives=frozenset(DIRECTIVES),
+            check=faults_of_format,
         )
-        check_formats(built)
         dialects |= {dialect.name: dialect for dialect in built.dialects}
     return tuple(dialects.values())
 
 
-def check_formats(loaded: Loaded) -> None:
-    """Raises DiagnosticError (E0264) with every invalid format of loaded definitions."""
-    wrong = [finding for d in loaded.definitions.values() if (finding := _wrong_format(d)) is not None]
-    if wrong:
-        raise DiagnosticError(*wrong)
-
-
-def _wrong_format(definition: type[Op]) -> Diagnostic | None:
-    if not definition.assembly or not issubclass(definition, RecordOp):
-        return None
+def faults_of_format(definition: type[Op]) -> Iterator[Diagnostic]:
+    """Yields the fault (E0264) of the assembly format that the record of a definition has."""
+    if not issubclass(definition, RecordOp) or definition.declared_format is None:
+        return
     try:
-        format_of(definition)
+        checked_elements(definition, definition.declared_format)
     except InternalError as error:
-        return definition.finding(WRONG_DEFINITION_RECORD, str(error))
-    return None
+        yield definition.finding(WRONG_DEFINITION_RECORD, str(error))
 
 
 def not_evaluable(root: Operation) -> Iterator[Diagnostic]:

@@ -13,6 +13,7 @@ from commonir.ir.attributes import Attribute, DialectAttr
 from commonir.ir.literals import quoted
 from commonir.ir.types import DialectType, Type
 from commonir.ods.parameter_forms import (
+    CustomPlace,
     FormElement,
     Group,
     Listing,
@@ -86,6 +87,8 @@ class _FormReader:
                     self._value(parameter)
                 case Listing(parameters=parameters, named=named):
                     self._listing(parameters, named)
+                case CustomPlace(name=name):
+                    self.source.tokens.fail(f"{self.form.dialect}.{self.form.mnemonic}: custom<{name}> is C++")
                 case Group():
                     self._read(e.elements if self._starts(e.elements) else e.otherwise)
 
@@ -200,8 +203,10 @@ class _FormWriter:
                 case Listing(parameters=parameters, named=named):
                     shown = [p for p in parameters if p in self.texts]
                     self._put(", ".join([f"{p.name} = {self.texts[p]}" if named else self.texts[p] for p in shown]))
+                case CustomPlace():
+                    pass
                 case Group():
-                    self.write(e.elements if e.anchor in self.texts else e.otherwise)
+                    self.write(e.elements if any(p in self.texts for p in e.anchors) else e.otherwise)
 
     def _put(self, text: str) -> None:
         self.out += f" {text}" if self.space or not self.punctuation else text

@@ -36,8 +36,8 @@ class FunctionOp(
     Op,
     Function,
     traits=(IsolatedFromAbove, SymbolTrait),
-    assembly="custom<FunctionSignature>($sym_visibility, $sym_name, $function_type, $arg_attrs, $res_attrs,"
-    " $body_region) attr-dict-with-keyword ($body_region^)?",
+    assembly="custom<FunctionSignature>($sym_visibility, $sym_name, $function_type, $arg_attrs, $res_attrs)"
+    " attr-dict-with-keyword ($body_region^)?",
 ):
     """Base of operations that are functions. The names of its inputs are those of the arguments of its first block."""
 

@@ -6,7 +6,8 @@ Source: MLIR operation definitions, enumerations.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from enum import Enum, Flag
 from typing import Any
 
@@ -62,6 +63,25 @@ def enumeration_of(record: Record) -> Enumeration:
         text_of(record, "separator") or "|",
         flag_of(record, "printBitEnumPrimaryGroups"),
     )
+
+
+def faults_of_enumeration(record: Record) -> Iterator[str]:
+    """Yields why an `EnumInfo` record is invalid: cases share a name, keyword or number, or a number does not fit."""
+    enumeration = enumeration_of(record)
+    numbers = [] if enumeration.is_flags else [str(case.number) for case in enumeration.cases]
+    for what, values in (
+        ("symbol", [case.symbol for case in enumeration.cases]),
+        ("keyword", [case.word for case in enumeration.cases]),
+        ("number", numbers),
+    ):
+        twice = [value for value, count in Counter(values).items() if count > 1]
+        if twice:
+            yield f"two cases have the {what} '{twice[0]}'"
+    for case in enumeration.cases:
+        if not case.symbol.isidentifier():
+            yield f"'{case.symbol}' is not a name in C++"
+        if not -(1 << (enumeration.bits - 1)) <= case.number < 1 << enumeration.bits:
+            yield f"number {case.number} of '{case.symbol}' does not fit in {enumeration.bits} bits"
 
 
 def _is_group(case: Record) -> bool:

@@ -33,7 +33,9 @@ _CLOSE = "<>(){}[],"
 
 
 class DefiningOlder(Defining):
-    """Builds a definition from a record in the older form."""
+    """Builds a definition from a record in the older form, whose short forms have the types of results only."""
+
+    omits_operand_types = True
 
     def collect(self) -> None:
         if states(self.record, "arguments"):
@@ -89,6 +91,10 @@ class DefiningOlder(Defining):
             out.append(f"type(${of})" if typed else f"${variable}" if variable else f"`{word or mark}`")
             at = match.end()
         return " ".join([*out, "attr-dict"])
+
+    def declared_format(self) -> str | None:
+        text = self.assembly()
+        return text or None
 
     def documentation(self) -> str:
         text = text_of(self.record, "reference")
@@ -163,6 +169,8 @@ _BY_NAME: Mapping[str, Trait] = MappingProxyType(
             "operands and results have one element type, and shapes that broadcast",
             _wrong_broadcast,
             _give_broadcast,
+            sources=lambda typing: typing.operands,
+            targets=lambda typing: typing.results,
         ),
         "NoSideEffect": known.Pure,
         "Commutative": known.Commutative,

@@ -5,7 +5,7 @@ Source: MLIR operation definitions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 
@@ -15,6 +15,7 @@ from commonir.ir.types import Type
 from commonir.ods.dialect import Dialect, Dialects
 from commonir.ods.from_records.attributes import AttributeCheck, Attributes
 from commonir.ods.from_records.cpp_classes import BUILTIN, Test
+from commonir.ods.from_records.enumerations import faults_of_enumeration
 from commonir.ods.from_records.expressions import compiled
 from commonir.ods.from_records.legacy import DefiningOlder
 from commonir.ods.from_records.operations import LoadContext, define, name_of, operation_classes
@@ -22,17 +23,22 @@ from commonir.ods.from_records.parameters import forms_of
 from commonir.ods.from_records.predicates import Predicates
 from commonir.ods.from_records.prelude import OLDER
 from commonir.ods.from_records.types import Types, defined_classes
-from commonir.ods.from_records.values import is_a, text_of, wrong
+from commonir.ods.from_records.values import finding, is_a, text_of, wrong
 from commonir.ods.operation import Op
 from commonir.ods.patterns import TypeConstraint
 from commonir.tablegen import Record, Records
+
+Check = Callable[[type[Op]], Iterable[Diagnostic]]
+"""Returns the faults of a definition."""
 
 
 class Loaded:
     """The definitions of the records of one file.
 
     `definitions` are those of operations by record name, `dialects` their dialects. `declared` are the records of
-    operations that a file in the older form uses without defining them.
+    operations that a file in the older form uses without defining them. `check` returns further faults of a definition.
+
+    Raises: DiagnosticError with all faults of all records.
     """
 
     def __init__(
@@ -41,6 +47,7 @@ class Loaded:
         dialects: Dialects,
         directives: AbstractSet[str] | None = None,
         declared: Sequence[str] = (),
+        check: Check | None = None,
     ) -> None:
         self.records = records
         self.declared = tuple(declared)
@@ -52,8 +59,15 @@ class Loaded:
         self._attributes = Attributes(types, predicates)
         definitions = records.derived_from(OLDER if OLDER in records.classes else "Op")
         context = LoadContext(types, self._attributes, predicates, operation_classes(definitions, dialects), directives)
-        self.definitions: Mapping[str, type[Op]] = MappingProxyType(_defined(definitions, context, dialects))
-        self.forms = forms_of(records)
+        faults: list[Diagnostic] = []
+        self.definitions: Mapping[str, type[Op]] = MappingProxyType(_defined(definitions, context, dialects, faults))
+        self.forms = forms_of(records, faults)
+        for record in records.derived_from("EnumInfo"):
+            faults += [finding(record, f"'{record.name_text}': {each}") for each in faults_of_enumeration(record)]
+        if check is not None:
+            faults += [fault for definition in self.definitions.values() for fault in check(definition)]
+        if faults:
+            raise DiagnosticError(*sorted(faults, key=lambda d: (d.file or "", d.line or 0, d.column or 0)))
         self.dialects: tuple[Dialect, ...] = tuple(_dialects(records, self, dialects))
 
     # -- queries of rewrite rules
@@ -83,11 +97,12 @@ class Loaded:
         return self._types.built(call)
 
 
-def _defined(records: Iterable[Record], context: LoadContext, dialects: Dialects) -> dict[str, type[Op]]:
-    """Returns definitions by record name. Raises: DiagnosticError with all invalid records."""
+def _defined(
+    records: Iterable[Record], context: LoadContext, dialects: Dialects, faults: list[Diagnostic]
+) -> dict[str, type[Op]]:
+    """Returns definitions by record name, and adds the faults of invalid records."""
     out: dict[str, type[Op]] = {}
     names: dict[str, Record] = {}
-    faults: list[Diagnostic] = []
     for record in records:
         name = name_of(record)
         try:
@@ -100,8 +115,6 @@ def _defined(records: Iterable[Record], context: LoadContext, dialects: Dialects
                 out[record.name_text] = define(record, context, dialects.find(name))
         except DiagnosticError as error:
             faults += error.diagnostics
-    if faults:
-        raise DiagnosticError(*faults)
     return out
 
 

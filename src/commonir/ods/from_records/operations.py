@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
 from commonir.base.codes import MALFORMED_REGION, VIOLATED_CONSTRAINT, WRONG_RESULT_TYPE
-from commonir.base.diagnostics import Code, Diagnostic
+from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Region, Value
@@ -28,12 +28,23 @@ from commonir.ods.definition import RESULT_SIZES
 from commonir.ods.dialect import Dialects
 from commonir.ods.fields import MISSING, Field, FieldKind, FieldPosition, SpelledField
 from commonir.ods.from_records.attributes import Attributes
+from commonir.ods.from_records.operation_checks import faults_of
 from commonir.ods.from_records.predicates import Predicates
-from commonir.ods.from_records.traits import TraitContext, infers_in_cpp, traits_of
+from commonir.ods.from_records.traits import TraitContext, infers_all_in_cpp, infers_in_cpp, traits_of
 from commonir.ods.from_records.types import Types, is_type
 from commonir.ods.from_records.upstream_cpp import RESULT_NAMES, RESULT_TYPES, Names
 from commonir.ods.from_records.upstream_forms import FORMS
-from commonir.ods.from_records.values import arguments_of, flag_of, is_a, record_of, records_of, text_of, wrong
+from commonir.ods.from_records.values import (
+    arguments_of,
+    finding,
+    flag_of,
+    is_a,
+    record_of,
+    records_of,
+    states,
+    text_of,
+    wrong,
+)
 from commonir.ods.from_records.verifiers import VERIFIERS
 from commonir.ods.mlir_attr_types import array_of
 from commonir.ods.mlir_op import MlirOp
@@ -62,7 +73,8 @@ class BlockCount(NamedTuple):
 class RecordOp(MlirOp):
     """The base of definitions from records.
 
-    `record` is the name of the record and `place` its position. With `cpp_form` its custom form is written in C++;
+    `record` is the name of the record and `place` its position, `declared_format` its assembly format, which it has
+    only if all directives are known. With `cpp_form` its custom form is written in C++;
     `unknown` lists other C++ code that is not understood and therefore not checked; `added` are attributes of the
     Python definition that the record lacks; with `equal_results` several groups of results have equal sizes.
     """
@@ -70,6 +82,7 @@ class RecordOp(MlirOp):
     record: ClassVar[str] = ""
     place: ClassVar[Location | None] = None
     cpp_form: ClassVar[bool] = False
+    declared_format: ClassVar[str | None] = None
     unknown: ClassVar[tuple[str, ...]] = ()
     block_counts: ClassVar[tuple[BlockCount, ...]] = ()
     added: ClassVar[frozenset[str]] = frozenset()
@@ -194,11 +207,16 @@ def define(record: Record, context: LoadContext, own: type[Op] | None = None) ->
 
     Raises: WRONG_DEFINITION_RECORD.
     """
+    faults = [finding(record, f"'{name_of(record)}': {fault}") for fault in faults_of(record)]
+    if faults:
+        raise DiagnosticError(*faults)
     return Defining(record, context, own).build()
 
 
 class Defining:
     """Builds one definition."""
+
+    omits_operand_types: ClassVar[bool] = False
 
     def __init__(self, record: Record, context: LoadContext, own: type[Op] | None) -> None:
         self.record = record
@@ -206,6 +224,7 @@ class Defining:
         self.unknown: list[str] = []
         self.fields: dict[str, Field] = {}
         self.vague: set[str] = set()
+        self.untyped: set[str] = set()
         self.vague_reasons: list[str] = []
         self.constraints: dict[str, Record] = {}
         self.sized_results: dict[str, TypeConstraint] = {}
@@ -316,6 +335,8 @@ class Defining:
         self.add(name, built)
         own = next(reversed(self.fields))
         self.constraints[own] = record
+        if text_of(record, "storageType") == "::mlir::Attribute":
+            self.untyped.add(name)
         if is_vague:
             self.vague.add(own)
 
@@ -374,6 +395,10 @@ class Defining:
             "record": record.name_text,
             "place": record.locations[0],
             "cpp_form": in_cpp,
+            "declared_format": self.declared_format(),
+            "infers_in_cpp": infers_all_in_cpp(record),
+            "untyped_attributes": frozenset(self.untyped),
+            "omits_operand_types": self.omits_operand_types,
             "unknown": unknown,
             "added": self._added(),
             "sized_results": MappingProxyType(self.sized_results),
@@ -417,6 +442,10 @@ class Defining:
         lacking = [] if known is None else [name for name in _DIRECTIVE.findall(text) if name not in known]
         self.unknown += [f"custom<{name}>, so that there is the generic form only" for name in lacking]
         return "" if lacking else text
+
+    def declared_format(self) -> str | None:
+        """Returns the assembly format as the record has it; None if it has none."""
+        return text_of(self.record, "assemblyFormat") if states(self.record, "assemblyFormat") else None
 
     def documentation(self) -> str:
         """Returns the docstring."""

@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ods.from_records.enumerations import Enumeration, enumeration_of
 from commonir.ods.from_records.expressions import normal
 from commonir.ods.from_records.types import class_name
-from commonir.ods.from_records.values import flag_of, is_a, record_of, states, text_of, value_of, wrong
-from commonir.ods.parameter_forms import FormError, Parameter, ParameterCategory, ParameterForm, parsed_form
+from commonir.ods.from_records.values import finding, flag_of, is_a, record_of, states, text_of, value_of, wrong
+from commonir.ods.parameter_forms import FormError, Parameter, ParameterCategory, ParameterForm, has_cpp, parsed_form
 from commonir.tablegen import Record, Records
 from commonir.tablegen.values import Dag, DefRef, String
 
@@ -49,13 +50,11 @@ _KINDS: Mapping[str, ParameterCategory] = MappingProxyType(
 """Categories of parameters by their C++ type."""
 
 
-def forms_of(records: Records) -> Mapping[str, ParameterForm]:
+def forms_of(records: Records, faults: list[Diagnostic]) -> Mapping[str, ParameterForm]:
     """Returns the forms of types and attributes that records define, by `!dialect.mnemonic` and `#dialect.mnemonic`.
 
     Those with a form in C++, or with parameters that are not understood, are left out: their texts are stored as
-    written.
-
-    Raises: WRONG_DEFINITION_RECORD for an invalid form.
+    written. Adds the faults (WRONG_DEFINITION_RECORD) of invalid records.
     """
     enumerations = {
         class_name(f"{text_of(r, 'cppNamespace')}::{text_of(r, 'className')}"): enumeration_of(r)
@@ -63,8 +62,18 @@ def forms_of(records: Records) -> Mapping[str, ParameterForm]:
     }
     out: dict[str, ParameterForm] = {}
     for mark, kind in (("!", "TypeDef"), ("#", "AttrDef")):
+        names: dict[str, str] = {}
         for record in records.derived_from(kind):
-            built = _form(record, enumerations)
+            dialect = record_of(record, "dialect")
+            name = f"{'' if dialect is None else text_of(dialect, 'name')}.{text_of(record, 'mnemonic')}"
+            if name in names and not name.endswith("."):
+                faults.append(finding(record, f"'{mark}{name}' is defined twice, also by '{names[name]}'"))
+            names[name] = record.name_text
+            try:
+                built = _form(record, enumerations)
+            except DiagnosticError as error:
+                faults += error.diagnostics
+                continue
             if built is not None:
                 out[f"{mark}{built.dialect}.{built.mnemonic}"] = built
     return MappingProxyType(out)
@@ -72,19 +81,28 @@ def forms_of(records: Records) -> Mapping[str, ParameterForm]:
 
 def _form(record: Record, enumerations: Mapping[str, Enumeration]) -> ParameterForm | None:
     dialect, mnemonic = record_of(record, "dialect"), text_of(record, "mnemonic")
-    if dialect is None or not mnemonic or flag_of(record, "hasCustomAssemblyFormat"):
+    in_cpp, has_format = flag_of(record, "hasCustomAssemblyFormat"), states(record, "assemblyFormat")
+    if in_cpp and has_format:
+        raise wrong(record, f"'{record.name_text}' has a form in C++ and an assembly format")
+    if dialect is None or not mnemonic or in_cpp:
         return None
     # C++ code in the namespace of the dialect omits the namespace.
     inside = class_name(f"{text_of(dialect, 'cppNamespace')}::")
     own = {name.removeprefix(inside): found for name, found in enumerations.items() if name.startswith(inside)}
     parameters = tuple(_parameters(record, {**own, **enumerations}))
-    text = text_of(record, "assemblyFormat")
-    if (parameters and not text) or any(p.kind is ParameterCategory.UNKNOWN for p in parameters) or "custom<" in text:
-        return None
+    names = [p.name for p in parameters]
+    if "" in names:
+        raise wrong(record, f"a parameter of '{record.name_text}' has no name")
+    if len(set(names)) < len(names):
+        raise wrong(record, f"two parameters of '{record.name_text}' have the same name")
+    if parameters and not has_format:
+        raise wrong(record, f"'{record.name_text}' has a mnemonic and parameters, but no assembly format")
     try:
-        elements = parsed_form(" ".join(text.split()), parameters)
+        elements = parsed_form(" ".join(text_of(record, "assemblyFormat").split()), parameters)
     except FormError as error:
         raise wrong(record, f"assembly format of '{record.name_text}': {error}") from None
+    if has_cpp(elements) or any(p.kind is ParameterCategory.UNKNOWN for p in parameters):
+        return None
     return ParameterForm(text_of(dialect, "name"), mnemonic, parameters, elements, text_of(record, "summary"))
 
 
@@ -96,14 +114,19 @@ def _parameters(record: Record, enumerations: Mapping[str, Enumeration]) -> Iter
         elif isinstance(value, DefRef):
             parameter_record = value.record
             is_own = states(parameter_record, "parser") or states(parameter_record, "printer")
+            # The type of the attribute itself, which its text has after its form.
+            is_self = is_a(parameter_record, "AttributeSelfTypeParameter")
             plain = is_a(parameter_record, "StringRefParameter", "EnumParameter")
             parameter = _parameter(
                 name or "",
                 text_of(parameter_record, "cppType"),
                 enumerations,
-                optional=bool(text_of(parameter_record, "defaultValue")),
+                optional=bool(text_of(parameter_record, "defaultValue")) or is_self,
             )
-            yield Parameter(parameter.name, ParameterCategory.UNKNOWN) if is_own and not plain else parameter
+            is_unknown = is_self or (is_own and not plain)
+            yield parameter.replaced(kind=ParameterCategory.UNKNOWN) if is_unknown else parameter
+        else:
+            raise wrong(record, f"parameter '{name or ''}' of '{record.name_text}' has no C++ type")
 
 
 def _parameter(name: str, cpp: str, enumerations: Mapping[str, Enumeration], *, optional: bool = False) -> Parameter:

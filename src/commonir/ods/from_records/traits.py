@@ -15,7 +15,7 @@ from commonir.ods import type_rules as rules
 from commonir.ods.from_records.expressions import MissingProperty, Path, normal, path_of
 from commonir.ods.from_records.predicates import Predicates
 from commonir.ods.from_records.types import class_name
-from commonir.ods.from_records.values import is_a, record_of, records_of, text_of, texts_of, title_of
+from commonir.ods.from_records.values import flat_traits, is_a, record_of, records_of, text_of, texts_of, title_of
 from commonir.ods.traits import ImplicitTerminator, Trait, has_parent
 from commonir.ods.type_rules import TypeRule, Typing, element_of, types_match_with
 from commonir.tablegen import Record
@@ -95,7 +95,7 @@ class TraitContext:
 def traits_of(op: Record, context: TraitContext) -> list[Trait]:
     """Returns the traits of a definition in order, without duplicates."""
     out: dict[str, Trait] = {}
-    for record in _flat(records_of(op, "traits")):
+    for record in flat_traits(op, KNOWN_TRAITS.keys()):
         for trait in _new_traits(record, context):
             out.setdefault(trait.name, trait)
     if any(isinstance(each, ImplicitTerminator) for each in out.values()):
@@ -104,22 +104,14 @@ def traits_of(op: Record, context: TraitContext) -> list[Trait]:
 
 
 def infers_in_cpp(op: Record) -> bool:
-    """Returns whether C++ infers the types of the results of a definition."""
-    names = [text_of(each, "trait") for each in _flat(records_of(op, "traits"))]
+    """Returns whether C++ infers the types of the results of a definition, or their shapes."""
+    names = [text_of(each, "trait") for each in flat_traits(op)]
     return any(stem in name for name in names for stem in _INFERENCE)
 
 
-def _flat(records: Iterator[Record]) -> Iterator[Record]:
-    """Yields traits, with lists flattened unless the list is itself a known trait."""
-    pending = list(records)[::-1]
-    seen = 0
-    while pending and seen < 10_000:
-        record = pending.pop()
-        seen += 1
-        if is_a(record, "TraitList") and record.name_text not in KNOWN_TRAITS:
-            pending += list(records_of(record, "traits"))[::-1]
-        else:
-            yield record
+def infers_all_in_cpp(op: Record) -> bool:
+    """Returns whether C++ infers the types of all results, so that formats may omit them."""
+    return any(text_of(each, "cppInterfaceName") == "InferTypeOpInterface" for each in flat_traits(op))
 
 
 def _new_traits(record: Record, context: TraitContext) -> Iterator[Trait]:
@@ -238,7 +230,14 @@ def _from_function(summary: str, source: str, target: str, *, results: bool) -> 
         if expected is not None and target not in typing.types:
             typing.types[target] = expected
 
-    return TypeRule(f"TypesMatchWith({source}, {target})", summary, problems, deduce)
+    return TypeRule(
+        f"TypesMatchWith({source}, {target})",
+        summary,
+        problems,
+        deduce,
+        sources=lambda _: (source,),
+        targets=lambda _: (target,),
+    )
 
 
 def _type_of_first_attribute(name: str) -> TypeRule:
@@ -255,7 +254,14 @@ def _type_of_first_attribute(name: str) -> TypeRule:
             if expected is not None and actual is not None and actual is not expected:
                 yield f"result type differs from that of '{name}': expected {expected}, found {actual}"
 
-    return TypeRule("FirstAttrDerivedResultType", f"the type of the result is that of '{name}'", problems, deduce)
+    return TypeRule(
+        "FirstAttrDerivedResultType",
+        f"the type of the result is that of '{name}'",
+        problems,
+        deduce,
+        sources=lambda _: (name,),
+        targets=lambda typing: typing.results,
+    )
 
 
 def _field_predicate(record: Record, context: TraitContext) -> Iterator[Trait]:

@@ -5,7 +5,7 @@ Source: MLIR operation definitions; TableGen Programmer's Reference.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import WRONG_DEFINITION_RECORD
@@ -88,6 +88,27 @@ def classes_of(record: Record) -> frozenset[str]:
 def is_a(record: Record, *names: str) -> bool:
     """Returns whether a record derives from a class of one of these names."""
     return not classes_of(record).isdisjoint(names)
+
+
+def flat_traits(op: Record, whole: Container[str] = ()) -> Iterator[Record]:
+    """Yields the traits of an operation, with lists of traits flattened except those whose name is in `whole`."""
+    pending = list(records_of(op, "traits"))[::-1]
+    seen = 0
+    while pending and seen < 10_000:
+        record = pending.pop()
+        seen += 1
+        if is_a(record, "TraitList") and record.name_text not in whole:
+            pending += list(records_of(record, "traits"))[::-1]
+        else:
+            yield record
+
+
+def dag_operator(record: Record, name: str) -> str:
+    """Returns the name of the operator of a dag field; "" when there is no dag."""
+    dag = value_of(record, name)
+    if not isinstance(dag, Dag):
+        return ""
+    return dag.op.record.name_text if isinstance(dag.op, DefRef) else str(dag.op)
 
 
 def title_of(record: Record) -> str:
