@@ -18,7 +18,7 @@ from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, Strin
 from commonir.ir.cloning import clone
 from commonir.ir.interface import metadata_of, set_metadata
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Operation
+from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import is_not_known
 from commonir.passes.lower import lower
@@ -120,7 +120,12 @@ class _Conversion:
             if target is None or function is None:
                 return None
             domains.setdefault(function.domain)
-            self._replace(call, function, target.literals(call.attributes))
+            inputs = _packed(call, target)
+            if inputs is None:
+                return None
+            arguments = {"attributes": target.literals(call.attributes), "inputs": inputs}
+            types = [r.type for r in call.results]
+            put_call(call, onnx.Call.build({"function": function.sym_name, **arguments}, types, call.location))
         try:
             _sort(copy.body)
         except common_ir.CyclicOrder:
@@ -131,12 +136,6 @@ class _Conversion:
             for key in (common_ir.CONTROL_INPUT, common_ir.INPUT_ARG_COUNT):
                 op.set_extra(key, None)
         return domains
-
-    def _replace(self, call: common_ir.Call, function: onnx.LocalFunction, attributes: DictionaryAttr) -> None:
-        """Puts a call of a local function in the place of one of a function."""
-        types = [r.type for r in call.results]
-        arguments = {"function": function.sym_name, "attributes": attributes, "inputs": call.arguments}
-        put_call(call, onnx.Call.build(arguments, types, call.location))
 
     def _function(self, source: common_ir.FunctionDefinition) -> onnx.LocalFunction | None:
         """The local function that stands for a function; None when something in it has no form in ONNX."""
@@ -171,6 +170,28 @@ class _Conversion:
             new_op.set_extra(onnx.DOC_STRING, doc)
         self.functions[symbol] = new_op
         return new_op
+
+
+def _packed(call: common_ir.Call, target: common_ir.FunctionDefinition) -> tuple[Value, ...] | None:
+    """Returns the inputs of a call of a local function, with lists of several values; None if they do not fit."""
+    types = [v.type for v in call.arguments]
+    inputs: list[Value] = []
+    assert call.parent is not None
+    try:
+        groups, bindings = target.groups(types, call.counts), target.unified(types, call.counts)
+    except DiagnosticError:
+        return None
+    for g in groups:
+        own = call.arguments[g.start : g.stop]
+        if not g.makes_list:
+            inputs.append(own[0])
+            continue
+        element = g.element(bindings)
+        dtype = element.element if isinstance(element, TensorType) else None
+        new_op = onnx.SequenceConstruct(own) if own else onnx.SequenceEmpty(dtype=dtype)
+        call.parent.insert_before(call, new_op)
+        inputs.append(new_op.result)
+    return tuple(inputs)
 
 
 def _text(value: Attribute | None) -> str:

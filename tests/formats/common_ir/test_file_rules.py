@@ -98,7 +98,7 @@ def test_every_rule_that_only_files_break_has_a_case() -> None:
     ("counts", "message"),
     [
         ([1, 0], "CIR23: 'Scaled' has 1 parameter, found 2 counts"),
-        ([0], "the parameters of 'Scaled' take [1] inputs, the argument counts are [0]"),
+        ([0], "the argument counts [0] do not divide 1 input among the 1 parameter of function 'Scaled'"),
     ],
 )
 def test_counts_of_calls_are_those_of_the_function(counts: list[int], message: str, tmp_path: Path) -> None:

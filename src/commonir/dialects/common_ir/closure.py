@@ -77,13 +77,13 @@ class Closure:
         elif isinstance(op, Call):
             result = self.symbols.get(op.function)
             if isinstance(result, FunctionDefinition):
-                yield from _counts(op, op.function, len(result.inputs), (1,) * len(result.inputs))
+                yield from _length(op, op.function, len(result.inputs))
             else:
                 yield self._unknown("function", op.function)
         elif isinstance(op, Op):
             dialect = op.name.partition(".")[0]
             if INPUT_ARG_COUNT in op.extra:
-                yield from _counts(op, op.name, len(op.layout.inputs), op.segment_sizes)
+                yield from _counts(op)
             if dialect not in self.dialects and op.name not in CONTROL_OPERATIONS:
                 text = f"'{op.name}' is of the dialect '{dialect}', whose library is not imported"
                 yield rules.DECLARED.broken(text, help=f"import '{BUILT_IN}{dialect}'")
@@ -119,16 +119,27 @@ class Closure:
             yield from error.diagnostics
 
 
-def _counts(op: Operation, called: str, parameters: int, expected: tuple[int, ...]) -> Iterator[Diagnostic]:
-    """Returns whether the argument counts that a node states are those that its parameters take."""
+def _length(op: Operation, called: str, parameters: int) -> Iterator[Diagnostic]:
+    """Yields an error unless a node has an argument count for each parameter, if it has any."""
     declared = op.extra.get(INPUT_ARG_COUNT)
-    counts = tuple(map(int, declared.values)) if isinstance(declared, DenseArrayAttr) else expected
-    if len(counts) != parameters:
-        text = f"'{called}' has {plural(parameters, 'parameter')}, found {len(counts)} counts"
+    if isinstance(declared, DenseArrayAttr) and len(declared.values) != parameters:
+        text = f"'{called}' has {plural(parameters, 'parameter')}, found {len(declared.values)} counts"
         yield rules.ONE_COUNT_EACH.broken(text)
-    elif counts != expected:
-        shown = [f"[{', '.join(map(str, c))}]" for c in (expected, counts)]
-        text = f"the parameters of '{called}' take {shown[0]} inputs, the argument counts are {shown[1]}"
+
+
+def _counts(op: Op) -> Iterator[Diagnostic]:
+    """Yields an error for argument counts that are not those of the operands; an absent one may have an empty name."""
+    declared = op.extra.get(INPUT_ARG_COUNT)
+    counts = tuple(map(int, declared.values)) if isinstance(declared, DenseArrayAttr) else ()
+    inputs = op.layout.inputs
+    yield from _length(op, op.name, len(inputs))
+    fits = [
+        c == n or (c == 1 and not f.variadic and not n)
+        for f, c, n in zip(inputs, counts, op.segment_sizes, strict=False)
+    ]
+    if len(counts) == len(inputs) and not all(fits):
+        shown = [f"[{', '.join(map(str, c))}]" for c in (op.segment_sizes, counts)]
+        text = f"the parameters of '{op.name}' take {shown[0]} inputs, the argument counts are {shown[1]}"
         yield Diagnostic(WRONG_OPERAND_COUNT, text)
 
 
@@ -137,6 +148,8 @@ def use_of(op: onnx.Custom) -> OperatorUse:
     operands: list[Value | None] = list(op.inputs)
     for n in op.absent:
         operands.insert(n, None)
+    trailing = op.extra.get(onnx.TRAILING_NAMES)
+    operands += [None] * int(trailing.values[0]) if isinstance(trailing, DenseArrayAttr) else []
     declared = op.extra.get(INPUT_ARG_COUNT)
     counts = tuple(map(int, declared.values)) if isinstance(declared, DenseArrayAttr) else None
     return OperatorUse(

@@ -17,12 +17,13 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
 from commonir.dialects import onnx
 from commonir.dialects.common_ir import checks, rules
+from commonir.dialects.common_ir.arguments import Group, grouped
 from commonir.dialects.common_ir.declared_results import DeclaredTypes
 from commonir.dialects.common_ir.instances import FunctionInstance, copied
 from commonir.dialects.common_ir.ordering import CyclicOrder, ordered
 from commonir.dialects.common_ir.signatures import attributes_from
 from commonir.dialects.onnx.program import check_graph
-from commonir.ir.attributes import Attribute, DictionaryAttr, StringAttr
+from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
 from commonir.ir.module import Function, Invocation, Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, unknown
@@ -249,33 +250,37 @@ class FunctionDefinition(
         formals = {a.name: a.type for a in attributes_from(self.attributes)}
         return DictionaryAttr(tuple([(k, formals[k].literal(v) if k in formals else v) for k, v in given.entries]))
 
-    def unified(self, types: Sequence[Type]) -> Unification:
+    def groups(self, types: Sequence[Type], counts: Sequence[int] | None = None) -> list[Group]:
+        """Returns operands by parameter; without argument counts each parameter takes one.
+
+        Raises: DiagnosticError (E0502, E0505) where they do not go together.
+        """
+        return grouped(self.sym_name, self.inputs, self._types_of(self.inputs), types, counts)
+
+    def unified(self, types: Sequence[Type], counts: Sequence[int] | None = None) -> Unification:
         """Returns the values of the signature's dimension variables for operands of some types.
 
         Raises: DiagnosticError (E0502, E0503, E0505) with all that do not fit.
         """
-        if len(types) != len(self.inputs):
-            expected = plural(len(self.inputs), "input")
-            text = f"function '{self.sym_name}' takes {expected}, found {len(types)}"
-            raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, text))
         result = Unification({}, types)
         wrong: list[Diagnostic] = []
-        for v, expected, t in zip(self.inputs, self._types_of(self.inputs), types, strict=True):
-            try:
-                result.match(expected, t)
-            except (Mismatch, NotationError) as error:
-                text = f"parameter '{v.name}' of function '{self.sym_name}': {error}"
-                wrong.append(Diagnostic(WRONG_TYPE, text))
+        for group in self.groups(types, counts):
+            for expected, t in zip(group.declared_operands(), group.types, strict=True):
+                try:
+                    result.match(expected, t)
+                except (Mismatch, NotationError) as error:
+                    text = f"parameter '{group.parameter.name}' of function '{self.sym_name}': {error}"
+                    wrong.append(Diagnostic(WRONG_TYPE, text))
         if wrong:
             raise DiagnosticError(*wrong)
         return result
 
-    def result_types(self, types: Sequence[Type]) -> tuple[Type, ...]:
+    def result_types(self, types: Sequence[Type], counts: Sequence[int] | None = None) -> tuple[Type, ...]:
         """Returns the result types for operand types, according to the signature.
 
         Raises: DiagnosticError (E0502, E0503) when operands do not fit.
         """
-        result = self.unified(types)
+        result = self.unified(types, counts)
         out: list[Type] = []
         for expected in self._types_of(self.outputs):
             try:
@@ -301,15 +306,21 @@ class FunctionDefinition(
 # -- instances
 
 
-def instance_of(function: FunctionDefinition, given: DictionaryAttr, types: Sequence[Type]) -> onnx.FunctionInstance:
-    """A function with values for its attributes, on operands of some types.
+def instance_of(
+    function: FunctionDefinition,
+    given: DictionaryAttr,
+    types: Sequence[Type],
+    counts: Sequence[int] | None = None,
+) -> onnx.FunctionInstance:
+    """A function with values for its attributes, on operands of some types; its inputs are these operands.
 
     The dimension variables of its signature are the sizes of the operands there: they are names of the function only,
     whatever the same names mean where it is called.
     Raises: DiagnosticError (E0502, E0503, E0505) when operands or values do not fit, (E0255) when it calls itself, or
     its operations need each other in a cycle.
     """
-    sizes = function.unified(types).dims
+    groups = function.groups(types, counts)
+    bindings = function.unified(types, counts)
     actual = function.actual_attributes(given)
     wrong = tuple(function.undeclared_references([a.name for a in attributes_from(function.attributes)]))
     if wrong:
@@ -318,8 +329,7 @@ def instance_of(function: FunctionDefinition, given: DictionaryAttr, types: Sequ
     if cycle:
         raise DiagnosticError(rules.NO_RECURSION.broken(f"functions call each other in a cycle: {' -> '.join(cycle)}"))
     body = function.body
-    block = Block([a.type for a in body.arguments], [a.name for a in body.arguments])
-    values: dict[Value, Value] = dict(zip(body.arguments, block.arguments, strict=True))
+    block, values = _received(groups, bindings)
     try:
         order = ordered(body)
     except CyclicOrder as error:
@@ -329,12 +339,25 @@ def instance_of(function: FunctionDefinition, given: DictionaryAttr, types: Sequ
         block.append(copied(op, values, actual))
     own = dict.fromkeys([n for v in values for n in symbols_within(v.type)])
     renamed: dict[str, Dim] = {n: symbol(f"{function.sym_name}.{n}", 0) for n in own}
-    specialize(block, renamed | sizes)
-    declared = tuple(map(str, function.signature_types()))
+    specialize(block, renamed | bindings.dims)
+    types_of_operands = [d for group in groups for d in group.declared_operands()]
+    declared = tuple(map(str, (*types_of_operands, *function.signature_types()[len(groups) :])))
     new_op = FunctionInstance(function.sym_name, Region([block]), declared)
     # It stands beside the function without being part of the program, so that calls inside find what they call.
     new_op.parent = function.parent
     return new_op
+
+
+def _received(groups: Sequence[Group], bindings: Unification) -> tuple[Block, dict[Value, Value]]:
+    """Returns a block that begins with the operands of a call, and its values that stand for the parameters."""
+    arguments: list[tuple[Type, str]] = []
+    for g in groups:
+        type = g.element(bindings) if g.makes_list else g.parameter.type
+        arguments += [
+            (type, f"{g.parameter.name}_{n}" if g.makes_list else g.parameter.name) for n in range(len(g.types))
+        ]
+    block = Block([type for type, _ in arguments], [name for _, name in arguments])
+    return block, {g.parameter: g.received(block, bindings) for g in groups}
 
 
 def references_of(op: Operation) -> Mapping[str, str]:
@@ -401,6 +424,12 @@ class Call(Op, Invocation, name="common_ir.call"):
         return result if isinstance(result, FunctionDefinition) else None
 
     @property
+    def counts(self) -> tuple[int, ...] | None:
+        """The number of arguments of each parameter; None when each has one."""
+        declared = self.extra.get(INPUT_ARG_COUNT)
+        return tuple(map(int, declared.values)) if isinstance(declared, DenseArrayAttr) else None
+
+    @property
     def callee(self) -> onnx.FunctionInstance:
         """The function with the values that this call gives. Raises: DiagnosticError."""
         return self.called_with([v.type for v in self.arguments])
@@ -408,22 +437,24 @@ class Call(Op, Invocation, name="common_ir.call"):
     def infer(self) -> tuple[Type, ...]:
         declared = tuple([r.type for r in self.built_results or ()])
         result = self.definition
-        if result is None or len(result.outputs) != len(declared):
+        counts = self.counts
+        is_misused = result is not None and counts is not None and len(counts) != len(result.inputs)
+        if result is None or is_misused or len(result.outputs) != len(declared):
             return declared  # reported by `verify`, and by the enclosing graph, library or function
-        return result.result_types([v.type for v in self.arguments])
+        return result.result_types([v.type for v in self.arguments], counts)
 
     def trace_key(self) -> object:
         definition = self.definition
         declared = tuple([r.type for r in self.built_results or ()])
         if definition is None or len(definition.outputs) != len(declared):
             return declared
-        return tuple(map(str, definition.signature_types()))
+        return self.counts, *map(str, definition.signature_types())
 
     def called_with(self, types: Sequence[Type]) -> onnx.FunctionInstance:
         result = self.definition
         if result is None:
             raise DiagnosticError(rules.DECLARED.broken(f"the function '{self.function}' is not declared"))
-        return instance_of(result, self.attributes, types)
+        return instance_of(result, self.attributes, types, self.counts)
 
     def verify(self) -> Iterator[Diagnostic]:
         if module_around(self) is None:

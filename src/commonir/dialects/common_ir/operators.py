@@ -27,8 +27,8 @@ from commonir.ir.attributes import DictionaryAttr, StringAttr
 from commonir.ir.module import Invocation, Symbol
 from commonir.ir.types import ElementType, Type
 from commonir.ods import Op, attr_types, attribute, traits
-from commonir.ods.declared import AmbiguousName, Declaration, DeclaredOp, Signature, define
-from commonir.ods.declared_types import DeclaredType, TensorOf, TwoWildcards
+from commonir.ods.declared import AmbiguousName, Declaration, DeclaredOp, Multiplicity, Signature, define
+from commonir.ods.declared_types import DeclaredType, ListOf, TensorOf, TwoWildcards
 from commonir.ods.declares import Declares
 
 PREFIX = "common_ir.op."
@@ -47,7 +47,9 @@ class OperatorNode(DeclaredOp, Invocation):
         return self.called_with([v.type for v in self.operands])
 
     def called_with(self, types: Sequence[Type]) -> onnx.FunctionInstance:
-        return instance_of(self._meaning(), DictionaryAttr(tuple(self.declared_attributes.items())), types)
+        return instance_of(
+            self._meaning(), DictionaryAttr(tuple(self.declared_attributes.items())), types, self.segment_sizes
+        )
 
     def _meaning(self) -> FunctionDefinition:
         module = module_around(self)
@@ -76,14 +78,15 @@ def has_signature(
     function: FunctionDefinition, signature: Signature, elements: Mapping[str, ElementType] = MappingProxyType({})
 ) -> bool:
     """Returns whether a function takes and returns what a signature says: the same types, but for the names of
-    dimensions.
+    dimensions. Where the signature takes any number of values, the function has a list of them.
 
     `elements` are what type variables of the signature stand for.
     """
     if len(function.inputs) != len(signature.inputs) or len(function.outputs) != len(signature.outputs):
         return False
     mine = function.signature_types()
-    its = [p.type for p in (*signature.inputs, *signature.outputs)]
+    its = [ListOf(p.type) if p.multiplicity is Multiplicity.MANY else p.type for p in signature.inputs]
+    its += [p.type for p in signature.outputs]
     return _canonical(mine, {}) == _canonical(its, elements)
 
 

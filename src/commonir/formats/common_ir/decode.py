@@ -12,19 +12,20 @@ graph model.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
-from commonir.base.codes import WRONG_ATTRIBUTE
+from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS, Limits
-from commonir.base.text import escape
+from commonir.base.text import escape, plural
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import common_ir, onnx
 from commonir.dialects.common_ir import rules
 from commonir.dialects.common_ir.naming import operation_name
 from commonir.formats.common_ir.declarations import DeclarationReader, read_imports
 from commonir.formats.common_ir.imports import Imported
-from commonir.formats.common_ir.operators import built, stored_attributes, written_names
+from commonir.formats.common_ir.operators import ABSENT_INPUTS, built, stored_attributes, written_names
 from commonir.formats.common_ir.types import ValueTypes, has_wildcards
 from commonir.formats.common_ir.values import ValueReader, storage_of
 from commonir.formats.onnx import unknown_fields
@@ -43,6 +44,7 @@ from commonir.formats.onnx.messages import (
     field_number,
 )
 from commonir.formats.onnx.node_reading import Malformed
+from commonir.formats.onnx.references import node_part
 from commonir.formats.onnx.scopes import NameScope
 from commonir.formats.onnx.tensors import IN_MESSAGE, TensorReader
 from commonir.formats.onnx.unknown_fields import keep
@@ -55,6 +57,7 @@ from commonir.ods.declared import DeclaredOp, OperatorUse, choose
 from commonir.ods.definition import ATTRIBUTE_REFERENCES
 
 _LIBRARY_PREFIX = f"{common_ir.LIBRARY_DOMAIN}."
+_INPUT = field_number(NodeProto, "input")
 _OF_REFERENCE = frozenset([field_number(AttributeProto, name) for name in ("name", "ref_attr_name")])
 _OF_VALUE = frozenset([f.number for f in declared_fields(AttributeProto).values() if f.name != "doc_string"])
 _OF_PARAMETER = frozenset([f.number for f in declared_fields(ParameterDeclProto).values() if f.name != "doc_string"])
@@ -300,12 +303,36 @@ class CommonIrDecoder(ModelDecoder):
         called = node.op_type if not node.domain else f"{node.domain}.{node.op_type}"
         op = self._own(node, called, counts, n, types, scope)
         if op is None:
+            definition = self.definition(node.domain, node.op_type) if counts else None
+            if definition is not None:
+                present = self._with_placeholders(definition, present, counts, node_part(node, n))
             op = super().operation(node, present, n, types, scope)
             if counts:
                 op.set_extra(common_ir.INPUT_ARG_COUNT, DenseArrayAttr(i32, counts))
         if control:
             op.set_extra(common_ir.CONTROL_INPUT, ArrayAttr(tuple(map(StringAttr, control))))
         return op
+
+    def _with_placeholders(
+        self, definition: type[Op], present: Mapping[int, Any], counts: tuple[int, ...], part: str
+    ) -> Mapping[int, Any]:
+        """Returns the fields of a node in which inputs stand where ONNX has them: those with the count 0 are empty."""
+        inputs = definition.layout.inputs
+        names: list[str] = present.get(_INPUT, [])
+        if len(counts) != len(inputs):
+            return present  # the verifier reports it
+        if min(counts, default=0) < 0 or sum(counts) != len(names):
+            text = f"the argument counts {list(counts)} do not divide {plural(len(names), 'input')}"
+            self.report(WRONG_OPERAND_COUNT, f"{definition.name}: {text}", part)
+            return present
+        placed: list[str] = []
+        for f, count, stop in zip(inputs, counts, accumulate(counts), strict=True):
+            if count > 1 and not f.variadic:
+                text = f"parameter '{f.spelling}' takes one value, found {count}"
+                self.report(WRONG_OPERAND_COUNT, f"{definition.name}: {text}", part)
+                return present
+            placed += names[stop - count : stop] or ([] if f.variadic else [""])
+        return {**present, _INPUT: placed if len(placed) > len(names) else names}
 
     def _own(
         self, node: NodeProto, called: str, counts: tuple[int, ...], n: int, types: list[Type], scope: NameScope
@@ -336,7 +363,7 @@ class CommonIrDecoder(ModelDecoder):
                 return None
             op = choice.definition.build(choice.arguments, types)
         elif is_function:
-            op = self._call(called, node, attributes, types, scope)
+            op = self._call(called, node, attributes, counts or None, types, scope)
             if counts and counts != (1,) * len(op.operands):
                 op.set_extra(common_ir.INPUT_ARG_COUNT, DenseArrayAttr(i32, counts))
         else:
@@ -355,6 +382,10 @@ class CommonIrDecoder(ModelDecoder):
         keep(op, unknown_fields.ATTRIBUTE_FIELDS, attributes.rest.items())
         if len(node.attribute):
             _keep_forms(op, node)
+        if counts and None in operands:
+            absent = [n for n, v in enumerate(operands) if v is None]
+            op.set_extra(ABSENT_INPUTS, DenseArrayAttr(i32, tuple(absent)))
+            op.set_extra(common_ir.INPUT_ARG_COUNT, DenseArrayAttr(i32, counts))
         return op
 
     def _callable(self) -> dict[str, common_ir.FunctionDefinition]:
@@ -363,13 +394,19 @@ class CommonIrDecoder(ModelDecoder):
         return {name: f for name, f in known.items() if f is not None}
 
     def _call(
-        self, called: str, node: NodeProto, attributes: NodeAttributes, types: list[Type], scope: NameScope
+        self,
+        called: str,
+        node: NodeProto,
+        attributes: NodeAttributes,
+        counts: tuple[int, ...] | None,
+        types: list[Type],
+        scope: NameScope,
     ) -> common_ir.Call:
         function = self._own_functions.get(called) or self._definitions_by_name.get(called)
         arguments = tuple([scope.value(name) for name in node.input if name])
         if function is not None and any(t is unknown for t in types):
             try:
-                inferred = function.result_types([v.type for v in arguments])
+                inferred = function.result_types([v.type for v in arguments], counts)
             except (DiagnosticError, ValueError):
                 # The verifier reports arguments that do not fit.
                 inferred = ()

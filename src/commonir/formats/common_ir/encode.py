@@ -16,7 +16,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.dialects import common_ir, onnx
 from commonir.dialects.common_ir.naming import library_name
 from commonir.formats.common_ir.declarations import DeclarationWriter, import_text
-from commonir.formats.common_ir.operators import counts_of, stored_attributes, written_names
+from commonir.formats.common_ir.operators import stored_attributes, written_inputs, written_names
 from commonir.formats.common_ir.stages import EXTENSION_VERSION
 from commonir.formats.common_ir.types import ValueTypes, has_own_types, has_wildcards, write_text, write_value_type
 from commonir.formats.common_ir.values import ValueWriter, attr_type_of, names_of, stored_form
@@ -115,7 +115,13 @@ class CommonGraphEncoder(GraphEncoder):
         if isinstance(op, _OF_ONNX):
             self.node(op, built)
             counts = op.extra.get(common_ir.INPUT_ARG_COUNT)
-            built.input_arg_count.extend(map(int, counts.values) if isinstance(counts, DenseArrayAttr) else ())
+            if isinstance(counts, DenseArrayAttr):
+                built.input_arg_count.extend(map(int, counts.values))
+                if len(built.input) > sum(built.input_arg_count):
+                    # Inputs with the count 0 have no name.
+                    names = [name for name in built.input if name]
+                    del built.input[:]  # pyright: ignore[reportIndexIssue]  a repeated field
+                    built.input.extend(names)
         elif isinstance(op, Op):
             self._own_node(op, built)
         else:
@@ -140,21 +146,18 @@ class CommonGraphEncoder(GraphEncoder):
         name = self._node_name(op)
         if name:
             into.name = name
-        into.input.extend([self.name_of(v) for v in op.operands])
+        inputs = written_inputs(op, [self.name_of(v) for v in op.operands])
+        into.input.extend(inputs.names)
+        into.input_arg_count.extend(inputs.counts)
         outputs = trimmed([self.names.get(v, "") for v in op.results])
         into.output.extend([*outputs, *[""] * trailing_names(op)[1]])
         match op:
             case common_ir.Call():
                 into.op_type = op.function
-                counts = op.extra.get(common_ir.INPUT_ARG_COUNT)
-                declared = counts.values if isinstance(counts, DenseArrayAttr) else [1] * len(op.operands)
-                into.input_arg_count.extend(map(int, declared))
             case DeclaredOp():
                 into.op_type = op.called
-                into.input_arg_count.extend(counts_of(op))
             case _:
                 into.op_type = f"{common_ir.LIBRARY_DOMAIN}.{library_name(op.name)}"
-                into.input_arg_count.extend(counts_of(op))
         self._write_attributes(op, into)
         doc = text(op.extra.get(onnx.DOC_STRING))
         if doc:

@@ -13,10 +13,11 @@ from commonir.base.codes import UNKNOWN_OPERATION, WRONG_ATTRIBUTE, WRONG_OPERAN
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape, plural
-from commonir.dialects.common_ir import Call
+from commonir.base.tuples import NamedTuple
+from commonir.dialects.common_ir import INPUT_ARG_COUNT, Call
 from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.read_types import ELEMENTS
-from commonir.ir.attributes import Attribute, BoolAttr, BytesAttr, IntegerAttr, StringAttr, TypeAttr
+from commonir.ir.attributes import Attribute, BoolAttr, BytesAttr, DenseArrayAttr, IntegerAttr, StringAttr, TypeAttr
 from commonir.ir.operation import Region
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Dialects, Op, attr_types
@@ -129,6 +130,26 @@ def written_names(op: Op) -> list[str]:
     return [*names, *unknown_fields.stored(op, ATTRIBUTE_REFERENCES)]
 
 
-def counts_of(op: Op) -> tuple[int, ...]:
-    """The argument counts of an operation: how many of its operands each field has."""
-    return op.segment_sizes
+ABSENT_INPUTS = "common_ir.absent_inputs"
+"""The places of the empty names among the inputs of a node, whose argument counts count them."""
+
+
+class WrittenInputs(NamedTuple):
+    """The names of the inputs of a node, and its argument counts."""
+
+    names: list[str]
+    counts: tuple[int, ...]
+
+
+def written_inputs(op: Op, names: Sequence[str]) -> WrittenInputs:
+    """Returns the inputs of a node as its file has them; `names` are those of its operands."""
+    declared, absent = (op.extra.get(key) for key in (INPUT_ARG_COUNT, ABSENT_INPUTS))
+    own = (1,) * len(op.operands) if isinstance(op, Call) else op.segment_sizes
+    counts = tuple(map(int, declared.values)) if isinstance(declared, DenseArrayAttr) else own
+    places = [int(n) for n in absent.values] if isinstance(absent, DenseArrayAttr) else []
+    if places and sum(counts) != len(names) + len(places):
+        return WrittenInputs(list(names), own)  # the program changed
+    out = list(names)
+    for n in places:
+        out.insert(n, "")
+    return WrittenInputs(out, counts)
