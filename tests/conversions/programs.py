@@ -10,14 +10,14 @@ from commonir.ir.attributes import DataAttr
 from commonir.ir.data import data_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
-from commonir.ir.types import FunctionType, TensorType, Type, f32, tensor
+from commonir.ir.types import FunctionType, Type, f32, tensor
 from commonir.ods import operations_behind
 
 Build = Callable[..., Value | Sequence[Value]]
 
 
 def core_module(
-    build: Build, inputs: Mapping[str, TensorType], names: Sequence[str] | None = None, name: str = "main"
+    build: Build, inputs: Mapping[str, Type], names: Sequence[str] | None = None, name: str = "main"
 ) -> Module:
     """A module with one function; `build` receives its inputs and returns its outputs, named y0, y1, ... by default."""
     block = Block(inputs.values(), tuple(inputs))

@@ -18,6 +18,7 @@ from onnx.reference import ReferenceEvaluator
 import commonir as cir
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.dialects import core
+from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import (
     MapType,
@@ -120,8 +121,6 @@ CASES: dict[str, tuple[Any, dict[str, Type], dict[str, Any], list[Any]]] = {
 
 
 def _words(*values: str) -> Any:
-    from commonir.ir.data import data_of  # noqa: PLC0415  of this function only
-
     return data_of(string, (len(values),), values)
 
 
@@ -177,3 +176,25 @@ def test_a_handle_becomes_its_number_with_a_note(to: str) -> None:
         "the input 'h' changes from a handle to its number, an i64",
         "the output 'y0' changes from a handle to its number, an i64",
     ]
+
+
+def test_a_sparse_constant_stays_sparse_in_onnx() -> None:
+    """Dense it has 40,000 bytes, and small ones are stored dense."""
+    dims = (100, 100)
+    dense = np.zeros(dims, np.float32)
+    dense[3, 7], dense[99, 0] = 1.5, -2.0
+
+    def build(x: Value) -> Value:
+        values, places = data_of(f32, (2,), (1.5, -2.0)), data_of(i64, (2, 2), (3, 7, 99, 0))
+        sparse = core.sparse_of(core.constant(values), core.constant(places), core.vector(dims))
+        return core.add(core.to_dense(sparse), x)
+
+    content = cir.dumps(cir.convert(core_module(build, {"x": tensor(f32)}), "onnx"), format="onnx")
+    assert isinstance(content, bytes)
+    model = onnx.load_from_string(content)
+    onnx.checker.check_model(model, full_check=True)
+    (stored,) = [a.sparse_tensor for n in model.graph.node for a in n.attribute if a.name == "sparse_value"]
+    assert (onnx.numpy_helper.to_array(stored.values).tolist(), list(stored.dims)) == ([1.5, -2.0], [100, 100])
+    zero = {"x": np.zeros((), np.float32)}
+    assert np.array_equal(run_onnx(content, zero)[0], dense)
+    assert np.array_equal(cir.run(cir.loads(content, format="onnx"), zero)["y0"], dense)

@@ -99,7 +99,7 @@ def test_a_value_is_read_and_bound_and_written(number: int) -> None:
         (
             SparseTensorType(f32, (2,)),
             '{"values": [1], "indices": [2], "shape": [2]}',
-            "input .x.: index .2. in a tensor",
+            "a tensor of shape .2. has no position 2",
         ),
         (tensor(f32), "[", "it is not JSON: line 1"),
         (tensor(f32), "NaN", "it is not JSON: line 1: 'NaN' is not a number of JSON"),

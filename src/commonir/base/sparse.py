@@ -43,9 +43,9 @@ class SparseArray:
         rows = given.astype(np.int64)
         limits = np.asarray([prod(dims)] if rows.ndim == 1 else dims, np.int64)
         columns = rows.reshape(count, limits.size)
-        outside = ((columns < 0) | (columns >= limits)).any(axis=1)
-        if outside.any():
-            raise ValueError(f"index {columns[outside][0].tolist()} in a tensor of shape {list(dims)}")
+        outside = columns[(columns < 0) | (columns >= limits)]
+        if outside.size:
+            raise ValueError(f"a tensor of shape {list(dims)} has no position {outside[0]}")
         linear = rows if rows.ndim == 1 else _linear(rows, dims)
         # A stable order of the reversed elements puts the last of equal ones first.
         positions, first = np.unique(linear[::-1], return_index=True)

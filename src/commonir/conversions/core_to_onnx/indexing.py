@@ -8,9 +8,12 @@ from commonir.conversions.core_to_onnx.building import cast, constant, integers
 from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of
 from commonir.dialects import core, onnx
 from commonir.dialects.core.base import tensor_type
+from commonir.ir.attributes import DataAttr, DenseArrayAttr, DictionaryAttr
+from commonir.ir.data import ArrayData
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, bf16, f16, f32, i32, i64
-from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+from commonir.ir.types import ElementType, TensorType, bf16, f16, f32, i32, i64
+from commonir.ods import known_data
+from commonir.rewrite.legalize import NO_REASON, Context, Mismatch, Result, rule
 from commonir.symbolic import element_count
 
 _POSITIONS = (i32, i64)
@@ -72,6 +75,32 @@ def scatter_elements(op: core.ScatterElements, context: Context, x: Value, posit
     wide = _accumulated_in(x, reduction)
     y = onnx.ScatterElements(cast(x, wide), _positions(positions), cast(built, wide), axis=op.axis, reduction=reduction)
     return cast(y.output, element_of(x))
+
+
+@rule(core.ScatterNd)
+def sparse_constant(op: core.ScatterNd, context: Context, x: Value, positions: Value, updates: Value) -> Result:
+    """Known elements at known places of zeros are a sparse constant."""
+    indices, values, type = known_data(op.positions), known_data(op.updates), tensor_type(x)
+    if indices is None or values is None or not type.is_static or values.element.kind not in ("float", "int", "uint"):
+        return NO_REASON
+    if not _is_zero(op.x) or values.shape != indices.shape[:1] or op.reduction is not core.Reduction.NONE:
+        return NO_REASON
+    # Loads numpy, which these constants need, and others do not.
+    from commonir.base.sparse import SparseArray  # noqa: PLC0415
+
+    sparse = SparseArray(values.array(), indices.array(), type.static_shape)
+    stored = ArrayData(TensorType(values.element, sparse.values.shape), sparse.values)
+    at = ArrayData(TensorType(i64, sparse.indices.shape), sparse.indices)
+    dims = DenseArrayAttr(i64, type.static_shape)
+    content = DictionaryAttr((("values", DataAttr(stored)), ("indices", DataAttr(at)), ("dims", dims)))
+    return onnx.Constant(sparse_value=content).output
+
+
+def _is_zero(value: Value) -> bool:
+    """Returns whether all elements of a value are known to be zero, and not the negative zero of floats."""
+    owner = value.owner
+    data = known_data(owner.x if isinstance(owner, core.BroadcastTo) else value)
+    return data is not None and data.splat() == 0 and not any(data.contents()[: data.element.bits // 8])
 
 
 @rule(core.ScatterNd)

@@ -30,9 +30,10 @@ from commonir.dialects.onnx.base import (
     shape_of,
     tensor_type,
 )
+from commonir.dialects.onnx.program import densified
 from commonir.dialects.onnx.shape import broadcast_when_running
 from commonir.ir.attributes import Attribute, DataAttr, DenseArrayAttr, DictionaryAttr
-from commonir.ir.data import Data, Scalar, data_of, rounded
+from commonir.ir.data import Data, data_of, rounded
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, f4e2m1fn, f16, f32, f64, i16, i64, string
 from commonir.notation import NotationError, NotKnownError
@@ -143,31 +144,10 @@ def _dense(content: DictionaryAttr) -> Data:
         count *= d
     if not 0 <= count <= MOST_DENSE:
         raise NotationError(f"a sparse constant of shape {list(shape)} is not made dense")
-    zero: Scalar = "" if values.element is string else False if values.element.kind == "bool" else 0
-    out: list[Scalar] = [zero] * count
-    for at, value in zip(_flat_positions(indices, shape, values.count), values.values(), strict=True):
-        if not 0 <= at < count:
-            raise NotationError(f"a sparse constant of shape {list(shape)} has no position {at}")
-        out[at] = value
-    return data_of(values.element, shape, out)
-
-
-def _flat_positions(indices: Data, shape: tuple[int, ...], count: int) -> list[int]:
-    """The positions of values in row-major order."""
-    numbers = [v for v in indices.values() if isinstance(v, int)]
-    if indices.shape == (count,):
-        return numbers
-    if indices.shape != (count, len(shape)):
-        raise NotationError(f"{count} values of a sparse constant have indices of shape {list(indices.shape)}")
-    out: list[int] = []
-    for n in range(count):
-        at = 0
-        for position, size in zip(numbers[n * len(shape) : (n + 1) * len(shape)], shape, strict=True):
-            if not 0 <= position < size:
-                raise NotationError(f"a sparse constant of shape {list(shape)} has no position {position}")
-            at = at * size + position
-        out.append(at)
-    return out
+    try:
+        return densified(TensorType(values.element, shape), values, indices)
+    except ValueError as error:
+        raise NotationError(f"a sparse constant: {error}") from None
 
 
 class ConstantOfShape(OnnxOp, name="onnx.ConstantOfShape"):

@@ -18,12 +18,12 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_VALUE
 from commonir.dialects import core
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr
-from commonir.ir.data import ArrayData, Data, DeferredData, Scalar
+from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of
 from commonir.ir.interface import Port
 from commonir.ir.module import Function, replace_function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.ports import NewInterface
-from commonir.ir.types import TensorType, Type
+from commonir.ir.types import TensorType, Type, string
 from commonir.ods import DeclaredResults, Op, any_type, attr_types, attribute, operand, region, result, traits
 from commonir.ods.operation import Positions
 from commonir.symbolic import Dim
@@ -251,20 +251,20 @@ class SparseInitializer(Op, name="onnx.sparse_initializer", traits=(traits.Pure,
         wrong = tuple(self.misplaced())
         if wrong:
             raise DiagnosticError(*wrong)
-        return _densified(type, self.values, self.indices)
+        return densified(type, self.values, self.indices)
 
 
-def _densified(type: TensorType, values: Data, indices: Data) -> Data:
-    """A dense constant from elements and their places."""
-    import numpy as np  # noqa: PLC0415  heavy
+def densified(type: TensorType, values: Data, indices: Data) -> Data:
+    """A dense constant from the stored elements of a sparse one, and their indices: coordinates or row-major ones.
 
-    out = np.zeros(type.static_shape, values.array().dtype)
-    places = indices.array().astype(np.int64)
-    if places.ndim == 1:
-        out.reshape(-1)[places] = values.array()
-    else:
-        out[tuple(places.T)] = values.array()
-    return ArrayData(type, out)
+    Raises: ValueError when they contradict each other, or an index is out of range.
+    """
+    from commonir.base.sparse import SparseArray  # noqa: PLC0415  loads numpy
+
+    dense = SparseArray(values.array(), indices.array(), type.static_shape).dense()
+    if values.element is string:
+        return data_of(string, type.static_shape, dense.reshape(-1).tolist())
+    return ArrayData(type, dense)
 
 
 def _names_in(attribute: Attribute | None, key: str) -> Iterator[str]:

@@ -516,6 +516,17 @@ class GraphEncoder:
                 self._types_of([value], into, is_list=False)
             case DictionaryAttr() if unknown_fields.KEPT in storage:
                 into.type = AttributeType.SPARSE_TENSOR
+            case DictionaryAttr(
+                entries=(
+                    ("values", DataAttr(data=stored)),
+                    ("indices", DataAttr(data=indices)),
+                    ("dims", DenseArrayAttr(values=dims)),
+                )
+            ):
+                into.type = AttributeType.SPARSE_TENSOR
+                self.tensor(stored, into.sparse_tensor.values)
+                self.tensor(indices, into.sparse_tensor.indices)
+                into.sparse_tensor.dims.extend(map(int, dims))
             case Sequence():
                 self._list(f, value, into)  # pyright: ignore[reportUnknownArgumentType]  a tuple of anything
             case _:
