@@ -154,9 +154,19 @@ def findings_of(case: statements.Case, folder: Path) -> list[cir.Diagnostic]:
         return list(error.diagnostics)
 
 
+def _documents(files: list[Path]) -> list[object]:
+    return [json.loads(path.read_text("utf-8")) for path in files]
+
+
 @pytest.mark.parametrize("case", [pytest.param(case, id=id) for id, case in DOCUMENT.cases("obeys")])
 def test_what_obeys_is_accepted(case: statements.Case, tmp_path: Path) -> None:
     assert [_shown(d) for d in findings_of(case, tmp_path)] == case.other.get("findings", [])
+    paths = _paths(case, tmp_path)
+    module = cir.load(paths)
+    files = paths if isinstance(paths, list) else [paths]
+    for name, program in (("again", module), ("text", cir.loads(str(module), format="mlir"))):
+        cir.save(program, tmp_path / f"{name}.ark.json")
+        assert _documents(sorted(tmp_path.glob(f"{name}*"))) == _documents(files)
     if "outputs" in case.other:
         _run_case(case, tmp_path)
 

@@ -189,7 +189,7 @@ RANGES: list[tuple[str, Edit, str, str]] = [
     ("rank", lambda m: m.update(Rank=1), "Rank", "less than 'WorldSize', 1, found 1"),
     ("negative rank", lambda m: m.update(Rank=-1), "Rank", "at least 0, found -1"),
     ("no ranks", lambda m: m.update(WorldSize=0), "WorldSize", "at least 1, found 0"),
-    ("number of node", lambda m: m["Nodes"][0].update(Id=3), "Nodes[0].Id", "place in 'Nodes', 0, found 3"),
+    ("number of node", lambda m: m["Nodes"][0].update(Id=-3), "Nodes[0].Id", "at least 0, found -3"),
     (
         "number of producer",
         lambda m: m["Nodes"][0].update(ProducerNodeIds=[-1]),

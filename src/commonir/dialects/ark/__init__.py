@@ -19,7 +19,8 @@ import_members(
         "matmul": "Matmul",
         "shaping": "Embedding Noop ReduceMax ReduceMean ReduceSum Transpose",
         "structure": (
-            "HoldsView Placeholder Problem Rank Tensor VirtualOp VirtualTensor port_name rank_of view_of view_problems"
+            "HoldsView Placeholder Problem Rank Tensor VirtualOp VirtualTensor node_id_of port_name rank_of view_of "
+            "view_problems"
         ),
     },
 )

@@ -54,6 +54,7 @@ from commonir.dialects.ark.structure import Rank as Rank
 from commonir.dialects.ark.structure import Tensor as Tensor
 from commonir.dialects.ark.structure import VirtualOp as VirtualOp
 from commonir.dialects.ark.structure import VirtualTensor as VirtualTensor
+from commonir.dialects.ark.structure import node_id_of as node_id_of
 from commonir.dialects.ark.structure import port_name as port_name
 from commonir.dialects.ark.structure import rank_of as rank_of
 from commonir.dialects.ark.structure import view_of as view_of

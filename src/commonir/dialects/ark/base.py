@@ -171,7 +171,7 @@ class ArkOp(MlirOp):
 
     custom_form: ClassVar[CustomForm | None] = _OpForm()
 
-    node: int = attribute(attr_types.integer, doc="the id of its node")
+    node: int = attribute(attr_types.integer, doc="the place of its node among all nodes")
     op_name: str = attribute(attr_types.string, doc="its name, which need not be unique")
     result_id: int = attribute(attr_types.integer, doc="the id of the tensor that it returns; -1 for none")
 

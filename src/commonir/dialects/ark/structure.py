@@ -384,7 +384,7 @@ def _answers(producers: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
 
 class _RankForm:
     """`@rank0 0 of 2 "v3" { operations } after [[], [0]]`: for each node its predecessors. Its successors follow from
-    these, unless `before` declares them.
+    these, unless `before` declares them; ids are the places of nodes, unless `ids` declares others.
     """
 
     def read(self, reader: FormReader) -> FormTask:
@@ -397,7 +397,8 @@ class _RankForm:
             body.add(Block())
         producers = read_lists(reader) if reader.take("after") else ()
         consumers = read_lists(reader) if reader.take("before") else _answers(producers)
-        arguments |= {"producers": producers, "consumers": consumers, "content": body}
+        node_ids = read_numbers(reader) if reader.take("ids") else ()
+        arguments |= {"producers": producers, "consumers": consumers, "node_ids": node_ids, "content": body}
         return reader.make(arguments, (), attributes)
 
     def write(self, writer: FormWriter) -> None:
@@ -405,7 +406,7 @@ class _RankForm:
         if not isinstance(op, Rank):
             writer.refuse()
         writer.write(f" {writer.symbol(op.sym_name)} {op.rank} of {op.world_size} {quoted(op.generation)}")
-        hidden = ("sym_name", "rank", "world_size", "generation", "producers", "consumers")
+        hidden = ("sym_name", "rank", "world_size", "generation", "producers", "consumers", "node_ids")
         writer.write(f"{writer.dictionary(hidden, 'attributes')} ")
         writer.region(op.content)
         if writer.is_partial:
@@ -414,6 +415,8 @@ class _RankForm:
             writer.write(f" after {lists_text(op.producers)}")
         if op.consumers != _answers(op.producers):
             writer.write(f" before {lists_text(op.consumers)}")
+        if op.node_ids:
+            writer.write(f" ids {numbers_text(op.node_ids)}")
 
 
 class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock)):
@@ -434,6 +437,13 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
     producers: tuple[tuple[int, ...], ...] = attribute(id_lists, doc="the predecessors of each node")
     consumers: tuple[tuple[int, ...], ...] = attribute(id_lists, doc="the successors of each node")
     content: Region = region(doc="the operations")
+    node_ids: tuple[int, ...] = attribute(
+        attr_types.integers, default=(), doc="the ids of nodes in the file; empty where they are the places of nodes"
+    )
+
+    def node_id(self, place: int) -> int:
+        """Returns the id of the node at a place, by which messages call it."""
+        return self.node_ids[place] if 0 <= place < len(self.node_ids) else place
 
     @property
     def symbol_name(self) -> str:
@@ -544,6 +554,9 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
     def verify(self) -> Iterator[Diagnostic]:
         if self.world_size < 1 or not 0 <= self.rank < self.world_size:
             yield Diagnostic(ARK_RANGE, f"{self.name}: rank {self.rank} of {self.world_size} ranks does not exist")
+        if self.node_ids and not len(set(self.node_ids)) == len(self.node_ids) == len(self.producers):
+            count = plural(len(self.producers), "node")
+            yield Diagnostic(ARK_RANGE, f"{self.name}: expected different ids of {count}, found {list(self.node_ids)}")
         if not self.content.blocks:
             yield Diagnostic(MALFORMED_REGION, f"{self.name}: expected a block with what runs, found none")
             return
@@ -556,6 +569,12 @@ def rank_of(op: Operation) -> Rank | None:
     """The rank that an operation stands in."""
     holder = op.parent_op
     return holder if isinstance(holder, Rank) else None
+
+
+def node_id_of(op: ArkOp) -> int:
+    """Returns the id of the node of an operation, by which messages call it."""
+    holder = rank_of(op)
+    return op.node if holder is None else holder.node_id(op.node)
 
 
 def _source_of(value: Value) -> Value:

@@ -175,5 +175,5 @@ def _nodes_of(ops: Sequence[OpData]) -> tuple[NodeData, ...]:
         for at in before[n]:
             after[at].add(n)
         producers |= {t.id: n for t in op.results}
-    edges = zip(ops, before, after, strict=True)
-    return tuple([NodeData(tuple(sorted(a)), tuple(sorted(b)), (op,)) for op, a, b in edges])
+    edges = enumerate(zip(ops, before, after, strict=True))
+    return tuple([NodeData(n, tuple(sorted(a)), tuple(sorted(b)), (op,)) for n, (op, a, b) in edges])

@@ -159,8 +159,16 @@ class _Builder:
         data = self._data
         producers = tuple([node.producers for node in data.nodes])
         consumers = tuple([node.consumers for node in data.nodes])
+        ids = tuple([node.id for node in data.nodes])
         new_op = ark.Rank(
-            f"rank{data.rank}", data.rank, data.world_size, data.generation, producers, consumers, Region([self._block])
+            f"rank{data.rank}",
+            data.rank,
+            data.world_size,
+            data.generation,
+            producers,
+            consumers,
+            Region([self._block]),
+            () if ids == tuple(range(len(ids))) else ids,
         )
         new_op.location = Location(self._file)
         return new_op

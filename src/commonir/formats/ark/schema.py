@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from commonir.base.diagnostics import Code, Diagnostic
-from commonir.base.file_codes import ARK_RANGE, ARK_TENSOR, MALFORMED_ARK_SCHEMA
+from commonir.base.file_codes import ARK_EDGES, ARK_RANGE, ARK_TENSOR, MALFORMED_ARK_SCHEMA
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.strict_json import Json
 from commonir.base.suggestions import did_you_mean
@@ -103,8 +103,9 @@ class OpData(NamedTuple):
 
 
 class NodeData(NamedTuple):
-    """A node as a file states it."""
+    """A node as a file states it; in a `RankData`, producers and consumers are the places of nodes."""
 
+    id: int
     producers: tuple[int, ...]
     consumers: tuple[int, ...]
     ops: tuple[OpData, ...]
@@ -162,6 +163,7 @@ class Schema:
         self._read: dict[str, TensorData] = {}
         self._tensors: dict[int, tuple[TensorData, str]] = {}
         self._buffers: dict[int, tuple[BufferData, str]] = {}
+        self._nodes: dict[int, str] = {}
 
     def read(self, document: Json) -> RankData | None:
         """Reads a document; returns None when too little of it can be read."""
@@ -172,10 +174,28 @@ class Schema:
             world = self._number(top["WorldSize"], "WorldSize", 1)
             if rank >= world:
                 self._wrong("Rank", f"the rank must be less than 'WorldSize', {world}, found {rank}", ARK_RANGE)
-            nodes = self._each(top["Nodes"], "Nodes", self._node)
+            nodes = self._placed(self._each(top["Nodes"], "Nodes", self._node))
         except Refused:
             return None
         return None if self._has_errors() else RankData(rank, world, self._generation, tuple(nodes))
+
+    def _placed(self, nodes: list[NodeData]) -> list[NodeData]:
+        """The nodes with places of nodes instead of ids, which ARK numbers in the order of nodes."""
+        places = {node.id: n for n, node in enumerate(nodes)}
+        if self._has_errors() or all(id == n for id, n in places.items()):
+            return nodes
+        out: list[NodeData] = []
+        for n, node in enumerate(nodes):
+            fields = zip(("ProducerNodeIds", "ConsumerNodeIds"), (node.producers, node.consumers), strict=True)
+            edges = [self._places_of(ids, places, f"Nodes[{n}].{field}") for field, ids in fields]
+            out.append(NodeData(node.id, edges[0], edges[1], node.ops))
+        return out
+
+    def _places_of(self, ids: Sequence[int], places: Mapping[int, int], place: str) -> tuple[int, ...]:
+        for n, id in enumerate(ids):
+            if id not in places:
+                self._wrong(f"{place}[{n}]", f"no node has the id {id}", ARK_EDGES)
+        return tuple([places[id] for id in ids if id in places])
 
     def _has_errors(self) -> bool:
         return any(d.is_error for d in self.diagnostics)
@@ -276,17 +296,18 @@ class Schema:
         fields = node_fields(self._generation)
         node = self._object(value, place, fields, "a node")
         number = self._id(node["Id"], f"{place}.Id")
-        if place != f"Nodes[{number}]":
-            message = f"the number of a node is its place in 'Nodes', {place[6:-1]}, found {number}"
-            self._wrong(f"{place}.Id", message, ARK_RANGE, "number nodes from 0, in their order")
+        if number in self._nodes:
+            message = f"the id {number} is that of {self._nodes[number]} too"
+            self._wrong(f"{place}.Id", message, ARK_RANGE, "give each node an id of its own")
+        self._nodes.setdefault(number, place)
         producers = self._ids(node["ProducerNodeIds"], f"{place}.ProducerNodeIds")
         consumers = self._ids(node["ConsumerNodeIds"], f"{place}.ConsumerNodeIds")
         content, inner = node[fields[-1]], f"{place}.{fields[-1]}"
         if fields[-1] == "Op":
-            return NodeData(producers, consumers, (self._op(content, inner),))
+            return NodeData(number, producers, consumers, (self._op(content, inner),))
         if content == []:
             raise self._refuse(inner, "a node must have at least one operation")
-        return NodeData(producers, consumers, tuple(self._each(content, inner, self._op)))
+        return NodeData(number, producers, consumers, tuple(self._each(content, inner, self._op)))
 
     def _op(self, value: Json, place: str) -> OpData:
         op = self._object(value, place, OP, "an operation")

@@ -133,7 +133,8 @@ class _Writer:
                 raise _refused(f"{rank.sym_name}: {result}", help="convert the program to another generation")
         out: list[Json] = []
         for n, (before, after, ops) in enumerate(zip(rank.producers, rank.consumers, values, strict=True)):
-            parts: Sequence[Json] = (n, [*before], [*after], ops[0] if fields[-1] == "Op" else ops)
+            edges: list[Json] = [[rank.node_id(other) for other in ids] for ids in (before, after)]
+            parts: Sequence[Json] = (rank.node_id(n), *edges, ops[0] if fields[-1] == "Op" else ops)
             out.append(dict(zip(fields, parts, strict=True)))
         return out
 

@@ -82,7 +82,8 @@ class _Nodes:
         for node, ids in enumerate(self._before):
             for other in ids:
                 if not 0 <= other < node or node not in self._after[other]:
-                    raise self._broken(f"the edge from node {other} to node {node} is not one of both, in their order")
+                    ids = f"node {rank.node_id(other)} to node {rank.node_id(node)}"
+                    raise self._broken(f"the edge from {ids} is not one of both, in their order")
         if sum(map(len, self._before)) != sum(map(len, self._after)):
             raise self._broken("there are edges that are stated on one side only")
 
@@ -98,7 +99,8 @@ class _Nodes:
                 and producer.node != op.node
                 and producer.node not in self._before[op.node]
             ):
-                raise self._broken(f"node {op.node} uses a tensor of node {producer.node} without an edge from there")
+                user, giver = map(self._rank.node_id, (op.node, producer.node))
+                raise self._broken(f"node {user} uses a tensor of node {giver} without an edge from there")
         self.ops[op.node].append(op)
 
     def edges(self, numbers: Mapping[int, int]) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:

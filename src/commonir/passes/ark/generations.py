@@ -64,7 +64,8 @@ class _RankConversion:
             body.append(self._copy(op, numbers))
         generation = self._generation if producers else ""
         number, world = rank.rank, rank.world_size
-        new_op = ark.Rank(rank.sym_name, number, world, generation, producers, consumers, Region([body]))
+        ids = rank.node_ids if producers is rank.producers else ()
+        new_op = ark.Rank(rank.sym_name, number, world, generation, producers, consumers, Region([body]), ids)
         new_op.location = rank.location
         return new_op
 

@@ -64,6 +64,7 @@ def _misplaced(tensors: RankTensors) -> Iterator[Fault]:
 def _wrong_edges(rank: ark.Rank, field: str, lists: Lists, other_field: str, others: Lists) -> Iterator[Fault]:
     """Edges to nodes that do not exist, to the node itself, and those that the other side does not state."""
     declared = [frozenset(ids) for ids in others]
+    name = rank.node_id
     for node, ids in enumerate(lists):
         seen: set[int] = set()
         for n, other in enumerate(ids):
@@ -72,19 +73,19 @@ def _wrong_edges(rank: ark.Rank, field: str, lists: Lists, other_field: str, oth
                 known = f"there {'is' if len(lists) == 1 else 'are'} {plural(len(lists), 'node')}"
                 yield _at(rank, node, f"node {other} does not exist, {known}", place)
             elif other == node:
-                yield _at(rank, node, f"node {node} comes after itself", place, help="remove the edge")
+                yield _at(rank, node, f"node {name(node)} comes after itself", place, help="remove the edge")
             elif other in seen:
-                yield _at(rank, node, f"node {other} is listed twice", place, help="list it once")
+                yield _at(rank, node, f"node {name(other)} is listed twice", place, help="list it once")
             elif node not in declared[other]:
-                help = f"add {node} to '{other_field}' of node {other}, or remove {other} here"
-                message = f"the edge to node {other} is stated on this side only"
+                help = f"add {name(node)} to '{other_field}' of node {name(other)}, or remove {name(other)} here"
+                message = f"the edge to node {name(other)} is stated on this side only"
                 yield _at(rank, node, message, place, help=help)
             seen.add(other)
 
 
 def _wrong_order(rank: ark.Rank) -> Iterator[Fault]:
     """Nodes that stand before one that they come after: cycles, each once, and others."""
-    count = len(rank.producers)
+    count, name = len(rank.producers), rank.node_id
     backward = [
         (before, node, n)
         for node, ids in enumerate(rank.producers)
@@ -102,13 +103,13 @@ def _wrong_order(rank: ark.Rank) -> Iterator[Fault]:
     for before, node, n in backward:
         place = f"Nodes[{node}].{_PRODUCERS}[{n}]"
         if group[before] != group[node]:
-            message = f"node {node} comes after node {before}, which stands behind it"
+            message = f"node {name(node)} comes after node {name(before)}, which stands behind it"
             yield _at(rank, node, message, place, help="sort nodes so that each stands behind those it comes after")
         elif group[node] not in reported:
             reported.add(group[node])
             cycle = _way(after, node, before, group)
-            shown = " -> ".join(map(str, cycle[:_SHOWN])) + (" -> ..." if len(cycle) > _SHOWN else "")
-            message = f"nodes come after each other in a cycle: {shown} -> {node}"
+            shown = " -> ".join([str(name(n)) for n in cycle[:_SHOWN]]) + (" -> ..." if len(cycle) > _SHOWN else "")
+            message = f"nodes come after each other in a cycle: {shown} -> {name(node)}"
             yield _at(rank, node, message, place, help="remove one of the edges")
 
 
@@ -174,7 +175,8 @@ def _early(tensors: RankTensors) -> Iterator[Fault]:
             early = first.pop(op.result_id)
             users = [user for user in early.result_.users if isinstance(user, ark.ArkOp)]
             node = users[0].node if users else op.node
-            message = f"tensor {op.result_id} is used before node {op.node}, '{op.op_name}', gives it"
+            giver = tensors.rank.node_id(op.node)
+            message = f"tensor {op.result_id} is used before node {giver}, '{op.op_name}', gives it"
             sorted_ones = "the operations of the node" if node == op.node else "nodes"
             yield Fault(early, node, Diagnostic(ARK_EDGES, message, help=f"sort {sorted_ones} by what they use"))
 
@@ -187,8 +189,9 @@ def _missing_edges(tensors: RankTensors) -> Iterator[Fault]:
             giver = value.owner
             if isinstance(giver, ark.ArkOp) and giver.node != op.node and giver.node not in before[op.node]:
                 before[op.node].add(giver.node)
-                message = f"tensor {number_of(value)} is given by node {giver.node}, without an edge from there"
-                help = f"add {giver.node} to '{_PRODUCERS}' of node {op.node}, and the other way round"
+                first, second = map(tensors.rank.node_id, (giver.node, op.node))
+                message = f"tensor {number_of(value)} is given by node {first}, without an edge from there"
+                help = f"add {first} to '{_PRODUCERS}' of node {second}, and the other way round"
                 yield fault(op, ARK_EDGES, message, place_of(op, value), help)
 
 

@@ -114,7 +114,7 @@ class _Memory:
         if newer is not None:
             writer = newer.op
             message = (
-                f"{op.name} reads tensor {number} of buffer {part.view.buffer}, which node {writer.node}, "
+                f"{op.name} reads tensor {number} of buffer {part.view.buffer}, which node {ark.node_id_of(writer)}, "
                 f"'{writer.op_name}', has overwritten as tensor {newer.number}"
             )
             yield fault(op, ARK_CLOBBERED, message, place_of(op, value), "read the newer tensor if that is meant")
@@ -146,7 +146,8 @@ class _Memory:
         left = sorted([pair for pair in inside if pair not in ordered], key=lambda pair: pair[::-1])
         if not left:
             return
-        shown = [f"{a} and {b} use buffer {self._pairs[a, b]}" for a, b in left[:_SHOWN]]
+        name = rank.node_id
+        shown = [f"{name(a)} and {name(b)} use buffer {self._pairs[a, b]}" for a, b in left[:_SHOWN]]
         more = f", and {plural(len(left) - _SHOWN, 'other pair')}" if len(left) > _SHOWN else ""
         message = f"no edges order nodes that use the same bytes: {', '.join(shown)}{more}"
         help = "run nodes in the order of the file, or add edges between them"

@@ -41,7 +41,7 @@ def _findings(
     message: Message, tensors: Mapping[int, RankTensors], buffer_sizes: Mapping[int, Mapping[int, int]]
 ) -> Iterator[Diagnostic]:
     put, take, landing = message
-    there = f"rank {put.source}, node {put.op.node} '{put.op.op_name}', sends it with tag {put.tag}"
+    there = f"rank {put.source}, node {ark.node_id_of(put.op)} '{put.op.op_name}', sends it with tag {put.tag}"
     output = take.output if take.output is not None else _part(take.op)
     if output is None:
         return

@@ -147,7 +147,7 @@ class _Tags:
 
 def _place(event: Put | Take | Meet) -> str:
     """An operation as notes call it."""
-    return f"node {event.op.node}, {event.op.name} '{event.op.op_name}'"
+    return f"node {ark.node_id_of(event.op)}, {event.op.name} '{event.op.op_name}'"
 
 
 class _Waits:
