@@ -14,7 +14,7 @@ from commonir.ods.dialect import Dialects
 from commonir.ods.from_records.attributes import AttributeCheck
 from commonir.ods.from_records.loading import Check, Loaded
 from commonir.ods.from_records.operations import RecordOp, name_of
-from commonir.ods.from_records.prelude import is_older, prelude_of
+from commonir.ods.from_records.prelude import files_of, is_older, prelude_of
 from commonir.tablegen import Records, Sources
 
 
@@ -28,15 +28,15 @@ def load(
     directives: AbstractSet[str] | None = None,
     check: Check | None = None,
 ) -> Loaded:
-    """Returns the dialects that a TableGen file defines, in the current form or in the older one without includes.
+    """Returns the dialects that a TableGen file defines, in the current form or in the older one.
 
     `dialects` are those whose definitions it replaces, by default all installed ones. `directives` is as in
     `loaded`; `check` returns further faults of a definition.
     Raises: DiagnosticError as `tablegen.load`, and E0264.
     """
     sources = Sources() if sources is None else sources
-    file = sources.read(os.path.realpath(path), os.fspath(path))
-    before, declared = prelude_of(file) if is_older(file) else ("", ())
+    files = files_of(os.fspath(path), include_dirs, sources)
+    before, declared = prelude_of(files) if is_older(files) else ("", ())
     records = tablegen.load(path, include_dirs, defines, sources=sources, prelude=before)
     return Loaded(records, Dialects() if dialects is None else dialects, directives, declared, check)
 

@@ -1,17 +1,18 @@
 """The prelude of the older form of operation definitions: classes, types, attributes and values.
 
-Such a file has no includes and passes the full name of the operation to `Op`. Names that follow the pattern of
+Such a file includes no other form and passes the full name of the operation to `Op`. Names that follow the pattern of
 operations (`TF_ReluOp`) and are used without being defined are declared too, as operations without fields.
 Source: MLIR operation definitions and rewrite patterns, the proposal with `Op<"tf.Add", [NoSideEffect]>`.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from commonir.tablegen.lexer import SourceFile, Token
+from commonir.tablegen.lexer import SourceFile, Sources, Token
 
 OLDER = "OlderOp"
 """The base class of operations in the older form."""
@@ -115,25 +116,54 @@ def _operations() -> Iterator[str]:
     yield f'{head} {{ let mnemonic = "{form}"; }}'
 
 
-def is_older(file: SourceFile) -> bool:
-    """Returns whether a file is in the older form."""
-    tokens = list(_tokens(file))
-    if any(kind == "include" for kind, _, _ in tokens):
-        return False
+def files_of(path: str, include_dirs: Sequence[str], sources: Sources) -> list[SourceFile]:
+    """Returns a file with those that it includes, as far as they exist in its folder and `include_dirs`.
+
+    Ends at the first file that defines the class `Op`: that is one of MLIR's own form.
+    """
+    real = os.path.realpath(path)
+    roots = [os.path.dirname(real), *(os.path.realpath(each) for each in include_dirs)]
+    found: dict[str, SourceFile] = {}
+    pending = [(real, path)]
+    while pending:
+        at, shown = pending.pop()
+        if at in found:
+            continue
+        file = found[at] = sources.read(at, shown)
+        tokens = list(_tokens(file))
+        if any(a[1] == "class" and b[1] == "Op" for a, b in pairwise(tokens)):
+            break
+        names = [name for (kind, _, _), (of, name, _) in pairwise(tokens) if kind == "include" and of == "string"]
+        for name in names:
+            places = [os.path.join(each, name) for each in (*include_dirs, roots[0], os.path.dirname(at))]
+            known = [(os.path.realpath(place), place) for place in places]
+            pending += [p for p in known if _is_inside(p[0], roots) and os.path.isfile(p[0])][:1]
+    return list(found.values())
+
+
+def _is_inside(path: str, roots: Sequence[str]) -> bool:
+    return any(path.startswith(os.path.join(root, "")) for root in roots)
+
+
+def is_older(files: Sequence[SourceFile]) -> bool:
+    """Returns whether a file, with those that it includes, is in the older form."""
+    tokens = [token for file in files for token in _tokens(file)]
     named = any(
         text == "Op" and opened[1] == "<" and first[0] == "string"
         for (_, text, _), opened, first in zip(tokens, tokens[1:], tokens[2:], strict=False)
     )
     own = set(_defined(tokens))
+    if "Op" in own:
+        return False
     return named or ("Pat" in {text for _, text, _ in tokens} and "Pat" not in own)
 
 
-def prelude_of(file: SourceFile) -> tuple[str, tuple[str, ...]]:
-    """Returns the prelude of a file, and the operations that the file uses without defining them.
+def prelude_of(files: Sequence[SourceFile]) -> tuple[str, tuple[str, ...]]:
+    """Returns the prelude of a file with those that it includes, and the operations used without being defined.
 
-    The prelude omits names that the file defines itself.
+    The prelude omits names that the files define themselves.
     """
-    tokens = list(_tokens(file))
+    tokens = [token for file in files for token in _tokens(file)]
     own = set(_defined(tokens))
     used = dict.fromkeys([text for kind, text, _ in tokens if kind == "id"])
     shown = {_defined_by(line): line for line in _operations()}
