@@ -35,7 +35,7 @@ DIALECTS = Dialects()
 
 
 def _value(expression: str) -> np.ndarray[Any, Any]:
-    return np.asarray(eval(expression, {"np": np}))  # noqa: S307  expressions of our own file
+    return np.asarray(eval(expression, {"np": np}))
 
 
 def _findings(text: str) -> tuple[Module | None, list[Diagnostic]]:
@@ -122,7 +122,7 @@ def test_mlir_opt_judges_and_prints_every_case_so() -> None:
 
 
 def _answers(texts: Sequence[str], passes: object) -> list[str]:
-    """Returns what mlir-opt prints of each of some programs; "" if it refuses one."""
+    """Returns the texts that mlir-opt prints for programs; "" for one that it refuses."""
     command = [mlir_opt(), "--split-input-file", *([f"--{passes}"] if passes else [])]
     joined = f"\n{SEPARATOR}\n".join(texts)
     result = subprocess.run(command, input=joined, capture_output=True, text=True, check=False)

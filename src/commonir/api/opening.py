@@ -75,7 +75,7 @@ def verify(module: Module, *, dialects: Sequence[Dialect] = (), allow_unregister
     """Returns diagnostics for all errors in the operations of a program, in order, without changing it.
 
     If there are none, returns violations of further rules of its format. With `allow_unregistered`, operations of
-    dialects that are not known are no errors.
+    dialects that are not known are accepted.
     """
     result = verify_operations(module, Dialects(dialects=dialects, allows_unregistered=allow_unregistered))
     return result if any(d.is_error for d in result) else [*result, *_demanded(module)]
@@ -99,7 +99,7 @@ def check(
 
     Several paths must be the files of one program, as for `load`; `programs_of` groups them. `dialects` is as for
     `load`; their constraints in C++ are listed in notes. With `allow_unregistered`, operations, types and attributes
-    of dialects that are not known are no errors, as with mlir-opt's `--allow-unregistered-dialect`.
+    of dialects that are not known are accepted, as with mlir-opt's `--allow-unregistered-dialect`.
     """
     used = Dialects(dialects=dialects, allows_unregistered=allow_unregistered)
     paths = (path,) if isinstance(path, str | os.PathLike) else tuple(path)

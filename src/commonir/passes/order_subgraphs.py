@@ -77,7 +77,7 @@ def is_ordered_by_tokens(op: Operation) -> bool:
 
 
 def check_order(module: Module, *, runs: bool = True) -> Diagnostics:
-    """Returns what is wrong with the order of operations in subgraphs: errors if the program `runs`, else warnings."""
+    """Returns diagnostics of the order of operations in subgraphs: errors if the program `runs`, else warnings."""
     diagnostics = Diagnostics()
     cyclic, unordered = (CYCLIC_ORDER, UNORDERED_ACCESSES) if runs else (NO_ORDER, SEVERAL_ORDERS)
     effects = _Effects()

@@ -48,7 +48,7 @@ func.func @f() {
   return
 }
 // -----
-// wrong: an indirect call of a value that is no function
+// wrong: an indirect call of a value that is not a function
 func.func @f(%a: i32) {
   "func.call_indirect"(%a) : (i32) -> ()
   return

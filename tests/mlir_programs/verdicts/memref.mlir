@@ -227,7 +227,7 @@ func.func @f(%m: memref<6xf32>) {
   return
 }
 // -----
-// wrong: a transposition by a map that is no permutation
+// wrong: a transposition by a map that is not a permutation
 func.func @f(%m: memref<2x3xf32>) {
   %0 = memref.transpose %m (i, j) -> (i, i) : memref<2x3xf32> to memref<2x2xf32>
   return

@@ -522,7 +522,7 @@ func.func @f(%a: vector<2xf32>) {
   return
 }
 // -----
-// wrong: a position in a scalable vector that is no multiple
+// wrong: a position in a scalable vector that is not a multiple
 func.func @f(%a: vector<[8]xf32>) {
   %0 = vector.scalable.extract %a[3] : vector<4xf32> from vector<[8]xf32>
   return

@@ -54,7 +54,7 @@ def check_piece(piece: Piece, file: str, dialects: Dialects) -> tuple[Module | N
 
 
 def _unknown_forms(text: str, lines: TextLines, unknown: Mapping[str, int]) -> Iterator[Diagnostic]:
-    """Yields errors for types and attributes of dialects that nobody knows; those of MLIR's dialects are accepted."""
+    """Yields errors for types and attributes of unknown dialects, except those of MLIR."""
     for name, offset in unknown.items():
         dialect = name[1:].partition(".")[0]
         if dialect in UPSTREAM:

@@ -190,20 +190,20 @@ def _out_of_bounds(
 
 
 def _is_reduced(
-    sizes: Sequence[Count], strides: Sequence[Count], found: Sequence[Count], found_strides: Sequence[Count] | None
+    sizes: Sequence[Count], strides: Sequence[Count], other: Sequence[Count], other_strides: Sequence[Count] | None
 ) -> bool:
     """Returns whether a shape with strides is another one without some of its dimensions of size 1."""
     reached = {0}
     for n, size in enumerate(sizes):
         after: set[int] = set()
         for at in reached:
-            fits = at < len(found) and found[at] == size
-            if fits and (found_strides is None or found_strides[at] == strides[n]):
+            fits = at < len(other) and other[at] == size
+            if fits and (other_strides is None or other_strides[at] == strides[n]):
                 after.add(at + 1)
             if size == 1:
                 after.add(at)
         reached = after
-    return len(found) in reached
+    return len(other) in reached
 
 
 def _transpose(op: Definition) -> Iterator[str]:

@@ -149,7 +149,7 @@ def nearest_symbol(op: Operation, name: str) -> Operation | None:
 
 
 def wrong_groups(groups: Sequence[Sequence[int]], expanded: Shape, collapsed: Shape) -> Iterator[str]:
-    """Yields what is wrong with groups of dimensions, each of which is one dimension of the other shape."""
+    """Yields errors of groups of dimensions, each of which is one dimension of the other shape."""
     if len(groups) != len(collapsed):
         yield f"collapsed rank ({len(collapsed)}) inconsistent with number of reassociation groups ({len(groups)})"
         return

@@ -116,8 +116,8 @@ def _extract(op: Definition) -> Iterator[str]:
     yield from _wrong_position(positions, extents)
     yield from _wrong_dynamic(op, positions)
     result, expected = type_of(op, "result"), vector_of(element_of(source), extents[len(positions) :])
-    is_alike = shape_of(result) in ((), (1,)) and not isinstance(expected, VectorType)
-    if result is not expected and not (is_alike and element_of(result) is expected):
+    is_single = shape_of(result) in ((), (1,)) and not isinstance(expected, VectorType)
+    if result is not expected and not (is_single and element_of(result) is expected):
         yield f"expected the result type '{expected}', found '{result}'"
 
 
