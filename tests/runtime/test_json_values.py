@@ -122,3 +122,10 @@ def test_all_inputs_are_an_object() -> None:
         api.json_inputs(module, "[1]")
     with pytest.raises(DiagnosticError, match=r"E0703.*the program has no input 'z'"):
         api.json_inputs(module, '{"z": 1}')
+
+
+def test_what_is_not_a_tensor_has_a_value_for_each_step() -> None:
+    module = program(lambda x, m: (x, m), {"x": tensor(f32), "m": MapType(string, tensor(f32))})
+    given: Any = {"x": np.array([1, 2], np.float32), "m": {"a": 1.0}}
+    outputs = cir.run_steps(module, given, steps=2).outputs
+    assert {n: plain(v) for n, v in outputs.items()} == {"y0": [1, 2], "step0/y1": {"a": 1.0}, "step1/y1": {"a": 1.0}}

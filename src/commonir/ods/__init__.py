@@ -15,8 +15,8 @@ import_members(
         "mlir_op": "MlirOp",
         "operation": "Op DeclaredResults declared_operand_names",
         "patterns": (
-            "TypeConstraint all_integers all_numbers any_element any_type by_version element_type floats lists maps "
-            "optionals same_as signed_integers sparse types types_by_version unsigned_integers"
+            "TypeConstraint all_integers all_numbers any_element any_type any_value by_version element_type floats "
+            "lists maps optionals same_as signed_integers sparse types types_by_version unsigned_integers"
         ),
         "verify": (
             "UntrustedValues are_compatible check_operation check_results differ_in_shape not_constant path_of "

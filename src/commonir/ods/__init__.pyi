@@ -40,6 +40,7 @@ from commonir.ods.patterns import all_integers as all_integers
 from commonir.ods.patterns import all_numbers as all_numbers
 from commonir.ods.patterns import any_element as any_element
 from commonir.ods.patterns import any_type as any_type
+from commonir.ods.patterns import any_value as any_value
 from commonir.ods.patterns import by_version as by_version
 from commonir.ods.patterns import element_type as element_type
 from commonir.ods.patterns import floats as floats

@@ -213,7 +213,7 @@ def _type(definition: type[Op], pattern: Pattern | None, rank: int, dims: Dims) 
         content = _type(definition, pattern.content, rank, dims)
         if pattern.key is not None:
             return MapType(_element(definition, pattern.key.element), content)
-        return wrapped(pattern.wrapper, content) if isinstance(content, TensorType) else content
+        return wrapped(pattern.wrapper, content) or content
     shape: list[Dim] = []
     for name, many in pattern.dims if pattern.dims is not None else (("s", True),):
         if many:

@@ -122,6 +122,23 @@ class TypeClass(TypeVariable):
         return ", ".join(map(str, self.members))
 
 
+class AnyValue(TypeVariable):
+    """All types of values."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.name = "any"
+        self.versions = {}
+
+    def admits(self, type: Type) -> bool:
+        del type
+        return True
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Wrapped(TypeVariable):
     """Lists, optional values or sparse tensors of types of another set."""
 
@@ -185,15 +202,15 @@ def unwrapped(wrapper: str, type: Type) -> Type | None:
             return None
 
 
-def wrapped(wrapper: str, content: TensorType) -> Type:
-    """Returns a list, an optional value or a sparse tensor of a type."""
+def wrapped(wrapper: str, content: Type) -> Type | None:
+    """Returns a list, an optional value or a sparse tensor of a type; None where there is none."""
     match wrapper:
         case "list":
             return ListType(content)
         case "optional":
             return OptionalType(content)
         case _:
-            return SparseTensorType(content.element, content.shape)
+            return SparseTensorType(content.element, content.shape) if isinstance(content, TensorType) else None
 
 
 def lists(content: TypeVariable) -> Wrapped:
@@ -249,6 +266,9 @@ def element_type(*members: ElementType | ElementClass) -> ElementClass:
         element_types |= m.members if isinstance(m, ElementClass) else {m}
     return ElementClass(element_types, members[0].name if len(members) == 1 else "")
 
+
+any_value = TypeClass([AnyValue()])
+"""Any type of values; all of its uses in a definition are one type, up to shapes."""
 
 _ALL = tuple(ELEMENT_TYPES.values())
 any_element = ElementClass(_ALL, "any")
@@ -442,7 +462,7 @@ class Bindings:
             key = None if pattern.key is None else self.resolve(pattern.key)
             if isinstance(key, TensorType) and content is not None:
                 return MapType(key.element, content)
-            return wrapped(pattern.wrapper, content) if isinstance(content, TensorType) else None
+            return None if content is None else wrapped(pattern.wrapper, content)
         if pattern.element in self.types:
             return self.types[pattern.element]
         element = self.elements.get(pattern.element) or ELEMENT_TYPES.get(pattern.element)

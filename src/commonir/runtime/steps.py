@@ -13,6 +13,7 @@ from commonir.base.diagnostics import Diagnostics
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Function
 from commonir.runtime.ports import named_inputs
+from commonir.runtime.values import is_array
 
 Array = NDArray[Any]
 
@@ -43,11 +44,11 @@ def inputs_by_step(function: Function, inputs: Mapping[str, Array], steps: int) 
 
 
 def joined(outputs: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
-    """Returns the outputs of all steps: one array for each, or `stepN/NAME` where their shapes differ."""
+    """Returns the outputs of all steps: one array for each, or `stepN/NAME` for what is not a tensor of one shape."""
     out: dict[str, Array] = {}
     for name in outputs[0]:
         parts = [step_outputs[name] for step_outputs in outputs]
-        if len({x.shape for x in parts}) == 1:
+        if all(map(is_array, parts)) and len({x.shape for x in parts}) == 1:
             out[name] = np.stack(parts)
         else:
             out |= {f"step{n}/{name}": x for n, x in enumerate(parts)}

@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir import Value, tensor
-from commonir.ir.types import ListType, OptionalType, TensorType, Type, f32, i64
+from commonir.ir.types import ListType, MapType, OptionalType, TensorType, TupleType, Type, f32, i64
 from commonir.ods import Op
 from commonir.symbolic import symbol
+
+from tests.dialects.core.collections_running import ENGINES, outputs
 
 Array = NDArray[Any]
 N = symbol("N")
@@ -125,3 +128,25 @@ def test_a_value_is_absent_or_there() -> None:
 def test_an_absent_value_is_an_error_where_it_is_needed() -> None:
     with pytest.raises(ValueError, match="the value is absent"):
         _given(core.OptionalGet(Value(OptionalType(tensor(f32)))), None)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_lists_hold_values_of_any_type(engine: str) -> None:
+    """A list is added to at its tail, and removed from at its head."""
+
+    def build(m: Value, n: Value) -> tuple[Value, ...]:
+        pairs = core.list_of((core.tuple_of((m, n)), core.tuple_of((m, core.neg(n)))))
+        longer = core.list_insert(pairs, core.tuple_of((core.map_insert(m, n, n), n)))
+        shorter = core.list_erase(longer, core.scalar(0, i64))
+        return shorter, core.list_length(shorter), core.tuple_get(core.list_at(shorter, core.scalar(-1, i64)), 1)
+
+    result = outputs(build, {"m": MapType(i64, tensor(i64)), "n": tensor(i64)}, {"m": {}, "n": np.array(3)}, engine)
+    assert result == [[({}, -3), ({3: 3}, 3)], 2, 3]
+
+
+@pytest.mark.parametrize("other", [tensor(i64), ListType(tensor(f32)), TupleType((tensor(f32), tensor(f32)))])
+def test_values_of_a_list_have_one_type(other: Type) -> None:
+    with pytest.raises(DiagnosticError, match=r"E0503.*expected a type as of the other operands"):
+        core.ListOf((Value(TupleType((tensor(f32),))), Value(other)))
+    with pytest.raises(DiagnosticError, match=r"E0503.*expected a type as of the other operands"):
+        core.ListInsert(Value(ListType(TupleType((tensor(f32),)))), Value(other))

@@ -1,6 +1,6 @@
-"""Core operations on lists of tensors, and on optional values.
+"""Core operations on lists, and on optional values.
 
-While a program runs a list is a Python list of arrays, and an absent value is None.
+While a program runs, a list is a Python list, and an absent value is None.
 """
 
 from __future__ import annotations
@@ -24,7 +24,18 @@ from commonir.ir.types import (
     unknown,
 )
 from commonir.notation import NotationError
-from commonir.ods import any_type, attr_types, attribute, constraint, element_type, known_dims, operand, result, traits
+from commonir.ods import (
+    any_type,
+    any_value,
+    attr_types,
+    attribute,
+    constraint,
+    element_type,
+    known_dims,
+    operand,
+    result,
+    traits,
+)
 from commonir.symbolic import Dim, ceil_div
 
 if TYPE_CHECKING:
@@ -71,11 +82,11 @@ def _tensor_element(value: Value) -> TensorType:
 
 
 class ListOf(CoreOp, name="core.list_of", traits=(traits.Pure,)):
-    """A list of tensors of one element type, in order."""
+    """A list of values of one type, in order; the shapes of tensors may differ."""
 
     xs: tuple[Value, ...] = operand("T", variadic=True)
     y: Value = result("list<T>")
-    T = ELEMENTS
+    T = any_value
 
     @constraint("C1")
     def has_a_tensor(self) -> object:
@@ -151,7 +162,7 @@ def _inside(position: Array, count: int, end: int) -> int:
 
 
 class ListInsert(CoreOp, name="core.list_insert", traits=(traits.Pure,)):
-    """A copy of a list with a tensor inserted before a position, or at the end if no position is given.
+    """A copy of a list with a value inserted before a position, or at the end if no position is given.
 
     A negative position counts from the end. One out of range is a runtime error.
     """
@@ -160,11 +171,11 @@ class ListInsert(CoreOp, name="core.list_insert", traits=(traits.Pure,)):
     inserted: Value = operand("T")
     position: Value | None = operand("P[*]", default=None, by_value=True)
     y: Value = result("list<T>")
-    T = ELEMENTS
+    T = any_value
     P = _POSITIONS
 
     def infer(self) -> tuple[Type, ...]:
-        return (ListType(common_type(_tensor_element(self.x), tensor_type(self.inserted))),)
+        return (ListType(common_type(_element(self.x), self.inserted.type)),)
 
     def reference(self, x: ArrayList, inserted: Array, position: Array | None) -> ArrayList:
         at = len(x) if position is None else _inside(position, len(x), len(x) + 1)

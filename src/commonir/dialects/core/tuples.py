@@ -31,8 +31,8 @@ class TupleOf(CoreOp, name="core.tuple_of", traits=(traits.Pure,)):
     def infer(self) -> tuple[Type, ...]:
         return (TupleType(tuple([x.type for x in self.xs])),)
 
-    def reference(self, xs: ArrayTuple) -> tuple[ArrayTuple]:
-        return (xs,)
+    def reference(self, xs: ArrayTuple) -> ArrayTuple:
+        return xs
 
 
 def _elements(value: Value) -> tuple[Type, ...]:
@@ -60,8 +60,8 @@ class TupleGet(CoreOp, name="core.tuple_get", traits=(traits.Pure,)):
     def infer(self) -> tuple[Type, ...]:
         return (_elements(self.x)[self.index],)
 
-    def reference(self, x: ArrayTuple) -> tuple[Array]:
-        return (x[self.index],)
+    def reference(self, x: ArrayTuple) -> Array:
+        return x[self.index]
 
     def fold(self) -> Value | None:
         made = self.x.owner

@@ -84,4 +84,7 @@ def call_algorithm(op: Op, *arrays: Array) -> tuple[Array, ...]:
         raise no_memory(error, op.name) from error
     except (ValueError, IndexError, ZeroDivisionError, OverflowError) as error:
         raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{op.name}: {error}")) from error
-    return returned if isinstance(returned, tuple) else (returned,)
+    declared = op.layout.results
+    # The only result may be a tuple itself.
+    is_only = len(declared) == 1 and not declared[0].variadic
+    return returned if isinstance(returned, tuple) and not is_only else (returned,)
