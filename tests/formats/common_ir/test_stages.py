@@ -19,11 +19,13 @@ from commonir.symbolic import symbol
 
 from tests.formats.common_ir.historic_files import FLOAT, INT32, INT64, STRING, UINT32, a, b
 
+SUM_OF_ONNX = "CIR30: operators that are not declared are those of version 9 of ONNX: Sum"
+
 
 def document(content: bytes) -> Document:
     diagnostics = Diagnostics()
     read = read_document(memoryview(content), DEFAULT_LIMITS, "file", diagnostics)
-    assert [str(d) for d in diagnostics] == []
+    assert [d.message for d in diagnostics if d.message != SUM_OF_ONNX] == []
     return read
 
 
@@ -184,7 +186,7 @@ def test_lists_of_stage_a_that_do_not_match_are_reported() -> None:
     diagnostics = Diagnostics()
     message = graph_a(input=["x", "z"])
     read_document(memoryview(message.SerializeToString()), DEFAULT_LIMITS, "file", diagnostics)
-    assert [d.message for d in diagnostics] == ["input: 2 names, but descriptions of 1"]
+    assert [d.message for d in diagnostics] == ["input: 2 names, but descriptions of 1", SUM_OF_ONNX]
 
 
 def test_a_function_of_stage_a_has_typed_parameters() -> None:

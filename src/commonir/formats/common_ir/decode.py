@@ -29,6 +29,7 @@ from commonir.formats.common_ir.operators import ABSENT_INPUTS, built, stored_at
 from commonir.formats.common_ir.types import ValueTypes, has_wildcards
 from commonir.formats.common_ir.values import ValueReader, storage_of
 from commonir.formats.onnx import unknown_fields
+from commonir.formats.onnx.attributes import text_of
 from commonir.formats.onnx.declaring import declared_fields
 from commonir.formats.onnx.decode import ModelDecoder, opsets_of
 from commonir.formats.onnx.messages import (
@@ -344,7 +345,7 @@ class CommonIrDecoder(ModelDecoder):
         is_built_in = called in common_ir.BUILT_IN_OPERATORS and definitions is None and not is_function
         if definitions is None and not (is_function or is_dialect or is_built_in):
             return None
-        part = f"node[{n}] '{node.name or node.op_type}'"
+        part = node_part(node, n)
         attributes = self._attributes(node, scope, part, keeps_form=definitions is not None or is_function)
         operands = tuple([scope.value(name) if name else None for name in node.input])
         single = {name: graphs[0] for name, graphs in attributes.graphs.items()}
@@ -388,10 +389,9 @@ class CommonIrDecoder(ModelDecoder):
             op.set_extra(common_ir.INPUT_ARG_COUNT, DenseArrayAttr(i32, counts))
         return op
 
-    def _callable(self) -> dict[str, common_ir.FunctionDefinition]:
-        """Returns the functions that the current nodes can call, by the names they use."""
-        known = {**self._definitions_by_name, **self._own_functions}
-        return {name: f for name, f in known.items() if f is not None}
+    def _callable(self) -> dict[str, common_ir.FunctionDefinition | None]:
+        """Returns the functions that the current nodes can call, by the names they use; None where they are in it."""
+        return {**self._definitions_by_name, **self._own_functions}
 
     def _call(
         self,
@@ -466,6 +466,12 @@ def _keep_forms(op: Op, node: NodeProto) -> None:
 _LIBRARY_METADATA = ("ir_version", "model_version", "model_author", "model_license", "producer_tag", "producer_version")
 
 
+def _called(node: NodeProto) -> list[str]:
+    """What a node calls: its operator, and the functions that control flow names."""
+    is_built_in = node.op_type in common_ir.BUILT_IN_OPERATORS
+    return [node.op_type, *(text_of(a.s) for a in node.attribute if is_built_in)]
+
+
 def _callees_first(functions: Sequence[FunctionDefProto]) -> list[FunctionDefProto]:
     """Functions of a file after those that they call, so that what these return is known; cycles are cut."""
     by_name = {f.name: f for f in reversed(functions)}
@@ -480,6 +486,6 @@ def _callees_first(functions: Sequence[FunctionDefProto]) -> list[FunctionDefPro
             elif f.name not in visited:
                 visited.add(f.name)
                 pending.append((f, True))
-                called = {node.op_type for node in f.node if node.op_type in by_name}
+                called = [name for node in f.node for name in _called(node) if name in by_name]
                 pending.extend((by_name[name], False) for name in called if name not in visited)
     return list(out.values())

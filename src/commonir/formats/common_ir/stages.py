@@ -10,7 +10,7 @@ The version of the IR that a historic file states is kept as metadata; the one o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import TypeVar
 
@@ -18,7 +18,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import MALFORMED_HISTORIC
 from commonir.base.limits import Limits
 from commonir.base.tuples import NamedTuple
-from commonir.dialects.common_ir import checks
+from commonir.dialects.common_ir import BUILT_IN_OPERATORS, checks, rules
 from commonir.formats.common_ir import legacy_schema
 from commonir.formats.common_ir.kinds import OwnType
 from commonir.formats.onnx import messages
@@ -34,6 +34,12 @@ EXTENSION_VERSION = 1
 """The version of the extensions of ONNX that files written today have."""
 HISTORIC_IR_VERSION = "common_ir.historic_ir_version"
 """The text of metadata that keeps the version of the IR of a historic file."""
+
+BUILT_IN_OPSET = 9
+"""The version of the operator set of ONNX in which the operators of the drafts are read.
+
+In it parameters are still attributes, as in the drafts, and comparisons already take integers.
+"""
 
 _MODEL_GRAPH, _MODEL_OPSETS = 7, 8
 _VERSION_FIELD = messages.field_number(messages.ModelProto, "common_ir_version")
@@ -178,6 +184,7 @@ class _Translation:
         result = messages.create(messages.LibraryProto)
         self._copy(old, result, legacy_schema.LibraryProto)
         result.common_ir_version = EXTENSION_VERSION
+        self._use_built_in(result, (), result.opset_import)
         return result
 
     def graph_file(self, old: legacy_schema.OldGraphProto) -> messages.ModelProto:
@@ -195,12 +202,30 @@ class _Translation:
         """The model with the versions of its new encoding, the one it stated kept as metadata."""
         model.ir_version = max(IR_VERSIONS.values())
         model.common_ir_version = EXTENSION_VERSION
+        self._use_built_in(model.graph, model.graph.node, model.opset_import)
         self._found.extend([d.located(file=self._file) for d in checks.ir_version(old.ir_version)])
         self._found.extend([d.located(file=self._file) for d in check_ir_version(old.ir_version)])
         if old.HasField("ir_version"):
             entry = model.metadata_props.add()
             entry.key, entry.value = HISTORIC_IR_VERSION, str(old.ir_version)
         return model
+
+    def _use_built_in(
+        self,
+        holder: messages.GraphProto | messages.LibraryProto,
+        nodes: Iterable[messages.NodeProto],
+        opsets: messages.Repeated[messages.OperatorSetIdProto],
+    ) -> None:
+        """Takes operators without a declaration from ONNX: its first operators are those that the drafts had."""
+        nodes = [*nodes, *(node for f in holder.function for node in f.node)]
+        declared = {d.name for d in (*holder.operator, *holder.function)} | BUILT_IN_OPERATORS
+        names = {node.op_type for node in _with_nested(nodes)} - declared
+        used = sorted([name for name in names if name and "." not in name])
+        if used:
+            added = opsets.add()
+            added.version = BUILT_IN_OPSET
+            text = f"operators that are not declared are those of version {BUILT_IN_OPSET} of ONNX: {', '.join(used)}"
+            self._found.extend([rules.DECLARED.broken(text, is_tolerated=True).located(file=self._file)])
 
     # -- stage A
 
@@ -410,6 +435,17 @@ class _Translation:
             self._old_graph(old, into)  # pyright: ignore[reportArgumentType]  only those of stage A have it
         else:
             self._copy(old, into, legacy_schema.GraphProto)
+
+
+def _with_nested(nodes: Iterable[messages.NodeProto]) -> Iterator[messages.NodeProto]:
+    """Yields nodes and those of the graphs in their attributes."""
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        yield node
+        for a in node.attribute:
+            for graph in (a.g, *a.graphs):
+                pending.extend(graph.node)
 
 
 def _is_present(old: Message, name: str) -> bool:
