@@ -8,8 +8,11 @@ Source: Common IR specification, metadata, names within a graph, graphs and libr
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from commonir.dialects.common_ir.markdown import pieces
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LABEL = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)")
@@ -17,6 +20,8 @@ _LAST_PARTS = frozenset({"com", "org", "net", "edu", "gov", "mil", "int", "info"
 _MAX_DOMAIN = 253
 
 _OTHER_MARKUP = re.compile(r"^\.\. \w+::|\\(?:begin|section|textbf)\{", re.MULTILINE)
+_MAYBE_MARKUP = re.compile(r"<|\\|^\s*\.\.", re.MULTILINE)
+_FIRST_TAG = re.compile(r"<[^>\n]*>|<\S+")
 # Finding where code and HTML end takes more than linear time if they do not.
 _LONGEST_DOC = 1 << 16
 
@@ -45,13 +50,27 @@ def markup_in(doc: str) -> str | None:
 
     Only the beginning of a very long one is looked at.
     """
-    for piece in pieces(doc[:_LONGEST_DOC]):
-        if piece.is_html:
-            return piece.text
-        match = _OTHER_MARKUP.search(piece.text)
-        if match is not None:
-            return match[0]
-    return None
+    beginning = doc[:_LONGEST_DOC]
+    if _MAYBE_MARKUP.search(beginning) is None:
+        return None
+    from markdown_it import MarkdownIt  # noqa: PLC0415  few programs need it
+
+    return next(_markup(MarkdownIt("commonmark").parse(beginning)), None)
+
+
+def _markup(tokens: list[Token]) -> Iterator[str]:
+    """Yields what is HTML in the tokens of a text, and what is another markup in its prose."""
+    for token in tokens:
+        if token.type == "html_block":
+            yield from _FIRST_TAG.findall(token.content)
+        children = token.children or ()
+        yield from [child.content for child in children if child.type == "html_inline"]
+        prose = "".join([_PROSE.get(child.type, child.content) for child in children])
+        yield from _OTHER_MARKUP.findall(prose)
+
+
+_PROSE = {"softbreak": "\n", "hardbreak": "\n", "code_inline": " ", "html_inline": " "}
+"""What tokens count for that are not the text of their content."""
 
 
 def library_name(operation: str) -> str:
