@@ -292,7 +292,7 @@ def _sample(generator: np.random.Generator, element: ElementType, shape: tuple[i
         case "handle":
             return generator.integers(0, 2**63 - 1, shape)
         case "string":
-            return np.array(_WORDS, object)[generator.integers(0, len(_WORDS), shape)]
+            return np.asarray(np.array(_WORDS, object)[generator.integers(0, len(_WORDS), shape)], object)
         case _:
             message = f"no random values of element type {element}"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=f"give a value for '{value.name}'"))

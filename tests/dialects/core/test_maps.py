@@ -180,6 +180,12 @@ def test_what_is_not_the_declared_map_is_refused(given: Any, message: str) -> No
         cir.run(module, {"m": given})
 
 
+def test_random_maps_may_have_texts() -> None:
+    module = program(core.map_values, {"m": MapType(i64, tensor(string))})
+    (values,) = cir.run(module).values()
+    assert [type(v) for v in values.tolist()] == [str, str]
+
+
 @pytest.mark.parametrize("key", [string, i64, f32, boolean])
 def test_random_maps_have_two_entries(key: ElementType) -> None:
     module = program(lambda m: (core.map_length(m), core.map_values(m)), {"m": MapType(key, tensor(f32))})

@@ -85,6 +85,8 @@ def call_algorithm(op: Op, *arrays: Array) -> tuple[Array, ...]:
     except (ValueError, IndexError, ZeroDivisionError, OverflowError) as error:
         raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{op.name}: {error}")) from error
     declared = op.layout.results
+    if isinstance(returned, tuple) and (len(declared) != 1 or declared[0].variadic):
+        return returned
     # The only result may be a tuple itself.
-    is_only = len(declared) == 1 and not declared[0].variadic
-    return returned if isinstance(returned, tuple) and not is_only else (returned,)
+    only: Any = returned
+    return (only,)
