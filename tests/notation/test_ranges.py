@@ -446,6 +446,21 @@ def test_broadcast_shape_of_symbols_has_the_larger_one_and_asks_for_equality() -
     assert [str(c) for c in actual] == ["M == N (broadcast axis -1)"]
 
 
+@pytest.mark.parametrize("shapes", [("N", "M"), ("N", "M", "K"), ("N", "1", "M"), ("N", "3"), ("N", "0")])
+def test_broadcast_dims_of_symbols_are_those_of_numpy_for_all_small_sizes(shapes: tuple[str, ...]) -> None:
+    dims = [int(s) if s.isdigit() else symbol(s, 0) for s in shapes]
+    (dim,), constraints = broadcast_shape(*[(d,) for d in dims])
+    for sizes in itertools.product(range(5), repeat=3):
+        values = dict(zip("NMK", sizes, strict=True))
+        actual = [evaluate(d, values) for d in dims]
+        try:
+            expected = np.broadcast_shapes(*[(n,) for n in actual])
+        except ValueError:
+            assert not all(c.holds(values) for c in constraints)
+        else:
+            assert (evaluate(dim, values),) == expected
+
+
 def test_index_ranges_of_any_rank_are_tuples() -> None:
     at = indices("s", 3)
     assert [str(a) for a in at] == ["s0", "s1", "s2"]

@@ -145,8 +145,6 @@ def _prepared(
     options = (options or DEFAULT_OPTIONS)._replace(plan_ahead=False)
     if ranks is not None:
         executable = prepare_ranks(chosen, lowered, ranks, options)
-    elif lowered is module:
-        executable = chosen.prepare(lowered, function, options)
     else:
         executable = FlexibleExecutable(module, lowered, chosen, function, options)
     if state is not None:

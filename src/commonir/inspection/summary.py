@@ -19,8 +19,8 @@ from commonir.ir.module import Function, Module, distinct_names, weight_name
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import StateType, TensorType, Type, symbols_of, tensor
 from commonir.ods import Op, traits
-from commonir.ods.specialize import specialized_type
 from commonir.passes.data_dependent_dims import DimNames
+from commonir.passes.edit import with_dims
 from commonir.reports import FileEntry, FunctionSummary, Port, RanksSummary, ShapeEntry, Summary, WeightEntry
 from commonir.text.printer import Naming, naming_of
 
@@ -210,23 +210,23 @@ def _element_types(module: Module) -> Mapping[str, None]:
 
 
 def shape_entries(module: Module, sizes: Mapping[str, int], *, with_constants: bool) -> tuple[ShapeEntry, ...]:
-    """Returns the values of all functions with their types, in order; `sizes` replaces dimensions by name.
+    """Returns the values of all functions with their types, in order; `sizes` sets dimensions by name.
 
-    Raises: DiagnosticError (E0712) for a dimension that no value has.
+    Raises: DiagnosticError (E0712) for a dimension that no value has, and with every operation that the sizes
+    contradict.
     """
-    known: dict[str, None] = {}
-    out: list[ShapeEntry] = []
-    for name, function in module.functions.items():
-        declared = _declared_types(function)
-        for value, operation in _values(function, with_constants=with_constants):
-            known.update(symbols_of([value.type]))
-            text = declared.get(value) or str(specialized_type(value.type, sizes))
-            out.append(ShapeEntry(name, value.name, operation, text))
+    all_values = [v for f in module.functions.values() for v, _ in _values(f, with_constants=True)]
+    known = symbols_of([v.type for v in all_values])
     for text in sizes:
         if text not in known:
             notes = [f"dynamic dimensions: {', '.join(known) or 'none'}"]
             message = f"no value has a dimension '{text}'"
             raise DiagnosticError(Diagnostic(UNKNOWN_DIMENSION, message, notes=notes, help=did_you_mean(text, known)))
+    out: list[ShapeEntry] = []
+    for name, function in (with_dims(module, sizes) if sizes else module).functions.items():
+        declared = _declared_types(function)
+        for value, operation in _values(function, with_constants=with_constants):
+            out.append(ShapeEntry(name, value.name, operation, declared.get(value) or str(value.type)))
     return tuple(out)
 
 

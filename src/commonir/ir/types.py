@@ -561,11 +561,15 @@ def tensors_in(type: Type) -> Iterator[TensorType]:
 
 
 def symbols_of(types: Iterable[Type]) -> dict[str, None]:
-    """Returns names of the symbolic dimensions in tensor types, in order of occurrence."""
+    """Returns names of the symbolic dimensions in types and their parts, in order of occurrence."""
     out: dict[str, None] = {}
     for t in types:
         if isinstance(t, TensorType) and t.shape is not None:
             for d in t.shape:
                 if isinstance(d, DimExpr):
                     out.update(dict.fromkeys(symbols(d)))
+        elif isinstance(t, SparseTensorType):
+            out |= symbols_of([t.dense])
+        elif t.parts:
+            out |= symbols_of(t.parts)
     return out

@@ -56,7 +56,7 @@ from commonir.symbolic import (
     symbols,
     terms_of,
 )
-from commonir.symbolic.constraints import Constraint, NotationError, Relation, require, without_implied
+from commonir.symbolic.constraints import Constraint, NotationError, NotKnownError, Relation, require, without_implied
 
 MAX_POINTS = 1 << 16
 """The most positions that are evaluated where bounds are not enough to accept a read."""
@@ -365,7 +365,8 @@ def broadcast_shape(
     """Returns the shape of operands under numpy's broadcasting rule.
 
     Two symbolic dimensions that may differ result in the constraint that they are equal, which is sufficient, not
-    necessary: either may be 1. Raises: NotationError when shapes do not broadcast, with the names of the operands.
+    necessary: either may be 1. Raises: NotationError when shapes do not broadcast, with the names of the operands;
+    NotKnownError where one of two dims must be 1, and only their values decide which.
     """
     rank = max(map(len, shapes), default=0)
     names = names or [f"operand {n}" for n in range(len(shapes))]
@@ -377,16 +378,27 @@ def broadcast_shape(
         first = dims[0] if fixed is None else fixed
         for n in dims:
             if n is not first:
-                if compare(n, first) is False:
+                ones = [d for d in (n, first) if compare(d, 1) is not False]
+                if compare(n, first) is not False:
+                    shape += require(n, "==", first, f"broadcast axis {axis}", is_broadcast=True)
+                elif len(ones) == 1:
+                    shape += require(ones[0], "==", 1, f"broadcast axis {axis}")
+                elif ones:
+                    raise NotKnownError(f"axis {axis}: which of {n} and {first} is 1 is not known before running")
+                else:
                     owners: dict[Dim, str] = {}
                     for s, name in zip(shapes, names, strict=True):
                         owners.setdefault(s[axis] if len(s) >= -axis else 1, name)
                     where = " and ".join(f"{d} in {name}" for d, name in owners.items() if d in (n, first))
                     raise NotationError(f"axis {axis} is {where}, which do not broadcast")
-                shape += require(n, "==", first, f"broadcast axis {axis}", is_broadcast=True)
-        # If one of two dims is 1 at run time, the result has the other.
-        out.append(reduce(largest, dims) if fixed is None else fixed)
+        out.append(_broadcast_dim(dims) if fixed is None else fixed)
     return tuple(out), tuple(dict.fromkeys(shape))
+
+
+def _broadcast_dim(dims: Sequence[Dim]) -> Dim:
+    """Returns the dim of a broadcast of dims that are equal or 1: the larger one, but 0 if one of them is 0."""
+    distinct = tuple(dict.fromkeys(dims))
+    return distinct[0] if len(distinct) == 1 else reduce(largest, distinct) * smallest(*distinct, 1)
 
 
 def broadcast(tensor: Tensor, at: Sequence[Dim]) -> Access:

@@ -31,6 +31,7 @@ from commonir.ods.fields import MISSING, Field, FieldKind, keyword_of
 from commonir.ods.forms import Form
 from commonir.ods.known import Known, known_data, known_dims
 from commonir.ods.patterns import Bindings, ElementClass, Mismatch, known_shape
+from commonir.ods.requiring import Requiring
 from commonir.ods.type_rules import Typing, type_of_attribute
 from commonir.symbolic import Dim, DimExpr, maxima_in, symbol, symbols
 from commonir.symbolic.constraints import Constraint, NotationError, NotKnownError, without_implied
@@ -493,9 +494,13 @@ def _derive_composite(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]
             if f.variadic
             else placeholder(value, f)
         )
-    outputs = results_of(op.reference(*inputs))
+    returned = op.reference(*inputs)
+    outputs = results_of(returned)
     constraints: list[Constraint] = []
     body = operations_behind(outputs)
+    if isinstance(returned, Requiring):
+        needed = [o for o in operations_behind(returned.required.operands) if o not in body]
+        body = [*body, *needed, returned.required]
     for inner in body:
         if isinstance(inner, Definition):
             constraints.extend(infer(inner).constraints)
@@ -507,7 +512,7 @@ def results_of(returned: Any) -> tuple[Value, ...]:
     """Returns the results of a composite reference as a tuple of values."""
     if isinstance(returned, Value):
         return (returned,)
-    if isinstance(returned, Operation):
+    if isinstance(returned, Operation | Requiring):
         return returned.results
     return tuple(returned)
 

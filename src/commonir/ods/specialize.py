@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 from commonir.base.diagnostics import InternalError
 from commonir.ir.operation import Block, Operation
-from commonir.ir.types import TensorType, Type
+from commonir.ir.types import SparseTensorType, TensorType, Type
 from commonir.ods.operation import Op
 from commonir.symbolic import Dim, DimExpr, substitute
 
@@ -30,7 +30,12 @@ def specialize(block: Block, dims: Mapping[str, Dim]) -> None:
 
 
 def specialized_type(type: Type, dims: Mapping[str, Dim]) -> Type:
-    """Returns a type with symbols replaced by name."""
+    """Returns a type with symbols replaced by name, also in its parts."""
+    if type.parts:
+        return type.with_parts(tuple([specialized_type(part, dims) for part in type.parts]))
+    if isinstance(type, SparseTensorType):
+        dense = specialized_type(type.dense, dims)
+        return SparseTensorType(type.element, dense.shape) if isinstance(dense, TensorType) else type
     if not isinstance(type, TensorType) or type.shape is None or type.is_static:
         return type
     return type.with_shape(tuple([None if d is None else substitute(d, dims) for d in type.shape]))

@@ -7,7 +7,7 @@ Constants are shared with the source, which does not change. The result is not v
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from commonir.base.codes import DUPLICATE_NAME, IMPOSSIBLE_EDIT, UNDEFINED_VALUE, UNKNOWN_DIMENSION
@@ -21,6 +21,7 @@ from commonir.ir.module import Function, Module, unchangeable
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.ports import NewInterface
 from commonir.ir.types import TensorType, Type
+from commonir.notation import NotationError
 from commonir.ods import Op, infer
 from commonir.ods.specialize import specialize
 from commonir.ods.verify import are_compatible
@@ -250,7 +251,7 @@ class _FunctionEdit:
                 help = did_you_mean(text, candidates) or "name a dynamic dimension, or an input and an axis as in `x.0`"
                 self.diagnostics.add(UNKNOWN_DIMENSION, f"no input has a dimension '{text}'", notes=notes, help=help)
             for name, axis in axes:
-                if dim < 1:
+                if dim < 0:
                     self.diagnostics.add(IMPOSSIBLE_EDIT, f"axis {axis} of '{name}' cannot have size {dim}")
                     continue
                 if out.setdefault((name, axis), dim) != dim:
@@ -357,7 +358,29 @@ def _with_shape(port: Port, type: Type) -> Port:
     return port._replace(shape=shape, shapes=(), ranges=())
 
 
-def _infer_again(block: Block, *, keep_declared: bool) -> None:
+def with_dims(module: Module, dims: Mapping[str, int]) -> Module:
+    """Returns a copy of a program whose types are inferred, with numbers in the place of symbols.
+
+    Raises: DiagnosticError with every operation that the numbers contradict.
+    """
+    result = clone(module)
+    for function in result.defined_functions.values():
+        # Errors that other numbers would not mend are reported by the verifier.
+        wrong = {op for op in function.walk() if op is not function and isinstance(op, Op) and not _is_inferred(op)}
+        specialize(function.body, dims)
+        _infer_again(function.body, keep_declared=True, wrong=wrong)
+    return result
+
+
+def _is_inferred(op: Op) -> bool:
+    try:
+        infer(op)
+    except (DiagnosticError, NotationError):
+        return False
+    return True
+
+
+def _infer_again(block: Block, *, keep_declared: bool, wrong: Collection[Operation] = ()) -> None:
     """Infers the types of all results again.
 
     A dim that cannot be inferred is unknown, or with `keep_declared` as declared, which is right if only unknown dims
@@ -366,7 +389,7 @@ def _infer_again(block: Block, *, keep_declared: bool) -> None:
     diagnostics = Diagnostics()
     for outer in block.operations:
         for op in outer.walk():
-            if not isinstance(op, Op) or op.declares_results:
+            if not isinstance(op, Op) or op.declares_results or op in wrong:
                 continue
             try:
                 types = infer(op).types

@@ -2,7 +2,7 @@
 
 Declared types remain if inference gives nothing better. A dim that cannot be inferred gets its own name, so
 that dependent dims are expressions of it. Dims with different names are never assumed equal: if they meet in a
-broadcast, the result has the larger one, which is exact unless one of them is 0.
+broadcast, the result has the larger one, and 0 where one of them may be and is 0.
 
 Changes only types; the verifier reports contradictions with definitions.
 Source: DESIGN, data flow; Common IR specification, dimension variables.

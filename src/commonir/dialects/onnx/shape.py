@@ -6,6 +6,7 @@ Source: ONNX operator reference, default domain, versions 1 to 28.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 
 from commonir.base.codes import WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic
@@ -281,10 +282,16 @@ def broadcast_when_running(data: Value, shape: Value) -> Requiring | Value:
             fits.append(core.logical_or(core.equal(requested, one), core.equal(requested, core.scalar(size, i64))))
     if not fits:
         return result
-    condition = fits[0]
-    for other in fits[1:]:
-        condition = core.logical_and(condition, other)
-    return Requiring(core.Require(condition, "the sizes do not broadcast"), (result,))
+    return Requiring(core.Require(reduce(core.logical_and, fits), _NO_BROADCAST), (result,))
+
+
+_NO_BROADCAST = "the sizes do not broadcast"
+
+
+def _broadcasts(a: Dim, b: Dim) -> Value:
+    """Returns, as a scalar bool, whether two dims are equal or one of them is 1."""
+    n, m, one = core.dims((a,), i64, True), core.dims((b,), i64, True), core.scalar(1, i64)
+    return core.logical_or(core.equal(n, m), core.logical_or(core.equal(n, one), core.equal(m, one)))
 
 
 def _known_axes(axes: Value | None) -> tuple[int, ...] | None:
@@ -537,9 +544,12 @@ class Expand(OnnxOp, name="onnx.Expand", since="opset8 opset13"):
         sizes = [d if isinstance(d, int) and d != 1 else None for d in type.shape]
         return (type.with_shape((*(None,) * (count - len(sizes)), *sizes)),)
 
-    def reference(self, input: Value, shape: Value) -> Value:
-        whole, _ = broadcast_shape(shape_of(input), known(shape, "shape"), names=("input", "shape"))
-        return core.broadcast_to(input, whole)
+    def reference(self, input: Value, shape: Value) -> Value | Requiring:
+        whole, needed = broadcast_shape(shape_of(input), known(shape, "shape"), names=("input", "shape"))
+        result = core.broadcast_to(input, whole)
+        # That the tensor has the size of the result, or 1, is required by the broadcast; so must the shape.
+        fits = [_broadcasts(c.lhs, c.rhs) for c in needed]
+        return Requiring(core.Require(reduce(core.logical_and, fits), _NO_BROADCAST), (result,)) if fits else result
 
     def dynamic_reference(self, input: Value, shape: Value) -> Requiring | Value:
         return broadcast_when_running(input, shape)
