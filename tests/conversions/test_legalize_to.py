@@ -15,6 +15,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.cli.main import main
 from commonir.ir.module import Module
 
+from tests.arrays import read_arrays
 from tests.conversions.running_mlir import check_with_mlir_opt, text_of
 from tests.iree import Compiled
 from tests.oracles import oracle
@@ -213,3 +214,61 @@ def test_mlir_opt_accepts_partial_programs() -> None:
     check_with_mlir_opt(text_of(cir.legalize(module, "tosa", partial=True)))
     check_with_mlir_opt(text_of(cir.legalize(module, ["tosa", "arith"])))
     check_with_mlir_opt(text_of(cir.legalize(module, "linalg")))
+
+
+def _legalized(lines: str, to: str = "linalg", *, partial: bool = False) -> list[str]:
+    """Returns the names of all operations of a legalized function of `%x` and `%n`."""
+    text = f"func.func @f(%x: tensor<4xf32>, %n: i32) -> tensor<4xf32> {{\n{lines}\n}}"
+    result = cir.legalize(cir.loads(text, format="mlir"), to, partial=partial)
+    return [op.name for op in result.main.walk() if not op.name.startswith("func.")]
+
+
+def test_scalars_become_tensors_by_operations_of_the_target() -> None:
+    lines = """%0 = index.casts %n : i32 to index
+    %1 = arith.index_cast %0 : index to i32
+    %2 = tensor.from_elements %1 : tensor<1xi32>
+    %3 = tosa.cast %2 : (tensor<1xi32>) -> tensor<1xf32>
+    %4 = tosa.add %3, %x : (tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
+    return %4 : tensor<4xf32>"""
+    names = _legalized(lines)
+    assert "builtin.unrealized_conversion_cast" not in names
+    assert not {name.partition(".")[0] for name in names} - {"arith", "tensor", "linalg"}
+
+
+def test_what_is_in_an_operation_that_stays_is_as_its_definition_requires() -> None:
+    # Groups of two processes cannot be expressed, so that the sum inside must stay too.
+    lines = """%0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+    ^bb0(%lhs: tensor<f32>, %rhs: tensor<f32>):
+      %sum = stablehlo.add %lhs, %rhs : tensor<f32>
+      stablehlo.return %sum : tensor<f32>
+    }) : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = stablehlo.abs %0 : tensor<4xf32>
+    return %1 : tensor<4xf32>"""
+    names = _legalized(lines, partial=True)
+    assert [name for name in names if name.startswith("stablehlo.")] == [
+        "stablehlo.all_reduce",
+        "stablehlo.add",
+        "stablehlo.return",
+    ]
+
+
+def test_regions_of_unknown_operations_are_legalized() -> None:
+    lines = """%0 = "foo.region"(%x) ({
+      %1 = tosa.abs %x : (tensor<4xf32>) -> tensor<4xf32>
+      "foo.yield"(%1) : (tensor<4xf32>) -> ()
+    }) : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>"""
+    names = _legalized(lines, partial=True)
+    assert "tosa.abs" not in names
+    assert {"foo.region", "foo.yield", "math.absf"} <= set(names)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["control_iOS18", "gru_fp32", "lists_iOS17"])
+def test_core_ml_programs_compute_what_core_ml_tools_computed(name: str) -> None:
+    folder = Path(__file__).parents[1] / "models" / name
+    program = cir.load(next(p for p in folder.iterdir() if p.suffix == ".mlpackage"))
+    result = cir.legalize(program, "linalg")
+    inputs, outputs = read_arrays(folder / "inputs.npz"), read_arrays(folder / "outputs.npz")
+    for output, array in cir.run(result, inputs).items():
+        np.testing.assert_allclose(np.asarray(array, np.float64), outputs[output], rtol=1e-4, atol=1e-5)

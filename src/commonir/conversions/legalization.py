@@ -10,6 +10,7 @@ the core are lowered, then rules of conversions are applied to core operations. 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import permutations
 from types import MappingProxyType
 
@@ -18,13 +19,13 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.conversions.conversion import DEFAULT_OPTIONS, Conversion, Conversions, CoreRules
-from commonir.dialects.mlir import tensor
+from commonir.dialects.mlir import arith, tensor
 from commonir.dialects.mlir.builtin import UnrealizedConversionCast
 from commonir.ir.cloning import clone
 from commonir.ir.interface import neutral_attributes
 from commonir.ir.module import Function, Invocation, Module
-from commonir.ir.operation import Operation
-from commonir.ir.types import TensorType, Type
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import ElementType, TensorType, Type, index
 from commonir.ods import Dialects, Form, Op, path_of, traits
 from commonir.ods.terms import Rewrite
 from commonir.passes.lower import PreservedOperations, lower
@@ -166,13 +167,20 @@ class _Program:
             reports += last.reports(self.module)
         return last.module
 
-    def _options(self, origin_of: Callable[[Operation], Operation], *, is_last: bool) -> LegalizationOptions:
+    def _options(
+        self,
+        origin_of: Callable[[Operation], Operation],
+        settled: Callable[[Operation], bool] = lambda _: False,
+        *,
+        is_last: bool,
+    ) -> LegalizationOptions:
         return LegalizationOptions(
             self.request.is_partial,
             casts=True,
             elsewhere=_nowhere if is_last else self._cost_by_core,
             origin_of=origin_of,
             reachable=self.reachable,
+            settled=settled,
         )
 
     def _by_rules(self) -> Legalization:
@@ -198,10 +206,12 @@ class _Program:
                 if op.name.startswith(f"{CORE}.") and not self._is_legal(op)
                 for source in [stages.before_core(op)]
                 if source is not None and not source.name.startswith(f"{CORE}.")
-            } - stays
-            if not unfinished:
+            }
+            # What is in an operation that stays is as the operation requires.
+            added = {nested for op in unfinished | stages.failed for nested in op.walk()} - stays
+            if not added:
                 break
-            stays |= unfinished
+            stays |= added
             stages = self._lowered(first, stays)
         return stages
 
@@ -211,7 +221,7 @@ class _Program:
         def is_kept(op: Operation) -> bool:
             return op in stays or self._is_legal(op)
 
-        preserved = PreservedOperations(is_kept, self.request.is_partial, origins)
+        preserved = PreservedOperations(is_kept, self.request.is_partial, origins, set())
         if self.conversion is not None:
             # A program of such a format has only operations of its own, and another container.
             lowered = lower(first.module)
@@ -225,7 +235,12 @@ class _Program:
             return first.origins.get(before, before)
 
         rules = Rules([*self.rules, *[r for each in self.core_rules for r in each.rules.all()]])
-        options = self._options(origin_of, is_last=True)
+
+        def is_settled(op: Operation) -> bool:
+            source = origins.get(op)
+            return source is not None and preserved.stays(source) and self.target.legality(op) is not False
+
+        options = self._options(origin_of, is_settled, is_last=True)
         last = legalization(lowered, rules, self.dialects, self.target, options)
         for function in last.module.functions.values():
             if not function.is_declaration:
@@ -234,14 +249,13 @@ class _Program:
             each.finish(last.module)
         for key, attribute in neutral_attributes(first.module).items():
             last.module.set_extra(key, attribute)
-        return _Stages(first, origins, last)
+        return _Stages(first, origins, last, preserved.failed)
 
     def _finish(self, module: Module) -> None:
         """Replaces casts of dims, and reports those that remain."""
         before = sum(isinstance(op, UnrealizedConversionCast) for op in self.module.nested())
         remaining = fold_casts(module)
-        if self.target.may_hold(tensor.Cast.name):
-            remaining = [op for op in remaining if not _with_tensor_cast(op)]
+        remaining = [op for op in remaining if not _realize(op, self.target)]
         if self.request.is_partial or len(remaining) <= before:
             return
         diagnostics = Diagnostics()
@@ -275,10 +289,12 @@ class _Stages:
         first: Legalization,
         lowered: Mapping[Operation, Operation] = MappingProxyType({}),
         last: Legalization | None = None,
+        failed: AbstractSet[Operation] = frozenset(),
     ) -> None:
         self.first = first
         self.lowered = lowered
         self.last = last
+        self.failed = failed
 
     @property
     def module(self) -> Module:
@@ -336,20 +352,49 @@ def _grouped(
     ]
 
 
-def _with_tensor_cast(op: UnrealizedConversionCast) -> bool:
-    """Replaces a cast between tensors that differ in known dims only; returns whether it was one."""
-    if len(op.inputs) != 1 or len(op.outputs) != 1:
+def _realize(op: UnrealizedConversionCast, target: Target) -> bool:
+    """Replaces a cast by operations of the target if it has some for these types; returns whether it did.
+
+    They are between tensors that differ in known dims only, and between a scalar and a tensor of rank 0.
+    """
+    if len(op.inputs) != 1 or len(op.outputs) != 1 or op.parent is None:
         return False
     (value,), (result,) = op.inputs, op.outputs
-    if not isinstance(value.type, TensorType) or not isinstance(result.type, TensorType):
+    built = _cast_by_operations(value, result.type)
+    if built is None or not all(target.may_hold(each.name) for each in built):
         return False
-    if value.type.element is not result.type.element or value.type.rank != result.type.rank or op.parent is None:
-        return False
-    built = tensor.Cast.build({tensor.Cast.layout.inputs[0].name: value}, (result.type,), op.location)
-    op.parent.insert_before(op, built)
-    result.replace_all_uses_with(built.results[0])
+    for each in built:
+        each.location = op.location
+        op.parent.insert_before(op, each)
+    result.replace_all_uses_with(built[-1].results[0])
     op.erase()
     return True
+
+
+def _cast_by_operations(value: Value, type: Type) -> list[Operation] | None:
+    """Returns detached operations that convert a value to a type; None if there are none."""
+    old, new = value.type, type
+    if isinstance(old, TensorType) and isinstance(new, TensorType):
+        is_only_shape = old.element is new.element and old.rank == new.rank
+        return [tensor.Cast.build({"source": value}, (new,))] if is_only_shape else None
+    built: list[Operation] = []
+    if isinstance(old, TensorType) and old.shape == () and isinstance(new, ElementType):
+        built.append(tensor.Extract.build({"tensor": value, "indices": ()}, (old.element,)))
+        built += _index_cast(built[-1].results[0], new)
+        return built if built[-1].results[0].type is new else None
+    if isinstance(old, ElementType) and isinstance(new, TensorType) and new.shape == ():
+        built += _index_cast(value, new.element)
+        element = built[-1].results[0] if built else value
+        built.append(tensor.FromElements.build({"elements": (element,)}, (new,)))
+        return built if element.type is new.element else None
+    return None
+
+
+def _index_cast(value: Value, element: ElementType) -> list[Operation]:
+    """Returns the conversion between `index` and an integer, if a value needs it."""
+    if value.type is element or index not in (value.type, element):
+        return []
+    return [arith.IndexCast.build({"in_": value}, (element,))]
 
 
 def _edges_from_core(

@@ -71,23 +71,39 @@ class Deferral(Enum):
 class PreservedOperations(NamedTuple):
     """Operations that stay as they are when the others are lowered: those for which `is_kept` is True.
 
-    With `is_partial`, operations that cannot be lowered stay too. `origins` receives the source operation of each new
-    one. Values that have other types in the core are cast where operations of the two sorts meet.
+    With `is_partial`, operations that cannot be lowered stay too. `failed` receives those that were found so only when
+    they were lowered: what is nested in them has been lowered. `origins` receives the source operation of each new one.
+    Values that have other types in the core are cast where operations of the two sorts meet.
     """
 
     is_kept: Callable[[Operation], bool]
     is_partial: bool
     origins: dict[Operation, Operation]
+    failed: set[Operation]
 
     def stays(self, op: Operation) -> bool:
-        """Returns whether an operation stays; what ends a block stays with the operation that holds it."""
+        """Returns whether an operation stays.
+
+        What ends a block stays with the operation that holds it, and so does everything in an operation of a known
+        dialect without a meaning: its definition says what may be in it.
+        """
         holder = op.parent_op
         if isinstance(op, Op) and op.has_trait(traits.Terminator) and holder is not None and not op.successors:
             return self.stays(holder)
-        if self.is_kept(op):
+        if self.is_kept(op) or self._is_unknown(op):
             return True
+        while holder is not None:
+            if isinstance(holder, Op) and not self.is_kept(holder) and self._is_unknown(holder):
+                return True
+            holder = holder.parent_op
+        return False
+
+    def _is_unknown(self, op: Operation) -> bool:
+        """Returns whether nothing says how an operation is lowered, which may stay then."""
         is_known = _is_lowered(op) or (isinstance(op, Op) and op.form is not Form.STRUCTURAL)
-        return self.is_partial and not is_known and not isinstance(op, Invocation | ml_program.Global)
+        return (
+            self.is_partial and not is_known and not isinstance(op, Function | Invocation | Module | ml_program.Global)
+        )
 
 
 def lower(
@@ -561,7 +577,8 @@ class _Lowering:
         out: list[Value] = []
         for v in values:
             new, expected = self.values[v], v.type if stays else self.source.core_type(v.type)
-            if not is_same_type(new.type, expected):
+            # In the core, inferred dims may be more exact than declared ones.
+            if not is_same_type(new.type, expected) and (stays or not _differ_in_dims(new.type, expected)):
                 new = cast(new, expected)
                 if isinstance(new.owner, Operation):
                     self.block.append(new.owner)
@@ -637,6 +654,7 @@ class _Lowering:
             if self._may_wait(error, frame):
                 self._keep(op, operands, frame)
             elif self.preserved is not None and self.preserved.is_partial:
+                self.preserved.failed.add(op)
                 self._copy_kept(op, self._cast(op.operands, stays=True), frame)
             else:
                 self._report(op, error.diagnostics)
@@ -657,6 +675,11 @@ class _Lowering:
             self.dim_names.name_results(first, op.first_name or "size")
         except DiagnosticError as error:
             self._report(op, error.diagnostics)
+
+
+def _differ_in_dims(a: Type, b: Type) -> bool:
+    """Returns whether two types are tensors of the same elements."""
+    return isinstance(a, TensorType) and isinstance(b, TensorType) and a.element is b.element
 
 
 def _by_field(op: Op, regions: Sequence[Region]) -> dict[str, Region | tuple[Region, ...]]:

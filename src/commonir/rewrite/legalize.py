@@ -268,7 +268,8 @@ class LegalizationOptions(NamedTuple):
     give values of other types than those that it replaces: operations that need the old ones receive casts. `elsewhere`
     returns the cost of legalizing the operations of a definition in a later step, None for those that it cannot.
     `origin_of` maps source operations to those that messages are about, and
-    `reachable` are the dialects from which a path leads to the target, for messages.
+    `reachable` are the dialects from which a path leads to the target, for messages. Source operations that are
+    `settled` stay.
     """
 
     is_partial: bool = False
@@ -276,6 +277,7 @@ class LegalizationOptions(NamedTuple):
     elsewhere: Callable[[type[Op]], int | None] = lambda _: None
     origin_of: Callable[[Operation], Operation] = lambda op: op
     reachable: tuple[str, ...] = ()
+    settled: Callable[[Operation], bool] = lambda _: False
 
 
 DEFAULT_LEGALIZATION = LegalizationOptions()
@@ -368,7 +370,7 @@ class _Run:
         self.diagnostics = diagnostics
         self.context = context(target, self._versioned, diagnostics)
         self.costs = Costs(target, rules.for_definition, options.elsewhere) if rules.have_costs else None
-        self.result = Legalization(Module(entry=module.entry))
+        self.result = Legalization(Module(module.extra if options.casts else None, module.entry))
         self.values: dict[Value, Value] = {}
         self.blocks: dict[Block, Block] = {}
         self.regions: dict[Operation, tuple[Region, ...]] = {}
@@ -431,7 +433,7 @@ class _Run:
         return self.options.is_partial or self.options.elsewhere(type(op)) is not None
 
     def _is_legal(self, op: Operation) -> bool:
-        return bool(self.target.legality(op))
+        return bool(self.target.legality(op)) or self.options.settled(op)
 
     def _is_of_dialect(self, op: Operation) -> bool:
         return op.name.startswith(f"{self.target.dialect}.")
@@ -594,7 +596,12 @@ class _Run:
             names = " -> ".join(dict.fromkeys([a.op.name for a in chain]))
             return Mismatch(f"the rules for {op.name} lead back to it: {names} -> {op.name}")
         if not isinstance(candidate, LegalizationRule):
-            expansion = expand(op, attempt.operands)
+            try:
+                expansion = expand(op, attempt.operands)
+            except DiagnosticError as error:
+                if not self.options.casts:
+                    raise
+                return Mismatch("; ".join(d.message for d in error.diagnostics))
             return Replacement(expansion.results, tuple(expansion.operations))
         self.context.regions = self.regions.get(op, ())
         placed = PlacedOperations(self.context.regions)
