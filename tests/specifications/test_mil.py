@@ -7,6 +7,7 @@ A case is a `MILSpec.Program` in the text format of protobuf, with names of data
     let y: FLOAT32[3] = add(x: a, y: FLOAT32[](1.0))  an operation; `(a, b)` binds a parameter to several values
     let y: FLOAT32[3] = cond(pred: p) {               with other fields in the next lines, until `}`
 
+`coremltools = "refuses"` marks a case that the loader of coremltools does not accept, although the document allows it.
 The test adds the description of the model that fits the program. `images` of a case are inputs that are images,
 `blobs` the contents of the weight file, each a number of its type and its bytes in hexadecimal digits. `inputs` are
 expressions of numpy, `outputs` those that a run must equal.
@@ -18,6 +19,7 @@ import json
 import re
 import struct
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ from google.protobuf import text_format
 import commonir as cir
 from commonir.formats.coreml.messages import message_class
 
+from tests.oracles import oracle
 from tests.specifications import statements
 
 DOCUMENT = statements.read("mil")
@@ -228,3 +231,29 @@ def test_what_breaks_is_reported(case: statements.Case, tmp_path: Path) -> None:
     [finding] = [d for d in findings if case.message in _shown(d)][:1] or [None]
     assert finding is not None, [str(d) for d in findings]
     assert finding.where == case.other.get("where", "")
+
+
+def test_strings_are_utf_8(tmp_path: Path) -> None:
+    text = DOCUMENT.statements[0].obeys[0].text
+    case = statements.Case(text.replace("version: 1", 'version: 1 attributes { key: "a" value: STRING[]("größe") }'))
+    assert findings_of(case, tmp_path) == []
+    [file] = _path(case, tmp_path).glob("Data/*/model.mlmodel")
+    file.write_bytes(file.read_bytes().replace("ö".encode(), b"\xff\xfe"))
+    [finding] = cir.check(tmp_path / "net.mlpackage")[1]
+    assert _shown(finding) == "E0201: text is not UTF-8"
+    assert finding.where == "mlProgram.attributes[0].value.immediateValue.tensor.strings.values[0]"
+
+
+@pytest.mark.slow  # test_what_obeys_is_accepted is the fast one
+@pytest.mark.parametrize("case", [pytest.param(case, id=id) for id, case in DOCUMENT.cases("obeys")])
+def test_coremltools_loads_what_obeys(case: statements.Case, tmp_path: Path) -> None:
+    oracle("coremltools")
+    from coremltools.converters.mil.frontend.milproto.load import load  # noqa: PLC0415  an oracle
+    from coremltools.models.utils import load_spec  # noqa: PLC0415
+
+    package = _path(case, tmp_path)
+    spec: Any = load_spec(str(package))
+    weights = str(package / "Data" / "com.apple.CoreML" / "weights")
+    is_refused = case.other.get("coremltools") == "refuses"
+    with pytest.raises((ValueError, NotImplementedError)) if is_refused else nullcontext():
+        load(spec, specification_version=spec.specificationVersion, file_weights_dir=weights)
