@@ -335,14 +335,23 @@ class TypeConstraint(Pattern):
     """A named set of types, as in MLIR: `admits` returns whether a type is in it.
 
     `summary` completes `must be ...`; `builds` is the only type of the set, if a text may omit it. `short` is the type,
-    `dialect.mnemonic`, of which forms write only the part in brackets.
+    `dialect.mnemonic`, of which forms write only the part in brackets. `is_buildable`: texts may omit the type,
+    although only C++ may know it.
     """
 
-    __slots__ = ("admits", "builds", "name", "short", "summary")
+    __slots__ = ("admits", "builds", "is_buildable", "name", "short", "summary")
 
     def __init__(
-        self, name: str, summary: str, admits: Callable[[Type], bool], builds: Type | None = None, short: str = ""
+        self,
+        name: str,
+        summary: str,
+        admits: Callable[[Type], bool],
+        builds: Type | None = None,
+        short: str = "",
+        *,
+        is_buildable: bool = False,
     ) -> None:
+        self.is_buildable = is_buildable or builds is not None
         super().__init__("any")
         self.short = short
         self.name = name

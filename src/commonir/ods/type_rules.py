@@ -86,10 +86,8 @@ class TypeRule(Trait):
 
     def implies(self, known: AbstractSet[str], typing: Typing) -> Iterable[str]:
         """Returns the fields whose types it infers from those of `known` fields; all, if it does not declare them."""
-        if self.deduce is None:
-            return ()
         if self.sources is None or self.targets is None:
-            return _all(typing)
+            return () if self.deduce is None else _all(typing)
         found = [name in known for name in self.sources(typing)]
         return self.targets(typing) if (any(found) if self.copies else all(found)) else ()
 
@@ -370,6 +368,30 @@ def all_ranks_match(*names: str) -> TypeRule:
 def all_element_counts_match(*names: str) -> TypeRule:
     """Returns the trait that the named operands and results have the same number of elements."""
     return _named("AllElementCountsMatch", "element count", _same_count, names)
+
+
+def elements_match_shape(summary: str, shaped: str, elements: str) -> TypeRule:
+    """Returns the trait that the values of a field are as many as the elements of another's type, and of their type."""
+
+    def problems(typing: Typing) -> Iterator[str]:
+        of, types = typing.of(shaped), typing.types.get(elements, ())
+        count = None if of is None else _count(of)
+        if of is not None and ((count is not None and count != len(types)) or any(t != element_of(of) for t in types)):
+            yield f"{summary}: found {len(types)} values for {of}"
+
+    def deduce_elements(typing: Typing) -> None:
+        of = typing.of(shaped)
+        if of is not None:
+            typing.set_default(elements, element_of(of))
+
+    return TypeRule(
+        f"ShapedTypeMatchesElementCountAndTypes({shaped}, {elements})",
+        summary,
+        problems,
+        deduce_elements,
+        sources=lambda _: (shaped,),
+        targets=lambda _: (elements,),
+    )
 
 
 def types_match_with(

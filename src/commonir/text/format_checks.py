@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from commonir.ods import MlirOp
 from commonir.ods.fields import Field, FieldKind
-from commonir.ods.mlir_op import single_types
+from commonir.ods.patterns import TypeConstraint
 from commonir.ods.type_rules import implied_types
 from commonir.text.assembly import (
     AnyOrder,
@@ -92,7 +92,7 @@ def _check_types(parser: FormatParser) -> None:
 
 def _is_single(field: Field, parser: FormatParser) -> bool:
     """Returns whether the type of a field is the only one that its constraint admits, as often as it has values."""
-    if not single_types([field]):
+    if not isinstance(field.pattern, TypeConstraint) or not field.pattern.is_buildable:
         return False
     is_counted = Operands not in parser.mentioned.groups and field.kind is not FieldKind.RESULT
     return is_counted or not (field.variadic or field.optional)

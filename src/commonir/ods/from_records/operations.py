@@ -295,7 +295,13 @@ class Defining:
             if f.kind is FieldKind.RESULT and isinstance(pattern, TypeConstraint):
                 self.sized_results[name] = pattern
                 only = None if f.variadic else pattern.builds
-                f.pattern = TypeConstraint(pattern.name, pattern.summary, lambda _: True, only)
+                f.pattern = TypeConstraint(
+                    pattern.name,
+                    pattern.summary,
+                    lambda _: True,
+                    only,
+                    is_buildable=pattern.is_buildable and not f.variadic,
+                )
 
     def add_value(self, record: Record, name: str, kind: FieldKind, doc: str = "") -> None:
         """Builds the field of an operand or a result."""

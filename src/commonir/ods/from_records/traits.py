@@ -9,10 +9,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from commonir.ir.operation import Operation
 from commonir.ir.types import FunctionType, MemRefType, TensorType, Type, VectorType, boolean
 from commonir.ods import traits as known
 from commonir.ods import type_rules as rules
 from commonir.ods.from_records.expressions import MissingProperty, Path, normal, path_of
+from commonir.ods.from_records.operation_predicates import operation_test
 from commonir.ods.from_records.predicates import Predicates
 from commonir.ods.from_records.types import class_name
 from commonir.ods.from_records.values import flat_traits, is_a, record_of, records_of, text_of, texts_of, title_of
@@ -129,6 +131,9 @@ def _new_traits(record: Record, context: TraitContext) -> Iterator[Trait]:
         yield has_parent(*names) if len(names) == len(parents) else _mark(record, title)
     elif title in _MATCHING:
         yield _MATCHING[title](*context.named(texts_of(record, "values")))
+    elif is_a(record, "ShapedTypeMatchesElementCountAndTypes"):
+        shaped, elements = context.named([text_of(record, "shaped"), text_of(record, "elements")])
+        yield rules.elements_match_shape(text_of(record, "summary"), shaped, elements)
     elif is_a(record, "TypesMatchWith"):
         yield from _typing(record, context)
     elif record.name_text == "FirstAttrDerivedResultType":
@@ -136,10 +141,24 @@ def _new_traits(record: Record, context: TraitContext) -> Iterator[Trait]:
     elif is_a(record, "TypeIs", "ElementTypeIs"):
         yield from _field_predicate(record, context)
     elif is_a(record, "PredTrait"):
-        context.unknown.append(text_of(record, "summary"))
-        yield Trait(text_of(record, "summary"), f"{text_of(record, 'summary')}: defined in C++, which is not checked")
+        yield _predicate_trait(record, context)
     else:
         yield _mark(record, title)
+
+
+def _predicate_trait(record: Record, context: TraitContext) -> Trait:
+    """Returns the trait of a predicate on the operation."""
+    summary, predicate = text_of(record, "summary"), record_of(record, "predicate")
+    test = None if predicate is None else operation_test(predicate, context.predicates)
+    if test is None:
+        context.unknown.append(summary)
+        return Trait(summary, f"{summary}: defined in C++, which is not checked")
+
+    def check(op: Operation) -> Iterator[str]:
+        if not test(op):
+            yield f"failed to verify that {summary}"
+
+    return Trait(summary, summary, check)
 
 
 def _mark(record: Record, title: str) -> Trait:
@@ -195,7 +214,13 @@ def _typing(record: Record, context: TraitContext) -> Iterator[Trait]:
         transform = None if path is None else _along(path)
     if transform is None:
         context.unknown.append(text)
-        yield Trait(f"TypesMatchWith({source}, {target})", f"{summary}: defined in C++, which is not understood")
+        yield TypeRule(
+            f"TypesMatchWith({source}, {target})",
+            f"{summary}: defined in C++, which is not understood",
+            lambda _: iter(()),
+            sources=lambda _: (source,),
+            targets=lambda _: (target,),
+        )
     else:
         yield types_match_with(summary, source, target, transform)
 

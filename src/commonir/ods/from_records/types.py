@@ -88,8 +88,9 @@ class Types:
         title, title_and_predicate = title_of(record), self._predicates.of(record)
         summary = text_of(record, "summary") or title
         short = self._short.get(class_name(text_of(record, "cppType")), "")
+        call = text_of(record, "builderCall")
         return TypeConstraint(
-            title, summary, title_and_predicate.holds, self.built(text_of(record, "builderCall")), short
+            title, summary, title_and_predicate.holds, self.built(call), short, is_buildable=bool(call)
         )
 
     def unknown(self, record: Record) -> tuple[str, ...]:
