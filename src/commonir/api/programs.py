@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from commonir.api.opening import Path_, verify
@@ -319,8 +319,8 @@ def optimize(
     `passes` replaces the default passes: a pipeline as for mlir-opt, such as `"canonicalize,cse"` or
     `"builtin.module(simplify{max-fold-bytes=0})"`, or a list of names and passes. `rules` are rewrite rules that are
     applied before, until none matches; `reports` receives how often each was applied, `findings` receives warnings of
-    passes. `max_growth_bytes` limits by how much a folded constant may exceed its operands, unless an option of a pass
-    does. The copy shares large constants with the program.
+    passes, and notes about operations whose folders are C++ (N0265). `max_growth_bytes` limits by how much a folded
+    constant may exceed its operands, unless an option of a pass does. The copy shares large constants with the program.
 
     Raises: DiagnosticError (E0901 for a wrong pipeline, E0904 for an unknown pass, E0604 to E0607 for rules).
     """
@@ -332,7 +332,17 @@ def optimize(
         pipeline = pipeline_of(DEFAULT_PIPELINE if passes is None else passes, Passes())
         warnings = Diagnostics() if findings is None else findings
         context = PassContext(_evaluators(max_growth_bytes), Dialects(), reports, warnings)
-        return run_pipeline(module, pipeline, context, rules).module
+        result = run_pipeline(module, pipeline, context, rules).module
+        if findings is not None and any(planned.definition.folds for planned in pipeline):
+            findings.extend(_not_folded(result))
+        return result
+
+
+def _not_folded(module: Module) -> Iterator[Diagnostic]:
+    """Yields notes about loaded definitions whose folders are C++."""
+    for definition in {type(op): None for op in module.walk()}:
+        report: Callable[[], Iterator[Diagnostic]] | None = getattr(definition, "not_folded", None)
+        yield from () if report is None else report()
 
 
 def legalize(

@@ -101,6 +101,19 @@ def implied_types(
     return stated.union(*[rule.implies(stated, typing) for rule in rules])
 
 
+def implying_fields(
+    rules: Sequence[TypeRule], operands: Sequence[str], results: Sequence[str]
+) -> AbstractSet[str] | None:
+    """Returns the fields from whose types rules infer others; None if a rule does not declare them."""
+    typing = Typing(operands, results, {}, {})
+    out: set[str] = set()
+    for rule in rules:
+        if rule.deduce is not None and rule.sources is None:
+            return None
+        out.update(() if rule.sources is None else rule.sources(typing))
+    return out
+
+
 def deduce(rules: Sequence[TypeRule], single_types: Mapping[str, Type], typing: Typing) -> None:
     """Adds the types that follow from rules, and those of fields that admit a single type."""
     for name, type in single_types.items():

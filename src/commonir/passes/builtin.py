@@ -122,16 +122,18 @@ SIMPLIFY = Pass(
     "infers shapes, folds constants and known branches, removes duplicate and unused operations",
     _simplify,
     (_MAX_FOLD_BYTES,),
+    folds=True,
 )
 CANONICALIZE = Pass(
     "canonicalize",
     "applies folders and canonicalization patterns, moves constants to the beginning of functions",
     _canonicalize,
     (_MAX_FOLD_BYTES,),
+    folds=True,
 )
 CSE = Pass("cse", "eliminates common subexpressions and unused operations", _counting(eliminate_common))
 INLINE = Pass("inline", "inlines calls and simplifies the functions", _inline, (_MAX_FOLD_BYTES,))
-SCCP = Pass("sccp", "propagates constants along the branches that may be taken", _sccp, (_MAX_FOLD_BYTES,))
+SCCP = Pass("sccp", "propagates constants along the branches that may be taken", _sccp, (_MAX_FOLD_BYTES,), folds=True)
 SYMBOL_DCE = Pass("symbol-dce", "removes private symbols without uses", _counting(remove_unused_symbols))
 PIPELINE_GLOBALS = Pass(
     "mlprogram-pipeline-globals",

@@ -119,7 +119,7 @@ class PassResult(NamedTuple):
 
 
 class Pass(Record):
-    """A pass. `run` may transform the module in place or return another one.
+    """A pass. `run` may transform the module in place or return another one. `folds`: it applies folders.
 
     Example:
         >>> def _strip(module, context, options):
@@ -132,6 +132,7 @@ class Pass(Record):
     summary: str
     run: Callable[[Module, PassContext, PassOptions], PassResult]
     options: tuple[PassOption, ...] = ()
+    folds: bool = False
 
     def options_from(self, texts: Mapping[str, str]) -> PassOptions:
         """Returns the options that texts stand for, with defaults for those that are missing.

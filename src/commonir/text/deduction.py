@@ -8,12 +8,17 @@ once for each definition. Otherwise it is computed once for each combination of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from operator import attrgetter
 from typing import TypeAlias
 
+from commonir.base.diagnostics import DiagnosticError
+from commonir.ir.operation import Value
 from commonir.ir.types import DialectType, Type
-from commonir.ods import Op
+from commonir.ods import MlirOp, Op
+from commonir.ods.fields import Field
 from commonir.ods.mlir_op import single_types
-from commonir.ods.type_rules import Typing, deduce
+from commonir.ods.type_rules import Typing, deduce, implying_fields, type_of_attribute
 
 DeducedTypes: TypeAlias = "tuple[Sequence[Type | None], Sequence[Type] | None]"
 """The types of operands, None for an unknown one, and the types of results, None if unknown."""
@@ -23,6 +28,71 @@ _Filling: TypeAlias = "tuple[list[_Origin], list[int | Type] | None]"
 
 StatedTypes: TypeAlias = "dict[str, tuple[Type, ...]]"
 """The types that a text states, by the names of fields."""
+
+
+_TYPE = attrgetter("type")
+
+
+class OmittedTypes:
+    """Compares the types that the form of a definition of MLIR omits with those that a reader would infer.
+
+    `is_complete`: the form omits none.
+    """
+
+    __slots__ = ("_deduction", "_infers", "_sources", "_states_results", "_typed", "is_complete")
+
+    def __init__(self, definition: type[MlirOp], typed: AbstractSet[Field], *, states_results: bool) -> None:
+        layout = definition.layout
+        self._deduction = Deduction(definition, states_results=states_results)
+        self._states_results = states_results
+        self._typed = typed
+        self._infers = definition.infer_results is not MlirOp.infer_results
+        names = implying_fields(
+            definition.type_rules, [f.name for f in layout.inputs], [f.name for f in layout.results]
+        )
+        self._sources = [f for f in layout.attributes if names is None or f.name in names]
+        self.is_complete = all(f in typed for f in (*layout.inputs, *layout.results))
+
+    def agree(self, op: Op, known: dict[object, bool]) -> bool:
+        """Returns whether an operation has the types that a reader would infer. `known` caches answers."""
+        if self._infers and not self._states_results:
+            return self._has_inferred_types(op)
+        key: object = (self, op.operand_offsets, *map(_TYPE, op.operands), *map(_TYPE, op.results))
+        if self._sources:
+            key = (key, *[type_of_attribute(op.field_value(f)) for f in self._sources])
+        result = known.get(key)
+        if result is None:
+            result = known[key] = self._has_inferred_types(op)
+        return result
+
+    def _has_inferred_types(self, op: Op) -> bool:
+        layout = op.layout
+        types = {f.name: tuple([v.type for v in _values(op, f)]) for f in (*layout.inputs, *layout.results)}
+        stated: StatedTypes = {f.name: types[f.name] for f in self._typed if f.name in types}
+        for f in self._sources:
+            of_attribute = type_of_attribute(op.field_value(f))
+            if of_attribute is not None:
+                stated[f.name] = (of_attribute,)
+        counts = tuple([len(types[f.name]) for f in layout.inputs])
+        inputs, results = self._deduction.types(counts, stated, {})
+        actual = [t for f in layout.inputs for t in types[f.name]]
+        if any(t is not None and t != a for t, a in zip(inputs, actual, strict=True)):
+            return False
+        if self._states_results or not op.results:
+            return True
+        if results is None and isinstance(op, MlirOp):
+            try:
+                results = op.infer_results()
+            except (DiagnosticError, TypeError, ValueError):
+                return False
+        return results is not None and list(results) == [r.type for r in op.results]
+
+
+def _values(op: Op, field: Field) -> tuple[Value, ...]:
+    value: object = op.field_value(field)
+    if isinstance(value, tuple):
+        return tuple([v for v in value if isinstance(v, Value)])  # pyright: ignore[reportUnknownVariableType]
+    return (value,) if isinstance(value, Value) else ()
 
 
 class Deduction:

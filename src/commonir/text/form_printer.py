@@ -53,6 +53,8 @@ class VersionedPrinter(Printer):
         self._dialects = dialects
         self._expected: dict[type[Operation], bool] = {}
         self._names: dict[tuple[str, str], str] = {}
+        # Whether operations of the same types have those that a reader would infer.
+        self.inferred: dict[object, bool] = {}
         # The last printed block, and the dialect whose operations need no prefix in it.
         self._block: Block | None = None
         self._default = default_dialect(None)

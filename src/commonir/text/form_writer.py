@@ -32,6 +32,7 @@ from commonir.ods import MlirOp, Op, attr_types
 from commonir.ods.fields import BOUND, Field, FieldKind
 from commonir.ods.property_types import PropertyType
 from commonir.text import assembly, formats
+from commonir.text.deduction import OmittedTypes
 from commonir.text.form_printer import FormPrinter
 from commonir.text.lexer import BARE_ID
 
@@ -40,10 +41,11 @@ class FormPlan:
     """A cache of the data of a definition for writing its form.
 
     `named` and `unnamed`: the attributes that the form names, by their spelling, and whether there are others.
-    `required`: positions of the required operands among all inputs.
+    `required`: positions of the required operands among all inputs. `omitted`: the types that the form omits, of a
+    definition of MLIR; None if it omits none.
     """
 
-    __slots__ = ("fields", "form", "is_mlir", "named", "region_count", "required", "unnamed")
+    __slots__ = ("fields", "form", "is_mlir", "named", "omitted", "region_count", "required", "unnamed")
 
     def __init__(self, definition: type[Op]) -> None:
         layout = definition.layout
@@ -53,6 +55,10 @@ class FormPlan:
         self.fields = {f.spelling: f for f in layout.attributes}
         self.unnamed = any(name not in self.named for name in self.fields)
         self.required = [n for n, f in enumerate(layout.inputs) if f.kind is FieldKind.OPERAND and f.is_required]
+        self.omitted: OmittedTypes | None = None
+        if issubclass(definition, MlirOp):
+            omitted = OmittedTypes(definition, self.form.typed, states_results=self.form.states_results)
+            self.omitted = None if omitted.is_complete else omitted
         self.region_count = None if any(f.variadic for f in layout.regions) else len(layout.regions)
 
 

@@ -34,6 +34,9 @@ class CompiledFormat:
         Raises: Inexpressible when its format cannot express it.
         """
         _check_expressible(op, self._plan)
+        omitted = self._plan.omitted
+        if omitted is not None and not omitted.agree(op, printer.inferred):
+            raise Inexpressible
         writer = Writer(printer, op, self._plan)
         for step in self._steps:
             step(writer)

@@ -24,7 +24,7 @@ from commonir.text.assembly import (
     walk,
 )
 from commonir.text.format_checks import check_format
-from commonir.text.format_parser import FormatParser
+from commonir.text.format_parser import FormatParser, Mentioned
 
 
 class Format(NamedTuple):
@@ -32,7 +32,8 @@ class Format(NamedTuple):
 
     `named`: attributes it names, which the attribute dictionary omits. `states_results`: whether it has the
     types of all results. `has_signature`: whether a directive prints the arguments of the first block of the region.
-    `has_properties`: whether declared attributes have a dictionary of their own.
+    `has_properties`: whether declared attributes have a dictionary of their own. `typed`: operands and results whose
+    types it has.
     """
 
     elements: tuple[Element, ...]
@@ -40,6 +41,7 @@ class Format(NamedTuple):
     states_results: bool
     has_signature: bool
     has_properties: bool
+    typed: frozenset[Field]
 
 
 # Attributes that directives print although they are not among their arguments.
@@ -52,7 +54,7 @@ def format_of(definition: type[Op]) -> Format:
 
     Raises: InternalError for a format that is malformed, or lacks what the text needs to be read.
     """
-    elements = checked_elements(definition, definition.assembly or default_format(definition))
+    elements, mentioned = checked_elements(definition, definition.assembly or default_format(definition))
     inside = list(walk(elements))
     named = [e.field for e in inside if isinstance(e, Variable) and e.field.kind is FieldKind.ATTRIBUTE]
     implied = [name for e in inside if isinstance(e, Custom) for name in _IMPLIED_ATTRIBUTES.get(e.name, ())]
@@ -61,15 +63,20 @@ def format_of(definition: type[Op]) -> Format:
     named += [f for f in definition.layout.attributes if f.spelling in implied]
     properties = any(isinstance(e, PropertyDictionary) for e in inside)
     signature = any(isinstance(e, Custom) and e.name == "FunctionSignature" for e in inside)
-    return Format(elements, frozenset(named), _states_results(definition, inside), signature, properties)
+    layout = definition.layout
+    typed = frozenset([f for f in (*layout.inputs, *layout.results) if mentioned.has_type(f)])
+    return Format(elements, frozenset(named), _states_results(definition, inside), signature, properties, typed)
 
 
-def checked_elements(definition: type[Op], source: str) -> tuple[Element, ...]:
-    """Returns the elements of a format for a definition. Raises: InternalError, as `format_of`."""
+def checked_elements(definition: type[Op], source: str) -> tuple[tuple[Element, ...], Mentioned]:
+    """Returns the elements of a format for a definition, and what they mention.
+
+    Raises: InternalError, as `format_of`.
+    """
     parser = FormatParser(definition, source)
     elements = parser.parse()
     check_format(parser, elements)
-    return elements
+    return elements, parser.mentioned
 
 
 def _states_results(definition: type[Op], inside: list[Element]) -> bool:

@@ -25,6 +25,7 @@ def test_check_reads_verifies_and_notes_what_cpp_keeps(capsys: pytest.CaptureFix
     assert [(d["code"], d["message"].partition(":")[0]) for d in document["diagnostics"]] == [
         ("N0265", "sample.odd"),
         ("N0265", "sample.plain"),
+        ("N0265", "sample.cpp"),
     ]
     assert main(["check", _MLIR]) == 1
     assert "unknown operation 'sample.add'" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Operation, Value
 from commonir.ods.definition import Definition
-from commonir.ods.from_records.expressions import MissingProperty, normal, path_of
+from commonir.ods.from_records.expressions import MissingProperty, normal, path_of, unwrapped
 from commonir.ods.from_records.predicates import Predicates
 from commonir.ods.from_records.values import is_a, record_of, records_of, text_of
 from commonir.ods.type_rules import type_of_attribute
@@ -28,8 +28,9 @@ _TYPE = re.compile(rf"{_VALUE}\.getType\(\)")
 _ELEMENT = re.compile(rf"getElementTypeOrSelf\({_VALUE}\)")
 _COUNT = re.compile(r"\$_op\.getNum(Operands|Results)\(\)")
 _COMPARISON = re.compile(r"(.*?) (==|!=|<=|>=|<|>) (.*)", re.DOTALL)
-_OPERATORS: Mapping[str, Callable[[object, object], bool]] = MappingProxyType(
-    {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}  # pyright: ignore[reportArgumentType]  of numbers
+# Numbers and types, of which only numbers are ordered.
+_OPERATORS: Mapping[str, Callable[[object, object], bool]] = MappingProxyType(  # pyright: ignore[reportAssignmentType]
+    {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 )
 
 
@@ -38,7 +39,7 @@ def operation_test(record: Record, predicates: Predicates, depth: int = 0) -> Op
     if depth > _MAX_DEPTH:
         return None
     if not is_a(record, "CombinedPred"):
-        return _comparison(normal(text_of(record, "predExpr")))
+        return _comparison(unwrapped(normal(text_of(record, "predExpr"))))
     kind = record_of(record, "kind")
     if kind is not None and kind.name_text == "PredCombinerSubstLeaves":
         return _substituted(record, predicates)
@@ -136,6 +137,6 @@ def _values_of(op: Definition, name: str) -> Iterator[object]:
     field = next((f for f in op.layout.by_name.values() if f.spelling == name), None)
     value: object = None if field is None else op.field_value(field)
     if isinstance(value, tuple):
-        yield from value  # pyright: ignore[reportUnknownVariableType]
+        yield from value
     elif isinstance(value, Value | Attribute):
         yield value

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, TypeVar
 
 from commonir.base.codes import MALFORMED_REGION, VIOLATED_CONSTRAINT, WRONG_RESULT_TYPE
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
+from commonir.base.file_codes import NOT_EVALUABLE
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Region, Value
@@ -38,6 +39,7 @@ from commonir.ods.from_records.values import (
     arguments_of,
     finding,
     flag_of,
+    flat_traits,
     is_a,
     record_of,
     records_of,
@@ -51,7 +53,7 @@ from commonir.ods.mlir_op import MlirOp
 from commonir.ods.operation import Op
 from commonir.ods.patterns import TypeConstraint
 from commonir.ods.traits import ReadsState, SameVariadicOperandSize, Trait, WritesState
-from commonir.ods.type_rules import TypeRule
+from commonir.ods.type_rules import TypeRule, implied_types
 from commonir.tablegen import Record
 from commonir.tablegen.lexer import Location
 
@@ -74,9 +76,10 @@ class RecordOp(MlirOp):
     """The base of definitions from records.
 
     `record` is the name of the record and `place` its position, `declared_format` its assembly format, which it has
-    only if all directives are known. With `cpp_form` its custom form is written in C++;
-    `unknown` lists other C++ code that is not understood and therefore not checked; `added` are attributes of the
-    Python definition that the record lacks; with `equal_results` several groups of results have equal sizes.
+    only if all directives are known. With `cpp_form` its custom form is written in C++; `unknown` lists other C++ code
+    that is not understood and therefore not checked, `unapplied` the flags of folders and canonicalizations in C++;
+    `added` are attributes of the Python definition that the record lacks; with `equal_results` several groups of
+    results have equal sizes.
     """
 
     record: ClassVar[str] = ""
@@ -84,6 +87,7 @@ class RecordOp(MlirOp):
     cpp_form: ClassVar[bool] = False
     declared_format: ClassVar[str | None] = None
     unknown: ClassVar[tuple[str, ...]] = ()
+    unapplied: ClassVar[tuple[str, ...]] = ()
     block_counts: ClassVar[tuple[BlockCount, ...]] = ()
     added: ClassVar[frozenset[str]] = frozenset()
     equal_results: ClassVar[bool] = False
@@ -116,6 +120,12 @@ class RecordOp(MlirOp):
     def finding(cls, code: Code, message: str) -> Diagnostic:
         """Returns a diagnostic at the position of the record."""
         return Diagnostic(code, message) if cls.place is None else cls.place.diagnostic(code, message)
+
+    @classmethod
+    def not_folded(cls) -> Iterator[Diagnostic]:
+        """Yields a note if the folders or canonicalizations of the record are C++, which is not applied."""
+        if cls.unapplied:
+            yield cls.finding(NOT_EVALUABLE, f"{cls.name}: not folded or canonicalized: {', '.join(cls.unapplied)}")
 
     def verify(self) -> Iterable[Diagnostic]:
         return chain(self._wrong_regions(), self._wrong_results(), self._wrong_upstream(), super().verify())
@@ -393,8 +403,12 @@ class Defining:
             declared += _own_traits(self.own, declared, infers=infers_in_cpp(record))
             if in_cpp and self.own.custom_form is None:
                 text = self.own.assembly
-        unknown = tuple(dict.fromkeys(self.unknown))
+        form = FORMS.get(name_of(record)) if in_cpp and self.own is None else None
+        self.unknown += self.unchecked(declared, has_form=not in_cpp or bool(text) or form is not None)
+        unknown, unapplied = tuple(dict.fromkeys(self.unknown)), self.unapplied()
         remark = f"\n\nNot checked, because it is stated in C++: {'; '.join(unknown)}." if unknown else ""
+        if unapplied:
+            remark += f"\n\nNot applied, because it is C++: {', '.join(unapplied)}."
         members: dict[str, object] = {
             "__slots__": (),
             "__doc__": f"{self.documentation().rstrip()}{remark}",
@@ -406,6 +420,7 @@ class Defining:
             "untyped_attributes": frozenset(self.untyped),
             "omits_operand_types": self.omits_operand_types,
             "unknown": unknown,
+            "unapplied": unapplied,
             "added": self._added(),
             "sized_results": MappingProxyType(self.sized_results),
             "equal_results": sum(f.variadic for f in self.fields.values() if f.kind is FieldKind.RESULT) > 1,
@@ -419,13 +434,44 @@ class Defining:
         named = RESULT_NAMES.get(name_of(record)) or (() if len(results) > 1 and not all(results) else None)
         if named is not None:
             members["suggested_names"] = _name_suggestions(named)
-        if not in_cpp:
-            members["custom_form"] = None
-        elif self.own is None:
-            members["custom_form"] = FORMS.get(name_of(record))
+        if not in_cpp or self.own is None:
+            members["custom_form"] = form
+        if any(each.name_text == "NoTerminator" for each in flat_traits(record)):
+            members["ends_blocks"] = False
         keywords: dict[str, Any] = {"name": name_of(record), "traits": declared, "assembly": " ".join(text.split())}
         title = class_title(record).removesuffix("Op") or record.name_text
         return _class(RecordOp, title, bases, members, keywords)
+
+    def unchecked(self, traits: Sequence[Trait], *, has_form: bool) -> Iterator[str]:
+        """Yields the parts of the record in C++ that neither a definition in Python nor a known check stands for."""
+        if self.own is not None:
+            return
+        name = name_of(self.record)
+        if not has_form:
+            yield "its custom form (hasCustomAssemblyFormat), so that there is the generic form only"
+        if name in VERIFIERS:
+            return
+        for flag, what in (("hasVerifier", "its verifier"), ("hasRegionVerifier", "its verifier of regions")):
+            if flag_of(self.record, flag):
+                yield f"{what} ({flag})"
+        if infers_all_in_cpp(self.record) and name not in RESULT_TYPES and not self._implies_results(traits):
+            yield "the types of its results (InferTypeOpInterface)"
+
+    def _implies_results(self, traits: Sequence[Trait]) -> bool:
+        """Returns whether the types of all results follow from those of operands and attributes."""
+        results = {n: f for n, f in self.fields.items() if f.kind is FieldKind.RESULT}
+        known = [n for n in self.fields if n not in results]
+        operands = [n for n, f in self.fields.items() if f.kind is FieldKind.OPERAND]
+        rules = [t for t in traits if isinstance(t, TypeRule) and t.deduce is not None]
+        implied = implied_types(rules, known, operands, list(results))
+        return all(
+            n in implied or (isinstance(f.pattern, TypeConstraint) and f.pattern.builds) for n, f in results.items()
+        )
+
+    def unapplied(self) -> tuple[str, ...]:
+        """Returns the flags of folders and canonicalizations in C++ that no definition in Python stands for."""
+        flags = ("hasFolder", "hasCanonicalizer", "hasCanonicalizeMethod", "hasConstantFolder")
+        return () if self.own is not None else tuple([flag for flag in flags if flag_of(self.record, flag)])
 
     def _added(self) -> frozenset[str]:
         """Returns attributes of the Python definition that the record lacks or declares as optional."""

@@ -14,6 +14,7 @@ from commonir.ir.types import FunctionType, MemRefType, TensorType, Type, Vector
 from commonir.ods import traits as known
 from commonir.ods import type_rules as rules
 from commonir.ods.from_records.expressions import MissingProperty, Path, normal, path_of
+from commonir.ods.from_records.native_traits import NATIVE_TRAITS, WITHOUT_VERIFIER
 from commonir.ods.from_records.operation_predicates import operation_test
 from commonir.ods.from_records.predicates import Predicates
 from commonir.ods.from_records.types import class_name
@@ -29,7 +30,6 @@ KNOWN_TRAITS: Mapping[str, Trait] = MappingProxyType(
     {
         "Pure": known.Pure,
         "Commutative": known.Commutative,
-        "Elementwise": known.Elementwise,
         "Terminator": known.Terminator,
         "IsolatedFromAbove": known.IsolatedFromAbove,
         "SingleBlock": known.SingleBlock,
@@ -97,7 +97,7 @@ class TraitContext:
 def traits_of(op: Record, context: TraitContext) -> list[Trait]:
     """Returns the traits of a definition in order, without duplicates."""
     out: dict[str, Trait] = {}
-    for record in flat_traits(op, KNOWN_TRAITS.keys()):
+    for record in flat_traits(op, {*KNOWN_TRAITS, *NATIVE_TRAITS}):
         for trait in _new_traits(record, context):
             out.setdefault(trait.name, trait)
     if any(isinstance(each, ImplicitTerminator) for each in out.values()):
@@ -117,8 +117,9 @@ def infers_all_in_cpp(op: Record) -> bool:
 
 
 def _new_traits(record: Record, context: TraitContext) -> Iterator[Trait]:
-    if record.name_text in KNOWN_TRAITS:
-        yield KNOWN_TRAITS[record.name_text]
+    name = record.name_text
+    if name in KNOWN_TRAITS or name in NATIVE_TRAITS:
+        yield from NATIVE_TRAITS.get(name, ()) or (KNOWN_TRAITS[name],)
         return
     title = title_of(record)
     parameters = _PARAMETERS.fullmatch(text_of(record, "trait"))
@@ -143,6 +144,8 @@ def _new_traits(record: Record, context: TraitContext) -> Iterator[Trait]:
     elif is_a(record, "PredTrait"):
         yield _predicate_trait(record, context)
     else:
+        if is_a(record, "NativeTrait") and not is_a(record, "Interface") and name not in WITHOUT_VERIFIER:
+            context.unknown.append(f"trait {title}")
         yield _mark(record, title)
 
 
