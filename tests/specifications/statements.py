@@ -66,12 +66,13 @@ class Statement(Record):
 
 
 class Document(Record):
-    """A specification: its title and its statements in order."""
+    """A specification: its title, its statements in order, and the texts that its cases change, by name."""
 
     name: str
     title: str
     summary: str
     statements: tuple[Statement, ...]
+    bases: Mapping[str, str]
 
     def cases(self, kind: str) -> Iterator[tuple[str, Case]]:
         """Yields the cases that obey or break a statement, each with an id for the test."""
@@ -102,6 +103,7 @@ def read(name: str) -> Document:
             )
             for entry in table.get("statement", ())
         ),
+        bases,
     )
 
 

@@ -1,8 +1,8 @@
 """The cases of the statements of the Common IR, each in `cir.check`, and run where it states inputs.
 
-A file is `m.cir.json`; a case may state further files of its folder by name, such as libraries. A case that obeys a
-statement has no finding; the outputs of a run are those that it states. What breaks a statement has the finding that it
-states, when it is checked or, with inputs, when it runs.
+A file is `m.cir.json`; a case may state further files of its folder by name, such as libraries, each as the name of a
+base or as a text. A case that obeys a statement has no finding; the outputs of a run are those that it states. What
+breaks a statement has the finding that it states, when it is checked or, with inputs, when it runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DOCUMENT = statements.read("common_ir")
 def findings(case: statements.Case, folder: Path) -> tuple[list[str], dict[str, Any]]:
     """Returns the errors and warnings of a case, each as its code and message, and the outputs of its run."""
     for name, text in _texts(case, "files").items():
-        (folder / name).write_text(document(text))
+        (folder / name).write_text(document(DOCUMENT.bases.get(text, text)))
     path = folder / "m.cir.json"
     path.write_text(document(case.text))
     found = [f"{d.code.id}: {d.message}" for d in cir.check(path)[1]]
@@ -52,9 +52,20 @@ def _arrays(case: statements.Case, key: str) -> dict[str, Any]:
 
 
 def _array(value: Any) -> Any:
-    """Returns an input: numbers are float32 or int64, `{zeros = [2, 3]}` has that shape."""
-    if isinstance(value, dict):
-        return np.zeros(value["zeros"], np.float32)
+    """Returns an input: numbers are float32 or int64, `{zeros = [2, 3]}` has that shape, `{int8 = [1]}` that type.
+
+    A complex number is a pair of its parts.
+    """
+    match value:
+        case {"zeros": shape}:
+            return np.zeros(shape, np.float32)
+        case {"complex64": parts} | {"complex128": parts}:
+            return (np.array(parts) @ [1, 1j]).astype(next(iter(value)))
+        case dict():
+            ((dtype, values),) = value.items()
+            return np.array(values, dtype)
+        case _:
+            pass
     array = np.array(value)
     return array.astype(np.float32) if array.dtype == np.float64 else array
 

@@ -24,6 +24,8 @@ from commonir.ods import is_not_known
 from commonir.passes.lower import lower
 
 _LOCAL_DOMAIN = "local"
+_FUNCTIONS_OPSET = 15
+"""The version of the default operator set that local functions came with."""
 _OF_ONNX = (onnx.OnnxOp, onnx.Custom, onnx.Call, onnx.Initializer, onnx.SparseInitializer, onnx.Return)
 
 
@@ -43,9 +45,20 @@ def common_ir_to_onnx(module: Module, diagnostics: Diagnostics) -> Module | None
     if conversion.functions:
         result.entry = graph.sym_name
     _describe(module, result)
+    _raise_ir_version(result, graph.opset_import)
     for what in conversion.lost:
         diagnostics.add(LOST_IN_CONVERSION, what)
     return result
+
+
+def _raise_ir_version(module: Module, opsets: DictionaryAttr) -> None:
+    """Raises the version of the IR to the oldest that operator sets, and functions, belong to."""
+    declared, opset = module.extra.get(onnx.IR_VERSION), dict(opsets.entries).get("")
+    has_functions = any(isinstance(op, onnx.LocalFunction) for op in module.body.operations)
+    newest = max(opset.value if isinstance(opset, IntegerAttr) else 0, _FUNCTIONS_OPSET if has_functions else 0)
+    needed = max(onnx.FREE_INITIALIZERS, onnx.ir_version_of(newest))
+    if isinstance(declared, IntegerAttr) and declared.value < needed:
+        module.set_extra(onnx.IR_VERSION, IntegerAttr(needed))
 
 
 def _describe(module: Module, graph: Module) -> None:
