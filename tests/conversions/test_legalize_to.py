@@ -11,9 +11,17 @@ import pytest
 from onnx import ModelProto
 
 import commonir as cir
-from commonir.base.diagnostics import DiagnosticError
+from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.cli.main import main
+from commonir.conversions.conversion import Conversion, Conversions, CoreRules
+from commonir.conversions.legalization import LegalizationRequest, legalize_to
+from commonir.dialects import core
 from commonir.ir.module import Module
+from commonir.ir.operation import Value
+from commonir.ir.types import f32
+from commonir.ods import Dialect, Dialects, Op, element_type, operand, result, traits
+from commonir.rewrite.legality import Target
+from commonir.rewrite.legalize import Context, Rules, rule
 
 from tests.arrays import read_arrays
 from tests.conversions.running_mlir import check_with_mlir_opt, text_of
@@ -261,6 +269,50 @@ def test_regions_of_unknown_operations_are_legalized() -> None:
     names = _legalized(lines, partial=True)
     assert "tosa.abs" not in names
     assert {"foo.region", "foo.yield", "math.absf"} <= set(names)
+
+
+def test_illegal_operation_is_not_replaced_by_itself_through_the_core(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [*_files(tmp_path), "--legalize-to", "tosa", "--illegal", "tosa.abs", "--no-check"]
+    assert main(arguments) == 1
+    found = capsys.readouterr().err.partition(" -->")[0].strip()
+    assert found == "error[E0607]: the rules for core.abs lead back to it: core.abs -> tosa.abs -> core.abs"
+    with (tmp_path / "rules.td").open("a") as file:
+        file.write('def Tosa_AbsOp : Op<"tosa.abs">;\ndef Tosa_MaximumOp : Op<"tosa.maximum">;\n')
+        file.write("def R : Pat<(Tosa_AbsOp (Tosa_AddOp $x, $y)), (Tosa_MaximumOp $x, $y)>;\n")
+        file.write("def S : Pat<(Tosa_AbsOp $x), (Tosa_MaximumOp $x, $x)>;\n")
+    assert main(arguments) == 0
+    names = [op.name for op in cir.load(tmp_path / "out.mlir").main.body.operations]
+    assert names == ["tosa.add", "tosa.maximum", "func.return"]
+
+
+class Magnitude(Op, name="my.magnitude", traits=(traits.Pure,)):
+    """An operation of a dialect that a package brings."""
+
+    x: Value = operand("T[s*]")
+    y: Value = result("T[s*]")
+    T = element_type(f32)
+
+
+@rule(core.Abs)
+def magnitude(op: core.Abs, context: Context, x: Value) -> Value:
+    del op, context
+    return Magnitude(x).y
+
+
+def test_conversion_of_a_package_is_an_edge() -> None:
+    def refuse(module: Module, *_: object) -> Module:
+        raise AssertionError(module)
+
+    rules = CoreRules(Rules([magnitude]), Target("my"), finish=lambda _: None)
+    conversions = Conversions([Conversion("my", refuse, core_rules=rules)])
+    module = cir.loads(
+        MINE.replace('"my.double"(%x)', "tosa.abs %x").replace("tosa.abs %0", "tosa.abs %x"), format="mlir"
+    )
+    request, dialects = LegalizationRequest(("my",)), Dialects([Dialect("my", (Magnitude,))])
+    result = legalize_to(module, request, dialects, conversions, Diagnostics())
+    assert [op.name for op in result.main.body.operations] == ["my.magnitude", "func.return"]
 
 
 @pytest.mark.slow

@@ -168,8 +168,9 @@ UNTRUSTED_SHAPE = Code(
 UNSUPPORTED_CONVERSION = Code(
     "E0601",
     "an operation cannot be expressed in the target",
-    "No rule of the conversion applies to the operation and it cannot be expanded further. The notes say why each rule "
-    "failed.",
+    "No rule of the conversion applies to the operation and it cannot be expanded further, or no path of rules leads "
+    "from the operation to the dialects of a legalization. The notes say why each rule failed, the help what would be "
+    "needed.",
     status=_UNSUPPORTED,
 )
 LOSSY_CONVERSION = Code(
@@ -211,7 +212,8 @@ MALFORMED_RULE = Code(
     "E0604",
     "a rewrite rule cannot be used",
     "What takes the place of an operation may mention only what the source of the rule binds, and a field may be given "
-    "only what it can hold. The message names the rule and the part at fault.",
+    "only what it can hold: an operand a value, an attribute an attribute of its type. A rule whose constraints "
+    "exclude each other, or what a definition admits, never applies. The message names the rule and the part at fault.",
 )
 INCOMPLETE_RULE = Code(
     "E0605",
@@ -231,7 +233,8 @@ ENDLESS_REWRITING = Code(
     "E0607",
     "rewriting does not end",
     "Rules lead in a cycle or make the program grow without end: they were applied far more often than the program "
-    "has operations. The message names the rules that were applied last.",
+    "has operations. The message names the rules that were applied last. In a legalization, the rules for an operation "
+    "give it again, and nothing else leads to the target.",
 )
 
 UNKNOWN_RULE_FUNCTION = Code(

@@ -45,6 +45,8 @@ from commonir.rewrite.target_versions import versioned
 
 MAX_EXPANSIONS = 100
 """The most steps to legalize one operation, far more than rules without a cycle need."""
+_MOST_REPEATS = 3
+"""How often a function may be the rule for equal operations in a chain, before that is taken for a cycle."""
 
 
 NO_REASON = Mismatch("")
@@ -587,11 +589,10 @@ class _Run:
         if not isinstance(op, Op):
             return NO_REASON
         chain = [f.attempt for f in self.frames if f.attempt is not None]
-        if attempt.frame.depth >= MAX_EXPANSIONS or any(
-            a.applied is candidate and isinstance(candidate, LegalizationRule) and candidate.reads_source
-            and a.is_same(op)
-            for a in chain
-        ):  # fmt: skip
+        # A function may give the operation that it takes for another reason than its attributes and types.
+        most = 1 if isinstance(candidate, LegalizationRule) and candidate.reads_source else _MOST_REPEATS
+        repeats = sum(a.applied is candidate and a.is_same(op) for a in chain)
+        if attempt.frame.depth >= MAX_EXPANSIONS or repeats >= most:
             attempt.is_cycle = True
             names = " -> ".join(dict.fromkeys([a.op.name for a in chain]))
             return Mismatch(f"the rules for {op.name} lead back to it: {names} -> {op.name}")
