@@ -130,8 +130,10 @@ def test_loads_and_stores_are_made_from_the_global() -> None:
     assert Subgraph("g", FunctionType((), ()), Region([Block()])).body is not None
     assert Output(()).results == ()
     assert Global("e", tensor(i32, 2), extern(tensor(i32, 2))).is_extern
-    with pytest.raises(TypeError, match=r"use GlobalLoad\.build"):
+    with pytest.raises(TypeError, match=r"use GlobalLoad\.build") as error:
         GlobalLoad(("s",))
+    # Only a note is about Python: texts and rules report the message alone.
+    assert str(error.value) == "the result types of ml_program.global_load cannot be inferred: state them"
 
 
 def test_value_may_be_used_before_its_definition_in_a_subgraph_only() -> None:

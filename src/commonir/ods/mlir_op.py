@@ -17,7 +17,7 @@ from commonir.ods.attr_types import unit
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import Field
 from commonir.ods.inference import typing_of
-from commonir.ods.operation import Op
+from commonir.ods.operation import Op, ResultTypesNotInferredError
 from commonir.ods.patterns import TypeConstraint
 from commonir.ods.traits import SameVariadicOperandSize
 from commonir.ods.type_rules import deduce
@@ -67,7 +67,7 @@ class MlirOp(Op):
         typing = typing_of(self, None)
         deduce(self.type_rules, single_types(self.layout.results), typing)
         if any(f.name not in typing.types and not f.optional for f in self.layout.results):
-            raise TypeError(f"the result types of {self.name} cannot be inferred: use {type(self).__name__}.build")
+            raise ResultTypesNotInferredError(self)
         return tuple(typing.all(typing.results))
 
     def _declared_types(self) -> tuple[Type, ...] | None:

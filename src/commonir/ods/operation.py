@@ -96,13 +96,24 @@ class Op(TextForm, Definition):
         return infer(self).types
 
 
+class ResultTypesNotInferredError(TypeError):
+    """Result types that do not follow from operands and attributes were not given.
+
+    What a caller in Python can do about it is a note of the exception: its message is also that of texts and files.
+    """
+
+    def __init__(self, op: Op) -> None:
+        super().__init__(f"the result types of {op.name} cannot be inferred: state them")
+        self.add_note(f"use {type(op).__name__}.build")
+
+
 class DeclaredResults(Op):
     """The base of definitions whose result types are declared by the program, not inferred; `build` constructs it."""
 
     declares_results = True
 
     def _result_types(self) -> tuple[Type, ...]:
-        raise TypeError(f"the result types of {self.name} cannot be inferred: use {type(self).__name__}.build")
+        raise ResultTypesNotInferredError(self)
 
     def infer(self) -> tuple[Type, ...]:
         return tuple([r.type for r in self.results])
