@@ -19,14 +19,14 @@ SIZES = list(product(range(5), repeat=2))
 FEW = [(3, 4), (3, 3), (3, 1), (0, 1), (1, 0), (0, 3), (2, 0)]
 
 ADD_ONNX = """builtin.module attributes {onnx.ir_version = 8 : i64} {
-  onnx.graph @g {opset_import = {"" = 17 : i64}} {
+  onnx.graph @g attributes {opset_import = {"" = 17 : i64}} {
   ^g(%a: tensor<"N"xf32>, %b: tensor<2x"M"xf32>):
     %c = onnx.Add %a, %b : (tensor<"N"xf32>, tensor<2x"M"xf32>) -> tensor<2x?xf32>
     onnx.return %c : (tensor<2x?xf32>) -> ()
   }
 }"""
 WHERE_ONNX = """builtin.module attributes {onnx.ir_version = 8 : i64} {
-  onnx.graph @g {opset_import = {"" = 17 : i64}} {
+  onnx.graph @g attributes {opset_import = {"" = 17 : i64}} {
   ^g(%a: tensor<"N"xf32>, %b: tensor<2x"M"xf32>):
     %0 = onnx.IsNaN %b : (tensor<2x"M"xf32>) -> tensor<2x"M"xi1>
     %c = onnx.Where %0, %b, %a : (tensor<2x"M"xi1>, tensor<2x"M"xf32>, tensor<"N"xf32>) -> tensor<2x?xf32>
@@ -34,7 +34,7 @@ WHERE_ONNX = """builtin.module attributes {onnx.ir_version = 8 : i64} {
   }
 }"""
 EXPAND_ONNX = """builtin.module attributes {onnx.ir_version = 8 : i64} {
-  onnx.graph @g {opset_import = {"" = 17 : i64}} {
+  onnx.graph @g attributes {opset_import = {"" = 17 : i64}} {
   ^g(%a: tensor<"N"xf32>, %b: tensor<2x"M"xf32>):
     %0 = onnx.Shape %b : (tensor<2x"M"xf32>) -> tensor<2xi64>
     %c = onnx.Expand %a, %0 : (tensor<"N"xf32>, tensor<2xi64>) -> tensor<2x?xf32>

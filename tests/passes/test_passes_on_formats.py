@@ -54,7 +54,7 @@ two (u) => (c, d, e) {
 }
 """
 COMPRESSED_WEIGHT = """
-mil.func @main {opset = "CoreML8"} {
+mil.func @main attributes {opset = "CoreML8"} {
 ^CoreML8(%x: tensor<2x2xf32>):
   %values = mil.literal {val = dense<[1.5, -2.0]> : tensor<2xf32>} : tensor<2xf32>
   %mask = mil.literal {val = dense<[[1, 0], [0, 1]]> : tensor<2x2xui1>} : tensor<2x2xui1>

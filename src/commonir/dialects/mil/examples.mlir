@@ -1,5 +1,5 @@
 // mil.cond mil.func mil.return
-mil.func @main {opset = "CoreML5"} {
+mil.func @main attributes {opset = "CoreML5"} {
 ^CoreML5(%x: tensor<2xf32>):
   %sum = mil.reduce_sum %x : (tensor<2xf32>) -> tensor<f32>
   %zero = mil.const {val = dense<0.0> : tensor<f32>} : tensor<f32>
@@ -15,7 +15,7 @@ mil.func @main {opset = "CoreML5"} {
 }
 // -----
 // mil.while_loop
-mil.func @main {opset = "CoreML5"} {
+mil.func @main attributes {opset = "CoreML5"} {
 ^CoreML5(%x: tensor<2xf32>):
   %result = mil.while_loop %x : (tensor<2xf32>) -> tensor<2xf32> condition {
   ^bb0(%before: tensor<2xf32>):
@@ -32,7 +32,7 @@ mil.func @main {opset = "CoreML5"} {
 }
 // -----
 // mil.read_state mil.write_state
-mil.func @main {opset = "CoreML8"} {
+mil.func @main attributes {opset = "CoreML8"} {
 ^CoreML8(%x: tensor<2xf16>, %total: !builtin.state<tensor<2xf16>>):
   %before = mil.read_state %total : (!builtin.state<tensor<2xf16>>) -> tensor<2xf16>
   %after = mil.add %before, %x : tensor<2xf16>
@@ -42,7 +42,7 @@ mil.func @main {opset = "CoreML8"} {
 }
 // -----
 // mil.classify mil.compound
-mil.func @main {opset = "CoreML5"} {
+mil.func @main attributes {opset = "CoreML5"} {
 ^CoreML5(%probabilities: tensor<1x3xf32>):
   %classes = mil.compound {val = {type = !builtin.list<tensor<!builtin.string>, 3>, values = ["cat", "dog", "fox"]}} : !builtin.list<tensor<!builtin.string>, 3>
   %label, %scores = mil.classify %probabilities, %classes : (tensor<1x3xf32>, !builtin.list<tensor<!builtin.string>, 3>) -> (tensor<!builtin.string>, !builtin.map<tensor<!builtin.string>, tensor<f64>>)
@@ -50,7 +50,7 @@ mil.func @main {opset = "CoreML5"} {
 }
 // -----
 // mil.compound_literal
-mil.func @main {opset = "CoreML5"} {
+mil.func @main attributes {opset = "CoreML5"} {
 ^CoreML5(%probabilities: tensor<1x2xf32>):
   %0 = mil.compound_literal {val = {type = !builtin.list<tensor<i64>, 2>, values = [dense<10> : tensor<i64>, dense<20> : tensor<i64>]}} : !builtin.list<tensor<i64>, 2>
   %label, %scores = mil.classify %probabilities, %0 : (tensor<1x2xf32>, !builtin.list<tensor<i64>, 2>) -> (tensor<i64>, !builtin.map<tensor<i64>, tensor<f64>>)
@@ -58,14 +58,14 @@ mil.func @main {opset = "CoreML5"} {
 }
 // -----
 // mil.constexpr_affine_dequantize
-mil.func @main {opset = "CoreML6"} {
+mil.func @main attributes {opset = "CoreML6"} {
 ^CoreML6():
   %y = mil.constexpr_affine_dequantize {quantized_data = dense<[[0, 1, 2], [3, 4, 5]]> : tensor<2x3xui8>, zero_point = dense<1> : tensor<ui8>, scale = dense<[0.5, 2.0]> : tensor<2xf32>, axis = 0} : tensor<2x3xf32>
   mil.return %y {names = ["y"]} : (tensor<2x3xf32>) -> ()
 }
 // -----
 // mil.custom_layer
-mil.func @main {opset = "CoreML5"} {
+mil.func @main attributes {opset = "CoreML5"} {
 ^CoreML5(%x: tensor<2xf32>):
   %y = mil.custom_layer %x {class_name = "Twice", mil.parameters = {x = 1 : i64}} : tensor<2xf32>
   mil.return %y {names = ["y"]} : (tensor<2xf32>) -> ()
@@ -74,20 +74,20 @@ mil.func @main {opset = "CoreML5"} {
 // mil.composition mil.run_model mil.hand_over
 module {
   module {
-    mil.func @main {opset = "CoreML5"} {
+    mil.func @main attributes {opset = "CoreML5"} {
     ^CoreML5(%image: tensor<1x1x1x3xf32>):
       %brighter = mil.add %image, %image : tensor<1x1x1x3xf32>
       mil.return %brighter {names = ["brighter"]} : (tensor<1x1x1x3xf32>) -> ()
     }
   }
   module {
-    mil.func @main {opset = "CoreML5"} {
+    mil.func @main attributes {opset = "CoreML5"} {
     ^CoreML5(%brighter: tensor<1x1x1x3xf32>):
       %root = mil.sqrt %brighter : tensor<1x1x1x3xf32>
       mil.return %root {names = ["root"]} : (tensor<1x1x1x3xf32>) -> ()
     }
   }
-  mil.composition @main {defaults = {}} {
+  mil.composition @main attributes {defaults = {}} {
   ^bb0(%image: tensor<1x1x1x3xf32>):
     %brighter = mil.run_model %image {model = 0} : tensor<1x1x1x3xf32>
     %pixels = mil.hand_over %brighter {as_image = true} : tensor<1x1x1x3xf32>
@@ -97,14 +97,14 @@ module {
 }
 // -----
 // mil.opaque_model
-mil.composition @main {defaults = {}} {
+mil.composition @main attributes {defaults = {}} {
 ^bb0(%x: tensor<1x3xf32>):
   %y = mil.opaque_model %x {kind = "scaler"} : tensor<1x3xf32>
   mil.return %y {names = ["y"]} : (tensor<1x3xf32>) -> ()
 }
 // -----
 // mil.pick_top
-mil.composition @main {defaults = {}} {
+mil.composition @main attributes {defaults = {}} {
 ^bb0(%scores: tensor<3x1xf32>):
   %boxes = mil.const {val = dense<[[0.0, 0.0, 4.0, 4.0], [8.0, 8.0, 4.0, 4.0], [1.0, 0.0, 4.0, 4.0]]> : tensor<3x4xf32>} : tensor<3x4xf32>
   %half = mil.const {val = dense<0.5> : tensor<f32>} : tensor<f32>

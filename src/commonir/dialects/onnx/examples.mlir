@@ -1,5 +1,5 @@
 // onnx.If onnx.graph onnx.return
-onnx.graph @main {opset_import = {"" = 21 : i64}} {
+onnx.graph @main attributes {opset_import = {"" = 21 : i64}} {
 ^main(%condition: tensor<i1>, %x: tensor<2xf32>):
   %y = onnx.If %condition : (tensor<i1>) -> tensor<2xf32> else_branch {
     %same = onnx.Identity %x : tensor<2xf32>
@@ -12,7 +12,7 @@ onnx.graph @main {opset_import = {"" = 21 : i64}} {
 }
 // -----
 // onnx.Loop
-onnx.graph @main {opset_import = {"" = 21 : i64}} {
+onnx.graph @main attributes {opset_import = {"" = 21 : i64}} {
 ^main(%x: tensor<2xf32>):
   %n = onnx.Constant {value = dense<3> : tensor<i64>} : tensor<i64>
   %last, %all = onnx.Loop M(%n) v_initial(%x) : (tensor<i64>, tensor<2xf32>) -> (tensor<2xf32>, tensor<3x2xf32>) {
@@ -24,7 +24,7 @@ onnx.graph @main {opset_import = {"" = 21 : i64}} {
 }
 // -----
 // onnx.Scan
-onnx.graph @main {opset_import = {"" = 21 : i64}} {
+onnx.graph @main attributes {opset_import = {"" = 21 : i64}} {
 ^main(%initial: tensor<2xf32>, %rows: tensor<3x2xf32>):
   %last, %sums = onnx.Scan %initial, %rows {num_scan_inputs = 1} : (tensor<2xf32>, tensor<3x2xf32>) -> (tensor<2xf32>, tensor<3x2xf32>) {
   ^body(%before: tensor<2xf32>, %row: tensor<2xf32>):
@@ -35,7 +35,7 @@ onnx.graph @main {opset_import = {"" = 21 : i64}} {
 }
 // -----
 // onnx.SequenceMap
-onnx.graph @main {opset_import = {"" = 21 : i64}} {
+onnx.graph @main attributes {opset_import = {"" = 21 : i64}} {
 ^main(%x: tensor<2xf32>, %z: tensor<3xf32>):
   %sequence = onnx.SequenceConstruct %x, %z : (tensor<2xf32>, tensor<3xf32>) -> !builtin.list<tensor<?xf32>>
   %negatives = onnx.SequenceMap %sequence : (!builtin.list<tensor<?xf32>>) -> !builtin.list<tensor<?xf32>> {
@@ -49,26 +49,26 @@ onnx.graph @main {opset_import = {"" = 21 : i64}} {
 }
 // -----
 // onnx.function onnx.call
-onnx.graph @main {opset_import = {"" = 21 : i64, local = 1 : i64}} {
+onnx.graph @main attributes {opset_import = {"" = 21 : i64, local = 1 : i64}} {
 ^main(%x: tensor<2xf32>):
   %y = onnx.call %x {function = @"local::Twice"} : tensor<2xf32>
   onnx.return %y : (tensor<2xf32>) -> ()
 }
-onnx.function @"local::Twice" {function_name = "Twice", opset_import = {"" = 21 : i64}, domain = "local"} {
+onnx.function @"local::Twice" attributes {function_name = "Twice", opset_import = {"" = 21 : i64}, domain = "local"} {
 ^bb0(%a: !builtin.unknown):
   %b = onnx.Add %a, %a : !builtin.unknown
   onnx.return %b : (!builtin.unknown) -> ()
 }
 // -----
 // onnx.custom
-onnx.graph @main {opset_import = {"" = 21 : i64, com.example = 1 : i64}} {
+onnx.graph @main attributes {opset_import = {"" = 21 : i64, com.example = 1 : i64}} {
 ^main(%x: tensor<2xf32>):
   %y = onnx.custom %x {op_type = "Twice", domain = "com.example", attributes = {mode = "exact"}} : tensor<2xf32>
   onnx.return %y : (tensor<2xf32>) -> ()
 }
 // -----
 // onnx.preview.training.Gradient
-onnx.graph @main {opset_import = {"" = 21 : i64, ai.onnx.preview.training = 1 : i64}} {
+onnx.graph @main attributes {opset_import = {"" = 21 : i64, ai.onnx.preview.training = 1 : i64}} {
 ^main(%x: tensor<2xf32>):
   %y = onnx.Mul %x, %x : tensor<2xf32>
   %dy = onnx.preview.training.Gradient %x {y = "y", xs = ["x"]} : tensor<2xf32>
@@ -77,7 +77,7 @@ onnx.graph @main {opset_import = {"" = 21 : i64, ai.onnx.preview.training = 1 : 
 // -----
 // onnx.function_instance
 module {
-  onnx.function_instance @Twice {opset_import = {"" = 21 : i64}} {
+  onnx.function_instance @Twice attributes {opset_import = {"" = 21 : i64}} {
   ^bb0(%a: tensor<2xf32>):
     %b = onnx.Add %a, %a : tensor<2xf32>
     onnx.return %b : (tensor<2xf32>) -> ()
