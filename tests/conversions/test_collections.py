@@ -173,8 +173,8 @@ def test_a_handle_becomes_its_number_with_a_note(to: str) -> None:
     assert [v.type for v in built.main.inputs] == [tensor(i64)] * 2
     assert [v.type for v in built.main.outputs] == [tensor(i64), tensor(boolean)]
     assert [d.message for d in findings] == [
-        "the input 'h' changes from a handle to its number, an i64",
-        "the output 'y0' changes from a handle to its number, an i64",
+        "the input 'h' changes from tensor<!builtin.handle> to tensor<i64>: a handle becomes its number",
+        "the output 'y0' changes from tensor<!builtin.handle> to tensor<i64>: a handle becomes its number",
     ]
 
 
@@ -198,3 +198,23 @@ def test_a_sparse_constant_stays_sparse_in_onnx() -> None:
     zero = {"x": np.zeros((), np.float32)}
     assert np.array_equal(run_onnx(content, zero)[0], dense)
     assert np.array_equal(cir.run(cir.loads(content, format="onnx"), zero)["y0"], dense)
+
+
+def test_an_index_out_of_range_stays_an_error_when_it_is_canonicalized() -> None:
+    module = core_module(_coordinates, {"v": tensor(f32, 1), "i": tensor(i64, 1)})
+    built = cir.optimize(module, passes=["canonicalize"])
+    assert "sparse" not in str(built)
+    with pytest.raises(DiagnosticError, match="E0708"):
+        cir.run(built, {"v": A[:1], "i": np.array([6])})
+
+
+def test_handles_within_other_values_become_numbers_too() -> None:
+    opaque = TensorType(handle, ())
+
+    def build(h: Value) -> tuple[Value, ...]:
+        pair = core.tuple_of((h, core.handle_of(core.scalar(7, i64))))
+        held = core.list_insert(core.list_empty(opaque), h)
+        first = core.list_at(held, core.scalar(0, i64))
+        return core.handle_equal(core.tuple_get(pair, 0), core.tuple_get(pair, 1)), first
+
+    assert _in_onnx(build, {"h": opaque}, {"h": np.array(7)}) == [True, 7]

@@ -14,6 +14,7 @@ from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import TensorType, Type, handle, i64
+from commonir.ods import Op
 from commonir.passes.transcribe import Transcription, copied, with_functions
 
 
@@ -23,16 +24,16 @@ def handles_to_integers(module: Module, diagnostics: Diagnostics) -> Module:
     `diagnostics` receives the inputs and outputs that change.
     """
     functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
-    if not any(_is_handle(v.type) for f in functions for v in (*f.inputs, *f.outputs, *_results(f))):
+    if not any(_has_handles(v.type) for f in functions for v in (*f.inputs, *f.outputs, *_results(f))):
         return module
     for function in functions:
         named = [("input", v.name, v) for v in function.inputs]
         named += [("output", n, v) for n, v in zip(function.output_names, function.outputs, strict=True)]
         for what, name, value in named:
-            if _is_handle(value.type):
-                diagnostics.add(
-                    CHANGED_IN_CONVERSION, f"the {what} '{name}' changes from a handle to its number, an i64"
-                )
+            changed = _without_handles(value.type)
+            if changed is not value.type:
+                message = f"the {what} '{name}' changes from {value.type} to {changed}: a handle becomes its number"
+                diagnostics.add(CHANGED_IN_CONVERSION, message)
     return with_functions(module, [_Replacement(f, diagnostics).function() for f in functions])
 
 
@@ -40,16 +41,22 @@ def _results(function: ml_program.Func) -> list[Value]:
     return [r for op in function.walk() for r in op.results]
 
 
-def _is_handle(type: Type) -> bool:
-    return isinstance(type, TensorType) and type.element is handle
+def _has_handles(type: Type) -> bool:
+    return _without_handles(type) is not type
+
+
+def _without_handles(type: Type) -> Type:
+    """Returns a type with integers in the place of handles, also in its parts."""
+    if isinstance(type, TensorType):
+        return type.with_element(i64) if type.element is handle else type
+    return type.with_parts(tuple(map(_without_handles, type.parts))) if type.parts else type
 
 
 class _Replacement(Transcription):
     """The copy of one function without handles."""
 
     def argument_type(self, argument: Value) -> Type:
-        type = argument.type
-        return type.with_element(i64) if isinstance(type, TensorType) and _is_handle(type) else type
+        return _without_handles(argument.type)
 
     def rewritten(self, op: Operation, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Sequence[Value]:
         match op:
@@ -58,4 +65,11 @@ class _Replacement(Transcription):
             case core.HandleEqual():
                 return (core.equal(*operands),)
             case _:
-                return self.place(copied(op, operands, regions)).results
+                return self.place(copied(op, operands, regions, **_changed_types(op))).results
+
+
+def _changed_types(op: Operation) -> dict[str, object]:
+    """Returns the attributes that name types of handles, changed."""
+    fields = op.layout.attributes if isinstance(op, Op) else ()
+    types = {f.name: value for f in fields if isinstance(value := getattr(op, f.name), Type)}
+    return {name: _without_handles(type) for name, type in types.items() if _has_handles(type)}

@@ -131,14 +131,15 @@ def _coordinates(indices: Value, shape: Value) -> Value:
     if rank_of(indices) != 1:
         return indices
     known = known_dims(shape)
-    if known is None:
+    if not known:
         raise NotKnownError("the shape of a sparse tensor is not known before running")
     element, columns, rest = tensor_type(indices).element, list[Value](), indices
-    for n in reversed(known):
+    for n in reversed(known[1:]):
         size = dims((n,), element)
         columns.append(unsqueeze(mod(rest, size), (1,)))
         rest = floor_div(rest, size)
-    return concat(tuple(reversed(columns)), 1)
+    # What is left of an index that is out of range is a row that is.
+    return concat((unsqueeze(rest, (1,)), *reversed(columns)), 1)
 
 
 class SparseValues(CoreOp, name="core.sparse_values", traits=(traits.Pure,)):
