@@ -30,17 +30,17 @@ class SparseArray:
         Shapes: values [n]; indices [n, rank] (coordinates), or [n] (indices in row-major order).
         Raises: ValueError when shapes contradict each other, or an index is out of range.
         """
-        elements, given = np.asarray(values), np.asarray(indices)
+        elements, positions = np.asarray(values), np.asarray(indices)
         dims = tuple([int(n) for n in shape])
         if any(n < 0 for n in dims):
             raise ValueError(f"{min(dims)} is not a dim")
         count = elements.shape[0] if elements.ndim == 1 else None
-        if count is None or given.shape not in ((count,), (count, len(dims))):
+        if count is None or positions.shape not in ((count,), (count, len(dims))):
             raise ValueError(
-                f"values of shape {list(elements.shape)} and indices of shape {list(given.shape)} "
+                f"values of shape {list(elements.shape)} and indices of shape {list(positions.shape)} "
                 f"in a tensor of rank {len(dims)}"
             )
-        rows = given.astype(np.int64)
+        rows = positions.astype(np.int64)
         limits = np.asarray([prod(dims)] if rows.ndim == 1 else dims, np.int64)
         columns = rows.reshape(count, limits.size)
         outside = columns[(columns < 0) | (columns >= limits)]
@@ -48,9 +48,9 @@ class SparseArray:
             raise ValueError(f"a tensor of shape {list(dims)} has no position {outside[0]}")
         linear = rows if rows.ndim == 1 else _linear(rows, dims)
         # A stable order of the reversed elements puts the last of equal ones first.
-        positions, first = np.unique(linear[::-1], return_index=True)
+        ordered, first = np.unique(linear[::-1], return_index=True)
         self.values: Array = elements[::-1][first]
-        self.indices: NDArray[np.int64] = np.stack(np.unravel_index(positions, dims or (1,)), axis=1)[:, : len(dims)]
+        self.indices: NDArray[np.int64] = np.stack(np.unravel_index(ordered, dims or (1,)), axis=1)[:, : len(dims)]
         self.shape = dims
 
     @classmethod

@@ -35,12 +35,12 @@ def map_elements(value: Value) -> tuple[ElementType, ElementType]:
     """The element types of keys and values of a map from scalars to scalars. Raises: NotationError for others."""
     match value.type:
         case MapType(parts=parts):
-            key, held = map(as_value, parts)
+            key, value_type = map(as_value, parts)
         case _:
-            key, held = None, None
-    if not isinstance(key, TensorType) or not isinstance(held, TensorType):
+            key, value_type = None, None
+    if not isinstance(key, TensorType) or not isinstance(value_type, TensorType):
         raise NotationError(f"expected a map from scalars to scalars, found {value.type}")
-    return key.element, held.element
+    return key.element, value_type.element
 
 
 def map_key(key: Any) -> Any:
@@ -97,19 +97,19 @@ class MapGet(CoreOp, name="core.map_get", traits=(traits.Pure,)):
     V = ELEMENTS
 
     def reference(self, x: ArrayMap, key: Array, otherwise: Array | None) -> Array:
-        wanted = _keys(key)
-        missing = [k for k in wanted if k not in x]
+        keys = _keys(key)
+        missing = [k for k in keys if k not in x]
         if missing and otherwise is None:
             raise ValueError(f"no key {missing[0]!r} in a map of {len(x)}")
         default = None if otherwise is None else otherwise.item()
-        return _row([x.get(k, default) for k in wanted], tensor_type(self.y).element).reshape(key.shape)
+        return _row([x.get(k, default) for k in keys], tensor_type(self.y).element).reshape(key.shape)
 
     def canonicalize(self) -> tuple[Value, ...] | None:
         """A map that the program makes is a table."""
-        made = self.x.owner
-        if not isinstance(made, MapOf) or self.otherwise is None:
+        source = self.x.owner
+        if not isinstance(source, MapOf) or self.otherwise is None:
             return None
-        return (lookup(self.key, made.keys, made.values, self.otherwise),)
+        return (lookup(self.key, source.keys, source.values, self.otherwise),)
 
 
 class MapHas(CoreOp, name="core.map_has", traits=(traits.Pure,)):
@@ -126,12 +126,12 @@ class MapHas(CoreOp, name="core.map_has", traits=(traits.Pure,)):
 
     def canonicalize(self) -> tuple[Value, ...] | None:
         """A map that the program makes is a table."""
-        made = self.x.owner
-        shape = tensor_type(made.keys).shape if isinstance(made, MapOf) else None
-        if not isinstance(made, MapOf) or not shape or shape[0] is None:
+        source = self.x.owner
+        shape = tensor_type(source.keys).shape if isinstance(source, MapOf) else None
+        if not isinstance(source, MapOf) or not shape or shape[0] is None:
             return None
         zero = scalar(0, i64)
-        return (not_equal(lookup(self.key, made.keys, fill(scalar(1, i64), (shape[0],)), zero), zero),)
+        return (not_equal(lookup(self.key, source.keys, fill(scalar(1, i64), (shape[0],)), zero), zero),)
 
 
 class MapInsert(CoreOp, name="core.map_insert", traits=(traits.Pure,)):

@@ -102,11 +102,11 @@ class ToDense(CoreOp, name="core.to_dense", traits=(traits.Pure,)):
 
     def canonicalize(self) -> tuple[Value, ...] | None:
         """Elements of a sparse tensor that the program makes go to their places at once."""
-        type, made = _sparse_type(self.x), self.x.owner
-        if isinstance(made, ToSparse):
-            return (_dense(*nonzero_elements(made.x), shape_of(made.x), type),)
-        if isinstance(made, SparseOf):
-            return (_dense(made.values, _coordinates(made.indices, made.shape), made.shape, type),)
+        type, source = _sparse_type(self.x), self.x.owner
+        if isinstance(source, ToSparse):
+            return (_dense(*nonzero_elements(source.x), shape_of(source.x), type),)
+        if isinstance(source, SparseOf):
+            return (_dense(source.values, _coordinates(source.indices, source.shape), source.shape, type),)
         return None
 
 
@@ -157,8 +157,8 @@ class SparseValues(CoreOp, name="core.sparse_values", traits=(traits.Pure,)):
 
     def canonicalize(self) -> tuple[Value, ...] | None:
         """Those of a dense tensor are its nonzero elements."""
-        made = self.x.owner
-        return (nonzero_elements(made.x)[0],) if isinstance(made, ToSparse) else None
+        source = self.x.owner
+        return (nonzero_elements(source.x)[0],) if isinstance(source, ToSparse) else None
 
 
 class SparseIndices(CoreOp, name="core.sparse_indices", traits=(traits.Pure,)):
@@ -181,12 +181,12 @@ class SparseIndices(CoreOp, name="core.sparse_indices", traits=(traits.Pure,)):
 
     def canonicalize(self) -> tuple[Value, ...] | None:
         """Those of a dense tensor are the places of its nonzero elements."""
-        made = self.x.owner
-        if not isinstance(made, ToSparse):
+        source = self.x.owner
+        if not isinstance(source, ToSparse):
             return None
         if not self.linear:
-            return (non_zero(made.x),)
-        flat = reshape(made.x, (-1,))
+            return (non_zero(source.x),)
+        flat = reshape(source.x, (-1,))
         return (reshape(non_zero(flat), (-1,)),)
 
 
@@ -223,8 +223,8 @@ class SparseLength(CoreOp, name="core.sparse_length", traits=(traits.Pure,)):
 
     def canonicalize(self) -> tuple[Value, ...] | None:
         """That of a dense tensor is the number of its nonzero elements."""
-        made = self.x.owner
-        return (dim(non_zero(made.x), 0),) if isinstance(made, ToSparse) else None
+        source = self.x.owner
+        return (dim(non_zero(source.x), 0),) if isinstance(source, ToSparse) else None
 
 
 sparse_of = function(SparseOf)

@@ -64,8 +64,8 @@ class TupleGet(CoreOp, name="core.tuple_get", traits=(traits.Pure,)):
         return x[self.index]
 
     def fold(self) -> Value | None:
-        made = self.x.owner
-        return made.xs[self.index] if isinstance(made, TupleOf) else None
+        source = self.x.owner
+        return source.xs[self.index] if isinstance(source, TupleOf) else None
 
 
 class TupleLength(CoreOp, name="core.tuple_length", traits=(traits.Pure,)):
@@ -107,8 +107,8 @@ class HandleValue(CoreOp, name="core.handle_value", traits=(traits.Pure,)):
         return x
 
     def fold(self) -> Value | None:
-        made = self.x.owner
-        return made.x if isinstance(made, HandleOf) else None
+        source = self.x.owner
+        return source.x if isinstance(source, HandleOf) else None
 
 
 class HandleEqual(CoreOp, name="core.handle_equal", traits=(traits.Pure,)):
