@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import commonir as cir
 from commonir import api
@@ -129,3 +131,23 @@ def test_what_is_not_a_tensor_has_a_value_for_each_step() -> None:
     given: Any = {"x": np.array([1, 2], np.float32), "m": {"a": 1.0}}
     outputs = cir.run_steps(module, given, steps=2).outputs
     assert {n: plain(v) for n, v in outputs.items()} == {"y0": [1, 2], "step0/y1": {"a": 1.0}, "step1/y1": {"a": 1.0}}
+
+
+_LEAVES = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=3)
+_KEYS = st.sampled_from(["values", "indices", "shape", "a", "1", "true", "nan"])
+_JSON = st.recursive(_LEAVES, lambda j: st.lists(j, max_size=3) | st.dictionaries(_KEYS, j, max_size=3), max_leaves=8)
+_PROGRAMS = [program(lambda x: x, {"x": type}) for type in dict.fromkeys(t for t, _, _ in CASES)]
+
+
+@given(_JSON, st.sampled_from(_PROGRAMS))
+def test_any_json_is_a_value_or_refused(value: Any, module: cir.Module) -> None:
+    try:
+        text = json.dumps(value, allow_nan=False)
+    except ValueError:  # an infinity
+        return
+    try:
+        inputs = api.json_inputs(module, text, name="x")
+    except DiagnosticError:
+        return
+    again = api.json_inputs(module, json.dumps(api.outputs_as_json(inputs)))
+    assert repr(plain(again["x"])) == repr(plain(inputs["x"]))
