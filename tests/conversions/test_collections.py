@@ -6,6 +6,7 @@ is refused with a remedy.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -130,11 +131,18 @@ def test_onnx_gives_what_is_written_out(name: str) -> None:
     assert _in_onnx(build, types, inputs) == expected
 
 
-@pytest.mark.parametrize("to", ["stablehlo", "linalg", "tosa"])
-def test_a_tuple_within_a_program_vanishes(to: str) -> None:
-    types = {"a": tensor(f32, 2), "b": tensor(f32, 2)}
-    module = cir.convert(core_module(lambda a, b: _tuple(a, b)[0], types), to)
-    assert "tuple" not in str(module)
+@pytest.mark.parametrize("to", ["coreml", "stablehlo", "linalg", "tosa"])
+def test_values_within_a_program_vanish_for_every_target(to: str) -> None:
+    vector, number = tensor(f32, 2), tensor(i64)
+    programs: list[tuple[Any, dict[str, Type]]] = [
+        (lambda a, b: _tuple(a, b)[0], {"a": vector, "b": vector}),
+        (_table, {"k": tensor(i64, 3)}),
+        (_handles, {"a": number, "b": number}),
+        (_coordinates, {"v": vector, "i": tensor(i64, 2, 2)}),
+    ]
+    for build, types in programs:
+        converted = str(cir.convert(core_module(build, types), to))
+        assert not re.search(r"core\.|tuple<|builtin\.(map|handle|sparse)", converted)
 
 
 PAIR = TupleType((tensor(f32, 2), tensor(i64)))
