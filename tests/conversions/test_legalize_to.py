@@ -20,6 +20,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import f32
 from commonir.ods import Dialect, Dialects, Op, element_type, operand, result, traits
+from commonir.reports import LegalizationReport
 from commonir.rewrite.legality import Target
 from commonir.rewrite.legalize import Context, Rules, rule
 
@@ -166,6 +167,15 @@ def test_paths_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main([*arguments, "--json"]) == 0
     path = json.loads(capsys.readouterr().out)["result"]["paths"][0]
     assert path["steps"][0] == {"operation": "my.double", "by": "rule DoubleIsTwice", "result": ["my.twice"]}
+
+
+def test_conversion_of_a_whole_program_is_the_end_of_a_path() -> None:
+    reports: list[LegalizationReport] = []
+    cir.legalize(cir.loads(MIXED, format="mlir"), "onnx", reports=reports)
+    assert [(r.name, [(s.by, s.result) for s in r.steps]) for r in reports] == [
+        (name, [("its reference and the conversion to onnx", ("onnx",))])
+        for name in ("stablehlo.broadcast_in_dim", "tosa.add", "tosa.tanh", "arith.constant", "arith.addi")
+    ]
 
 
 def test_operation_without_a_path_is_reported_or_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

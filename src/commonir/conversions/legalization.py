@@ -32,6 +32,7 @@ from commonir.passes.lower import PreservedOperations, lower
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.without_requirements import drop_requirements
 from commonir.reports import LegalizationReport, LegalizationStepReport
+from commonir.rewrite.attempts import LegalizationStep
 from commonir.rewrite.casts import fold_casts
 from commonir.rewrite.legality import Predicate, Target
 from commonir.rewrite.legalize import Legalization, LegalizationOptions, LegalizationRule, Rules, legalization
@@ -224,8 +225,14 @@ class _Program:
         preserved = PreservedOperations(is_kept, self.request.is_partial, origins, set())
         if self.conversion is not None:
             # A program of such a format has only operations of its own, and another container.
-            lowered = lower(first.module)
-            return _Stages(first, origins, Legalization(self.conversion.convert(lowered, DEFAULT_OPTIONS, self.lost)))
+            last = Legalization(self.conversion.convert(lower(first.module), DEFAULT_OPTIONS, self.lost))
+            to = self.request.dialects[0]
+            computing = [
+                op for op in first.module.nested() if isinstance(op, Op) and not op.has_trait(traits.Terminator)
+            ]
+            by = f"its reference and the conversion to {to}"
+            last.steps = [LegalizationStep(op, op.name, by, (to,)) for op in computing if not isinstance(op, Function)]
+            return _Stages(first, origins, last)
         lowered = lower(first.module, preserved=preserved)
         if not all(each.has_requirements for each in self.core_rules):
             drop_requirements(lowered, self.lost)
@@ -323,7 +330,10 @@ class _Stages:
                 continue
             own = steps.setdefault(self.first.origins.get(old, old), {})
             own[_reported(old.name, "its reference", names)] = None
-            own.update(dict.fromkeys([step for op in new for step in later.get(op, ())]))
+            own.update(dict.fromkeys([step for op in new for step in later.pop(op, ())]))
+        for old, rest in later.items():
+            # A conversion of the whole program does not tell what becomes of each operation.
+            steps.setdefault(self.first.origins.get(old, old), {}).update(dict.fromkeys(rest))
         return _grouped(source, steps, self.first.kept)
 
 

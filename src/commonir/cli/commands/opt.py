@@ -244,7 +244,7 @@ def _check(session: Session, before: Module, after: Module, seed: int, time_limi
         raise DiagnosticError(*[d.advised(help) for d in error.diagnostics]) from None
     if notes:
         help = "write it with --no-check, and find the difference with `cir compare`"
-        message = "the simplified program computes different outputs; nothing is written"
+        message = "the new program computes different outputs; nothing is written"
         raise DiagnosticError(Diagnostic(codes.OUTPUTS_DIFFER, message, notes=notes, help=help))
 
 
