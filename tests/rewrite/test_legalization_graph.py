@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -15,8 +16,8 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ir.types import TensorType, Type, f32, tensor
-from commonir.ods import Dialects
-from commonir.ods.terms import Rewrite, term, variables
+from commonir.ods import Dialects, Op
+from commonir.ods.terms import Precedence, Rewrite, term, variables
 from commonir.passes.rules import Rules, load_rules
 from commonir.reports import LegalizationReport
 
@@ -287,3 +288,54 @@ def test_source_is_not_changed() -> None:
 def test_unknown_dialect_is_refused_with_a_suggestion() -> None:
     with pytest.raises(DiagnosticError, match=r"no dialect 'lineralg' is known(?s:.*)did you mean 'linalg'"):
         _legalized("(A $x), (B $x)", f"return %x : {F}", "lineralg", illegal=["func"])
+
+
+def _random_rules(random: Random, definitions: dict[str, type[Op]]) -> list[tuple[str, list[str], Rewrite]]:
+    """Returns rules from one operation to one or two others, each with its source and its products."""
+    out: list[tuple[str, list[str], Rewrite]] = []
+    (x,) = variables("x")
+    for n in range(random.randint(4, 14)):
+        source, products = random.choice(NAMES), random.choices(NAMES, k=random.choice((1, 1, 2)))
+        made: object = x
+        for each in reversed(products):
+            made = term(definitions[each], made)
+        rewrite = (term(definitions[source], x) >> made).named(f"rule{n}").preceding(Precedence.ORDER)
+        out.append((source, products, rewrite))
+    return out
+
+
+def _least_costs(rules: list[tuple[str, list[str], Rewrite]], legal: str) -> dict[str, int]:
+    """Returns the length of the shortest chain from each dialect, by relaxation of the rules until nothing changes."""
+    costs = {legal: 0}
+    for _ in NAMES:
+        for source, products, _ in rules:
+            if all(p in costs for p in products):
+                cost = 1 + max(costs[p] for p in products)
+                costs[source] = min(cost, costs.get(source, cost))
+    return costs
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_graphs_give_shortest_chains_or_no_path(seed: int) -> None:
+    random = Random(seed)
+    base = _rules("(A $x), (B $x)")
+    found = {name: Dialects(base.dialects).find(f"{name}.one") for name in NAMES}
+    definitions = {name: definition for name, definition in found.items() if definition is not None}
+    rules = _random_rules(random, definitions)
+    costs = _least_costs(rules, "b")
+    for start in NAMES:
+        module = _program(f"%0 = {_one(f'{start}.one')}\nreturn %0 : {F}", base)
+        reports: list[LegalizationReport] = []
+        options: dict[str, Any] = {"rules": [r for *_, r in rules], "dialects": base.dialects, "reports": reports}
+        if start not in costs:
+            with pytest.raises(DiagnosticError, match=r"E060[17]"):
+                cir.legalize(module, "b", **options)
+            continue
+        result = cir.legalize(module, "b", **options)
+        assert {op.name for op in result.main.body.operations} == {"b.one", "func.return"}
+        taken = {step.operation[0]: [name[0] for name in step.result] for r in reports for step in r.steps}
+
+        def length(name: str, taken: dict[str, list[str]] = taken) -> int:
+            return 0 if name == "b" else 1 + max(map(length, taken[name]))
+
+        assert length(start) == costs[start]
