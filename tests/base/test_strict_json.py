@@ -31,6 +31,7 @@ def test_json_is_read(text: str | bytes, value: Json) -> None:
         ("[" + "9" * 5000 + "]", JsonNumberError, "Exceeds the limit", None),
         ("[1,\n 2", JsonError, "expecting ',' delimiter at column 3", 2),
         ("", JsonError, "expecting value at column 1", 1),
+        ("\ufeff{}", JsonError, "the text begins with a byte order mark", 1),
         (b'["\xff"]', JsonError, "byte 2 is not UTF-8", None),
         ('["\\ud83d"]', JsonError, 'the text "\\ud83d" has half of a character', None),
         ('{"\\udc00": 1}', JsonError, 'the text "\\udc00" has half of a character', None),

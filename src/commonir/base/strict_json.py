@@ -15,6 +15,7 @@ from commonir.base.text import escape
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 _SHOWN = 40
+_BOM = "\ufeff"
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:]|-?[A-Za-z0-9.+-]+')
 
 
@@ -40,6 +41,8 @@ def parse(content: str | bytes) -> Json:
     text = ""
     try:
         text = content if isinstance(content, str) else content.decode("utf-8")
+        if text.startswith(_BOM):
+            raise JsonError("the text begins with a byte order mark, which JSON does not have", 1)
         value: Json = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_finite)
         if "\\u" in text:
             _check_texts(value)

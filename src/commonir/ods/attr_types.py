@@ -118,7 +118,10 @@ def to_number(value: object) -> float:
     """Returns a number as a float. Raises: ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"expected a number, found {value!r}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError("expected a number of double precision, found a larger one") from None
 
 
 def _to_bool(value: object) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from codecs import BOM_UTF8
 from collections.abc import Container, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -28,7 +29,8 @@ _SHOWN = 5
 
 def begins_like_ark(head: bytes) -> bool:
     """Returns whether a JSON document begins with the keys of a model file, of which one may be misspelt."""
-    text = head.lstrip()
+    # With a byte order mark it is not JSON, as reading reports.
+    text = head.removeprefix(BOM_UTF8).lstrip()
     if not text.startswith(b"{"):
         return False
     outer = text[1:].partition(b"[")[0].partition(b"{")[0]
