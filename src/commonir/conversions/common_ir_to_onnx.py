@@ -14,7 +14,7 @@ from commonir.base.codes import LOST_IN_CONVERSION
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.conversions.common_ir_graphs import put_call
 from commonir.dialects import common_ir, onnx
-from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.cloning import clone
 from commonir.ir.interface import metadata_of, set_metadata
 from commonir.ir.module import Module
@@ -166,8 +166,8 @@ class _Conversion:
         self._open.pop()
         if domains is None:
             return None
-        formals = [dict(a.entries) for a in source.attributes]
-        names = [(_text(a.get("name")), a.get("default")) for a in formals]
+        formals = source.formal_attributes()
+        names = [(a.name, None if a.default is None else a.type.literal(a.default)) for a in formals]
         new_op = onnx.LocalFunction(
             symbol,
             source.sym_name,
@@ -205,10 +205,6 @@ def _packed(call: common_ir.Call, target: common_ir.FunctionDefinition) -> tuple
         call.parent.insert_before(call, new_op)
         inputs.append(new_op.result)
     return tuple(inputs)
-
-
-def _text(value: Attribute | None) -> str:
-    return value.value if isinstance(value, StringAttr) else ""
 
 
 def _with_domains(opsets: DictionaryAttr, domains: Iterable[str]) -> DictionaryAttr:

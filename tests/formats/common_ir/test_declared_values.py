@@ -193,6 +193,25 @@ def test_a_value_of_the_declared_type_is_accepted_and_written_as_it_was(
     assert attribute_of(json.loads((tmp_path / "again.cir.json").read_text())) == attribute
 
 
+@pytest.mark.parametrize(("type", "attribute"), OBEYS[::3])
+def test_a_default_is_written_as_it_was(type: str, attribute: Message, tmp_path: Path) -> None:
+    """Of an operator that the graph declares, and of a function."""
+    file = model(value_type(type), attribute)  # pyright: ignore[reportArgumentType]  a message
+    graph = file["ModelProto"]["graph"]
+    del graph["node"][0]["attribute"]
+    signature = graph["operator"][0]["signature"][0]
+    signature["input_attributes"][0]["default"] = {"name": "a", **attribute}
+    parameters = {key: signature[key] for key in ("input_params", "output_params")}
+    body = {"node": [{"input": ["x"], "output": ["y"], "op_type": "Relu"}], "attr": [{"name": "a", **attribute}]}
+    graph["function"] = [{"name": "F", **parameters, **body}]
+    path, again = tmp_path / "m.cir.json", tmp_path / "again.cir.json"
+    assert errors(path, file) == []
+    cir.save(cir.load(path), again)
+    written = json.loads(again.read_text())["ModelProto"]["graph"]
+    declared = written["operator"][0]["signature"][0]["input_attributes"][0]["default"]
+    assert declared == written["function"][0]["attr"][0] == {"name": "a", **attribute}
+
+
 @pytest.mark.parametrize(("type", "attribute", "message"), BREAKS)
 def test_a_value_of_another_type_is_refused(type: str, attribute: Message, message: str, tmp_path: Path) -> None:
     found = errors(tmp_path / "m.cir.json", model(value_type(type), attribute))  # pyright: ignore[reportArgumentType]  a message

@@ -29,6 +29,7 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, unknown
 from commonir.notation import NotationError
 from commonir.ods import Op, any_type, attr_types, attribute, operand, region, result, traits
+from commonir.ods.declared import DeclaredAttribute
 from commonir.ods.declared_types import (
     DeclaredType,
     Mismatch,
@@ -244,6 +245,10 @@ class FunctionDefinition(
         if wrong:
             raise DiagnosticError(*wrong)
         return out
+
+    def formal_attributes(self) -> tuple[DeclaredAttribute, ...]:
+        """Returns its attributes. Raises: ValueError where a declaration is malformed."""
+        return attributes_from(self.attributes)
 
     def literals(self, given: DictionaryAttr) -> DictionaryAttr:
         """Values of attributes as operators take them: scalars and vectors as literals, whatever their form."""

@@ -1,8 +1,8 @@
 """Signatures of operators and functions as attributes, and back.
 
 A signature is a dictionary: `inputs` and `outputs` are lists of `{name, type, multiplicity, doc}`, `attributes` of
-`{name, type, default, doc}`, `types` has the element types of each type variable, and `doc` is its description. Empty
-entries are left out. Source: Common IR specification, operators.
+`{name, type, default, form, doc}`, `types` has the element types of each type variable, and `doc` is its description.
+`form` describes how the file holds the default. Empty entries are left out. Source: Common IR specification, operators.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _parameter(declared: DictionaryAttr, what: str, variables: Iterable[str]) ->
 
 def _attribute(declared: DictionaryAttr, variables: frozenset[str]) -> DeclaredAttribute:
     entries = dict(declared.entries)
-    _refuse_others(entries, ("name", "type", "default", "doc"), "an attribute")
+    _refuse_others(entries, ("name", "type", "default", "form", "doc"), "an attribute")
     name = _text(entries.get("name"), "the name of an attribute")
     if "type" not in entries:
         raise ValueError(f"attribute '{name}' has no type")

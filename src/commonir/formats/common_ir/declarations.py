@@ -17,7 +17,7 @@ from commonir.dialects.common_ir import Import, OperatorDeclaration
 from commonir.formats.common_ir.imports import ImportUri, parse_import
 from commonir.formats.common_ir.kinds import OwnType
 from commonir.formats.common_ir.types import element_of, shape_texts, type_text, write_element, write_text
-from commonir.formats.common_ir.values import ValueReader, ValueWriter
+from commonir.formats.common_ir.values import ValueReader, ValueWriter, storage_of, stored_form
 from commonir.formats.onnx.attributes import AttributeType
 from commonir.formats.onnx.messages import (
     AttributeProto,
@@ -141,20 +141,24 @@ class DeclarationReader:
 
     def _attribute(self, proto: ParameterDeclProto, place: str) -> DictionaryAttr:
         described = dict(self.parameter(proto, place).entries)
-        default = self._default(proto.default, place) if proto.HasField("default") else None
         entries = [("name", described["name"]), ("type", described["type"])]
-        if default is not None:
-            entries.append(("default", default))
+        if proto.HasField("default"):
+            entries += self._default(proto.default, place)
         if "doc" in described:
             entries.append(("doc", described["doc"]))
         return DictionaryAttr(tuple(entries))
 
-    def _default(self, proto: AttributeProto, place: str) -> Attribute | None:
+    def _default(self, proto: AttributeProto, place: str) -> list[tuple[str, Attribute]]:
+        """The entries of a declaration for a default: its value, and how the file holds it."""
         try:
-            return self._values.read(proto)
+            value = self._values.read(proto, keeps_form=True)
         except ValueError as error:
             self._found.add(WRONG_ATTRIBUTE, f"default of '{escape(proto.name)}': {error}", where=place)
-            return None
+            return []
+        if value is None:
+            return []
+        form = storage_of(proto, value)
+        return [("default", value), *([("form", StringAttr(form))] if form else [])]
 
     def formal(self, proto: AttributeProto, place: str) -> DictionaryAttr:
         """Returns a formal attribute of a function: its name, type and default."""
@@ -162,9 +166,8 @@ class DeclarationReader:
         text = _FORMAL_TYPES.get(type, "any")
         entries: list[tuple[str, Attribute]] = [("name", StringAttr(proto.name)), ("type", StringAttr(text))]
         has_value = any(f.name not in ("name", "type", "doc_string") for f, _ in proto.ListFields())
-        default = self._default(proto, place) if has_value else None
-        if default is not None:
-            entries.append(("default", default))
+        if has_value:
+            entries += self._default(proto, place)
         if proto.doc_string:
             entries.append(("doc", StringAttr(proto.doc_string)))
         return DictionaryAttr(tuple(entries))
@@ -235,7 +238,7 @@ class DeclarationWriter:
                 default = content.get("default")
                 if default is not None:
                     built.default.name = built.name
-                    self._values.write(default, built.default)
+                    self._write_default(content, built.default)
             except ValueError as error:
                 self._report(f"'{escape(built.name)}': {error}", op)
             keyword = _text(content.get("multiplicity"))
@@ -249,16 +252,20 @@ class DeclarationWriter:
         """Fills in a formal attribute of a function."""
         content = dict(declared.entries)
         into.name = _text(content.get("name"))
-        default = content.get("default")
         try:
-            if default is not None:
-                self._values.write(default, into)
+            if "default" in content:
+                self._write_default(content, into)
         except ValueError as error:
             self._report(f"'{escape(into.name)}': {error}", op)
         into.type = into.type or _FORMAL_KINDS.get(_text(content.get("type")), AttributeType.UNDEFINED)
         doc = _text(content.get("doc"))
         if doc:
             into.doc_string = doc
+
+    def _write_default(self, declared: Mapping[str, Attribute], into: AttributeProto) -> None:
+        """Fills in a default in the form that the file had. Raises: ValueError for a value without an encoding."""
+        form = stored_form(declared["default"], _text(declared.get("form")))
+        self._values.write(form.value, into, is_typed=form.is_typed, attr_type=form.attr_type)
 
 
 def _text(value: Attribute | None) -> str:
