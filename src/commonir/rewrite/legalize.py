@@ -400,10 +400,13 @@ class _Run:
         if self.has_late_operands:
             for op in self.result.module.walk():
                 op.operands = tuple([self.values.get(v, v) for v in op.operands])
+        cycles: set[str] = set()
         for op, diagnostic, placeholders in self.failures:
             is_pure = self.options.casts and isinstance(op, Op) and op.has_trait(traits.Pure)
+            is_known = diagnostic.code is ENDLESS_REWRITING and diagnostic.where in cycles
             if not is_pure or any(v.is_used for v in placeholders) or not any(r.is_used for r in op.results):
-                self.diagnostics.extend([diagnostic])
+                cycles |= {diagnostic.where} if diagnostic.code is ENDLESS_REWRITING else set()
+                self.diagnostics.extend([] if is_known else [diagnostic])
         if self.options.casts:
             self._remove_replaced()
             self.result.casts = fold_casts(self.result.module)
@@ -704,10 +707,6 @@ class _Run:
                 self._try(outer)
                 return
         placeholders = self._add_placeholders(attempt.op)
-        if failure.code is ENDLESS_REWRITING and any(
-            d.code is failure.code and d.where == failure.where for _, d, _ in self.failures
-        ):
-            return
         self.failures.append((attempt.op, failure, placeholders))
 
     def _undo(self, attempt: Attempt) -> None:
