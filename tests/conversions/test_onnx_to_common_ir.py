@@ -201,3 +201,26 @@ def test_documentation_with_markup_stands_in_code_blocks(tmp_path: Path) -> None
     (stored,) = [op.extra[onnx.DOC_STRING] for op in converted.walk() if isinstance(op, onnx.Neg)]
     assert stored == StringAttr(f"````\n{doc}\n````")
     assert [d.message for d in cir.verify(converted) if "CIR10" in d.message] == []
+
+
+@pytest.mark.parametrize(
+    ("graph", "types"),
+    [
+        ("(float[n, m] a) => (float[m, n] y) { y = Identity(a) }", ['tensor<"n"x"m"xf32>']),
+        ("(float[3] a) => (float[3, 1] y) { y = Neg(a) }", ["tensor<3xf32>"]),
+        ("(float[n] a) => (float[7] y, float[7] z) { y = Neg(a) z = Abs(y) }", ['tensor<"n"xf32>', 'tensor<"n"xf32>']),
+        ("(float[n] a) => (float[n] y) { y = Concat<axis = 0>(a, a) }", ["tensor<?xf32>"]),
+        # What is not known to be wrong stays.
+        ("(float[n] a, float[m] b) => (float[n] y) { y = Add(a, b) }", ['tensor<"n"xf32>']),
+        ("(float[n] a) => (int64[1, n] y) { y = NonZero(a) }", ['tensor<1x"n"xi64>']),
+        ("(float[n] a) => (float[k] y) { y = Neg(a) }", ['tensor<"k"xf32>']),
+    ],
+)
+def test_declared_shapes_that_do_not_hold_are_corrected(graph: str, types: list[str], tmp_path: Path) -> None:
+    text = f'<ir_version: 10, opset_import: ["": 22], domain: "com.example", model_version: 1> g {graph}'
+    module, notes = _model(text, tmp_path)
+    assert [str(v.type) for v in module.main.outputs] == types
+    is_changed = "7" in graph or "3, 1" in graph or "Identity" in graph or "Concat" in graph
+    assert any("which does not hold" in note for note in notes) is is_changed
+    cir.save(module, tmp_path / "m.cir.json")
+    assert [d for d in cir.check(tmp_path / "m.cir.json")[1] if d.is_error] == []

@@ -104,6 +104,8 @@ def convert(
     diagnostics = Diagnostics() if findings is None else findings
     if to in Formats().names() and not Formats().get(to).dialect:
         chosen = module if function is None else select_function(module, function)
+        if sizes and ranks is None:
+            return edit(chosen, dims=sizes, function=function)
         return chosen if ranks is None else shard(chosen, ranks, parallel, sizes=sizes, findings=diagnostics)
     conversion = Conversions().get(to)
     if ranks is not None and not conversion.takes_ranks:

@@ -9,7 +9,7 @@ core.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION
@@ -40,9 +40,13 @@ from commonir.ir.attributes import (
 from commonir.ir.cloning import clone
 from commonir.ir.interface import metadata_of
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Operation, Region
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, Type, string, unknown
+from commonir.notation import NotationError
+from commonir.ods import Op, infer
 from commonir.ods.declared_types import as_declared
+from commonir.ods.verify import are_compatible, differ_in_shape
+from commonir.symbolic import plain_symbol
 
 _OF_ONNX = (onnx.OnnxOp, onnx.Call, onnx.Initializer, onnx.SparseInitializer, onnx.Return)
 _STAYS = (onnx.DOC_STRING, onnx.METADATA)
@@ -79,6 +83,7 @@ def onnx_to_common_ir(module: Module, product_: Diagnostics) -> Module | None:
     for op in conversion.placed([d for d in definitions if d is not None], result):
         result.body.append(op)
     result.body.append(graph)
+    _correct_results(graph, diagnostics)
     _make_literal(result, diagnostics)
     for f in functions:
         if f not in uses:
@@ -362,6 +367,49 @@ def _describe(module: Module, graph: common_ir.Graph, diagnostics: Diagnostics) 
     if not about.description and not {onnx.DOC_STRING} & {*module.extra, *graph.extra}:
         module.set_extra(onnx.DOC_STRING, StringAttr(f"The program `{graph.sym_name}`."))
         diagnostics.add(CHANGED_IN_CONVERSION, "the documentation is the name of the graph: none is stated")
+
+
+_MOST_ROUNDS = 8
+"""How often types are corrected that follow from corrected ones."""
+
+
+def _correct_results(graph: common_ir.Graph, diagnostics: Diagnostics) -> None:
+    """Declares what follows from the nodes where the source declares something else, which are notes in ONNX."""
+    before = {v: v.type for op in graph.body.operations for v in op.results}
+    for _ in range(_MOST_ROUNDS):
+        wrong = [(v, t) for _, v, t, _ in common_ir.DeclaredTypes(graph, graph.body, {}).contradicted()]
+        wrong += [(v, t) for v, t in _misdeclared(graph) if v not in dict(wrong)]
+        for v, actual in wrong:
+            v.retype(_declarable(actual))
+        if not wrong:
+            break
+    for v, old in before.items():
+        if v.type is not old:
+            diagnostics.add(
+                CHANGED_IN_CONVERSION, f"'{v.name}' is {v.type}; its source declares {old}, which does not hold"
+            )
+
+
+def _misdeclared(graph: common_ir.Graph) -> Iterator[tuple[Value, Type]]:
+    """Yields results whose declared shape cannot be theirs, with the type that they have."""
+    for op in graph.body.operations:
+        if isinstance(op, Op) and not op.declares_results:
+            try:
+                types = infer(op).types
+            except (DiagnosticError, NotationError):
+                continue
+            yield from (
+                (v, t)
+                for v, t in zip(op.results, types, strict=False)
+                if not are_compatible(v.type, t) and differ_in_shape(v.type, t)
+            )
+
+
+def _declarable(type: Type) -> Type:
+    """Returns a type without the dims that a declaration cannot express."""
+    if not isinstance(type, TensorType) or type.shape is None:
+        return type
+    return type.with_shape(tuple([d if isinstance(d, int) or plain_symbol(d) else None for d in type.shape]))
 
 
 def _make_literal(module: Module, diagnostics: Diagnostics) -> None:

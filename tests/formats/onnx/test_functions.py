@@ -109,3 +109,28 @@ def test_types_stated_in_a_function_are_not_those_of_its_instances() -> None:
     module, diagnostics = loads(_model([function], [_call("G", "x", "y")]).SerializeToString(), DIALECTS)
     assert [*diagnostics, *verify(module, DIALECTS)] == []
     np.testing.assert_array_equal(commonir.run(module, {"x": np.array([-1, 2], np.float32)})["y"], [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("element", "shape", "codes"),
+    [
+        (TensorProto.FLOAT, [2], []),
+        (TensorProto.FLOAT, ["k"], []),
+        (TensorProto.INT64, [2], ["E0506"]),
+        (TensorProto.FLOAT, [3], ["W0502"]),
+        (TensorProto.FLOAT, [2, 1], ["W0502"]),
+        (TensorProto.FLOAT, [], ["W0502"]),
+    ],
+)
+def test_declared_results_of_calls_are_compared_as_in_the_full_check(
+    element: int, shape: list[int | str], codes: list[str]
+) -> None:
+    model = _model([_scaled()], [_call("Scaled", "x", "y")])
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", element, shape))
+    module, _ = loads(model.SerializeToString(), DIALECTS)
+    assert [d.code.id for d in verify(module, DIALECTS)] == codes
+    if codes:
+        with pytest.raises(onnx.shape_inference.InferenceError):
+            onnx.checker.check_model(model, full_check=True)
+    else:
+        onnx.checker.check_model(model, full_check=True)

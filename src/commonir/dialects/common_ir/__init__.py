@@ -11,6 +11,7 @@ import_members(
     {
         "closure": "BUILT_IN Closure use_of",
         "control_flow": "BUILT_IN_OPERATORS control_flow",
+        "declared_results": "DeclaredTypes",
         "functions": "INPUT_ARG_COUNT PARAMETER_FORMS Call FunctionDefinition Namespace instance_of references_of",
         "instances": "FunctionInstance",
         "operators": "PREFIX OperatorDeclaration OperatorNode",

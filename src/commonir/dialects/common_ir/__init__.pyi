@@ -5,6 +5,7 @@ from commonir.dialects.common_ir.closure import Closure as Closure
 from commonir.dialects.common_ir.closure import use_of as use_of
 from commonir.dialects.common_ir.control_flow import BUILT_IN_OPERATORS as BUILT_IN_OPERATORS
 from commonir.dialects.common_ir.control_flow import control_flow as control_flow
+from commonir.dialects.common_ir.declared_results import DeclaredTypes as DeclaredTypes
 from commonir.dialects.common_ir.functions import Call as Call
 from commonir.dialects.common_ir.functions import FunctionDefinition as FunctionDefinition
 from commonir.dialects.common_ir.functions import INPUT_ARG_COUNT as INPUT_ARG_COUNT

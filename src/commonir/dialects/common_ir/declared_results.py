@@ -68,11 +68,16 @@ class DeclaredTypes:
         for name in conflicting_names(self._declared.values()):
             text = f"'{name}' stands for one dimension and, as '{name}*', for any number of them"
             yield rules.ONE_OR_MANY.broken(text)
-        wrong = list(self._contradicted())
-        yield from wrong or self._contradicted_at_all_ranks()
-
-    def _contradicted(self) -> Iterator[Diagnostic]:
         numbers = {op: n for n, op in enumerate(nodes_of(self._body))}
+        wrong = self.contradicted()
+        for node, v, actual, problem in wrong:
+            text = f"'{v.name}' is declared {self._texts.get(v, v.type)}, and the node gives {actual}: {problem}"
+            yield rules.DECLARED_RESULTS.broken(text, where=place_of(node, numbers.get(node, 0)))
+        if not wrong:
+            yield from self._contradicted_at_all_ranks()
+
+    def contradicted(self) -> list[tuple[Operation, Value, Type, str]]:
+        """Returns the results of which another type follows: each with its node, that type, and the contradiction."""
         results = [
             (node, v, type)
             for node, op, derived in _derived(self._body)
@@ -86,11 +91,8 @@ class DeclaredTypes:
         known = DeclaredValues([v.type for v in values])
         for v in self._body.arguments:
             known.match(declared[v], v.type)
-        for node, v, actual in results:
-            problem = _difference(known, declared[v], actual, self._body)
-            if problem:
-                text = f"'{v.name}' is declared {self._texts.get(v, v.type)}, and the node gives {actual}: {problem}"
-                yield rules.DECLARED_RESULTS.broken(text, where=place_of(node, numbers.get(node, 0)))
+        checked = [(node, v, t, _difference(known, declared[v], t, self._body)) for node, v, t in results]
+        return [c for c in checked if c[-1]]
 
     def _contradicted_at_all_ranks(self) -> Iterator[Diagnostic]:
         """Yields a finding if the declared types contradict the nodes whatever number of dims wildcards stand for."""

@@ -22,6 +22,7 @@ from commonir.ods import DeclaredResults, Op, any_type, attr_types, attribute, o
 from commonir.ods.definition import ATTRIBUTE_REFERENCES
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.inference import infer
+from commonir.ods.verify import check_results
 
 _NOTHING = DictionaryAttr(())
 
@@ -171,6 +172,23 @@ class Call(DeclaredResults, Invocation, name="onnx.call"):
         for name in sorted(arguments.difference(called.attribute_names)):
             help = did_you_mean(name, called.attribute_names)
             yield Diagnostic(WRONG_ATTRIBUTE, f"'{self.function}' has no attribute '{name}'", help=help)
+        yield from self._wrong_results(called)
+
+    @property
+    def keeps_declared_shapes(self) -> bool:
+        return False
+
+    def _wrong_results(self, called: LocalFunction) -> Iterator[Diagnostic]:
+        """Yields results that the file declares otherwise than the function gives them for these operands."""
+        types = [v.type for v in self.inputs]
+        if unknown in types or all(r.type is unknown for r in self.results):
+            return
+        try:
+            instance = called.instance(types, dict(self.attributes.entries), self.absent)
+        except (DiagnosticError, NotationError):
+            return  # reported where the function is wrong, or when it runs
+        if len(instance.outputs) >= len(self.results):
+            yield from check_results(self, tuple([v.type for v in instance.outputs[: len(self.results)]]))
 
 
 class FunctionInstance(
