@@ -142,7 +142,7 @@ def _atomic(op: Definition) -> Iterator[str]:
 
 
 def _generic_atomic(op: Definition) -> Iterator[str]:
-    yield from _wrong_indices(op)
+    # Upstream does not compare the number of indices with the rank.
     region, type = op.regions[0], type_of(op, "result")
     arguments = region.blocks[0].arguments if region.blocks else ()
     if [a.type for a in arguments] != [type]:
@@ -197,7 +197,10 @@ def _dealloc(op: Definition) -> Iterator[str]:
 
 def _materialize(op: Definition) -> Iterator[str]:
     source, target = type_of(op, "source"), type_of(op, "dest")
-    is_memory = not isinstance(target, TensorType)
+    is_memory = isinstance(target, MemRefType)
+    if not isinstance(target, TensorType | MemRefType):
+        yield f"'dest' must be a tensor or a memref, found {target}"
+        return
     if is_memory and op.results:
         yield "memref 'dest' implies zero results"
     if not is_memory and [r.type for r in op.results] != [target]:

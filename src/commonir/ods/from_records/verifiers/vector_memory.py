@@ -8,7 +8,7 @@ from types import MappingProxyType
 from commonir.ir.affine import AffineConstant, AffineDim, AffineMap, AffineMapAttr
 from commonir.ir.attributes import ArrayAttr
 from commonir.ir.operation import Operation
-from commonir.ir.types import MemRefType, Type, VectorType
+from commonir.ir.types import MemRefType, TensorType, Type, VectorType
 from commonir.ods.definition import Definition
 from commonir.ods.from_records.verifiers.values import (
     Verifier,
@@ -19,7 +19,7 @@ from commonir.ods.from_records.verifiers.values import (
     type_of,
     values_of,
 )
-from commonir.ods.from_records.verifiers.vectors import extents_of
+from commonir.ods.from_records.verifiers.vectors import Extent, extents_of, maps_of, shown, sizes_of
 
 _MASKABLE = frozenset(
     {
@@ -53,7 +53,8 @@ def _plain(op: Definition) -> Iterator[str]:
     if not isinstance(base, MemRefType):
         return
     layout = strides_of(base)
-    if layout is None or (layout[0] and layout[0][-1] != 1):
+    is_single = isinstance(vector, VectorType) and vector.count == 1 and not any(vector.scalable)
+    if not is_single and (layout is None or (layout[0] and layout[0][-1] != 1)):
         yield "most minor memref dim must have unit stride"
     if isinstance(base.element, VectorType):
         if base.element is not vector:
@@ -77,7 +78,7 @@ def _masked(op: Definition) -> Iterator[str]:
     for name in ("mask", "indices"):
         if any(f.spelling == name and not f.variadic for f in op.layout.by_name.values()):
             other = type_of(op, name)
-            if extents_of(other) != extents_of(vector):
+            if sizes_of(other) != sizes_of(vector):
                 yield f"expected '{vector}' to have the shape of its {name}, '{other}'"
     if any(f.spelling == "pass_thru" for f in op.layout.by_name.values()) and type_of(op, "pass_thru") is not vector:
         yield f"expected pass_thru of same type as the result, found '{type_of(op, 'pass_thru')}'"
@@ -86,7 +87,10 @@ def _masked(op: Definition) -> Iterator[str]:
 def _transfer(op: Definition) -> Iterator[str]:
     base, vector, attr = type_of(op, "base"), _moved(op), op.properties.get("permutation_map")
     shape = shape_of(base)
-    if not isinstance(attr, AffineMapAttr) or shape is None or not isinstance(vector, VectorType):
+    if shape is None or not isinstance(base, MemRefType | TensorType):
+        yield f"requires source to be a memref or ranked tensor type, found '{base}'"
+        return
+    if not isinstance(attr, AffineMapAttr) or not isinstance(vector, VectorType):
         return
     order = attr.map
     inner = extents_of(element_of(base))
@@ -108,6 +112,9 @@ def _transfer(op: Definition) -> Iterator[str]:
     if isinstance(in_bounds, ArrayAttr) and len(in_bounds.values) != len(order.results):
         yield f"expects the in_bounds attr of same rank as permutation_map results: {len(order.results)}"
     yield from _wrong_indices(op)
+    expected = [base] if isinstance(base, TensorType) and "read" not in op.name else []
+    if "read" not in op.name and [r.type for r in op.results] != expected:
+        yield "expected one result of the type of a tensor that is written, and none for a memref"
     if "read" in op.name and type_of(op, "padding") is not element_of(base):
         yield f"requires formal padding and source of the same elemental type, found '{type_of(op, 'padding')}'"
 
@@ -119,15 +126,8 @@ def _is_projection(order: AffineMap) -> bool:
 
 
 def _wrong_mask(op: Definition, order: AffineMap, vector: VectorType) -> Iterator[str]:
-    """Yields an error if a mask has not the shape of what is read: that of the vector in the order of the source."""
-    sizes = {
-        e.position: extent
-        for e, extent in zip(order.results, extents_of(vector), strict=False)
-        if isinstance(e, AffineDim)
-    }
-    expected = [sizes[n] for n in sorted(sizes)]
     for mask in values_of(op, "mask"):
-        if extents_of(mask.type) != (expected or [(1, False)]):
+        if extents_of(mask.type) != _mask_of(order, vector):
             yield f"inferred mask type and mask operand type '{mask.type}' don't match"
 
 
@@ -165,7 +165,40 @@ def _mask(op: Definition) -> Iterator[str]:
         yield "expects passthru type to match the result type"
 
 
+def _masked_extents(inner: Operation) -> list[Extent] | None:
+    """Returns the dimensions of the mask of an operation: those of its loops."""
+    if not isinstance(inner, Definition):
+        return None
+    match inner.name:
+        case "vector.reduction":
+            return extents_of(type_of(inner, "vector"))
+        case "vector.multi_reduction":
+            return extents_of(type_of(inner, "source"))
+        case "vector.gather" | "vector.outerproduct":
+            return extents_of(type_of(inner, "result"))
+        case "vector.contract":
+            sizes: dict[int, Extent] = {}
+            for each, name in zip(maps_of(inner), ("lhs", "rhs", "acc"), strict=False):
+                own = extents_of(type_of(inner, name))
+                pairs = zip(each.results, own, strict=False)
+                sizes |= {e.position: extent for e, extent in pairs if isinstance(e, AffineDim)}
+            return [sizes[n] for n in sorted(sizes)]
+        case _:
+            attr = inner.properties.get("permutation_map")
+            return None if not isinstance(attr, AffineMapAttr) else _mask_of(attr.map, _moved(inner))
+
+
+def _mask_of(order: AffineMap, vector: Type) -> list[Extent]:
+    """Returns the dimensions of the mask of a transfer: those of the vector in the order of the source."""
+    pairs = zip(order.results, extents_of(vector), strict=False)
+    sizes = {e.position: extent for e, extent in pairs if isinstance(e, AffineDim)}
+    return [sizes[n] for n in sorted(sizes)] or [(1, False)]
+
+
 def _wrong_masking(op: Definition, inner: Operation, last: Operation) -> Iterator[str]:
+    shape = _masked_extents(inner)
+    if shape is not None and extents_of(type_of(op, "mask")) != shape:
+        yield f"expects a mask of {shown(shape)} for the masked operation, found '{type_of(op, 'mask')}'"
     types = [r.type for r in op.results]
     if [r.type for r in inner.results] != types or [v.type for v in last.operands] != types:
         yield "expects the results of the mask region to be those of the masked operation"

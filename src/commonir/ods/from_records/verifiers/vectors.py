@@ -1,4 +1,7 @@
-"""Checks of operations of the vector dialect on vectors alone."""
+"""Checks of operations of the vector dialect on vectors alone.
+
+Where upstream compares the sizes of dimensions and not whether they are scalable, so do these checks.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,11 @@ def vector_of(element: Type, extents: Sequence[Extent]) -> Type:
     return VectorType(element, tuple([n for n, _ in extents]), tuple([s for _, s in extents]))
 
 
+def sizes_of(type: Type) -> list[int]:
+    """Returns the sizes of the dimensions of a vector; [] of other types."""
+    return [size for size, _ in extents_of(type)]
+
+
 def shown(extents: Sequence[Extent]) -> str:
     """Returns dimensions as text: `2x[4]`."""
     return "x".join([f"[{n}]" if is_scalable else str(n) for n, is_scalable in extents])
@@ -62,6 +70,8 @@ def _wrong_elements(op: Definition) -> Iterator[str]:
 
 def _broadcast(op: Definition) -> Iterator[str]:
     yield from _wrong_elements(op)
+    if not isinstance(type_of(op, "source"), ElementType):
+        yield f"source type '{type_of(op, 'source')}' is not a vector"
     source, target = extents_of(type_of(op, "source")), extents_of(type_of(op, "vector"))
     if len(source) > len(target):
         yield "source rank higher than destination rank"
@@ -79,10 +89,10 @@ def _bitcast(op: Definition) -> Iterator[str]:
     source, result = type_of(op, "source"), type_of(op, "result")
     before, after = extents_of(source), extents_of(result)
     for n, (own, other) in enumerate(zip(before[:-1], after[:-1], strict=False)):
-        if own != other:
+        if own[0] != other[0]:
             yield f"dimension size mismatch at: {n}"
     last = (before or [(1, False)])[-1], (after or [(1, False)])[-1]
-    if _bits(element_of(source)) * last[0][0] != _bits(element_of(result)) * last[1][0] or last[0][1] != last[1][1]:
+    if _bits(element_of(source)) * last[0][0] != _bits(element_of(result)) * last[1][0]:
         yield "source/result bitwidth of the minor 1-D vectors must be equal"
 
 
@@ -97,8 +107,8 @@ def _shape_cast(op: Definition) -> Iterator[str]:
 
 
 def _wrong_position(positions: Sequence[int], extents: Sequence[Extent]) -> Iterator[str]:
-    for n, (at, (size, is_scalable)) in enumerate(zip(positions, extents, strict=False)):
-        if at not in (DYNAMIC, _POISON) and (at < 0 or (at >= size and not is_scalable)):
+    for n, (at, (size, _)) in enumerate(zip(positions, extents, strict=False)):
+        if at not in (DYNAMIC, _POISON) and not 0 <= at < size:
             yield f"expected position attribute #{n} to be a non-negative integer smaller than {size}, found {at}"
 
 
@@ -182,11 +192,13 @@ def _insert_slice(op: Definition) -> Iterator[str]:
 
 
 def _outer_product(op: Definition) -> Iterator[str]:
-    lhs, rhs, result = (extents_of(type_of(op, name)) for name in ("lhs", "rhs", "result"))
+    lhs, rhs, result = (sizes_of(type_of(op, name)) for name in ("lhs", "rhs", "result"))
     if len(lhs) != 1 or len(rhs) > 1:
         yield "expected 1-d vectors, or a scalar as operand #2"
     elif result != [*lhs, *rhs]:
-        yield f"expected a result of {shown([*lhs, *rhs])} elements, found '{type_of(op, 'result')}'"
+        yield f"expected a result of the sizes {[*lhs, *rhs]}, found '{type_of(op, 'result')}'"
+    elif rhs and extents_of(type_of(op, "lhs"))[0][1] and not extents_of(type_of(op, "rhs"))[0][1]:
+        yield "expected either both or only #2 operand dim to be scalable"
     elements = {element_of(type_of(op, name)) for name in ("lhs", "rhs", "result")}
     if len(elements) > 1:
         yield "operands and result have one element type"
@@ -208,9 +220,6 @@ def _multi_reduction(op: Definition) -> Iterator[str]:
     yield from _wrong_elements(op)
     source, result, dims = type_of(op, "source"), type_of(op, "dest"), counts_of(op, "reduction_dims")
     extents = extents_of(source)
-    if any(not 0 <= n < len(extents) for n in dims):
-        yield f"reduction dimensions {list(dims)} do not exist in '{source}'"
-        return
     expected = vector_of(element_of(source), [e for n, e in enumerate(extents) if n not in dims])
     if result is not expected:
         yield f"destination type '{result}' is incompatible with source type '{source}', expected '{expected}'"
@@ -220,13 +229,13 @@ def _multi_reduction(op: Definition) -> Iterator[str]:
 def _scan(op: Definition) -> Iterator[str]:
     source, initial = type_of(op, "source"), type_of(op, "initial_value")
     at: object = op.field_value(op.layout.by_name["reduction_dim"])
-    extents = extents_of(source)
-    if not isinstance(at, int) or not 0 <= at < len(extents):
-        yield f"reduction dimension {at} has to be less than {len(extents)}"
+    sizes = sizes_of(source)
+    if not isinstance(at, int) or not 0 <= at < len(sizes):
+        yield f"reduction dimension {at} has to be less than {len(sizes)}"
         return
-    expected = [e for n, e in enumerate(extents) if n != at]
-    if extents_of(initial) != expected or element_of(initial) is not element_of(source):
-        yield f"incompatible initial value '{initial}', expected {shown(expected)} elements"
+    expected = [size for n, size in enumerate(sizes) if n != at]
+    if sizes_of(initial) != expected or element_of(initial) is not element_of(source):
+        yield f"incompatible initial value '{initial}', expected the sizes {expected}"
     yield from wrong_kind(op, element_of(source))
 
 
@@ -247,22 +256,22 @@ def _contract(op: Definition) -> Iterator[str]:
         return
     if element_of(types[0]) is not element_of(types[1]) or types[2] is not type_of(op, "result"):
         yield "the operands have one element type, and the accumulator the type of the result"
-    sizes: dict[int, Extent] = {}
+    sizes: dict[int, int] = {}
     for n, (each, type) in enumerate(zip(maps, types, strict=True)):
         dims = [e.position for e in each.results if isinstance(e, AffineDim)]
         if each.symbols or each.dims != len(words):
             yield f"expected indexing map {n} to have {len(words)} number of inputs and no symbols"
             return
-        extents = extents_of(type)
-        if len(each.results) != len(extents):
-            yield f"expected indexing map {n} to have {len(extents)} number of outputs"
+        own = sizes_of(type)
+        if len(each.results) != len(own):
+            yield f"expected indexing map {n} to have {len(own)} number of outputs"
             return
         if len(dims) != len(each.results) or len(set(dims)) != len(dims):
             yield f"expected indexing map {n} to be a projected permutation of its inputs"
             return
-        for dim, extent in zip(dims, extents, strict=True):
-            if sizes.setdefault(dim, extent) != extent:
-                yield f"dimension {dim} has the sizes {shown([sizes[dim]])} and {shown([extent])}"
+        for dim, size in zip(dims, own, strict=True):
+            if sizes.setdefault(dim, size) != size:
+                yield f"dimension {dim} has the sizes {sizes[dim]} and {size}"
     reduced = [n for n, word in enumerate(words) if "reduction" in word]
     used = [{e.position for e in each.results if isinstance(e, AffineDim)} for each in maps]
     if not any(n in used[0] and n in used[1] for n in reduced):
@@ -274,14 +283,14 @@ def _contract(op: Definition) -> Iterator[str]:
 
 def _transpose(op: Definition) -> Iterator[str]:
     yield from _wrong_elements(op)
-    source, result = extents_of(type_of(op, "vector")), extents_of(type_of(op, "result"))
+    source, result = sizes_of(type_of(op, "vector")), sizes_of(type_of(op, "result"))
     permutation = counts_of(op, "permutation")
     if len(source) != len(result):
         yield f"vector result rank mismatch: {len(result)}"
     elif sorted(permutation) != list(range(len(source))):
         yield f"expected a permutation of {len(source)} dimensions, found {list(permutation)}"
     elif result != [source[n] for n in permutation]:
-        yield f"dimension size mismatch: expected {shown([source[n] for n in permutation])}"
+        yield f"dimension size mismatch: expected {[source[n] for n in permutation]}"
 
 
 def _shuffle(op: Definition) -> Iterator[str]:
