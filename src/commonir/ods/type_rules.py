@@ -163,7 +163,11 @@ def static_dims_of(type: Type) -> tuple[int, ...] | None:
 
 
 def are_compatible_shapes(first: Type, second: Type) -> bool:
-    """Returns whether the shapes of two types may be equal at run time: dynamic dims match any."""
+    """Returns whether the shapes of two types may be equal at run time: dynamic dims match any, scalable ones of
+    vectors only scalable ones.
+    """
+    if isinstance(first, VectorType) and isinstance(second, VectorType) and first.scalable != second.scalable:
+        return False
     a, b = shape_of(first), shape_of(second)
     if isinstance(a, _NoShape) or isinstance(b, _NoShape):
         return isinstance(a, _NoShape) and isinstance(b, _NoShape)

@@ -280,6 +280,8 @@ class ElementReader:
                     if count:
                         tokens.unexpected("',' or ']'")
                     break
+                if not count and len(open_lists) < len(shape):
+                    tokens.fail(f"expected lists of {len(shape)} levels, found {len(open_lists)}", at=start)
                 tokens.advance()
                 open_lists.pop()
                 if count != shape[len(open_lists)]:
@@ -336,7 +338,7 @@ def _members(text: str, shape: Sequence[int]) -> str | None:
     outer = _LIST.sub("x", text)
     for dim in reversed(shape[:-1]):
         lists = _LIST.findall(outer)
-        if any(row.count("x") != dim or _MEMBERS.fullmatch(row) is None for row in lists):
+        if not lists or any(row.count("x") != dim or _MEMBERS.fullmatch(row) is None for row in lists):
             return None
         outer = _LIST.sub("x", outer)
     return ",".join(rows) if outer.strip() == "x" else None

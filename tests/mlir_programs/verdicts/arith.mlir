@@ -160,3 +160,21 @@ func.func @f(%a: i32) {
 ^b:
   return
 }
+// -----
+// wrong: a literal with fewer levels than its type
+%0 = arith.constant dense<[1, 2]> : tensor<2x2xi32>
+// -----
+// wrong: a literal of numbers with fewer levels than its vector
+%0 = arith.constant dense<[1.0, 2.0]> : vector<2x2xf32>
+// -----
+// wrong: an empty literal with fewer levels than its type
+%0 = arith.constant dense<[]> : tensor<0x2xi32>
+// -----
+// right
+%0 = arith.constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>
+// -----
+// wrong: a cast that makes a dimension scalable
+func.func @f(%a: vector<4xi32>) {
+  %0 = arith.sitofp %a : vector<4xi32> to vector<[4]xf32>
+  return
+}

@@ -99,3 +99,9 @@ func.func @f(%t: tensor<4xf32>, %m: memref<4xf32>) {
   bufferization.materialize_in_destination %t in writable %m : (tensor<4xf32>, memref<4xf32>) -> ()
   return
 }
+// -----
+// wrong: a destination that is neither a tensor nor a buffer
+func.func @f(%t: tensor<4xf32>, %m: vector<4xf32>) {
+  "bufferization.materialize_in_destination"(%t, %m) <{writable}> : (tensor<4xf32>, vector<4xf32>) -> ()
+  return
+}

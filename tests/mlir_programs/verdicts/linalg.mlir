@@ -242,3 +242,33 @@ func.func @f(%a: tensor<4xf32>) {
   %0 = linalg.elementwise kind=#linalg.elementwise_kind<add> ins(%a : tensor<4xf32>) outs(%a : tensor<4xf32>) -> tensor<4xf32>
   return
 }
+// -----
+// wrong: a transposition to a dynamic dim
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<3x?xf32>) {
+  %0 = linalg.transpose ins(%a : tensor<2x3xf32>) outs(%b : tensor<3x?xf32>) permutation = [1, 0]
+  return
+}
+// -----
+// wrong: a reduction from a dynamic dim to a number
+func.func @f(%a: tensor<?x3xf32>, %b: tensor<2xf32>) {
+  %0 = linalg.reduce { arith.addf } ins(%a : tensor<?x3xf32>) outs(%b : tensor<2xf32>) dimensions = [1]
+  return
+}
+// -----
+// wrong: a broadcast from a number to a dynamic dim
+func.func @f(%a: tensor<2xf32>, %b: tensor<?x3xf32>) {
+  %0 = linalg.broadcast ins(%a : tensor<2xf32>) outs(%b : tensor<?x3xf32>) dimensions = [1]
+  return
+}
+// -----
+// wrong: a mapped operation with a dynamic dim on one side
+func.func @f(%a: tensor<?xf32>, %b: tensor<5xf32>) {
+  %0 = linalg.map { arith.negf } ins(%a : tensor<?xf32>) outs(%b : tensor<5xf32>)
+  return
+}
+// -----
+// right
+func.func @f(%a: tensor<?x3xf32>, %b: tensor<3x?xf32>) {
+  %0 = linalg.transpose ins(%a : tensor<?x3xf32>) outs(%b : tensor<3x?xf32>) permutation = [1, 0]
+  return
+}

@@ -243,3 +243,9 @@ func.func @f(%s: tensor<4xf32>, %t: tensor<8xf32>) {
   "tensor.parallel_insert_slice"(%s, %t) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>, static_offsets = array<i64: 0>, static_sizes = array<i64: 4>, static_strides = array<i64: 1>}> : (tensor<4xf32>, tensor<8xf32>) -> ()
   return
 }
+// -----
+// right, refused here: an output shape that is not that of the result
+func.func @f(%t: tensor<6xf32>) {
+  %0 = tensor.expand_shape %t [[0, 1]] output_shape [2, 4] : tensor<6xf32> into tensor<2x3xf32>
+  return
+}

@@ -308,3 +308,43 @@ func.func @f() {
   %0 = tosa.variable_read @v : tensor<5xf32>
   return
 }
+// -----
+// wrong: a constant of a dynamic shape
+%0 = "tosa.const"() <{values = dense<1.0> : tensor<4xf32>}> : () -> tensor<?xf32>
+// -----
+// wrong: a reshape by a constant shape of other elements
+func.func @f(%a: tensor<2x3xf32>) {
+  %s = tosa.const_shape {values = dense<[7]> : tensor<1xindex>} : () -> !tosa.shape<1>
+  %0 = tosa.reshape %a, %s : (tensor<2x3xf32>, !tosa.shape<1>) -> tensor<?xf32>
+  return
+}
+// -----
+// wrong: a pooling whose windows do not end at the edge
+func.func @f(%a: tensor<1x4x4x1xf32>) {
+  %0 = "tosa.max_pool2d"(%a) {kernel = array<i64: 2, 2>, pad = array<i64: 0, 1, 0, 0>, stride = array<i64: 2, 2>} : (tensor<1x4x4x1xf32>) -> tensor<1x2x2x1xf32>
+  return
+}
+// -----
+// wrong: a convolution whose windows do not end at the edge
+func.func @f(%x: tensor<1x8x8x3xf32>, %w: tensor<4x2x2x3xf32>, %b: tensor<4xf32>, %z: tensor<1xf32>) {
+  %0 = tosa.conv2d %x, %w, %b, %z, %z {acc_type = f32, pad = array<i64: 0, 0, 1, 0>, stride = array<i64: 2, 2>, dilation = array<i64: 1, 1>} : (tensor<1x8x8x3xf32>, tensor<4x2x2x3xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x4x4xf32>
+  return
+}
+// -----
+// wrong: a depthwise convolution whose windows do not end at the edge
+func.func @f(%x: tensor<1x8x8x3xf32>, %w: tensor<2x2x3x1xf32>, %b: tensor<3xf32>, %z: tensor<1xf32>) {
+  %0 = tosa.depthwise_conv2d %x, %w, %b, %z, %z {acc_type = f32, pad = array<i64: 0, 1, 0, 0>, stride = array<i64: 2, 2>, dilation = array<i64: 1, 1>} : (tensor<1x8x8x3xf32>, tensor<2x2x3x1xf32>, tensor<3xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x4x3xf32>
+  return
+}
+// -----
+// wrong: the accumulator of a pooling
+func.func @f(%x: tensor<1x8x8x3xi8>, %z: tensor<1xi8>) {
+  %0 = tosa.avg_pool2d %x, %z, %z {acc_type = f32, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : (tensor<1x8x8x3xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x4x4x3xi8>
+  return
+}
+// -----
+// right
+func.func @f(%x: tensor<1x8x8x3x!quant.uniform<i8:f32, 1.0>>, %z: tensor<1xi8>) {
+  %0 = tosa.avg_pool2d %x, %z, %z {acc_type = i32, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : (tensor<1x8x8x3x!quant.uniform<i8:f32, 1.0>>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x4x4x3x!quant.uniform<i8:f32, 1.0>>
+  return
+}

@@ -565,3 +565,30 @@ func.func @f() {
   %0 = "vector.step"() : () -> vector<4xi32>
   return
 }
+// -----
+// wrong: the mask of a masked reduction
+func.func @f(%k: vector<4xi1>, %a: vector<2xf32>) {
+  %0 = "vector.mask"(%k) ({
+    %1 = vector.reduction <add>, %a : vector<2xf32> into f32
+    vector.yield %1 : f32
+  }) : (vector<4xi1>) -> f32
+  return
+}
+// -----
+// wrong: a write to a tensor has a result
+func.func @f(%v: vector<4xf32>, %m: tensor<8x8xf32>, %i: index) {
+  "vector.transfer_write"(%v, %m, %i, %i) <{in_bounds = [false], operandSegmentSizes = array<i32: 1, 1, 2, 0>, permutation_map = affine_map<(d0, d1) -> (d1)>}> : (vector<4xf32>, tensor<8x8xf32>, index, index) -> ()
+  return
+}
+// -----
+// wrong: a transfer from a vector
+func.func @f(%m: vector<8xf32>, %i: index, %p: f32) {
+  %0 = "vector.transfer_read"(%m, %i, %p) <{in_bounds = [false], operandSegmentSizes = array<i32: 1, 1, 1, 0>, permutation_map = affine_map<(d0) -> (d0)>}> : (vector<8xf32>, index, f32) -> vector<4xf32>
+  return
+}
+// -----
+// wrong: an outer product with a scalable dimension on the left only
+func.func @f(%a: vector<[2]xf32>, %b: vector<3xf32>) {
+  %0 = "vector.outerproduct"(%a, %b) <{kind = #vector.kind<add>}> : (vector<[2]xf32>, vector<3xf32>) -> vector<[2]x3xf32>
+  return
+}

@@ -16,13 +16,14 @@ from commonir.dialects.mlir.linalg.named import kinds_of
 from commonir.ir.affine import AffineDim, AffineMap
 from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Region, Value
-from commonir.ir.types import i64
+from commonir.ir.types import MemRefType, Shape, TensorType, i64
 from commonir.ods import attr_types, attribute, operand, region, result, traits
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.mlir_attr_types import array_of
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_constraints import AnyMemRef, AnyRankedTensor, AnyShaped, AnyTensor, AnyType, any_type_of
 from commonir.ods.type_rules import shape_of
+from commonir.symbolic import Dim
 
 positions = array_of(i64)
 
@@ -75,7 +76,28 @@ class Generic(StructuredOp, name="linalg.generic"):
         return self.computed(inputs, outputs, region)
 
 
-class Map(StructuredOp, name="linalg.map"):
+class _EqualDims(StructuredOp):
+    """An operation whose operands have equal dims where they share a loop: a dynamic dim equals no number."""
+
+    def verify(self) -> Iterator[Diagnostic]:
+        diagnostics = list(super().verify())
+        yield from diagnostics
+        known: dict[int, Dim | None] = {}
+        for value, each in zip(self.operands, () if diagnostics else self.indexing(), strict=False):
+            for expr, dim in zip(each.results, _dims_of(value), strict=False):
+                if isinstance(expr, AffineDim) and known.setdefault(expr.position, dim) != dim:
+                    shown = ["?" if d is None else str(d) for d in (known[expr.position], dim)]
+                    yield self.violated(
+                        f"dims of loop {expr.position} differ: {shown[0]} and {shown[1]} in {value.type}"
+                    )
+
+
+def _dims_of(value: Value) -> Shape:
+    type = value.type
+    return (type.shape or ()) if isinstance(type, TensorType | MemRefType) else ()
+
+
+class Map(_EqualDims, name="linalg.map"):
     """Applies a region elementwise to tensors of one shape. C1: the operands have one shape."""
 
     custom_form: ClassVar[CustomForm | None] = MapForm()
@@ -99,7 +121,7 @@ class Map(StructuredOp, name="linalg.map"):
         return self.computed(inputs, (init,), region)
 
 
-class Reduce(StructuredOp, name="linalg.reduce", traits=(traits.SameVariadicOperandSize,)):
+class Reduce(_EqualDims, name="linalg.reduce", traits=(traits.SameVariadicOperandSize,)):
     """Reduces tensors along some dimensions with a region, starting from the init operands. C1: dimensions are axes of
     the inputs in increasing order. C2: the inputs have one shape, and the init operands have it without the reduced
     axes.
@@ -152,7 +174,7 @@ class Reduce(StructuredOp, name="linalg.reduce", traits=(traits.SameVariadicOper
         return self.computed(inputs, inits, region)
 
 
-class _Rearranging(StructuredOp):
+class _Rearranging(_EqualDims):
     """An operation that moves the elements of one tensor to other positions of another."""
 
     input: Value = operand(RankedTensorOrMemRef)

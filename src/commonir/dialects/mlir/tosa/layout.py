@@ -72,6 +72,10 @@ class Const(TosaOp, FromData, name="tosa.const", traits=(traits.ConstantLike,)):
     def infer_results(self) -> tuple[Type, ...] | None:
         return (self.values.type,)
 
+    def verify(self) -> Iterator[Diagnostic]:
+        if stated_shape(self.output) != self.values.type.shape:
+            yield self.violated(f"C1: values of {self.values.type} have not the shape of {self.output.type}")
+
     def constant_data(self) -> Data | None:
         return core_data(self.values)
 
@@ -96,8 +100,11 @@ class Concat(TosaOp, name="tosa.concat"):
         sizes = [s[self.axis] for s in known]
         numbers = [d for d in sizes if isinstance(d, int)]
         whole = sum(numbers) if len(numbers) == len(sizes) else None
-        shape = (*known[0][: self.axis], whole, *known[0][self.axis + 1 :])
-        return (tensor_like(element(self.operands[0]), shape),)
+        if any(len(s) != len(known[0]) for s in known):
+            return None
+        shape = [next((d for d in dims if isinstance(d, int)), dims[0]) for dims in zip(*known, strict=True)]
+        shape[self.axis] = whole
+        return (tensor_like(element(self.operands[0]), tuple(shape)),)
 
     def verify(self) -> Iterator[Diagnostic]:
         if not self.input1:
@@ -174,6 +181,8 @@ class Reshape(TosaOp, name="tosa.reshape"):
         elif sizes is not None and not same_sizes(tuple([None if d == -1 else d for d in sizes]), found):
             yield self.violated(f"new shape {list(sizes)} does not match {self.output.type}")
         before, after = _count(stated_shape(self.input1)), _count(found)
+        if after is None and sizes is not None and -1 not in sizes:
+            after = _count(tuple(sizes))
         if before is not None and after is not None and before != after:
             yield self.violated(f"C1: cannot reshape {before} elements into {after}")
 

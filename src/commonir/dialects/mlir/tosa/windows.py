@@ -87,6 +87,21 @@ def output_size(size: Dim | None, window: Dim | None, stride: int, dilation: int
     return (size - 1 + pads[0] + pads[1] - (window - 1) * dilation) // stride + 1
 
 
+def _wrong_strides(
+    op: TosaOp,
+    shape: Shape,
+    windows: Sequence[Dim | None],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    pads: Pairs,
+) -> Iterator[Diagnostic]:
+    """Yields an error for each spatial axis where the last window does not end with the padded input."""
+    for n, (d, w, s, e, (lo, hi)) in enumerate(zip(shape[1:], windows, strides, dilations, pads, strict=False)):
+        if isinstance(d, int) and isinstance(w, int) and s > 0 and (d - 1 + lo + hi - (w - 1) * e) % s:
+            message = f"C3: expected {d - 1 + lo + hi - (w - 1) * e} steps along spatial axis {n}"
+            yield op.violated(f"{message} to be wholly divisible by the stride {s}")
+
+
 def _stored(value: Value) -> str:
     """Returns the name of the type that stores the elements of a value."""
     quantized = quantized_of(element(value))
@@ -208,8 +223,9 @@ class _SpatialConvolution(_WindowConvolution):
         window = stated_shape(self.weight)
         yield from self.check_numbers((*self.stride, *self.dilation), self.pad)
         yield from self.check(None if window is None else window[-1], None if window is None else window[0])
-        spatial = self._sizes()
-        if spatial is not None:
+        spatial, shape = self._sizes(), stated_shape(self.input)
+        if spatial is not None and shape is not None and window is not None:
+            yield from _wrong_strides(self, shape, window[1:-1], self.stride, self.dilation, _pairs(self.pad))
             yield from self.check_sizes(spatial)
 
     def reference(self, input: Value, weight: Value, bias: Value, input_zp: Value, weight_zp: Value) -> Value:
@@ -275,7 +291,9 @@ class DepthwiseConv2D(_WindowConvolution, name="tosa.depthwise_conv2d"):
         window, shape = stated_shape(self.weight), self._shape()
         yield from self.check_numbers((*self.stride, *self.dilation), self.pad)
         yield from self.check(None if window is None else window[2], None if shape is None else shape[-1])
-        if shape is not None:
+        before = stated_shape(self.input)
+        if shape is not None and before is not None and window is not None:
+            yield from _wrong_strides(self, before, window[:2], self.stride, self.dilation, _pairs(self.pad))
             yield from self.check_sizes(shape[1:-1])
 
     def reference(self, input: Value, weight: Value, bias: Value, input_zp: Value, weight_zp: Value) -> Value:
@@ -388,6 +406,8 @@ class _Pool(TosaOp):
             message = f"C2: expected all padding to be less than the kernel, got {list(pad)} and {list(kernel)}"
             yield self.violated(message)
         shape, found = stated_shape(self.input), stated_shape(self.output)
+        if shape is not None:
+            yield from _wrong_strides(self, shape, kernel, stride, (1, 1), _pairs(pad))
         if shape is None or found is None:
             return
         spatial = self._sizes(shape)
