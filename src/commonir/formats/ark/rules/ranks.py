@@ -101,11 +101,13 @@ class _Tags:
         rank, me = tensors.rank, tensors.rank.rank
         is_local = tensors.is_local(holder)
         for name, pairs in (("SendTags", holder.send_tags), ("RecvTags", holder.recv_tags)):
+            seen: set[tuple[int, int]] = set()
             for n, (other, tag) in enumerate(pairs):
                 declared = _Stated(holder, node, f"Buffer.{name}[{n}]")
-                if (other, tag) in pairs[:n]:
+                if (other, tag) in seen:
                     self._refuse(declared, ARK_TAG, f"buffer {holder.buffer} has [{other}, {tag}] twice in '{name}'")
                     continue
+                seen.add((other, tag))
                 if is_local:
                     other_rank = other
                 elif other in (ark.LOCAL, me):
