@@ -66,7 +66,7 @@ def test_a_map_for_each_row_has_the_elements_of_its_columns() -> None:
 def test_what_is_not_a_map_of_scalars_is_refused() -> None:
     with pytest.raises(DiagnosticError) as error:
         core.MapKeys(Value(tensor(f32, 2)))
-    assert "expected a map from scalars to scalars, found tensor<2xf32>" in error.value.diagnostics[0].message
+    assert "operand 'x': expected map<K[], V[]>, found tensor<2xf32>" in error.value.diagnostics[0].message
 
 
 NUMBERS = MapType(string, tensor(f32))

@@ -180,9 +180,10 @@ class MapLength(CoreOp, name="core.map_length", traits=(traits.Pure,)):
 class MapKeys(CoreOp, name="core.map_keys", traits=(traits.Pure,)):
     """The keys of a map in ascending order."""
 
-    x: Value = operand(any_type)
-    y: Value = result("T[n]")
-    T = ELEMENTS
+    x: Value = operand(_MAP)
+    y: Value = result("K[n]")
+    K = ELEMENTS
+    V = ELEMENTS
 
     def infer(self) -> tuple[Type, ...]:
         return (TensorType(map_elements(self.x)[0], (None,)),)
@@ -194,9 +195,10 @@ class MapKeys(CoreOp, name="core.map_keys", traits=(traits.Pure,)):
 class MapValues(CoreOp, name="core.map_values", traits=(traits.Pure,)):
     """The values of a map in ascending order of their keys."""
 
-    x: Value = operand(any_type)
-    y: Value = result("T[n]")
-    T = ELEMENTS
+    x: Value = operand(_MAP)
+    y: Value = result("V[n]")
+    K = ELEMENTS
+    V = ELEMENTS
 
     def infer(self) -> tuple[Type, ...]:
         return (TensorType(map_elements(self.x)[1], (None,)),)

@@ -119,8 +119,9 @@ class ListEmpty(CoreOp, name="core.list_empty", traits=(traits.Pure,)):
 class ListLength(CoreOp, name="core.list_length", traits=(traits.Pure,)):
     """The number of elements of a list, as a scalar."""
 
-    x: Value = operand(any_type)
+    x: Value = operand("list<T>")
     y: Value = result("i64[]")
+    T = any_value
 
     def infer(self) -> tuple[Type, ...]:
         _element(self.x)
@@ -141,9 +142,10 @@ class ListAt(CoreOp, name="core.list_at", traits=(traits.Pure,)):
     runtime error.
     """
 
-    x: Value = operand(any_type)
+    x: Value = operand("list<T>")
     position: Value = operand("P[*]", by_value=True)
-    y: Value = result(any_type)
+    y: Value = result("T")
+    T = any_value
     P = _POSITIONS
 
     def infer(self) -> tuple[Type, ...]:
@@ -188,9 +190,10 @@ class ListErase(CoreOp, name="core.list_erase", traits=(traits.Pure,)):
     A negative position counts from the end. One out of range is a runtime error.
     """
 
-    x: Value = operand(any_type)
+    x: Value = operand("list<T>")
     position: Value | None = operand("P[*]", default=None, by_value=True)
-    y: Value = result(any_type)
+    y: Value = result("list<T>")
+    T = any_value
     P = _POSITIONS
 
     def infer(self) -> tuple[Type, ...]:
