@@ -586,7 +586,7 @@ RULES: Sequence[Rule] = (
             f"names: '{word}' is reserved",
             lambda word=word: program(relu(name=word), relu()),
             INVALID_NAME,
-            f"N2: '{word}' is a word of the text form and no output name",
+            f"N2: the output name '{word}' is a keyword of MIL text",
         )
         for word in RESERVED.split()
     ),

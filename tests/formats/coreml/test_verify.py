@@ -86,7 +86,7 @@ def test_N2_words_of_the_text_form_are_not_names(tmp_path: Path, name: str) -> N
     assert found_in(tmp_path, content) == [
         (
             INVALID_NAME.id,
-            f"N2: '{name}' is a word of the text form and no output name",
+            f"N2: the output name '{name}' is a keyword of MIL text",
             f"main.block[CoreML5].operations[0] '{name}'",
         )
     ]

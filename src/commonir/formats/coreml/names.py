@@ -22,7 +22,7 @@ IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
 
 
 def is_key(key: str) -> bool:
-    """Returns whether attributes may have a key; words of the text form are allowed."""
+    """Returns whether attributes may have a key; keywords of MIL text are allowed."""
     return IDENTIFIER.fullmatch(key) is not None
 
 
@@ -34,7 +34,7 @@ def is_name(name: str) -> bool:
 def bad_name(name: str, what: str, where: str = "") -> Diagnostic:
     """Returns the finding about a name or key that is not valid, of rule N1 or N2 (`verify.py`)."""
     if name in RESERVED:
-        return Diagnostic(INVALID_NAME, f"N2: '{name}' is a word of the text form and no {what} name", where=where)
+        return Diagnostic(INVALID_NAME, f"N2: the {what} name '{name}' is a keyword of MIL text", where=where)
     message = f"N1: the {what} name '{name}' must be letters, digits, '_' and '@', and begin with a letter or '_'"
     return Diagnostic(INVALID_NAME, message, where=where)
 

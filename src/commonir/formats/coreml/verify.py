@@ -3,7 +3,7 @@
 Each rule has a label, which begins its message; the tests that break the rules are named after the labels.
 
 N1: a name is letters, digits, `_` and `@`, and does not begin with a digit or `@`.
-N2: a name is not a word of the text form.
+N2: a name is not a keyword of MIL text.
 P1: the version of the program is 1.
 P2: the program has a function.
 F1: a function has the specialization that it names (in `mil.func`).
@@ -168,7 +168,7 @@ def _place_of(op: Operation) -> str:
 
 
 def _check_keys(extra: Mapping[str, object], place: Callable[[], str]) -> Iterator[Diagnostic]:
-    """Checks the names of attributes, which may be words of the text form."""
+    """Checks the names of attributes, which may be keywords of MIL text."""
     stored = extra.get(PROGRAM_ATTRIBUTES)
     # What this package adds has a dot in its name, which no name of the format can have.
     keys = [key for key in extra if "." not in key]
