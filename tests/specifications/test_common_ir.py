@@ -7,6 +7,7 @@ breaks a statement has the finding that it states, when it is checked or, with i
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,29 @@ def test_what_obeys_a_statement_has_no_findings(name: str, case: statements.Case
 def test_what_breaks_a_statement_has_the_finding(name: str, case: statements.Case, tmp_path: Path) -> None:
     found, _ = findings(case, tmp_path)
     assert any(case.message in f for f in found), found
+
+
+OBEYS = list(DOCUMENT.cases("obeys"))
+
+
+@pytest.mark.slow_cases(*[name for name, _ in OBEYS[4:]])
+@pytest.mark.parametrize(("name", "case"), [pytest.param(n, c, id=n) for n, c in OBEYS])
+def test_what_obeys_is_written_as_it_was_read(name: str, case: statements.Case, tmp_path: Path) -> None:
+    """Also by way of the binary form and of text. What is normalized: argument counts, the version of extensions."""
+    findings(case, tmp_path)
+    path, again = tmp_path / "m.cir.json", tmp_path / "again.cir.json"
+    expected = _normalized(json.loads(path.read_text()))
+    for suffix in (".cir", ".mlir"):
+        cir.save(cir.load(path), tmp_path / f"between{suffix}")
+        cir.save(cir.load(tmp_path / f"between{suffix}"), again)
+        assert _normalized(json.loads(again.read_text())) == expected
+
+
+def _normalized(content: Any) -> Any:
+    if isinstance(content, dict):
+        normal = ("common_ir_version", "input_arg_count")
+        return {k: _normalized(v) for k, v in content.items() if v != [] and k not in normal}
+    return [_normalized(v) for v in content] if isinstance(content, list) else content
 
 
 MODELS = [(n, c) for n, c in DOCUMENT.cases("obeys") if c.text.lstrip().startswith('{"ModelProto"')]

@@ -42,6 +42,8 @@ from commonir.ods.fields import Check
 
 GRAPH = "graph"
 GRAPHS = "list<graph>"
+ANYTHING = frozenset({"any", "value", "list<value>"})
+"""Types that say nothing of the contents of an attribute."""
 
 
 class DeclaredAttrType:

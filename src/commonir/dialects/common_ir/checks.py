@@ -29,6 +29,7 @@ from commonir.ir.attributes import ArrayAttr, Attribute, DictionaryAttr, StringA
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import ElementType, MapType, TensorType, Type, unknown
 from commonir.ods.declared import Parameter, Signature
+from commonir.ods.declared_attributes import ANYTHING
 from commonir.ods.declared_types import AnyOf, DeclaredType, DialectOf, MapOf, TensorOf, TwoWildcards
 from commonir.ods.declared_types import declared_type as type_said_by
 
@@ -262,8 +263,8 @@ def interface(inputs: Sequence[Value], outputs: Sequence[Value]) -> Iterator[Dia
         for n, v in enumerate(values):
             if not v.name:
                 yield rule.broken(f"{what} {n} has no name")
-            if v.type is unknown:
-                yield rule.broken(f"{what} '{v.name}' has no type")
+            if problem := untyped(v):
+                yield rule.broken(f"{what} '{v.name}' {problem}")
     yield from unique((v.name, "output") for v in outputs)
     for v in outputs:
         owner = v.owner
@@ -284,14 +285,29 @@ def declared_texts(declared: DictionaryAttr) -> Iterator[Diagnostic]:
 
 
 def map_types(values: Iterable[Value]) -> Iterator[Diagnostic]:
-    """Types of values that are maps."""
+    """Types of values that are maps, or are made of some."""
     for v in values:
-        if isinstance(v.type, MapType) and not (_is_scalar(v.type.key) and _is_scalar(v.type.value)):
+        if any(isinstance(t, MapType) and not (_is_scalar(t.key) and _is_scalar(t.value)) for t in _within(v.type)):
             yield rules.SCALAR_MAPS.broken(f"'{v.name}' has the type {v.type}")
 
 
 def _is_scalar(type: Type) -> bool:
-    return isinstance(type, ElementType) or (isinstance(type, TensorType) and type.shape in ((), None))
+    is_element = type is unknown or isinstance(type, ElementType)
+    return is_element or (isinstance(type, TensorType) and type.shape in ((), None))
+
+
+def _within(type: Type) -> Iterator[Type]:
+    """Yields a type and those that it is made of."""
+    yield type
+    for part in type.parts:
+        yield from _within(part)
+
+
+def untyped(v: Value) -> str:
+    """Returns in words what the type of a value lacks; "" where it is stated in full."""
+    if v.type is unknown:
+        return "has no type"
+    return f"has a type that is not stated in full: {v.type}" if unknown in _within(v.type) else ""
 
 
 def import_form(uri: str) -> Iterator[Diagnostic]:
@@ -310,9 +326,12 @@ def signature(declared: Signature, where: str) -> Iterator[Diagnostic]:
     for what, p in [*(("input", p) for p in declared.inputs), *(("output", p) for p in declared.outputs)]:
         yield from _parameter(p, f"{where}.{what} '{p.name}'")
     for a in declared.attributes:
-        if a.type.text == "any":
-            yield rules.TYPED_ATTRIBUTES.broken("the attribute may be anything", where=f"{where}.attribute '{a.name}'")
-        yield from documentation(a.doc, f"{where}.attribute '{a.name}'")
+        place = f"{where}.attribute '{a.name}'"
+        if a.type.text in ANYTHING:
+            yield rules.TYPED_ATTRIBUTES.broken("the attribute may be anything", where=place)
+        elif a.type.declared is not None:
+            yield from declared_type(a.type.declared, place, rules.TYPED_ATTRIBUTES)
+        yield from documentation(a.doc, place)
     names = [(p.name, "input") for p in declared.inputs] + [(a.name, "attribute") for a in declared.attributes]
     names += [(p.name, "output") for p in declared.outputs]
     for d in (*unique(names), *identifiers(n for n, _ in names), *documentation(declared.doc)):
@@ -326,14 +345,16 @@ def _parameter(p: Parameter, where: str) -> Iterator[Diagnostic]:
     yield from documentation(p.doc, where)
 
 
-def declared_type(declared: DeclaredType, where: str) -> Iterator[Diagnostic]:
-    """A declared type: whether it says all that it must, and should."""
+def declared_type(
+    declared: DeclaredType, where: str, full: rules.SpecRule = rules.TYPED_OPERANDS
+) -> Iterator[Diagnostic]:
+    """A declared type: whether it says all that it must, which is the rule `full`, and should."""
     pending = [declared]
     while pending:
         at = pending.pop()
         pending.extend(reversed(at.parts))
         if isinstance(at, AnyOf):
-            yield rules.TYPED_OPERANDS.broken("the type may be any", where=where)
+            yield full.broken("the type may be any", where=where)
         if isinstance(at, MapOf):
             if not all(
                 isinstance(p, DialectOf) or (isinstance(p, TensorOf) and not p.is_sparse and not p.dimensions)
@@ -341,5 +362,5 @@ def declared_type(declared: DeclaredType, where: str) -> Iterator[Diagnostic]:
             ):
                 yield rules.SCALAR_MAPS.broken(f"the type is {at}", where=where)
             del pending[len(pending) - len(at.parts) :]
-        if isinstance(at, TensorOf) and at.pattern.dims is None:
+        if isinstance(at, TensorOf) and at.pattern.dims is None and full is rules.TYPED_OPERANDS:
             yield rules.SHAPED_OPERANDS.broken(f"the type {at} states no shape", where=where)

@@ -149,8 +149,8 @@ class FunctionDefinition(
             for n, v in enumerate(values):
                 if not v.name:
                     yield rules.TYPED_PARAMETERS.broken(f"{what} {n} has no name")
-                if v.type is unknown and v.name not in declared:
-                    yield rules.TYPED_PARAMETERS.broken(f"{what} '{v.name}' has no type")
+                if (problem := checks.untyped(v)) and v.name not in declared:
+                    yield rules.TYPED_PARAMETERS.broken(f"{what} '{v.name}' {problem}")
         formals = [a.name for a in attributes]
         names = list(checks.names_in(self.body, formals))
         yield from checks.unique(names)
@@ -161,7 +161,7 @@ class FunctionDefinition(
         yield from checks.defined(self.body, [name for name, _ in names])
         yield from checks.order(self.body, is_free=True)
         yield from checks.outputs_named(self.body)
-        yield from checks.map_types(v for op in self.body.operations for v in op.results)
+        yield from checks.map_types((*self.inputs, *(v for op in self.body.operations for v in op.results)))
         yield from checks.documentation(self.extra.get(onnx.DOC_STRING))
         yield from checks.documentation_within(self)
         for a in attributes:
