@@ -137,3 +137,48 @@ def test_types_with_names_of_their_own_declare_nothing(tmp_path: Path) -> None:
     assert findings(text, tmp_path) == []
     path = tmp_path / "m.cir.json"
     assert cir.run(cir.load(path), {"a": np.zeros((2, 3), np.float32)})["y"].shape == (2, 3)
+
+
+CONTROL = {
+    "Cond": """{"ModelProto": {"graph": {
+  "name": "g", "doc_string": "A graph.", "input": ["c: bool[]", "a: float32[n]"], "output": ["y: OUT"],
+  "node": [{"input": ["c", "a", "a"], "output": ["y"], "op_type": "Cond", "input_arg_count": [1, 1, 1], "attribute": [
+    {"name": "then", "type": "STRING", "s": "F"}, {"name": "else", "type": "STRING", "s": "G"}]}],
+  "function": [
+    {"name": "F", "doc_string": "A function.", "input_params": ["p: float32[k]"], "output_params": ["q: RESULT"],
+     "node": ["q = Neg(p)"]},
+    {"name": "G", "doc_string": "A function.", "input_params": ["p: float32[k]"], "output_params": ["q: float32[k]"],
+     "node": ["q = Abs(p)"]}]
+}}}""",
+    "While": """{"ModelProto": {"graph": {
+  "name": "g", "doc_string": "A graph.", "input": ["a: float32[n]"], "output": ["y: OUT"],
+  "node": [{"input": ["a"], "output": ["y"], "op_type": "While", "input_arg_count": [1, 0], "attribute": [
+    {"name": "cond", "type": "STRING", "s": "F"}, {"name": "body", "type": "STRING", "s": "G"}]}],
+  "function": [
+    {"name": "F", "doc_string": "A function.", "input_params": ["p: float32[k]"], "output_params": ["q: bool[]"],
+     "node": ["s = ReduceMax(p) {\\"keepdims\\": {\\"i\\": 0}}", "b = Cast(s) {\\"to\\": {\\"i\\": 9}}", "q = Not(b)"]},
+    {"name": "G", "doc_string": "A function.", "input_params": ["p: float32[k]"], "output_params": ["q: RESULT"],
+     "node": ["q = Exp(p)"]}]
+}}}""",
+}
+
+
+@pytest.mark.parametrize("name", CONTROL)
+@pytest.mark.parametrize(
+    ("output", "result", "expected"),
+    [
+        ("float32[n]", "float32[k]", ""),
+        ("float32[m]", "float32[k]", ""),
+        ("int64[n]", "float32[k]", "result 'y' is declared"),
+        ("float32[n, 1]", "float32[k]", "result 'y' is declared"),
+        ("float32[7]", "float32[k]", "CIR41: 'y' is declared"),
+        ("float32[n]", "float32[7]", "CIR41: 'q' is declared"),
+        ("float32[n]", "int64[k]", "result 'q' is declared"),
+    ],
+)
+def test_results_of_control_flow_are_compared(
+    name: str, output: str, result: str, expected: str, tmp_path: Path
+) -> None:
+    found = findings(CONTROL[name].replace("OUT", output).replace("RESULT", result), tmp_path)
+    assert bool(found) is bool(expected), found
+    assert not expected or any(expected in f for f in found), found

@@ -377,6 +377,8 @@ class CommonIrDecoder(ModelDecoder):
                 self.faulty.add(where)
                 self.diagnostics.extend(d.located(where=where) for d in error.diagnostics)
                 return None
+            for v, declared in zip(op.results, types, strict=False):
+                v.retype(v.type if declared is unknown else declared)
         if references:
             pairs = tuple([(name, StringAttr(to)) for name, to in attributes.references.items()])
             op.set_extra(ATTRIBUTE_REFERENCES, DictionaryAttr(pairs))

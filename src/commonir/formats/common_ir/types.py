@@ -144,7 +144,8 @@ def has_own_types(proto: TypeProto) -> bool:
 
 
 def _is_wild(shape: TensorShapeProto) -> bool:
-    return any(d.dim_param.endswith("*") for d in shape.dim)
+    # A product of names, as in `2*n`, is a dimension of ONNX.
+    return any(d.dim_param.startswith("*") or d.dim_param.endswith("*") for d in shape.dim)
 
 
 def write_text(text: str, into: TypeProto, variables: Collection[str] = ()) -> None:
