@@ -12,7 +12,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.dialects.common_ir import rules
 from commonir.ir.operation import Value
-from commonir.ir.types import ELEMENT_TYPES, ListType, OptionalType, TensorType, Type
+from commonir.ir.types import ELEMENT_TYPES, ListType, OptionalType, SparseTensorType, TensorType, TupleType, Type
 from commonir.notation import NotationError
 from commonir.ods import Op, any_type, attr_types, attribute, operand
 from commonir.ods.declared_types import (
@@ -21,6 +21,7 @@ from commonir.ods.declared_types import (
     Mismatch,
     OptionalOf,
     TensorOf,
+    TupleOf,
     Unification,
     declared_type,
 )
@@ -104,15 +105,18 @@ def _constraints(
 
 
 def _tensors(declared: DeclaredType, actual: Type) -> Iterator[tuple[Pattern, TensorType]]:
-    """Yields the dense tensors in a value with their declared types. Only shapes are of interest: the element types of
-    a lowered program may be others.
+    """Yields the tensors in a value with their declared types. Only shapes are of interest: the element types of a
+    lowered program may be others.
     """
     match declared, actual:
-        case TensorOf(is_sparse=False, pattern=pattern), TensorType(shape=shape):
+        case TensorOf(pattern=pattern), TensorType(shape=shape) | SparseTensorType(shape=shape):
             element = ELEMENT_TYPES.get(pattern.element)
             if element is not None:
                 yield pattern, TensorType(element, shape)
         case (ListOf(), ListType()) | (OptionalOf(), OptionalType()):
             yield from _tensors(declared.element, actual.element)
+        case TupleOf(), TupleType() if len(declared.elements) == len(actual.elements):
+            for part, type in zip(declared.elements, actual.elements, strict=True):
+                yield from _tensors(part, type)
         case _:
             return
