@@ -7,7 +7,7 @@ Source: Common IR specification; ONNX IR specification.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.file_codes import UNRESOLVED_IMPORT
@@ -16,11 +16,12 @@ from commonir.dialects import common_ir, onnx
 from commonir.dialects.common_ir import checks, rules
 from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.verify import check_ir_version, check_opsets, located
-from commonir.ir.attributes import DictionaryAttr, IntegerAttr
+from commonir.ir.attributes import DataAttr, DictionaryAttr, IntegerAttr
+from commonir.ir.data import Data
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation
-from commonir.ir.types import unknown
-from commonir.ods import Dialects, path_of
+from commonir.ir.types import string, unknown
+from commonir.ods import Dialects, Op, path_of
 
 _TYPE = "type"
 """The field of a message about a value that states its type."""
@@ -32,6 +33,7 @@ def verify_file(module: Module, dialects: Dialects) -> Iterator[Diagnostic]:
     if isinstance(declared, IntegerAttr):
         yield from check_ir_version(declared.value)
     for op in module.nested():
+        yield from located(op, _misencoded(op))
         match op:
             case common_ir.Import():
                 yield from _unknown_dialect(op, dialects)
@@ -49,6 +51,28 @@ def verify_file(module: Module, dialects: Dialects) -> Iterator[Diagnostic]:
                 yield from located(op, op.misplaced())
             case _:
                 pass
+
+
+def _misencoded(op: Operation) -> Iterator[Diagnostic]:
+    """Whether the strings in the attributes and constants of an operation are UTF-8."""
+    for value in op.attribute_values if isinstance(op, Op) else ():
+        data = value.data if isinstance(value, DataAttr) else value
+        match data:
+            case str():
+                texts: Sequence[object] = (data,)
+            case Data(element=element) if element is string:
+                texts = data.values()
+            case tuple():
+                texts = [v for v in data if isinstance(v, str)]  # pyright: ignore[reportUnknownVariableType]  of anything
+            case _:
+                continue
+        if not all(map(_is_utf8, texts)):
+            yield rules.UTF8.broken("a string is not UTF-8")
+
+
+def _is_utf8(text: object) -> bool:
+    """Returns whether a string has no bytes that it was read with as they are."""
+    return isinstance(text, str) and not any("\udc80" <= c <= "\udcff" for c in text)
 
 
 def calls_into_libraries_missing(module: Module) -> Iterator[Operation]:
