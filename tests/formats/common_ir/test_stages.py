@@ -344,3 +344,16 @@ def test_a_historic_file_is_written_in_the_encoding_of_today(tmp_path: Path) -> 
     assert stage_of(memoryview(content)) is Stage.MODEL
     result = cir.run(cir.load(tmp_path / "new.cir"), {"x": np.array([3], np.float32)})
     np.testing.assert_array_equal(result["y"], [6])
+
+
+@pytest.mark.parametrize("absent", [("ir_version",), ("model_version",), ("ir_version", "model_version")])
+def test_a_binary_library_without_required_metadata_is_a_library(absent: tuple[str, ...], tmp_path: Path) -> None:
+    metadata = {"ir_version": 10, "model_version": 1, "name": "nn", "domain": "com.example", "doc_string": "A library."}
+    library = create(LibraryProto)
+    for name, value in metadata.items():
+        if name not in absent:
+            setattr(library, name, value)
+    path = tmp_path / "nn.cir"
+    path.write_bytes(library.SerializeToString())
+    labels = {"ir_version": "CIR12", "model_version": "CIR13"}
+    assert [d.message.partition(":")[0] for d in api.check(path)[1] if d.is_error] == [labels[name] for name in absent]

@@ -15,9 +15,9 @@ _SUFFIX = ".cir"
 _OPSETS = 8
 # The fields that Common IR adds to those of ONNX, in models as in graphs; those of Core ML begin after them.
 _OWN_FIELDS = range(50, 200)
-# A library has a number where a model has its domain; the number is required, or the version of the encoding is there.
-_LIBRARY_FIELDS = {1: VARINT, 7: BYTES, 8: BYTES}
-_LIBRARY_MARKS = {4: VARINT, 52: VARINT}
+# A library has a number where a model has its domain, and documentation, operators and functions where it has nothing.
+_LIBRARY_FIELDS = {7: BYTES, 8: BYTES}
+_LIBRARY_MARKS = {4: VARINT, 9: BYTES, 10: BYTES, 11: BYTES}
 # The first draft of Common IR: a file is a graph, whose version is field 6.
 _FIRST_DRAFT_FIELDS = {number: VARINT if number in (6, 7) else BYTES for number in range(1, 14)}
 _FIRST_DRAFT_VERSION = 6

@@ -42,6 +42,8 @@ In it parameters are still attributes, as in the drafts, and comparisons already
 """
 
 _MODEL_GRAPH, _MODEL_OPSETS = 7, 8
+_LIBRARY = [messages.field_number(messages.LibraryProto, n) for n in ("doc_string", "operator", "function")]
+"""Fields of a library with numbers that a model does not use."""
 _VERSION_FIELD = messages.field_number(messages.ModelProto, "common_ir_version")
 _UINT32 = 12
 _KINDS: Mapping[str, int] = {
@@ -89,12 +91,18 @@ def stage_of(content: memoryview) -> Stage:
         result.setdefault(field.number, field.wire_type)
         if field.number == _MODEL_GRAPH and field.wire_type == BYTES:
             graph = content[field.content : field.end]
-    if result.get(1, BYTES) == BYTES:
-        return Stage.GRAPH_A
-    # A library has numbers at 2 and 4 and a text at 5; a model has it the other way round.
+    # A library has numbers at 2 and 4 and a text at 5; a model and a graph have it the other way round.
     model = (result.get(2) == BYTES, result.get(4) == BYTES, result.get(5) == VARINT)
-    library = (result.get(2) == VARINT, result.get(4) == VARINT, result.get(5) == BYTES)
-    if any(library) and not any(model):
+    library = (
+        result.get(2) == VARINT,
+        result.get(4) == VARINT,
+        result.get(5) == BYTES,
+        any(n in result for n in _LIBRARY),
+    )
+    is_library = any(library) and not any(model)
+    if result.get(1, BYTES) == BYTES and not is_library:
+        return Stage.GRAPH_A
+    if is_library:
         return Stage.LIBRARY if _VERSION_FIELD in result else Stage.LIBRARY_B
     if _VERSION_FIELD in result or _MODEL_OPSETS in result:
         return Stage.MODEL
