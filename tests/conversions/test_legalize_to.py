@@ -270,6 +270,33 @@ def test_what_is_in_an_operation_that_stays_is_as_its_definition_requires() -> N
     ]
 
 
+def test_operation_that_stays_keeps_unsigned_integers() -> None:
+    # Programs of tosa have signless integers; those of others keep theirs.
+    lines = """%0 = "foo.bytes"(%x) : (tensor<4xf32>) -> tensor<4xui8>
+    %1 = stablehlo.add %0, %0 : tensor<4xui8>
+    %2 = "foo.floats"(%1) : (tensor<4xui8>) -> tensor<4xf32>
+    return %2 : tensor<4xf32>"""
+    text = f"func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {{\n{lines}\n}}"
+    result = cir.legalize(cir.loads(text, format="mlir"), "linalg", partial=True)
+    types = {op.name: [str(v.type) for v in (*op.operands, *op.results)] for op in result.main.body.operations}
+    assert types["foo.bytes"] == ["tensor<4xf32>", "tensor<4xui8>"]
+    assert types["foo.floats"] == ["tensor<4xui8>", "tensor<4xf32>"]
+    assert types["linalg.generic"][-1] == "tensor<4xi8>"
+
+
+def test_nested_modules_are_legalized() -> None:
+    text = """module { module @inner { func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = tosa.abs %x : (tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    } } func.func @g(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = tosa.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    } }"""
+    names = [op.name for op in cir.legalize(cir.loads(text, format="mlir"), "linalg").walk()]
+    assert {"math.absf", "math.tanh"} <= set(names)
+    assert not [name for name in names if name.startswith("tosa")]
+
+
 def test_regions_of_unknown_operations_are_legalized() -> None:
     lines = """%0 = "foo.region"(%x) ({
       %1 = tosa.abs %x : (tensor<4xf32>) -> tensor<4xf32>

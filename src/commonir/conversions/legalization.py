@@ -33,7 +33,7 @@ from commonir.passes.remove_unused import remove_unused
 from commonir.passes.without_requirements import drop_requirements
 from commonir.reports import LegalizationReport, LegalizationStepReport
 from commonir.rewrite.attempts import LegalizationStep
-from commonir.rewrite.casts import fold_casts
+from commonir.rewrite.casts import cast, fold_casts, is_same_type
 from commonir.rewrite.legality import Predicate, Target
 from commonir.rewrite.legalize import Legalization, LegalizationOptions, LegalizationRule, Rules, legalization
 from commonir.rewrite.pattern_rules import pattern_rules
@@ -98,6 +98,7 @@ class _Program:
         self.module = module
         self.request = request
         self.dialects = dialects
+        self.conversions = conversions
         self.lost = lost
         self.conversion, self.core_rules = _edges_from_core(request, conversions, dialects)
         self.rules = [
@@ -237,6 +238,8 @@ class _Program:
         if not all(each.has_requirements for each in self.core_rules):
             drop_requirements(lowered, self.lost)
 
+        within = self._legalize_nested(lowered)
+
         def origin_of(op: Operation) -> Operation:
             before = origins.get(op, op)
             return first.origins.get(before, before)
@@ -245,18 +248,33 @@ class _Program:
 
         def is_settled(op: Operation) -> bool:
             source = origins.get(op)
-            return source is not None and preserved.stays(source) and self.target.legality(op) is not False
+            stayed = source is not None and preserved.stays(source)
+            return op in within or (stayed and self.target.legality(op) is not False)
 
         options = self._options(origin_of, is_settled, is_last=True)
         last = legalization(lowered, rules, self.dialects, self.target, options)
         for function in last.module.functions.values():
             if not function.is_declaration:
                 remove_unused(function.body, lambda op: type(last.origins.get(op)) is type(op))
+        types = _types_of_kept(last)
         for each in self.core_rules:
             each.finish(last.module)
+        _restore_types(types)
         for key, attribute in neutral_attributes(first.module).items():
             last.module.set_extra(key, attribute)
         return _Stages(first, origins, last, preserved.failed)
+
+    def _legalize_nested(self, module: Module) -> set[Operation]:
+        """Legalizes the modules in a module, in place; returns the operations in them."""
+        within: set[Operation] = set()
+        for op in list(module.body.operations):
+            if isinstance(op, Module):
+                program = _Program(op, self.request, self.dialects, self.conversions, self.lost)
+                new = program.legalized(None)
+                module.body.insert_before(op, new)
+                op.erase()
+                within.update(new.walk())
+        return within
 
     def _finish(self, module: Module) -> None:
         """Replaces casts of dims, and reports those that remain."""
@@ -335,6 +353,45 @@ class _Stages:
             # A conversion of the whole program does not tell what becomes of each operation.
             steps.setdefault(self.first.origins.get(old, old), {}).update(dict.fromkeys(rest))
         return _grouped(source, steps, self.first.kept)
+
+
+_Types = list[tuple[Operation, list[Type], list[Type]]]
+
+
+def _types_of_kept(legalized: Legalization) -> _Types:
+    """Returns the types of the operands and results of operations that stayed and have no regions."""
+    kept = [op for op, source in legalized.origins.items() if type(op) is type(source) and not op.regions]
+    return [
+        (op, [v.type for v in op.operands], [r.type for r in op.results])
+        for op in kept
+        if op.parent is not None and not (isinstance(op, Op) and op.has_trait(traits.Terminator))
+    ]
+
+
+def _restore_types(types: _Types) -> None:
+    """Gives operations that stayed their types, by casts, where the types of a target have replaced them."""
+    for op, operands, results in types:
+        block = op.parent
+        if block is None:
+            continue
+        for n, (value, type) in enumerate(zip(op.operands, operands, strict=True)):
+            if not is_same_type(value.type, type):
+                converted = cast(value, _without_names(type))
+                if isinstance(converted.owner, Operation):
+                    block.insert_before(op, converted.owner)
+                op.operands = (*op.operands[:n], converted, *op.operands[n + 1 :])
+        for result, type in zip(op.results, results, strict=True):
+            if not is_same_type(result.type, type):
+                converted, users = cast(result, result.type), result.users
+                if users and isinstance(converted.owner, Operation):
+                    result.replace_all_uses_with(converted)
+                    converted.owner.operands = (result,)
+                    block.insert_after(op, converted.owner)
+                result.retype(_without_names(type))
+
+
+def _without_names(type: Type) -> Type:
+    return type.without_symbolic_dims() if isinstance(type, TensorType) else type
 
 
 def _reported(name: str, by: str, names: Iterable[str]) -> LegalizationStepReport:

@@ -150,6 +150,7 @@ def _lowered(
     entries = entry_types(module)
     for state in states.globals:
         result.body.append(state)
+    invoked = set[Operation | None]() if preserved is None else _invoked_modules(module, preserved)
     has_calls = preserved is not None and any(
         isinstance(op, Invocation) and preserved.stays(op) for op in module.nested()
     )
@@ -163,7 +164,7 @@ def _lowered(
             result.body.append(lowering.function())
         elif isinstance(op, ml_program.Global):
             _keep_global(variables, op, result, diagnostics)
-        elif preserved is not None and preserved.stays(op):
+        elif preserved is not None and preserved.stays(op) and op not in invoked:
             result.body.append(clone(op, {}))
         elif _is_lowered(op) and not isinstance(op, Module):
             result.body.append(op.clone_shallow((), ()))
@@ -171,6 +172,13 @@ def _lowered(
         result.body.append(variable)
     diagnostics.raise_errors()
     return result
+
+
+def _invoked_modules(module: Module, preserved: PreservedOperations) -> set[Operation | None]:
+    """Returns the nested modules whose functions take the place of their invocations."""
+    invocations = [op for op in module.nested() if isinstance(op, Invocation) and not preserved.stays(op)]
+    callees = [op.callee for op in invocations]
+    return {callee.parent_op for callee in callees if callee is not None and callee.parent_op is not module}
 
 
 def _without_memory(module: Module) -> Module:

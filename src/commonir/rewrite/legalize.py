@@ -28,7 +28,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.mlir.builtin import UnrealizedConversionCast
 from commonir.dialects.mlir.function_operations import FunctionOp
-from commonir.ir.module import Invocation, Module
+from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location, located_at
 from commonir.ir.types import FunctionType, TensorType, Type
@@ -472,7 +472,9 @@ class _Run:
         op.detach()
         frame.block.append(op)
         if self.options.casts and frame.origin is not None:
-            self.result.origins.update(dict.fromkeys(op.walk(), frame.origin))
+            for built in op.walk():
+                # What is nested in it may come from other operations.
+                self.result.origins.setdefault(built, frame.origin)
 
     def _keep(self, op: Operation, frame: Frame) -> None:
         """Copies a source operation that stays. Structure follows converted types, others keep theirs."""
@@ -561,7 +563,8 @@ class _Run:
             is_expandable = later is None and op.form is Form.COMPOSITE
             if is_expandable and not op.regions and not any(f.is_required for f in op.layout.regions):
                 out.append(Fallback.REFERENCE)
-        if is_of_source and self.options.is_partial and self.target.legality(op) is None:
+        has_container_rule = isinstance(op, Function) and bool(out)
+        if is_of_source and self.options.is_partial and self.target.legality(op) is None and not has_container_rule:
             out.append(Fallback.KEEP)
         return out
 
