@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 import commonir
 from commonir.base import codes, file_codes
+from commonir.base.arrays import flat_values
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from commonir.base.files import atomic_file
 from commonir.reports import (
@@ -233,6 +234,11 @@ def runs() -> tuple[str | None, ...]:
 @answer
 def shape_mismatches() -> list[Diagnostic]:
     return []
+
+
+@answer
+def flat_arrays(values: Arrays) -> tuple[dict[str, NDArray[np.generic]], list[str]]:
+    return flat_values(values)
 
 
 @answer

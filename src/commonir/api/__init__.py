@@ -26,7 +26,7 @@ import_members(
         "reference": "declared_operations declared_page doctor library tablegen_json",
         "running": (
             "DEFAULT_ENGINE default_rtol input_ports output_ports run_converted run_with_onnxruntime runs "
-            "json_inputs outputs_as_json save_trace scalar_input together shape_mismatches"
+            "flat_arrays json_inputs outputs_as_json save_trace scalar_input together shape_mismatches"
         ),
     },
 )

@@ -47,6 +47,7 @@ from commonir.api.running import compare as compare
 from commonir.api.running import compare_outputs as compare_outputs
 from commonir.api.running import default_rtol as default_rtol
 from commonir.api.running import engine_options as engine_options
+from commonir.api.running import flat_arrays as flat_arrays
 from commonir.api.running import input_ports as input_ports
 from commonir.api.running import json_inputs as json_inputs
 from commonir.api.running import output_ports as output_ports

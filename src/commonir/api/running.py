@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from commonir.base.strict_json import Json
     from commonir.ir.interface import Port
     from commonir.ir.module import Function
+    from commonir.ir.types import Type
     from commonir.runtime.comparing.divergence import ValueComparison
     from commonir.runtime.comparing.measures import Metric
     from commonir.runtime.engine import EngineOptions, Executable
@@ -390,6 +391,24 @@ def shape_mismatches(module: Module, outputs: Mapping[str, Array], *, function: 
 
     ran = _run_alone(module, function)
     return [] if ran is None else list(compared(ran, outputs))
+
+
+def flat_arrays(
+    module: Module, values: Mapping[str, Any], *, function: str | None = None
+) -> tuple[dict[str, Array], list[str]]:
+    """Returns the arrays in inputs or outputs of a run, in their declared element types, under names such as
+    `scores[0]`, and the names of absent values and empty lists.
+    """
+    from commonir.base.arrays import flat_values  # noqa: PLC0415
+    from commonir.runtime.ports import names_of  # noqa: PLC0415
+    from commonir.runtime.values import with_declared_entries  # noqa: PLC0415
+
+    ran = _run_alone(module, function)
+    types: dict[str, Type] = {}
+    if ran is not None:
+        named = (*zip(names_of(ran), ran.inputs, strict=True), *zip(ran.output_names, ran.outputs, strict=True))
+        types = {name: v.type for name, v in named}
+    return flat_values({name: with_declared_entries(value, types.get(name)) for name, value in values.items()})
 
 
 def run_converted(

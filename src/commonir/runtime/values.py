@@ -20,6 +20,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import (
     ElementType,
     ListType,
+    MapType,
     OptionalType,
     SparseTensorType,
     TensorType,
@@ -29,6 +30,7 @@ from commonir.ir.types import (
     f16,
     unknown,
 )
+from commonir.ods.patterns import as_value
 
 Array = NDArray[Any]
 
@@ -109,6 +111,16 @@ def copied(x: Any) -> Any:
         members = [copied(v) for v in x]
         return tuple(members) if isinstance(x, tuple) else members
     return x
+
+
+def with_declared_entries(x: Any, type: Type | None) -> Any:
+    """Returns a value with arrays of the declared element types in maps, whose entries are Python scalars."""
+    if isinstance(type, MapType) and is_map(x):
+        return {key: declared(v, as_value(type.value)) for key, v in x.items()}
+    if isinstance(type, ListType | TupleType) and is_list(x):
+        types = type.parts if isinstance(type, TupleType) else type.parts * len(x)
+        return [with_declared_entries(v, t) for v, t in zip(x, types, strict=False)]
+    return with_declared_entries(x, type.element) if isinstance(type, OptionalType) else x
 
 
 def flat_array(x: Any) -> Array:

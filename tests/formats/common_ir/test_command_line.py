@@ -313,6 +313,7 @@ def test_collections_are_given_and_saved_as_json(cir: Any, folder: Path) -> None
     (folder / "weights.json").write_text(json.dumps(weights))
     done = cir("run", "collections.cir.json", *inputs, "weights=@weights.json", "--save", "out.json")
     assert (done.status, done.codes) == (0, [])
+    assert {o["name"]: o["type"] for o in done.result["outputs"]}["rest[milk]"] == "f32[]"
     result = json.loads((folder / "out.json").read_text())
     assert result["rest"] == {"milk": 1.5}
     assert result["pair"] == ["tea", 7]

@@ -164,18 +164,20 @@ class _Ran(NamedTuple):
 
 def _answer(session: Session, ran: _Ran, options: RunOptions) -> Answer:
     """Saves outputs and states as the options say, and returns the answer of a run."""
-    from commonir.base.arrays import flat_values  # noqa: PLC0415  loads numpy
-
     api = session.api
-    program, function, inputs, drawn, outputs, states = ran
+    program, function, inputs, drawn, whole, states = ran
     ports = api.output_ports(program, function=function)
-    _save(session, options.save, outputs, ports)
-    outputs, empty = flat_values(outputs)
+    outputs, empty = api.flat_arrays(program, whole, function=function)
+    if options.save is not None and options.save.lower().endswith(_JSON):
+        session.arrays.save_json(options.save, api.outputs_as_json(whole))
+    else:
+        _save(session, options.save, outputs, ports)
     if options.save_state is not None:
         _save_arrays(session, options.save_state, states)
     taken = api.input_ports(program, function=function)
     is_random = {name: name not in inputs and not (name in taken and taken[name].is_optional) for name in drawn}
-    others = flat_values({name: value for name, value in drawn.items() if is_random[name]})[0]
+    shown = {name: value for name, value in drawn.items() if is_random[name]}
+    others = api.flat_arrays(program, shown, function=function)[0]
     saved = (("outputs", options.save), ("states", options.save_state))
     result = _Result(
         outputs=_summaries(session, outputs),
@@ -247,15 +249,10 @@ def _by_label(outputs: Mapping[str, Array], ports: Mapping[str, Port]) -> Probab
 
 
 def _save(session: Session, save: str | None, outputs: Mapping[str, Array], ports: Mapping[str, Port]) -> None:
-    from commonir.base.arrays import flat_values  # noqa: PLC0415  loads numpy
-
     if save is None:
         return
-    if save.lower().endswith(_JSON):
-        session.arrays.save_json(save, session.api.outputs_as_json(outputs))
-        return
     if not save.lower().endswith(_IMAGE):
-        _save_arrays(session, save, flat_values(outputs)[0])
+        _save_arrays(session, save, outputs)
         return
     name, equals, path = save.rpartition("=")
     images = {n: p for n, p in ports.items() if p.image is not None and n in outputs}
