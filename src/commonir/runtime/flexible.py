@@ -28,6 +28,7 @@ from commonir.passes.lower import Deferral, lower
 from commonir.runtime.binding import bind
 from commonir.runtime.engine import Engine, EngineOptions, Executable
 from commonir.runtime.ports import Shapes, names_of
+from commonir.runtime.signatures import has_declared_lists, result_faults
 from commonir.runtime.state import State
 from commonir.runtime.values import is_array
 
@@ -51,6 +52,8 @@ class FlexibleExecutable:
         self._function = lowered.function(function)
         self._general = engine.prepare(lowered, function, options)
         self._special: OrderedDict[object, Executable] = OrderedDict()
+        declared = source.function(function)
+        self._declared = declared if has_declared_lists(declared) else None
 
     @property
     def state(self) -> State:
@@ -63,6 +66,14 @@ class FlexibleExecutable:
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Returns the outputs by name; see `Executable`."""
+        outputs = self._outputs(inputs)
+        if self._declared is not None:
+            faults = tuple(result_faults(self._declared, inputs, outputs))
+            if faults:
+                raise DiagnosticError(*faults)
+        return outputs
+
+    def _outputs(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         if self._special:
             key = _key(inputs)
             executable = self._special.get(key)

@@ -8,14 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from commonir.base.codes import WRONG_INPUT
+from commonir.base.codes import FAILED_ASSERTION, WRONG_INPUT
 from commonir.base.diagnostics import Diagnostic
+from commonir.ir.interface import NO_PORT
 from commonir.ir.module import Function
 from commonir.ir.types import ELEMENT_TYPES, TensorType
 from commonir.notation import NotationError
-from commonir.ods.declared_types import Mismatch, TensorOf, Unification, as_declared, declared_type
+from commonir.ods import Op, traits
+from commonir.ods.declared_types import (
+    DeclaredType,
+    ListOf,
+    Mismatch,
+    OptionalOf,
+    TensorOf,
+    TupleOf,
+    Unification,
+    as_declared,
+    declared_type,
+)
 from commonir.ods.patterns import Pattern
-from commonir.runtime.ports import Shapes, named_inputs
+from commonir.runtime.ports import Shapes, named_inputs, names_of
+from commonir.runtime.values import is_array, is_list
 from commonir.symbolic import evaluate
 
 _ANY = "f32"
@@ -69,6 +82,50 @@ def signature_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]
             explicit = [f"'{n}' {text}" for n, text in signature.declared_texts.items()]
             text = f"input '{name}' of shape {list(shape)}: {error}"
             yield Diagnostic(WRONG_INPUT, text, notes=[f"declared types: {', '.join(explicit)}"])
+
+
+def has_declared_lists(function: Function) -> bool:
+    """Returns whether a function promises the shapes of what is in lists that it returns."""
+    promises = isinstance(function, Op) and function.has_trait(traits.PromisesShapes)
+    return promises and any(v.type.parts for v in function.outputs)
+
+
+def result_faults(
+    function: Function, inputs: Mapping[str, object], outputs: Mapping[str, object]
+) -> Iterator[Diagnostic]:
+    """Yields a diagnostic for each output with a tensor of another shape than the signature declares."""
+    unification = Unification({}, ())
+    groups = (
+        (names_of(function), function.inputs, function.input_ports, inputs),
+        (function.output_names, function.outputs, function.output_ports, outputs),
+    )
+    for names, values, ports, given in groups:
+        for name, v in zip(names, values, strict=True):
+            port = ports.get(name, NO_PORT)
+            declared = declared_type(port.declared) if port.declared else as_declared(v.type)
+            for pattern, shape in _shapes_in(declared, given.get(name)):
+                try:
+                    unification.match(TensorOf(pattern), TensorType(ELEMENT_TYPES[pattern.element], shape))
+                except (Mismatch, NotationError) as error:
+                    text = f"the declared types do not hold: '{name}' has a tensor of shape {list(shape)}: {error}"
+                    yield Diagnostic(FAILED_ASSERTION, text, notes=[f"declared type: {declared}"])
+
+
+def _shapes_in(declared: DeclaredType, value: object) -> Iterator[tuple[Pattern, tuple[int, ...]]]:
+    """Yields the shapes of the tensors in a value, each with what is declared of it."""
+    match declared:
+        case TensorOf(pattern=pattern) if is_array(value) and pattern.element in ELEMENT_TYPES:
+            yield pattern, value.shape
+        case ListOf(element=element) if is_list(value):
+            for v in value:
+                yield from _shapes_in(element, v)
+        case OptionalOf(element=element) if value is not None:
+            yield from _shapes_in(element, value)
+        case TupleOf(elements=elements) if is_list(value):
+            for part, v in zip(elements, value, strict=False):
+                yield from _shapes_in(part, v)
+        case _:
+            return
 
 
 def free_dims(function: Function) -> Iterator[str]:

@@ -182,3 +182,24 @@ def test_results_of_control_flow_are_compared(
     found = findings(CONTROL[name].replace("OUT", output).replace("RESULT", result), tmp_path)
     assert bool(found) is bool(expected), found
     assert not expected or any(expected in f for f in found), found
+
+
+LIST = """{"ModelProto": {"graph": {
+  "name": "g", "doc_string": "A graph.", "input": ["a: float32[n]", "b: float32[m]"], "output": ["y: list<float32%s>"],
+  "node": ["y = SequenceConstruct(a, b)"]
+}}}"""
+
+
+@pytest.mark.parametrize("engine", ["numpy", "reference"])
+@pytest.mark.parametrize(("declared", "is_right"), [("[n]", False), ("[k]", False), ("[2]", False), ("[*]", True)])
+def test_tensors_in_a_list_have_the_declared_shape(declared: str, is_right: bool, engine: str, tmp_path: Path) -> None:
+    assert findings(LIST % declared, tmp_path) == []
+    module = cir.load(tmp_path / "m.cir.json")
+    arrays = {"a": np.zeros(2, np.float32), "b": np.zeros(2, np.float32)}
+    assert len(cir.run(module, arrays, engine=engine)["y"]) == 2
+    arrays["b"] = np.zeros(3, np.float32)
+    if is_right:
+        assert [v.shape for v in cir.run(module, arrays, engine=engine)["y"]] == [(2,), (3,)]
+    else:
+        with pytest.raises(DiagnosticError, match="the declared types do not hold: 'y' has a tensor"):
+            cir.run(module, arrays, engine=engine)
