@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import pytest
 from numpy.typing import NDArray
+from onnx import TensorProto
 
 from commonir.conversions.core_to_onnx import core_to_onnx
 from commonir.formats.onnx.read import loads
@@ -16,7 +17,7 @@ from commonir.ods import Dialects
 from commonir.passes.lower import lower
 
 from tests.dialects.onnx.onnx_programs import assert_same, run_with_onnxruntime
-from tests.dialects.onnx.test_ml import ROWS, WORDS, X, forest, node_model
+from tests.dialects.onnx.test_ml import ROWS, WORDS, X, forest, map_model, node_model
 
 Array = NDArray[Any]
 
@@ -61,3 +62,24 @@ def test_operators_survive_the_way_through_the_core(
         assert result == expected
     else:
         assert_same(result, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("op_type", "x", "attributes"),
+    [
+        ("DictVectorizer", {"a": 4.0, "c": 8.0}, {"string_vocabulary": ["a", "c", "b"]}),
+        ("DictVectorizer", {5: 1.5, 2: 2.5}, {"int64_vocabulary": [2, 3]}),
+        ("CastMap", {5: 1.5, 2: 2.5}, {}),
+        ("CastMap", {5: 1.5, 2: 2.5}, {"map_form": "SPARSE", "max_map": 6, "cast_to": "TO_INT64"}),
+    ],
+)
+def test_operators_on_maps_survive_the_way_through_the_core(
+    op_type: str, x: dict[Any, float], attributes: dict[str, Any]
+) -> None:
+    key = TensorProto.STRING if "string_vocabulary" in attributes else TensorProto.INT64
+    model = map_model(op_type, key, TensorProto.FLOAT, **attributes)
+    module, _ = loads(model.SerializeToString(), Dialects())
+    again = onnx.load_from_string(dumps(core_to_onnx(lower(module), 18)))
+    onnx.checker.check_model(again, full_check=True)
+    inputs: Any = {"x0": x}
+    assert_same(run_with_onnxruntime(again, inputs), run_with_onnxruntime(model, inputs))

@@ -228,7 +228,7 @@ def test_two_classes_have_one_score(transform: str, smallest: float) -> None:
         check("TreeEnsembleClassifier", [X], 2, class_ids=[number] * 2, post_transform=transform, **stump)
 
 
-def _map_model(op_type: str, key: int, value: int, **attributes: Any) -> ModelProto:
+def map_model(op_type: str, key: int, value: int, **attributes: Any) -> ModelProto:
     """A model of one operator that takes a map."""
     kind = helper.make_map_type_proto(key, helper.make_tensor_type_proto(value, ()))
     node = helper.make_node(op_type, ["x0"], ["y0"], domain="ai.onnx.ml", **attributes)
@@ -242,12 +242,12 @@ def _map_model(op_type: str, key: int, value: int, **attributes: Any) -> ModelPr
 def test_maps_become_rows_and_rows_become_maps(engine: str) -> None:
     text, number, single = TensorProto.STRING, TensorProto.INT64, TensorProto.FLOAT
     words: Any = {"x0": {"a": 4.0, "c": 8.0}}
-    vectorizer = _map_model("DictVectorizer", text, single, string_vocabulary=["a", "c", "b", "z"])
+    vectorizer = map_model("DictVectorizer", text, single, string_vocabulary=["a", "c", "b", "z"])
     assert_same(run_here(vectorizer, words, engine), run_with_onnxruntime(vectorizer, words))
     numbered: Any = {"x0": {5: 1.5, 2: 2.5}}
-    dense = _map_model("CastMap", number, single)
+    dense = map_model("CastMap", number, single)
     assert_same(run_here(dense, numbered, engine), run_with_onnxruntime(dense, numbered))
-    sparse = _map_model("CastMap", number, single, map_form="SPARSE", max_map=6, cast_to="TO_INT64")
+    sparse = map_model("CastMap", number, single, map_form="SPARSE", max_map=6, cast_to="TO_INT64")
     assert run_here(sparse, numbered, engine)[0].tolist() == [[0, 0, 2, 0, 0, 1]]
     labels = node_model("ZipMap", [X], 1, 1, classlabels_strings=["n", "y", "z"])
     assert run_here(labels, {"x0": X}, engine) == run_with_onnxruntime(labels, {"x0": X})

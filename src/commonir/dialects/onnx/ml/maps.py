@@ -40,12 +40,15 @@ class CastMap(OnnxOp, name="onnx.ml.CastMap", since="ml1"):
     T2 = element_type(string, f32, i64)
 
     def reference(self, X: Value) -> Value:
-        element = _ELEMENTS[self.cast_to]
-        values = _converted(core.map_values(X), element)
-        if self.map_form == "SPARSE":
+        element, source = _ELEMENTS[self.cast_to], core.map_elements(X)[1]
+        places = core.vector(tuple(range(self.max_map)))
+        if self.map_form == "SPARSE" and string not in (element, source):
+            values = _converted(core.map_get(X, places, core.scalar(0, source)), element)
+        elif self.map_form == "SPARSE":
             nothing = core.scalar("", string) if element is string else core.scalar(0, element)
-            places = core.vector(tuple(range(self.max_map)))
-            values = core.lookup(places, core.map_keys(X), values, nothing)
+            values = core.lookup(places, core.map_keys(X), _converted(core.map_values(X), element), nothing)
+        else:
+            values = _converted(core.map_values(X), element)
         return core.unsqueeze(values, (0,))
 
 
