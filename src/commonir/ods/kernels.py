@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from commonir.base.diagnostics import InternalError
 from commonir.base.tuples import NamedTuple
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type
-from commonir.notation import Constraint, Expr, Index, Indices, Kernel, Tensor, indices, ranges, shape_of
+from commonir.notation import Constraint, Expr, Index, Indices, Kernel, NotationError, Tensor, indices, ranges, shape_of
 from commonir.ods.definition import Definition
 from commonir.ods.fields import FieldKind
 from commonir.ods.patterns import Bindings
@@ -37,7 +36,7 @@ def kernels_of(op: Definition, b: Bindings, shapes: Mapping[Value, tuple[Dim, ..
     def traced(v: Value, name: str) -> Tensor:
         shape = shapes[v]
         if not isinstance(v.type, TensorType) or shape is None:
-            raise InternalError(f"{op.name}: a kernel operand must be a ranked tensor")
+            raise NotationError(f"'{name}' must be a ranked tensor, found {v.type}")
         return Tensor(name, shape, v.type.element)
 
     tensors: list[Any] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from commonir.conversions.core_to_linalg.kernels import kernel_value
 from commonir.conversions.core_to_linalg.scalars import Scalars
 from commonir.conversions.operands import named_operands
@@ -10,7 +12,8 @@ from commonir.conversions.to_mlir.finish import bytes_of_truth, constant_value
 from commonir.dialects import core
 from commonir.dialects.mlir import arith, tensor
 from commonir.ir.operation import Block, Value
-from commonir.ods import Form, infer
+from commonir.ods import Form, Op, infer
+from commonir.ods.kernel_op import KernelOp
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 
 
@@ -38,6 +41,16 @@ def dims(op: core.Dims, context: Context) -> Result:
 @rule(core.CoreOp)
 def kernel(op: core.CoreOp, context: Context, *operands: Value | tuple[Value, ...] | None) -> Result:
     """A kernel, whatever operation it is of."""
+    return _by_kernels(op, context, operands)
+
+
+@rule(KernelOp)
+def foreign_kernel(op: KernelOp, context: Context, *operands: Value | tuple[Value, ...] | None) -> Result:
+    """A kernel of an operation of another dialect."""
+    return _by_kernels(op, context, operands)
+
+
+def _by_kernels(op: Op, context: Context, operands: Sequence[Value | tuple[Value, ...] | None]) -> Result:
     if op.form is not Form.KERNEL:
         return Mismatch(f"{op.name} is not defined in index notation")
     by_name = named_operands(op, operands)

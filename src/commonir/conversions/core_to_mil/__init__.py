@@ -13,6 +13,7 @@ from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
 from commonir.conversions.conversion import DEFAULT_OPTIONS, Conversion, ConversionOptions
 from commonir.conversions.core_to_core import fourier, image_regions, learning
+from commonir.conversions.core_to_core.foreign_kernels import kernel_rule
 from commonir.conversions.core_to_core.narrow_numbers import wide_narrow_numbers
 from commonir.conversions.core_to_mil import (
     compression,
@@ -46,7 +47,7 @@ from commonir.dialects.mlir import ml_program
 from commonir.ir.interface import neutral_attributes
 from commonir.ir.module import Module, replace_function
 from commonir.ir.operation import Operation
-from commonir.ir.types import TensorType, Type
+from commonir.ir.types import TensorType, Type, i32
 from commonir.ods import Dialects
 from commonir.passes.convert_elements import convert_elements
 from commonir.passes.inline_calls import inline_calls
@@ -62,8 +63,8 @@ _ALL: tuple[LegalizationRule, ...] = (
     *elementwise.BITWISE,
     *recurrent.BOTH_WAYS,
 )
-RULES = Rules(_ALL)
-DECOMPRESSING_RULES = Rules([*_ALL, *compression.DECOMPRESSION])
+RULES = Rules([*_ALL, kernel_rule(i32)])
+DECOMPRESSING_RULES = Rules([*_ALL, *compression.DECOMPRESSION, kernel_rule(i32)])
 """The same, for operation sets that lack the compression of a weight."""
 
 

@@ -13,6 +13,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.version import __version__
 from commonir.conversions.axes_from_start import count_axes_from_start
 from commonir.conversions.conversion import ConversionOptions
+from commonir.conversions.core_to_core.foreign_kernels import kernel_rule
 from commonir.conversions.core_to_onnx import (
     bits,
     compression,
@@ -36,6 +37,7 @@ from commonir.dialects import onnx
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import neutral_attributes
 from commonir.ir.module import Function, Module, replace_function
+from commonir.ir.types import i64
 from commonir.ods import Dialects
 from commonir.passes.inline_calls import inline_calls
 from commonir.passes.remove_unused import remove_unused
@@ -67,6 +69,7 @@ RULES = Rules(
         *elementwise.WIDENED,
         *elementwise.IN_WIDER_INTEGERS,
         *bits.ARITHMETIC,
+        kernel_rule(i64),
     ]
 )
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 from commonir.base.diagnostics import Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions, CoreRules
 from commonir.conversions.core_to_core import compression, einsum, fourier, image_regions, learning, reshaping
+from commonir.conversions.core_to_core.foreign_kernels import kernel_rule
 from commonir.conversions.core_to_stablehlo import contraction, control, elementwise, indexing, reduction, shape
 from commonir.conversions.core_to_stablehlo.finish import finish
 from commonir.conversions.to_mlir import structure
 from commonir.conversions.to_mlir.program import converted, refuse_choices
 from commonir.ir.module import Module
+from commonir.ir.types import i64
 from commonir.passes.without_requirements import without_requirements
 from commonir.rewrite.legalize import Rules, Target
 
@@ -28,6 +30,7 @@ RULES = Rules(
         *reduction.REDUCTIONS,
         *reduction.PLACES,
         *reduction.CUMULATIVE,
+        kernel_rule(i64),
     ]
 )
 

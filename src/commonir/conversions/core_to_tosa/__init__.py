@@ -8,13 +8,14 @@ from __future__ import annotations
 from commonir.base.diagnostics import Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions, CoreRules
 from commonir.conversions.core_to_core import compression, einsum, fourier, image_regions, learning, reshaping
+from commonir.conversions.core_to_core.foreign_kernels import kernel_rule
 from commonir.conversions.core_to_tosa import control, elementwise, indexing, layout, products, sampling
 from commonir.conversions.to_mlir import structure
 from commonir.conversions.to_mlir.finish import finish
 from commonir.conversions.to_mlir.program import converted, refuse_choices
 from commonir.dialects import core
 from commonir.ir.module import Module
-from commonir.ir.types import TensorType
+from commonir.ir.types import TensorType, i32
 from commonir.ods import Op
 from commonir.passes.without_requirements import without_requirements
 from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, Rules, Target
@@ -39,7 +40,7 @@ _OF_MANY_TARGETS = (compression, einsum, fourier, image_regions, learning)
 TOSA_FIRST = Rules([*Rules.members(vars(structure)), *map(_with_elements, _OWN)])
 """The rules whose results are preferred in tosa, whatever else a program may have."""
 _WITHOUT_LINALG = Rules.members(*map(vars, (*_OF_MANY_TARGETS, control, indexing)))
-RULES = Rules([*TOSA_FIRST.all(), *map(_with_elements, _WITHOUT_LINALG)])
+RULES = Rules([*TOSA_FIRST.all(), *map(_with_elements, _WITHOUT_LINALG), kernel_rule(i32)])
 
 TARGET = Target("tosa", also_legal=structure.ALSO_LEGAL)
 

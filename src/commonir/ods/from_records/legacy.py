@@ -1,8 +1,8 @@
 """Definitions from the older form of records: `Op<"tf.Add", [NoSideEffect]>, Arguments<(ins ..)>, Results<[..]>`.
 
 A record without `Arguments` takes any operands and attributes, one without `Results` has any results. The short form is
-a template, `tfl.Add $lhs, $rhs {fused: $fused}: ${type(self)}`, which becomes an assembly format. References are C++,
-which is stored as text. Source: MLIR operation definitions, the proposal.
+a template, `tfl.Add $lhs, $rhs {fused: $fused}: ${type(self)}`, which becomes an assembly format. References in C++ are
+stored as text, except the loop nest of the proposal. Source: MLIR operation definitions, the proposal.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from commonir.ir.types import TensorType, Type
 from commonir.ods import traits as known
 from commonir.ods.fields import FieldKind, SpelledField
 from commonir.ods.from_records.operations import Defining, documentation
+from commonir.ods.from_records.references import has_cpp_reference, is_cpp
 from commonir.ods.from_records.traits import KNOWN_TRAITS
 from commonir.ods.from_records.values import is_a, records_of, states, text_of, texts_of, wrong
 from commonir.ods.traits import Trait
@@ -63,7 +64,7 @@ class DefiningOlder(Defining):
     def _code(self) -> Iterator[tuple[str, str]]:
         """Yields the C++ code in the record."""
         for name in ("reference", "builder", "printer", "parser", "verifier"):
-            if text_of(self.record, name).strip():
+            if text_of(self.record, name).strip() and (name != "reference" or has_cpp_reference(self.record)):
                 yield name, text_of(self.record, name)
 
     def assembly(self) -> str:
@@ -98,7 +99,7 @@ class DefiningOlder(Defining):
 
     def documentation(self) -> str:
         text = text_of(self.record, "reference")
-        if not text.strip():
+        if not is_cpp(text):
             return documentation(self.record)
         return f"{documentation(self.record).rstrip()}\n\nReference, in C++:\n\n```\n{dedent(text).strip()}\n```\n"
 

@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from commonir.base.codes import MALFORMED_REGION, VIOLATED_CONSTRAINT, WRONG_RESULT_TYPE
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.base.file_codes import NOT_EVALUABLE
+from commonir.base.lazy import LazyModule
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Region, Value
@@ -31,6 +32,8 @@ from commonir.ods.fields import MISSING, Field, FieldKind, FieldPosition, Spelle
 from commonir.ods.from_records.attributes import Attributes
 from commonir.ods.from_records.operation_checks import faults_of
 from commonir.ods.from_records.predicates import Predicates
+from commonir.ods.from_records.reference_text import Reference
+from commonir.ods.from_records.references import reference_of
 from commonir.ods.from_records.traits import TraitContext, infers_all_in_cpp, infers_in_cpp, traits_of
 from commonir.ods.from_records.types import Types, is_type
 from commonir.ods.from_records.upstream_cpp import RESULT_NAMES, RESULT_TYPES, Names
@@ -48,6 +51,7 @@ from commonir.ods.from_records.values import (
     wrong,
 )
 from commonir.ods.from_records.verifiers import VERIFIERS
+from commonir.ods.kernel_op import KernelOp
 from commonir.ods.mlir_attr_types import array_of
 from commonir.ods.mlir_op import MlirOp
 from commonir.ods.operation import Op
@@ -56,6 +60,12 @@ from commonir.ods.traits import ReadsState, SameVariadicOperandSize, Trait, Writ
 from commonir.ods.type_rules import TypeRule, implied_types
 from commonir.tablegen import Record
 from commonir.tablegen.lexer import Location
+
+if TYPE_CHECKING:
+    from commonir.ods.from_records import reference_kernels
+else:
+    # Records without a reference need no index notation.
+    reference_kernels = LazyModule("commonir.ods.from_records.reference_kernels")
 
 _BLOCKS = re.compile(r"hasNItems(OrMore|OrLess)?\(\$_self, (\d+)\)")
 _DIRECTIVE = re.compile(r"\bcustom\s*<\s*(\w+)\s*>")
@@ -398,11 +408,14 @@ class Defining:
         record, in_cpp = self.record, flag_of(self.record, "hasCustomAssemblyFormat")
         declared, text = self.traits(), "" if in_cpp else self.assembly()
         bases: tuple[type[Op], ...] = (RecordOp,)
+        reference = self.reference() if self.own is None else None
         if self.own is not None:
             bases = (RecordOp, self.own)
             declared += _own_traits(self.own, declared, infers=infers_in_cpp(record))
             if in_cpp and self.own.custom_form is None:
                 text = self.own.assembly
+        if reference is not None:
+            bases = (RecordOp, KernelOp)
         form = FORMS.get(name_of(record)) if in_cpp and self.own is None else None
         self.unknown += self.unchecked(declared, has_form=not in_cpp or bool(text) or form is not None)
         unknown, unapplied = tuple(dict.fromkeys(self.unknown)), self.unapplied()
@@ -427,6 +440,9 @@ class Defining:
             "block_counts": tuple(self.block_counts),
             **self.fields,
         }
+        if reference is not None:
+            results = [f.spelling for f in self.fields.values() if f.kind is FieldKind.RESULT]
+            members["reference"] = reference_kernels.reference_method(reference, results)
         if name_of(record) in RESULT_TYPES:
             members["infer_results"] = RESULT_TYPES[name_of(record)]
         results = [name for _, name in arguments_of(record, "results")]
@@ -441,6 +457,13 @@ class Defining:
         keywords: dict[str, Any] = {"name": name_of(record), "traits": declared, "assembly": " ".join(text.split())}
         title = class_title(record).removesuffix("Op") or record.name_text
         return _class(RecordOp, title, bases, members, keywords)
+
+    def reference(self) -> Reference | None:
+        """Returns the reference of the record in index notation; None if it has none.
+
+        Raises: WRONG_DEFINITION_RECORD at its place in the file.
+        """
+        return reference_of(self.record, self.fields)
 
     def unchecked(self, traits: Sequence[Trait], *, has_form: bool) -> Iterator[str]:
         """Yields the parts of the record in C++ that neither a definition in Python nor a known check stands for."""
