@@ -15,6 +15,8 @@ import pytest
 import commonir as cir
 from commonir.base.diagnostics import DiagnosticError
 
+from tests.oracles import oracle
+
 SIZES = list(product(range(5), repeat=2))
 FEW = [(3, 4), (3, 3), (3, 1), (0, 1), (1, 0), (0, 3), (2, 0)]
 
@@ -148,3 +150,40 @@ def test_sizes_are_set_where_the_program_stays_in_its_dialect() -> None:
     assert str(cir.convert(module, "mlir", sizes={"N": 3, "M": 1}).main.outputs[0].type) == "tensor<2x3xf32>"
     with pytest.raises(DiagnosticError, match="do not broadcast"):
         cir.convert(module, "mlir", sizes={"N": 3, "M": 4})
+
+
+OTHERS = {
+    "Max": ("float[N] a, float[M] b, float[2, N] d", "Max(a, b, d)"),
+    "Pow": ("float[N] a, float[M, 1] b", "Pow(a, b)"),
+    "Mod": ("float[N, M] a, float[M] b", "Mod<fmod = 1>(a, b)"),
+    "PRelu": ("float[2, N] a, float[M] b", "PRelu(a, b)"),
+    "Gemm": ("float[2, N] a, float[M, 3] b", "Gemm(a, b)"),
+    "Mean": ("float[N] a, float[M] b", "Mean(a, b)"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OTHERS)
+def test_sizes_fit_other_operators_as_in_onnxruntime(name: str) -> None:
+    onnxruntime = oracle("onnxruntime")
+    inputs, call = OTHERS[name]
+    model = onnx.parser.parse_model(
+        f'<ir_version: 8, opset_import: ["": 17]> g ({inputs}) => (float y) {{ y = {call} }}'
+    )
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    module = cir.loads(model.SerializeToString(), format="onnx")
+    for n, m in SIZES:
+        sizes = {"N": n, "M": m}
+        arrays = {i.name: np.ones([sizes.get(d, d) for d in i.shape], np.float32) for i in session.get_inputs()}
+        try:
+            expected = session.run(None, arrays)[0].shape
+        except Exception:  # noqa: BLE001  onnxruntime has several
+            with pytest.raises(DiagnosticError):
+                cir.run(module, arrays)
+            with pytest.raises(DiagnosticError):
+                cir.shapes(module, sizes)
+            continue
+        assert cir.run(module, arrays)["y"].shape == expected
+        text = next(e.type for e in cir.shapes(module, sizes) if e.name == "y")
+        assert text == f"tensor<{'x'.join(map(str, expected))}xf32>"
