@@ -1,4 +1,7 @@
-"""The example of each operation of MLIR's dialects, legalized in part: mlir-opt accepts it, and its values stay."""
+"""The example of each operation of MLIR's dialects, legalized in part: mlir-opt accepts it, and its values stay.
+
+All are slow; `test_legalize_to.py` has the fast ones.
+"""
 
 from __future__ import annotations
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from commonir.api import Dialect, Module, Rewrite
+    from commonir.cli.answer import Answer
     from commonir.cli.session import Session
     from commonir.cli.terminal import Terminal
     from commonir.reports import JsonValue, LegalizationReport
@@ -69,6 +71,41 @@ class Legality:
                 out.line(f"  {step.operation} -> {', '.join(step.result) or 'existing values'} by {step.by}")
             for reason in report.reasons:
                 out.line(f"  {reason}")
+
+
+_OPTIONS = (
+    click.option(
+        "--legalize-to",
+        metavar="DIALECTS",
+        help="Replace all operations by those of these dialects, separated by commas, before passes that are named.",
+    ),
+    click.option("--partial", "is_partial", is_flag=True, help="Keep operations that no rules lead to the dialects."),
+    click.option("--legal", metavar="NAMES", help="Dialects and operations that are also legal, separated by commas."),
+    click.option(
+        "--illegal", metavar="NAMES", help="Dialects and operations that must be replaced, also with --partial."
+    ),
+)
+
+
+def legality_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
+    """Adds the options of a legalization to a command, which receives them as `legality`."""
+
+    @wraps(function)
+    def run(
+        *arguments: Any,
+        legalize_to: str | None,
+        legal: str | None,
+        illegal: str | None,
+        is_partial: bool,
+        **others: Any,
+    ) -> Answer:
+        legality = Legality.of(legalize_to, legal, illegal, is_partial=is_partial)
+        return function(*arguments, legality=legality, **others)
+
+    decorated: Callable[..., Answer] = run
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated
 
 
 def _names(text: str | None) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.cli.agreement import differences
 from commonir.cli.answer import Answer
 from commonir.cli.columns import Column
-from commonir.cli.legalizing import Legality
+from commonir.cli.legalizing import Legality, legality_options
 from commonir.cli.options import PATH, files_option, output_option, seed_option, time_limit_option, unregistered_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
@@ -74,14 +74,7 @@ def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool)
     is_flag=True,
     help="Show how often each rule was applied, and why it was not; also for the pass fold-all-reduce.",
 )
-@click.option(
-    "--legalize-to",
-    metavar="DIALECTS",
-    help="Replace all operations by those of these dialects, separated by commas, before the passes that are named.",
-)
-@click.option("--partial", "is_partial", is_flag=True, help="Keep operations that no rules lead to the dialects.")
-@click.option("--legal", metavar="NAMES", help="Dialects and operations that are also legal, separated by commas.")
-@click.option("--illegal", metavar="NAMES", help="Dialects and operations that must be replaced, also with --partial.")
+@legality_options
 @click.option(
     "--max-fold-bytes",
     "growth",
@@ -105,10 +98,7 @@ def opt(
     rule_files: tuple[str, ...],
     is_unambiguous: bool,
     is_explained: bool,
-    legalize_to: str | None,
-    is_partial: bool,
-    legal: str | None,
-    illegal: str | None,
+    legality: Legality | None,
     growth: int | None,
     is_checked: bool,
     allow_unregistered: bool,
@@ -123,22 +113,16 @@ def opt(
     through any number of rules: those of --rules, references of operations, and conversions.
     """
     check_output(session, output)
-    if passes is not None and pass_pipeline is not None:
-        raise click.UsageError("--passes and --pass-pipeline cannot be combined")
-    chosen = passes if pass_pipeline is None else pass_pipeline
-    if is_explained and not rule_files and chosen is None and legalize_to is None:
+    chosen = _passes(passes, pass_pipeline)
+    if is_explained and not rule_files and chosen is None and legality is None:
         raise _nothing_to_explain()
-    legality = Legality.of(legalize_to, legal, illegal, is_partial=is_partial)
     reports: list[RuleReport] = []
     rewrites, dialects = _rules(session, rule_files, unambiguous=is_unambiguous)
     with session.progress(f"reading {model}") as progress:
         before = session.load(model, dialects=dialects)
-        after = before
-        if legality is not None:
-            progress.step("legalizing")
-            after = legality.legalized(session, before, rewrites, dialects)
+        progress.step("simplifying" if legality is None else "legalizing")
+        after = before if legality is None else legality.legalized(session, before, rewrites, dialects)
         if legality is None or chosen is not None:
-            progress.step("simplifying")
             after = session.api.optimize(
                 after,
                 passes=chosen,
@@ -153,25 +137,30 @@ def opt(
             progress.step("checking")
             _check(session, before, after, seed, time_limit)
         progress.step(f"writing {output}")
-        reported: dict[str, JsonValue] = {"rules": [r.to_json() for r in reports]} if is_explained else {}
-        reported |= {} if legality is None or not is_explained else legality.to_json()
+        reported = _explained(legality, reports) if is_explained else {}
         summaries = session.api.summarize(before), session.api.summarize(after)
         answer = written_of(session, after, summaries, output, **reported)
-    counts = [_counts(summary) for summary in summaries]
-    names = sorted({*counts[0], *counts[1]})
-    rows = [(n, f"{counts[0].get(n, 0):,}", f"{counts[1].get(n, 0):,}") for n in names]
-    columns = [Column("operation"), Column("before", is_number=True), Column("after", is_number=True)]
 
     def write(out: Terminal) -> None:
         answer.write(out)
         if output != "-":
-            out.table(columns, rows, indent=2)
-        explained = session.err if output == "-" else out
-        _write_reports(explained, reports)
-        if legality is not None and is_explained:
-            legality.write(explained)
+            _write_counts(out, *summaries)
+        _write_reports(session.err if output == "-" else out, reports, legality if is_explained else None)
 
     return Answer(answer.result, write, answer.status)
+
+
+def _passes(passes: str | None, pipeline: str | None) -> str | None:
+    """Returns the passes that users name. Raises: click.UsageError for two forms of them."""
+    if passes is not None and pipeline is not None:
+        raise click.UsageError("--passes and --pass-pipeline cannot be combined")
+    return passes if pipeline is None else pipeline
+
+
+def _explained(legality: Legality | None, reports: Sequence[RuleReport]) -> dict[str, JsonValue]:
+    """Returns the reports on rules and paths for the JSON output."""
+    paths: dict[str, JsonValue] = {} if legality is None else legality.to_json()
+    return {"rules": [r.to_json() for r in reports], **paths}
 
 
 def _has_unknown(session: Session, program: Module) -> bool:
@@ -198,7 +187,7 @@ def _rules(session: Session, files: Sequence[str], *, unambiguous: bool) -> tupl
     return rewrites, dialects
 
 
-def _write_reports(out: Terminal, reports: Sequence[RuleReport]) -> None:
+def _write_reports(out: Terminal, reports: Sequence[RuleReport], legality: Legality | None) -> None:
     for report in reports:
         times = "time" if report.applied == 1 else "times"
         noun = "rule" if report.place else "pass"
@@ -208,6 +197,17 @@ def _write_reports(out: Terminal, reports: Sequence[RuleReport]) -> None:
             out.line(f"  not to {mismatch.where}{more}: {mismatch.reason}")
         if report.others:
             out.line(f"  nor to {report.others:,} more, for other reasons")
+    if legality is not None:
+        legality.write(out)
+
+
+def _write_counts(out: Terminal, before: Summary, after: Summary) -> None:
+    """Writes how many operations of each name there are before and afterwards."""
+    counts = _counts(before), _counts(after)
+    names = sorted({*counts[0], *counts[1]})
+    rows = [(n, f"{counts[0].get(n, 0):,}", f"{counts[1].get(n, 0):,}") for n in names]
+    columns = [Column("operation"), Column("before", is_number=True), Column("after", is_number=True)]
+    out.table(columns, rows, indent=2)
 
 
 def _counts(summary: Summary) -> dict[str, int]:
