@@ -169,6 +169,28 @@ def test_paths_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert path["steps"][0] == {"operation": "my.double", "by": "rule DoubleIsTwice", "result": ["my.twice"]}
 
 
+def test_reference_of_a_record_is_an_edge(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    reference = "code reference = [{ result[i, j] = x[i, j] + x[i, j] }];"
+    lines = [line for line in RULES.splitlines() if "my.double" in line]
+    (tmp_path / "my.td").write_text(lines[0].replace(";", f" {{ {reference} }}", 1))
+    (tmp_path / "mine.mlir").write_text(MINE)
+    arguments = [
+        "opt",
+        str(tmp_path / "mine.mlir"),
+        "--dialect",
+        str(tmp_path / "my.td"),
+        "-o",
+        str(tmp_path / "o.mlir"),
+    ]
+    # The outputs are compared with those of the program, which can run by its reference.
+    assert main([*arguments, "--legalize-to", "linalg", "--explain"]) == 0
+    paths = capsys.readouterr().out.partition("f.operations")[2].splitlines()
+    assert paths[1] == "  my.double -> tensor.empty, linalg.generic by rule foreign_kernel"
+    result = cir.load(tmp_path / "o.mlir")
+    (y,) = cir.run(result, {result.main.inputs[0].name: X}).values()
+    np.testing.assert_array_equal(y, np.abs(2 * X))
+
+
 def test_conversion_of_a_whole_program_is_the_end_of_a_path() -> None:
     reports: list[LegalizationReport] = []
     cir.legalize(cir.loads(MIXED, format="mlir"), "onnx", reports=reports)

@@ -350,8 +350,9 @@ class _Stages:
             own[_reported(old.name, "its reference", names)] = None
             own.update(dict.fromkeys([step for op in new for step in later.pop(op, ())]))
         for old, rest in later.items():
-            # A conversion of the whole program does not tell what becomes of each operation.
-            steps.setdefault(self.first.origins.get(old, old), {}).update(dict.fromkeys(rest))
+            # An operation that is not lowered, or one of a program that is converted as a whole.
+            before = self.lowered.get(old, old)
+            steps.setdefault(self.first.origins.get(before, before), {}).update(dict.fromkeys(rest))
         return _grouped(source, steps, self.first.kept)
 
 
