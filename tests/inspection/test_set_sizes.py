@@ -150,6 +150,8 @@ def test_sizes_are_set_where_the_program_stays_in_its_dialect() -> None:
     assert str(cir.convert(module, "mlir", sizes={"N": 3, "M": 1}).main.outputs[0].type) == "tensor<2x3xf32>"
     with pytest.raises(DiagnosticError, match="do not broadcast"):
         cir.convert(module, "mlir", sizes={"N": 3, "M": 4})
+    with pytest.raises(DiagnosticError, match="'opset' has no effect in a conversion to 'mlir'"):
+        cir.convert(module, "mlir", opset=18)
 
 
 OTHERS = {
@@ -175,7 +177,8 @@ def test_sizes_fit_other_operators_as_in_onnxruntime(name: str) -> None:
     module = cir.loads(model.SerializeToString(), format="onnx")
     for n, m in SIZES:
         sizes = {"N": n, "M": m}
-        arrays = {i.name: np.ones([sizes.get(d, d) for d in i.shape], np.float32) for i in session.get_inputs()}
+        shapes = {i.name: [sizes[d] if d in sizes else int(d) for d in i.shape] for i in session.get_inputs()}
+        arrays = {name: np.ones(shape, np.float32) for name, shape in shapes.items()}
         try:
             expected = session.run(None, arrays)[0].shape
         except Exception:  # noqa: BLE001  onnxruntime has several
