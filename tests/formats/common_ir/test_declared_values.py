@@ -122,6 +122,9 @@ KEYS, VALUES = tensor("int64", [2], 1, 2), tensor("float32", [2], 1.0, 2.0)
 HANDLE = {"handle": {"uid": 7}}
 TUPLE = "tuple<int64[], float32[n], string[]>"
 OBEYS: list[tuple[str, Message]] = [
+    ("float32[]", {"f": 0.5}),
+    ("float32[]", {"f": 0.5, "i": 7, "type": "FLOAT"}),
+    ("handle[]", {"value": HANDLE}),
     *_scalars(),
     ("handle[]", value(HANDLE)),
     ("list<handle[]>", {"type": "VALUES", "values": [HANDLE, {"handle": {"uid": -8}}]}),
@@ -216,6 +219,20 @@ def test_a_default_is_written_as_it_was(type: str, attribute: Message, tmp_path:
 def test_a_value_of_another_type_is_refused(type: str, attribute: Message, message: str, tmp_path: Path) -> None:
     found = errors(tmp_path / "m.cir.json", model(value_type(type), attribute))  # pyright: ignore[reportArgumentType]  a message
     assert any(message in f.replace("common_ir.op.Op: ", "") for f in found), found
+
+
+@pytest.mark.parametrize(
+    ("attribute", "message"),
+    [
+        (value(map_of(KEYS, tensor("float32", [1], 1.0))), "a map has 2 keys and 1 values"),
+        (value({}), "a value says nothing"),
+        ({"type": "TENSOR", "t": {"dims": [2], "data_type": "FLOAT", "float_data": [1.0]}}, "takes 8 bytes, found 4"),
+        ({"type": 99}, "attributes of kind 99 are not read"),
+    ],
+)
+def test_a_malformed_value_is_reported_once(attribute: Message, message: str, tmp_path: Path) -> None:
+    (error,) = errors(tmp_path / "m.cir.json", model(value_type("float32[]"), attribute))  # pyright: ignore[reportArgumentType]  a message
+    assert message in error
 
 
 OPAQUE = {"opaque_type": {"domain": "com.acme", "name": "Tree"}}

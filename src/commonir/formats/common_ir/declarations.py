@@ -17,7 +17,7 @@ from commonir.dialects.common_ir import Import, OperatorDeclaration
 from commonir.formats.common_ir.imports import ImportUri, parse_import
 from commonir.formats.common_ir.kinds import OwnType
 from commonir.formats.common_ir.types import element_of, shape_texts, type_text, write_element, write_text
-from commonir.formats.common_ir.values import ValueReader, ValueWriter, storage_of, stored_form
+from commonir.formats.common_ir.values import ValueReader, ValueWriter, attr_type_in, storage_of, stored_form
 from commonir.formats.onnx.attributes import AttributeType
 from commonir.formats.onnx.messages import (
     AttributeProto,
@@ -162,8 +162,7 @@ class DeclarationReader:
 
     def formal(self, proto: AttributeProto, place: str) -> DictionaryAttr:
         """Returns a formal attribute of a function: its name, type and default."""
-        type = proto.type
-        text = _FORMAL_TYPES.get(type, "any")
+        text = _FORMAL_TYPES.get(attr_type_in(proto), "any")
         entries: list[tuple[str, Attribute]] = [("name", StringAttr(proto.name)), ("type", StringAttr(text))]
         has_value = any(f.name not in ("name", "type", "doc_string") for f, _ in proto.ListFields())
         if has_value:
@@ -257,15 +256,16 @@ class DeclarationWriter:
                 self._write_default(content, into)
         except ValueError as error:
             self._report(f"'{escape(into.name)}': {error}", op)
-        into.type = into.type or _FORMAL_KINDS.get(_text(content.get("type")), AttributeType.UNDEFINED)
+        declared_type = _FORMAL_KINDS.get(_text(content.get("type")))
+        if "default" not in content and declared_type is not None:
+            into.type = declared_type
         doc = _text(content.get("doc"))
         if doc:
             into.doc_string = doc
 
     def _write_default(self, declared: Mapping[str, Attribute], into: AttributeProto) -> None:
         """Fills in a default in the form that the file had. Raises: ValueError for a value without an encoding."""
-        form = stored_form(declared["default"], _text(declared.get("form")))
-        self._values.write(form.value, into, is_typed=form.is_typed, attr_type=form.attr_type)
+        self._values.write_form(stored_form(declared["default"], _text(declared.get("form"))), into)
 
 
 def _text(value: Attribute | None) -> str:

@@ -11,7 +11,7 @@ graph model.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -27,7 +27,7 @@ from commonir.formats.common_ir.declarations import DeclarationReader, read_impo
 from commonir.formats.common_ir.imports import Imported
 from commonir.formats.common_ir.operators import ABSENT_INPUTS, built, stored_attributes, written_names
 from commonir.formats.common_ir.types import ValueTypes, has_wildcards
-from commonir.formats.common_ir.values import ValueReader, storage_of
+from commonir.formats.common_ir.values import ValueReader, fields_with_a_place, storage_of
 from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.attributes import text_of
 from commonir.formats.onnx.declaring import declared_fields
@@ -60,7 +60,6 @@ from commonir.ods.definition import ATTRIBUTE_REFERENCES
 _LIBRARY_PREFIX = f"{common_ir.LIBRARY_DOMAIN}."
 _INPUT = field_number(NodeProto, "input")
 _OF_REFERENCE = frozenset([field_number(AttributeProto, name) for name in ("name", "ref_attr_name")])
-_OF_VALUE = frozenset([f.number for f in declared_fields(AttributeProto).values() if f.name != "doc_string"])
 _OF_PARAMETER = frozenset([f.number for f in declared_fields(ParameterDeclProto).values() if f.name != "doc_string"])
 """The numbers of fields that have a place in the program."""
 
@@ -70,13 +69,14 @@ Definitions = Mapping[str, tuple[type[DeclaredOp], ...]]
 class NodeAttributes(NamedTuple):
     """The attributes of a node: values, graphs, and names of attributes of the function around, by name.
 
-    `rest` has what else is said of them.
+    `rest` has what else is said of them, `malformed` are those that are reported.
     """
 
     values: Mapping[str, Attribute]
     graphs: Mapping[str, tuple[Region, ...]]
     references: Mapping[str, str]
     rest: Mapping[str, DictionaryAttr]
+    malformed: Collection[str] = ()
 
 
 class CommonIrDecoder(ModelDecoder):
@@ -361,6 +361,7 @@ class CommonIrDecoder(ModelDecoder):
                 choice = choose(definitions, use)
             except DiagnosticError:
                 # It stays a node that matches no signature; the verifier reports why.
+                _remove(node, attributes.malformed)
                 return None
             op = choice.definition.build(choice.arguments, types)
         elif is_function:
@@ -429,8 +430,9 @@ class CommonIrDecoder(ModelDecoder):
         graphs: dict[str, tuple[Region, ...]] = {}
         references: dict[str, str] = {}
         rest: dict[str, DictionaryAttr] = {}
+        malformed: list[str] = []
         for a in node.attribute:
-            left = self.leftover(a, _OF_REFERENCE if a.ref_attr_name else _OF_VALUE)
+            left = self.leftover(a, _OF_REFERENCE if a.ref_attr_name else fields_with_a_place(a))
             if a.HasField("t"):
                 of_tensor, _ = self.around_contents(a.t, named=False)
                 left += [("t", DictionaryAttr(tuple(of_tensor)))] if of_tensor else []
@@ -449,10 +451,18 @@ class CommonIrDecoder(ModelDecoder):
                     read = self._values.read(a, keeps_form=keeps_form)
                 except ValueError as error:
                     self.report(WRONG_ATTRIBUTE, f"attribute '{escape(a.name)}': {error}", part)
+                    malformed.append(a.name)
                     continue
                 # A draft file does not determine the type of an empty list.
                 values[a.name] = ArrayAttr(()) if read is None else read
-        return NodeAttributes(values, graphs, references, rest)
+        return NodeAttributes(values, graphs, references, rest, malformed)
+
+
+def _remove(node: NodeProto, names: Collection[str]) -> None:
+    """Removes attributes of a node."""
+    for n in reversed(range(len(node.attribute))):
+        if node.attribute[n].name in names:
+            del node.attribute[n]  # pyright: ignore[reportIndexIssue]  a repeated field
 
 
 def _keep_forms(op: Op, node: NodeProto) -> None:

@@ -191,8 +191,7 @@ class CommonGraphEncoder(GraphEncoder):
 
     def _value(self, op: Op, name: str, value: Attribute, storage: str, into: AttributeProto) -> None:
         try:
-            form = stored_form(value, storage)
-            self._values.write(form.value, into, is_typed=form.is_typed, attr_type=form.attr_type)
+            self._values.write_form(stored_form(value, storage), into)
         except ValueError as error:
             message = f"{op.name}: attribute '{name}': {error}"
             self.diagnostics.add(NOT_IN_FORMAT, message, where=path_of(op))

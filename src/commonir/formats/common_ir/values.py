@@ -14,7 +14,7 @@ from types import MappingProxyType
 from commonir.base.tuples import NamedTuple
 from commonir.formats.common_ir.kinds import OwnType
 from commonir.formats.common_ir.types import write_element, write_value_type
-from commonir.formats.onnx.attributes import AttributeType, kind_of, literal_of, write_literal
+from commonir.formats.onnx.attributes import VALUE_NUMBERS, AttributeType, kind_of, literal_of, write_literal
 from commonir.formats.onnx.declaring import Message
 from commonir.formats.onnx.element_types import data_type
 from commonir.formats.onnx.messages import (
@@ -25,10 +25,11 @@ from commonir.formats.onnx.messages import (
     TensorProto,
     TensorShapeProto,
     TypeProto,
+    field_number,
 )
 from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.formats.onnx.tensors import TensorError, read_contents, write_contents, write_typed
-from commonir.formats.onnx.unknown_fields import TYPED
+from commonir.formats.onnx.unknown_fields import TYPED, UNTYPED
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
@@ -58,8 +59,24 @@ MAX_DEPTH = 32
 _STRING = 8
 _INT64 = range(-(1 << 63), 1 << 63)
 
+_NAME, _TYPE = (field_number(AttributeProto, name) for name in ("name", "type"))
+
 ReadTensor = Callable[[TensorProto, TensorType], Data]
 ReadType = Callable[[TypeProto], Type]
+
+
+def attr_type_in(proto: AttributeProto) -> int:
+    """Returns the type of an attribute: what it states, else that of the value that is there, 0 for none."""
+    if proto.type:
+        return proto.type
+    numbers = {f.number for f, _ in proto.ListFields()}
+    return next((kind for kind in OwnType if kind in numbers), 0) or kind_of(proto)
+
+
+def fields_with_a_place(proto: AttributeProto) -> frozenset[int]:
+    """Returns the numbers of the fields of an attribute that its value says."""
+    kind = attr_type_in(proto)
+    return frozenset({_NAME, _TYPE, VALUE_NUMBERS.get(kind, kind)})
 
 
 class ValueReader:
@@ -80,7 +97,7 @@ class ValueReader:
         return result if keeps_form or data is None else _scalar_of(data)
 
     def _read(self, proto: AttributeProto) -> Attribute | None:
-        type = proto.type or self._own_kind(proto) or kind_of(proto)
+        type = attr_type_in(proto)
         literal = literal_of(proto, type)
         if literal is not None:
             return literal
@@ -88,10 +105,6 @@ class ValueReader:
             return self._other(proto, type)
         except TensorError as error:
             raise ValueError(str(error)) from None
-
-    def _own_kind(self, proto: AttributeProto) -> int:
-        numbers = {f.number for f, _ in proto.ListFields()}
-        return next((kind for kind in OwnType if kind in numbers), 0)
 
     def _other(self, proto: AttributeProto, kind: int) -> Attribute | None:
         """Raises: ValueError; TensorError."""
@@ -266,6 +279,12 @@ class ValueWriter:
             write_typed(data, into)
         else:
             write_contents(data, into)
+
+    def write_form(self, form: StoredForm, into: AttributeProto) -> None:
+        """Fills in a value in the form that its file had. Raises: ValueError for a value that has no encoding."""
+        self.write(form.value, into, is_typed=form.is_typed, attr_type=form.attr_type)
+        if not form.states_type:
+            into.ClearField("type")
 
     def write(self, value: Attribute, into: AttributeProto, *, is_typed: bool = False, attr_type: int = 0) -> None:
         """Fills in a value; `is_typed` says that tensors hold their contents in the field of their type, `attr_type`
@@ -450,20 +469,22 @@ def storage_of(proto: AttributeProto, value: Attribute | None) -> str:
     """
     tensors = [t for t in _tensors_in(proto) if t.data_type != _STRING]
     words = [TYPED] if tensors and not any(t.HasField("raw_data") for t in tensors) else []
-    if value is not None and proto.type and proto.type != attr_type_of(value):
-        words += [name for name, number in _TYPE_WORDS.items() if number == proto.type]
+    kind = attr_type_in(proto)
+    if value is not None and kind and kind != attr_type_of(value):
+        words += [name for name, number in _TYPE_WORDS.items() if number == kind]
         words += [_LIST] if proto.value.HasField("seq") else []
-    return " ".join(words)
+    return " ".join([*words, UNTYPED] if value is not None and not proto.type else words)
 
 
 class StoredForm(NamedTuple):
-    """A value in the form that a file holds it: whether its tensors are typed, and the type of the attribute, 0 for
-    the usual one.
+    """A value in the form that a file holds it: whether its tensors are typed, the type of the attribute, 0 for the
+    usual one, and whether the attribute states its type.
     """
 
     value: Attribute
     is_typed: bool = False
     attr_type: int = 0
+    states_type: bool = True
 
 
 def stored_form(value: Attribute, words: str) -> StoredForm:
@@ -472,7 +493,7 @@ def stored_form(value: Attribute, words: str) -> StoredForm:
     attr_type = next((_TYPE_WORDS[w] for w in parts if w in _TYPE_WORDS), 0)
     if attr_type == OwnType.VALUE:
         value = _tagged("list", ArrayAttr(tuple(items_of(value)))) if _LIST in parts else DataAttr(_dense_form(value))
-    return StoredForm(value, TYPED in parts, attr_type)
+    return StoredForm(value, TYPED in parts, attr_type, UNTYPED not in parts)
 
 
 _LIST = "list"
