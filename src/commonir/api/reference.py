@@ -216,12 +216,15 @@ def reference_page(name: str, *, dialects: Sequence[Dialect] = ()) -> str:
     """
     from commonir.inspection.worked_examples import worked_example  # noqa: PLC0415
     from commonir.ods.documentation import dialect_page, operation_page  # noqa: PLC0415
+    from commonir.ods.unknown_dialects import UPSTREAM, how_to_provide  # noqa: PLC0415
 
     known = Dialects(dialects=dialects)
-    dialect = known.get(name.partition(".")[0])
+    prefix = name.partition(".")[0]
+    dialect = known.get(prefix)
     if dialect is None:
         namesakes = [op for each in known.working() for op in each.operations if _own_name(op) == _own_name(name)]
-        help = offered(namesakes[:_MOST_OFFERED]) if "." not in name else None
+        help = how_to_provide(prefix) if prefix in UPSTREAM else None
+        help = offered(namesakes[:_MOST_OFFERED]) if namesakes and "." not in name else help
         raise DiagnosticError(_unknown("dialect or operation", name, known.names(), help))
     if "." not in name:
         return dialect_page(dialect)
