@@ -84,7 +84,7 @@ class _Names:
         numbers: dict[str, int] = {}
         for v in self.unnamed:
             owner = v.owner
-            kind = owner.name.removeprefix("onnx.").lower() if isinstance(owner, Operation) else graph.symbol_name
+            kind = owner.name.rpartition(".")[2].lower() if isinstance(owner, Operation) else graph.symbol_name
             stem = v.name or kind
             name = stem
             while not name or name in taken:
