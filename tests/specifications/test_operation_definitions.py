@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.specifications import statements
-from tests.specifications.rewriting_cases import check_obeying, findings
+from tests.specifications import definition_cases, rewriting_cases, statements
 
 DOCUMENT = statements.read("operation_definitions")
 OBEYS, BREAKS = dict(DOCUMENT.cases("obeys")), dict(DOCUMENT.cases("breaks"))
@@ -15,11 +14,14 @@ OBEYS, BREAKS = dict(DOCUMENT.cases("obeys")), dict(DOCUMENT.cases("breaks"))
 
 @pytest.mark.parametrize("name", OBEYS)
 def test_case_that_obeys_is_accepted(name: str, tmp_path: Path) -> None:
-    check_obeying(OBEYS[name], tmp_path)
+    case = OBEYS[name]
+    cases = definition_cases if definition_cases.is_about_definitions(case) else rewriting_cases
+    cases.check_obeying(case, tmp_path)
 
 
 @pytest.mark.parametrize("name", BREAKS)
 def test_case_that_breaks_is_refused(name: str, tmp_path: Path) -> None:
     case = BREAKS[name]
-    result = findings(case, tmp_path)
+    cases = definition_cases if definition_cases.is_about_definitions(case) else rewriting_cases
+    result = cases.findings(case, tmp_path)
     assert any(case.message in finding for finding in result), result

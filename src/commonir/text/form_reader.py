@@ -14,7 +14,7 @@ from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.lazy import lazy_pattern
 from commonir.base.suggestions import did_you_mean
-from commonir.ir.attributes import Attribute, DenseArrayAttr, IntegerAttr, StringAttr, UnitAttr
+from commonir.ir.attributes import Attribute, DenseArrayAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.operation import Block, Region
 from commonir.ir.types import DialectType, Type, i32, i64
 from commonir.ods import MlirOp, Op, attr_types
@@ -259,8 +259,11 @@ class FormReader:
             read = attributes.readers.get("" if attr_type is None else attr_type.name)
             return StringAttr(self.context.bracketed()) if read is None else read(attributes)
         if attr_type is not None and attr_type.elides_type:
-            if tokens.kind == "int" or tokens.at("-"):
+            if tokens.kind in ("int", "float") or tokens.at("-"):
                 # A colon here begins the next element of the format, not the type of the number.
+                typed = attr_type.to_attribute(0)
+                if isinstance(typed, FloatAttr):
+                    return attributes.attribute(typed.type)
                 at = tokens.start
                 number = tokens.integer((1 << 64) - 1)
                 typed = attr_type.to_attribute(number)

@@ -81,7 +81,8 @@ def _constraint(item: Record) -> Record:
     return (record_of(item, "constraint") or item) if is_a(item, "OpVariable") else item
 
 
-def _is_attribute(item: Record) -> bool:
+def is_attribute(item: Record) -> bool:
+    """Returns whether an argument is an attribute or a property."""
     return is_a(_constraint(item), "AttrConstraint", "Attr", "Property")
 
 
@@ -90,7 +91,7 @@ def _faults_of_names(record: Record) -> Iterator[str]:
     seen: dict[str, tuple[str, str]] = {}
     for name, entity in _ENTITIES.items():
         for item, label in arguments_of(record, name):
-            what = "attribute" if name == "arguments" and _is_attribute(item) else entity
+            what = "attribute" if name == "arguments" and is_attribute(item) else entity
             if not label:
                 continue
             accessor = _camel(label)
@@ -112,7 +113,7 @@ def _overlaps(record: Record, accessor: str) -> bool:
     """Returns whether every operation has an accessor, which means something else for this one."""
     match accessor:
         case "Operands":
-            operands = [item for item, _ in arguments_of(record, "arguments") if not _is_attribute(item)]
+            operands = [item for item, _ in arguments_of(record, "arguments") if not is_attribute(item)]
             return len(operands) != 1 or not is_a(_constraint(operands[0]), *_MANY)
         case "Regions":
             regions = [item for item, _ in arguments_of(record, "regions")]
@@ -145,8 +146,8 @@ def _faults_of_traits(record: Record) -> Iterator[str]:
             yield f"trait '{trait.name_text}' needs '{missing[0]}' before it"
         before.add(trait)
     traits = {each.name_text for each in before}
-    operands = [_constraint(item) for item, _ in arguments_of(record, "arguments") if not _is_attribute(item)]
-    has_attributes = any(_is_attribute(item) for item, _ in arguments_of(record, "arguments"))
+    operands = [_constraint(item) for item, _ in arguments_of(record, "arguments") if not is_attribute(item)]
+    has_attributes = any(is_attribute(item) for item, _ in arguments_of(record, "arguments"))
     if "SameOperandsAndResultType" in traits and not operands:
         yield "'SameOperandsAndResultType' needs an operand"
     if "FirstAttrDerivedResultType" in traits and not has_attributes:

@@ -30,7 +30,7 @@ from commonir.ods.definition import RESULT_SIZES
 from commonir.ods.dialect import Dialects
 from commonir.ods.fields import MISSING, Field, FieldKind, FieldPosition, SpelledField
 from commonir.ods.from_records.attributes import Attributes
-from commonir.ods.from_records.operation_checks import faults_of
+from commonir.ods.from_records.operation_checks import faults_of, is_attribute
 from commonir.ods.from_records.predicates import Predicates
 from commonir.ods.from_records.reference_text import Reference
 from commonir.ods.from_records.references import reference_of
@@ -282,6 +282,8 @@ class Defining:
     def collect_arguments(self) -> None:
         """Builds the fields of operands and attributes."""
         for n, (record, name) in enumerate(arguments_of(self.record, "arguments")):
+            if not name and is_attribute(record):
+                raise wrong(self.record, f"'{name_of(self.record)}': attribute '{record.name_text}' needs a name")
             self._argument(record, name or f"operand{n}")
 
     def add(self, name: str, field: Field) -> None:
