@@ -167,6 +167,8 @@ class _Conversion:
         if domains is None:
             return None
         formals = source.formal_attributes()
+        if source.parameter_docs() or any(a.doc for a in formals):
+            self.lost.setdefault("the documentation of parameters and attributes of functions")
         names = [(a.name, None if a.default is None else a.type.literal(a.default)) for a in formals]
         new_op = onnx.LocalFunction(
             symbol,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import commonir as cir
+from commonir.base.diagnostics import Diagnostics
 
 from tests.specifications.common_ir_files import document
 
@@ -102,3 +103,15 @@ def test_html_in_any_documentation_string_is_reported_once(place: Place, tmp_pat
     path.write_text(json.dumps(file))
     (found,) = cir.check(path)[1]
     assert found.message == "CIR10: the documentation string has markup that is not Markdown: '<b>'"
+
+
+def test_a_conversion_to_onnx_reports_documentation_that_is_lost(tmp_path: Path) -> None:
+    file = _model()
+    graph = file["ModelProto"]["graph"]
+    graph["node"] = [{"input": ["x"], "output": ["y"], "op_type": "F", "input_arg_count": [1]}]
+    graph["node"][0]["attribute"] = [{**ALPHA, "f": 0.5}]
+    path = tmp_path / "m.cir.json"
+    path.write_text(json.dumps(file))
+    diagnostics = Diagnostics()
+    cir.convert(cir.load(path), "onnx", findings=diagnostics)
+    assert "the documentation of parameters and attributes of functions" in [d.message for d in diagnostics]
