@@ -46,7 +46,7 @@ X = np.array([[0, 1.5, 0], [-2, 0, 3]], np.float32)
 
 
 def _in_onnx(build: Any, types: Mapping[str, Type], inputs: Mapping[str, Any]) -> list[Any]:
-    """What onnxruntime gives for a program, or onnx's evaluator for maps that onnxruntime does not take from Python.
+    """Returns the outputs of onnxruntime, or of onnx's evaluator for maps that onnxruntime does not take from Python.
 
     The numpy engine gives the same.
     """

@@ -61,7 +61,7 @@ class Target(NamedTuple):
 
 
 def collection_help(type: Type) -> str | None:
-    """Returns what to do about a value that the target has no type for; None for a tensor."""
+    """Returns advice on values of a type that the target does not have; None for a tensor."""
     if not is_collection(type):
         return None
     return f"values of type {type} are converted where the program makes and reads them; pass their elements instead"
