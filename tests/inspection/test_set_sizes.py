@@ -150,8 +150,6 @@ def test_sizes_are_set_where_the_program_stays_in_its_dialect() -> None:
     assert str(cir.convert(module, "mlir", sizes={"N": 3, "M": 1}).main.outputs[0].type) == "tensor<2x3xf32>"
     with pytest.raises(DiagnosticError, match="do not broadcast"):
         cir.convert(module, "mlir", sizes={"N": 3, "M": 4})
-    with pytest.raises(DiagnosticError, match="'opset' has no effect in a conversion to 'mlir'"):
-        cir.convert(module, "mlir", opset=18)
 
 
 OTHERS = {

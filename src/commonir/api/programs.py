@@ -93,8 +93,7 @@ def convert(
     `ranges` bounds them, both ends included; `images` turns inputs into images; `ranks` shards the program, as `shard`
     does. Without options, a program in that dialect or for a format that holds any dialect is returned unchanged.
 
-    Raises: DiagnosticError (E0601 for operations without a counterpart, E0610 if it cannot be sharded, E0706, E0901 for
-    an option without effect).
+    Raises: DiagnosticError (E0601 for operations without a counterpart, E0610 if it cannot be sharded, E0706).
     """
     from commonir.conversions.conversion import ConversionOptions, Conversions  # noqa: PLC0415
     from commonir.passes.convert_elements import in_precision  # noqa: PLC0415
@@ -104,7 +103,6 @@ def convert(
 
     diagnostics = Diagnostics() if findings is None else findings
     if to in Formats().names() and not Formats().get(to).dialect:
-        _refuse_options(to, opset=opset, target=target, precision=precision, range=ranges, image=images)
         chosen = module if function is None else select_function(module, function)
         if sizes and ranks is None:
             return edit(chosen, dims=sizes, function=function)
@@ -158,18 +156,6 @@ def _report_annotations(module: Module, own: Format | None, findings: Diagnostic
     """Reports annotations of the program's format, which a conversion loses."""
     for text in () if own is None else own.outline(module).annotations:
         findings.add(LOST_IN_CONVERSION, text)
-
-
-def _refuse_options(to: str, **options: object) -> None:
-    """Raises: DiagnosticError (E0901) for an option that has no effect where a program stays in its dialect."""
-    for name, value in options.items():
-        if value:
-            message = f"'{name}' has no effect in a conversion to '{to}', which keeps the dialect of the program"
-            help = f"convert it to a dialect first: {', '.join(_WITH_OPTIONS)}"
-            raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help=help))
-
-
-_WITH_OPTIONS = ("coreml", "onnx", "linalg", "tosa", "stablehlo")
 
 
 def _cannot_express_ranks(to: str) -> DiagnosticError:

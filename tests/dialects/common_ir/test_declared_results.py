@@ -203,3 +203,26 @@ def test_tensors_in_a_list_have_the_declared_shape(declared: str, is_right: bool
     else:
         with pytest.raises(DiagnosticError, match="the declared types do not hold: 'y' has a tensor"):
             cir.run(module, arrays, engine=engine)
+
+
+INTERMEDIATE = """{"ModelProto": {"graph": {
+  "name": "g", "doc_string": "A graph.", "input": ["a: float32[n]"], "output": ["y: float32[n]"],
+  "value_info": ["b: %s"], "node": ["b = Neg(a)", "y = Abs(b)"]
+}}}"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        ("float32[n]", ""),
+        ("float32[k]", ""),
+        ("float32[*]", ""),
+        ("float32[7]", "CIR41: 'b' is declared tensor<7xf32>"),
+        ("float32[n, 1]", "E0506: onnx.Neg: result 'b' is declared"),
+        ("int64[n]", "E0506: onnx.Neg: result 'b' is declared"),
+    ],
+)
+def test_declared_types_of_values_inside_of_a_graph(declared: str, expected: str, tmp_path: Path) -> None:
+    found = findings(INTERMEDIATE % declared, tmp_path)
+    assert bool(found) is bool(expected), found
+    assert not expected or expected in found[0]

@@ -26,6 +26,7 @@ from commonir.ir.types import (
     TensorType,
     TupleType,
     Type,
+    symbols_of,
     unknown,
 )
 from commonir.notation import NotationError
@@ -40,6 +41,7 @@ from commonir.ods.declared_types import (
     as_declared,
     conflicting_names,
 )
+from commonir.ods.specialize import specialized_type
 from commonir.ods.verify import are_compatible
 from commonir.symbolic import Dim, symbol
 from commonir.symbolic.constraints import Constraint, without_implied
@@ -77,11 +79,13 @@ class DeclaredTypes:
             yield from self._contradicted_at_all_ranks()
 
     def contradicted(self) -> list[tuple[Operation, Value, Type, str]]:
-        """Returns the results of which another type follows: each with its node, that type, and the contradiction."""
+        """Returns results, and inputs of nested graphs, with another type than declared: each with its node, that type,
+        and the contradiction.
+        """
         results = [
             (node, v, type)
             for node, op, derived in _derived(self._body)
-            for v, type in zip(op.results, derived.types, strict=False)
+            for v, type in (*zip(op.results, derived.types, strict=False), *_received(op))
             # A type that cannot be that of the result is E0506.
             if (v.type is not type or v in self._texts) and unknown not in (v.type, type)
             if are_compatible(v.type, type)
@@ -91,8 +95,15 @@ class DeclaredTypes:
         known = DeclaredValues([v.type for v in values])
         for v in self._body.arguments:
             known.match(declared[v], v.type)
-        checked = [(node, v, t, _difference(known, declared[v], t, self._body)) for node, v, t in results]
-        return [c for c in checked if c[-1]]
+        own = symbols_of([v.type for v in self._body.arguments])
+        out: list[tuple[Operation, Value, Type, str]] = []
+        for node, v, type in results:
+            # A name that no input has is the dim that it was first found to be.
+            actual = specialized_type(type, {name: dim for name, dim in known.dims.items() if name not in own})
+            problem = _difference(known, declared[v], actual, self._body)
+            if problem:
+                out.append((node, v, actual, problem))
+        return out
 
     def _contradicted_at_all_ranks(self) -> Iterator[Diagnostic]:
         """Yields a finding if the declared types contradict the nodes whatever number of dims wildcards stand for."""
@@ -113,10 +124,10 @@ class DeclaredTypes:
         values = dict(zip(inputs, block.arguments, strict=True))
         if not self._fill(block, values):
             return ""
-        known = DeclaredValues([values[v].type for v in self._declared])
+        known = DeclaredValues([v.type for v in values.values()])
         for v in inputs:
             known.match(self._declared[v], values[v].type)
-        for v in self._outputs:
+        for v in (v for v in self._outputs if v in values):
             problem = _difference(known, self._declared[v], values[v].type, block)
             if problem:
                 shown = ", ".join([f"'{i.name}' of {values[i].type}" for i in inputs])
@@ -199,6 +210,16 @@ def _derived(body: Block) -> Iterator[tuple[Operation, Op, Derived]]:
                 except (DiagnosticError, NotationError):
                     continue  # reported by the verifier
                 yield top, op, derived
+
+
+def _received(op: Op) -> Iterator[tuple[Value, Type]]:
+    """Yields the inputs of the graphs of an operation, each with the type that it receives."""
+    try:
+        entries = op.entry_types() if op.regions else ()
+    except (DiagnosticError, NotationError):
+        return  # reported by the verifier
+    for region, types in zip(op.regions, entries, strict=False):
+        yield from zip(region.block.arguments, types, strict=False)
 
 
 def _equations(op: Op, derived: Derived) -> Iterator[Constraint]:

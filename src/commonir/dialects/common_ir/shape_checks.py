@@ -5,7 +5,7 @@ Source: Common IR specification, tensor shapes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 
 from commonir.base.diagnostics import DiagnosticError
@@ -26,6 +26,7 @@ from commonir.ods.declared_types import (
     declared_type,
 )
 from commonir.ods.patterns import Pattern
+from commonir.symbolic import Dim
 from commonir.symbolic.constraints import Constraint, NotKnownError
 
 
@@ -34,6 +35,11 @@ class DeclaredValues:
 
     def __init__(self, types: Iterable[Type]) -> None:
         self._unification = Unification({}, types)
+
+    @property
+    def dims(self) -> Mapping[str, Dim]:
+        """The dims that names were found to be."""
+        return self._unification.dims
 
     def match(self, declared: DeclaredType, actual: Type) -> tuple[Constraint, ...]:
         """Compares an actual type with the declared one; returns the new constraints on dims that must hold.
