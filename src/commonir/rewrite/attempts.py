@@ -123,3 +123,11 @@ class Frame:
     def postpone(self, op: Operation) -> None:
         """Puts an operation back at the front, to be visited after its nested operations."""
         self._postponed = op
+
+
+def discard(operations: Sequence[Operation]) -> None:
+    """Removes the operands of detached operations, so that they are not users any more."""
+    for op in reversed(operations):
+        op.operands = ()
+        if op.successors:
+            op.successors = ()

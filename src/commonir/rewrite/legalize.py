@@ -36,7 +36,7 @@ from commonir.notation import NotKnownError
 from commonir.ods import Dialect, Dialects, Form, Op, not_constant, operations_behind, path_of, results_of, traits
 from commonir.ods.data_dependent_dims import DataDependentDim, defined_dims, dims_introduced
 from commonir.ods.inference import PlacedOperations
-from commonir.rewrite.attempts import Attempt, Fallback, Frame, LegalizationStep
+from commonir.rewrite.attempts import Attempt, Fallback, Frame, LegalizationStep, discard
 from commonir.rewrite.casts import cast, fold_casts, is_same_type
 from commonir.rewrite.expand import expand
 from commonir.rewrite.legality import Mismatch, Target, collection_help
@@ -373,6 +373,7 @@ class _Run:
         self.context = context(target, self._versioned, diagnostics)
         self.costs = Costs(target, rules.for_definition, options.elsewhere) if rules.have_costs else None
         self.result = Legalization(Module(module.extra if options.casts else None, module.entry))
+        self.legal_names: dict[str, bool] = {}
         self.values: dict[Value, Value] = {}
         self.blocks: dict[Block, Block] = {}
         self.regions: dict[Operation, tuple[Region, ...]] = {}
@@ -438,7 +439,12 @@ class _Run:
         return self.options.is_partial or self.options.elsewhere(type(op)) is not None
 
     def _is_legal(self, op: Operation) -> bool:
-        return bool(self.target.legality(op)) or self.options.settled(op)
+        legal = self.legal_names.get(op.name)
+        if legal is None:
+            legal = bool(self.target.legality(op))
+            if not self.target.dynamic:
+                self.legal_names[op.name] = legal
+        return legal or self.options.settled(op)
 
     def _is_of_dialect(self, op: Operation) -> bool:
         return op.name.startswith(f"{self.target.dialect}.")
@@ -645,7 +651,7 @@ class _Run:
             if not isinstance(new, Mismatch) and not set(values).isdisjoint(built.results[len(new.results) :]):
                 new = Mismatch(f"{built.name} has fewer results in {self.target}")
             if isinstance(new, Mismatch):
-                _discard(operations)
+                discard(operations)
                 return new
             replaced.update(zip(built.results, new.results, strict=False))
             operations[n] = new
@@ -672,7 +678,7 @@ class _Run:
 
         def finish() -> None:
             self._finish(op, values, attempt.applied)
-            _discard(intermediate)
+            discard(intermediate)
 
         self.frames.append(Frame(operations, frame.block, frame.origin or op, finish, frame.depth + 1, attempt))
 
@@ -725,10 +731,10 @@ class _Run:
             previous = last.previous
             if not any(map(self.context.is_hoisted, last.results)):
                 last.detach()
-                _discard(list(last.walk()))
+                discard(list(last.walk()))
                 self.result.origins.pop(last, None)
             last = previous
-        _discard([nested for built in attempt.built for nested in built.walk() if built.parent is None])
+        discard([nested for built in attempt.built for nested in built.walk() if built.parent is None])
         self.context.memo = dict(attempt.memo)
         del self.result.steps[attempt.step_count :]
 
@@ -789,11 +795,3 @@ def _grouped(op: Op, operands: Sequence[Value]) -> list[Value | tuple[Value, ...
             tuple([replacement[u] for u in v]) if isinstance(v, tuple) else None if v is None else replacement.get(v, v)
         )
     return out
-
-
-def _discard(operations: Sequence[Operation]) -> None:
-    """Removes the operands of detached operations, so that they are not users any more."""
-    for op in reversed(operations):
-        op.operands = ()
-        if op.successors:
-            op.successors = ()
