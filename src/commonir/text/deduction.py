@@ -15,8 +15,9 @@ from typing import TypeAlias
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.operation import Value
 from commonir.ir.types import DialectType, Type
-from commonir.ods import MlirOp, Op
+from commonir.ods import MlirOp, Op, infer
 from commonir.ods.fields import Field
+from commonir.ods.kernel_op import KernelOp
 from commonir.ods.mlir_op import single_types
 from commonir.ods.type_rules import Typing, deduce, implying_fields, type_of_attribute
 
@@ -46,7 +47,7 @@ class OmittedTypes:
         self._deduction = Deduction(definition, states_results=states_results)
         self._states_results = states_results
         self._typed = typed
-        self._infers = definition.infer_results is not MlirOp.infer_results
+        self._infers = definition.infer_results is not MlirOp.infer_results or issubclass(definition, KernelOp)
         names = implying_fields(
             definition.type_rules, [f.name for f in layout.inputs], [f.name for f in layout.results]
         )
@@ -82,7 +83,7 @@ class OmittedTypes:
             return True
         if results is None and isinstance(op, MlirOp):
             try:
-                results = op.infer_results()
+                results = infer(op).types if isinstance(op, KernelOp) else op.infer_results()
             except (DiagnosticError, TypeError, ValueError):
                 return False
         return results is not None and list(results) == [r.type for r in op.results]

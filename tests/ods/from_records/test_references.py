@@ -8,15 +8,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import commonir as cir
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, f32, i64
-from commonir.ods import Dialect, Op
+from commonir.ods import Dialect, Dialects, Op
 from commonir.ods.documentation import operation_page
 from commonir.ods.from_records import load
-from commonir.text.loaded_definitions import load_dialects
+from commonir.ods.from_records.reference_text import ReferenceFault, parsed_reference
+from commonir.text.loaded_definitions import load_dialects, not_evaluable
+from commonir.text.parser import parse_module
+from commonir.text.printer import print_module
 
 from tests.tablegen.oracle import mlir_include
 
@@ -191,6 +196,23 @@ def test_declared_result_types_are_compared_with_the_reference(tmp_path: Path) -
     found = cir.check(path, dialects=_dialects())[1]
     message = "r.transpose: result 'r' is declared tensor<2x3xf32>, but the definition gives tensor<3x2xf32>"
     assert message in [d.message for d in found if d.is_error]
+
+
+def test_types_that_a_form_omits_follow_from_the_reference() -> None:
+    source = '%x = "x.y"() : () -> tensor<2x3xf32>\n%y = r.inferred %x : tensor<2x3xf32>'
+    dialects = Dialects(dialects=_dialects())
+    module = parse_module(source, dialects)
+    assert "%y = r.inferred %x : tensor<2x3xf32>" in print_module(module, dialects=dialects)
+    assert "(tensor<2x3xf32>) -> tensor<3x2xf32>" in print_module(module, generic=True, dialects=dialects)
+    assert list(not_evaluable(module)) == []
+
+
+@given(st.text(alphabet="result[]xijk.+-*/%^()<>=!&|,;0123456789 \n#sumcat", max_size=60))
+def test_any_text_is_a_reference_or_a_fault_at_a_place(text: str) -> None:
+    try:
+        parsed_reference(text)
+    except ReferenceFault as fault:
+        assert 0 <= fault.at <= len(text)
 
 
 def test_the_page_shows_the_reference() -> None:

@@ -419,7 +419,8 @@ class Defining:
         if reference is not None:
             bases = (RecordOp, KernelOp)
         form = FORMS.get(name_of(record)) if in_cpp and self.own is None else None
-        self.unknown += self.unchecked(declared, has_form=not in_cpp or bool(text) or form is not None)
+        has_form = not in_cpp or bool(text) or form is not None
+        self.unknown += self.unchecked(declared, has_form=has_form, has_reference=reference is not None)
         unknown, unapplied = tuple(dict.fromkeys(self.unknown)), self.unapplied()
         remark = f"\n\nNot checked, because it is stated in C++: {'; '.join(unknown)}." if unknown else ""
         if unapplied:
@@ -467,7 +468,7 @@ class Defining:
         """
         return reference_of(self.record, self.fields)
 
-    def unchecked(self, traits: Sequence[Trait], *, has_form: bool) -> Iterator[str]:
+    def unchecked(self, traits: Sequence[Trait], *, has_form: bool, has_reference: bool) -> Iterator[str]:
         """Yields the parts of the record in C++ that neither a definition in Python nor a known check stands for."""
         if self.own is not None:
             return
@@ -479,7 +480,8 @@ class Defining:
         for flag, what in (("hasVerifier", "its verifier"), ("hasRegionVerifier", "its verifier of regions")):
             if flag_of(self.record, flag):
                 yield f"{what} ({flag})"
-        if infers_all_in_cpp(self.record) and name not in RESULT_TYPES and not self._implies_results(traits):
+        is_inferred = has_reference or name in RESULT_TYPES or self._implies_results(traits)
+        if infers_all_in_cpp(self.record) and not is_inferred:
             yield "the types of its results (InferTypeOpInterface)"
 
     def _implies_results(self, traits: Sequence[Trait]) -> bool:

@@ -388,7 +388,8 @@ def _applied(function: str, values: Sequence[Value]) -> Value:
             dims: list[Dim] = [v for v in plain if isinstance(v, int | DimExpr)]
             return largest(*dims) if function == "maximum" else -largest(*[-d for d in dims])
         arithmetic = ("add", "subtract", "multiply", "negative", "floor_divide", "remainder")
-        if function in _OF_NUMBERS and (not symbolic or function in arithmetic):
+        is_integer = all(isinstance(v, int | DimExpr) and not isinstance(v, bool) for v in plain)
+        if function in _OF_NUMBERS and (not symbolic or (function in arithmetic and is_integer)):
             try:
                 return _OF_NUMBERS[function](*plain)  # pyright: ignore[reportReturnType]  a number or a dim
             except ZeroDivisionError:
