@@ -226,6 +226,7 @@ def _lists(values: Any) -> dict[str, Any]:
     return {name: np.asarray(v).tolist() for name, v in values.items()}
 
 
+@pytest.mark.slow_cases("*stage A")
 @pytest.mark.parametrize("make", [a, b], ids=["stage A", "stage B"])
 @pytest.mark.parametrize(("name", "inputs", "expected"), RUNS)
 def test_historic_control_flow_runs(

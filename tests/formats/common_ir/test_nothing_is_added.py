@@ -80,6 +80,7 @@ def _without_empty(content: Any) -> Any:
     return [_without_empty(v) for v in content] if isinstance(content, list) else content
 
 
+@pytest.mark.slow_cases("*.cir")
 @pytest.mark.parametrize("suffix", [".cir.json", ".mlir", ".cir"])
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_a_file_is_written_as_it_was_read(graph: str, suffix: str, tmp_path: Path) -> None:
