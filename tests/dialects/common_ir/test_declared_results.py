@@ -226,3 +226,33 @@ def test_declared_types_of_values_inside_of_a_graph(declared: str, expected: str
     found = findings(INTERMEDIATE % declared, tmp_path)
     assert bool(found) is bool(expected), found
     assert not expected or expected in found[0]
+
+
+LOOP = """{"ModelProto": {"graph": {
+  "name": "g", "doc_string": "A graph.", "input": ["t: int64[]", "c: bool[]", "a: float32[n]"],
+  "output": ["y: float32[n]"],
+  "node": [{"input": ["t", "c", "a"], "output": ["y"], "op_type": "Loop", "attribute": [
+    {"name": "body", "type": "GRAPH", "g": {
+      "name": "b", "input": ["i: int64[]", "d: bool[]", "v: %s"], "output": ["e: bool[]", "w: %s"],
+      "node": ["e = Identity(d)", "w = Neg(v)"]}}]}]
+}}}"""
+
+
+@pytest.mark.parametrize(
+    ("given", "returned", "expected"),
+    [
+        ("float32[n]", "float32[n]", ""),
+        ("float32[k]", "float32[k]", ""),
+        ("float32[n]", "float32[7]", "CIR41: 'w' is declared tensor<7xf32>"),
+        ("float32[7]", "float32[7]", "the input 'v' of the graph is declared tensor<7xf32>, but receives"),
+        ("int64[n]", "int64[n]", "the input 'v' of the graph is declared"),
+    ],
+)
+def test_inputs_of_nested_graphs_are_compared(given: str, returned: str, expected: str, tmp_path: Path) -> None:
+    found = findings(LOOP % (given, returned), tmp_path)
+    assert bool(found) is bool(expected), found
+    assert not expected or any(expected in f for f in found), found
+    if "7" in given:
+        arrays = {"t": np.array(2), "c": np.array(True), "a": np.zeros(2, np.float32)}
+        with pytest.raises(DiagnosticError, match="but receives"):
+            cir.run(cir.load(tmp_path / "m.cir.json"), arrays)

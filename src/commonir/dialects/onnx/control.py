@@ -30,7 +30,7 @@ from commonir.ods import (
     types,
 )
 from commonir.ods.branching import Conditional
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, DimExpr
 
 _COUNTER, _ANSWER = tensor(i64), tensor(boolean)
 
@@ -99,6 +99,23 @@ def _misfits(op: Operation, graph: Region, received: Sequence[Type]) -> Iterator
     for argument, kind, is_harmless in _contradicted(graph, received):
         message = f"{op.name}: the input '{argument.name}' of the graph is declared {argument.type}"
         yield Diagnostic(UNTRUSTED_SHAPE if is_harmless else MALFORMED_REGION, f"{message}, but receives {kind}")
+
+
+def _unpromised(op: OnnxOp, graph: Region, received: Sequence[Type]) -> Iterator[Diagnostic]:
+    """Yields diagnostics where a nested graph declares a number for a dim that may be another one."""
+    if not op.keeps_declared_shapes:
+        return
+    arguments = graph.blocks[0].arguments if graph.blocks else ()
+    for argument, kind in zip(arguments[len(arguments) - len(received) :], received, strict=False):
+        declared = argument.type
+        if not isinstance(declared, TensorType) or not isinstance(kind, TensorType) or declared.rank != kind.rank:
+            continue
+        if any(
+            isinstance(d, int) and isinstance(k, DimExpr)
+            for d, k in zip(declared.shape or (), kind.shape or (), strict=True)
+        ):
+            message = f"{op.name}: the input '{argument.name}' of the graph is declared {declared}, but receives {kind}"
+            yield Diagnostic(MALFORMED_REGION, message)
 
 
 def _untrusted(graph: Region, received: Sequence[Type]) -> list[Value]:
@@ -210,6 +227,7 @@ class Loop(OnnxOp, name="onnx.Loop", since="opset1 opset11 opset13 opset16 opset
     def verify(self) -> Iterator[Diagnostic]:
         yield from _counts(self, self.body, len(self.v_initial) + 2, len(self.v_initial) + 1)
         yield from _misfits(self, self.body, [v.type for v in self.v_initial])
+        yield from _unpromised(self, self.body, [v.type for v in self.v_initial])
 
     def untrusted_arguments(self) -> list[Value]:
         return _untrusted(self.body, [v.type for v in self.v_initial])
@@ -267,6 +285,7 @@ class Scan8(OnnxOp, name="onnx.Scan", since="opset8"):
         states = len(given) - self.num_scan_inputs
         yield from _counts(self, self.body, len(given), states)
         yield from _misfits(self, self.body, self._received(given))
+        yield from _unpromised(self, self.body, self._received(given))
 
     def untrusted_arguments(self) -> list[Value]:
         return _untrusted(self.body, self._received(self.initial_state_and_scan_inputs))
@@ -357,6 +376,7 @@ class Scan(OnnxOp, name="onnx.Scan", since="opset9 opset11 opset16 opset19 opset
         yield from _counts(self, self.body, len(given), states)
         yield from self._miscounted()
         yield from _misfits(self, self.body, self._received(given))
+        yield from _unpromised(self, self.body, self._received(given))
 
     def _miscounted(self) -> Iterator[Diagnostic]:
         """Attributes that do not have one entry for each scan input, or for each scan output."""
