@@ -19,13 +19,14 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.conversions.conversion import DEFAULT_OPTIONS, Conversion, Conversions, CoreRules
+from commonir.conversions.core_to_core.foreign_kernels import kernel_rule
 from commonir.dialects.mlir import arith, tensor
 from commonir.dialects.mlir.builtin import UnrealizedConversionCast
 from commonir.ir.cloning import clone
 from commonir.ir.interface import neutral_attributes
 from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import ElementType, TensorType, Type, index
+from commonir.ir.types import ElementType, TensorType, Type, i64, index
 from commonir.ods import Dialects, Form, Op, path_of, traits
 from commonir.ods.terms import Rewrite
 from commonir.passes.lower import PreservedOperations, lower
@@ -244,7 +245,9 @@ class _Program:
             before = origins.get(op, op)
             return first.origins.get(before, before)
 
-        rules = Rules([*self.rules, *[r for each in self.core_rules for r in each.rules.all()]])
+        # Operations of the core are a target of their own: the kernels of other dialects become those.
+        core = [kernel_rule(i64)] if CORE in self.request.dialects else []
+        rules = Rules([*self.rules, *[r for each in self.core_rules for r in each.rules.all()], *core])
 
         def is_settled(op: Operation) -> bool:
             source = origins.get(op)

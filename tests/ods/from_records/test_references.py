@@ -144,12 +144,18 @@ def test_converted_to_onnx_it_runs_as_numpy_computes(name: str, tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["linalg", "stablehlo", "tosa", "coreml"])
-@pytest.mark.parametrize("name", ["matmul", "softmax", "stats"])
+@pytest.mark.parametrize("target", ["linalg", "stablehlo", "tosa", "coreml", "ark"])
+@pytest.mark.parametrize("name", ["transpose", "softmax", "stats"])
 def test_it_converts_to_every_target(name: str, target: str, tmp_path: Path) -> None:
     module, _, _ = _program(name, tmp_path)
     names = {op.name for op in cir.convert(module, target).nested()}
     assert not any(each.startswith("r.") for each in names)
+
+
+def test_it_is_legalized_to_the_core(tmp_path: Path) -> None:
+    module, _, _ = _program("gelu", tmp_path)
+    names = {op.name.partition(".")[0] for op in cir.legalize(module, "core", dialects=_dialects()).nested()}
+    assert names <= {"core", "ml_program", "func"}
 
 
 @pytest.mark.parametrize(

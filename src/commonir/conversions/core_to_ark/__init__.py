@@ -24,10 +24,12 @@ from commonir.conversions.core_to_ark import (
     windows,
 )
 from commonir.conversions.core_to_core import einsum, reshaping
+from commonir.conversions.core_to_core.foreign_kernels import kernel_rule
 from commonir.dialects import core
 from commonir.ir.cloning import clone
 from commonir.ir.interface import Port, metadata_of
 from commonir.ir.module import Function, Module
+from commonir.ir.types import i64
 from commonir.ods import Dialects
 from commonir.passes.ark.generations import in_generation
 from commonir.passes.ark.steps import next_tag
@@ -51,7 +53,14 @@ _FAMILIES = (
     windows,
 )
 
-RULES = Rules([*Rules.members(*map(vars, _FAMILIES)), *elementwise.DIRECT_COUNTERPARTS, *reduction.REDUCTIONS])
+RULES = Rules(
+    [
+        *Rules.members(*map(vars, _FAMILIES)),
+        *elementwise.DIRECT_COUNTERPARTS,
+        *reduction.REDUCTIONS,
+        kernel_rule(i64),
+    ]
+)
 
 TARGET = Target("ark", also_legal=frozenset({core.Constant.name}))
 """Constants become weights where an operation needs them."""
