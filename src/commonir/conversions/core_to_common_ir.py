@@ -21,6 +21,7 @@ from commonir.conversions.common_ir_graphs import (
     report_renamed,
 )
 from commonir.conversions.conversion import Conversion, ConversionOptions
+from commonir.conversions.core_to_core.foreign_kernels import kernel_rule
 from commonir.conversions.onnx_to_common_ir import onnx_to_common_ir
 from commonir.dialects import common_ir, core, onnx
 from commonir.dialects.mlir import ml_program
@@ -29,10 +30,16 @@ from commonir.ir.interface import metadata_of, neutral_attributes
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location
+from commonir.ir.types import i64
+from commonir.ods import Dialects
+from commonir.ods.kernel_op import KernelOp
 from commonir.passes.inline_calls import inline_calls
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.thread_globals import thread_globals
 from commonir.passes.without_requirements import without_requirements
+from commonir.rewrite.legalize import Rules, Target, legalize
+
+_KERNELS = Rules([kernel_rule(i64)])
 
 
 def core_to_common_ir(module: Module, diagnostics: Diagnostics | None = None) -> Module:
@@ -41,6 +48,8 @@ def core_to_common_ir(module: Module, diagnostics: Diagnostics | None = None) ->
     Raises: DiagnosticError (E0601) for functions that call themselves.
     """
     module, threaded = thread_globals(inline_calls(without_requirements(module, diagnostics)))
+    if any(isinstance(op, KernelOp) for op in module.nested()):
+        module = legalize(module, _KERNELS, Dialects(), Target(core.DIALECT.name, also_legal=frozenset({"ml_program"})))
     source = module.main
     graph, renamed = _Graph(source).build()
     result = Module(neutral_attributes(module), graph.symbol_name)

@@ -144,7 +144,7 @@ def test_converted_to_onnx_it_runs_as_numpy_computes(name: str, tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["linalg", "stablehlo", "tosa", "coreml", "ark"])
+@pytest.mark.parametrize("target", ["linalg", "stablehlo", "tosa", "coreml", "ark", "common_ir"])
 @pytest.mark.parametrize("name", ["transpose", "softmax", "stats"])
 def test_it_converts_to_every_target(name: str, target: str, tmp_path: Path) -> None:
     module, _, _ = _program(name, tmp_path)
