@@ -1,4 +1,4 @@
-"""Programs with dialects that nobody knows: refused with advice, or accepted as mlir-opt accepts them.
+"""Programs with unknown dialects: refused with advice, or accepted as mlir-opt accepts them.
 
 The verdicts are those of mlir-opt 22 with `--allow-unregistered-dialect`, which the slow test runs.
 """

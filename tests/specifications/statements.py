@@ -117,7 +117,7 @@ def _case(bases: Mapping[str, str], entry: Mapping[str, Any]) -> Case:
 
 
 def faults(document: Document) -> Iterator[str]:
-    """Yields what is wrong with a list of statements: repeated ids, missing cases, tests that do not exist."""
+    """Yields the faults of a list of statements: repeated ids, missing cases, tests that do not exist."""
     seen: set[str] = set()
     for statement in document.statements:
         where = f"{document.name}: {statement.id}"

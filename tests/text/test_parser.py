@@ -404,7 +404,7 @@ def test_custom_form_of_another_dialect_is_refused_with_the_ways_to_read_it() ->
     )
 
 
-def test_custom_form_of_a_dialect_of_mlir_names_its_file_and_the_other_unknown_dialects() -> None:
+def test_custom_form_of_an_unknown_dialect_of_mlir_names_its_file() -> None:
     with pytest.raises(DiagnosticError) as caught:
         parse_module('memref.dealloc %x : memref<i32>\nvector.print %y : i32\n%0 = "torch.a"() : () -> i32', Dialects())
     (diagnostic,) = caught.value.diagnostics

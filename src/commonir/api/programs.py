@@ -119,13 +119,8 @@ def convert(
         return direct
     if not conversion.keeps_defaults:
         module = defaults_to_constants(module, diagnostics)
-    # Fixed dims can decide which branch runs, and with it ranks of results.
-    lowered = lower(edit(module, dims=sizes, function=function) if sizes else module)
+    lowered = _lowered(module, conversion, to, function, sizes)
     _report_annotations(module, own, diagnostics)
-    if function is not None:
-        lowered = select_function(lowered, function)
-    elif not conversion.takes_ranks:
-        _refuse_ranks(lowered, to)
     if not conversion.keeps_handles:
         lowered = handles_to_integers(lowered, diagnostics)
     simpler = _simplified(in_precision(_bounded(lowered, ranges or {}), precision))
@@ -134,6 +129,21 @@ def convert(
     if conversion.format:
         record_format(Formats().get(conversion.format), converted)
     return converted
+
+
+def _lowered(
+    module: Module, conversion: Conversion, to: str, function: str | None, sizes: Mapping[str, int] | None
+) -> Module:
+    """Returns a program, or one function of it, in the core, as a conversion takes it."""
+    from commonir.passes.select_function import select_function  # noqa: PLC0415
+
+    # Fixed dims can decide which branch runs, and with it ranks of results.
+    lowered = lower(edit(module, dims=sizes, function=function) if sizes else module)
+    if function is not None:
+        return select_function(lowered, function)
+    if not conversion.takes_ranks:
+        _refuse_ranks(lowered, to)
+    return lowered
 
 
 def _converted_directly(

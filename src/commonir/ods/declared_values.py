@@ -332,7 +332,7 @@ _TAGS: Mapping[str, str] = MappingProxyType(
 
 
 def description(value: Attribute) -> str:
-    """Returns what a value is, in words."""
+    """Returns the kind of a value in words."""
     data = dense_in(value)
     if data is not None:
         return f"a tensor {data.type}"

@@ -59,7 +59,7 @@ def markup_in(doc: str) -> str | None:
 
 
 def _markup(tokens: list[Token]) -> Iterator[str]:
-    """Yields what is HTML in the tokens of a text, and what is another markup in its prose."""
+    """Yields the HTML in the tokens of a text, and other markup in its prose."""
     for token in tokens:
         if token.type == "html_block":
             yield from _FIRST_TAG.findall(token.content)
@@ -70,7 +70,7 @@ def _markup(tokens: list[Token]) -> Iterator[str]:
 
 
 _PROSE = {"softbreak": "\n", "hardbreak": "\n", "code_inline": " ", "html_inline": " "}
-"""What tokens count for that are not the text of their content."""
+"""The text of tokens whose content is not prose."""
 
 
 def library_name(operation: str) -> str:

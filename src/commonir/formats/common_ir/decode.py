@@ -479,7 +479,7 @@ _LIBRARY_METADATA = ("ir_version", "model_version", "model_author", "model_licen
 
 
 def _called(node: NodeProto) -> list[str]:
-    """What a node calls: its operator, and the functions that control flow names."""
+    """Returns the names of the operator of a node and of the functions that control flow calls."""
     is_built_in = node.op_type in common_ir.BUILT_IN_OPERATORS
     return [node.op_type, *(text_of(a.s) for a in node.attribute if is_built_in)]
 

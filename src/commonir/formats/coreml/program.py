@@ -320,7 +320,7 @@ class ProgramReader:
         return decoded.type
 
     def _faults_of(self, message: ValueMessage) -> tuple[Diagnostic, ...]:
-        """Returns what is wrong with the value of an attribute of a type."""
+        """Returns the findings on the value of an attribute of a type."""
         try:
             self._values.decode(message, self._types.decode(message.type))
         except DiagnosticError as error:
