@@ -12,6 +12,7 @@ from commonir.cli.table import VERBS
 
 from tests.cli.conftest import environment
 
+ROOT = Path(__file__).parents[2]
 HEAVY = (
     "numpy",
     "ml_dtypes",
@@ -75,6 +76,19 @@ def test_checking_a_program_of_mlir_loads_no_other_format_and_looks_for_no_packa
     heavy = ("numpy", "google", "importlib.metadata", "commonir.dialects.core", "commonir.dialects.onnx")
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(heavy=heavy), "check", str(source)],
+        capture_output=True,
+        env=environment(),
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "LOADED\n")
+
+
+def test_a_summary_loads_neither_numpy_nor_passes_that_change_programs() -> None:
+    source = ROOT / "examples/mobilenet.mlpackage"
+    heavy = ("numpy", "commonir.passes.edit", "commonir.rewrite.legalize")
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(heavy=heavy), "info", str(source)],
         capture_output=True,
         env=environment(),
         text=True,

@@ -1,4 +1,4 @@
-"""Sparse tensors as values of a run. Import it lazily: it loads numpy.
+"""Sparse tensors as values of a run. numpy is loaded when one is made.
 
 Source: ONNX, onnx.proto, `SparseTensorProto`.
 """
@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from commonir.base.lazy import LazyModule
 
-Array = NDArray[Any]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    Array = NDArray[Any]
+else:
+    np = LazyModule("numpy")
 
 
 class SparseArray:

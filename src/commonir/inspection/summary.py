@@ -20,7 +20,6 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import StateType, TensorType, Type, symbols_of, tensor
 from commonir.ods import Op, traits
 from commonir.passes.data_dependent_dims import DimNames
-from commonir.passes.edit import with_dims
 from commonir.reports import FileEntry, FunctionSummary, Port, RanksSummary, ShapeEntry, Summary, WeightEntry
 from commonir.text.printer import Naming, naming_of
 
@@ -222,8 +221,12 @@ def shape_entries(module: Module, sizes: Mapping[str, int], *, with_constants: b
             notes = [f"dynamic dimensions: {', '.join(known) or 'none'}"]
             message = f"no value has a dimension '{text}'"
             raise DiagnosticError(Diagnostic(UNKNOWN_DIMENSION, message, notes=notes, help=did_you_mean(text, known)))
+    if sizes:
+        from commonir.passes.edit import with_dims  # noqa: PLC0415  summaries do not need it
+
+        module = with_dims(module, sizes)
     out: list[ShapeEntry] = []
-    for name, function in (with_dims(module, sizes) if sizes else module).functions.items():
+    for name, function in module.functions.items():
         declared = _declared_types(function)
         for value, operation in _values(function, with_constants=with_constants):
             out.append(ShapeEntry(name, value.name, operation, declared.get(value) or str(value.type)))
