@@ -40,7 +40,7 @@ class OmittedTypes:
     `is_complete`: the form omits none.
     """
 
-    __slots__ = ("_deduction", "_infers", "_sources", "_states_results", "_typed", "is_complete")
+    __slots__ = ("_deduction", "_equal", "_infers", "_sources", "_states_results", "_typed", "is_complete")
 
     def __init__(self, definition: type[MlirOp], typed: AbstractSet[Field], *, states_results: bool) -> None:
         layout = definition.layout
@@ -53,9 +53,19 @@ class OmittedTypes:
         )
         self._sources = [f for f in layout.attributes if names is None or f.name in names]
         self.is_complete = all(f in typed for f in (*layout.inputs, *layout.results))
+        self._equal: dict[object, tuple[tuple[int, _Origin], ...] | None] = {}
 
     def agree(self, op: Op, known: dict[object, bool]) -> bool:
         """Returns whether an operation has the types that a reader would infer. `known` caches answers."""
+        counts = (op.operand_offsets, len(op.results))
+        if counts not in self._equal:
+            self._equal[counts] = self._equal_types(op)
+        equal = self._equal[counts]
+        if equal is not None:
+            types: list[Type | None] = [*map(_TYPE, op.operands), *map(_TYPE, op.results)]
+            types += [type_of_attribute(op.field_value(f)) for f in self._sources]
+            if None not in types:
+                return all(types[at] is (types[of] if isinstance(of, int) else of) for at, of in equal)
         if self._infers and not self._states_results:
             return self._has_inferred_types(op)
         key: object = (self, op.operand_offsets, *map(_TYPE, op.operands), *map(_TYPE, op.results))
@@ -65,6 +75,29 @@ class OmittedTypes:
         if result is None:
             result = known[key] = self._has_inferred_types(op)
         return result
+
+    def _equal_types(self, op: Op) -> tuple[tuple[int, _Origin], ...] | None:
+        """Returns which types must equal others, by position among all types, if the deduction only copies types."""
+        if not self._deduction.copies:
+            return None
+        layout = op.layout
+        places: dict[str, list[int]] = {}
+        count = 0
+        for f in (*layout.inputs, *layout.results):
+            places[f.name] = list(range(count, count + len(_values(op, f))))
+            count = places[f.name][-1] + 1 if places[f.name] else count
+        stated = {f.name: places[f.name] for f in self._typed if f.name in places}
+        stated |= {f.name: [count + n] for n, f in enumerate(self._sources)}
+        inputs, results = self._deduction.filling(
+            tuple([len(places[f.name]) for f in layout.inputs]), {name: len(at) for name, at in stated.items()}
+        )
+        if results is None and not self._states_results and op.results:
+            return None
+        origins = [place for at in stated.values() for place in at]
+        found = [*inputs, *(() if self._states_results or results is None else results)]
+        return tuple(
+            [(at, origins[of] if isinstance(of, int) else of) for at, of in enumerate(found) if of is not None]
+        )
 
     def _has_inferred_types(self, op: Op) -> bool:
         layout = op.layout
@@ -99,7 +132,7 @@ def _values(op: Op, field: Field) -> tuple[Value, ...]:
 class Deduction:
     """Deduces types for one definition. `states_results`: its format has the types of results."""
 
-    __slots__ = ("_copies", "_definition", "_evident", "_fillings", "_inputs", "_results", "_states_results")
+    __slots__ = ("_definition", "_evident", "_fillings", "_inputs", "_results", "_states_results", "copies")
 
     def __init__(self, definition: type[Op], *, states_results: bool) -> None:
         layout = definition.layout
@@ -108,7 +141,7 @@ class Deduction:
         self._evident = single_types([*layout.inputs, *layout.results])
         self._inputs = [f.name for f in layout.inputs]
         self._results = [f.name for f in layout.results]
-        self._copies = all(rule.deduce is None or rule.copies for rule in definition.type_rules)
+        self.copies = all(rule.deduce is None or rule.copies for rule in definition.type_rules)
         self._fillings: dict[object, _Filling] = {}
 
     def types(self, counts: tuple[int, ...], stated: StatedTypes, known: dict[object, DeducedTypes]) -> DeducedTypes:
@@ -117,7 +150,7 @@ class Deduction:
         `counts` has the number of operands of each field. The types of results are None where the text has a
         different number of types. `known` caches what was deduced from the same types.
         """
-        if self._copies:
+        if self.copies:
             return self._filled(counts, stated)
         key = (self._definition, counts, tuple(stated.items()))
         result = known.get(key)
@@ -130,7 +163,7 @@ class Deduction:
         key = (counts, tuple(stated), tuple([len(g) for g in groups]))
         filling = self._fillings.get(key)
         if filling is None:
-            filling = self._fillings[key] = self._filling(counts, stated)
+            filling = self._fillings[key] = self.filling(counts, {name: len(g) for name, g in stated.items()})
         flat = [t for g in groups for t in g]
         inputs, results = filling
         return (
@@ -138,12 +171,15 @@ class Deduction:
             None if results is None else [flat[t] if isinstance(t, int) else t for t in results],
         )
 
-    def _filling(self, counts: tuple[int, ...], stated: StatedTypes) -> _Filling:
-        """Returns the source of each type, deduced with placeholders for the types of the text."""
+    def filling(self, counts: tuple[int, ...], stated: Mapping[str, int]) -> _Filling:
+        """Returns the source of each type, deduced with placeholders for the types of the text.
+
+        `stated` has the number of types that the text states of each field.
+        """
         places: dict[Type, int] = {}
         samples: StatedTypes = {}
-        for name, types in stated.items():
-            samples[name] = tuple([DialectType("sample", str(len(places) + n)) for n in range(len(types))])
+        for name, count in stated.items():
+            samples[name] = tuple([DialectType("sample", str(len(places) + n)) for n in range(count)])
             places.update({t: len(places) + n for n, t in enumerate(samples[name])})
         inputs, results = self._deduced(counts, samples)
         return (
