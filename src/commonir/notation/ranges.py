@@ -307,7 +307,9 @@ def ranges(
     for tensor, axis, at in finder.unsettled:
         unknown = next((i for i in names(at) if i not in finder.known), names(at)[0])
         where = f"axis {axis} of {tensor.name} is read at {at}"
-        raise NotationError(f"no access bounds index {unknown}; state its extent with where() ({where})")
+        raise NotationError(
+            f"no access bounds index {unknown}; state its extent with where(), in text with `for` ({where})"
+        )
     for k in kernels:
         _check_indices(k, finder)
     return finder.known, without_implied(finder.constraints)
@@ -323,7 +325,7 @@ def _check_indices(k: Kernel, finder: _Ranges) -> None:
     for i in (*axes, *folded):
         extent = finder.known.get(i)
         if extent is None:
-            raise NotationError(f"no access bounds index {i}; state its extent with where()")
+            raise NotationError(f"no access bounds index {i}; state its extent with where(), in text with `for`")
         if not isinstance(extent, int) or extent < 0:
             finder.constraints += require(extent, ">=", 0, f"extent of index {i}")
 

@@ -132,14 +132,14 @@ def element_of(type: Type) -> Type:
     return result if isinstance(result, Type) else type
 
 
-class _NoShape:
+class NoShape:
     """Sentinel: the type has no shape, because it is a scalar or not a number."""
 
 
-NO_SHAPE = _NoShape()
+NO_SHAPE = NoShape()
 
 
-def shape_of(type: Type) -> Shape | _NoShape | None:
+def shape_of(type: Type) -> Shape | NoShape | None:
     """Returns the shape of a tensor, a vector or a memref, None when its rank is unknown."""
     if isinstance(type, TensorType):
         return type.shape
@@ -150,7 +150,7 @@ def shape_of(type: Type) -> Shape | _NoShape | None:
 def dims_of(type: Type) -> tuple[int | None, ...] | None:
     """Returns the dims of a type, None for each that is dynamic; None when the rank is unknown."""
     shape = shape_of(type)
-    if shape is None or isinstance(shape, _NoShape):
+    if shape is None or isinstance(shape, NoShape):
         return None
     return tuple([n if isinstance(n, int) else None for n in shape])
 
@@ -169,8 +169,8 @@ def are_compatible_shapes(first: Type, second: Type) -> bool:
     if isinstance(first, VectorType) and isinstance(second, VectorType) and first.scalable != second.scalable:
         return False
     a, b = shape_of(first), shape_of(second)
-    if isinstance(a, _NoShape) or isinstance(b, _NoShape):
-        return isinstance(a, _NoShape) and isinstance(b, _NoShape)
+    if isinstance(a, NoShape) or isinstance(b, NoShape):
+        return isinstance(a, NoShape) and isinstance(b, NoShape)
     if a is None or b is None:
         return True
     return len(a) == len(b) and all(
@@ -264,14 +264,14 @@ def _same_elements(first: Type, second: Type) -> bool:
 
 def _same_rank(first: Type, second: Type) -> bool:
     a, b = shape_of(first), shape_of(second)
-    if isinstance(a, _NoShape) or isinstance(b, _NoShape):
-        return isinstance(a, _NoShape) and isinstance(b, _NoShape)
+    if isinstance(a, NoShape) or isinstance(b, NoShape):
+        return isinstance(a, NoShape) and isinstance(b, NoShape)
     return a is None or b is None or len(a) == len(b)
 
 
 def _count(type: Type) -> int | None:
     shape = shape_of(type)
-    if isinstance(shape, _NoShape):
+    if isinstance(shape, NoShape):
         return 1
     count = 1
     for d in shape or ():

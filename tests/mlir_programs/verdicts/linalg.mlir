@@ -272,3 +272,53 @@ func.func @f(%a: tensor<?x3xf32>, %b: tensor<3x?xf32>) {
   %0 = linalg.transpose ins(%a : tensor<?x3xf32>) outs(%b : tensor<3x?xf32>) permutation = [1, 0]
   return
 }
+// -----
+// wrong: a product of a vector, which is an element
+func.func @f(%a: vector<2x2xf32>, %b: tensor<2x2xf32>) {
+  %0 = linalg.matmul ins(%a, %b : vector<2x2xf32>, tensor<2x2xf32>) outs(%b : tensor<2x2xf32>) -> tensor<2x2xf32>
+  return
+}
+// -----
+// wrong: an elementwise function of a vector
+func.func @f(%a: vector<2xf32>, %b: tensor<2xf32>) {
+  %0 = linalg.exp ins(%a : vector<2xf32>) outs(%b : tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+// -----
+// wrong: a map that reads one item of a vector
+#m = affine_map<(i) -> (i)>
+func.func @f(%a: vector<4xf32>, %b: tensor<4xf32>) {
+  %0 = linalg.generic {indexing_maps = [#m, #m], iterator_types = ["parallel"]} ins(%a : vector<4xf32>) outs(%b : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  } -> tensor<4xf32>
+  return
+}
+// -----
+// wrong: the argument of the body for a vector is an item of it
+#m = affine_map<(i) -> (i)>
+#z = affine_map<(i) -> ()>
+func.func @f(%a: vector<2xf32>, %b: tensor<4xf32>) {
+  %0 = linalg.generic {indexing_maps = [#z, #m], iterator_types = ["parallel"]} ins(%a : vector<2xf32>) outs(%b : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  } -> tensor<4xf32>
+  return
+}
+// -----
+// right
+#m = affine_map<(i) -> (i)>
+#z = affine_map<(i) -> ()>
+func.func @f(%a: vector<2xf32>, %b: tensor<4xf32>) {
+  %0 = linalg.generic {indexing_maps = [#z, #m], iterator_types = ["parallel"]} ins(%a : vector<2xf32>) outs(%b : tensor<4xf32>) {
+  ^bb0(%x: vector<2xf32>, %y: f32):
+    linalg.yield %y : f32
+  } -> tensor<4xf32>
+  return
+}
+// -----
+// right
+func.func @f(%a: vector<2xf32>, %b: memref<4xvector<2xf32>>) {
+  linalg.fill ins(%a : vector<2xf32>) outs(%b : memref<4xvector<2xf32>>)
+  return
+}

@@ -230,6 +230,8 @@ def test_the_page_shows_the_reference() -> None:
     ("text", "line", "message"),
     [
         ("result[i] = z[i]", 1, "'z' is neither an index, an operand nor an attribute"),
+        ("result[i] = sum(i, x[i])", 1, "'i' is an index already: sum(..) takes new ones"),
+        ("result[i] = sum(j, j, x[j])", 1, "'j' is an index already"),
         ("result[i] = x[i] +", 1, "expected a value, found the end"),
         ("\n  result[i] = x[j]", 2, "'j' is neither an index"),
         ("result[i] = sum(x[i])", 1, "sum(..) takes indices and an expression"),
@@ -256,6 +258,7 @@ def test_wrong_references_are_refused_at_their_place(tmp_path: Path, text: str, 
     (fault,) = raised.value.diagnostics
     assert (fault.code.id, fault.line) == ("E0264", 2 + line - 1)
     assert message in fault.message
+    assert "None" not in fault.message
 
 
 def test_the_loop_nest_of_the_proposal_is_a_reference(tmp_path: Path) -> None:

@@ -174,7 +174,9 @@ class _Known:
         if name in self.helpers:
             return ReferenceFault(f"'{name}' is used before it is given", at)
         help = did_you_mean(name, [*self.fields, *self.before, *bound])
-        return ReferenceFault(f"'{name}' is neither an index, an operand nor an attribute{help and f': {help}'}", at)
+        return ReferenceFault(
+            f"'{name}' is neither an index, an operand nor an attribute{f': {help}' if help else ''}", at
+        )
 
     def _faults_of_call(self, node: Call, bound: AbstractSet[str]) -> Iterator[ReferenceFault]:
         name, arguments = node.name, node.arguments
@@ -186,7 +188,12 @@ class _Known:
             if not over or not all(isinstance(each, Name) for each in over):
                 yield ReferenceFault(f"{name}(..) takes indices and an expression", node.at)
                 return
-            yield from self.faults(arguments[-1], bound | {each.name for each in over if isinstance(each, Name)})
+            for each in over:
+                if isinstance(each, Name):
+                    if each.name in bound:
+                        yield ReferenceFault(f"'{each.name}' is an index already: {name}(..) takes new ones", each.at)
+                    bound = bound | {each.name}
+            yield from self.faults(arguments[-1], bound)
             return
         if name == "concat" and isinstance(first, Name):
             bound = bound | {first.name}
@@ -196,7 +203,7 @@ class _Known:
             least, most = 2, 2
         if most == 0:
             help = did_you_mean(name, [*FUNCTIONS, *FOLD_NAMES, *_ARITY])
-            yield ReferenceFault(f"there is no function '{name}'{help and f': {help}'}", node.at)
+            yield ReferenceFault(f"there is no function '{name}'{f': {help}' if help else ''}", node.at)
         elif not least <= count <= most:
             expected = str(least) if least == most else f"{least} to {most}"
             yield ReferenceFault(f"'{name}' takes {expected} arguments, found {count}", node.at)

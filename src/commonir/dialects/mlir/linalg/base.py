@@ -18,11 +18,11 @@ from commonir.dialects.mlir.linalg.structured import Structured
 from commonir.ir.affine import AffineMap, AffineMapAttr
 from commonir.ir.attributes import ArrayAttr, Attribute, DialectAttr, StringAttr
 from commonir.ir.operation import Region, Value
-from commonir.ir.types import MemRefType, TensorType, Type, i64
+from commonir.ir.types import MemRefType, TensorType, Type, VectorType, i64
 from commonir.ods import MlirOp, attr_types, attribute, non_negative, operand, result, traits
 from commonir.ods.mlir_attr_types import dialect_enumeration, typed_integer
 from commonir.ods.type_constraints import AnyType, Index
-from commonir.ods.type_rules import NO_SHAPE, element_of, shape_of
+from commonir.ods.type_rules import NO_SHAPE, NoShape, element_of, shape_of
 
 MEMOIZED = "linalg.memoized_indexing_maps"
 """Where upstream keeps the maps of an operation that has them by its name; only the generic form shows it."""
@@ -97,6 +97,17 @@ iterators = attr_types.AttrType[tuple[IteratorType, ...]](
 type_function = dialect_enumeration(TypeFn, "linalg.type_fn")
 
 
+def operand_shape(type: Type) -> tuple[object, ...] | None:
+    """Returns the shape that maps see: () for scalars and also vectors, which are elements; None for unknown ranks."""
+    shape = () if isinstance(type, VectorType) else shape_of(type)
+    return () if isinstance(shape, NoShape) else shape
+
+
+def operand_element(type: Type) -> Type:
+    """Returns the type of the body's argument for an operand: a vector is an element itself."""
+    return type if isinstance(type, VectorType) else element_of(type)
+
+
 class LinalgOp(MlirOp):
     """Base of the operations of the linalg dialect."""
 
@@ -166,7 +177,8 @@ class StructuredOp(LinalgOp, traits=(traits.PureOnTensors,)):
         yield from self._wrong_results()
 
     def _wrong_operands(self) -> Iterator[Diagnostic]:
-        shaped = [v.type for v in (*self.read, *self.written) if shape_of(v.type) is not NO_SHAPE]
+        types = [v.type for v in (*self.read, *self.written)]
+        shaped = [t for t in types if shape_of(t) is not NO_SHAPE and not isinstance(t, VectorType)]
         is_buffer = [isinstance(t, MemRefType) for t in shaped]
         if any(is_buffer) and not all(is_buffer):
             yield self.violated("expected to have pure tensor or buffer semantics")
@@ -181,8 +193,7 @@ class StructuredOp(LinalgOp, traits=(traits.PureOnTensors,)):
             yield self.violated(f"{message} operands ({len(operands)})")
             return
         for n, (v, m) in enumerate(zip(operands, maps, strict=True)):
-            shape = shape_of(v.type)
-            rank = len(shape) if isinstance(shape, tuple) else 0
+            rank = len(operand_shape(v.type) or ())
             if m.symbols:
                 yield self.violated(f"unexpected symbols in indexing_map #{n}")
             elif m.dims != loops:
@@ -197,11 +208,11 @@ class StructuredOp(LinalgOp, traits=(traits.PureOnTensors,)):
 
     def _wrong_shapes(self) -> Iterator[Diagnostic]:
         """Returns operands whose static dims contradict the iteration space of the other operands."""
-        operands = [(v, shape_of(v.type)) for v in (*self.read, *self.written)]
+        operands = [(v, operand_shape(v.type)) for v in (*self.read, *self.written)]
         maps = self.indexing()
         sizes: dict[int, object] = {}
         for (_, shape), m in zip(operands, maps, strict=True):
-            for e, size in zip(m.results, shape if isinstance(shape, tuple) else (), strict=True):
+            for e, size in zip(m.results, shape or (), strict=True):
                 d = plain_dim(e)
                 if d is not None:
                     sizes.setdefault(d, size)
@@ -209,7 +220,7 @@ class StructuredOp(LinalgOp, traits=(traits.PureOnTensors,)):
         if len(last) != len(self.iterator_kinds()) or -1 in last:
             return
         for n, ((_, shape), m) in enumerate(zip(operands, maps, strict=True)):
-            for axis, (e, size) in enumerate(zip(m.results, shape if isinstance(shape, tuple) else (), strict=True)):
+            for axis, (e, size) in enumerate(zip(m.results, shape or (), strict=True)):
                 d = plain_dim(e)
                 if d is not None and size == sizes[d]:
                     continue
@@ -240,9 +251,9 @@ class StructuredOp(LinalgOp, traits=(traits.PureOnTensors,)):
             )
             return
         for n, (a, v) in enumerate(zip(block.arguments, operands, strict=True)):
-            if a.type is not element_of(v.type):
+            if a.type is not operand_element(v.type):
                 message = f"expected type of bb argument #{n} ('{a.type}') to match element or self type of the"
-                yield self.malformed(f"{message} corresponding operand ('{element_of(v.type)}')")
+                yield self.malformed(f"{message} corresponding operand ('{operand_element(v.type)}')")
         if not isinstance(block.last, Yield):
             yield self.malformed("expects the region to end with linalg.yield")
 

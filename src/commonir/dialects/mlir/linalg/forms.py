@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.tuples import NamedTuple
-from commonir.dialects.mlir.linalg.base import MEMOIZED, StructuredOp
+from commonir.dialects.mlir.linalg.base import MEMOIZED, StructuredOp, operand_element
 from commonir.dialects.mlir.linalg.bodies import CONSTANT
 from commonir.ir.attributes import (
     ArrayAttr,
@@ -30,7 +30,6 @@ from commonir.ods import Op
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter
 from commonir.ods.traits import Commutative
-from commonir.ods.type_rules import element_of
 
 
 class Operands(NamedTuple):
@@ -46,7 +45,7 @@ class Operands(NamedTuple):
     @property
     def elements(self) -> list[Type]:
         """Returns the types of the arguments of the scalar program."""
-        return [element_of(v.type) for v in self.values]
+        return [operand_element(v.type) for v in self.values]
 
 
 def read_operands(reader: FormReader, keyword: str) -> Operands:
@@ -157,7 +156,7 @@ def _has_own_body(op: StructuredOp) -> bool:
 
     Passes may have put its constants outside, and the operands of a sum into another order.
     """
-    inputs, outputs = ([element_of(v.type) for v in values] for values in (op.read, op.written))
+    inputs, outputs = ([operand_element(v.type) for v in values] for values in (op.read, op.written))
     try:
         expected = type(op).body_for(inputs, outputs, op.attribute_dictionary, _untyped)
     except (DiagnosticError, ValueError):

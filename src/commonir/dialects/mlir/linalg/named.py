@@ -17,6 +17,7 @@ from commonir.dialects.mlir.linalg.base import (
     StructuredOp,
     TypeFn,
     maps_attribute,
+    operand_shape,
     type_function,
 )
 from commonir.dialects.mlir.linalg.bodies import Body, Create, converted, elementwise, only, random_number, region_of
@@ -154,7 +155,7 @@ class PointwiseOp(NamedOp):
         whole = AffineMap.identity(rank)
         scalar = AffineMap(rank, 0, ())
         given = (*self.inputs, *self.outputs)
-        return tuple([whole if isinstance(shape_of(v.type), tuple) else scalar for v in given])
+        return tuple([whole if operand_shape(v.type) else scalar for v in given])
 
     def iterator_kinds(self) -> tuple[IteratorType, ...]:
         return (IteratorType.PARALLEL,) * self._rank()
