@@ -30,6 +30,7 @@ from commonir.ir.types import (
     OptionalType,
     SparseTensorType,
     TensorType,
+    TupleType,
     Type,
     boolean,
     complex64,
@@ -52,6 +53,7 @@ _SCALARS = {**ELEMENT_TYPES, "index": index}
 _PREFERRED = (f32, i32)
 _CLASSES = {"float": f32, "number": f32, "any": f32, "": f32, "int": i32}
 _FIELD = re.compile(r"(\w+)(: | = )(.*?)(?=, \w+(?:: | = )|$)")
+_BETWEEN_PARTS = re.compile(r", (?![^\[]*\])")
 _ERRORS = (DiagnosticError, NotationError, InternalError, TypeError, ValueError, IndexError, KeyError)
 
 Dims = Callable[[str], Dim]
@@ -138,7 +140,9 @@ def _declared(definition: type[Op]) -> tuple[Mapping[str, tuple[bool, str]], Seq
 
 
 def _named(definition: type[Op], text: str) -> Type:
-    """Returns the type of a text such as `f32[2, n]`, or `f32` for a value that is not a tensor."""
+    """Returns the type of a text such as `f32[2, n]`, `tuple<f32[n], i64[]>`, or `f32` if it is not a tensor."""
+    if text.startswith("tuple<"):
+        return TupleType(tuple([_named(definition, part) for part in _BETWEEN_PARTS.split(text[6:-1])]))
     return _SCALARS.get(text) or _type(definition, Pattern(text), 0, symbol)
 
 
