@@ -459,6 +459,8 @@ def _data_dependent(trace: _Trace, *reasons: Diagnostic) -> Derived:
 
 
 def _partial_types(op: Definition) -> tuple[Type, ...] | None:
+    if any(v is MISSING for v in op.attribute_values):
+        return None
     try:
         return op.infer_partially()
     except NotationError:

@@ -388,13 +388,15 @@ class FormReader:
         operands = tuple([resolve(u, t) for u, t in zip(uses, operand_types, strict=True)])
         if types is not None and not layout.parameters:
             blocks = tuple(self.blocks)
-            op = builder.assemble(definition, operands, counts, arguments, types, self.start, tuple(regions), blocks)
-        else:
-            arguments |= builder.region_arguments(definition, regions, self.start) | successors
-            arguments |= builder.by_field(layout.inputs, counts, operands)
-            if types is not None:
-                return builder.build(definition, arguments, types, self.extra, self.start)
-            op = self._constructed(arguments)
+            bodies = tuple(regions)
+            return builder.assemble(
+                definition, operands, counts, arguments, types, self.extra, self.start, bodies, blocks
+            )
+        arguments |= builder.region_arguments(definition, regions, self.start) | successors
+        arguments |= builder.by_field(layout.inputs, counts, operands)
+        if types is not None:
+            return builder.build(definition, arguments, types, self.extra, self.start)
+        op = self._constructed(arguments)
         for key, value in self.extra.items():
             op.set_extra(key, value)
         return op

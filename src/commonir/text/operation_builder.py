@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from commonir.base.codes import MALFORMED_REGION, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.suggestions import did_you_mean
-from commonir.ir.attributes import Attribute, DenseArrayAttr, StringAttr
+from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, Type
 from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Dialects, Op
-from commonir.ods.definition import GROUP_SIZES
+from commonir.ods.definition import ATTRIBUTE_REFERENCES, GROUP_SIZES
 from commonir.ods.fields import MISSING, Field, FieldKind
 from commonir.ods.traits import SameVariadicOperandSize, Terminator
 from commonir.text.definitions import implicit_terminator
@@ -136,10 +136,10 @@ class OperationBuilder:
     ) -> Op:
         """Builds an operation at an offset; reports missing attributes only."""
         op = definition.build(arguments, types)
-        if any(v is MISSING for v in op.attribute_values):
-            self.report_missing(op, at)
         for key, value in extra.items():
             op.set_extra(key, value)
+        if any(v is MISSING for v in op.attribute_values):
+            self.report_missing(op, at)
         return op
 
     def assemble(
@@ -149,6 +149,7 @@ class OperationBuilder:
         counts: Sequence[int],
         arguments: Mapping[str, object],
         types: Sequence[Type],
+        extra: Mapping[str, Attribute],
         at: int,
         regions: tuple[Region, ...] = (),
         successors: tuple[Block, ...] = (),
@@ -157,6 +158,8 @@ class OperationBuilder:
         layout = definition.layout
         attributes = tuple([arguments.get(f.name, f.default) for f in layout.attributes]) if layout.attributes else ()
         op = definition.assembled(operands, offsets_of(definition, counts), attributes, regions, types)
+        for key, value in extra.items():
+            op.set_extra(key, value)
         for value in attributes:
             if value is MISSING:
                 self.report_missing(op, at)
@@ -166,9 +169,11 @@ class OperationBuilder:
         return op
 
     def report_missing(self, op: Op, at: int) -> None:
-        """Reports the missing attributes of an operation."""
+        """Reports the missing attributes of an operation, except those of the function around that it refers to."""
+        references = op.extra.get(ATTRIBUTE_REFERENCES)
+        referred = {name for name, _ in references.entries} if isinstance(references, DictionaryAttr) else set[str]()
         for f, v in zip(op.layout.attributes, op.attribute_values, strict=True):
-            if v is MISSING:
+            if v is MISSING and f.spelling not in referred:
                 self._tokens.report(f"{op.name}: requires attribute '{f.spelling}'", at, WRONG_ATTRIBUTE)
 
     def decoded(self, definition: type[Op], field: Field, value: Attribute, at: int) -> object:

@@ -193,6 +193,11 @@ class If(
         count = len(self.results)
         yield from _counts(self, self.then_branch, 0, count)
         yield from _counts(self, self.else_branch, 0, count)
+        first, second = returned(self.then_branch), returned(self.else_branch)
+        for n, (a, b) in enumerate(zip(first, second, strict=False)):
+            if not are_compatible(a.type, b.type) and not differ_in_shape(a.type, b.type):
+                text = f"{self.name}: output {n} of the branches has the types {a.type} and {b.type}"
+                yield Diagnostic(MALFORMED_REGION, text)
 
     def reference(self, cond: Value, *, else_branch: Region, then_branch: Region) -> tuple[Value, ...]:
         return core.if_(_scalar(cond), then_branch, else_branch)

@@ -12,6 +12,7 @@ from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_ATTRIBUTE, WRONG_OPERAND_C
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_PROGRAM
 from commonir.base.suggestions import did_you_mean
+from commonir.dialects.onnx.base import DATA_TYPES
 from commonir.dialects.onnx.program import Custom, GraphFunction, Return, check_graph, default_operation_set
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Function, Invocation, Module
@@ -336,6 +337,8 @@ def _decoded(op: Op, f: Field, value: Attribute) -> object:
     if f.type is None or (f.type is attr_types.flag and isinstance(value, IntegerAttr)):
         return isinstance(value, IntegerAttr) and value.value != 0
     try:
+        if f.type is attr_types.element and isinstance(value, IntegerAttr) and 0 < value.value <= len(DATA_TYPES):
+            return DATA_TYPES[value.value - 1].element
         return f.type.from_attribute(value)
     except ValueError as error:
         text = f"{op.name}: attribute '{f.spelling}': {error}"

@@ -26,6 +26,7 @@ from commonir.ir.ports import NewInterface
 from commonir.ir.types import TensorType, Type, string
 from commonir.ods import DeclaredResults, Op, any_type, attr_types, attribute, operand, region, result, traits
 from commonir.ods.operation import Positions
+from commonir.ods.type_rules import are_compatible_types
 from commonir.symbolic import Dim
 
 IR_VERSION = "onnx.ir_version"
@@ -366,6 +367,12 @@ class Graph(
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from check_graph(self.content)
+        defaults = {name: v.data for name, v in self.defaults.entries if isinstance(v, DataAttr)}
+        for v in self.inputs if defaults else ():
+            default = defaults.get(v.name)
+            if default is not None and not are_compatible_types(v.type, default.type):
+                text = f"G7: '{v.name}' is declared {v.type}, but its default is {default.type}"
+                yield Diagnostic(MALFORMED_VALUE, text, where=f"initializer '{v.name}'")
 
 
 def _port_of(default: Data) -> Port:

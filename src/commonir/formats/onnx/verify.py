@@ -30,7 +30,6 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import (
     MALFORMED_PROGRAM,
     MALFORMED_TYPE,
-    MALFORMED_VALUE,
     NEWER_FORMAT,
     QUESTIONABLE_MODEL,
     UNCHECKED_OPERATOR,
@@ -39,7 +38,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.dialects import onnx
 from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.sharding import check_sharding
-from commonir.ir.attributes import ArrayAttr, DataAttr, DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.attributes import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, unknown
@@ -47,7 +46,6 @@ from commonir.notation import NotationError
 from commonir.ods import Op, path_of
 from commonir.ods.inference import infer
 from commonir.ods.operation import Positions
-from commonir.ods.type_rules import are_compatible_types
 from commonir.symbolic import DimExpr
 
 NEWEST_IR_VERSION = 14
@@ -147,12 +145,6 @@ def _check_interface(graph: onnx.Graph, place: str) -> Iterator[Diagnostic]:
             if v.type is unknown:
                 text = f"G2: the type of '{v.name}' is not stated"
                 yield Diagnostic(MALFORMED_TYPE, text, where=f"{place}.{part} '{v.name}'")
-    content = dict(graph.defaults.entries)
-    for v in graph.inputs:
-        default = content.get(v.name)
-        if isinstance(default, DataAttr) and not are_compatible_types(v.type, default.data.type):
-            text = f"G7: '{v.name}' is declared {v.type}, but its default is {default.data.type}"
-            yield Diagnostic(MALFORMED_VALUE, text, where=f"{place}.initializer '{v.name}'")
 
 
 def _check_node(op: Op, opsets: Mapping[str, int], domains: set[str], label: str) -> Iterator[Diagnostic]:
