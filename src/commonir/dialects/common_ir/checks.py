@@ -203,6 +203,10 @@ def order(block: Block, *, is_free: bool) -> Iterator[Diagnostic]:
         return
     if not is_free:
         yield from _topological(block, nodes, named)
+    for n, op in enumerate(nodes):
+        for nested in (b for r in op.regions for b in r.blocks):
+            # Only nodes at top level must be in order.
+            yield from (d.located(where=place_of(op, n)) for d in order(nested, is_free=True))
 
 
 def _is_cyclic_in_data(block: Block) -> bool:
