@@ -215,6 +215,22 @@ def test_operation_without_a_path_is_reported_or_stays(tmp_path: Path, capsys: p
     assert main([*arguments, "--legal", "my.odd"]) == 0
 
 
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--legal", "nodialect"], "no dialect 'nodialect' is known"),
+        (["--legal", "tosa.ab"], "no operation 'tosa.ab' is known"),
+        (["--illegal", "mth"], "no dialect 'mth' is known"),
+        (["--illegal", "quux.one"], "no operation 'quux.one' is known"),
+    ],
+)
+def test_names_of_nothing_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], message: str
+) -> None:
+    assert main([*_files(tmp_path, MINE), "--legalize-to", "linalg", "--no-check", *more]) == 4
+    assert f"error[E0601]: {message}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("more", [["--partial"], ["--legal", "a"], ["--illegal", "a"], ["--legalize-to", " "]])
 def test_options_need_a_target(tmp_path: Path, more: list[str]) -> None:
     assert main([*_files(tmp_path), *more]) == 2

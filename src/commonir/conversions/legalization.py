@@ -98,6 +98,7 @@ class _Program:
     ) -> None:
         self.module = module
         self.request = request
+        _check_names(module, request, dialects, conversions)
         self.dialects = dialects
         self.conversions = conversions
         self.lost = lost
@@ -466,6 +467,30 @@ def _index_cast(value: Value, element: ElementType) -> list[Operation]:
     if value.type is element or index not in (value.type, element):
         return []
     return [arith.IndexCast.build({"in_": value}, (element,))]
+
+
+def _check_names(module: Module, request: LegalizationRequest, dialects: Dialects, conversions: Conversions) -> None:
+    """Refuses names that are legal or illegal, or that have a predicate, of which there is no dialect or operation.
+
+    Operations of dialects that are not known count if they are in the program.
+
+    Raises: DiagnosticError (E0601).
+    """
+    present = {op.name for op in module.walk()}
+    known = {*conversions.names(), *(name.partition(".")[0] for name in present)}
+    for name in sorted({*request.legal, *request.illegal, *request.dynamic} - {"", *present, *request.dialects}):
+        dialect, _, operation = name.partition(".")
+        found = dialects.get(dialect)
+        if not operation and (dialect in known or found is not None):
+            continue
+        if found is not None and name in found.operations:
+            continue
+        if operation and found is None and dialect in known:
+            continue
+        what = "operation" if operation else "dialect"
+        candidates = [*present, *(found.operations if found is not None else ())] if operation else sorted(known)
+        message = f"no {what} '{name}' is known, which the legalization names"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=did_you_mean(name, candidates)))
 
 
 def _edges_from_core(

@@ -102,7 +102,7 @@ class Writer:
 
     def type(self, kind: Type, short: str) -> str:
         """Returns the text of a type, without its prefix if it is the one that forms abbreviate."""
-        if isinstance(kind, DialectType) and f"{kind.dialect}.{kind.mnemonic}" == short:
+        if isinstance(kind, DialectType) and kind.body is not None and f"{kind.dialect}.{kind.mnemonic}" == short:
             return f"<{kind.body}>"
         return self.printer.type(kind)
 

@@ -7,6 +7,15 @@ def Dialect_C : Dialect { let name = "c"; let cppNamespace = "::c"; }
 class C_Op<string mnemonic, list<Trait> traits = []> : Op<Dialect_C, mnemonic, traits>;
 
 def VerifiedOp : C_Op<"verified"> { let hasVerifier = 1; let hasRegionVerifier = 1; }
+def GroupsOp : C_Op<"groups">, Arguments<(ins VariadicOfVariadic<I32, "sizes">:$x, DenseI32ArrayAttr:$sizes)> {
+  let assemblyFormat = "$x attr-dict";
+}
+def C_Sized : TypeDef<Dialect_C, "Sized"> {
+  let mnemonic = "sized";
+  let parameters = (ins OptionalParameter<"int">:$size);
+  let assemblyFormat = "(`<` $size^ `>`)?";
+}
+def SizedOp : C_Op<"sized">, Results<(outs C_Sized:$y)> { let assemblyFormat = "attr-dict `:` type($y)"; }
 def FormedOp : C_Op<"formed"> { let hasCustomAssemblyFormat = 1; }
 def FoldedOp : C_Op<"folded", [Pure]>, Results<(outs I32:$y)> {
   let hasFolder = 1;

@@ -44,6 +44,10 @@ def _findings(line: str) -> list[str]:
             '"c.formed"() : () -> ()',
             "its custom form (hasCustomAssemblyFormat), so that there is the generic form only",
         ),
+        (
+            '"c.groups"(%i, %i) <{sizes = array<i32: 2>}> : (i32, i32) -> ()',
+            "the form of groups of 'x', so that there is the generic form only",
+        ),
         ('%0 = "c.inferred"(%i) : (i32) -> f32', "the types of its results (InferTypeOpInterface)"),
         ('"c.trait"() : () -> ()', "trait OwnTrait"),
         ('"c.unknown"() : () -> ()', "it is odd"),
@@ -53,6 +57,15 @@ def test_what_is_accepted_because_cpp_is_unknown_is_reported(line: str, unknown:
     name = line.split('"')[1]
     assert _findings(line) == [f"{name}: not checked: {unknown}"]
     assert f"Not checked, because it is stated in C++: {unknown}." in operation_page(_dialect(), name)
+
+
+def test_a_type_without_its_optional_parameters_is_printed_by_name() -> None:
+    dialects = Dialects(dialects=[_dialect()])
+    for stated in ("!c.sized", "!c.sized<4>"):
+        module = parse_module(f'func.func @f() {{\n  %0 = "c.sized"() : () -> {stated}\n  return\n}}', dialects)
+        text = print_module(module, generic=False)
+        assert f"c.sized : {'<4>' if '4' in stated else '!c.sized'}\n" in text
+        assert print_module(parse_module(text, dialects), generic=False) == text
 
 
 def test_what_needs_no_cpp_has_no_note() -> None:

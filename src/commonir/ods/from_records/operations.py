@@ -69,6 +69,7 @@ else:
 
 _BLOCKS = re.compile(r"hasNItems(OrMore|OrLess)?\(\$_self, (\d+)\)")
 _DIRECTIVE = re.compile(r"\bcustom\s*<\s*(\w+)\s*>")
+_CUSTOM = re.compile(r"\bcustom\s*<[^>]*>\s*\((?:[^()]|\([^()]*\))*\)")
 _UNNAMED_RESULT = "result"
 _SIZED_RESULTS = "AttrSizedResultSegments"
 
@@ -515,12 +516,18 @@ class Defining:
         return result
 
     def assembly(self) -> str:
-        """Returns the assembly format of the record; "" if it has a directive in unknown C++."""
+        """Returns the assembly format of the record; "" if it has a directive in unknown C++, or groups of groups."""
         text = text_of(self.record, "assemblyFormat")
         known = self.context.directives
         lacking = [] if known is None else [name for name in _DIRECTIVE.findall(text) if name not in known]
         self.unknown += [f"custom<{name}>, so that there is the generic form only" for name in lacking]
-        return "" if lacking else text
+        nested = [
+            label
+            for item, label in arguments_of(self.record, "arguments")
+            if is_a(item, "VariadicOfVariadic") and re.search(rf"\${label}\b", _CUSTOM.sub("", text))
+        ]
+        self.unknown += [f"the form of groups of '{label}', so that there is the generic form only" for label in nested]
+        return "" if lacking or nested else text
 
     def declared_format(self) -> str | None:
         """Returns the assembly format as the record has it; None if it has none."""
