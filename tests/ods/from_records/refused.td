@@ -303,6 +303,8 @@ def TraitMissing : D_Plain<"trait_missing", [FourthTrait]>;
 def SkippedBuilders : D_Plain<"skipped_builders"> { let skipDefaultBuilders = 1; }
 // builder-outs: the parameters of a builder are a dag of 'ins'
 def BuilderOuts : D_Plain<"builder_outs"> { let builders = [OpBuilder<(outs)>]; }
+// builder-of-constraint: parameter 'a' of a builder is neither a C++ type in quotes nor CArg<..>
+def BuilderOfConstraint : D_Plain<"builder_of_constraint"> { let builders = [OpBuilder<(ins I32:$a)>]; }
 // builder-default-order: parameters with default values are the last of a builder
 def BuilderDefaultOrder : D_Plain<"builder_default_order"> { let builders = [OpBuilder<(ins CArg<"int", "42">:$a, "int":$b)>]; }
 // first-attr-derived-without-attribute: 'FirstAttrDerivedResultType' needs an attribute

@@ -22,7 +22,7 @@ from commonir.ods.from_records.values import (
     value_of,
 )
 from commonir.tablegen import Record
-from commonir.tablegen.values import Dag
+from commonir.tablegen.values import Dag, DefRef, String
 
 _NAME = re.compile(r"[A-Za-z0-9_$.]+")
 _OPERATORS: Mapping[str, str] = MappingProxyType({"results": "outs", "regions": "region", "successors": "successor"})
@@ -168,6 +168,10 @@ def _faults_of_builder(builder: Record) -> Iterator[str]:
         return
     if dag_operator(builder, "dagParams") != "ins":
         yield "the parameters of a builder are a dag of 'ins'"
+    for value, label in dag.args:
+        stated = value.record if isinstance(value, DefRef) else None
+        if not isinstance(value, String) and (stated is None or not is_a(stated, "CArg")):
+            yield f"parameter '{label or ''}' of a builder is neither a C++ type in quotes nor CArg<..>"
     has_default = [is_default_argument(value) for value, _ in dag.args]
     if has_default != sorted(has_default):
         yield "parameters with default values are the last of a builder"
