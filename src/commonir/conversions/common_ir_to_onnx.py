@@ -20,7 +20,8 @@ from commonir.ir.interface import metadata_of, set_metadata
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
-from commonir.ods import is_not_known
+from commonir.notation import NotationError
+from commonir.ods import Op, infer, is_not_known
 from commonir.passes.lower import lower
 
 _LOCAL_DOMAIN = "local"
@@ -44,11 +45,29 @@ def common_ir_to_onnx(module: Module, diagnostics: Diagnostics) -> Module | None
     result.body.append(graph)
     if conversion.functions:
         result.entry = graph.sym_name
+    _infer_shapes(graph)
     _describe(module, result)
     _raise_ir_version(result, graph.opset_import)
     for what in conversion.lost:
         diagnostics.add(LOST_IN_CONVERSION, what)
     return result
+
+
+def _infer_shapes(graph: onnx.Graph) -> None:
+    """Gives the results that are declared without a shape the one that follows: outputs of ONNX have shapes."""
+    for op in graph.body.operations:
+        if not isinstance(op, Op) or not any(
+            isinstance(v.type, TensorType) and v.type.shape is None for v in op.results
+        ):
+            continue
+        try:
+            types = infer(op).types
+        except (DiagnosticError, NotationError):
+            continue  # reported by the verifier
+        for v, inferred in zip(op.results, types, strict=False):
+            declared = v.type
+            if isinstance(declared, TensorType) and isinstance(inferred, TensorType) and declared.shape is None:
+                v.retype(declared.with_shape(inferred.shape))
 
 
 def _raise_ir_version(module: Module, opsets: DictionaryAttr) -> None:

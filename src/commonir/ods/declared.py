@@ -9,12 +9,19 @@ Source: Common IR specification, operators, nodes and tensor shapes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
 from typing import ClassVar, Self, TypeVar
 
-from commonir.base.codes import AMBIGUOUS_SIGNATURE, NO_SIGNATURE, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT, WRONG_TYPE
+from commonir.base.codes import (
+    AMBIGUOUS_SIGNATURE,
+    NO_SIGNATURE,
+    WRONG_ATTRIBUTE,
+    WRONG_OPERAND_COUNT,
+    WRONG_RESULT_TYPE,
+    WRONG_TYPE,
+)
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
@@ -30,6 +37,8 @@ from commonir.ods.fields import BOUND, MISSING, Field, FieldKind, SpelledField, 
 from commonir.ods.inference import infer
 from commonir.ods.operation import Op
 from commonir.ods.patterns import ElementClass, Mismatch, Pattern
+
+_SEVERAL = 2
 
 
 class AmbiguousName(ValueError):
@@ -177,6 +186,23 @@ class DeclaredOp(Op):
                 except Undetermined:
                     out.append(declared[len(out)].type if len(out) < len(declared) else unknown)
         return tuple(out)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        """Yields errors of results that do not fit the signature together: a name of it is one dimension."""
+        outputs = zip(self.signature.outputs, self._result_counts(), strict=True)
+        declared = [p.type for p, count in outputs for _ in range(count)]
+        if len(declared) < _SEVERAL:
+            return
+        together = self.unified()
+        for t, v in zip(declared, self.results, strict=False):
+            try:
+                self.unified().match(t, v.type)
+            except (Mismatch, NotationError):
+                continue  # its type contradicts the inferred one, which is reported
+            try:
+                together.match(t, v.type)
+            except (Mismatch, NotationError) as error:
+                yield Diagnostic(WRONG_RESULT_TYPE, f"{self.name}: result '{v.name}': {error}")
 
     def _result_counts(self) -> list[int]:
         """Returns the number of results of each output; the last optional ones may be missing."""

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from commonir.base.codes import (
+    MALFORMED_REGION,
     NOT_KNOWN_BEFORE_RUNNING,
     VIOLATED_CONSTRAINT,
     VIOLATED_TRAIT,
@@ -260,6 +261,7 @@ def _trace(op: Definition) -> Derived:
 
 def _checked(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
     """Returns the shapes of operands, after checking everything except the reference of the operation."""
+    _check_regions(trace)
     shapes = _match_operands(trace)
     _check_attributes(trace)
     _check_ranks(trace)
@@ -269,6 +271,13 @@ def _checked(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
     if trace.diagnostics:
         raise DiagnosticError(*trace.diagnostics)
     return shapes
+
+
+def _check_regions(trace: _Trace) -> None:
+    op, regions = trace.op, trace.op.layout.regions
+    if len(op.regions) < len(regions) and not any(f.variadic for f in regions):
+        message = f"{op.name}: expected {len(regions)} regions, found {len(op.regions)}"
+        raise DiagnosticError(Diagnostic(MALFORMED_REGION, message))
 
 
 def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:

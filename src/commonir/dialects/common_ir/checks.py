@@ -171,6 +171,24 @@ def names_in(block: Block, attributes: Iterable[str] = ()) -> Iterator[tuple[str
             yield r.name, "initializer" if is_initializer else "node output"
 
 
+def nested_names(block: Block, around: frozenset[str] = frozenset()) -> Iterator[Diagnostic]:
+    """Names in the graphs of nodes: unique within each, and results have no name that is visible where they stand.
+
+    `around` are the names that are visible in the graph.
+    """
+    visible = {*around, *(v.name for v in block.arguments)}
+    numbers = {op: n for n, op in enumerate(nodes_of(block))}
+    for op in block.operations:
+        for nested in [b for r in op.regions for b in r.blocks]:
+            hidden = [v.name for inner in nodes_of(nested) for v in inner.results if v.name in visible]
+            for name in filter(None, hidden):
+                text = f"'{name}' is the name of a node output in a nested graph and of a value around it"
+                yield rules.UNIQUE_NAMES.broken(text, where=place_of(op, numbers[op]))
+            for d in (*unique(names_in(nested)), *nested_names(nested, frozenset(visible))):
+                yield d.located(where=place_of(op, numbers[op]))
+        visible.update([v.name for v in op.results])
+
+
 def declared_names(symbols: Iterable[tuple[str, str]]) -> Iterator[Diagnostic]:
     """The functions and operators of a file, which share a namespace."""
     first: dict[str, str] = {}

@@ -154,6 +154,7 @@ class FunctionDefinition(
         formals = [a.name for a in attributes]
         names = list(checks.names_in(self.body, formals))
         yield from checks.unique(names)
+        yield from checks.nested_names(self.body)
         yield from checks.unique((v.name, "output") for v in self.outputs)
         for name in dict.fromkeys(v.name for v in self.outputs if isinstance(v.owner, Block)):
             yield rules.UNIQUE_NAMES.broken(f"'{name}' is the name of a parameter and an output")

@@ -106,6 +106,7 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion, trai
         yield from checks.documentation_within(self)
         names = list(checks.names_in(self.body))
         yield from checks.unique(names)
+        yield from checks.nested_names(self.body)
         yield from checks.identifiers(name for name, _ in names)
         yield from checks.interface(self.inputs, self.outputs)
         yield from checks.declared_texts(self.declared)

@@ -17,6 +17,7 @@ from typing import Any
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.base.file_codes import MALFORMED_TYPE
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.text import escape, plural
 from commonir.base.tuples import NamedTuple
@@ -26,7 +27,7 @@ from commonir.dialects.common_ir.naming import operation_name
 from commonir.formats.common_ir.declarations import DeclarationReader, read_imports
 from commonir.formats.common_ir.imports import Imported
 from commonir.formats.common_ir.operators import ABSENT_INPUTS, built, stored_attributes, written_names
-from commonir.formats.common_ir.types import ValueTypes, has_wildcards
+from commonir.formats.common_ir.types import ValueTypes, has_wildcards, negative_dim
 from commonir.formats.common_ir.values import ValueReader, fields_with_a_place, storage_of
 from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.attributes import text_of
@@ -265,6 +266,13 @@ class CommonIrDecoder(ModelDecoder):
     def graph(self, proto: GraphProto, opsets: DictionaryAttr) -> onnx.Graph:
         self._interface = frozenset(info.name for info in (*proto.input, *proto.output))
         return super().graph(proto, opsets)
+
+    def _type(self, info: ValueInfoProto) -> Type:
+        dim = negative_dim(info.type)
+        if dim and not (info.name in self._interface and has_wildcards(info.type)):  # which are read as texts too
+            help = "name a dim of unknown length"
+            self.report(MALFORMED_TYPE, f"{dim} is not the length of a dim", f"value '{escape(info.name)}'", help)
+        return super()._type(info)
 
     def _is_plain(self, info: ValueInfoProto, v: Value) -> bool:
         if not has_wildcards(info.type):

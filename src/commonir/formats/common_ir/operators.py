@@ -107,6 +107,10 @@ def decoded(attr_type: AttrType[Any], value: Attribute) -> object:
             return attr_type.from_attribute(TypeAttr(element))
         case StringAttr(value=text) if attr_type is attr_types.raw:
             return attr_type.from_attribute(BytesAttr(text.encode()))
+        case IntegerAttr(value=number) if attr_type is attr_types.number:
+            raise ValueError(f"expected a float, found {number}")
+        case DenseArrayAttr(element=element) if element.is_integer and attr_type is attr_types.numbers:
+            raise ValueError(f"expected floats, found integers: {value}")
         case _:
             return attr_type.from_attribute(value)
 

@@ -134,6 +134,12 @@ def has_wildcards(proto: TypeProto) -> bool:
     return any(_is_wild(t.tensor_type.shape) or _is_wild(t.sparse_tensor_type.shape) for t in _parts_of(proto))
 
 
+def negative_dim(proto: TypeProto) -> int:
+    """Returns the first negative dim of a tensor somewhere in a type; 0 if there is none."""
+    shapes = [s for t in _parts_of(proto) for s in (t.tensor_type.shape, t.sparse_tensor_type.shape)]
+    return next((d.dim_value for s in shapes for d in s.dim if d.dim_value < 0), 0)
+
+
 def has_own_types(proto: TypeProto) -> bool:
     """Whether a type is, or is made of, one that plain ONNX does not have."""
     return any(

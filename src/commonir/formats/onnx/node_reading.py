@@ -84,6 +84,11 @@ _OPEN = (onnx.Custom, onnx.Call)
 _HELD_AS_IT_IS: Mapping[object, type] = MappingProxyType({attr_types.integer: int, attr_types.string: str})
 """Kinds of fields whose values are those of files."""
 
+_KIND_IN_FILES: Mapping[object, type] = MappingProxyType(
+    {attr_types.number: float, attr_types.numbers: float, attr_types.flag: int}
+)
+"""Kinds of fields that take other numbers elsewhere: ONNX knows no conversion of attributes."""
+
 Rest = list[tuple[str, Attribute]]
 
 
@@ -571,6 +576,10 @@ def _coerced(f: Field, value: object) -> object:
     """The value of a field of a definition. Raises: Malformed when it has none of its kind."""
     if type(value) is _HELD_AS_IT_IS.get(f.type):
         return value
+    expected = _KIND_IN_FILES.get(f.type)
+    if expected is not None and not _is_kind(value, expected):
+        shown = "a float" if expected is float else "an integer"
+        raise Malformed(WRONG_ATTRIBUTE, f"attribute '{f.spelling}': expected {shown}, found {value!r}")
     if f.type is attr_types.flag and value in (0, 1):
         value = bool(value)
     elif f.type is attr_types.element and isinstance(value, int):
@@ -584,6 +593,12 @@ def _coerced(f: Field, value: object) -> object:
         return f.type.coerce(value)
     except ValueError as error:
         raise Malformed(WRONG_ATTRIBUTE, f"attribute '{f.spelling}': {error}") from None
+
+
+def _is_kind(value: object, expected: type) -> bool:
+    """Returns whether a value of a file, or each of a list, is of a kind of numbers, or no number at all."""
+    values: Iterable[object] = value if isinstance(value, tuple) else (value,)  # pyright: ignore[reportUnknownVariableType]  of anything
+    return all(isinstance(v, expected) or not isinstance(v, int | float) for v in values)
 
 
 def _attribute_of(value: object) -> Attribute | None:

@@ -27,18 +27,16 @@ def value_names(graph: onnx.Graph | onnx.LocalFunction) -> Mapping[Value, str]:
         last = block.last
         ends = last.outputs if isinstance(last, onnx.Return) else ()
         own = set(block.arguments)
-        # Runtimes find what such graphs take and give by its name, which the graphs around may have too.
-        hiding = block if block.parent is not None and isinstance(block.parent.parent, onnx.Custom) else None
         for op in block.operations:
             own.update(op.results)
         first = [*block.arguments, *(v for v in ends if v in own)]
         for v in first:
-            table.keep(v, hiding)
+            table.keep(v, block)
         for op in block.operations:
             is_unnamed = onnx.UNNAMED_RESULTS in op.extra
             for v in op.results:
                 if v.name or v.is_used or not (is_unnamed or _is_optional(op, v)):
-                    table.keep(v, hiding)
+                    table.keep(v, block)
             pending.extend(b for region in op.regions for b in region.blocks)
     if table.unnamed:
         table.fill(graph)
@@ -65,12 +63,12 @@ class _Names:
             else:
                 self.visible[name] = before
 
-    def keep(self, v: Value, hiding: Block | None = None) -> None:
-        """Gives a value its own name when that is free where it stands, or may be hidden in a block."""
+    def keep(self, v: Value, block: Block) -> None:
+        """Gives a value of a block its own name if that is free where it stands, or may be hidden in the block."""
         if v in self.names:
             return
         before = self.visible.get(v.name)
-        if v.name and (before is None or (hiding is not None and not _is_seen(before, hiding))):
+        if v.name and (before is None or _may_hide(v, before, block)):
             self.names[v] = v.name
             self.visible[v.name] = v
             self.changes.append((v.name, before))
@@ -92,6 +90,28 @@ class _Names:
                 name = f"{stem}_{numbers[stem]}"
             taken.add(name)
             self.names[v] = name
+
+
+def _may_hide(v: Value, around: Value, block: Block) -> bool:
+    """Whether a value of a block may have the name of one around it, which nothing in the block uses.
+
+    ONNX refuses this for results of nodes in the scope of the other value. Runtimes find what graphs of unknown
+    operators take and give by its name.
+    """
+    if _is_seen(around, block):
+        return False
+    holder = None if block.parent is None else block.parent.parent
+    if isinstance(v.owner, Block | onnx.Initializer | onnx.SparseInitializer) or isinstance(holder, onnx.Custom):
+        return True
+    return isinstance(around.owner, Operation) and not _is_visible(around.owner, holder)
+
+
+def _is_visible(definition: Operation, holder: Operation | None) -> bool:
+    """Whether the results of an operation are visible in the graphs of another one, which it comes before."""
+    at = holder
+    while at is not None and at.parent is not definition.parent:
+        at = at.parent_op
+    return at is None or (definition is not at and definition.is_before(at))
 
 
 def _is_seen(value: Value, block: Block) -> bool:

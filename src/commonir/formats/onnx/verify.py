@@ -105,7 +105,7 @@ def _check_holder(holder: Holder, domains: set[str], positions: Positions) -> It
     label = "M2" if isinstance(holder, onnx.Graph) else "F2"
 
     has_nested = any(op.regions for op in holder.body.operations)
-    visible: dict[str, Value] = {}
+    visible = {v.name: v for v in holder.inputs if v.name}
     names: dict[str, Operation] = {}
     for op in holder.walk_list():
         if op is holder:
