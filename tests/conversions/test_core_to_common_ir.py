@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx as onnx_package
 import pytest
 
 import commonir as cir
@@ -20,6 +22,7 @@ from commonir.ods import Dialects, verify
 from commonir.text.parser import parse_module
 
 from tests.arrays import read_arrays
+from tests.specifications.common_ir_files import document
 
 MODELS = Path(__file__).parents[1] / "models"
 
@@ -118,3 +121,28 @@ def test_required_metadata_are_there() -> None:
 def test_choices_that_common_ir_has_no_place_for_are_refused() -> None:
     with pytest.raises(DiagnosticError, match="has no place for an operator set"):
         cir.convert(_lowered(PROGRAM), "common_ir", opset=18)
+
+
+_GRAPH = """{"ModelProto": {"graph": {
+  "name": "g", "doc_string": "Scales.", "input": ["x: float32[n]"], "output": ["y: float32"],
+  "node": ["NODE"], "imported_libraries": ["commonir:core"]
+}}}"""
+
+
+def test_an_output_without_a_shape_has_the_one_that_follows_in_onnx(tmp_path: Path) -> None:
+    path = tmp_path / "m.cir.json"
+    path.write_text(document(_GRAPH.replace("NODE", "y = Concat(x, x) {\\"axis\\": {\\"i\\": 0, \\"type\\": \\"INT\\"}}")))
+    cir.save(cir.convert(cir.load(path), "onnx"), tmp_path / "m.onnx")
+    model = onnx_package.load(tmp_path / "m.onnx")
+    onnx_package.checker.check_model(model, full_check=True)
+    assert [d.dim_param for d in model.graph.output[0].type.tensor_type.shape.dim] == ["2*n"]
+
+
+def test_the_documentation_of_a_graph_goes_through_the_core(tmp_path: Path) -> None:
+    path = tmp_path / "m.cir.json"
+    path.write_text(document(_GRAPH.replace("NODE", "y = org.commonir.core.neg[1](x)")))
+    converted = cir.convert(cir.load(path), "onnx")
+    cir.save(converted, tmp_path / "m.onnx")
+    assert onnx_package.load(tmp_path / "m.onnx").doc_string == "Scales."
+    cir.save(cir.convert(converted, "common_ir"), tmp_path / "b.cir.json")
+    assert json.loads((tmp_path / "b.cir.json").read_text())["ModelProto"]["doc_string"] == "Scales."

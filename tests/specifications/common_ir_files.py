@@ -121,6 +121,8 @@ def _tensor(text: str) -> Json:
     tensor: dict[str, Json] = {"elem_type": _ELEMENTS[element]} if element in _ELEMENTS else {"elem_param": element}
     if bracket:
         names = [name.strip() for name in dims.split(",")] if dims.strip() else []
-        shape: list[Json] = [{"dim_value": int(n)} if n.isdigit() else {"dim_param": n} for n in names]
+        shape: list[Json] = [
+            {"dim_value": int(n)} if n.removeprefix("-").isdigit() else {"dim_param": n} for n in names
+        ]
         tensor["shape"] = {"dim": shape}
     return {"tensor_type": tensor}

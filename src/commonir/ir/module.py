@@ -78,6 +78,11 @@ class Function(Symbol):
         """The names of its outputs, in order."""
 
     @property
+    def description(self) -> str:
+        """Its documentation string, "" if it has none."""
+        return ""
+
+    @property
     def referred_names(self) -> frozenset[str]:
         """Names of values that annotations refer to, in addition to operations and outputs."""
         return frozenset()

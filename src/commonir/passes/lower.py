@@ -20,7 +20,7 @@ from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.cloning import clone
 from commonir.ir.core_types import core_type
 from commonir.ir.data import Data
-from commonir.ir.interface import NO_PORT, Port, neutral_attributes, port_attributes
+from commonir.ir.interface import NO_PORT, Port, metadata_of, neutral_attributes, port_attributes, set_metadata
 from commonir.ir.module import Function, Invocation, Module, distinct_names
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location, located_at
@@ -145,6 +145,7 @@ def _lowered(
     main = module.function(function) if input_shapes else None
     module_class = Module if defer is Deferral.NONE else Deferred
     result = module_class(neutral_attributes(module), module.entry)
+    _describe(result, module)
     states = States(module, diagnostics)
     variables = LoweredGlobals(module)
     entries = entry_types(module)
@@ -172,6 +173,14 @@ def _lowered(
         result.body.append(variable)
     diagnostics.raise_errors()
     return result
+
+
+def _describe(result: Module, source: Module) -> None:
+    """Describes a lowered module by the documentation of the main function if the module has no description."""
+    main = source.functions.get(source.entry)
+    about = metadata_of(result)
+    if main is not None and main.description and not about.description:
+        set_metadata(result, about._replace(description=main.description))
 
 
 def _invoked_modules(module: Module, preserved: PreservedOperations) -> set[Operation | None]:

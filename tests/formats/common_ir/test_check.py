@@ -293,3 +293,21 @@ def test_a_path_that_no_import_may_have_is_reported_once(path: Path, uri: str) -
     assert reported(path, model(graph(imported_libraries=[uri]))) == [
         f"E0301 the path '{uri}' is refused: it must be a relative path that stays below the folder of the model @ "
     ]
+
+
+# -- dims and nested graphs
+
+
+@pytest.mark.parametrize("dim", [{"dim_value": -1}, {"dim_param": "-1"}], ids=["a number", "a text"])
+def test_a_negative_dim_is_reported(path: Path, dim: Json) -> None:
+    wrong = {"name": "x", "type": {"tensor_type": {"elem_type": "FLOAT", "shape": {"dim": [dim]}}}}
+    assert reported(path, model(graph(input=[wrong])))[0] == ("E0208 -1 is not the length of a dim @ graph.value 'x'")
+
+
+@pytest.mark.parametrize("op_type", ["If", "Loop", "Scan"])
+def test_a_node_without_its_graphs_is_reported(path: Path, op_type: str) -> None:
+    condition = {"name": "c", "type": {"tensor_type": {"elem_type": "BOOL", "shape": {}}}}
+    inputs = {"If": "c", "Loop": " c x", "Scan": "x"}[op_type]
+    wrong = {"input": inputs.split(" "), "output": ["y"], "op_type": op_type}
+    diagnostics = reported(path, model(graph(wrong, input=[vector("x"), condition])))
+    assert any(d.startswith(f"E0403 onnx.{op_type}: expected") for d in diagnostics), diagnostics

@@ -147,3 +147,60 @@ def test_models_that_torch_exports_are_written_again(tmp_path: Path, is_new: boo
         torch.onnx.export(Network().eval(), inputs, path, dynamo=is_new, external_data=False, input_names=["x"], **axes)
     assert [d for d in check(path, DIALECTS)[1] if d.is_error] == []
     assert _again(path.read_bytes()) == onnx.load(path)
+
+
+_X, _Y = odd_models.info("x", 2), odd_models.info("y", 2)
+_C, _K = helper.make_tensor_value_info("c", 9, []), helper.make_tensor_value_info("k", 7, [])
+
+
+def _branching(name: str, *before: onnx.NodeProto, after: onnx.NodeProto | None = None) -> onnx.GraphProto:
+    """A graph with an If, of which a branch gives a name to its result."""
+    branch = helper.make_graph([helper.make_node("Neg", ["x"], [name])], "t", [], [odd_models.info(name, 2)])
+    other = helper.make_graph([helper.make_node("Abs", ["x"], ["q"])], "e", [], [odd_models.info("q", 2)])
+    node = helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=other)
+    return helper.make_graph([*before, node, *([] if after is None else [after])], "g", [_X, _C], [_Y])
+
+
+def _looping(carried: str, constant: str) -> onnx.GraphProto:
+    """A graph with a Loop and a constant, and names of an input and of a constant of its body."""
+    arguments = [helper.make_tensor_value_info(n, t, []) for n, t in (("i", 7), ("d", 9))]
+    body = helper.make_graph(
+        [helper.make_node("Add", [carried, constant], ["s"]), helper.make_node("Identity", ["d"], ["e"])],
+        "body",
+        [*arguments, odd_models.info(carried, 2)],
+        [helper.make_tensor_value_info("e", 9, []), odd_models.info("s", 2)],
+        [numpy_helper.from_array(np.ones(2, np.float32), constant)],
+    )
+    nodes = [helper.make_node("Loop", ["k", "c", "x"], ["r"], body=body), helper.make_node("Add", ["r", "w"], ["y"])]
+    return helper.make_graph(nodes, "g", [_X, _C, _K], [_Y], [numpy_helper.from_array(np.ones(2, np.float32), "w")])
+
+
+_NEG = helper.make_node("Neg", ["x"], ["t"])
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        pytest.param(_branching("y"), id="the result of the node"),
+        pytest.param(_branching("q"), id="a result of another graph"),
+        pytest.param(_branching("t", after=_NEG), id="a later result"),
+        pytest.param(_looping("x", "v"), id="an input"),
+        pytest.param(_looping("v", "w"), id="a constant"),
+    ],
+)
+def test_names_that_onnx_lets_nested_graphs_reuse_stay(graph: onnx.GraphProto) -> None:
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    onnx.checker.check_model(model)
+    assert _again(model.SerializeToString()) == model
+
+
+@pytest.mark.parametrize("graph", [_branching("x"), _branching("t", _NEG)], ids=["an input", "an earlier result"])
+def test_a_visible_name_that_a_nested_graph_reuses_is_reported_and_changes(
+    graph: onnx.GraphProto, tmp_path: Path
+) -> None:
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    with pytest.raises(onnx.checker.ValidationError, match="single static assignment"):
+        onnx.checker.check_model(model)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    assert ["G5:" in d.message for d in check(tmp_path / "m.onnx", DIALECTS)[1]] == [True]
+    onnx.checker.check_model(_again(model.SerializeToString()))

@@ -310,6 +310,11 @@ class GraphFunction(Op, Function):
         return tuple([v.name for v in self.outputs])
 
     @property
+    def description(self) -> str:
+        doc = self.extra.get(DOC_STRING)
+        return doc.value if isinstance(doc, StringAttr) else ""
+
+    @property
     def referred_names(self) -> frozenset[str]:
         result: set[str] = set()
         for op in self.walk():

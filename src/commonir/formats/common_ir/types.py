@@ -43,6 +43,7 @@ from commonir.ods.declared_types import (
 )
 
 _OPAQUE_NAME = re.compile(r"[\w.-]*")
+_NEGATIVE = re.compile(r"-\d+")
 _DIMENSION = re.compile(r"[A-Za-z_]\w*\*?|\*")
 
 
@@ -134,10 +135,11 @@ def has_wildcards(proto: TypeProto) -> bool:
     return any(_is_wild(t.tensor_type.shape) or _is_wild(t.sparse_tensor_type.shape) for t in _parts_of(proto))
 
 
-def negative_dim(proto: TypeProto) -> int:
-    """Returns the first negative dim of a tensor somewhere in a type; 0 if there is none."""
+def negative_dim(proto: TypeProto) -> str:
+    """Returns the first negative dim of a tensor somewhere in a type; "" if there is none."""
     shapes = [s for t in _parts_of(proto) for s in (t.tensor_type.shape, t.sparse_tensor_type.shape)]
-    return next((d.dim_value for s in shapes for d in s.dim if d.dim_value < 0), 0)
+    texts = [d.dim_param or str(d.dim_value) for s in shapes for d in s.dim]
+    return next(filter(_NEGATIVE.fullmatch, texts), "")
 
 
 def has_own_types(proto: TypeProto) -> bool:

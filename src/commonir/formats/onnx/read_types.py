@@ -155,7 +155,8 @@ class TypeReader:
             except DimSyntaxError:
                 pass
             else:
-                if all(s.name in self._plain for s in symbols_in(parsed)):
+                is_negative = isinstance(parsed, int) and parsed < 0
+                if not is_negative and all(s.name in self._plain for s in symbols_in(parsed)):
                     return parsed
         self._plain.add(name)
         return symbol(name)
