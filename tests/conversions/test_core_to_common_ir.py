@@ -131,7 +131,8 @@ _GRAPH = """{"ModelProto": {"graph": {
 
 def test_an_output_without_a_shape_has_the_one_that_follows_in_onnx(tmp_path: Path) -> None:
     path = tmp_path / "m.cir.json"
-    path.write_text(document(_GRAPH.replace("NODE", "y = Concat(x, x) {\\"axis\\": {\\"i\\": 0, \\"type\\": \\"INT\\"}}")))
+    node = r"y = Concat(x, x) {\"axis\": {\"i\": 0, \"type\": \"INT\"}}"
+    path.write_text(document(_GRAPH.replace("NODE", node)))
     cir.save(cir.convert(cir.load(path), "onnx"), tmp_path / "m.onnx")
     model = onnx_package.load(tmp_path / "m.onnx")
     onnx_package.checker.check_model(model, full_check=True)

@@ -172,7 +172,7 @@ def names_in(block: Block, attributes: Iterable[str] = ()) -> Iterator[tuple[str
 
 
 def nested_names(block: Block, around: frozenset[str] = frozenset()) -> Iterator[Diagnostic]:
-    """Names in the graphs of nodes: unique within each, and results have no name that is visible where they stand.
+    """Results of nodes in the graphs of nodes, which have no name that is visible where they stand.
 
     `around` are the names that are visible in the graph.
     """
@@ -184,8 +184,7 @@ def nested_names(block: Block, around: frozenset[str] = frozenset()) -> Iterator
             for name in filter(None, hidden):
                 text = f"'{name}' is the name of a node output in a nested graph and of a value around it"
                 yield rules.UNIQUE_NAMES.broken(text, where=place_of(op, numbers[op]))
-            for d in (*unique(names_in(nested)), *nested_names(nested, frozenset(visible))):
-                yield d.located(where=place_of(op, numbers[op]))
+            yield from (d.located(where=place_of(op, numbers[op])) for d in nested_names(nested, frozenset(visible)))
         visible.update([v.name for v in op.results])
 
 

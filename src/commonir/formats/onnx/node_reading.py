@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -597,8 +598,9 @@ def _coerced(f: Field, value: object) -> object:
 
 def _is_kind(value: object, expected: type) -> bool:
     """Returns whether a value of a file, or each of a list, is of a kind of numbers, or no number at all."""
-    values: Iterable[object] = value if isinstance(value, tuple) else (value,)  # pyright: ignore[reportUnknownVariableType]  of anything
-    return all(isinstance(v, expected) or not isinstance(v, int | float) for v in values)
+    if isinstance(value, tuple):
+        return all(map(_is_kind, value, repeat(expected)))  # pyright: ignore[reportUnknownArgumentType]  of anything
+    return isinstance(value, expected) or not isinstance(value, int | float)
 
 
 def _attribute_of(value: object) -> Attribute | None:
