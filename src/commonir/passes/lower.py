@@ -650,6 +650,10 @@ class _Lowering:
         copy = op.clone_shallow(tuple(operands), frame.ready.get(op, ()))
         frame.block.append(copy)
         self.values.update(zip(op.results, copy.results, strict=True))
+        # What the source declares of results is compared with them later, so it is not known here.
+        for result in () if op.infers_types else copy.results:
+            if isinstance(result.type, TensorType):
+                result.retype(result.type.with_shape(None))
         try:
             types = infer(copy).types
         except DiagnosticError:
