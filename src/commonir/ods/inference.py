@@ -93,6 +93,8 @@ def infer(op: Definition) -> Derived:
         layout = op.layout
         if layout.regions or op.declares_results or (offsets is not None and _lacks_operands(layout, offsets)):
             return _trace(op)
+        if layout.attributes and ATTRIBUTE_REFERENCES in op.extra:
+            return _trace(op)  # not that of an operation with the default in place of the reference
         is_constant = op.infers_types and not operands and layout.attributes
         key = _constant_key(op) if is_constant else _key(op, layout, operands, offsets)
         if key is None:
@@ -137,7 +139,7 @@ def _key(op: Definition, layout: FieldLayout, operands: tuple[Value, ...], offse
 
 def _constant_key(op: Definition) -> object:
     """Returns the key by which a constant operation is inferred; None if its contents are too large for a key."""
-    if not op.attr_types_suffice or ATTRIBUTE_REFERENCES in op.extra:
+    if not op.attr_types_suffice:
         return None
     parts: list[object] = []
     for stored in op.attribute_values:
@@ -322,7 +324,7 @@ def _check_attributes(trace: _Trace) -> None:
     for f, stored in zip(op.layout.attributes, op.attribute_values, strict=True):
         if references and f.spelling in references:
             # The enclosing function receives the value when it is called.
-            trace.is_data_dependent = trace.is_data_dependent or stored is MISSING
+            trace.is_data_dependent = True
             if any(isinstance(a, Function) and not a.is_template for a in op.ancestors()):
                 message = f"{op.name}: attribute '{f.name}' is that of a function, but the operation is not in one"
                 trace.diagnostics.append(Diagnostic(WRONG_ATTRIBUTE, message))
@@ -468,7 +470,7 @@ def _data_dependent(trace: _Trace, *reasons: Diagnostic) -> Derived:
 
 
 def _partial_types(op: Definition) -> tuple[Type, ...] | None:
-    if any(v is MISSING for v in op.attribute_values):
+    if ATTRIBUTE_REFERENCES in op.extra or any(v is MISSING for v in op.attribute_values):
         return None
     try:
         return op.infer_partially()

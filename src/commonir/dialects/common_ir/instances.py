@@ -45,7 +45,7 @@ def copied(source: Operation, values: dict[Value, Value], actual: Mapping[str, A
         regions[op] = copies
     result: dict[Operation, Operation] = {}
     # What stands in an inner block before the operation around it: its results are needed by what follows inside.
-    for op in _innermost_first(source):
+    for op in innermost_first(source):
         copy = op.clone_shallow(tuple([values.get(v, v) for v in op.operands]), tuple(regions[op]))
         if isinstance(copy, Op) and actual is not None:
             copy = onnx.with_actual_attributes(copy, actual)
@@ -58,7 +58,7 @@ def copied(source: Operation, values: dict[Value, Value], actual: Mapping[str, A
     return result[source]
 
 
-def _innermost_first(op: Operation) -> Iterable[Operation]:
+def innermost_first(op: Operation) -> Iterable[Operation]:
     """An operation after everything nested in it, in order of the program otherwise."""
     pending: list[tuple[Operation, bool]] = [(op, False)]
     while pending:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import onnx
 from commonir.dialects.common_ir import checks, rules
+from commonir.dialects.common_ir.called_functions import faults_of_calls
 from commonir.dialects.common_ir.closure import Closure
 from commonir.dialects.common_ir.declared_results import DeclaredTypes
 from commonir.dialects.common_ir.functions import NOTHING, FunctionDefinition, Namespace, module_around
@@ -117,6 +118,7 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion, trai
         yield from checks.map_types((*self.inputs, *(v for op in self.body.operations for v in op.results)))
         if isinstance(holder, Module):
             yield from _of_declarations(holder.body, holder)
+            yield from faults_of_calls(op for part in _parts(holder.body, self) for op in part.walk())
             yield from Closure(holder.body, holder).undeclared(self.body)
 
     def replace_interface(self, new: NewInterface) -> Function:
@@ -128,6 +130,11 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion, trai
             new_op.sym_name, new_op.opset_import, new_op.content.take(), new_op.defaults, DictionaryAttr(kept)
         )
         return replace_function(new_op, graph)
+
+
+def _parts(own: Block, *graphs: Operation) -> list[Operation]:
+    """Returns what may call functions in a file: its graph and functions."""
+    return [*graphs, *(op for op in own.operations if isinstance(op, FunctionDefinition))]
 
 
 def _of_declarations(own: Block, module: Module | None) -> Iterator[Diagnostic]:
@@ -224,6 +231,7 @@ class Library(
             if isinstance(op, onnx.Graph):
                 yield rules.NO_GRAPH_IN_LIBRARY.broken(f"the library has the graph '{op.symbol_name}'")
         yield from _of_declarations(self.body, module_around(self))
+        yield from faults_of_calls(op for part in _parts(self.body) for op in part.walk())
 
 
 def qualified_name(domain: str, library: str) -> str:
