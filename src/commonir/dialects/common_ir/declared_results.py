@@ -75,21 +75,15 @@ class DeclaredTypes:
         for node, v, actual, problem in wrong:
             text = f"'{v.name}' is declared {self._texts.get(v, v.type)}, and the node gives {actual}: {problem}"
             yield rules.DECLARED_RESULTS.broken(text, where=place_of(node, numbers.get(node, 0)))
-        if not wrong:
-            yield from self._contradicted_at_all_ranks()
+        if not wrong and all(are_compatible(v.type, type) for _, v, type in self._given()):
+            yield from self._contradicted_at_a_rank()
 
     def contradicted(self) -> list[tuple[Operation, Value, Type, str]]:
         """Returns results, and inputs of nested graphs, with another type than declared: each with its node, that type,
         and the contradiction.
         """
-        results = [
-            (node, v, type)
-            for node, op, derived in _derived(self._body)
-            for v, type in (*zip(op.results, derived.types, strict=False), *_received(op))
-            # A type that cannot be that of the result is E0506.
-            if (v.type is not type or v in self._texts) and unknown not in (v.type, type)
-            if are_compatible(v.type, type)
-        ]
+        # A type that cannot be that of the result is E0506.
+        results = [(node, v, type) for node, v, type in self._given() if are_compatible(v.type, type)]
         values = [*self._body.arguments, *(v for _, v, _ in results)]
         declared = {v: as_declared(v.type) for v in values} | dict(self._texts)
         known = DeclaredValues([v.type for v in values])
@@ -105,16 +99,24 @@ class DeclaredTypes:
                 out.append((node, v, actual, problem))
         return out
 
-    def _contradicted_at_all_ranks(self) -> Iterator[Diagnostic]:
-        """Yields a finding if the declared types contradict the nodes whatever number of dims wildcards stand for."""
-        wild = [leaf for v in self._body.arguments for leaf in self._declared[v].leaves() if leaf.pattern.has_wildcard]
-        problem = ""
+    def _given(self) -> Iterator[tuple[Operation, Value, Type]]:
+        """Yields what may have another type than declared: each with its node and the type that the node gives."""
+        for node, op, derived in _derived(self._body):
+            for v, type in (*zip(op.results, derived.types, strict=False), *_received(op)):
+                if (v.type is not type or v in self._texts) and unknown not in (v.type, type):
+                    yield node, v, type
+
+    def _contradicted_at_a_rank(self) -> Iterator[Diagnostic]:
+        """Yields a finding if the declared types contradict the nodes for some number of dims that wildcards stand for.
+
+        A number of dims that a node does not take is no contradiction: nobody declares that nodes take every number.
+        """
+        wild = any(leaf.pattern.has_wildcard for v in self._body.arguments for leaf in self._declared[v].leaves())
         for rank in _SAMPLED_RANKS if wild else ():
             problem = self._problem_at(rank)
-            if not problem:
+            if problem:
+                yield rules.DECLARED_RESULTS.broken(problem)
                 return
-        if problem:
-            yield rules.DECLARED_RESULTS.broken(problem)
 
     def _problem_at(self, rank: int) -> str:
         """Returns in words which output is not what it is declared where wildcards stand for some number of dims."""
