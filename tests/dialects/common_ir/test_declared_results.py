@@ -139,6 +139,36 @@ def test_types_with_names_of_their_own_declare_nothing(tmp_path: Path) -> None:
     assert cir.run(cir.load(path), {"a": np.zeros((2, 3), np.float32)})["y"].shape == (2, 3)
 
 
+THROUGH = """{"ModelProto": {"graph": {
+  "name": "g", "doc_string": "A graph.", "input": ["a: float32[n]"], "output": ["y: float32[n]"],
+  "node": ["y = G[1](a) {\\"t\\": {\\"i\\": %s}}"],
+  "function": [
+    {"name": "G", "doc_string": "A function.", "input_params": ["p: float32[k]"], "output_params": ["q: float32[k]"],
+     "attr": [{"name": "t", "type": "INT"}], "node": [{"op_type": "F", "input": ["p"], "output": ["q"],
+       "input_arg_count": [1], "attribute": [{"name": "s", "ref_attr_name": "t", "type": "INT"}]}]},
+    {"name": "F", "doc_string": "A function.", "input_params": ["p: float32[k]"], "output_params": ["q: float32[k]"],
+     "attr": [{"name": "s", "type": "INT"}], "node": [{"op_type": "Cast", "input": ["p"], "output": ["c"],
+       "attribute": [{"name": "to", "ref_attr_name": "s", "type": "INT"}]}, "q = NODE"]}]
+}}}"""
+
+
+@pytest.mark.parametrize(
+    ("node", "to", "expected"),
+    [
+        ("Identity(c)", 1, ""),
+        ("Identity(c)", 7, "E0506: onnx.Identity: result 'q' is declared"),
+        ('Cast(c) {\\"to\\": {\\"i\\": 1}}', 7, ""),
+        ("Abs(c)", 9, "E0503: onnx.Abs: operand 'X'"),
+    ],
+)
+def test_attributes_that_a_call_passes_on_decide_what_functions_give(
+    node: str, to: int, expected: str, tmp_path: Path
+) -> None:
+    found = findings((THROUGH % to).replace("NODE", node), tmp_path)
+    assert len(found) == (1 if expected else 0), found
+    assert not expected or expected in found[0]
+
+
 CONTROL = {
     "Cond": """{"ModelProto": {"graph": {
   "name": "g", "doc_string": "A graph.", "input": ["c: bool[]", "a: float32[n]"], "output": ["y: OUT"],

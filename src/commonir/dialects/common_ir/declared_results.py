@@ -75,7 +75,7 @@ class DeclaredTypes:
         for node, v, actual, problem in wrong:
             text = f"'{v.name}' is declared {self._texts.get(v, v.type)}, and the node gives {actual}: {problem}"
             yield rules.DECLARED_RESULTS.broken(text, where=place_of(node, numbers.get(node, 0)))
-        if not wrong and all(are_compatible(v.type, type) for _, v, type in self._given()):
+        if not wrong:
             yield from self._contradicted_at_a_rank()
 
     def contradicted(self) -> list[tuple[Operation, Value, Type, str]]:
@@ -112,7 +112,9 @@ class DeclaredTypes:
         A number of dims that a node does not take is no contradiction: nobody declares that nodes take every number.
         """
         wild = any(leaf.pattern.has_wildcard for v in self._body.arguments for leaf in self._declared[v].leaves())
-        for rank in _SAMPLED_RANKS if wild else ():
+        if not wild or not all(are_compatible(v.type, type) for _, v, type in self._given()):
+            return  # what cannot be is E0506
+        for rank in _SAMPLED_RANKS:
             problem = self._problem_at(rank)
             if problem:
                 yield rules.DECLARED_RESULTS.broken(problem)
