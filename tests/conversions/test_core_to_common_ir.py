@@ -123,7 +123,7 @@ def test_choices_that_common_ir_has_no_place_for_are_refused() -> None:
         cir.convert(_lowered(PROGRAM), "common_ir", opset=18)
 
 
-_GRAPH = """{"ModelProto": {"graph": {
+_GRAPH = """{"ModelProto": {"model_author": "A", "model_license": "MIT", "graph": {
   "name": "g", "doc_string": "Scales.", "input": ["x: float32[n]"], "output": ["y: float32"],
   "node": ["NODE"], "imported_libraries": ["commonir:core"]
 }}}"""
@@ -139,11 +139,12 @@ def test_an_output_without_a_shape_has_the_one_that_follows_in_onnx(tmp_path: Pa
     assert [d.dim_param for d in model.graph.output[0].type.tensor_type.shape.dim] == ["2*n"]
 
 
-def test_the_documentation_of_a_graph_goes_through_the_core(tmp_path: Path) -> None:
+def test_documentation_author_and_license_of_a_graph_go_through_the_core(tmp_path: Path) -> None:
     path = tmp_path / "m.cir.json"
     path.write_text(document(_GRAPH.replace("NODE", "y = org.commonir.core.neg[1](x)")))
     converted = cir.convert(cir.load(path), "onnx")
     cir.save(converted, tmp_path / "m.onnx")
     assert onnx_package.load(tmp_path / "m.onnx").doc_string == "Scales."
     cir.save(cir.convert(converted, "common_ir"), tmp_path / "b.cir.json")
-    assert json.loads((tmp_path / "b.cir.json").read_text())["ModelProto"]["doc_string"] == "Scales."
+    model = json.loads((tmp_path / "b.cir.json").read_text())["ModelProto"]
+    assert [model[key] for key in ("doc_string", "model_author", "model_license")] == ["Scales.", "A", "MIT"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
@@ -22,7 +21,7 @@ from commonir.ir.attributes import (
 )
 from commonir.ir.data import Data, SplatData, data_of
 from commonir.ir.module import Module
-from commonir.ir.ports import NO_PORT, ColorSpace, DimRange, Port
+from commonir.ir.ports import NO_PORT, ColorSpace, DimRange, Metadata, Port
 from commonir.ir.types import TensorType, Type, i64
 
 PORT = "commonir.port"
@@ -31,16 +30,6 @@ METADATA = "commonir.metadata"
 """The name of the attribute of a module that stores its metadata."""
 NEUTRAL_PREFIX = "commonir."
 """Attributes of a module with this prefix belong to no format, and every conversion preserves them."""
-
-
-class Metadata(NamedTuple):
-    """The author's description of a program. `user_defined` are further strings by name, in order."""
-
-    description: str = ""
-    version: str = ""
-    author: str = ""
-    license: str = ""
-    user_defined: tuple[tuple[str, str], ...] = ()
 
 
 def port_attribute(port: Port) -> DictionaryAttr:

@@ -12,7 +12,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, StringAttr
 from commonir.ir.core_types import core_type
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.ports import NewInterface, Port
+from commonir.ir.ports import Metadata, NewInterface, Port
 from commonir.ir.printable import PrintableOperation
 from commonir.ir.types import Type
 
@@ -77,10 +77,9 @@ class Function(Symbol):
     def output_names(self) -> tuple[str, ...]:
         """The names of its outputs, in order."""
 
-    @property
-    def description(self) -> str:
-        """Its documentation string, "" if it has none."""
-        return ""
+    def described(self, about: Metadata) -> Metadata:
+        """Returns the metadata of its module with what its dialect says of it elsewhere, where they lack that."""
+        return about
 
     @property
     def referred_names(self) -> frozenset[str]:

@@ -1,4 +1,5 @@
-"""Ports of functions: facts about inputs and outputs that types do not express, and the new interface of a function.
+"""Ports of functions: facts about inputs and outputs that types do not express, the new interface of a function, and the
+metadata of a program.
 
 `ir/interface.py` stores them in attributes.
 """
@@ -88,3 +89,13 @@ class NewInterface(NamedTuple):
     input_ports: Mapping[str, Port]
     output_ports: Mapping[str, Port]
     renamed: Mapping[str, str]
+
+
+class Metadata(NamedTuple):
+    """The author's description of a program. `user_defined` are further strings by name, in order."""
+
+    description: str = ""
+    version: str = ""
+    author: str = ""
+    license: str = ""
+    user_defined: tuple[tuple[str, str], ...] = ()

@@ -176,11 +176,10 @@ def _lowered(
 
 
 def _describe(result: Module, source: Module) -> None:
-    """Describes a lowered module by the documentation of the main function if the module has no description."""
+    """Gives a lowered module the metadata that the dialect of the source holds elsewhere, such as its documentation."""
     main = source.functions.get(source.entry)
-    about = metadata_of(result)
-    if main is not None and main.description and not about.description:
-        set_metadata(result, about._replace(description=main.description))
+    if main is not None:
+        set_metadata(result, main.described(metadata_of(result)))
 
 
 def _invoked_modules(module: Module, preserved: PreservedOperations) -> set[Operation | None]:

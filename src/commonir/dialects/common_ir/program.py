@@ -21,7 +21,7 @@ from commonir.dialects.common_ir.functions import NOTHING, FunctionDefinition, N
 from commonir.dialects.common_ir.operators import PREFIX, OperatorDeclaration
 from commonir.dialects.common_ir.shape_checks import shape_check
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
-from commonir.ir.interface import NO_PORT, Port, metadata_of
+from commonir.ir.interface import NO_PORT, Metadata, Port, metadata_of
 from commonir.ir.module import Function, Module, replace_function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.ports import NewInterface
@@ -54,6 +54,13 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion, trai
     @property
     def output_ports(self) -> Mapping[str, Port]:
         return self._with_declared({}, self.outputs)
+
+    def described(self, about: Metadata) -> Metadata:
+        holder = self.parent_op
+        declared: Mapping[str, Attribute] = holder.extra if isinstance(holder, Module) else {}
+        texts = [declared.get(key) for key in (MODEL_AUTHOR, MODEL_LICENSE)]
+        author, license = [t.value if isinstance(t, StringAttr) else "" for t in texts]
+        return super().described(about._replace(author=about.author or author, license=about.license or license))
 
     def _declared_types(self) -> Mapping[Value, DeclaredType]:
         """Returns the declared types with wildcards; malformed ones are reported by `declared_texts`."""

@@ -19,7 +19,7 @@ from commonir.base.file_codes import MALFORMED_VALUE
 from commonir.dialects import core
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of
-from commonir.ir.interface import Port
+from commonir.ir.interface import Metadata, Port
 from commonir.ir.module import Function, replace_function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.ports import NewInterface
@@ -309,10 +309,9 @@ class GraphFunction(Op, Function):
     def output_names(self) -> tuple[str, ...]:
         return tuple([v.name for v in self.outputs])
 
-    @property
-    def description(self) -> str:
+    def described(self, about: Metadata) -> Metadata:
         doc = self.extra.get(DOC_STRING)
-        return doc.value if isinstance(doc, StringAttr) else ""
+        return about._replace(description=about.description or (doc.value if isinstance(doc, StringAttr) else ""))
 
     @property
     def referred_names(self) -> frozenset[str]:
