@@ -1,5 +1,4 @@
-"""Ports of functions: facts about inputs and outputs that types do not express, the new interface of a function, and the
-metadata of a program.
+"""Ports of functions: facts about inputs and outputs that types do not express; new interfaces; metadata of programs.
 
 `ir/interface.py` stores them in attributes.
 """
