@@ -36,6 +36,7 @@ from commonir.symbolic import (
     Dim,
     DimExpr,
     Floor,
+    Max,
     Symbol,
     at_least,
     atom_dim,
@@ -399,8 +400,24 @@ def broadcast_shape(
 
 def _broadcast_dim(dims: Sequence[Dim]) -> Dim:
     """Returns the dim of a broadcast of dims that are equal or 1: the larger one, but 0 if one of them is 0."""
-    distinct = tuple(dict.fromkeys(dims))
+    distinct = tuple(dict.fromkeys([each for dim in dims for each in _broadcast_of(dim)]))
     return distinct[0] if len(distinct) == 1 else reduce(largest, distinct) * smallest(*distinct, 1)
+
+
+def _broadcast_of(dim: Dim) -> tuple[Dim, ...]:
+    """Returns the dims whose broadcast a dim is, `max(a, b) * min(1, a, b)`; of any other dim the dim itself.
+
+    Without it, the dims of a loop grow with each round in which they meet the same one.
+    """
+    terms = terms_of(dim)
+    for monomial, coefficient in terms.items() if len(terms) == 1 else ():
+        for larger, smaller in (monomial, monomial[::-1]) if coefficient == -1 and len(monomial) == 2 else ():
+            if isinstance(larger, Max) and isinstance(smaller, Max):
+                least = {-each for each in smaller.args}
+                others = [each for each in larger.args if each not in least]
+                if least <= {1, *larger.args} and all(at_least(each, 1) for each in others):
+                    return larger.args
+    return (dim,)
 
 
 def broadcast(tensor: Tensor, at: Sequence[Dim]) -> Access:
