@@ -31,6 +31,7 @@ Array = np.ndarray[Any, Any]
 _MODELS = sorted(p for p in (Path(__file__).parents[1] / "models").iterdir() if (p / "model.mlpackage").is_dir())
 
 
+@pytest.mark.slow_cases("*_fp16")
 @pytest.mark.parametrize("folder", _MODELS, ids=lambda p: p.name)
 def test_network_gives_the_outputs_of_torch(folder: Path) -> None:
     sample = read_sample(folder)

@@ -104,6 +104,7 @@ CASES: list[Case] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow_cases("*-part")
 @pytest.mark.parametrize("part", [False, True], ids=["whole", "part"])
 @pytest.mark.parametrize("generation", GENERATIONS)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c[0]}-{'x'.join(map(str, c[3]))}")
