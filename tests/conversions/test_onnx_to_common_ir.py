@@ -136,6 +136,31 @@ def _model(text: str, tmp_path: Path) -> tuple[Module, list[str]]:
     return result, [d.message for d in reported]
 
 
+def test_outputs_of_a_function_of_any_shape_promise_no_shape(tmp_path: Path) -> None:
+    text = """
+<ir_version: 10, opset_import: ["" : 18, "layers" : 1]>
+model (float[2, 3] x, float[3] v) => (float[3] y, float[3] w, int64[1] n) {
+  y, m = layers.sums (x)
+  w, n = layers.sums (v)
+}
+<domain: "layers", opset_import: ["" : 18]>
+sums (a) => (b, c) {
+  s = Constant <value_ints = [-1, 3]> ()
+  r = Reshape (a, s)
+  zero = Constant <value_ints = [0]> ()
+  b = ReduceSum <keepdims = 0> (r, zero)
+  t = Shape <start = -1> (a)
+  c = Identity (t)
+}
+"""
+    result, _ = _model(text, tmp_path)
+    (function,) = (op for op in result.walk() if isinstance(op, common_ir.FunctionDefinition))
+    assert {name: str(t) for name, t in function.declared.entries} == {
+        "a": '"f32[*]"', "b": '"f32[*]"', "c": '"i64[*]"',
+    }  # fmt: skip
+    assert cir.verify(result) == []
+
+
 def test_required_metadata_that_are_missing_get_defaults_that_are_reported(tmp_path: Path) -> None:
     result, reported = _model(
         '<ir_version: 10, opset_import: ["" : 18]> g (float[2] x) => (float[2] y) { y = Neg (x) }', tmp_path

@@ -41,7 +41,7 @@ from commonir.ir.cloning import clone
 from commonir.ir.interface import metadata_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import TensorType, Type, string, unknown
+from commonir.ir.types import ListType, OptionalType, TensorType, Type, string, unknown
 from commonir.notation import NotationError
 from commonir.ods import Op, infer
 from commonir.ods.declared_types import as_declared
@@ -145,10 +145,24 @@ def _common_type(types: Iterable[Type]) -> tuple[Type, str] | None:
         if len(result) == 1 and first.shape is not None and all(isinstance(d, int) for d in first.shape):
             return first, ""
         if all(isinstance(t, TensorType) and t.element is first.element for t in result):
-            element = str(as_declared(TensorType(first.element, ()))).removesuffix("[]")
-            return TensorType(first.element, None), f"{element}[*]"
+            return _of_any_shape(first)
         return None
     return (first, "") if len(result) == 1 and first is not unknown else None
+
+
+def _of_any_shape(type: Type) -> tuple[Type, str]:
+    """Returns the type of tensors, or of lists of or optional tensors, with the same elements, and its text.
+
+    Other types stay, and have no text.
+    """
+    if isinstance(type, TensorType):
+        element = str(as_declared(TensorType(type.element, ()))).removesuffix("[]")
+        return TensorType(type.element, None), f"{element}[*]"
+    if isinstance(type, ListType | OptionalType):
+        content, text = _of_any_shape(type.element)
+        wrapper = "list" if isinstance(type, ListType) else "optional"
+        return (type.with_parts((content,)), f"{wrapper}<{text}>") if text else (type, "")
+    return type, ""
 
 
 def _attribute_type(value: Attribute) -> str | None:
@@ -214,6 +228,9 @@ class _Conversion:
         known = [c for c in common if c is not None]
         if formals is None or len(known) != len(common):
             return None
+        if any(text for _, text in known[: len(source.inputs)]):
+            # What holds for the operands of the calls need not hold for operands of every shape.
+            known = [_of_any_shape(type) for type, _ in known]
         copy = clone(source)
         names = Names()
         for name in source.attribute_names:
