@@ -109,7 +109,7 @@ class DeclaredTypes:
     def _contradicted_at_a_rank(self) -> Iterator[Diagnostic]:
         """Yields a finding if the declared types contradict the nodes for some number of dims that wildcards stand for.
 
-        A number of dims that a node does not take is no contradiction: nobody declares that nodes take every number.
+        A number of dims that a node does not take is no contradiction: a declaration does not say that nodes take every number.
         """
         wild = any(leaf.pattern.has_wildcard for v in self._body.arguments for leaf in self._declared[v].leaves())
         if not wild or not all(are_compatible(v.type, type) for _, v, type in self._given()):
