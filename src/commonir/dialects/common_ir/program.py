@@ -140,7 +140,7 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion, trai
 
 
 def _parts(own: Block, *graphs: Operation) -> list[Operation]:
-    """Returns what may call functions in a file: its graph and functions."""
+    """Returns the graph and functions of a file, which may call functions."""
     return [*graphs, *(op for op in own.operations if isinstance(op, FunctionDefinition))]
 
 
