@@ -100,7 +100,7 @@ class DeclaredTypes:
         return out
 
     def _given(self) -> Iterator[tuple[Operation, Value, Type]]:
-        """Yields values that may have another type than declared: each with its node and the type that the node gives."""
+        """Yields values that may have another type than declared, each with its node and the type from there."""
         for node, op, derived in _derived(self._body):
             for v, type in (*zip(op.results, derived.types, strict=False), *_received(op)):
                 if (v.type is not type or v in self._texts) and unknown not in (v.type, type):
@@ -109,7 +109,7 @@ class DeclaredTypes:
     def _contradicted_at_a_rank(self) -> Iterator[Diagnostic]:
         """Yields a finding if the declared types contradict the nodes for some number of dims that wildcards stand for.
 
-        A number of dims that a node does not take is no contradiction: not every node takes every number.
+        Numbers of dims that a node does not take do not count: not every node takes every number.
         """
         wild = any(leaf.pattern.has_wildcard for v in self._body.arguments for leaf in self._declared[v].leaves())
         if not wild or not all(are_compatible(v.type, type) for _, v, type in self._given()):
