@@ -9,7 +9,7 @@ core.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
 from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION
@@ -40,10 +40,8 @@ from commonir.ir.attributes import (
 from commonir.ir.cloning import clone
 from commonir.ir.interface import metadata_of
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.operation import Block, Operation, Region
 from commonir.ir.types import ListType, OptionalType, TensorType, Type, string, unknown
-from commonir.notation import NotationError
-from commonir.ods import Op, infer
 from commonir.ods.declared_types import as_declared
 from commonir.ods.verify import are_compatible, differ_in_shape
 from commonir.symbolic import plain_symbol
@@ -394,8 +392,14 @@ def _correct_results(graph: common_ir.Graph, diagnostics: Diagnostics) -> None:
     """Declares what follows from the nodes where the source declares something else, which are notes in ONNX."""
     before = {v: v.type for op in graph.body.operations for v in op.results}
     for _ in range(_MOST_ROUNDS):
-        wrong = [(v, t) for _, v, t, _ in common_ir.DeclaredTypes(graph, graph.body, {}).contradicted()]
-        wrong += [(v, t) for v, t in _misdeclared(graph) if v not in dict(wrong)]
+        declared = common_ir.DeclaredTypes(graph, graph.body, {})
+        wrong = [(v, t) for _, v, t, _ in declared.contradicted()]
+        # What cannot be the type of a result is not among them.
+        wrong += [
+            (v, t)
+            for node, v, t in declared.given()
+            if v.defining_op is node and not are_compatible(v.type, t) and differ_in_shape(v.type, t)
+        ]
         for v, actual in wrong:
             v.retype(_declarable(actual))
         if not wrong:
@@ -404,21 +408,6 @@ def _correct_results(graph: common_ir.Graph, diagnostics: Diagnostics) -> None:
         if v.type is not old:
             diagnostics.add(
                 CHANGED_IN_CONVERSION, f"'{v.name}' is {v.type}; its source declares {old}, which does not hold"
-            )
-
-
-def _misdeclared(graph: common_ir.Graph) -> Iterator[tuple[Value, Type]]:
-    """Yields results whose declared shape cannot be theirs, with the type that they have."""
-    for op in graph.body.operations:
-        if isinstance(op, Op) and not op.declares_results:
-            try:
-                types = infer(op).types
-            except (DiagnosticError, NotationError):
-                continue
-            yield from (
-                (v, t)
-                for v, t in zip(op.results, types, strict=False)
-                if not are_compatible(v.type, t) and differ_in_shape(v.type, t)
             )
 
 

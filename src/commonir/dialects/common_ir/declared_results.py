@@ -83,7 +83,7 @@ class DeclaredTypes:
         and the contradiction.
         """
         # A type that cannot be that of the result is E0506.
-        results = [(node, v, type) for node, v, type in self._given() if are_compatible(v.type, type)]
+        results = [(node, v, type) for node, v, type in self.given() if are_compatible(v.type, type)]
         values = [*self._body.arguments, *(v for _, v, _ in results)]
         declared = {v: as_declared(v.type) for v in values} | dict(self._texts)
         known = DeclaredValues([v.type for v in values])
@@ -99,7 +99,7 @@ class DeclaredTypes:
                 out.append((node, v, actual, problem))
         return out
 
-    def _given(self) -> Iterator[tuple[Operation, Value, Type]]:
+    def given(self) -> Iterator[tuple[Operation, Value, Type]]:
         """Yields values that may have another type than declared, each with its node and the type from there."""
         for node, op, derived in _derived(self._body):
             for v, type in (*zip(op.results, derived.types, strict=False), *_received(op)):
@@ -112,7 +112,7 @@ class DeclaredTypes:
         Numbers of dims that a node does not take do not count: not every node takes every number.
         """
         wild = any(leaf.pattern.has_wildcard for v in self._body.arguments for leaf in self._declared[v].leaves())
-        if not wild or not all(are_compatible(v.type, type) for _, v, type in self._given()):
+        if not wild or not all(are_compatible(v.type, type) for _, v, type in self.given()):
             return  # what cannot be is E0506
         for rank in _SAMPLED_RANKS:
             problem = self._problem_at(rank)
