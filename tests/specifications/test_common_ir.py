@@ -91,14 +91,21 @@ OBEYS = list(DOCUMENT.cases("obeys"))
 @pytest.mark.slow_cases(*[name for name, _ in OBEYS[4:]])
 @pytest.mark.parametrize(("name", "case"), [pytest.param(n, c, id=n) for n, c in OBEYS])
 def test_what_obeys_is_written_as_it_was_read(name: str, case: statements.Case, tmp_path: Path) -> None:
-    """Also by way of the binary form and of text. What is normalized: argument counts, the version of extensions."""
+    """Also by way of the binary form and of text. What is normalized: argument counts, the version of extensions.
+
+    A case states as `renamed` the names that text changes, because MLIR would not tell them apart.
+    """
     findings(case, tmp_path)
     path, again = tmp_path / "m.cir.json", tmp_path / "again.cir.json"
     expected = _normalized(json.loads(path.read_text()))
     for suffix in (".cir", ".mlir"):
         cir.save(cir.load(path), tmp_path / f"between{suffix}")
         cir.save(cir.load(tmp_path / f"between{suffix}"), again)
-        assert _normalized(json.loads(again.read_text())) == expected
+        content = again.read_text()
+        for changed, name in _texts(case, "renamed").items() if suffix == ".mlir" else ():
+            assert f'"{changed}"' in content
+            content = content.replace(f'"{changed}"', f'"{name}"')
+        assert _normalized(json.loads(content)) == expected
 
 
 def _normalized(content: Any) -> Any:

@@ -165,7 +165,7 @@ class _Conversion:
         for op in inner:
             if common_ir.CONTROL_INPUT in op.extra:
                 self.lost.setdefault("control edges: ONNX has none, and the order of nodes obeys them")
-            for key in (common_ir.CONTROL_INPUT, common_ir.INPUT_ARG_COUNT):
+            for key in (common_ir.CONTROL_INPUT, common_ir.INPUT_ARG_COUNT, onnx.STORAGE):
                 op.set_extra(key, None)
         return domains
 

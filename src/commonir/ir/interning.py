@@ -65,9 +65,9 @@ class Interned:
         entry.key = key
 
     @staticmethod
-    def _forget(entry: _WeakEntry) -> None:
+    def _forget(entry: _WeakEntry, table: dict[tuple[object, ...], _WeakEntry] = _table) -> None:
         """Removes the entry of an object that is gone, unless a new object has replaced it."""
-        table = Interned._table
+        # The table is a default value because globals are None when Python ends.
         if table.get(entry.key) is entry:
             del table[entry.key]
 

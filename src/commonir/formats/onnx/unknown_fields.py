@@ -30,11 +30,10 @@ ATTRIBUTE_ORDER = "onnx.attribute_order"
 defaults the file states."""
 ATTRIBUTE_FIELDS = "onnx.attribute_fields"
 """Fields of the messages of attributes that have no other place, by the name of the attribute."""
-STORAGE = "onnx.storage"
-"""How the file holds a tensor, or by name the attributes of a node: `typed` in the field of its type, `kept` only by
-what is kept of its message; in raw form when it says nothing."""
+STORAGE = onnx.STORAGE
 TYPED, KEPT, UNTYPED, IMPLICIT = "typed", "kept", "untyped", "implicit"
-"""Words of `STORAGE`; an attribute may also lack its kind, or its value when that is zero or empty."""
+"""Words of `STORAGE`. A tensor is held in the field of its type, or only by what is kept of its message; in raw form
+when it says nothing. An attribute may also lack its kind, or its value when that is zero or empty."""
 UNNAMED = "onnx.unnamed"
 """Says of a nested graph that it has no name in the file."""
 VALUE_INFO = "onnx.value_info"
