@@ -93,7 +93,7 @@ OBEYS = list(DOCUMENT.cases("obeys"))
 def test_what_obeys_is_written_as_it_was_read(name: str, case: statements.Case, tmp_path: Path) -> None:
     """Also by way of the binary form and of text. What is normalized: argument counts, the version of extensions.
 
-    A case states as `renamed` the names that text changes, because MLIR would not tell them apart.
+    A case states as `renamed` the names that text changes, because they stand beside equal ones.
     """
     findings(case, tmp_path)
     path, again = tmp_path / "m.cir.json", tmp_path / "again.cir.json"
@@ -102,9 +102,9 @@ def test_what_obeys_is_written_as_it_was_read(name: str, case: statements.Case, 
         cir.save(cir.load(path), tmp_path / f"between{suffix}")
         cir.save(cir.load(tmp_path / f"between{suffix}"), again)
         content = again.read_text()
-        for changed, name in _texts(case, "renamed").items() if suffix == ".mlir" else ():
+        for changed, stated in _texts(case, "renamed").items() if suffix == ".mlir" else ():
             assert f'"{changed}"' in content
-            content = content.replace(f'"{changed}"', f'"{name}"')
+            content = content.replace(f'"{changed}"', f'"{stated}"')
         assert _normalized(json.loads(content)) == expected
 
 
