@@ -37,14 +37,18 @@ def members_of(name: str) -> dict[str, str]:
         and isinstance(node.func, ast.Name)
         and node.func.id in {"import_members", "LazyDefinitions"}
     ]
-    tables = [(package_of(name), call.args[1]) for call in calls if not isinstance(call.args[1], ast.Name)]
+    tables: list[tuple[str, ast.expr]] = [
+        (package_of(name), call.args[1]) for call in calls if isinstance(call.args[1], ast.Dict)
+    ]
     if name in ("", "api"):
-        # What is public is stated in `commonir` itself, for the API too.
+        # What is public is stated in `commonir` itself, functions of the API too.
         tables.append(("commonir", _public()))
     result: dict[str, str] = {}
     for package, table in tables:
         for module, names in dict(ast.literal_eval(table)).items():
             full = f"{package}.{module}"
+            if name and not full.startswith(package_of(name)):
+                continue  # a class, which is a member of `commonir` only
             result[full] = f"{result.get(full, '')} {names}".strip()
     return result
 

@@ -1,7 +1,7 @@
-"""The API for programs and for the command line: load, verify, run, convert, save and inspect models.
+"""The functions of the API, and those for the command line: load, verify, run, convert, save and inspect models.
 
 Packages, and modules of ours, are loaded only by the calls that need them: opening loads protobuf, running loads numpy.
-So the modules here import inside functions what not every call needs.
+So the modules here import inside functions what not every call needs. Public classes are members of `commonir` only.
 """
 
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from commonir.ir.interface import Port as Port
     from commonir.ods.terms import Rewrite as Rewrite
 
-import_members(globals(), PUBLIC, "commonir")
+import_members(globals(), {m: names for m, names in PUBLIC.items() if m.startswith("api.")}, "commonir")
 # For the command line.
 import_members(
     globals(),

@@ -67,11 +67,8 @@ from commonir.api.running import shape_mismatches as shape_mismatches
 from commonir.api.running import together as together
 from commonir.api.running import with_externs as with_externs
 from commonir.api.running import write_image as write_image
-from commonir.base.sparse import SparseArray as SparseArray
 from commonir.formats.format import MLIR as MLIR
 from commonir.ir.interface import Port as Port
-from commonir.ir.module import Module as Module
 from commonir.ods import Dialect as Dialect
 from commonir.ods.terms import Rewrite as Rewrite
-from commonir.runtime.state import State as State
 

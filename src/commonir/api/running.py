@@ -22,7 +22,6 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Module
 from commonir.reports import Comparison, OutputError, Profile
-from commonir.runtime.state import State
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from commonir.runtime.comparing.measures import Metric
     from commonir.runtime.engine import EngineOptions, Executable
     from commonir.runtime.ranks.comparing import RanksSide
+    from commonir.runtime.state import State
     from commonir.runtime.steps import Steps
 
     Array = NDArray[np.generic]

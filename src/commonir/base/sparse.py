@@ -1,4 +1,4 @@
-"""Sparse tensors as values of a run. numpy is loaded when one is made.
+"""Sparse tensors as values of a run.
 
 Source: ONNX, onnx.proto, `SparseTensorProto`.
 """
@@ -7,17 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from commonir.base.lazy import LazyModule
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
-
-    Array = NDArray[Any]
-else:
-    np = LazyModule("numpy")
+Array = NDArray[Any]
 
 
 class SparseArray:

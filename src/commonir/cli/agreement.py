@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import commonir
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.text import plural
@@ -15,7 +16,8 @@ from commonir.cli.session import Session
 from commonir.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from commonir.api import Array, Module
+    from commonir import Module
+    from commonir.api import Array
     from commonir.reports import OutputError
 
 # An independent implementation, for the format that it reads.
@@ -66,7 +68,7 @@ def check_agreement(
     engine = _ORACLE if target == _ORACLE_FORMAT else api.DEFAULT_ENGINE
     errors: list[tuple[OutputError, ...]] = []
     # States continue from one set of inputs to the next, and are compared like outputs.
-    before, after = api.State(), api.State()
+    before, after = commonir.State(), commonir.State()
     for number in range(check.runs):
         progress.step(f"checking, inputs {number + 1} of {check.runs}")
         inputs = api.random_inputs(source, function=function, seed=check.seed + number, dims=check.dimensions)

@@ -10,7 +10,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from commonir.api import Dialect, Module, Rewrite
+    from commonir import Module
+    from commonir.api import Dialect, Rewrite
     from commonir.cli.answer import Answer
     from commonir.cli.session import Session
     from commonir.cli.terminal import Terminal

@@ -25,7 +25,8 @@ from commonir.cli.terminal import Terminal
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from commonir.api import Array, Dialect, Module
+    from commonir import Module
+    from commonir.api import Array, Dialect
 
 _Body = Callable[Concatenate["Session", ...], Answer]
 

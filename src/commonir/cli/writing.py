@@ -20,7 +20,7 @@ from commonir.cli.terminal import Style, Terminal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonir.api import Module
+    from commonir import Module
     from commonir.reports import FileEntry, JsonValue, Summary
 
 STANDARD_OUTPUT = "-"

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.arrays import dtype_of
 from commonir.base.codes import UNKNOWN_INPUT, WRONG_INPUT
 from commonir.base.diagnostics import Diagnostic, Diagnostics
 from commonir.base.suggestions import did_you_mean
+from commonir.dialects.mlir.ml_program import Global
 from commonir.ir.module import Module
 from commonir.ir.types import TensorType
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from commonir.dialects.mlir.ml_program import Global
-
-    Array = NDArray[np.generic]
+Array = NDArray[np.generic]
 
 
-class State(dict[str, "Array"]):
+class State(dict[str, Array]):
     """The contents of the states of a program by name, for consecutive runs.
 
     A state without an entry has the initial value of the program, which is zeros for the states of Core ML. Runs
@@ -40,9 +38,6 @@ class State(dict[str, "Array"]):
 
 def mutable_globals(module: Module) -> dict[str, Global]:
     """Returns the states of a lowered program by name."""
-    # All users of `State` import this module, but few run programs.
-    from commonir.dialects.mlir.ml_program import Global  # noqa: PLC0415
-
     globals_ = [op for op in module.body.operations if isinstance(op, Global) and op.is_mutable]
     return {op.sym_name: op for op in globals_}
 
@@ -62,11 +57,6 @@ def check_state(state: State, module: Module) -> None:
 
 def misfit(target: Global, array: Array) -> Iterable[Diagnostic]:
     """Yields a diagnostic if an array does not have the type of a global."""
-    # Loads numpy, which only running needs.
-    import numpy as np  # noqa: PLC0415
-
-    from commonir.base.arrays import dtype_of  # noqa: PLC0415
-
     type = target.type
     if not isinstance(type, TensorType):
         return

@@ -20,7 +20,8 @@ from commonir.cli.writing import check_output, written_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonir.api import Array, Dialect, Module, Rewrite
+    from commonir import Module
+    from commonir.api import Array, Dialect, Rewrite
     from commonir.reports import JsonValue, RuleReport, Summary
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import commonir
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
@@ -34,7 +35,8 @@ from commonir.cli.terminal import Style, Terminal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonir.api import Array, Module, Port, State
+    from commonir import Module, State
+    from commonir.api import Array, Port
     from commonir.cli.arrays import ArraySummary
     from commonir.reports import JsonValue
 
@@ -123,7 +125,7 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
         program, function, texts = session.called(program, options.function, inputs)
         known = session.inputs(program, texts, function=function, seed=options.seed, resize=options.is_resizing)
         dims = parse_dims(options.dims, "--set")
-        state = api.State(
+        state = commonir.State(
             {} if options.state is None else arrays.parse_inputs([f"@{options.state}"], seed=options.seed)
         )
         progress.step(f"running {model}")
