@@ -161,6 +161,7 @@ def test_text_that_breaks_the_form_is_refused(text: str, message: str) -> None:
         ("$x^ attr-dict", "unexpected"),
         ("$x & attr-dict", "unexpected character"),
         ("$x `=>` attr-dict", "'=>' is neither a word nor punctuation"),
+        ("(" * 21 + "$x attr-dict", "parentheses are more than 20 deep"),
     ],
 )
 def test_format_with_a_fault_is_a_fault_of_the_definition(source: str, message: str) -> None:

@@ -8,12 +8,12 @@ Source: MLIR, defining dialect attributes and types, assembly format.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from itertools import pairwise
 
 from commonir.base.records import Record
+from commonir.ods.form_tokens import FormTokens
 
 
 class ParameterCategory(Enum):
@@ -94,93 +94,59 @@ class FormError(ValueError):
     """A form is invalid."""
 
 
-_TOKEN = re.compile(r'\s*(?:`([^`]*)`|\$(\w+)|([A-Za-z_][\w-]*)|([()^:,<>?])|"([^"]*)")')
-_TOKEN_KINDS = ("literal", "variable", "word", "mark", "string")
-LITERAL = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*|->|\.\.\.|[_:,=<>()\[\]{}?+*-]")
-"""A literal of a form: a keyword or punctuation."""
-LAYOUT = ("", " ", "\\n")
-"""Literals that only change the layout."""
-_MAX_DEPTH = 20
-
-
 def parsed_form(text: str, parameters: Sequence[Parameter]) -> tuple[FormElement, ...]:
     """Returns the elements of a form. Raises: FormError if it is malformed, or does not have every parameter once."""
     reader = _Reader(text, {p.name: p for p in parameters})
-    result, anchors = reader.elements(0)
+    result, anchors = reader.elements()
     if reader.token[0] != "end" or anchors:
-        raise FormError(f"unexpected '{reader.token[1] or '^'}' in '{text}'")
+        raise reader.fault(f"unexpected '{reader.token[1] or '^'}'")
     for p in parameters:
         if not p.optional and p.name not in reader.seen:
-            raise FormError(f"parameter '{p.name}' is missing in '{text}'")
+            raise reader.fault(f"parameter '{p.name}' is missing")
     return result
 
 
-class _Reader:
+class _Reader(FormTokens):
     def __init__(self, text: str, parameters: Mapping[str, Parameter]) -> None:
-        self.text = text
         self.parameters = parameters
         self.seen: set[str] = set()
-        self.at = 0
-        self.token = ("end", "")
-        self.advance()
+        super().__init__(text)
 
-    def advance(self) -> tuple[str, str]:
-        current = self.token
-        match = _TOKEN.match(self.text, self.at)
-        if match is None:
-            if self.text[self.at :].strip():
-                raise FormError(f"'{self.text[self.at :].strip()[:20]}' cannot be read in '{self.text}'")
-            self.token = ("end", "")
-            return current
-        self.at = match.end()
-        self.token = (_TOKEN_KINDS[(match.lastindex or 1) - 1], match[match.lastindex or 1])
-        return current
-
-    def takes(self, mark: str) -> bool:
-        if self.token != ("mark", mark):
-            return False
-        self.advance()
-        return True
-
-    def expect(self, mark: str) -> None:
-        if not self.takes(mark):
-            raise FormError(f"expected '{mark}' in '{self.text}'")
+    def fault(self, message: str) -> FormError:
+        return FormError(f"{message} in '{self.source}'")
 
     def parameter(self, name: str) -> Parameter:
         """Returns a parameter, which is now in the form."""
         if name not in self.parameters:
-            raise FormError(f"no parameter is called '{name}' in '{self.text}'")
+            raise self.fault(f"no parameter is called '{name}'")
         if name in self.seen:
-            raise FormError(f"parameter '{name}' occurs twice in '{self.text}'")
+            raise self.fault(f"parameter '{name}' occurs twice")
         self.seen.add(name)
         return self.parameters[name]
 
-    def elements(self, depth: int) -> tuple[tuple[FormElement, ...], list[FormElement]]:
+    def elements(self) -> tuple[tuple[FormElement, ...], list[FormElement]]:
         """Returns the elements up to a closing parenthesis or the end, and those marked by `^`."""
-        if depth > _MAX_DEPTH:
-            raise FormError(f"groups are more than {_MAX_DEPTH} deep")
         out: list[FormElement] = []
         anchors: list[FormElement] = []
         while self.token[0] != "end" and self.token != ("mark", ")"):
-            out.append(self.element(depth))
+            out.append(self.element())
             if self.takes("^"):
                 anchors.append(out[-1])
         for listing, comma in pairwise(out):
             optional = isinstance(listing, Listing) and listing.named and any(p.optional for p in listing.parameters)
             if optional and isinstance(comma, Word) and comma.text == ",":
-                raise FormError(f"'struct' with optional parameters is before ',' in '{self.text}'")
+                raise self.fault("'struct' with optional parameters is before ','")
         return tuple(out), anchors
 
-    def element(self, depth: int) -> FormElement:
+    def element(self) -> FormElement:
         match self.advance():
             case "literal", text:
-                if text not in LAYOUT and not LITERAL.fullmatch(text):
-                    raise FormError(f"'{text}' is neither a word nor punctuation in '{self.text}'")
+                self.check_literal(text)
                 return Word(text)
             case "variable", name:
                 return ParameterPlace(self.parameter(name))
             case "mark", "(":
-                return self.group(depth)
+                return self.group()
             case "word", "params":
                 return Listing(self.all_parameters(), named=False)
             case "word", "struct":
@@ -190,7 +156,7 @@ class _Reader:
             case "word", "custom":
                 return self.custom()
             case _, text:
-                raise FormError(f"'{text}' has no meaning in '{self.text}'")
+                raise self.fault(f"'{text}' has no meaning")
 
     def all_parameters(self) -> tuple[Parameter, ...]:
         return tuple([self.parameter(name) for name in self.parameters])
@@ -199,7 +165,7 @@ class _Reader:
         self.expect("(")
         kind, name = self.advance()
         if kind != "variable":
-            raise FormError(f"qualified(..) takes a parameter, not '{name}' in '{self.text}'")
+            raise self.fault(f"qualified(..) takes a parameter, not '{name}'")
         self.expect(")")
         return self.parameter(name)
 
@@ -217,18 +183,13 @@ class _Reader:
             elif kind == "variable":
                 out.append(self.parameter(text))
             else:
-                raise FormError(f"struct(..) takes parameters, not '{text}'")
+                raise self.fault(f"struct(..) takes parameters, not '{text}'")
             if self.takes(")"):
                 return Listing(tuple(out), named=True)
             self.expect(",")
 
     def custom(self) -> CustomPlace:
-        self.expect("<")
-        kind, name = self.advance()
-        if kind != "word":
-            raise FormError(f"custom<..> needs the name of a directive in '{self.text}'")
-        self.expect(">")
-        self.expect("(")
+        name = self.directive_name()
         out: list[Parameter] = []
         while True:
             match self.advance():
@@ -240,33 +201,33 @@ class _Reader:
                     self.expect("(")
                     _, text = self.advance()
                     if text not in self.seen:
-                        raise FormError(f"ref(${text}) refers to what is not before it in '{self.text}'")
+                        raise self.fault(f"ref(${text}) refers to what is not before it")
                     self.expect(")")
                 case _, text:
-                    raise FormError(f"custom<{name}> takes parameters, not '{text}' in '{self.text}'")
+                    raise self.fault(f"custom<{name}> takes parameters, not '{text}'")
             if self.takes(")"):
                 return CustomPlace(name, tuple(out))
             self.expect(",")
 
-    def group(self, depth: int) -> Group:
-        elements, anchors = self.elements(depth + 1)
+    def group(self) -> Group:
+        elements, anchors = self.elements()
         self.expect(")")
         otherwise: tuple[FormElement, ...] = ()
         inverted = not anchors
         if self.takes(":"):
             self.expect("(")
-            otherwise, more = self.elements(depth + 1)
+            otherwise, more = self.elements()
             anchors += more
             self.expect(")")
         self.expect("?")
         if len(anchors) != 1:
-            raise FormError(f"an optional group needs one anchor '^' in '{self.text}'")
+            raise self.fault("an optional group needs one anchor '^'")
         for element in (*elements, *otherwise):
             if any(not p.optional for p in _parameters_of(element)):
-                raise FormError(f"a parameter in an optional group is not optional in '{self.text}'")
+                raise self.fault("a parameter in an optional group is not optional")
         anchor = _parameters_of(anchors[0])
         if not anchor:
-            raise FormError(f"an anchor '^' follows a parameter in '{self.text}'")
+            raise self.fault("an anchor '^' follows a parameter")
         # The anchor may be in the alternative: the first elements are present when it is absent.
         return Group(otherwise, anchor, elements) if inverted else Group(elements, anchor, otherwise)
 

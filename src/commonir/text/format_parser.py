@@ -8,9 +8,9 @@ from __future__ import annotations
 from enum import Enum, auto
 
 from commonir.base.diagnostics import InternalError
-from commonir.base.lazy import lazy_pattern
 from commonir.ods import Op
 from commonir.ods.fields import Field, FieldKind
+from commonir.ods.form_tokens import FormTokens
 from commonir.text.assembly import (
     AnyOrder,
     AttributeDictionary,
@@ -31,12 +31,6 @@ from commonir.text.assembly import (
     Variable,
 )
 
-_TOKEN = lazy_pattern(r'\s*(?:`([^`]*)`|\$([A-Za-z_]\w*)|([A-Za-z_][\w-]*)|([()^:,<>|?])|"([^"]*)")')
-_TOKEN_KINDS = ("literal", "variable", "word", "mark", "string")
-
-_LITERAL = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_$.]*|->|\.\.\.|[_:,=<>()\[\]{}?+*-]")
-_BLANKS = ("", " ", "\\n")
-
 _VALUES = (FieldKind.OPERAND, FieldKind.PARAMETER)
 
 
@@ -47,11 +41,6 @@ class Context(Enum):
     TYPE = auto()
     CUSTOM = auto()
     REFERENCE = auto()
-
-
-def format_fault(definition: type[Op], source: str, message: str) -> InternalError:
-    """Returns the error that the format of a definition is invalid, an internal error as the format is ours."""
-    return InternalError(f"{definition.name}: assembly format: {message} in '{' '.join(source.split())}'")
 
 
 class Mentioned:
@@ -121,49 +110,20 @@ _GROUPS: dict[FieldKind, type[Element]] = {
 }
 
 
-class FormatParser:
+class FormatParser(FormTokens):
     """Parses one format. `mentioned` has its elements after `parse`."""
 
     def __init__(self, definition: type[Op], source: str) -> None:
         self.definition = definition
-        self.source = source
-        self.at = 0
         self.mentioned = Mentioned()
         # A result may be called like an operand, which a format names more often.
         others = [f for f in definition.layout.by_name.values() if f.kind is not FieldKind.RESULT]
         self.fields = {f.spelling: f for f in (*definition.layout.results, *others)}
-        self.token: tuple[str, str] = ("end", "")
-        self.advance()
+        super().__init__(source)
 
     def fault(self, message: str) -> InternalError:
-        """Returns the error that the format is invalid."""
-        return format_fault(self.definition, self.source, message)
-
-    def advance(self) -> tuple[str, str]:
-        """Moves to the next token and returns the one that was current."""
-        current = self.token
-        match = _TOKEN.match(self.source, self.at)
-        if match is None:
-            if self.source[self.at :].strip():
-                raise self.fault(f"unexpected character at {self.at}")
-            self.token = ("end", "")
-            return current
-        self.at = match.end()
-        self.token = (_TOKEN_KINDS[(match.lastindex or 1) - 1], match.group(match.lastindex or 1))
-        return current
-
-    def expect(self, mark: str) -> None:
-        """Consumes a mark."""
-        if self.token != ("mark", mark):
-            raise self.fault(f"expected '{mark}', found '{self.token[1] or 'the end'}'")
-        self.advance()
-
-    def takes(self, mark: str) -> bool:
-        """Consumes a mark if it is the current token, and returns whether it was."""
-        if self.token != ("mark", mark):
-            return False
-        self.advance()
-        return True
+        """Returns the error that the format is invalid, an internal error as the formats of definitions are ours."""
+        return InternalError(f"{self.definition.name}: assembly format: {message} in '{' '.join(self.source.split())}'")
 
     def parse(self) -> tuple[Element, ...]:
         """Returns the elements of the format."""
@@ -184,7 +144,8 @@ class FormatParser:
             case "literal", _:
                 if context is not Context.TOP:
                     raise self.fault(f"literal '{text}' is inside a directive")
-                return self.literal(text)
+                self.check_literal(text)
+                return Literal("\n" if text == "\\n" else text)
             case "variable", _:
                 return self.bound(self.variable(text), context)
             case "mark", "(":
@@ -197,14 +158,6 @@ class FormatParser:
                 raise self.fault(f"string '{text}' is not an argument of custom<..>")
             case _:
                 return self.directive(text, context)
-
-    def literal(self, text: str) -> Literal:
-        """Returns a literal: a keyword, punctuation or layout."""
-        if text in _BLANKS:
-            return Literal("\n" if text == "\\n" else text)
-        if not _LITERAL.fullmatch(text):
-            raise self.fault(f"'{text}' is neither a word nor punctuation")
-        return Literal(text)
 
     def directive(self, word: str, context: Context) -> Element:
         """Parses a directive after its name."""
@@ -351,12 +304,7 @@ class FormatParser:
 
     def custom(self) -> Custom:
         """Parses `custom<..>(..)`."""
-        self.expect("<")
-        word, name = self.advance()
-        if word != "word":
-            raise self.fault("custom<..> needs the name of a directive")
-        self.expect(">")
-        self.expect("(")
+        name = self.directive_name()
         arguments: list[Variable | TypeOf | Reference | Literal | AttributeDictionary | PropertyDictionary] = []
         while True:
             built = self.element(Context.CUSTOM)

@@ -11,18 +11,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.ods import Op, attr_types
 from commonir.ods.definition import RESULT_SIZES
 from commonir.ods.fields import Field, FieldKind
-from commonir.text.assembly import (
-    Custom,
-    Element,
-    FunctionalType,
-    Group,
-    PropertyDictionary,
-    Results,
-    Signature,
-    TypeOf,
-    Variable,
-    walk,
-)
+from commonir.text.assembly import Custom, Element, PropertyDictionary, walk
 from commonir.text.format_checks import check_format
 from commonir.text.format_parser import FormatParser, Mentioned
 
@@ -55,17 +44,22 @@ def format_of(definition: type[Op]) -> Format:
     Raises: InternalError for a format that is malformed, or lacks what the text needs to be read.
     """
     elements, mentioned = checked_elements(definition, definition.assembly or default_format(definition))
-    inside = list(walk(elements))
-    named = [e.field for e in inside if isinstance(e, Variable) and e.field.kind is FieldKind.ATTRIBUTE]
-    implied = [name for e in inside if isinstance(e, Custom) for name in _IMPLIED_ATTRIBUTES.get(e.name, ())]
-    if _has_types_by_group(definition, inside):
-        implied.append(RESULT_SIZES)
-    named += [f for f in definition.layout.attributes if f.spelling in implied]
-    properties = any(isinstance(e, PropertyDictionary) for e in inside)
-    signature = any(isinstance(e, Custom) and e.name == "FunctionSignature" for e in inside)
     layout = definition.layout
+    directives = {e.name for e in walk(elements) if isinstance(e, Custom)}
+    implied = {name for directive in directives for name in _IMPLIED_ATTRIBUTES.get(directive, ())}
+    if mentioned.types.issuperset([f for f in layout.results if f.variadic or f.optional]):
+        implied.add(RESULT_SIZES)
+    named = [f for f in mentioned.fields if f.kind is FieldKind.ATTRIBUTE]
+    named += [f for f in layout.attributes if f.spelling in implied]
     typed = frozenset([f for f in (*layout.inputs, *layout.results) if mentioned.has_type(f)])
-    return Format(elements, frozenset(named), _states_results(definition, inside), signature, properties, typed)
+    return Format(
+        elements,
+        named=frozenset(named),
+        states_results=typed.issuperset(layout.results),
+        has_signature="FunctionSignature" in directives,
+        has_properties=PropertyDictionary in mentioned.groups,
+        typed=typed,
+    )
 
 
 def checked_elements(definition: type[Op], source: str) -> tuple[tuple[Element, ...], Mentioned]:
@@ -77,29 +71,6 @@ def checked_elements(definition: type[Op], source: str) -> tuple[tuple[Element, 
     elements = parser.parse()
     check_format(parser, elements)
     return elements, parser.mentioned
-
-
-def _states_results(definition: type[Op], inside: list[Element]) -> bool:
-    if any(isinstance(e, Signature) for e in inside):
-        return True
-    return any(isinstance(g, Results) for g in _groups_with_types(inside)) or _fields_with_types(inside).issuperset(
-        definition.layout.results
-    )
-
-
-def _has_types_by_group(definition: type[Op], inside: list[Element]) -> bool:
-    """Returns whether the format has a list of types for each variadic or optional result."""
-    return _fields_with_types(inside).issuperset([f for f in definition.layout.results if f.variadic or f.optional])
-
-
-def _groups_with_types(inside: list[Element]) -> list[Group]:
-    """Returns the groups whose types the format prints."""
-    alone = [e.group for e in inside if isinstance(e, TypeOf)]
-    return [*alone, *[g for e in inside if isinstance(e, FunctionalType) for g in (e.inputs, e.results)]]
-
-
-def _fields_with_types(inside: list[Element]) -> set[Field]:
-    return {g.field for g in _groups_with_types(inside) if isinstance(g, Variable)}
 
 
 def default_format(definition: type[Op]) -> str:
