@@ -67,6 +67,13 @@ class ElementType(Type):
         """Whether arithmetic is defined on it."""
         return self.kind in ("int", "uint", "float", "complex")
 
+    @property
+    def integer_limits(self) -> tuple[int, int]:
+        """The least and the largest number of an integer type; a signless one, and an index, has a sign."""
+        if self.kind == "uint":
+            return 0, (1 << self.bits) - 1
+        return -(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1
+
     def size_bytes(self, count: int) -> int:
         """Bytes that `count` packed elements take."""
         return (count * self.bits + 7) // 8

@@ -21,6 +21,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from commonir.ir.types import ElementKind, ElementType
+from commonir.symbolic.constraints import NotationError
 
 Number = bool | int | float | complex
 
@@ -167,21 +168,19 @@ Source: MLIR built-in types; OCP microscaling formats 1.0.
 def limits(dtype: ElementType) -> tuple[int, int] | tuple[float, float]:
     """Returns the smallest and the largest value of a real element type; infinities where it has them."""
     match dtype.kind:
-        case "int":
-            return -(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1
-        case "uint":
-            return 0, (1 << dtype.bits) - 1
+        case "int" | "uint":
+            return dtype.integer_limits
         case "float":
             top = LARGEST_FINITE.get(dtype.name, inf)
             return (2.0**-127 if dtype.name == "f8E8M0FNU" else -top), top
         case _:
-            raise ValueError(f"{dtype} has no order")
+            raise NotationError(f"{dtype} has no order")
 
 
 def identity(fn: str, dtype: ElementType) -> Number:
     """Returns the identity of a fold: its value over an empty range."""
     if dtype.kind not in FOLDS[fn].kinds:
-        raise ValueError(f"no fold '{fn}' of {dtype}")
+        raise NotationError(f"no fold '{fn}' of {dtype}")
     match fn:
         case "add" | "multiply":
             start = 0 if fn == "add" else 1

@@ -221,9 +221,7 @@ def _as_bool(attr: Attribute) -> Attribute:
 
 def _within(element: ElementType) -> Check:
     """Returns the check that integers are in the range of a type."""
-    signed = element.kind == "int"
-    least = -(1 << (element.bits - 1)) if signed else 0
-    most = (1 << (element.bits - signed)) - 1
+    least, most = element.integer_limits
 
     def holds(value: object) -> bool:
         return all(map(holds, value)) if is_sequence(value) else isinstance(value, int) and least <= value <= most

@@ -184,8 +184,7 @@ def _element_of(declared: TensorOf, expected: ElementType | None, value: Attribu
             return boolean
         case IntegerAttr(value=number, type=type) if expected is None or expected.is_integer:
             element = expected or type
-            signed = element.kind == "int"
-            least, most = -(1 << (element.bits - 1)) if signed else 0, (1 << (element.bits - signed)) - 1
+            least, most = element.integer_limits
             if not least <= number <= most:
                 raise ValueError(f"{number} is not between {least} and {most}, as {element} is")
             return element

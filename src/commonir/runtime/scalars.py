@@ -15,7 +15,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.ir.module import Function
-from commonir.ir.types import ElementType, TensorType, Type, boolean, handle, i64, index, is_collection, signedness_of
+from commonir.ir.types import ElementType, TensorType, Type, boolean, handle, i64, index, is_collection
 from commonir.runtime.ports import names_of
 
 _BOOLS = {"true": True, "false": False}
@@ -95,9 +95,8 @@ def _integer(text: str, element: ElementType) -> int:
     if not _INTEGER.fullmatch(text):
         raise ValueError(text)
     number = int(text, 16 if "x" in text else 10)
-    bits = 64 if element is index else element.bits
-    lower, upper = (0, 1 << bits) if signedness_of(element) == "unsigned" else (-(1 << (bits - 1)), 1 << (bits - 1))
-    if not lower <= number < upper:
+    least, most = element.integer_limits
+    if not least <= number <= most:
         raise ValueError(text)
     return number
 

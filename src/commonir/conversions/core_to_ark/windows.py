@@ -5,7 +5,6 @@ The parts are laid side by side; a convolution is then a product of matrices, po
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import product
 from math import prod
@@ -15,6 +14,7 @@ from commonir.conversions.operands import element_of
 from commonir.dialects import core
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
+from commonir.notation import limits
 from commonir.rewrite.legalize import Mismatch
 
 _MOST_POINTS = 1024
@@ -86,9 +86,7 @@ def _side_by_side(op: core.Pool, x: Value, fill: float) -> Value | Mismatch:
 
 @rule(core.MaxPool)
 def max_pool(op: core.MaxPool, context: ArkContext, x: Value) -> Built:
-    element = element_of(x)
-    fill = -math.inf if element.is_float else float(-(1 << (element.bits - 1))) if element.kind == "int" else 0.0
-    points = _side_by_side(op, x, fill)
+    points = _side_by_side(op, x, float(limits(element_of(x))[0]))
     return points if isinstance(points, Mismatch) else core.reduce_max(points, (0,))
 
 

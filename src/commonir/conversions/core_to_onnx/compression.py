@@ -83,9 +83,8 @@ def _arranged_data(data: Data, layout: _BlockLayout, element: ElementType) -> Da
     if element is data.element and type.count == data.count:
         return DeferredData(type, lambda: InlineData(type, data.buffer()))
     if element.is_integer and element is not data.element:
-        low = -(1 << (element.bits - 1)) if element.kind == "int" else 0
-        high = low + (1 << element.bits)
-        if data.count > _MOST_OFFSETS or any(not low <= v < high or v != int(v) for v in _numbers(data)):
+        low, high = element.integer_limits
+        if data.count > _MOST_OFFSETS or any(not low <= v <= high or v != int(v) for v in _numbers(data)):
             return Mismatch("offsets are not integers of the type of what they belong to")
     return DeferredData(type, lambda: _spread(data, type))
 

@@ -178,7 +178,7 @@ def max_pool(op: core.MaxPool, context: Context, x: Value) -> Value:
     pads, ceil_mode = _explicit_pads(op, x)
     if _is_long(pads, op):
         amounts = integers(context, (0, 0, *(a for a, _ in pads), 0, 0, *(b for _, b in pads)))
-        x, pads = onnx.Pad(x, amounts, scalar(context, _least(element_of(x)), x)).output, ()
+        x, pads = onnx.Pad(x, amounts, scalar(context, limits(element_of(x))[0], x)).output, ()
     return _max_pool(op, x, pads, ceil_mode=ceil_mode).Y
 
 
@@ -213,13 +213,6 @@ def _is_within(pads: tuple[tuple[int, int], ...], op: core.Pool) -> bool:
 def _is_long(pads: tuple[tuple[int, int], ...], op: core.Pool) -> bool:
     """Whether there is more padding than runtimes take: less than a window is long, dilated or not."""
     return any(max(pair) >= k for pair, k in zip(pads, op.kernel, strict=False))
-
-
-def _least(element: ElementType) -> float:
-    """The least value of a type."""
-    if element.is_float:
-        return -math.inf
-    return -(1 << (element.bits - 1)) if element.kind == "int" else 0
 
 
 @rule(core.AveragePool)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from math import inf
 
 from commonir.conversions.operands import dims_of, element_of
 from commonir.conversions.symbolic_dims import VectorDims, early
@@ -17,6 +16,7 @@ from commonir.dialects.mlir.stablehlo.base import ComparisonDirection
 from commonir.ir.data import Data, DeferredData, Scalar, SplatData, computed_data, data_of
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import ElementType, TensorType, boolean, i64, integer_type, signedness_of
+from commonir.notation import limits
 from commonir.ods import Op, operations_behind
 from commonir.rewrite.legalize import Context
 from commonir.symbolic import Dim
@@ -205,7 +205,7 @@ def _without_ones(context: Context, x: Value, remaining: Sequence[int]) -> Value
     if element_type is boolean:
         start, definition = scalar(context, False, element_type), hlo.Or
     else:
-        start, definition = scalar(context, lowest(element_type), element_type), hlo.Max
+        start, definition = scalar(context, limits(element_type)[0], element_type), hlo.Max
     arguments = {
         "inputs": (x,),
         "init_values": (start,),
@@ -213,13 +213,6 @@ def _without_ones(context: Context, x: Value, remaining: Sequence[int]) -> Value
         "body": combining(element_type, definition),
     }
     return hlo.Reduce.build(arguments, [TensorType(element_type, tuple([dims[n] for n in remaining]))]).results[0]
-
-
-def lowest(element: ElementType) -> float:
-    """Returns the least value of a type."""
-    if element.is_float:
-        return -inf
-    return 0 if element.kind == "uint" else -(1 << (element.bits - 1))
 
 
 def transposed(x: Value, permutation: Sequence[int]) -> Value:

@@ -10,7 +10,6 @@ from commonir.conversions.core_to_stablehlo.building import (
     combining,
     converted,
     iota,
-    lowest,
     numbers_of,
     reshaped,
     scalar,
@@ -25,6 +24,7 @@ from commonir.dialects.mlir.stablehlo.dimension_numbers import ConvDims, DotDims
 from commonir.ir.data import data_of
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, i64
+from commonir.notation import limits
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import Dim
 
@@ -192,7 +192,7 @@ def max_pool(op: core.MaxPool, context: Context, x: Value) -> Result:
 
 
 def _lowest(context: Context, element: ElementType) -> Value:
-    return scalar(context, lowest(element), element)
+    return scalar(context, limits(element)[0], element)
 
 
 @rule(core.SumPool)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import inf
 
-from commonir.conversions.core_to_stablehlo.building import combining, converted, iota, lowest, reshaped, scalar, zero
+from commonir.conversions.core_to_stablehlo.building import combining, converted, iota, reshaped, scalar, zero
 from commonir.conversions.core_to_stablehlo.contraction import extreme_and_place, windows
 from commonir.conversions.operands import dims_of, element_of, rank_of
 from commonir.dialects import core
@@ -14,6 +13,7 @@ from commonir.dialects.mlir import stablehlo as hlo
 from commonir.dialects.mlir.stablehlo.base import ComparisonDirection
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, i64
+from commonir.notation import limits
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, rule
 from commonir.symbolic import element_count
@@ -36,10 +36,9 @@ def _axes(op: core.Reduce) -> tuple[int, ...]:
 def _start(context: Context, name: str, element: ElementType) -> Value:
     match name:
         case "max":
-            return scalar(context, lowest(element), element)
+            return scalar(context, limits(element)[0], element)
         case "min":
-            most = inf if element.is_float else int(lowest(element)) + (1 << element.bits) - 1
-            return scalar(context, most, element)
+            return scalar(context, limits(element)[1], element)
         case "prod":
             return scalar(context, 1.0 if element.is_float else 1, element)
         case _:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from commonir.dialects.core.base import FLOATS, NUMBERS, CoreOp, accumulator, function, function_of_several
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, i64
+from commonir.ir.types import i64
 from commonir.notation import (
     Constraint,
     Expr,
@@ -23,6 +23,7 @@ from commonir.notation import (
     fold,
     indices,
     lift,
+    limits,
     require,
     select,
     total,
@@ -280,11 +281,6 @@ class _Window:
         return any(lo or hi for lo, hi in self.pads) or self.is_cut
 
 
-def _least(element: ElementType) -> float:
-    """Returns the identity of the maximum."""
-    return float("-inf") if element.is_float else -(1 << (element.bits - 1)) if element.kind == "int" else 0
-
-
 class MaxPool(Pool, name="core.max_pool"):
     """Max pooling: the largest element of each window; padding counts as the least value.
 
@@ -293,7 +289,7 @@ class MaxPool(Pool, name="core.max_pool"):
     """
 
     def reference(self, x: Tensor, *, n: Index, c: Index, o: Indices) -> Kernel:
-        w = _Window(self, x, o, _least(x.dtype))
+        w = _Window(self, x, o, limits(x.dtype)[0])
         return fold("maximum", w.k, w.padded[(n, c, *w.at)]).by(n, c, *o).where(w.extents, w.constraints())
 
 
@@ -308,9 +304,9 @@ class MaxPoolWithPositions(Pool, name="core.max_pool_with_positions"):
     position: Value = result("i64[n, c, o*]")
 
     def reference(self, x: Tensor, *, n: Index, c: Index, o: Indices) -> tuple[Kernel, Kernel]:
-        w = _Window(self, x, o, _least(x.dtype))
+        w = _Window(self, x, o, limits(x.dtype)[0])
         most = fold("maximum", w.k, w.padded[(n, c, *w.at)])
-        inner = _Window(self, x, o, _least(x.dtype), "j")
+        inner = _Window(self, x, o, limits(x.dtype)[0], "j")
         at, places = inner.position()
         passed = inner.padded[(n, c, *inner.at)] < most
         if inner.covers_padding():

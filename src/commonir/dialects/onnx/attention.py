@@ -27,7 +27,7 @@ from commonir.dialects.onnx.base import (
 from commonir.dialects.onnx.program import check_graph, returned
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, boolean, f16, f32, f64, i32, i64
-from commonir.notation import NotationError, NotKnownError
+from commonir.notation import NotationError, NotKnownError, limits
 from commonir.ods import attr_types, attribute, element_type, one_of, operand, region, result, traits
 from commonir.symbolic import Dim, floor_div
 
@@ -76,7 +76,7 @@ class Masks:
         self.may_be_empty = True
         *lead, last = shape_of(mask)
         if self.shape[1] - last != 0:
-            end = core.splat(False if element_of(mask) is boolean else _lowest(element_of(mask)), mask)
+            end = core.splat(False if element_of(mask) is boolean else limits(element_of(mask))[0], mask)
             mask = core.concat((mask, core.fill(end, (*lead, self.shape[1] - last))), -1)
         if element_of(mask) is boolean:
             self.allow(mask)
@@ -100,11 +100,6 @@ class Masks:
         if self.added is None or self.allowed is None:
             return self.allowed if self.added is None else self.added
         return core.select(self.allowed, self.added, core.splat(-math.inf, self.added))
-
-
-def _lowest(element: ElementType) -> float:
-    """Returns the bias that masks a key."""
-    return -math.inf if element.is_float else -(1 << (element.bits - 1)) if element.kind == "int" else 0
 
 
 def _is_empty(mask: Value) -> Value:

@@ -22,7 +22,7 @@ from commonir.dialects.onnx.base import (
 from commonir.dialects.onnx.windows import AUTO_PAD, pad_pairs, per_axis, spatial_rank, window
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, i64
-from commonir.notation import NotationError, NotKnownError
+from commonir.notation import NotationError, NotKnownError, limits
 from commonir.ods import attr_types, attribute, by_version, element_type, operand, positive, result
 from commonir.symbolic import Dim, element_count
 
@@ -59,8 +59,7 @@ class MaxPool(Pooled, name="onnx.MaxPool"):
 
     def reference(self, X: Value) -> tuple[Value, ...]:
         element = element_of(X)
-        least = float("-inf") if element.is_float else -(1 << (element.bits - 1)) if element.kind == "int" else 0
-        found = window(self, X, self.kernel_shape, self.dilations, least)
+        found = window(self, X, self.kernel_shape, self.dilations, limits(element)[0])
         rest = (found.kernel, found.strides, found.dilations, found.pads, self.is_cut(self.ceil_mode))
         largest = core.max_pool(found.x, *rest)
         if not self.trace_key() or found.x is not X:

@@ -310,8 +310,8 @@ def _narrow(y: Value, like: Value) -> Value:
     element = element_of(like)
     if element.is_float:
         return core.narrowed(y, like)
-    low = -(1 << (element.bits - 1)) if element.kind == "int" else 0
-    return core.cast(core.clip(core.round(y), float(low), float(low + (1 << element.bits) - 1)), element)
+    low, high = element.integer_limits
+    return core.cast(core.clip(core.round(y), float(low), float(high)), element)
 
 
 def resized_type(how: Resizing, x: Value, scales: Value | None, sizes: Value | None) -> Type:

@@ -199,8 +199,8 @@ def _is_neutral(name: str, value: Value) -> bool:
     if number is None:
         return False
     if element_type.kind in ("int", "uint") and name in ("max", "min"):
-        low = 0 if element_type.kind == "uint" else -(1 << (element_type.bits - 1))
-        return number == (low if name == "max" else low + (1 << element_type.bits) - 1)
+        low, high = element_type.integer_limits
+        return number == (low if name == "max" else high)
     return number == _NEUTRAL[name]
 
 

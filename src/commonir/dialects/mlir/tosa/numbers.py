@@ -17,9 +17,7 @@ _DOUBLE_ROUND_FROM = 31
 
 def bounds(element_type: ElementType, *, unsigned: bool) -> tuple[int, int]:
     """The least and the largest number of an integer type, its bits taken with or without a sign."""
-    if unsigned or str(element_type).startswith("ui"):
-        return 0, (1 << element_type.bits) - 1
-    return -(1 << (element_type.bits - 1)), (1 << (element_type.bits - 1)) - 1
+    return (0, (1 << element_type.bits) - 1) if unsigned else element_type.integer_limits
 
 
 def widened(x: Value) -> Value:

@@ -147,10 +147,8 @@ def _clamped(op: Clamp, editor: Editor) -> bool:
     low, high, type = _limit(op.min_val), _limit(op.max_val), op.input.type
     if low is None or high is None or not isinstance(type, TensorType):
         return False
-    bits, is_float = type.element.bits, type.element.is_float
-    unsigned = type.element.kind == "uint"
-    least, most = (0, (1 << bits) - 1) if unsigned else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-    everything = (-inf, inf) if is_float else (0, 1) if type.element is boolean else (least, most)
+    is_float = type.element.is_float
+    everything = (-inf, inf) if is_float else (0, 1) if type.element is boolean else type.element.integer_limits
     if (low, high) == everything and (not is_float or op.nan_mode is NanMode.PROPAGATE):
         return editor.forward(op, op.input)
     before = op.input.owner
