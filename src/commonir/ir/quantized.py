@@ -5,22 +5,37 @@ from __future__ import annotations
 import re
 
 from commonir.base.tuples import NamedTuple
-from commonir.ir.types import DialectType, Type
+from commonir.ir.types import DialectType, Type, integer_type
 
-_UNIFORM = re.compile(r"([iu])(\d+)(?:<[^>]*>)?(?::([^:,{<]+)(?::(\d+|\{[^}]*\}))?)?(?:, (.*))?", re.DOTALL)
+_UNIFORM = re.compile(
+    r"([iu])(\d{1,2})(?:<(-?\d+):(-?\d+)>)?(?::([^:,{<]+)(?::(\d+|\{[^}]*\}))?)?(?:, (.*))?", re.DOTALL
+)
 
 
 class Quantized(NamedTuple):
     """The parts of a quantized type.
 
-    `storage` and `expressed` are names of types, `blocks` the sizes of blocks by axis, None for whole slices, and
-    `scales` the lengths of the nested lists of scales.
+    `storage` is the name of the integer type with its sign, `i8` or `u8`, `bounds` the least and the largest integer,
+    `expressed` the name of a type, `blocks` the sizes of blocks by axis, None for whole slices. `scales` are texts of a
+    scale, each with its zero point, and `lengths` those of the nested lists in which they are.
     """
 
     storage: str
+    bounds: tuple[int, int]
     expressed: str
     blocks: dict[int, int | None]
-    scales: tuple[int, ...]
+    scales: tuple[tuple[str, int], ...]
+    lengths: tuple[int, ...]
+
+    @property
+    def bits(self) -> int:
+        """The bits of an integer."""
+        return int(self.storage[1:])
+
+    @property
+    def axis(self) -> int | None:
+        """The axis whose slices have their own scales; None if the tensor has one scale, or blocks have."""
+        return next((axis for axis, size in self.blocks.items() if size is None), None)
 
 
 def quantized_of(type: Type) -> Quantized | None:
@@ -30,13 +45,20 @@ def quantized_of(type: Type) -> Quantized | None:
     match = _UNIFORM.fullmatch(type.body or "")
     if match is None:
         return None
-    axes, scales = match[4] or "", match[5] or ""
-    blocks: dict[int, int | None] = {}
+    sign, bits, least, most, expressed, axes, scales = match.groups("")
+    whole = integer_type(int(bits), "unsigned" if sign == "u" else "signed").integer_limits
+    blocks: dict[int, int | None] = {int(axis): int(size) for axis, size in re.findall(r"(\d+):(\d+)", axes)}
     if axes.isdigit():
         blocks[int(axes)] = None
-    for axis, size in re.findall(r"(\d+):(\d+)", axes):
-        blocks[int(axis)] = int(size)
-    return Quantized(f"i{match[2]}", match[3] or "", blocks, _lengths(scales))
+    pairs = [text.strip(" {}").partition(":") for text in scales.split(",") if scales]
+    return Quantized(
+        f"{sign}{bits}",
+        (int(least), int(most)) if least else whole,
+        expressed,
+        blocks,
+        tuple([(scale, int(zero or 0)) for scale, _, zero in pairs]),
+        _lengths(scales),
+    )
 
 
 def _lengths(listed: str) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ import re
 
 from commonir.base.lazy import lazy_pattern
 from commonir.ir.floats import bits_of, float_literal, float_of
-from commonir.ir.types import DialectType, ElementType, f64
+from commonir.ir.types import DialectType, ElementType, f64, integer_type
 from commonir.text.elements import ElementReader
 from commonir.text.types import TypeReader
 
@@ -77,7 +77,7 @@ def _storage(reader: TypeReader) -> str:
         tokens.unexpected(f"an integer storage type of at most {_MOST_BITS} bits")
     tokens.advance()
     bits, has_sign = int(match[2]), match[1][0] != "u"
-    least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if has_sign else (0, (1 << bits) - 1)
+    least, most = integer_type(bits, "signed" if has_sign else "unsigned").integer_limits
     name = f"{'i' if has_sign else 'u'}{bits}"
     if not tokens.take("<"):
         return name

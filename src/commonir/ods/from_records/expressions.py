@@ -154,7 +154,7 @@ def _storage_width(value: object) -> int:
     quantized = quantized_of(value) if isinstance(value, DialectType) else None
     if quantized is None:
         raise MissingProperty
-    return int(quantized.storage[1:])
+    return quantized.bits
 
 
 def _is_strided(value: object) -> bool:

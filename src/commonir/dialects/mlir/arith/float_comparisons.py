@@ -11,7 +11,7 @@ from commonir.dialects.mlir.arith.base import bits_of
 from commonir.dialects.mlir.arith.comparison import CmpFPredicate, CmpIPredicate
 from commonir.dialects.mlir.arith.conversions import SIToFP, UIToFP
 from commonir.ir.floats import FORMATS
-from commonir.ir.types import ElementType
+from commonir.ir.types import ElementType, integer_type
 from commonir.ods.type_rules import element_of
 
 _SIGNED = {
@@ -48,7 +48,7 @@ def integer_comparison(
         return None
     if word in ("ord", "uno"):
         return word == "ord", 0
-    least, largest = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if is_signed else (0, (1 << bits) - 1)
+    least, largest = integer_type(bits, "signed" if is_signed else "unsigned").integer_limits
     if number > largest:
         return word in ("ne", "lt", "le"), 0
     if number < least:

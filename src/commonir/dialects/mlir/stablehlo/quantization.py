@@ -6,53 +6,21 @@ convolution, dot_general and uniform_quantize.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import prod
-from typing import NamedTuple
 
 from commonir.ir.operation import Value
+from commonir.ir.quantized import Quantized, quantized_of
 from commonir.ir.types import DialectType, TensorType, Type
 from commonir.ods.type_rules import element_of
 
-_UNIFORM = re.compile(r"([iu])(\d+)(?:<(-?\d+):(-?\d+)>)?:(\w+)(?::(\d+))?, \{?([^{}]*)\}?")
 
-
-class Quantization(NamedTuple):
-    """Quantization parameters: `axis` is the quantization dimension, None for per-tensor quantization.
-
-    `bounds` are the least and the most integer, `factors` texts of a factor and what stands for zero.
-    """
-
-    storage: str
-    bounds: tuple[int, int]
-    expressed: str
-    axis: int | None
-    factors: tuple[tuple[str, int], ...]
-
-    @property
-    def bits(self) -> int:
-        """The bits of an integer."""
-        return int(self.storage.lstrip("iu"))
-
-
-def quantization_of(value: Value | Type) -> Quantization | None:
+def quantization_of(value: Value | Type) -> Quantized | None:
     """Returns the quantization of a tensor's elements; None for other elements and for block-wise scales."""
     type = element_of(value.type if isinstance(value, Value) else value)
-    body = (
-        type.body if isinstance(type, DialectType) and (type.dialect, type.mnemonic) == ("quant", "uniform") else None
-    )
-    match = None if body is None else _UNIFORM.fullmatch(body)
-    if match is None:
-        return None
-    sign, digits, least, most, expressed, axis, numbers = match.groups()
-    bits = int(digits)
-    whole = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if sign == "i" else (0, (1 << bits) - 1)
-    bounds = whole if least is None else (int(least), int(most))
-    pairs = [text.strip().partition(":") for text in numbers.split(",")]
-    factors = tuple([(scale, int(zero or 0)) for scale, _, zero in pairs])
-    return Quantization(f"{sign}{digits}", bounds, expressed, None if axis is None else int(axis), factors)
+    result = quantized_of(type) if isinstance(type, DialectType) and type.mnemonic == "uniform" else None
+    return None if result is None or any(result.blocks.values()) else result
 
 
 def fits(type: TensorType) -> bool:
@@ -60,20 +28,20 @@ def fits(type: TensorType) -> bool:
     quantization = quantization_of(type)
     if quantization is None:
         return True
-    if any(not quantization.bounds[0] <= zero <= quantization.bounds[1] for _, zero in quantization.factors):
+    if any(not quantization.bounds[0] <= zero <= quantization.bounds[1] for _, zero in quantization.scales):
         return False
     if quantization.axis is None or type.shape is None:
         return True
     if quantization.axis >= len(type.shape):
         return False
     size = type.shape[quantization.axis]
-    return not isinstance(size, int) or size == len(quantization.factors)
+    return not isinstance(size, int) or size == len(quantization.scales)
 
 
 def moved_faults(source: Value, result: Value) -> Iterator[str]:
     """Yields the faults of the scales of a result that holds the elements of another tensor at other positions."""
     a, b = quantization_of(source), quantization_of(result)
-    if a is not None and b is not None and (a.axis is None) == (b.axis is None) and a.factors != b.factors:
+    if a is not None and b is not None and (a.axis is None) == (b.axis is None) and a.scales != b.scales:
         found = f"{element_of(source.type)} and {element_of(result.type)}"
         yield f"expect same quantization scales and zero_points, found {found}"
 
@@ -121,12 +89,12 @@ def broadcast_faults(source: Value, result: Value, dimensions: Sequence[int]) ->
     if b.axis != dimensions[a.axis]:
         where = f"broadcast_dimensions[{a.axis}] = {dimensions[a.axis]}"
         yield f"result quantization_dimension {b.axis} not same as {where}"
-    elif len(a.factors) == 1:
-        for n, (scale, zero) in enumerate(b.factors):
-            if scale != a.factors[0][0]:
-                yield f"mismatch result scale {n} ({scale}) and operand scale 0 ({a.factors[0][0]})"
-            elif zero != a.factors[0][1]:
-                yield f"mismatch result zero_point {n} ({zero}) and operand zero_point 0 ({a.factors[0][1]})"
+    elif len(a.scales) == 1:
+        for n, (scale, zero) in enumerate(b.scales):
+            if scale != a.scales[0][0]:
+                yield f"mismatch result scale {n} ({scale}) and operand scale 0 ({a.scales[0][0]})"
+            elif zero != a.scales[0][1]:
+                yield f"mismatch result zero_point {n} ({zero}) and operand zero_point 0 ({a.scales[0][1]})"
 
 
 def quantized_faults(source: Value, result: Value) -> Iterator[str]:
@@ -175,7 +143,7 @@ def product_faults(lhs: Value, rhs: Value, result: Value) -> Iterator[str]:
 def dot_faults(lhs: Value, rhs: Value, result: Value, contracting: Sequence[int]) -> Iterator[str]:
     """Yields the faults of the types of a product of tensors; `contracting` are the axes of `rhs` that are summed."""
     quantization = quantization_of(rhs)
-    if quantization is not None and any(zero for _, zero in quantization.factors):
+    if quantization is not None and any(zero for _, zero in quantization.scales):
         yield "zero points of rhs should be 0"
     elif quantization is not None and quantization.axis in contracting:
         yield "quantization dimension of rhs should not be in the contracting dimension of rhs"

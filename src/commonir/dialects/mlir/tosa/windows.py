@@ -105,7 +105,7 @@ def _wrong_strides(
 def _stored(value: Value) -> str:
     """Returns the name of the type that stores the elements of a value."""
     quantized = quantized_of(element(value))
-    return str(element(value)) if quantized is None else quantized.storage
+    return str(element(value)) if quantized is None else f"i{quantized.bits}"
 
 
 def _check_accumulator(op: TosaOp, input: Value, type: Type, allowed: Container[str]) -> Iterator[Diagnostic]:

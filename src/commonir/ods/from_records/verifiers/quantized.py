@@ -34,10 +34,10 @@ def _wrong_axes(type: Quantized, container: Type) -> Iterator[str]:
             return
         counts[axis] = size if block is None or size is None else size // block
     expected = counts if is_by_block else [counts[axis] for axis in type.blocks]
-    if len(expected) != len(type.scales) or any(
-        n is not None and n != m for n, m in zip(expected, type.scales, strict=False)
+    if len(expected) != len(type.lengths) or any(
+        n is not None and n != m for n, m in zip(expected, type.lengths, strict=False)
     ):
-        yield f"quantized dimension size does not match number of scales: {expected} and {list(type.scales)}"
+        yield f"quantized dimension size does not match number of scales: {expected} and {list(type.lengths)}"
 
 
 def _cast(op: Definition) -> Iterator[str]:
@@ -57,7 +57,7 @@ def _cast(op: Definition) -> Iterator[str]:
             yield "input must be integer and result must be quantized, or vice versa"
         return
     (container, quantized), (plain,) = parts[0], others
-    what, expected = ("storage", quantized.storage) if is_storage else ("expressed", quantized.expressed)
+    what, expected = ("storage", f"i{quantized.bits}") if is_storage else ("expressed", quantized.expressed)
     if str(plain) != expected:
         yield f"{what} type in quantized type expected to match {plain}, found {expected}"
     yield from _wrong_axes(quantized, container)
