@@ -13,14 +13,16 @@ from commonir.ods.definition import Definition
 from commonir.ods.from_records.verifiers.values import (
     Verifier,
     are_same,
+    combining_kind,
     dynamic_count,
     element_of,
     nearest_symbol,
     numbers,
-    rank_of,
     shape_of,
     type_of,
     values_of,
+    wrong_indices,
+    wrong_sizes,
 )
 
 _SCOPES = frozenset(
@@ -32,10 +34,8 @@ _SCOPES = frozenset(
 """Operations in whose regions memory is allocated until they end (`AutomaticAllocationScope`)."""
 
 
-def _wrong_indices(op: Definition) -> Iterator[str]:
-    rank, count = rank_of(type_of(op, "memref")), len(values_of(op, "indices"))
-    if rank is not None and count != rank:
-        yield f"incorrect number of indices, expected {rank} but got {count}"
+def _access(op: Definition) -> Iterator[str]:
+    return wrong_indices(op, "memref")
 
 
 def _symbol_count(type: MemRefType) -> int:
@@ -49,15 +49,9 @@ def _symbol_count(type: MemRefType) -> int:
             return 0
 
 
-def _wrong_sizes(op: Definition, sizes: str, type: Type) -> Iterator[str]:
-    count, expected = len(values_of(op, sizes)), dynamic_count(shape_of(type))
-    if count != expected:
-        yield f"incorrect number of dynamic sizes, has {count}, expected {expected}"
-
-
 def _allocation(op: Definition) -> Iterator[str]:
     type = type_of(op, "memref")
-    yield from _wrong_sizes(op, "dynamicSizes", type)
+    yield from wrong_sizes(op, "dynamicSizes", type)
     symbols, expected = len(values_of(op, "symbolOperands")), _symbol_count(type) if isinstance(type, MemRefType) else 0
     if symbols != expected:
         yield f"symbol operand count does not equal memref symbol count: expected {expected}, got {symbols}"
@@ -119,21 +113,13 @@ def _global(op: Definition) -> Iterator[str]:
         yield f"initial value has type '{value.type}', expected the shape of '{type}'"
 
 
-def _prefetch(op: Definition) -> Iterator[str]:
-    rank, count = rank_of(type_of(op, "memref")), len(values_of(op, "indices"))
-    if rank is not None and count != rank:
-        yield f"expected {rank} indices, got {count}"
-
-
 _FLOATS = frozenset({"addf", "maximumf", "maxnumf", "minimumf", "minnumf", "mulf"})
 _INTEGERS = frozenset({"addi", "andi", "maxs", "maxu", "mins", "minu", "muli", "ori", "xori"})
 
 
 def _atomic(op: Definition) -> Iterator[str]:
-    yield from _wrong_indices(op)
-    kind: object = op.field_value(op.layout.by_name["kind"])
-    name = str(getattr(kind, "value", kind))
-    type = type_of(op, "value")
+    yield from _access(op)
+    name, type = combining_kind(op), type_of(op, "value")
     is_float = isinstance(type, ElementType) and type.is_float
     if name in _FLOATS and not is_float:
         yield f"with kind '{name}' expects a floating-point type, found {type}"
@@ -183,7 +169,7 @@ def _alloc_tensor(op: Definition) -> Iterator[str]:
     if copied and sizes:
         yield "dynamic sizes not needed when copying a tensor"
     if not copied:
-        yield from _wrong_sizes(op, "dynamic_sizes", type)
+        yield from wrong_sizes(op, "dynamic_sizes", type)
     elif copied[0].type is not type:
         yield f"expected that `copy` and return type match, found '{copied[0].type}' and '{type}'"
 
@@ -230,10 +216,10 @@ VERIFIERS: Mapping[str, Verifier] = MappingProxyType(
         "memref.generic_atomic_rmw": _generic_atomic,
         "memref.get_global": _get_global,
         "memref.global": _global,
-        "memref.load": _wrong_indices,
-        "memref.prefetch": _prefetch,
+        "memref.load": _access,
+        "memref.prefetch": _access,
         "memref.realloc": _realloc,
-        "memref.store": _wrong_indices,
+        "memref.store": _access,
         "bufferization.alloc_tensor": _alloc_tensor,
         "bufferization.dealloc": _dealloc,
         "bufferization.materialize_in_destination": _materialize,

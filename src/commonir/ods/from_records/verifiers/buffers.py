@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from commonir.ir.affine import AffineDim, AffineMapAttr
@@ -14,7 +14,6 @@ from commonir.ods.from_records.verifiers.values import (
     Verifier,
     are_same,
     counts_of,
-    dynamic_count,
     element_of,
     groups_of,
     numbers,
@@ -26,6 +25,7 @@ from commonir.ods.from_records.verifiers.values import (
     type_of,
     values_of,
     wrong_groups,
+    wrong_sizes,
 )
 
 Layout = tuple[list[Count], Count]
@@ -67,10 +67,33 @@ def _space_cast(op: Definition) -> Iterator[str]:
             yield f"operand type '{source}' and result type '{result}' are cast incompatible"
 
 
-def _same_layout(result: MemRefType, shape: Shape, layout: Layout | None) -> bool:
+def _same_layout(result: MemRefType, shape: Shape | None, layout: Layout | None) -> bool:
     """Returns whether a type has a shape and, if both are strided, a layout."""
     own = strides_of(result)
     return result.shape == shape and (own is None or layout is None or own == layout)
+
+
+def _wrong_contents(source: MemRefType, result: MemRefType) -> Iterator[str]:
+    if source.element is not result.element or source.memory_space is not result.memory_space:
+        yield f"element types or memory spaces of '{source}' and '{result}' differ"
+
+
+def _wrong_layout(
+    source: MemRefType, result: MemRefType, regrouped: Callable[[Sequence[Count]], list[Count] | None]
+) -> Iterator[str]:
+    """Checks the layout of a buffer with merged or split dimensions, for which `regrouped` returns the strides."""
+    if source.layout is None:
+        if not _same_layout(result, result.shape, strides_of(MemRefType(result.element, result.shape))):
+            yield f"expected a result without layout, found {result}"
+        return
+    before = strides_of(source)
+    if before is None:
+        return
+    strides = regrouped(before[0])
+    if strides is None:
+        yield "invalid source layout map or collapsing non-contiguous dims"
+    elif not _same_layout(result, result.shape, (strides, before[1])):
+        yield f"expected strides {strides} and offset {before[1]}, found {result}"
 
 
 def _expand(op: Definition) -> Iterator[str]:
@@ -79,33 +102,27 @@ def _expand(op: Definition) -> Iterator[str]:
         return
     if source.shape is None or result.shape is None:
         return
-    groups = groups_of(op, "reassociation")
+    groups, sizes = groups_of(op, "reassociation"), numbers(result.shape)
     faults = list(wrong_groups(groups, result.shape, source.shape))
     stated = counts_of(op, "static_output_shape")
     if len(stated) != len(result.shape):
         faults.append(f"expected number of static shape bounds to be equal to the output rank ({len(result.shape)})")
     elif stated.count(DYNAMIC) != len(values_of(op, "output_shape")):
         faults.append("mismatch in dynamic dims in output_shape and static_output_shape")
-    for n, (size, expected) in enumerate(zip(numbers(result.shape), static(stated), strict=False)):
+    for n, (size, expected) in enumerate(zip(sizes, static(stated), strict=False)):
         if size is not None and expected is not None and size != expected:
             faults.append(f"invalid output shape provided at pos {n}")
-    before = strides_of(source)
-    if not faults and before is not None and source.layout is not None:
-        strides: list[Count] = []
-        for group, stride in zip(groups, before[0], strict=True):
-            sizes = numbers([result.shape[n] for n in group])
-            strides += [product([stride, *sizes[n + 1 :]]) for n in range(len(group))]
-        if not _same_layout(result, result.shape, (strides, before[1])):
-            faults.append(f"expected strides {strides} and offset {before[1]}, found {result}")
-    elif not faults and source.layout is None and not _same_layout(result, result.shape, _row_major(result)):
-        faults.append(f"expected a result without layout, found {result}")
-    if result.element is not source.element or result.memory_space is not source.memory_space:
-        faults.append(f"element types or memory spaces of '{source}' and '{result}' differ")
-    yield from faults
+    yield from faults or _wrong_layout(source, result, lambda strides: _expanded(groups, sizes, strides))
+    yield from _wrong_contents(source, result)
 
 
-def _row_major(type: MemRefType) -> Layout | None:
-    return strides_of(MemRefType(type.element, type.shape))
+def _expanded(groups: Sequence[Sequence[int]], sizes: Sequence[Count], strides: Sequence[Count]) -> list[Count]:
+    """Returns the strides of split dimensions."""
+    return [
+        product([stride, *[sizes[m] for m in group[n + 1 :]]])
+        for group, stride in zip(groups, strides, strict=True)
+        for n in range(len(group))
+    ]
 
 
 def _collapse(op: Definition) -> Iterator[str]:
@@ -114,20 +131,10 @@ def _collapse(op: Definition) -> Iterator[str]:
         return
     if source.shape is None or result.shape is None:
         return
-    groups = groups_of(op, "reassociation")
+    groups, sizes = groups_of(op, "reassociation"), numbers(source.shape)
     faults = list(wrong_groups(groups, source.shape, result.shape))
-    before = strides_of(source)
-    if not faults and source.layout is None and not _same_layout(result, result.shape, _row_major(result)):
-        faults.append(f"expected a result without layout, found {result}")
-    elif not faults and source.layout is not None and before is not None:
-        merged = _collapsed(groups, numbers(source.shape), before[0])
-        if merged is None:
-            faults.append("invalid source layout map or collapsing non-contiguous dims")
-        elif not _same_layout(result, result.shape, (merged, before[1])):
-            faults.append(f"expected strides {merged} and offset {before[1]}, found {result}")
-    if result.element is not source.element or result.memory_space is not source.memory_space:
-        faults.append(f"element types or memory spaces of '{source}' and '{result}' differ")
-    yield from faults
+    yield from faults or _wrong_layout(source, result, lambda strides: _collapsed(groups, sizes, strides))
+    yield from _wrong_contents(source, result)
 
 
 def _collapsed(groups: Sequence[Sequence[int]], sizes: Sequence[Count], strides: Sequence[Count]) -> list[Count] | None:
@@ -148,21 +155,31 @@ def _collapsed(groups: Sequence[Sequence[int]], sizes: Sequence[Count], strides:
     return result
 
 
+def _mixed_lists(op: Definition) -> dict[str, list[Count]]:
+    """Returns the offsets, sizes and strides of an operation, None for those that are operands."""
+    return {what: static(counts_of(op, f"static_{what}s")) for what in ("offset", "size", "stride")}
+
+
+def _wrong_dynamic(op: Definition, lists: Mapping[str, Sequence[Count]]) -> Iterator[str]:
+    for what, entries in lists.items():
+        count = sum(n is None for n in entries)
+        if count != len(values_of(op, f"{what}s")):
+            yield f"expected {count} dynamic {what} values"
+
+
 def _subview(op: Definition) -> Iterator[str]:
     source, result = type_of(op, "source"), type_of(op, "result")
     if not isinstance(source, MemRefType) or not isinstance(result, MemRefType):
         return
     if source.shape is None or result.shape is None:
         return
-    lists = {what: static(counts_of(op, f"static_{what}s")) for what in ("offset", "size", "stride")}
+    lists = _mixed_lists(op)
     for what, entries in lists.items():
         if len(entries) != len(source.shape):
             yield f"expected {len(source.shape)} {what} values, got {len(entries)}"
             return
-        if entries.count(None) != len(values_of(op, f"{what}s")):
-            yield f"expected {entries.count(None)} dynamic {what} values"
-    if source.element is not result.element or source.memory_space is not result.memory_space:
-        yield f"element types or memory spaces of '{source}' and '{result}' differ"
+    yield from _wrong_dynamic(op, lists)
+    yield from _wrong_contents(source, result)
     yield from _out_of_bounds(numbers(source.shape), lists["offset"], lists["size"], lists["stride"])
     before, own = strides_of(source), strides_of(result)
     if before is None:
@@ -230,22 +247,18 @@ def _view(op: Definition) -> Iterator[str]:
             yield f"unsupported map for type '{type}'"
     if source.memory_space is not result.memory_space:
         yield f"different memory spaces of '{source}' and '{result}'"
-    count, expected = len(values_of(op, "sizes")), dynamic_count(result.shape)
-    if count != expected:
-        yield f"incorrect number of dynamic sizes, has {count}, expected {expected}"
+    yield from wrong_sizes(op, "sizes", result)
 
 
 def _reinterpret(op: Definition) -> Iterator[str]:
     source, result = type_of(op, "source"), type_of(op, "result")
     if not isinstance(result, MemRefType) or result.shape is None:
         return
-    lists = {what: static(counts_of(op, f"static_{what}s")) for what in ("offset", "size", "stride")}
+    lists = _mixed_lists(op)
     if len(lists["offset"]) != 1 or {len(lists["size"]), len(lists["stride"])} != {len(result.shape)}:
         yield f"expected one offset and {len(result.shape)} sizes and strides, as the rank of the result type"
         return
-    for what, entries in lists.items():
-        if entries.count(None) != len(values_of(op, f"{what}s")):
-            yield f"expected {entries.count(None)} dynamic {what} values"
+    yield from _wrong_dynamic(op, lists)
     if element_of(source) is not result.element:
         yield f"different element types of source type '{source}' and result type '{result}'"
     if _space_of(source) is not result.memory_space:

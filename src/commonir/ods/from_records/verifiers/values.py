@@ -141,6 +141,26 @@ def are_same(first: Count, second: Count) -> bool:
     return first is None or second is None or first == second
 
 
+def wrong_indices(op: Definition, base: str, indices: str = "indices") -> Iterator[str]:
+    """Yields an error unless there is an index for each dimension of a tensor or buffer."""
+    rank, count = rank_of(type_of(op, base)), len(values_of(op, indices))
+    if rank is not None and count != rank:
+        yield f"incorrect number of indices, expected {rank} but got {count}"
+
+
+def wrong_sizes(op: Definition, sizes: str, type: Type) -> Iterator[str]:
+    """Yields an error unless there is a value for each dynamic dimension of a type."""
+    count, expected = len(values_of(op, sizes)), dynamic_count(shape_of(type))
+    if count != expected:
+        yield f"incorrect number of dynamic sizes, has {count}, expected {expected}"
+
+
+def combining_kind(op: Definition) -> str:
+    """Returns how an operation combines numbers, such as `addf`: its attribute `kind`."""
+    kind: object = op.field_value(op.layout.by_name["kind"])
+    return str(getattr(kind, "value", kind))
+
+
 def nearest_symbol(op: Operation, name: str) -> Operation | None:
     """Returns the symbol of a name in the innermost module around an operation."""
     holder = next((each for each in op.ancestors() if isinstance(each, Module)), None)

@@ -13,11 +13,11 @@ from commonir.ods.definition import Definition
 from commonir.ods.from_records.verifiers.values import (
     Verifier,
     element_of,
-    rank_of,
     shape_of,
     strides_of,
     type_of,
     values_of,
+    wrong_indices,
 )
 from commonir.ods.from_records.verifiers.vectors import Extent, extents_of, maps_of, shown, sizes_of
 
@@ -27,12 +27,6 @@ _MASKABLE = frozenset(
         *("vector.transfer_read", "vector.transfer_write"),
     }
 )
-
-
-def _wrong_indices(op: Definition, indices: str = "indices") -> Iterator[str]:
-    rank, count = rank_of(type_of(op, "base")), len(values_of(op, indices))
-    if rank is not None and count != rank:
-        yield f"requires {rank} indices, found {count}"
 
 
 def _moved(op: Definition) -> Type:
@@ -67,13 +61,13 @@ def _plain(op: Definition) -> Iterator[str]:
         and len(base.shape) < len(extents_of(vector))
     ):
         yield f"'{base}' has a lower rank than '{vector}'"
-    yield from _wrong_indices(op)
+    yield from wrong_indices(op, "base")
 
 
 def _masked(op: Definition) -> Iterator[str]:
     """Checks accesses of which a mask selects the elements."""
     yield from _wrong_element(op)
-    yield from _wrong_indices(op, "offsets" if op.name in ("vector.gather", "vector.scatter") else "indices")
+    yield from wrong_indices(op, "base", "offsets" if op.name in ("vector.gather", "vector.scatter") else "indices")
     vector = _moved(op)
     for name in ("mask", "indices"):
         if any(f.spelling == name and not f.variadic for f in op.layout.by_name.values()):
@@ -111,7 +105,7 @@ def _transfer(op: Definition) -> Iterator[str]:
     in_bounds = op.properties.get("in_bounds")
     if isinstance(in_bounds, ArrayAttr) and len(in_bounds.values) != len(order.results):
         yield f"expects the in_bounds attr of same rank as permutation_map results: {len(order.results)}"
-    yield from _wrong_indices(op)
+    yield from wrong_indices(op, "base")
     expected = [base] if isinstance(base, TensorType) and "read" not in op.name else []
     if "read" not in op.name and [r.type for r in op.results] != expected:
         yield "expected one result of the type of a tensor that is written, and none for a memref"

@@ -15,6 +15,7 @@ from commonir.ods.definition import Definition
 from commonir.ods.from_records.verifiers.values import (
     DYNAMIC,
     Verifier,
+    combining_kind,
     counts_of,
     element_of,
     shape_of,
@@ -54,8 +55,7 @@ def shown(extents: Sequence[Extent]) -> str:
 
 def wrong_kind(op: Definition, element: Type) -> Iterator[str]:
     """Yields an error if elements cannot be combined as an operation says."""
-    kind: object = op.field_value(op.layout.by_name["kind"])
-    name = str(getattr(kind, "value", kind))
+    name = combining_kind(op)
     is_float = isinstance(element, ElementType) and element.is_float
     if name in (_OF_INTEGERS if is_float else _OF_FLOATS):
         yield f"unsupported type '{element}' for kind '{name}'"
