@@ -17,6 +17,9 @@ from commonir.symbolic import text as dimension_text
 
 Shape = tuple[Dim | None, ...]
 
+DYNAMIC = -(1 << 63)
+"""The entry of a list of dims, offsets or strides that is known only when the program runs (`ShapedType::kDynamic`)."""
+
 ElementKind = Literal["bool", "int", "uint", "index", "float", "complex", "string", "handle", "vector", "dialect"]
 
 

@@ -626,9 +626,7 @@ class _Run:
             return Mismatch("; ".join(d.message for d in error.diagnostics))
         except NotKnownError as reason:
             return Mismatch(str(reason))
-        if isinstance(result, Mismatch):
-            return result
-        if isinstance(result, Replacement):
+        if isinstance(result, Mismatch | Replacement):
             return result
         if isinstance(result, Operation) and not result.results:
             values, operations = (), [*operations_behind(result.operands), result]
@@ -667,7 +665,8 @@ class _Run:
         attempt.built = operations
         if self.options.casts:
             names = tuple([new_op.name for new_op in operations])
-            label = attempt.applied.label if isinstance(attempt.applied, LegalizationRule) else "its reference"
+            applied = attempt.applied
+            label = applied.label if isinstance(applied, LegalizationRule) else Fallback.REFERENCE.value
             self.result.steps.append(LegalizationStep(frame.origin or op, op.name, label, names))
         if not self.options.casts and all(map(self._is_legal, operations)):
             for new_op in operations:
@@ -765,8 +764,9 @@ class _Run:
 
 def _labelled(candidate: object, reason: str) -> str:
     """Returns a reason with the name of the rule, if it has one of its own."""
-    named = isinstance(candidate, LegalizationRule) and candidate.name
-    return f"{candidate.label}: {reason}" if isinstance(candidate, LegalizationRule) and named else reason
+    if isinstance(candidate, LegalizationRule) and candidate.name:
+        return f"{candidate.label}: {reason}"
+    return reason
 
 
 def with_known_dims(type: Type, source: Type) -> Type:

@@ -27,7 +27,18 @@ from commonir.ir.data import data_of
 from commonir.ir.literals import symbol_text
 from commonir.ir.operation import Region, Value
 from commonir.ir.printing import Nested
-from commonir.ir.types import ElementType, FunctionType, MemRefType, TensorType, Type, VectorType, i32, i64, index
+from commonir.ir.types import (
+    DYNAMIC,
+    ElementType,
+    FunctionType,
+    MemRefType,
+    TensorType,
+    Type,
+    VectorType,
+    i32,
+    i64,
+    index,
+)
 from commonir.ods.fields import Field
 from commonir.ods.text_form import Argument, RegionRequest, Use
 from commonir.text.assembly import AttributeDictionary, Literal, PropertyDictionary, Reference, TypeOf, Variable
@@ -247,9 +258,6 @@ def _type_and_attributes(reader: FormReader) -> tuple[Type, DictionaryAttr]:
 
 
 # -- DynamicIndexList: `[2, %n, 4]`; values stand for the dynamic entries of the static list. A literal names brackets
-
-DYNAMIC = -(1 << 63)
-"""The entry of a list of sizes, offsets or strides whose value is an operand (`ShapedType::kDynamic`)."""
 
 
 _BRACKETS = {"Paren": "()", "Square": "[]", "LessGreater": "<>", "Braces": "{}"}

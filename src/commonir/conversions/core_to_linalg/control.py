@@ -14,9 +14,8 @@ from commonir.conversions.to_mlir.finish import erased
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
 from commonir.dialects.mlir import arith, cf, scf, tensor
-from commonir.dialects.mlir.tensor.base import DYNAMIC
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import TensorType, Type, boolean, index
+from commonir.ir.types import DYNAMIC, TensorType, Type, boolean, index
 from commonir.ods import operations_behind
 from commonir.rewrite.legalize import Context, Result, rule
 

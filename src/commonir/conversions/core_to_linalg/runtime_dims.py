@@ -13,10 +13,9 @@ from commonir.dialects import core
 from commonir.dialects.core.base import axis_of, tensor_type
 from commonir.dialects.mlir import arith, tensor
 from commonir.dialects.mlir.linalg.base import Index_
-from commonir.dialects.mlir.tensor.base import DYNAMIC
 from commonir.ir.affine import AffineDim
 from commonir.ir.operation import Block, Value
-from commonir.ir.types import TensorType, i64, index
+from commonir.ir.types import DYNAMIC, TensorType, i64, index
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 

@@ -8,10 +8,9 @@ from functools import reduce
 from commonir.conversions.operands import refused
 from commonir.conversions.symbolic_dims import ComputedDims, early
 from commonir.dialects.mlir import arith, tensor
-from commonir.dialects.mlir.tensor.base import DYNAMIC
 from commonir.ir.attributes import IntegerAttr
 from commonir.ir.operation import Value
-from commonir.ir.types import index
+from commonir.ir.types import DYNAMIC, index
 from commonir.rewrite.legalize import Context
 from commonir.symbolic import Dim, DimExpr, bounds, terms_of
 

@@ -29,6 +29,7 @@ from commonir.ir.attributes import (
 )
 from commonir.ir.quantized import quantized_of
 from commonir.ir.types import (
+    DYNAMIC,
     ComplexType,
     DialectType,
     ElementType,
@@ -49,8 +50,6 @@ from commonir.ods.type_rules import NO_SHAPE, element_of, shape_of, type_of_attr
 Path = Callable[[object], object]
 
 SELF = "$_self"
-DYNAMIC = -(1 << 63)
-"""MLIR's size of a dynamic dimension."""
 _MAX_CHARACTERS = 4000
 _MAX_DEPTH = 12
 

@@ -11,7 +11,7 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
 from commonir.dialects.mlir.linalg.base import LinalgOp
 from commonir.ir.operation import Value
-from commonir.ir.types import Shape, i64
+from commonir.ir.types import DYNAMIC, Shape, i64
 from commonir.ods import attribute, known_data, operand, result, traits
 from commonir.ods.mlir_attr_types import array_of
 from commonir.ods.operand_shapes import known_dims_of, ranked_shape
@@ -20,7 +20,6 @@ from commonir.ods.type_rules import element_of, types_match_with
 from commonir.symbolic import Dim
 from commonir.symbolic.constraints import NotKnownError
 
-DYNAMIC = -(2**63)
 positions = array_of(i64)
 
 _TAIL = (

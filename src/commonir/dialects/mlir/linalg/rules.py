@@ -11,10 +11,10 @@ from commonir.dialects.mlir.linalg.access import plain_dim
 from commonir.dialects.mlir.linalg.base import StructuredOp, Yield
 from commonir.dialects.mlir.linalg.generic import Broadcast, Generic, Transpose
 from commonir.dialects.mlir.linalg.named import Copy, Fill
-from commonir.dialects.mlir.linalg.relayout import DYNAMIC, Pack, Unpack
+from commonir.dialects.mlir.linalg.relayout import Pack, Unpack
 from commonir.ir.cloning import clone
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import MemRefType, TensorType, Type, index
+from commonir.ir.types import DYNAMIC, MemRefType, TensorType, Type, index
 from commonir.ods import Op
 from commonir.ods.operand_shapes import ranked_shape
 from commonir.ods.rules import Editor, Rules

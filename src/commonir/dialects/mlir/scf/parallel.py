@@ -12,15 +12,12 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.mlir.scf.base import ScfOp, arguments_of, differing_types, end_region, last_of, write_loop_values
 from commonir.ir.attributes import ArrayAttr, Attribute, attribute_text
 from commonir.ir.operation import Block, Region, Value
-from commonir.ir.types import Type, i64, index
+from commonir.ir.types import DYNAMIC, Type, i64, index
 from commonir.ods import attr_types, attribute, operand, region, result, traits
 from commonir.ods.mlir_attr_types import array_of
 from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter, Use, read_assignments
 from commonir.ods.traits import ImplicitTerminator, has_parent
 from commonir.ods.type_constraints import AnyRankedTensor, AnyType, Index
-
-DYNAMIC = -(2**63)
-"""Stands in a list of numbers for one that an operand gives."""
 
 _numbers = array_of(i64)
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from commonir.dialects.mlir.scf.parallel import DYNAMIC, Forall, InParallel, Parallel, Reduce, mixed
+from commonir.dialects.mlir.scf.parallel import Forall, InParallel, Parallel, Reduce, mixed
 from commonir.ir.operation import Operation, Value
+from commonir.ir.types import DYNAMIC
 from commonir.ods import Op, known_integer
 from commonir.ods.rules import Editor, Simplification
 

@@ -11,14 +11,11 @@ from commonir.dialects.lazy_core import core
 from commonir.ir.attributes import ArrayAttr, Attribute, IntegerAttr
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
-from commonir.ir.types import Shape, TensorType, Type, are_known, i64
+from commonir.ir.types import DYNAMIC, Shape, TensorType, Type, are_known, i64
 from commonir.ods import MlirOp, attr_types, known_dims
 from commonir.ods.mlir_attr_types import array_of
 from commonir.symbolic import Dim
 from commonir.symbolic.constraints import NotKnownError
-
-DYNAMIC = -(2**63)
-"""Stands in a list of numbers for one that an operand gives."""
 
 Groups = tuple[tuple[int, ...], ...]
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
 from commonir.dialects.mlir.tensor.base import (
-    DYNAMIC,
     Groups,
     TensorOp,
     as_position,
@@ -23,7 +22,7 @@ from commonir.dialects.mlir.tensor.base import (
 )
 from commonir.ir.core_types import core_type
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, Shape, TensorType, Type
+from commonir.ir.types import DYNAMIC, ElementType, Shape, TensorType, Type
 from commonir.ods import attribute, operand, result, traits
 from commonir.ods.operand_shapes import known_dims_of, ranked_shape
 from commonir.ods.type_constraints import (

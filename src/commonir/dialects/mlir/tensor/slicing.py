@@ -11,7 +11,6 @@ from itertools import pairwise
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core, lifting
 from commonir.dialects.mlir.tensor.base import (
-    DYNAMIC,
     TensorOp,
     as_value,
     mixed,
@@ -23,7 +22,7 @@ from commonir.dialects.mlir.tensor.base import (
 )
 from commonir.dialects.mlir.tensor.elements import generated, wrong_body, zero
 from commonir.ir.operation import Region, Value
-from commonir.ir.types import Shape, TensorType, boolean, i64
+from commonir.ir.types import DYNAMIC, Shape, TensorType, boolean, i64
 from commonir.ods import attr_types, attribute, known_data, known_dims, operand, region, result, traits
 from commonir.ods.mlir_attr_types import typed_integer
 from commonir.ods.operand_shapes import known_dims_of, ranked_shape

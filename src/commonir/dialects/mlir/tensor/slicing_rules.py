@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from commonir.dialects.mlir.tensor.base import DYNAMIC
 from commonir.dialects.mlir.tensor.elements import Dim_, Empty, Extract, Generate, Insert
 from commonir.dialects.mlir.tensor.reshaping import Cast
 from commonir.dialects.mlir.tensor.slicing import Concat, ExtractSlice, InsertSlice, Pad
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, Type
+from commonir.ir.types import DYNAMIC, TensorType, Type
 from commonir.ods import Op, known_data, known_integer
 from commonir.ods.effects import Effects, effects_of
 from commonir.ods.rules import Editor, Simplification

@@ -15,7 +15,6 @@ from commonir.ods.from_records.verifiers.values import (
     are_same,
     combining_kind,
     dynamic_count,
-    element_of,
     nearest_symbol,
     numbers,
     shape_of,
@@ -24,6 +23,7 @@ from commonir.ods.from_records.verifiers.values import (
     wrong_indices,
     wrong_sizes,
 )
+from commonir.ods.type_rules import element_of
 
 _SCOPES = frozenset(
     {

@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from commonir.ir.affine import AffineDim, AffineMapAttr
-from commonir.ir.types import MemRefType, Shape, TensorType, Type
+from commonir.ir.types import DYNAMIC, MemRefType, Shape, TensorType, Type
 from commonir.ods.definition import Definition
 from commonir.ods.from_records.verifiers.values import (
-    DYNAMIC,
     Count,
     Verifier,
     are_same,
     counts_of,
-    element_of,
     groups_of,
     numbers,
     product,
@@ -27,6 +25,7 @@ from commonir.ods.from_records.verifiers.values import (
     wrong_groups,
     wrong_sizes,
 )
+from commonir.ods.type_rules import element_of
 
 Layout = tuple[list[Count], Count]
 

@@ -8,7 +8,8 @@ from types import MappingProxyType
 from commonir.ir.quantized import Quantized, quantized_of
 from commonir.ir.types import DialectType, ElementType, TensorType, Type
 from commonir.ods.definition import Definition
-from commonir.ods.from_records.verifiers.values import Verifier, element_of, numbers, shape_of
+from commonir.ods.from_records.verifiers.values import Verifier, numbers, shape_of
+from commonir.ods.type_rules import element_of
 
 
 def _wrong_axes(type: Quantized, container: Type) -> Iterator[str]:

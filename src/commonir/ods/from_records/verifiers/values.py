@@ -9,12 +9,10 @@ from commonir.ir.affine import AffineMapAttr, StridedLayoutAttr
 from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import MemRefType, Shape, TensorType, Type, VectorType
+from commonir.ir.types import DYNAMIC, MemRefType, Shape, TensorType, Type, VectorType
 from commonir.ods.definition import Definition
 
 Verifier = Callable[[Definition], Iterator[str]]
-DYNAMIC = -(1 << 63)
-"""The entry of a list of sizes, offsets or strides whose value is an operand."""
 
 Count = int | None
 """A number, None if it is only known when the program runs."""
@@ -61,11 +59,6 @@ def groups_of(op: Definition, spelling: str) -> tuple[tuple[int, ...], ...]:
 def shape_of(type: Type) -> Shape | None:
     """Returns the shape of a tensor, vector or buffer; () of other types, None if the rank is unknown."""
     return type.shape if isinstance(type, TensorType | VectorType | MemRefType) else ()
-
-
-def element_of(type: Type) -> Type:
-    """Returns the element type of a tensor, vector or buffer; other types themselves."""
-    return type.element if isinstance(type, TensorType | VectorType | MemRefType) else type
 
 
 def rank_of(type: Type) -> int | None:

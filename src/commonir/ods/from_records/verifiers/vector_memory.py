@@ -12,7 +12,6 @@ from commonir.ir.types import MemRefType, TensorType, Type, VectorType
 from commonir.ods.definition import Definition
 from commonir.ods.from_records.verifiers.values import (
     Verifier,
-    element_of,
     shape_of,
     strides_of,
     type_of,
@@ -20,6 +19,7 @@ from commonir.ods.from_records.verifiers.values import (
     wrong_indices,
 )
 from commonir.ods.from_records.verifiers.vectors import Extent, extents_of, maps_of, shown, sizes_of
+from commonir.ods.type_rules import element_of
 
 _MASKABLE = frozenset(
     {

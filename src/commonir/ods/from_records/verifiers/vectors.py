@@ -10,18 +10,17 @@ from types import MappingProxyType
 
 from commonir.ir.affine import AffineDim, AffineMap, AffineMapAttr
 from commonir.ir.attributes import ArrayAttr, Attribute, attribute_text
-from commonir.ir.types import ElementType, Type, VectorType
+from commonir.ir.types import DYNAMIC, ElementType, Type, VectorType
 from commonir.ods.definition import Definition
 from commonir.ods.from_records.verifiers.values import (
-    DYNAMIC,
     Verifier,
     combining_kind,
     counts_of,
-    element_of,
     shape_of,
     type_of,
     values_of,
 )
+from commonir.ods.type_rules import element_of
 
 Extent = tuple[int, bool]
 """The size of a dimension, and whether it is scalable."""
