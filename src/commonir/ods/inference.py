@@ -128,13 +128,17 @@ def _key(op: Definition, layout: FieldLayout, operands: tuple[Value, ...], offse
         if floats:  # 0.0 and -0.0 are equal, but not the same constant
             attributes += tuple(floats)
     types = tuple([v.type for v in operands])
+    try:
+        own = op.trace_key()
+    except NotationError:
+        return None  # the trace reports it
     if not layout.read_operands:
-        return types, attributes, offsets, op.trace_key()
+        return types, attributes, offsets, own
     elements: list[object] = []
     for n in layout.read_operands:
         first, end = (n, n + 1) if offsets is None else offsets[n : n + 2]
         elements += [known_elements(v) for v in operands[first:end]]
-    return types, attributes, offsets, tuple(elements), op.trace_key()
+    return types, attributes, offsets, tuple(elements), own
 
 
 def _constant_key(op: Definition) -> object:

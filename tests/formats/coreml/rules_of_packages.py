@@ -399,7 +399,7 @@ RULES: Sequence[Rule] = (
         "image: uint8 from version 8",
         lambda: edited(older, image((1, 1, 4, 8), 10, UINT8)),
         NOT_IN_VERSION,
-        "D13: an input or output of type uint8 needs specification version 8",
+        "D13: an image of type uint8 needs specification version 8",
     ),
     Rule(
         "image: default size inside its enumeration",

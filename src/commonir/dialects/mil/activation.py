@@ -18,13 +18,13 @@ from commonir.dialects.mil.operands import (
     STRING,
     OverSpatialAxes,
     converted,
-    dims_of,
     element_of,
     is_axis,
     rank_of,
 )
 from commonir.ir.operation import Value
 from commonir.ods import attr_types, constraint, known_data, operand, parameter, result, traits
+from commonir.ods.operand_shapes import ranked_shape
 
 
 class Alpha(Unary):
@@ -231,5 +231,5 @@ class ThresholdedRelu(Alpha, name="mil.thresholded_relu"):
 def per_channel(values: Value, x: Value) -> Value:
     """A vector in the element type of x, shaped to be broadcast along axis 1 of it."""
     spatial = (1,) * (rank_of(x) - 2)
-    (count,) = dims_of(values)
+    (count,) = ranked_shape(values)
     return core.reshape(converted(values, element_of(x)), (-1 if count is None else count, *spatial))

@@ -13,7 +13,7 @@ from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_8, MilOp
-from commonir.dialects.mil.operands import FLOATS, STRING, Condition, dims_of, element_of, is_axis, rank_of, same_sizes
+from commonir.dialects.mil.operands import FLOATS, STRING, Condition, element_of, is_axis, rank_of, same_sizes
 from commonir.ir.data import Data, DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, f16, f32, i4, i8, u1, u2, u3, u4, u6, u8
@@ -30,6 +30,7 @@ from commonir.ods import (
     results_of,
     traits,
 )
+from commonir.ods.operand_shapes import ranked_shape
 from commonir.symbolic import Dim
 
 ENTRIES = element_type(i8, u8, f16, f32)
@@ -211,18 +212,18 @@ class ConstexprLutToDenseCoreML8(Compressed, name="mil.constexpr_lut_to_dense", 
 def _has_table(indices: Value, positions: Value, lut: Value) -> bool:
     """Returns whether a table has two axes more than indices, and as many entries as an index can address."""
     rank = rank_of(indices)
-    return rank_of(lut) == rank + 2 and dims_of(lut)[rank] == 1 << element_of(positions).bits
+    return rank_of(lut) == rank + 2 and ranked_shape(lut)[rank] == 1 << element_of(positions).bits
 
 
 def _divide(lut: Value, indices: Value) -> bool:
     """Returns whether the number of blocks along each axis divides its dim."""
-    pairs = zip(dims_of(indices), dims_of(lut), strict=False)
+    pairs = zip(ranked_shape(indices), ranked_shape(lut), strict=False)
     return all(not isinstance(n, int) or not isinstance(g, int) or (g > 0 and n % g == 0) for n, g in pairs)
 
 
 def _has_vector_axis(axis: int | None, lut: Value, indices: Value) -> bool:
     """Returns whether vectors of more than one element have an axis to lie along."""
-    return dims_of(lut)[-1:] == (1,) if axis is None else is_axis(axis, rank_of(indices))
+    return ranked_shape(lut)[-1:] == (1,) if axis is None else is_axis(axis, rank_of(indices))
 
 
 class ConstexprSparseToDense(Compressed, name="mil.constexpr_sparse_to_dense", since=CORE_ML_6):
@@ -293,7 +294,7 @@ class ConstexprBlockwiseShiftScale(Compressed, name="mil.constexpr_blockwise_shi
     @constraint("C1")
     def _has_blocks(self) -> Condition:
         """scale and offset have the rank of data, at least 1, and their sizes divide its sizes."""
-        return _have_blocks(dims_of(self.data), self.scale, self.offset)
+        return _have_blocks(ranked_shape(self.data), self.scale, self.offset)
 
     @constraint("C2")
     def _shares_type(self) -> bool:
@@ -306,13 +307,13 @@ class ConstexprBlockwiseShiftScale(Compressed, name="mil.constexpr_blockwise_shi
 
 def _have_blocks(sizes: tuple[Dim | None, ...], scale: Value, offset: Value | None) -> Condition:
     """Returns the condition that scales have a rank and dims that divide others, and offsets the shape of scales."""
-    blocks = dims_of(scale)
+    blocks = ranked_shape(scale)
     if not blocks or len(sizes) != len(blocks):
         return False
     pairs = [(n, g) for n, g in zip(sizes, blocks, strict=True) if isinstance(n, int) and isinstance(g, int)]
     if any(g < 1 or n % g for n, g in pairs):
         return False
-    return offset is None or same_sizes(dims_of(offset), blocks, "offset")
+    return offset is None or same_sizes(ranked_shape(offset), blocks, "offset")
 
 
 def _is_offset(offset: Value | None, data: Value) -> bool:
@@ -332,7 +333,7 @@ def _count_differs(what: str, mask: Value, values: Value) -> Iterator[Diagnostic
     """Yields a diagnostic where the number of values is not the number of bits set. A mask that is decoded is left for
     later.
     """
-    data, (size,) = known_data(mask), dims_of(values)
+    data, (size,) = known_data(mask), ranked_shape(values)
     if data is None or isinstance(data, DeferredData) or not isinstance(size, int):
         return
     count = _bits_set(data)
@@ -377,7 +378,7 @@ class ConstexprLutToSparse(Constexpr, name="mil.constexpr_lut_to_sparse", since=
 
     def reference(self, indices_mask: Value, indices_nonzero_data: Value, lut: Value) -> tuple[Value, ...]:
         values = core.sparse_table_lookup(indices_mask, indices_nonzero_data, lut, self.vector_axis)
-        size = dims_of(lut)[-1]
+        size = ranked_shape(lut)[-1]
         if self.vector_axis is None or not isinstance(size, int) or size == 1:
             return indices_mask, values
         return core.repeat_mask(indices_mask, size, self.vector_axis), values
@@ -405,7 +406,7 @@ class ConstexprSparseBlockwiseShiftScale(Constexpr, name="mil.constexpr_sparse_b
     @constraint("C1")
     def _has_blocks(self) -> Condition:
         """scale and offset have the rank of data_mask, and their sizes divide its sizes."""
-        return _have_blocks(dims_of(self.data_mask), self.scale, self.offset)
+        return _have_blocks(ranked_shape(self.data_mask), self.scale, self.offset)
 
     @constraint("C2")
     def _shares_type(self) -> bool:

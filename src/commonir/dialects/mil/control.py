@@ -11,12 +11,13 @@ from commonir.base.codes import MALFORMED_REGION, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_8, MilOp
-from commonir.dialects.mil.operands import Condition, dims_of
+from commonir.dialects.mil.operands import Condition
 from commonir.dialects.mil.program import Labelling, Return
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ListType, MapType, StateType, TensorType, Type, boolean, f64, tensor
 from commonir.ods import are_compatible, constraint, known_data, operand, operations_behind, region, result, traits
 from commonir.ods.branching import Conditional
+from commonir.ods.operand_shapes import ranked_shape
 from commonir.symbolic import element_count
 
 
@@ -141,8 +142,8 @@ class Classify(MilOp, Labelling, name="mil.classify", traits=(traits.Pure,)):
         type, labels = self._label_type(), known_data(self.classes)
         if type is None or labels is None:
             return False
-        sizes = [d for d in dims_of(self.probabilities) if d is not None]
-        if len(sizes) != len(dims_of(self.probabilities)):
+        sizes = [d for d in ranked_shape(self.probabilities) if d is not None]
+        if len(sizes) != len(ranked_shape(self.probabilities)):
             return True
         count = element_count(tuple(sizes))
         return not isinstance(count, int) or count == labels.count

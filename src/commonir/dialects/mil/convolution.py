@@ -16,16 +16,14 @@ from commonir.dialects.mil.operands import (
     Condition,
     OverSpatialAxes,
     converted,
-    dims_of,
     element_of,
     rank_of,
     same_size,
-    shape_of,
 )
 from commonir.dialects.mil.windows import PAD_TYPE, UNTIL_CORE_ML_5, PadType, has_one_per_axis, padded, paddings, spread
 from commonir.ir.operation import Value
 from commonir.ir.types import u8
-from commonir.notation import NotationError
+from commonir.notation import NotKnownError
 from commonir.ods import (
     attr_types,
     constraint,
@@ -38,6 +36,7 @@ from commonir.ods import (
     result,
     traits,
 )
+from commonir.ods.operand_shapes import known_dims_of, ranked_shape
 from commonir.symbolic import Dim
 
 
@@ -71,10 +70,10 @@ class Conv(OverSpatialAxes, name="mil.conv", traits=(traits.Pure,), same_rank="s
     @constraint("C3")
     def _channels_fit(self) -> Condition:
         """x has groups times the channels of weight, and the number of filters is a multiple of groups."""
-        filters, channels, *_ = dims_of(self.weight)
+        filters, channels, *_ = ranked_shape(self.weight)
         if isinstance(filters, int) and filters % self.groups:
             return False
-        return same_size(dims_of(self.x)[1], None if channels is None else channels * self.groups, "channels of x")
+        return same_size(ranked_shape(self.x)[1], None if channels is None else channels * self.groups, "channels of x")
 
     def trace_key(self) -> object:
         return known_data(self.weight) is not None
@@ -89,7 +88,7 @@ class Conv(OverSpatialAxes, name="mil.conv", traits=(traits.Pure,), same_rank="s
         kernel = _spatial(weight)
         strides, dilations = spread(self.strides, len(kernel)), spread(self.dilations, len(kernel))
         reach = tuple([(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)])
-        amounts = paddings(self.pad_type, self.pad, shape_of(x)[2:], reach, strides)
+        amounts = paddings(self.pad_type, self.pad, known_dims_of(x)[2:], reach, strides)
         wide, pads = padded(x, amounts, reach, 0.0)
         offset = None if bias is None else converted(bias, element)
         return core.conv(wide, converted(weight, element), offset, strides, dilations, pads, self.groups)
@@ -97,9 +96,9 @@ class Conv(OverSpatialAxes, name="mil.conv", traits=(traits.Pure,), same_rank="s
 
 def _spatial(weight: Value) -> tuple[int, ...]:
     """The size of the filter along the spatial axes."""
-    sizes = [d for d in dims_of(weight)[2:] if isinstance(d, int)]
+    sizes = [d for d in ranked_shape(weight)[2:] if isinstance(d, int)]
     if len(sizes) != rank_of(weight) - 2:
-        raise NotationError("the size of the filter must be fixed")
+        raise NotKnownError("the size of the filter is not known before running")
     return tuple(sizes)
 
 
@@ -128,8 +127,8 @@ class ConvQuantized(Conv, name="mil.conv_quantized"):
     @constraint("C5")
     def _fits_filters(self) -> Condition:
         """quant_scale and quant_bias have one number, or one for each filter."""
-        filters = dims_of(self.weight)[0]
-        return all(dims_of(v) in ((), (1,), (filters,)) for v in (self.quant_scale, self.quant_bias))
+        filters = ranked_shape(self.weight)[0]
+        return all(ranked_shape(v) in ((), (1,), (filters,)) for v in (self.quant_scale, self.quant_bias))
 
     @constraint("C6")
     def _is_linear(self) -> bool:
@@ -177,7 +176,7 @@ class ConvTranspose(OverSpatialAxes, name="mil.conv_transpose", traits=(traits.P
     @constraint("C3")
     def _groups_fit(self) -> bool:
         """groups divides the channels of x."""
-        channels = dims_of(self.x)[1]
+        channels = ranked_shape(self.x)[1]
         return not isinstance(channels, int) or channels % self.groups == 0
 
     @constraint("C4")
@@ -187,10 +186,10 @@ class ConvTranspose(OverSpatialAxes, name="mil.conv_transpose", traits=(traits.P
             return True
         if len(self.output_shape) != rank_of(self.x):
             return False
-        filters = dims_of(self.weight)[1]
+        filters = ranked_shape(self.weight)[1]
         if isinstance(filters, int) and filters * self.groups != self.output_shape[1]:
             return False
-        return same_size(dims_of(self.x)[0], self.output_shape[0], "batch of output_shape")
+        return same_size(ranked_shape(self.x)[0], self.output_shape[0], "batch of output_shape")
 
     def reference(self, x: Value, weight: Value, bias: Value | None) -> Value:
         element = element_of(x)
@@ -199,7 +198,7 @@ class ConvTranspose(OverSpatialAxes, name="mil.conv_transpose", traits=(traits.P
         pads: list[tuple[int, int]] = []
         extra: list[int] = []
         for axis, (k, s, d) in enumerate(zip(kernel, strides, dilations, strict=True)):
-            before, after = self._cropped(axis, shape_of(x)[2 + axis], (k - 1) * d + 1, s)
+            before, after = self._cropped(axis, known_dims_of(x)[2 + axis], (k - 1) * d + 1, s)
             pads.append((before, max(after, 0)))
             extra.append(max(-after, 0))
         offset = None if bias is None else converted(bias, element)
@@ -225,5 +224,5 @@ class ConvTranspose(OverSpatialAxes, name="mil.conv_transpose", traits=(traits.P
 
 def _fixed(size: Dim) -> int:
     if not isinstance(size, int):
-        raise NotationError("output_shape needs spatial axes of fixed size")
+        raise NotKnownError("the size of a spatial axis is not known before running")
     return size

@@ -9,10 +9,11 @@ import math
 
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_7, MilOp
-from commonir.dialects.mil.operands import FLOATS, shape_of
+from commonir.dialects.mil.operands import FLOATS
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i32
 from commonir.ods import attr_types, operand, parameter, positive, result, traits
+from commonir.ods.operand_shapes import known_dims_of
 from commonir.symbolic import Dim
 
 
@@ -45,7 +46,7 @@ class NonMaximumSuppression(MilOp, name="mil.non_maximum_suppression", traits=(t
         none = core.splat(-math.inf, best)
         fit = core.greater_equal(best, core.splat(self.score_threshold, best))
         # If none reaches the threshold, the best one is selected: of the others only it keeps its score.
-        is_best = core.equal(core.iota(shape_of(best), 1, i32), core.arg_max(best, 1, True, i32))
+        is_best = core.equal(core.iota(known_dims_of(best), 1, i32), core.arg_max(best, 1, True, i32))
         alone = core.logical_and(is_best, core.logical_not(_any(fit)))
         candidates = core.select(core.logical_or(fit, alone), best, none)
         return _selected(boxes, scores, candidates, self.iou_threshold, self.max_boxes, self.per_class_suppression)
@@ -87,14 +88,14 @@ def _selected(
 
     `best` holds a score for each box; one of minus infinity is not a candidate.
     """
-    classes = shape_of(scores)[2]
+    classes = known_dims_of(scores)[2]
     groups: Value | None = None
     count: Dim = 1
     if per_class and classes != 1:
         groups, count = core.arg_max(scores, 2, False, i32), classes
     kept = core.non_max_suppression(_corners(boxes), core.cast(best, f32), threshold, groups, count)
     ranked = core.select(kept, best, core.splat(-math.inf, best))
-    order, numbers = _first(ranked, shape_of(best)[1], most)
+    order, numbers = _first(ranked, known_dims_of(best)[1], most)
     totals = core.reduce_sum(core.cast(kept, i32), (1,), True)
     counts = core.minimum(totals, core.scalar(most, i32))
     stays = core.less(numbers, counts)
@@ -117,7 +118,7 @@ def _corners(boxes: Value) -> Value:
 
 def _first(ranked: Value, size: Dim, most: int) -> tuple[Value, Value]:
     """The positions of the best in each row, filled up with zeros to `most`, and the numbers from 0 to `most`."""
-    images = shape_of(ranked)[0]
+    images = known_dims_of(ranked)[0]
     taken = most
     if isinstance(size, int):
         taken = min(most, size)

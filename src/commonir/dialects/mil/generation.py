@@ -18,11 +18,9 @@ from commonir.dialects.mil.operands import (
     Condition,
     DataType,
     converted,
-    dims_of,
     element_of,
     is_axis,
     rank_of,
-    shape_of,
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i32, u16
@@ -39,6 +37,7 @@ from commonir.ods import (
     result,
     traits,
 )
+from commonir.ods.operand_shapes import known_dims_of, ranked_shape
 
 
 class Fill(MilOp, name="mil.fill", traits=(traits.Pure,)):
@@ -70,7 +69,7 @@ class FillLike(MilOp, name="mil.fill_like", traits=(traits.Pure,), since=CORE_ML
     U = BASIC
 
     def reference(self, ref_tensor: Value, value: Value | None) -> Value:
-        return core.fill(core.scalar(0.0, f32) if value is None else value, shape_of(ref_tensor))
+        return core.fill(core.scalar(0.0, f32) if value is None else value, known_dims_of(ref_tensor))
 
 
 class Range1d(MilOp, name="mil.range_1d", traits=(traits.Pure,)):
@@ -222,7 +221,7 @@ class Topk(AlongAxis, name="mil.topk", traits=(traits.Pure,)):
     @constraint("C2")
     def _fits(self) -> Condition:
         """k is positive and not larger than the axis; from iOS 17 it may be -1."""
-        size = dims_of(self.x)[self.axis] if is_axis(self.axis, rank_of(self.x)) else None
+        size = ranked_shape(self.x)[self.axis] if is_axis(self.axis, rank_of(self.x)) else None
         if self.k == -1:
             return self.since == CORE_ML_7
         return self.k > 0 and (size is None or require(self.k, "<=", size, "k"))
@@ -233,7 +232,7 @@ class Topk(AlongAxis, name="mil.topk", traits=(traits.Pure,)):
         return self.return_indices or self.output_indices_dtype is None
 
     def reference(self, x: Value) -> tuple[Value, ...]:
-        size = shape_of(x)[self.axis]
+        size = known_dims_of(x)[self.axis]
         if self.k == -1 and not isinstance(size, int):
             positions = core.argsort(x, self.axis, not self.ascending)
             values = core.gather_elements(x, positions, self.axis)

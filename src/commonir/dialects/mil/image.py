@@ -12,20 +12,10 @@ from fractions import Fraction
 
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
-from commonir.dialects.mil.operands import (
-    FLOATS,
-    NUMBERS,
-    STRING,
-    Condition,
-    converted,
-    dims_of,
-    element_of,
-    rank_of,
-    shape_of,
-)
+from commonir.dialects.mil.operands import FLOATS, NUMBERS, STRING, Condition, converted, element_of, rank_of
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i16, i32, i64, u16, u32
-from commonir.notation import NotationError
+from commonir.notation import NotKnownError
 from commonir.ods import (
     attr_types,
     constraint,
@@ -38,6 +28,7 @@ from commonir.ods import (
     result,
     traits,
 )
+from commonir.ods.operand_shapes import known_dims_of, ranked_shape
 from commonir.symbolic import Dim, floor_div
 
 
@@ -113,7 +104,7 @@ class Upsample(Images):
 
     def sizes(self, x: Value) -> tuple[Dim, ...]:
         """The height and width of the result."""
-        height, width = shape_of(x)[-2:]
+        height, width = known_dims_of(x)[-2:]
         return _scaled(height, self.scale_factor_height), _scaled(width, self.scale_factor_width)
 
 
@@ -186,7 +177,7 @@ class Resize(MilOp, name="mil.resize", traits=(traits.Pure,), since=CORE_ML_7):
     @constraint("C1")
     def _has_sizes(self) -> Condition:
         """shape has at least resized_dims dims, and at most as many as x has axes."""
-        (count,) = dims_of(self.shape)
+        (count,) = ranked_shape(self.shape)
         return not isinstance(count, int) or self.resized_dims <= count <= rank_of(self.x)
 
     def reference(self, x: Value, shape: Value) -> Value:
@@ -201,13 +192,13 @@ class Resize(MilOp, name="mil.resize", traits=(traits.Pure,), since=CORE_ML_7):
 
     def _sizes(self, x: Value, shape: Value) -> Value:
         """The sizes of the last axes of the result."""
-        kept = shape_of(x)[-self.resized_dims :]
+        kept = known_dims_of(x)[-self.resized_dims :]
         known = known_dims(shape)
         if known is not None:
             expected = known[-self.resized_dims :]
             return core.dims(tuple([k if d == 0 else d for d, k in zip(expected, kept, strict=True)]))
-        (count,) = dims_of(shape)
+        (count,) = ranked_shape(shape)
         if not isinstance(count, int):
-            raise NotationError("the number of sizes must be known before the program runs")
+            raise NotKnownError("the number of sizes is not known before running")
         given = core.slice(converted(shape, i64), (count - self.resized_dims,), (count,), (1,))
         return core.select(core.equal(given, core.scalar(0, i64)), core.dims(kept), given)

@@ -19,12 +19,10 @@ from commonir.dialects.mil.operands import (
     STRING,
     AlongAxis,
     Condition,
-    dims_of,
     is_axis,
     rank_of,
     same_but_for,
     same_sizes,
-    shape_of,
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import i8, i16, i32, u8, u16
@@ -39,6 +37,7 @@ from commonir.ods import (
     result,
     traits,
 )
+from commonir.ods.operand_shapes import known_dims_of, ranked_shape
 
 INDICES = by_version(
     CoreML5=element_type(i32), CoreML6=element_type(i32, i16, u16), CoreML7=element_type(i32, i8, u8, i16, u16)
@@ -57,15 +56,15 @@ class Validating(Protocol):
 
 def _checked(op: Validating, indices: Value, x: Value, axis: int) -> Value:
     """Returns indices along an axis, checked at run time if the operation requires it."""
-    return core.checked_positions(indices, core.dims((shape_of(x)[axis],))) if op.validate_indices else indices
+    return core.checked_positions(indices, core.dims((known_dims_of(x)[axis],))) if op.validate_indices else indices
 
 
 def _checked_rows(op: Validating, indices: Value, x: Value, batch_dims: int = 0) -> Value:
     """Returns index tuples, checked at run time if the operation requires it."""
     if not op.validate_indices:
         return indices
-    depth = dims_of(indices)[-1]
-    limits = shape_of(x)[batch_dims : batch_dims + depth] if isinstance(depth, int) else ()
+    depth = ranked_shape(indices)[-1]
+    limits = known_dims_of(x)[batch_dims : batch_dims + depth] if isinstance(depth, int) else ()
     return core.checked_positions(indices, core.dims(limits))
 
 
@@ -96,7 +95,7 @@ class Gather(AlongAxis, name="mil.gather", traits=(traits.Pure,)):
         if self.batch_dims > min(self.axis % rank_of(self.x), rank_of(self.indices)):
             return False
         shared = self.batch_dims
-        return same_sizes(dims_of(self.indices)[:shared], dims_of(self.x)[:shared], "indices")
+        return same_sizes(ranked_shape(self.indices)[:shared], ranked_shape(self.x)[:shared], "indices")
 
     def reference(self, x: Value, indices: Value) -> Value:
         indices = _checked(self, indices, x, self.axis)
@@ -130,7 +129,7 @@ class GatherAlongAxis(AlongAxis, name="mil.gather_along_axis", traits=(traits.Pu
     @constraint("C2")
     def _fit(self) -> Condition:
         """x and indices have the same sizes along the other axes."""
-        return same_but_for(dims_of(self.indices), dims_of(self.x), self.axis, "indices")
+        return same_but_for(ranked_shape(self.indices), ranked_shape(self.x), self.axis, "indices")
 
     def reference(self, x: Value, indices: Value) -> Value:
         return core.gather_elements(x, _checked(self, indices, x, self.axis), self.axis)
@@ -153,18 +152,18 @@ class GatherNd(MilOp, name="mil.gather_nd", traits=(traits.Pure,)):
     @constraint("C1")
     def _has_rows(self) -> bool:
         """the last axis of indices has a fixed size of at most the rank of x."""
-        rows = dims_of(self.indices)[-1:]
+        rows = ranked_shape(self.indices)[-1:]
         return bool(rows) and isinstance(rows[0], int) and rows[0] <= rank_of(self.x)
 
     @constraint("C2", since=CORE_ML_6)
     def _shares_batches(self) -> Condition:
         """the first batch_dims axes of x and indices are equal, and rows index at most the remaining axes."""
-        rows = dims_of(self.indices)[-1:]
+        rows = ranked_shape(self.indices)[-1:]
         depth = rows[0] if rows and isinstance(rows[0], int) else 0
         if self.batch_dims >= rank_of(self.indices) or self.batch_dims + depth > rank_of(self.x):
             return False
         shared = self.batch_dims
-        return same_sizes(dims_of(self.indices)[:shared], dims_of(self.x)[:shared], "indices")
+        return same_sizes(ranked_shape(self.indices)[:shared], ranked_shape(self.x)[:shared], "indices")
 
     def reference(self, x: Value, indices: Value) -> Value:
         batch = self.batch_dims
@@ -212,12 +211,12 @@ class Scatter(MilOp, name="mil.scatter", traits=(traits.Pure,)):
     @constraint("C2")
     def _fit(self) -> Condition:
         """updates has the shape of data with the axis replaced by the axes of indices."""
-        sizes = dims_of(self.data)
+        sizes = ranked_shape(self.data)
         if not is_axis(self.axis, len(sizes)):
             return True  # C1
         at = self.axis % len(sizes)
-        expected = (*sizes[:at], *dims_of(self.indices), *sizes[at + 1 :])
-        return same_sizes(dims_of(self.updates), expected, "updates")
+        expected = (*sizes[:at], *ranked_shape(self.indices), *sizes[at + 1 :])
+        return same_sizes(ranked_shape(self.updates), expected, "updates")
 
     def reference(self, data: Value, indices: Value, updates: Value) -> Value:
         indices = _checked(self, indices, data, self.axis)
@@ -253,7 +252,7 @@ class ScatterAlongAxis(MilOp, name="mil.scatter_along_axis", traits=(traits.Pure
     @constraint("C2")
     def _fit(self) -> Condition:
         """data and indices have the same sizes along the other axes."""
-        return same_but_for(dims_of(self.indices), dims_of(self.data), self.axis, "indices")
+        return same_but_for(ranked_shape(self.indices), ranked_shape(self.data), self.axis, "indices")
 
     def reference(self, data: Value, indices: Value, updates: Value) -> Value:
         indices = _checked(self, indices, data, self.axis)
@@ -274,17 +273,17 @@ class ScatterNd(MilOp, name="mil.scatter_nd", traits=(traits.Pure,)):
     @constraint("C1")
     def _has_rows(self) -> bool:
         """the last axis of indices has a fixed size of at most the rank of data."""
-        rows = dims_of(self.indices)[-1:]
+        rows = ranked_shape(self.indices)[-1:]
         return bool(rows) and isinstance(rows[0], int) and rows[0] <= rank_of(self.data)
 
     @constraint("C2")
     def _fit(self) -> Condition:
         """updates has the axes of indices without the last, then those of data that rows do not index."""
-        rows = dims_of(self.indices)[-1:]
+        rows = ranked_shape(self.indices)[-1:]
         if not rows or not isinstance(rows[0], int) or rows[0] > rank_of(self.data):
             return True  # C1
-        expected = (*dims_of(self.indices)[:-1], *dims_of(self.data)[rows[0] :])
-        return same_sizes(dims_of(self.updates), expected, "updates")
+        expected = (*ranked_shape(self.indices)[:-1], *ranked_shape(self.data)[rows[0] :])
+        return same_sizes(ranked_shape(self.updates), expected, "updates")
 
     def reference(self, data: Value, indices: Value, updates: Value) -> Value:
         indices = _checked_rows(self, indices, data)

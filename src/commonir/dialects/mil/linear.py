@@ -14,14 +14,15 @@ from commonir.dialects.mil.operands import (
     STRING,
     Condition,
     converted,
-    dims_of,
     element_of,
     rank_of,
     same_size,
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, f16, f32
+from commonir.notation import NotKnownError
 from commonir.ods import attr_types, constraint, element_type, known_data, operand, parameter, result, traits
+from commonir.ods.operand_shapes import ranked_shape
 
 
 class Linear(MilOp, name="mil.linear", traits=(traits.Pure,)):
@@ -74,7 +75,7 @@ class Matmul(MilOp, name="mil.matmul", traits=(traits.Pure,)):
     @constraint("C3")
     def _fit(self) -> Condition:
         """the summed axes have one size."""
-        left, right = dims_of(self.x), dims_of(self.y)
+        left, right = ranked_shape(self.x), ranked_shape(self.y)
         if not left or not right or (self.transpose_x and len(left) == 1) or (self.transpose_y and len(right) == 1):
             return True  # C1 or C2
         a = left[-2 if self.transpose_x else -1]
@@ -157,6 +158,8 @@ class ScaledDotProductAttention(MilOp, name="mil.scaled_dot_product_attention", 
         return rank_of(self.query) >= 3
 
     def reference(self, query: Value, key: Value, value: Value, attn_mask: Value | None) -> Value:
+        if not isinstance(ranked_shape(query)[-1], int):
+            raise NotKnownError("the size of a query is not known before running")
         mask = attn_mask
         if mask is not None and element_of(mask) is not boolean:
             mask = converted(mask, element_of(query))

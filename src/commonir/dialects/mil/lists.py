@@ -12,7 +12,7 @@ from commonir.dialects import core
 from commonir.dialects.mil.base import MilOp
 from commonir.dialects.mil.control import WhileLoop
 from commonir.dialects.mil.elementwise import DATA_TYPE
-from commonir.dialects.mil.operands import BASIC, STRING, Condition, DataType, converted, dims_of, rank_of, same_size
+from commonir.dialects.mil.operands import BASIC, STRING, Condition, DataType, converted, rank_of, same_size
 from commonir.dialects.mil.shape import Identity
 from commonir.ir.data import Data
 from commonir.ir.operation import Block, Region, Value
@@ -30,6 +30,7 @@ from commonir.ods import (
     result,
     traits,
 )
+from commonir.ods.operand_shapes import ranked_shape
 from commonir.symbolic import Dim
 
 _HELD = one_of(DataType.BOOL, DataType.FP16, DataType.FP32, DataType.INT32)
@@ -206,7 +207,7 @@ class ListGather(OfList, name="mil.list_gather", traits=(traits.Pure,)):
     output: Value = result("any")
 
     def infer(self) -> tuple[Type, ...]:
-        return (self.element.with_shape((dims_of(self.indices)[0], *(self.element.shape or ()))),)
+        return (self.element.with_shape((ranked_shape(self.indices)[0], *(self.element.shape or ()))),)
 
     def reference(self, ls: Value, indices: Value) -> Value:
         return core.gather(ls, indices, 0)
@@ -223,10 +224,10 @@ class ListScatter(OfList, name="mil.list_scatter", traits=(traits.Pure,)):
     @constraint("C2")
     def _fits(self) -> Condition:
         """value has an element of ls for each of indices."""
-        sizes = dims_of(self.value)
+        sizes = ranked_shape(self.value)
         if not sizes or not are_compatible(_rest(self.value), self.element):
             return False
-        return same_size(sizes[0], dims_of(self.indices)[0], "number of elements")
+        return same_size(sizes[0], ranked_shape(self.indices)[0], "number of elements")
 
     def infer(self) -> tuple[Type, ...]:
         return (self.ls.type,)
@@ -242,5 +243,5 @@ class ListScatter(OfList, name="mil.list_scatter", traits=(traits.Pure,)):
 def _rest(value: Value) -> TensorType:
     """The type of the slices of a tensor along its first axis."""
     type = core.tensor_type(value)
-    sizes: tuple[Dim | None, ...] = dims_of(value)
+    sizes: tuple[Dim | None, ...] = ranked_shape(value)
     return type.with_shape(sizes[1:])

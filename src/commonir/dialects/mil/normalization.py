@@ -17,15 +17,14 @@ from commonir.dialects.mil.operands import (
     all_hold,
     are_axes,
     converted,
-    dims_of,
     element_of,
     every_axis,
     rank_of,
     same_sizes,
-    shape_of,
 )
 from commonir.ir.operation import Value
 from commonir.ods import attr_types, constraint, operand, parameter, positive, result, traits
+from commonir.ods.operand_shapes import known_dims_of, ranked_shape
 
 
 def _converted(values: Value | None, x: Value) -> Value | None:
@@ -112,9 +111,9 @@ class LayerNorm(OverAxes, name="mil.layer_norm", traits=(traits.Pure,)):
         rank = rank_of(self.x)
         if self.axes is not None and not are_axes(self.axes, rank):
             return True  # C1
-        expected = [dims_of(self.x)[a] for a in every_axis(self.axes, rank)]
+        expected = [ranked_shape(self.x)[a] for a in every_axis(self.axes, rank)]
         arguments = [(name, v) for name, v in (("gamma", self.gamma), ("beta", self.beta)) if v is not None]
-        return all_hold([same_sizes(dims_of(v), expected, name) for name, v in arguments])
+        return all_hold([same_sizes(ranked_shape(v), expected, name) for name, v in arguments])
 
     def reference(self, x: Value, gamma: Value | None, beta: Value | None) -> Value:
         axes = every_axis(self.axes, rank_of(x))
@@ -140,7 +139,7 @@ class LocalResponseNorm(MilOp, name="mil.local_response_norm", traits=(traits.Pu
     U = OWN_FLOATS
 
     def reference(self, x: Value) -> Value:
-        shape = shape_of(x)
+        shape = known_dims_of(x)
         # Channels become the first of two spatial axes, all others the second.
         squares = core.reshape(core.mul(x, x), (shape[0], 1, shape[1], -1))
         window = (self.size // 2, (self.size - 1) // 2)

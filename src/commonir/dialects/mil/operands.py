@@ -15,8 +15,9 @@ from commonir.dialects.mil.base import MilOp
 from commonir.ir.data import Scalar
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean, f16, f32, i8, i16, i32, u8, u16
-from commonir.notation import Constraint, NotationError, require
+from commonir.notation import Constraint, require
 from commonir.ods import all_numbers, attr_types, by_version, constraint, element_type, operand, same_as
+from commonir.ods.operand_shapes import ranked_shape
 from commonir.symbolic import Dim
 
 FLOATS = element_type(f16, f32)
@@ -100,29 +101,9 @@ def converted(value: Value, element: ElementType) -> Value:
     return value if element_of(value) is element else core.cast(value, element)
 
 
-def dims_of(value: Value) -> tuple[Dim | None, ...]:
-    """The shape, None for each unknown size.
-
-    Raises: NotationError when the rank is unknown: a tensor of an ML Program has one.
-    """
-    shape = tensor_type(value).shape
-    if shape is None:
-        raise NotationError("the rank of an operand is unknown")
-    return shape
-
-
 def rank_of(value: Value) -> int:
-    """The rank. Raises: NotationError when it is unknown."""
-    return len(dims_of(value))
-
-
-def shape_of(value: Value) -> tuple[Dim, ...]:
-    """The shape with every size known, at least as an expression. Raises: NotationError otherwise."""
-    dims = dims_of(value)
-    known = tuple([d for d in dims if d is not None])
-    if len(known) != len(dims):
-        raise NotationError("a size that decides the result is unknown")
-    return known
+    """The rank. Raises: NotKnownError when it is unknown."""
+    return len(ranked_shape(value))
 
 
 Condition = bool | tuple[Constraint, ...]

@@ -9,11 +9,12 @@ import math
 
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6
-from commonir.dialects.mil.operands import FLOATS, STRING, OverSpatialAxes, rank_of, shape_of
+from commonir.dialects.mil.operands import FLOATS, STRING, OverSpatialAxes, rank_of
 from commonir.dialects.mil.windows import PAD_TYPE, UNTIL_CORE_ML_5, PadType, has_one_per_axis, padded, paddings, spread
 from commonir.ir.operation import Value
-from commonir.notation import NotationError
+from commonir.notation import NotKnownError
 from commonir.ods import attr_types, constraint, parameter, positive, result, traits
+from commonir.ods.operand_shapes import known_dims_of
 
 
 class Pool(OverSpatialAxes, traits=(traits.Pure,), same_rank="s o"):
@@ -47,7 +48,7 @@ class Pool(OverSpatialAxes, traits=(traits.Pure,), same_rank="s o"):
     def windows(self, x: Value, fill: float) -> tuple[Value, tuple[int, ...], tuple[tuple[int, int], ...]]:
         """The operand, strides and the padding that the pooling operation has to add."""
         strides = spread(self.strides, len(self.kernel_sizes))
-        amounts = paddings(self.pad_type, self.pad, shape_of(x)[2:], self.kernel_sizes, strides)
+        amounts = paddings(self.pad_type, self.pad, known_dims_of(x)[2:], self.kernel_sizes, strides)
         wide, pads = padded(x, amounts, self.kernel_sizes, fill)
         return wide, strides, pads
 
@@ -64,7 +65,7 @@ class AvgPool(Pool, name="mil.avg_pool"):
     def reference(self, x: Value) -> Value:
         wide, strides, pads = self.windows(x, 0.0)
         if wide is not x and self.exclude_padding_from_average:
-            raise NotationError("padding of an unknown amount cannot be excluded from the mean")
+            raise NotKnownError("the amount of padding is not known before running")
         counts = not self.exclude_padding_from_average
         return core.average_pool(wide, self.kernel_sizes, strides, (), pads, self.ceil_mode, counts)
 

@@ -14,7 +14,6 @@ from commonir.dialects.mil.operands import (
     Condition,
     DataType,
     all_hold,
-    dims_of,
     element_of,
     is_axis,
     rank_of,
@@ -24,6 +23,7 @@ from commonir.ir.data import DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, i8, u8
 from commonir.ods import attr_types, constraint, element_type, known_data, one_of, operand, parameter, result, traits
+from commonir.ods.operand_shapes import ranked_shape
 
 EIGHT_BITS = element_type(i8, u8)
 
@@ -34,9 +34,9 @@ def _fit(x: Value, scale: Value, zero_point: Value | None, axis: int | None) -> 
         return rank_of(scale) == 0 and (zero_point is None or rank_of(zero_point) == 0)
     if not is_axis(axis, rank_of(x)) or rank_of(scale) != 1 or (zero_point is not None and rank_of(zero_point) != 1):
         return False
-    size = dims_of(x)[axis]
+    size = ranked_shape(x)[axis]
     arguments = [v for v in (scale, zero_point) if v is not None]
-    return all_hold([same_size(dims_of(v)[0], size, "quantized axis") for v in arguments])
+    return all_hold([same_size(ranked_shape(v)[0], size, "quantized axis") for v in arguments])
 
 
 def _along(values: Value, axis: int | None, rank: int) -> Value:

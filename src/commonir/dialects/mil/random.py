@@ -10,11 +10,12 @@ from enum import Enum
 
 from commonir.dialects import core
 from commonir.dialects.mil.base import MilOp
-from commonir.dialects.mil.operands import FLOATS, STRING, Condition, converted, element_of, rank_of, shape_of
+from commonir.dialects.mil.operands import FLOATS, STRING, Condition, converted, element_of, rank_of
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, i32
 from commonir.ods import attr_types, constraint, known_data, known_dims, operand, parameter, positive, result, traits
+from commonir.ods.operand_shapes import known_dims_of
 
 
 class CategoricalMode(Enum):
@@ -126,10 +127,10 @@ class RandomCategorical(MilOp, name="mil.random_categorical", traits=(traits.Ran
         weights = core.softmax(wide, -1) if self.mode is CategoricalMode.LOGITS else wide
         # Position k is drawn when the number lies between the sums of the weights before it and with it.
         sums = core.cumsum(weights, -1)
-        count = shape_of(x)[-1]
+        count = known_dims_of(x)[-1]
         rank = rank_of(x)
-        shape = (*shape_of(x)[:-1], self.size)
-        total = core.slice(sums, (*(0,) * (rank - 1), count - 1), (*shape_of(x)[:-1], count), (1,) * rank)
+        shape = (*known_dims_of(x)[:-1], self.size)
+        total = core.slice(sums, (*(0,) * (rank - 1), count - 1), (*known_dims_of(x)[:-1], count), (1,) * rank)
         drawn = core.mul(core.random_uniform(core.dims(shape), self.seed), total)
         passed = core.less_equal(core.unsqueeze(sums, (-2,)), core.unsqueeze(drawn, (-1,)))
         position = core.reduce_sum(core.cast(passed, i32), (-1,), False)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, MilOp
-from commonir.dialects.mil.operands import FLOATS, PAIRS, dims_of, is_multiple, shape_of
+from commonir.dialects.mil.operands import FLOATS, PAIRS, is_multiple
 from commonir.ir.operation import Value
 from commonir.ods import attr_types, constraint, operand, parameter, positive, result, traits
+from commonir.ods.operand_shapes import known_dims_of, ranked_shape
 from commonir.symbolic import floor_div
 
 
@@ -31,7 +32,7 @@ class DepthToSpace(Rearrangement, name="mil.depth_to_space"):
     @constraint("C1")
     def _divides(self) -> bool:
         """block_size squared divides the channels."""
-        return is_multiple(dims_of(self.x)[1], self.block_size**2)
+        return is_multiple(ranked_shape(self.x)[1], self.block_size**2)
 
     def reference(self, x: Value) -> Value:
         return core.depth_to_space(x, self.block_size, core.BlockOrder.DCR)
@@ -45,7 +46,7 @@ class SpaceToDepth(Rearrangement, name="mil.space_to_depth"):
     @constraint("C1")
     def _divides(self) -> bool:
         """block_size divides height and width."""
-        return all(is_multiple(d, self.block_size) for d in dims_of(self.x)[2:])
+        return all(is_multiple(d, self.block_size) for d in ranked_shape(self.x)[2:])
 
     def reference(self, x: Value) -> Value:
         return core.space_to_depth(x, self.block_size, core.BlockOrder.DCR)
@@ -61,7 +62,7 @@ class PixelShuffle(Rearrangement, name="mil.pixel_shuffle"):
     @constraint("C1")
     def _divides(self) -> bool:
         """upscale_factor squared divides the channels."""
-        return is_multiple(dims_of(self.x)[1], self.upscale_factor**2)
+        return is_multiple(ranked_shape(self.x)[1], self.upscale_factor**2)
 
     def reference(self, x: Value) -> Value:
         return core.depth_to_space(x, self.upscale_factor, core.BlockOrder.CRD)
@@ -75,7 +76,7 @@ class PixelUnshuffle(Rearrangement, name="mil.pixel_unshuffle", since=CORE_ML_6)
     @constraint("C1")
     def _divides(self) -> bool:
         """downscale_factor divides height and width."""
-        return all(is_multiple(d, self.downscale_factor) for d in dims_of(self.x)[2:])
+        return all(is_multiple(d, self.downscale_factor) for d in ranked_shape(self.x)[2:])
 
     def reference(self, x: Value) -> Value:
         return core.space_to_depth(x, self.downscale_factor, core.BlockOrder.CRD)
@@ -100,7 +101,7 @@ class SpaceToBatch(Rearrangement, name="mil.space_to_batch"):
     def _divides(self) -> bool:
         """block_shape divides height and width with their padding."""
         padded = [
-            None if d is None else d + a + b for d, (a, b) in zip(dims_of(self.x)[2:], self.paddings, strict=False)
+            None if d is None else d + a + b for d, (a, b) in zip(ranked_shape(self.x)[2:], self.paddings, strict=False)
         ]
         return all(is_multiple(d, k) for d, k in zip(padded, self.block_shape, strict=False))
 
@@ -108,7 +109,7 @@ class SpaceToBatch(Rearrangement, name="mil.space_to_batch"):
         (top, bottom), (left, right) = self.paddings
         wide = core.pad(x, (0, 0, top, left), (0, 0, bottom, right))
         bh, bw = self.block_shape
-        n, c, h, w = shape_of(wide)
+        n, c, h, w = known_dims_of(wide)
         rows, columns = floor_div(h, bh), floor_div(w, bw)
         blocks = core.transpose(core.reshape(wide, (n, c, rows, bh, columns, bw)), (3, 5, 0, 1, 2, 4))
         return core.reshape(blocks, (n * (bh * bw), c, rows, columns))
@@ -131,11 +132,11 @@ class BatchToSpace(Rearrangement, name="mil.batch_to_space"):
         product = 1
         for b in self.block_shape:
             product *= b
-        return is_multiple(dims_of(self.x)[0], product)
+        return is_multiple(ranked_shape(self.x)[0], product)
 
     def reference(self, x: Value) -> Value:
         bh, bw = self.block_shape
-        n, c, h, w = shape_of(x)
+        n, c, h, w = known_dims_of(x)
         batch = floor_div(n, bh * bw)
         blocks = core.transpose(core.reshape(x, (bh, bw, batch, c, h, w)), (2, 3, 4, 0, 5, 1))
         whole = core.reshape(blocks, (batch, c, h * bh, w * bw))

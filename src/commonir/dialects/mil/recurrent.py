@@ -10,7 +10,7 @@ from enum import Enum
 
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_8, MilOp
-from commonir.dialects.mil.operands import FLOATS, STRING, Condition, dims_of, shape_of
+from commonir.dialects.mil.operands import FLOATS, STRING, Condition
 from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32
@@ -26,6 +26,7 @@ from commonir.ods import (
     result,
     traits,
 )
+from commonir.ods.operand_shapes import known_dims_of, ranked_shape
 from commonir.symbolic import Dim
 
 SINGLE_OR_HALF = by_version(CoreML5=element_type(f32), CoreML7=FLOATS)
@@ -95,32 +96,32 @@ def _ordered(weight: Value, order: tuple[int, ...]) -> Value:
 
 def _rows(weight: Value, gates: int) -> Dim:
     """The rows of one gate."""
-    rows = shape_of(weight)[0]
+    rows = known_dims_of(weight)[0]
     return rows // gates if isinstance(rows, int) else rows
 
 
 def _has_gates(weight: Value, recurrent: Value, gates: int) -> Condition:
     """Returns the condition that matrices have as many rows for each gate as a state has elements."""
-    rows, size = dims_of(recurrent)
-    known = [r for r in (rows, dims_of(weight)[0]) if isinstance(r, int)]
+    rows, size = ranked_shape(recurrent)
+    known = [r for r in (rows, ranked_shape(weight)[0]) if isinstance(r, int)]
     return not isinstance(size, int) or all(r == gates * size for r in known)
 
 
 def _outputs(y: Value, last: Value, direction: core.Direction, all_steps: bool) -> Value:
     """The outputs of all steps or of the last one, directions side by side."""
-    count, batch, size = shape_of(last)
+    count, batch, size = known_dims_of(last)
     if not all_steps:
         return core.unsqueeze(side_by_side(last), (0,))
     if direction is core.Direction.REVERSE:
         y = core.reverse(y, (0,))
     if count == 1:
         return core.squeeze(y, (1,))
-    return core.reshape(core.transpose(y, (0, 2, 1, 3)), (shape_of(y)[0], batch, size * 2))
+    return core.reshape(core.transpose(y, (0, 2, 1, 3)), (known_dims_of(y)[0], batch, size * 2))
 
 
 def side_by_side(state: Value) -> Value:
     """Returns a state [directions, batch, size] with the directions side by side in its last axis."""
-    count, batch, size = shape_of(state)
+    count, batch, size = known_dims_of(state)
     if count == 1:
         return core.squeeze(state, (0,))
     return core.reshape(core.transpose(state, (1, 0, 2)), (batch, size * 2))
@@ -130,7 +131,7 @@ def _apart(state: Value, recurrent: Value, count: int = 1) -> Value:
     """A state with a leading axis of directions."""
     if count == 1:
         return core.unsqueeze(state, (0,))
-    return core.transpose(core.reshape(state, (shape_of(state)[0], count, shape_of(recurrent)[1])), (1, 0, 2))
+    return core.transpose(core.reshape(state, (known_dims_of(state)[0], count, known_dims_of(recurrent)[1])), (1, 0, 2))
 
 
 class Rnn(MilOp, name="mil.rnn", traits=(traits.Pure,)):
@@ -275,7 +276,7 @@ class Lstm(MilOp, name="mil.lstm", traits=(traits.Pure,)):
             return False
         if count == 2 and any(v is None for v in needed):
             return False
-        size, width = dims_of(self.weight_hh)[1], dims_of(self.initial_h)[1]
+        size, width = ranked_shape(self.weight_hh)[1], ranked_shape(self.initial_h)[1]
         return not isinstance(size, int) or not isinstance(width, int) or width == count * size
 
     @constraint("C3")

@@ -22,11 +22,11 @@ from commonir.dialects.mil.operands import (
     element_of,
     every_axis,
     rank_of,
-    shape_of,
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i32, u16
 from commonir.ods import attr_types, by_version, element_type, one_of, operand, parameter, result, traits
+from commonir.ods.operand_shapes import known_dims_of
 from commonir.symbolic import element_count
 
 
@@ -104,7 +104,7 @@ class ReduceMean(Reduction, name="mil.reduce_mean"):
     def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
         if element_of(x).is_float:
             return core.reduce_mean(x, axes, keep_dims)
-        count = element_count(tuple([shape_of(x)[a] for a in axes]))
+        count = element_count(tuple([known_dims_of(x)[a] for a in axes]))
         return core.div(core.reduce_sum(x, axes, keep_dims), core.dims((count,), i32, True))
 
 

@@ -12,20 +12,11 @@ from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
 from commonir.dialects.mil.image import SAMPLING_MODE, SamplingMode
-from commonir.dialects.mil.operands import (
-    FLOATS,
-    STRING,
-    Condition,
-    converted,
-    dims_of,
-    element_of,
-    same_size,
-    shape_of,
-)
+from commonir.dialects.mil.operands import FLOATS, STRING, Condition, converted, element_of, same_size
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, f16, f32, i8, i16, i32, u8, u16
-from commonir.notation import require
+from commonir.notation import NotKnownError, require
 from commonir.ods import (
     attr_types,
     by_version,
@@ -39,6 +30,7 @@ from commonir.ods import (
     result,
     traits,
 )
+from commonir.ods.operand_shapes import known_dims_of, ranked_shape
 from commonir.symbolic import Dim
 
 
@@ -141,7 +133,7 @@ class Affine(MilOp, name="mil.affine", traits=(traits.Pure,)):
     @constraint("C1")
     def _has_matrices(self) -> Condition:
         """there is one matrix, or one for each image."""
-        matrices, images = dims_of(self.transform_matrix)[0], dims_of(self.x)[0]
+        matrices, images = ranked_shape(self.transform_matrix)[0], ranked_shape(self.x)[0]
         return matrices == 1 or same_size(matrices, images, "number of matrices")
 
     def reference(self, x: Value, transform_matrix: Value) -> Value:
@@ -155,8 +147,8 @@ class Affine(MilOp, name="mil.affine", traits=(traits.Pure,)):
             return core.transpose(moved, (0, 2, 3, 1))
 
         grid = core.concat((transformed(a0, a1, a2), transformed(b0, b1, b2)), 3)
-        if dims_of(transform_matrix)[0] == 1:
-            grid = core.broadcast_to(grid, (shape_of(x)[0], height, width, 2))
+        if ranked_shape(transform_matrix)[0] == 1:
+            grid = core.broadcast_to(grid, (known_dims_of(x)[0], height, width, 2))
         return core.grid_sample(x, grid, core.ResizeMode.LINEAR, core.Border.CONSTANT, core.Unit.CENTRES)
 
 
@@ -241,8 +233,8 @@ class _Crop(NamedTuple):
 
     def cut(self, images: Value, boxes: Value) -> Value:
         """Boxes [n, 4] of images [n, c, h, w]; outside the images are mirrored, or have a value if one is given."""
-        count = shape_of(boxes)[0]
-        height, width = shape_of(images)[2:]
+        count = known_dims_of(boxes)[0]
+        height, width = known_dims_of(images)[2:]
         rows, columns = self.rows_and_columns(converted(boxes, f32), height, width)
         sizes = (count, self.target_height, self.target_width, 1)
         down = core.broadcast_to(core.unsqueeze(rows, (2, 3)), sizes)
@@ -290,7 +282,8 @@ class CropResize(MilOp, name="mil.crop_resize", traits=(traits.Pure,)):
     @constraint("C1")
     def _has_boxes(self) -> bool:
         """a box has four or five numbers."""
-        return dims_of(self.roi)[2] in (4, 5)
+        count = ranked_shape(self.roi)[2]
+        return not isinstance(count, int) or count in (4, 5)
 
     @property
     def crop(self) -> _Crop:
@@ -298,15 +291,17 @@ class CropResize(MilOp, name="mil.crop_resize", traits=(traits.Pure,)):
         return _Crop(*_how(self), None)
 
     def infer(self) -> tuple[Type, ...]:
-        images, channels = dims_of(self.x)[:2]
-        if dims_of(self.roi)[2] == 5 and images != 1:
+        images, channels = ranked_shape(self.x)[:2]
+        if ranked_shape(self.roi)[2] == 5 and images != 1:
             images = None  # coremltools 9 declares the number of images, the documentation 1
-        shape = (dims_of(self.roi)[0], images, channels, self.target_height, self.target_width)
+        shape = (ranked_shape(self.roi)[0], images, channels, self.target_height, self.target_width)
         return (TensorType(element_of(self.x), shape),)
 
     def reference(self, x: Value, roi: Value) -> Value:
-        images, channels, height, width = shape_of(x)
-        count, numbers = shape_of(roi)[0], shape_of(roi)[2]
+        images, channels, height, width = known_dims_of(x)
+        count, numbers = known_dims_of(roi)[0], known_dims_of(roi)[2]
+        if not isinstance(numbers, int):
+            raise NotKnownError("how many numbers a box has is not known before running")
         boxes = core.reshape(converted(roi, f32), (count, numbers))
         target = (self.target_height, self.target_width)
         if numbers == 5:
@@ -358,7 +353,7 @@ class CropResizeCoreML7(MilOp, name="mil.crop_resize", traits=(traits.Pure,), si
     @constraint("C1")
     def _has_images(self) -> Condition:
         """there is an image for each box, or box_indices are indices of images of x."""
-        images, boxes = dims_of(self.x)[0], dims_of(self.boxes)[0]
+        images, boxes = ranked_shape(self.x)[0], ranked_shape(self.boxes)[0]
         if self.box_indices is None:
             return images is None or boxes is None or require(boxes, "<=", images, "number of boxes")
         numbers = [n for n in known_dims(self.box_indices) or () if isinstance(n, int)]
@@ -370,7 +365,7 @@ class CropResizeCoreML7(MilOp, name="mil.crop_resize", traits=(traits.Pure,), si
         return not self.normalized_coordinates or element_of(self.boxes).is_float
 
     def reference(self, x: Value, boxes: Value, box_indices: Value | None) -> Value:
-        which = core.iota((shape_of(boxes)[0],), 0, i32) if box_indices is None else converted(box_indices, i32)
+        which = core.iota((known_dims_of(boxes)[0],), 0, i32) if box_indices is None else converted(box_indices, i32)
         return _Crop(*_how(self), self.pad_value).cut(core.gather(x, which, 0), boxes)
 
 

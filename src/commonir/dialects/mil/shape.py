@@ -18,14 +18,12 @@ from commonir.dialects.mil.operands import (
     all_hold,
     are_axes,
     converted,
-    dims_of,
     every_axis,
     is_axis,
     rank_of,
     same_but_for,
     same_size,
     same_sizes,
-    shape_of,
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import i32, i64
@@ -42,6 +40,7 @@ from commonir.ods import (
     result,
     traits,
 )
+from commonir.ods.operand_shapes import known_dims_of, ranked_shape
 from commonir.symbolic import Dim, element_count
 
 
@@ -98,13 +97,13 @@ class Reshape(MilOp, name="mil.reshape", traits=(traits.Pure,)):
         """until iOS 16, with a dim of 0, the result has the rank of x."""
         known = known_dims(self.shape)
         if known is not None and 0 in known:
-            self._copied_sizes(dims_of(self.x), len(known))
+            self._copied_sizes(ranked_shape(self.x), len(known))
         return True
 
     @constraint("C3")
     def _keeps_elements(self) -> Condition:
         """the number of elements stays the same."""
-        known, source = known_dims(self.shape), dims_of(self.x)
+        known, source = known_dims(self.shape), ranked_shape(self.x)
         numbers = [d for d in source if d is not None]
         if known is None or known.count(-1) > 1 or len(numbers) != len(source):
             return True
@@ -122,11 +121,11 @@ class Reshape(MilOp, name="mil.reshape", traits=(traits.Pure,)):
         return tuple([d for d in sizes if d is not None])
 
     def reference(self, x: Value, shape: Value) -> Value:
-        known, sizes = known_dims(shape), shape_of(x)
+        known, sizes = known_dims(shape), known_dims_of(x)
         if known is not None:
             return core.reshape(x, self._resolved(known, sizes))
         expected = converted(shape, i32)
-        (rank,) = dims_of(shape)
+        (rank,) = ranked_shape(shape)
         if isinstance(rank, int):
             try:
                 copied = self._copied_sizes(sizes, rank)
@@ -164,7 +163,7 @@ class ReshapeLike(MilOp, name="mil.reshape_like", traits=(traits.Pure,), since="
     def _shape(self, refs: tuple[Value, ...]) -> tuple[Dim, ...]:
         shape: list[Dim] = []
         for ref, begin, end, masked in zip(refs, self.begins, self.ends, self.end_masks, strict=True):
-            shape += shape_of(ref)[_scalar(begin) : None if _scalar(masked) else _scalar(end)]
+            shape += known_dims_of(ref)[_scalar(begin) : None if _scalar(masked) else _scalar(end)]
         return tuple(shape)
 
     def reference(
@@ -176,7 +175,7 @@ class ReshapeLike(MilOp, name="mil.reshape_like", traits=(traits.Pure,), since="
         end_masks: tuple[Value, ...],  # noqa: ARG002
     ) -> Value:
         shape = self._shape(ref_tensors)
-        require(element_count(shape), "==", element_count(shape_of(x)), "number of elements", label="C2")
+        require(element_count(shape), "==", element_count(known_dims_of(x)), "number of elements", label="C2")
         return core.reshape(x, shape)
 
 
@@ -226,7 +225,7 @@ class Squeeze(MilOp, name="mil.squeeze", traits=(traits.Pure,)):
         return self.axes is None or are_axes(self.axes, rank_of(self.x))
 
     def reference(self, x: Value) -> Value:
-        sizes = shape_of(x)
+        sizes = known_dims_of(x)
         return core.squeeze(x, tuple([a for a in every_axis(self.axes, len(sizes)) if sizes[a] == 1]))
 
 
@@ -256,7 +255,7 @@ class Flatten2d(AlongAxis, name="mil.flatten2d", traits=(traits.Pure,)):
     T = BASIC
 
     def reference(self, x: Value) -> Value:
-        sizes = shape_of(x)
+        sizes = known_dims_of(x)
         at = self.axis % len(sizes)
         return core.reshape(x, (element_count(sizes[:at]), element_count(sizes[at:])))
 
@@ -283,8 +282,8 @@ class Concat(MilOp, name="mil.concat", traits=(traits.Pure,)):
     @constraint("C2")
     def _fit(self) -> Condition:
         """the operands have the same sizes along the other axes."""
-        first = dims_of(self.values[0]) if self.values else ()
-        result = [same_but_for(dims_of(v), first, self.axis, f"operand {n}") for n, v in enumerate(self.values)]
+        first = ranked_shape(self.values[0]) if self.values else ()
+        result = [same_but_for(ranked_shape(v), first, self.axis, f"operand {n}") for n, v in enumerate(self.values)]
         return all_hold(result)
 
     @constraint("C3")
@@ -297,14 +296,14 @@ class Concat(MilOp, name="mil.concat", traits=(traits.Pure,)):
             values = tuple([core.unsqueeze(v, (0,)) for v in values])
         if not self.interleave:
             return core.concat(values, self.axis)
-        at, sizes = self.axis % rank_of(values[0]), shape_of(values[0])
+        at, sizes = self.axis % rank_of(values[0]), known_dims_of(values[0])
         return core.reshape(core.stack(values, at + 1), (*sizes[:at], sizes[at] * len(values), *sizes[at + 1 :]))
 
 
 def _are_equal(values: tuple[Value, ...]) -> Condition:
     """Returns the condition that tensors have one shape."""
-    first = dims_of(values[0]) if values else ()
-    return all_hold([same_sizes(dims_of(v), first, f"operand {n}") for n, v in enumerate(values)])
+    first = ranked_shape(values[0]) if values else ()
+    return all_hold([same_sizes(ranked_shape(v), first, f"operand {n}") for n, v in enumerate(values)])
 
 
 class Stack(MilOp, name="mil.stack", traits=(traits.Pure,)):
@@ -351,7 +350,7 @@ class Split(AlongAxis, name="mil.split", traits=(traits.Pure,)):
     @constraint("C3")
     def _add_up(self) -> Condition:
         """split_sizes add up to the size of the axis, and num_splits alone divides it."""
-        sizes = dims_of(self.x)
+        sizes = ranked_shape(self.x)
         whole = sizes[self.axis] if is_axis(self.axis, len(sizes)) else None
         if self.split_sizes is not None:
             return same_size(sum(self.split_sizes), whole, "sum of split_sizes")
@@ -361,7 +360,7 @@ class Split(AlongAxis, name="mil.split", traits=(traits.Pure,)):
         if self.split_sizes is not None:
             return core.split(x, self.axis, self.split_sizes)
         count = self.num_splits or 1
-        return core.split(x, self.axis, (shape_of(x)[self.axis] // count,) * count)
+        return core.split(x, self.axis, (known_dims_of(x)[self.axis] // count,) * count)
 
 
 class Tile(MilOp, name="mil.tile", traits=(traits.Pure,)):
@@ -375,7 +374,7 @@ class Tile(MilOp, name="mil.tile", traits=(traits.Pure,)):
     @constraint("C1")
     def _has_one_per_axis(self) -> Condition:
         """reps has one number for each axis of x."""
-        return same_size(dims_of(self.reps)[0], rank_of(self.x), "length of reps")
+        return same_size(ranked_shape(self.reps)[0], rank_of(self.x), "length of reps")
 
     @constraint("C2")
     def _are_positive(self) -> bool:

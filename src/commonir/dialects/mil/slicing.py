@@ -23,12 +23,10 @@ from commonir.dialects.mil.operands import (
     OverAxes,
     all_hold,
     converted,
-    dims_of,
     every_axis,
     is_axis,
     rank_of,
     same_size,
-    shape_of,
 )
 from commonir.dialects.mil.shape import element_at
 from commonir.ir.data import data_of
@@ -47,6 +45,7 @@ from commonir.ods import (
     result,
     traits,
 )
+from commonir.ods.operand_shapes import known_dims_of, ranked_shape
 from commonir.symbolic import Dim, floor_div
 
 
@@ -68,7 +67,7 @@ class Part(NamedTuple):
         rank = rank_of(x)
         if any(v is not None and len(v) != rank for v in self):
             return False
-        return same_size(dims_of(begin)[0], rank, "length of begin")
+        return same_size(ranked_shape(begin)[0], rank, "length of begin")
 
     def moves(self) -> bool:
         """Returns whether no stride is 0, but for those that do not matter."""
@@ -77,7 +76,7 @@ class Part(NamedTuple):
 
     def of(self, x: Value, begin: Value, end: Value) -> Value:
         """The part of a tensor between two bounds, which may be computed by the program."""
-        sizes = shape_of(x)
+        sizes = known_dims_of(x)
         none = (False,) * len(sizes)
         masks = (self.begin_mask or none, self.end_mask or none, self.squeeze_mask or none)
         steps = tuple([1 if q else s for q, s in zip(masks[2], self.stride or (1,) * len(sizes), strict=True)])
@@ -207,11 +206,11 @@ class SliceUpdate(_OfSlice, name="mil.slice_update", traits=(traits.Pure,), sinc
         return rank_of(self.x) > 0 and rank_of(self.update) == rank_of(self.x) - dropped
 
     def reference(self, x: Value, update: Value, begin: Value, end: Value) -> Value:
-        sizes = shape_of(x)
+        sizes = known_dims_of(x)
         flat = core.reshape(x, (-1,))
-        every = core.reshape(core.iota(shape_of(flat), 0, i32), sizes)
+        every = core.reshape(core.iota(known_dims_of(flat), 0, i32), sizes)
         positions = _part(self).of(every, begin, end)
-        for n, (a, b) in enumerate(zip(dims_of(positions), dims_of(update), strict=True)):
+        for n, (a, b) in enumerate(zip(ranked_shape(positions), ranked_shape(update), strict=True)):
             if a is not None and b is not None:
                 require(a, "==", b, f"axis {n} of update", label="C3")
         updated = core.scatter_elements(flat, core.reshape(positions, (-1,)), core.reshape(update, (-1,)))
@@ -236,7 +235,7 @@ class SliceBySize(MilOp, name="mil.slice_by_size", traits=(traits.Pure,)):
     @constraint("C1")
     def _has_one_per_axis(self) -> Condition:
         """begin and size have an entry for each axis of x."""
-        return same_size(dims_of(self.begin)[0], rank_of(self.x), "length of begin")
+        return same_size(ranked_shape(self.begin)[0], rank_of(self.x), "length of begin")
 
     @constraint("C2")
     def _are_sizes(self) -> bool:
@@ -244,7 +243,7 @@ class SliceBySize(MilOp, name="mil.slice_by_size", traits=(traits.Pure,)):
         return all(not isinstance(n, int) or n >= -1 for n in known_dims(self.size) or ())
 
     def reference(self, x: Value, begin: Value, size: Value) -> Value:
-        sizes = shape_of(x)
+        sizes = known_dims_of(x)
         steps = (1,) * len(sizes)
         first, expected = known_dims(begin), known_dims(size)
         if first is not None and expected is not None:
@@ -279,11 +278,11 @@ class SlidingWindows(MilOp, name="mil.sliding_windows", traits=(traits.Pure,)):
     @constraint("C2")
     def _fits(self) -> Condition:
         """a window fits into the axis."""
-        whole = dims_of(self.x)[self.axis] if is_axis(self.axis, rank_of(self.x)) else None
+        whole = ranked_shape(self.x)[self.axis] if is_axis(self.axis, rank_of(self.x)) else None
         return True if whole is None else require(self.size, "<=", whole, "size of a window")
 
     def reference(self, x: Value) -> Value:
-        count = floor_div(shape_of(x)[self.axis] - self.size, self.stride) + 1
+        count = floor_div(known_dims_of(x)[self.axis] - self.size, self.stride) + 1
         shape = (count, self.size)
         starts = core.mul(core.iota(shape, 0, i32), core.scalar(self.stride, i32))
         return core.gather(x, core.add(starts, core.iota(shape, 1, i32)), self.axis)
@@ -317,7 +316,7 @@ class Pad(MilOp, name="mil.pad", traits=(traits.Pure,)):
     @constraint("C1")
     def _has_two_per_axis(self) -> bool:
         """pad has two numbers for each padded axis; a pad that is not constant has them for all axes of x."""
-        (count,) = dims_of(self.pad)
+        (count,) = ranked_shape(self.pad)
         if not isinstance(count, int):
             return True
         most = 2 * rank_of(self.x)
@@ -334,7 +333,7 @@ class Pad(MilOp, name="mil.pad", traits=(traits.Pure,)):
         known = known_dims(self.pad)
         if self.mode is not BorderMode.REFLECT or known is None or len(known) > 2 * rank_of(self.x):
             return True
-        sizes = dims_of(self.x)[rank_of(self.x) - len(known) // 2 :]
+        sizes = ranked_shape(self.x)[rank_of(self.x) - len(known) // 2 :]
         amounts = [(p, sizes[n // 2]) for n, p in enumerate(known)]
         return all_hold([p == 0 or n is None or require(p, "<", n, "amount of pad") for p, n in amounts])
 
@@ -353,7 +352,7 @@ class Pad(MilOp, name="mil.pad", traits=(traits.Pure,)):
         gathered.
         """
         none, one = core.scalar(0, i32), core.scalar(1, i32)
-        (count,) = dims_of(pad)
+        (count,) = ranked_shape(pad)
         outer = rank_of(x) - (count // 2 if isinstance(count, int) else rank_of(x))
         for axis in range(outer, rank_of(x)):
             size = core.dim(x, axis, i32)
@@ -393,7 +392,7 @@ class Crop(MilOp, name="mil.crop", traits=(traits.Pure,)):
         return len(self.crop_height) == len(self.crop_width) == 2
 
     def reference(self, x: Value) -> Value:
-        sizes = shape_of(x)
+        sizes = known_dims_of(x)
         (top, bottom), (left, right) = self.crop_height, self.crop_width
         starts = (*(0,) * (len(sizes) - 2), top, left)
         stops = (*sizes[:-2], sizes[-2] - bottom, sizes[-1] - right)
@@ -433,10 +432,10 @@ class ReverseSequence(MilOp, name="mil.reverse_sequence", traits=(traits.Pure,))
         """lengths has one number for each batch entry."""
         if not is_axis(self.batch_axis, rank_of(self.x)):
             return True  # C1
-        return same_size(dims_of(self.lengths)[0], dims_of(self.x)[self.batch_axis], "length of lengths")
+        return same_size(ranked_shape(self.lengths)[0], ranked_shape(self.x)[self.batch_axis], "length of lengths")
 
     def reference(self, x: Value, lengths: Value) -> Value:
-        sizes = shape_of(x)
+        sizes = known_dims_of(x)
         along = self.batch_axis % len(sizes)
         counts = core.reshape(converted(lengths, i32), (-1, *(1,) * (len(sizes) - along - 1)))
         positions = core.iota(sizes, self.seq_axis, i32)

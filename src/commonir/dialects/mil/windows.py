@@ -8,9 +8,9 @@ from __future__ import annotations
 from enum import Enum
 
 from commonir.dialects import core
-from commonir.dialects.mil.operands import shape_of
 from commonir.ir.operation import Value
 from commonir.ods import attr_types, one_of
+from commonir.ods.operand_shapes import known_dims_of
 from commonir.symbolic import Dim, ceil_div, floor_div, largest
 
 
@@ -70,7 +70,7 @@ def padded(
         return x, fixed
     most = (0, 0, *(k - 1 for k in reach))
     wide = core.pad(x, most, most, core.PadMode.CONSTANT, fill)
-    sizes = shape_of(x)
+    sizes = known_dims_of(x)
     starts = [0, 0, *(m - a for m, (a, _) in zip(most[2:], amounts, strict=True))]
     stops = [*sizes[:2], *(m + n + b for m, n, (_, b) in zip(most[2:], sizes[2:], amounts, strict=True))]
     cut = core.slice(wide, tuple(starts), tuple(stops), (1,) * len(sizes))

@@ -148,7 +148,7 @@ class _InterfaceCheck:
                 if feature.is_optional and role == "input" and array.default is None:
                     self._fault("D10: an optional input needs a default value", part)
             case Image() as image if isinstance(type, TensorType):
-                self._check_image(image, type, part)
+                self._check_image(role, image, type, part)
                 self._check_sizes(role, image, part)
             case State(array=array) if isinstance(type, StateType) and isinstance(type.element, TensorType):
                 self._check_state(array, type.element, part)
@@ -162,13 +162,15 @@ class _InterfaceCheck:
                 what = "nothing known" if isinstance(kind, Unknown) else f"a {kind.__class__.__name__.lower()}"
                 self._fault(f"D3: the {role} is described as {what}, but its value is {type}", part)
 
-    def _check_io_type(self, element: ElementType | None, since: Mapping[ElementType, int], part: str) -> None:
+    def _check_io_type(
+        self, element: ElementType | None, since: Mapping[ElementType, int], part: str, what: str = "input or output"
+    ) -> None:
         first = None if element is None else since.get(element)
         if first is None:
             allowed = ", ".join(_name(e) for e, v in since.items() if v <= self.version)
-            self._fault(f"D13: {_name(element)} cannot be the type of an input or output", part, f"expected: {allowed}")
+            self._fault(f"D13: {_name(element)} cannot be the type of an {what}", part, f"expected: {allowed}")
         elif first > self.version:
-            message = f"D13: an input or output of type {_name(element)} needs specification version {first}"
+            message = f"D13: an {what} of type {_name(element)} needs specification version {first}"
             notes = (f"found: version {self.version}",)
             self.diagnostics.add(NOT_IN_VERSION, message, where=f"{self.place}.{part}", notes=notes)
 
@@ -223,13 +225,15 @@ class _InterfaceCheck:
                 dim = array.shape[axis]
                 self._fault(f"D5: the default size {dim} of dimension {axis} is outside of its range {bounds}", part)
 
-    def _check_image(self, image: Image, type: TensorType, part: str) -> None:
-        self._check_io_type(type.element, IMAGE_TYPES_SINCE, part)
+    def _check_image(self, role: str, image: Image, type: TensorType, part: str) -> None:
+        self._check_io_type(type.element, IMAGE_TYPES_SINCE, part, "image")
         if not image.color:
             self._fault("D7: the image has no known color space", part)
             return
         if image.color == "GRAYSCALE_FLOAT16" and type.element is not f16:
             self._fault(f"D7: an image of color space GRAYSCALE_FLOAT16 is fp16, but its value is {type}", part)
+        if type.element is f16 and image.color != "GRAYSCALE_FLOAT16" and role == "input":
+            self._fault(f"D7: an input image of color space {image.color} is fp32, but its value is {type}", part)
         if type.element is u8 and image.color != "GRAYSCALE":
             self._fault("D7: only a grayscale image can be uint8", part)
         dims = type.shape

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from commonir.formats.coreml.types import UNKNOWN_RANK
 from commonir.formats.protobuf.wire import unknown_fields
 from commonir.ir.attributes import BytesAttr, DictionaryAttr
 
@@ -25,7 +27,12 @@ if TYPE_CHECKING:
 # Messages that keep their residue themselves.
 _HOLDERS = frozenset({"Function", "Block", "Operation"})
 # Fields of known messages that the module has no room for.
-_WITHOUT_FORM = frozenset({("TensorType", "attributes"), ("UnknownDimension", "variadic"), ("Value", "docString")})
+_WITHOUT_FORM: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"TensorType": ("attributes",), "UnknownDimension": ("variadic",), "Value": ("docString",)}
+)
+_TENSOR_TYPE = "TensorType"
+_RANK = "rank"
+_DIMENSIONS = "dimensions"
 _TYPE = "ValueType"
 WHOLE = "="
 """Ends the place of a constant or type that is kept whole, because it could not be decoded."""
@@ -55,14 +62,22 @@ def residue_of(message: Message, undecoded: Collection[str] = ()) -> DictionaryA
 
 def _kept_fields(message: Message) -> bytes:
     """The bytes of the fields of a message itself that have no form in a module."""
+    return unknown_fields(message, _without_form(message))
+
+
+def _without_form(message: Message) -> tuple[str, ...]:
+    """The fields of a message itself that are known and have no form in a module."""
     kind = message.DESCRIPTOR.name
-    return unknown_fields(message, [field for holder, field in _WITHOUT_FORM if holder == kind])
+    fields = _WITHOUT_FORM.get(kind, ())
+    # In a module, a type with a variadic dimension has an unknown rank.
+    has_shape = kind != _TENSOR_TYPE or not any(d.unknown.variadic for d in getattr(message, _DIMENSIONS))
+    return fields if has_shape else (*fields, _RANK, _DIMENSIONS)
 
 
 def _children(message: Message) -> Iterator[tuple[Message, str]]:
-    kind = message.DESCRIPTOR.name
+    without_form = _without_form(message)
     for field, value in message.ListFields():
-        if field.message_type is None or field.message_type.name in _HOLDERS or (kind, field.name) in _WITHOUT_FORM:
+        if field.message_type is None or field.message_type.name in _HOLDERS or field.name in without_form:
             continue
         if not field.is_repeated:
             yield value, field.name
@@ -101,9 +116,14 @@ def _merge(message: Message, content: bytes) -> None:
     from google.protobuf.message import DecodeError  # noqa: PLC0415
 
     try:
-        message.MergeFromString(content)
+        part = type(message).FromString(content)
     except DecodeError as error:
         raise ValueError(f"what was kept of a {message.DESCRIPTOR.name} is damaged: {error}") from None
+    if message.DESCRIPTOR.name == _TENSOR_TYPE and getattr(message, _RANK) != UNKNOWN_RANK:
+        # The program has a shape now.
+        part.ClearField(_RANK)
+        part.ClearField(_DIMENSIONS)
+    message.MergeFrom(part)
 
 
 def _descend(message: Message, path: str, *, makes_entries: bool) -> Message | None:

@@ -187,7 +187,10 @@ class TypeDecoder:
             faults.append(_fault(f"a tensor type of rank {len(dims)} exceeds the limit of {self._limits.max_rank}"))
             return none
         shape = tuple([_dim(d, faults, residue) for d in dims])
-        return none if element is None else TensorType(element, shape)
+        if element is None:
+            return none
+        # coremltools writes one variadic dimension where it does not know the rank.
+        return TensorType(element, None if any(d.unknown.variadic for d in dims) else shape)
 
     def _attribute_faults(self, entries: Iterable[ValueEntryMessage]) -> Iterator[Diagnostic]:
         seen: set[str] = set()
