@@ -9,7 +9,6 @@ from contextlib import contextmanager
 
 # Loading all that a command needs makes about 100,000; so many take about 20 MiB.
 _OBJECTS = 200_000
-_own_process = False
 
 
 @contextmanager
@@ -23,7 +22,7 @@ def no_collection() -> Generator[None]:
         yield
     finally:
         if was_enabled:
-            if _own_process:
+            if gc.get_threshold()[0] == _OBJECTS:
                 # Moves all objects to the oldest generation: the next collection would visit each of the program.
                 gc.freeze()
                 gc.unfreeze()
@@ -34,8 +33,6 @@ def search_rarely() -> None:
     """Makes garbage collection rarer, because nearly all objects of a command live until it ends. Only for our own
     process.
     """
-    global _own_process  # noqa: PLW0603  as the threshold, it is of the process
-    _own_process = True
     gc.set_threshold(_OBJECTS)
 
 

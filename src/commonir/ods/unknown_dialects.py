@@ -52,6 +52,9 @@ UPSTREAM: Mapping[str, str] = MappingProxyType(
 """The files, in the folder `mlir/Dialect`, that define dialects of MLIR which are not built in."""
 
 
+ACCEPTING = "`--allow-unregistered` accepts it as it is"
+
+
 def how_to_provide(dialect: str) -> str:
     """Returns advice for a program with operations, types or attributes of a dialect that is not known."""
     if dialect in UPSTREAM:
@@ -62,8 +65,11 @@ def how_to_provide(dialect: str) -> str:
     return f"no dialect '{dialect}' is known: `--dialect FILE.td` or an installed plugin defines one"
 
 
-def unknown_operation(name: str, dialects: Dialects) -> str:
-    """Returns advice for an operation that no dialect in use defines."""
+def unknown_operation(name: str, dialects: Dialects, otherwise: str) -> str:
+    """Returns advice for an operation that no dialect in use defines.
+
+    `otherwise` completes it for an operation of an unknown dialect: what can be done without a definition.
+    """
     prefix, point, _ = name.partition(".")
     if not point:
         return f"the name of an operation begins with its dialect, such as 'core.{name}'"
@@ -71,4 +77,4 @@ def unknown_operation(name: str, dialects: Dialects) -> str:
     if dialect is not None:
         return did_you_mean(name, dialect.operations) or f"`cir ops {prefix}` lists the operations of the dialect"
     similar = None if prefix in UPSTREAM else did_you_mean(prefix, dialects.names())
-    return similar or how_to_provide(prefix)
+    return similar or f"{how_to_provide(prefix)}; {otherwise}"

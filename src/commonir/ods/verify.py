@@ -53,7 +53,7 @@ from commonir.ods.known import known_data
 from commonir.ods.mlir_op import MlirOp
 from commonir.ods.operation import Op, Positions
 from commonir.ods.traits import ConstantLike, GraphRegion, Inline, Terminator
-from commonir.ods.unknown_dialects import unknown_operation
+from commonir.ods.unknown_dialects import ACCEPTING, unknown_operation
 from commonir.symbolic import compare
 
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ else:
 
 _SEVERAL = 2
 _LAYOUT = "dlti."
-_ACCEPTING = "; `--allow-unregistered` accepts it as it is"
 # Each suggestion compares a name with all visible ones.
 _MAX_SUGGESTIONS = 20
 
@@ -297,7 +296,7 @@ def _check_undefined(op: Operation, dialects: Dialects) -> Iterator[Diagnostic]:
     if isinstance(op, UnregisteredOperation):
         is_known = dialects.get(op.name.partition(".")[0]) is not None
         if is_known or not dialects.allows_unregistered:
-            help = unknown_operation(op.name, dialects) + ("" if is_known else _ACCEPTING)
+            help = unknown_operation(op.name, dialects, ACCEPTING)
             yield Diagnostic(UNKNOWN_OPERATION, f"unknown operation '{op.name}'", help=help)
     yield from _check_layouts(op)
 

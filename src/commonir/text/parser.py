@@ -28,7 +28,7 @@ from commonir.ir.origins import Location, TextLocation
 from commonir.ods import Dialects, Op
 from commonir.ods.declares import Declares
 from commonir.ods.text_form import Argument, FormTask
-from commonir.ods.unknown_dialects import how_to_provide, unknown_operation
+from commonir.ods.unknown_dialects import unknown_operation
 from commonir.text.definitions import has_format, locate_implicit_terminators
 from commonir.text.form_context import FormContext
 from commonir.text.lexer import BLANK, SUFFIX_ID, VALUE_NAME, VERSIONS, TokenStream
@@ -51,7 +51,7 @@ _STATEMENT = re.compile(r"^[ \t]*+(?:%[^=\n\"]*+=[ \t]*+)?\"?([A-Za-z_]\w*+)\.[A
 _MAX_LISTED = 8
 """Dialects that a note lists."""
 _UNKNOWN_FORM = (
-    "; without it, operations of '{}' can be read in the generic form, which `mlir-opt --mlir-print-op-generic` prints"
+    "without it, operations of '{}' can be read in the generic form, which `mlir-opt --mlir-print-op-generic` prints"
 )
 
 
@@ -354,9 +354,7 @@ class _Parser:
         default = self._context.default_dialect
         if "." not in text and default not in ("", "builtin"):
             message += f" (tried '{default}.{text}' as well)"
-        help = unknown_operation(name, dialects)
-        if help.startswith(how_to_provide(prefix)):
-            help += _UNKNOWN_FORM.format(prefix)
+        help = unknown_operation(name, dialects, _UNKNOWN_FORM.format(prefix))
         result = self._tokens.finding(message, code=UNKNOWN_OPERATION, help=help)
         result.notes += tuple(self._also_unknown(prefix))
         raise DiagnosticError(result)

@@ -672,8 +672,8 @@ def test_ngram_counts_c4_refuses_three_axes() -> None:
     assert _ngrams(p(3, 3, 3)) == "C4: the operand has one or two axes"
 
 
-def test_list_of_c1_refuses_no_tensors() -> None:
-    assert refused("list_of", ()) == "C1: there is a tensor"
+def test_list_of_c1_refuses_no_values() -> None:
+    assert refused("list_of", ()) == "C1: there is a value"
 
 
 def test_pairwise_coupling_c1_refuses_columns_that_are_not_pairs() -> None:

@@ -12,7 +12,10 @@ import_members(
         "closure": "BUILT_IN Closure use_of",
         "control_flow": "BUILT_IN_OPERATORS control_flow",
         "declared_results": "DeclaredTypes",
-        "functions": "INPUT_ARG_COUNT PARAMETER_FORMS Call FunctionDefinition Namespace instance_of references_of",
+        "functions": (
+            "INPUT_ARG_COUNT PARAMETER_FORMS Call FunctionDefinition Namespace argument_counts instance_of "
+            "references_of"
+        ),
         "instances": "FunctionInstance",
         "operators": "PREFIX OperatorDeclaration OperatorNode",
         "ordering": "CONTROL_INPUT CyclicOrder control_inputs_of node_name nodes_by_name ordered",

@@ -11,6 +11,7 @@ from commonir.dialects.common_ir.functions import FunctionDefinition as Function
 from commonir.dialects.common_ir.functions import INPUT_ARG_COUNT as INPUT_ARG_COUNT
 from commonir.dialects.common_ir.functions import Namespace as Namespace
 from commonir.dialects.common_ir.functions import PARAMETER_FORMS as PARAMETER_FORMS
+from commonir.dialects.common_ir.functions import argument_counts as argument_counts
 from commonir.dialects.common_ir.functions import instance_of as instance_of
 from commonir.dialects.common_ir.functions import references_of as references_of
 from commonir.dialects.common_ir.instances import FunctionInstance as FunctionInstance

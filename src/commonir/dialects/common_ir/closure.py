@@ -16,7 +16,14 @@ from commonir.dialects import onnx
 from commonir.dialects.common_ir import rules
 from commonir.dialects.common_ir.checks import nodes_of, place_of
 from commonir.dialects.common_ir.control_flow import CONTROL_OPERATIONS
-from commonir.dialects.common_ir.functions import INPUT_ARG_COUNT, Call, FunctionDefinition, Namespace, references_of
+from commonir.dialects.common_ir.functions import (
+    INPUT_ARG_COUNT,
+    Call,
+    FunctionDefinition,
+    Namespace,
+    argument_counts,
+    references_of,
+)
 from commonir.dialects.common_ir.operators import OperatorDeclaration, OperatorNode
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN
 from commonir.ir.attributes import DenseArrayAttr
@@ -121,16 +128,15 @@ class Closure:
 
 def _length(op: Operation, called: str, parameters: int) -> Iterator[Diagnostic]:
     """Yields an error unless a node has an argument count for each parameter, if it has any."""
-    declared = op.extra.get(INPUT_ARG_COUNT)
-    if isinstance(declared, DenseArrayAttr) and len(declared.values) != parameters:
-        text = f"'{called}' has {plural(parameters, 'parameter')}, found {len(declared.values)} counts"
+    counts = argument_counts(op)
+    if counts is not None and len(counts) != parameters:
+        text = f"'{called}' has {plural(parameters, 'parameter')}, found {len(counts)} counts"
         yield rules.ONE_COUNT_EACH.broken(text)
 
 
 def _counts(op: Op) -> Iterator[Diagnostic]:
     """Yields an error for argument counts that are not those of the operands; an absent one may have an empty name."""
-    declared = op.extra.get(INPUT_ARG_COUNT)
-    counts = tuple(map(int, declared.values)) if isinstance(declared, DenseArrayAttr) else ()
+    counts = argument_counts(op) or ()
     inputs = op.layout.inputs
     yield from _length(op, op.name, len(inputs))
     fits = [
@@ -150,12 +156,10 @@ def use_of(op: onnx.Custom) -> OperatorUse:
         operands.insert(n, None)
     trailing = op.extra.get(onnx.TRAILING_NAMES)
     operands += [None] * int(trailing.values[0]) if isinstance(trailing, DenseArrayAttr) else []
-    declared = op.extra.get(INPUT_ARG_COUNT)
-    counts = tuple(map(int, declared.values)) if isinstance(declared, DenseArrayAttr) else None
     return OperatorUse(
         tuple(operands),
         dict(op.attributes.entries),
-        counts,
+        argument_counts(op),
         dict(zip(op.graph_names, op.graphs, strict=False)),
         len(op.results),
         frozenset(references_of(op)),

@@ -52,6 +52,13 @@ PARAMETER_FORMS = "common_ir.parameter_forms"
 
 NOTHING = DictionaryAttr(())
 
+
+def argument_counts(op: Operation) -> tuple[int, ...] | None:
+    """Returns the number of inputs of each parameter that a node states; None where it states none."""
+    declared = op.extra.get(INPUT_ARG_COUNT)
+    return tuple(map(int, declared.values)) if isinstance(declared, DenseArrayAttr) else None
+
+
 DECLARATIONS = "declarations"
 """The namespace of functions and operators."""
 
@@ -432,8 +439,7 @@ class Call(Op, Invocation, name="common_ir.call"):
     @property
     def counts(self) -> tuple[int, ...] | None:
         """The number of arguments of each parameter; None when each has one."""
-        declared = self.extra.get(INPUT_ARG_COUNT)
-        return tuple(map(int, declared.values)) if isinstance(declared, DenseArrayAttr) else None
+        return argument_counts(self)
 
     @property
     def callee(self) -> onnx.FunctionInstance:

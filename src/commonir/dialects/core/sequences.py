@@ -89,8 +89,8 @@ class ListOf(CoreOp, name="core.list_of", traits=(traits.Pure,)):
     T = any_value
 
     @constraint("C1")
-    def has_a_tensor(self) -> object:
-        """There is a tensor."""
+    def has_a_value(self) -> object:
+        """There is a value."""
         return len(self.xs) > 0
 
     def infer(self) -> tuple[Type, ...]:

@@ -36,7 +36,7 @@ from commonir.formats.onnx.messages import (
     ValueInfoProto,
     create,
 )
-from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
+from commonir.ir.attributes import ArrayAttr, Attribute, DictionaryAttr, StringAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import unknown
@@ -114,9 +114,9 @@ class CommonGraphEncoder(GraphEncoder):
         built = into.node.add()
         if isinstance(op, _OF_ONNX):
             self.node(op, built)
-            counts = op.extra.get(common_ir.INPUT_ARG_COUNT)
-            if isinstance(counts, DenseArrayAttr):
-                built.input_arg_count.extend(map(int, counts.values))
+            counts = common_ir.argument_counts(op)
+            if counts is not None:
+                built.input_arg_count.extend(counts)
                 if len(built.input) > sum(built.input_arg_count):
                     # Inputs with the count 0 have no name.
                     names = [name for name in built.input if name]

@@ -14,7 +14,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape, plural
 from commonir.base.tuples import NamedTuple
-from commonir.dialects.common_ir import INPUT_ARG_COUNT, Call
+from commonir.dialects.common_ir import Call, argument_counts
 from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.ir.attributes import Attribute, BoolAttr, BytesAttr, DenseArrayAttr, IntegerAttr, StringAttr, TypeAttr
@@ -147,9 +147,10 @@ class WrittenInputs(NamedTuple):
 
 def written_inputs(op: Op, names: Sequence[str]) -> WrittenInputs:
     """Returns the inputs of a node as its file has them; `names` are those of its operands."""
-    declared, absent = (op.extra.get(key) for key in (INPUT_ARG_COUNT, ABSENT_INPUTS))
+    absent = op.extra.get(ABSENT_INPUTS)
     own = (1,) * len(op.operands) if isinstance(op, Call) else op.segment_sizes
-    counts = tuple(map(int, declared.values)) if isinstance(declared, DenseArrayAttr) else own
+    declared = argument_counts(op)
+    counts = own if declared is None else declared
     places = [int(n) for n in absent.values] if isinstance(absent, DenseArrayAttr) else []
     if places and sum(counts) != len(names) + len(places):
         return WrittenInputs(list(names), own)  # the program changed

@@ -14,7 +14,7 @@ from commonir.ir.operation import Operation
 from commonir.ir.origins import TextLines, located_at
 from commonir.ods import Dialects, Op, path_of, verify
 from commonir.ods.traits import GraphRegion
-from commonir.ods.unknown_dialects import UPSTREAM, how_to_provide
+from commonir.ods.unknown_dialects import ACCEPTING, UPSTREAM, how_to_provide
 from commonir.text.lexer import caret_notes
 from commonir.text.parser import parse_module
 from commonir.text.pieces import Piece, pieces_of
@@ -60,7 +60,7 @@ def _unknown_forms(text: str, lines: TextLines, unknown: Mapping[str, int]) -> I
         if dialect in UPSTREAM:
             continue
         noun = "type" if name[0] == "!" else "attribute"
-        help = f"{how_to_provide(dialect)}; `--allow-unregistered` accepts it as it is"
+        help = f"{how_to_provide(dialect)}; {ACCEPTING}"
         result = Diagnostic(UNKNOWN_DIALECT, f"{noun} '{name}' of an unknown dialect", file=lines.file, help=help)
         result.line, result.column = lines.place(offset)
         result.notes = caret_notes(text, offset, result.line)

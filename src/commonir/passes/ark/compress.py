@@ -82,8 +82,8 @@ class _Nodes:
         for node, ids in enumerate(self._before):
             for other in ids:
                 if not 0 <= other < node or node not in self._after[other]:
-                    ids = f"node {rank.node_id(other)} to node {rank.node_id(node)}"
-                    raise self._broken(f"the edge from {ids} is not one of both, in their order")
+                    edge = f"node {rank.node_id(other)} to node {rank.node_id(node)}"
+                    raise self._broken(f"the edge from {edge} is not one of both, in their order")
         if sum(map(len, self._before)) != sum(map(len, self._after)):
             raise self._broken("there are edges that are stated on one side only")
 
