@@ -27,7 +27,11 @@ def _dialect() -> Dialect:
 
 def _findings(line: str) -> list[str]:
     dialects = Dialects(dialects=[_dialect()])
-    source = f'%i, %f = "x.y"() : () -> (i32, f32)\n%t, %v = "x.y"() : () -> (tensor<2xi32>, tensor<2x3xf32>)\n{line}'
+    source = (
+        '%i, %f = "x.y"() : () -> (i32, f32)\n'
+        '%t, %v, %o = "x.y"() : () -> (tensor<2xi32>, tensor<2x3xf32>, tensor<1x?xf32>)\n'
+        f"{line}"
+    )
     try:
         module = parse_module(source, dialects)
     except DiagnosticError as error:
@@ -107,6 +111,16 @@ def test_types_that_only_cpp_infers_are_printed() -> None:
             '"c.broadcast"(%v, %v) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>',
             '"c.broadcast"(%v, %t) : (tensor<2x3xf32>, tensor<2xi32>) -> tensor<2x3xf32>',
             "do not broadcast",
+        ),
+        (
+            '"c.broadcast"(%v, %o) : (tensor<2x3xf32>, tensor<1x?xf32>) -> tensor<2x3xf32>',
+            '"c.broadcast"(%v, %o) : (tensor<2x3xf32>, tensor<1x?xf32>) -> tensor<2x1xf32>',
+            "not the shape that its operands broadcast to",
+        ),
+        (
+            '"c.broadcast"(%o, %o) : (tensor<1x?xf32>, tensor<1x?xf32>) -> tensor<1x5xf32>',
+            '"c.broadcast"(%o, %o) : (tensor<1x?xf32>, tensor<1x?xf32>) -> tensor<5x?xf32>',
+            "not the shape that its operands broadcast to",
         ),
     ],
 )

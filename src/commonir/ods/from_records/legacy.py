@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from commonir.ir.types import TensorType, Type
 from commonir.ods import traits as known
+from commonir.ods.broadcasting import broadcast_dims
 from commonir.ods.fields import FieldKind, SpelledField
 from commonir.ods.from_records.operations import Defining, documentation
 from commonir.ods.from_records.references import has_cpp_reference, is_cpp
@@ -127,15 +128,8 @@ def _broadcast(types: list[Type]) -> Type | None:
     shapes = [t.shape for t in tensors]
     if any(s is None for s in shapes):
         return TensorType(tensors[0].element, None)
-    rank = max(len(s or ()) for s in shapes)
-    out: list[object] = []
-    for axis in range(rank):
-        sizes = {s[axis - rank + len(s)] for s in shapes if s is not None and axis - rank + len(s) >= 0}
-        sizes.discard(1)
-        if len(sizes) > 1 and None not in sizes:
-            return None
-        out.append(None if None in sizes else next(iter(sizes), 1))
-    return TensorType(tensors[0].element, tuple(out))  # pyright: ignore[reportArgumentType]
+    shape = broadcast_dims([s for s in shapes if s is not None])
+    return None if shape is None else TensorType(tensors[0].element, shape)
 
 
 def _operands(typing: Typing) -> list[Type] | None:

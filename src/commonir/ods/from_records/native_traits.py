@@ -11,9 +11,10 @@ from types import MappingProxyType
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType, Type, boolean
 from commonir.ods import traits as known
+from commonir.ods.broadcasting import ResultsBroadcastableShape
 from commonir.ods.traits import Trait
 from commonir.ods.type_constraints import is_float
-from commonir.ods.type_rules import SameNonScalars, dims_of, element_of
+from commonir.ods.type_rules import SameNonScalars, element_of
 
 _Values = Callable[[Operation], Sequence[Value]]
 
@@ -48,34 +49,12 @@ def _has_no_region_arguments(op: Operation) -> Iterator[str]:
             yield "region should have no arguments"
 
 
-def _broadcasts(op: Operation) -> Iterator[str]:
-    shapes = [dims_of(v.type) for v in (*op.operands, *op.results)]
-    ranked = [s for s in shapes if s is not None]
-    if len(ranked) < len(shapes) or not op.operands or len(op.results) != 1:
-        return
-    *inputs, result = ranked
-    rank = max(map(len, inputs))
-    for axis in range(1, rank + 1):
-        dims = {s[-axis] for s in inputs if len(s) >= axis} - {1}
-        if len(dims - {None}) > 1:
-            yield f"operands do not broadcast: {', '.join([str(v.type) for v in op.operands])}"
-            return
-        actual = result[-axis] if len(result) >= axis else None
-        if dims and None not in dims and actual is not None and actual not in dims:
-            yield f"result {op.results[0].type} is not the shape that its operands broadcast to"
-            return
-    if len(result) != rank:
-        yield f"result {op.results[0].type} has another rank than its operands broadcast to"
-
-
 NATIVE_TRAITS: Mapping[str, Sequence[Trait]] = MappingProxyType(
     {
         "Elementwise": (known.Elementwise, SameNonScalars),
         "RecursiveMemoryEffects": (known.RecursiveEffects,),
         "NoRegionArguments": (Trait("NoRegionArguments", "its regions have no arguments", _has_no_region_arguments),),
-        "ResultsBroadcastableShape": (
-            Trait("ResultsBroadcastableShape", "its result has the shape that its operands broadcast to", _broadcasts),
-        ),
+        "ResultsBroadcastableShape": (ResultsBroadcastableShape,),
         "ResultsAreBoolLike": (_all_are("a bool result type", "ResultsAreBoolLike", _results, lambda t: t is boolean),),
         "ResultsAreFloatLike": (_all_are("a float type", "ResultsAreFloatLike", _results, is_float),),
         "ResultsAreSignlessIntegerLike": (

@@ -7,7 +7,6 @@ errors have no core_type: where upstream gives such a shape, nothing is specifie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
@@ -155,9 +154,3 @@ def broadcasts(shapes: Sequence[Value]) -> Value:
     for v in aligned(shapes):
         holds = core.logical_and(holds, all_hold(core.logical_or(core.equal(v, whole), core.equal(v, one()))))
     return holds
-
-
-def are_broadcast(shapes: Sequence[Sequence[int]]) -> bool:
-    """Returns whether tensors of known shapes can be broadcast against each other."""
-    columns = zip_longest(*[reversed(dims) for dims in shapes], fillvalue=1)
-    return all(len({n for n in column if n != 1}) <= 1 for column in columns)

@@ -14,7 +14,7 @@ from commonir.dialects.mlir.shape.assuming import (
     CstrEq,
     CstrRequire,
 )
-from commonir.dialects.mlir.shape.base import are_broadcast, size, witness
+from commonir.dialects.mlir.shape.base import size, witness
 from commonir.dialects.mlir.shape.shapes import (
     Broadcast,
     ConstShape,
@@ -28,6 +28,7 @@ from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, i64
 from commonir.ods import Op, known_data, known_integer
+from commonir.ods.broadcasting import broadcast_dims
 from commonir.ods.rules import Editor, Rules
 from commonir.ods.type_rules import dims_of, static_dims_of
 
@@ -90,7 +91,7 @@ def _equals_itself(op: CstrEq, editor: Editor) -> bool:
 def _fits(op: CstrBroadcastable, editor: Editor) -> bool:
     """Known shapes that can be broadcast against each other."""
     known = _known_shapes(op)
-    return known is not None and are_broadcast(known) and _put_truth(op, True, editor)
+    return known is not None and broadcast_dims(known) is not None and _put_truth(op, True, editor)
 
 
 def _required(op: CstrRequire, editor: Editor) -> bool:

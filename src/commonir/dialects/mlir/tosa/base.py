@@ -15,6 +15,7 @@ from commonir.ir.operation import Operation, Value
 from commonir.ir.types import DialectType, ElementType, Shape, TensorType, Type, VectorType, i32, i64, integer_type
 from commonir.ods import MlirOp, TypeConstraint, attr_types, known_data, known_dims
 from commonir.ods.attr_types import AttrType
+from commonir.ods.broadcasting import broadcast_dims
 from commonir.ods.mlir_attr_types import array_of, dialect_enumeration, typed_integer
 from commonir.ods.own_forms import own_forms
 from commonir.ods.text_form import ExtendsAssembly, FormReader, FormTask, FormWriter
@@ -361,38 +362,9 @@ def known_integers(value: Value) -> tuple[int, ...] | None:
 
 def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
     """The shape of what is computed from tensors element by element; None when a rank is unknown or sizes differ."""
-    if any(s is None for s in shapes) or len({len(s) for s in shapes if s is not None}) != 1:
-        return None
-    out: list[Dim | None] = []
-    for dims in zip(*[s for s in shapes if s is not None], strict=True):
-        known = [d for d in dims if d != 1]
-        declared = {d for d in known if d is not None}
-        if len(declared) > 1:
-            return None
-        out.append(next(iter(declared)) if declared else None if known else 1)
-    return tuple(out)
+    known = [s for s in shapes if s is not None]
+    return broadcast_dims(known) if len(known) == len(shapes) and len({len(s) for s in known}) == 1 else None
 
-
-def _broadcasts(op: Operation) -> Iterator[str]:
-    shapes = [stated_shape(v) for v in op.operands]
-    if any(s is None for s in shapes) or len({len(s) for s in shapes if s is not None}) > 1:
-        return
-    result = broadcast(shapes)
-    if result is None:
-        yield "operands don't have broadcast-compatible shapes"
-        return
-    for r in op.results:
-        mine = stated_shape(r)
-        if mine is not None and (
-            len(mine) != len(result)
-            or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(mine, result, strict=True))
-        ):
-            yield f"result type {r.type} is not broadcast compatible with the shapes of the operands"
-
-
-ResultsBroadcastableShape = Trait(
-    "ResultsBroadcastableShape", "its result has the shape that its operands are broadcast to", _broadcasts
-)
 
 # -- text
 

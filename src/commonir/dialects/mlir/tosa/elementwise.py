@@ -17,7 +17,6 @@ from commonir.dialects.mlir.tosa.base import (
     EnumForm,
     FloatTensor,
     NanMode,
-    ResultsBroadcastableShape,
     ScalarInt8,
     TosaOp,
     TruthTensor,
@@ -36,6 +35,7 @@ from commonir.ir.attributes import Attribute, BoolAttr, FloatAttr, IntegerAttr
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Type, boolean, i32, i64
 from commonir.ods import attr_types, attribute, operand, result, traits
+from commonir.ods.broadcasting import ResultsBroadcastableShape
 from commonir.ods.text_form import CustomForm
 from commonir.ods.traits import Trait
 from commonir.ods.type_constraints import is_integer
