@@ -211,7 +211,7 @@ def test_resource_is_read_from_the_end_of_the_text() -> None:
       "t.x"() {v = dense_resource<w> : tensor<2xf32>} : () -> ()
       {-#
         dialect_resources: { builtin: { w: "0x040000000000803F00000040" } },
-        external_resources: { tool: { version: 3 } }
+        external_resources: { tool: { version: "3" } }
       #-}
     """)
     (op,) = result.body.operations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from commonir.base.diagnostics import DiagnosticError
 from commonir.ods import Dialects
 from commonir.text.parser import parse_module
 from commonir.text.printer import Naming, print_module
@@ -58,3 +59,44 @@ def test_resources_are_printed_as_mlir_opt_prints_them(source: str, options: tup
     text = print_module(program, elide=None, naming=Naming.MLIR, generic=bool(options))
     (expected,) = ask([source], *options)
     assert text == expected.text
+
+
+BLOB = '"0x0400000001000000"'
+MALFORMED = (
+    f"dialect_resources: {{ other: {{ r: {BLOB} }} }}",
+    "dialect_resources: { arith: { } }",
+    f'dialect_resources: {{ "builtin": {{ r: {BLOB} }} }}',
+    "dialect_resources: { builtin: { r: true } }",
+    "dialect_resources: { builtin: { r: 3 } }",
+    'dialect_resources: { builtin: { r: "0x0300000001000000" } }',
+    f"dialect_resources: {{ builtin: {{ r: {BLOB}, }} }}",
+    f"dialect_resources: {{ builtin: {{ r: {BLOB} s: {BLOB} }} }}",
+    "dialect_resources: {},",
+    "dialect_resources: {} external_resources: {}",
+    f"other_resources: {{ builtin: {{ r: {BLOB} }} }}",
+    'external_resources: { t: { r: "0x0300000001000000" } }',
+    "external_resources: { t: { n: 3 } }",
+    "external_resources: { t: { n: word } }",
+)
+RIGHT = (
+    "",
+    f"dialect_resources: {{ builtin: {{ r: {BLOB} }}, builtin: {{ s: {BLOB} }} }}",
+    f"dialect_resources: {{ builtin: {{ }} }}, dialect_resources: {{ builtin: {{ r: {BLOB} }} }}",
+    'external_resources: { t: { r: "0x0400000001000000", s: "text", b: false } }',
+)
+
+
+@pytest.mark.parametrize("section", MALFORMED)
+def test_malformed_sections_are_refused(section: str) -> None:
+    with pytest.raises(DiagnosticError, match="E0240"):
+        parse_module(f"{{-# {section} #-}}", DIALECTS)
+
+
+@pytest.mark.parametrize("section", RIGHT)
+def test_sections_like_them_are_read(section: str) -> None:
+    parse_module(f"{{-# {section} #-}}", DIALECTS)
+
+
+def test_mlir_opt_refuses_the_malformed_sections_only() -> None:
+    answers = ask([f"{{-# {section} #-}}" for section in (*MALFORMED, *RIGHT)])
+    assert [a.text is not None for a in answers] == [False] * len(MALFORMED) + [True] * len(RIGHT)

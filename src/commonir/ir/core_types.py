@@ -6,7 +6,11 @@ a signless one where the core has no other. Shapes of TOSA and of the shape dial
 
 from __future__ import annotations
 
-from commonir.ir.data import Data, DeferredData, InlineData
+from functools import lru_cache
+from math import prod
+
+from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, FloatAttr, IntegerAttr, SparseAttr
+from commonir.ir.data import TEXT_KINDS, Data, DeferredData, InlineData, codes_of, data_of, packed_codes
 from commonir.ir.types import (
     ELEMENT_TYPES,
     DialectType,
@@ -60,3 +64,42 @@ def core_data(data: Data) -> Data:
     if type is data.type or not isinstance(type, TensorType):
         return data
     return DeferredData(type, lambda: InlineData(type, data.buffer()))
+
+
+def core_contents(value: Attribute) -> Data | None:
+    """Returns the contents of an attribute as the core stores them; None for an attribute without elements."""
+    match value:
+        case DataAttr(data=data):
+            return core_data(data)
+        case SparseAttr(type=TensorType(element=element) | VectorType(element=element) as type):
+            dense = TensorType(element, type.shape)
+            is_number = element.kind not in TEXT_KINDS
+            return core_data(DeferredData(dense, lambda: _dense(value, dense))) if is_number else None
+        case _:
+            return _number(value)
+
+
+# Programs ask for the same few numbers again and again.
+@lru_cache(maxsize=1024)
+def _number(value: Attribute) -> Data | None:
+    match value:
+        case BoolAttr(value=flag):
+            return data_of(boolean, (), (flag,))
+        case IntegerAttr(value=number, type=type) | FloatAttr(value=number, type=type):
+            return data_of(core_element_type(type), (), (number,))
+        case _:
+            return None
+
+
+def _dense(value: SparseAttr, type: TensorType) -> Data:
+    """Returns all elements of a sparse attribute. The first of equal positions counts, as in MLIR."""
+    shape, bits = type.static_shape, type.element.bits
+    positions = value.indices.values()
+    codes = codes_of(value.values.buffer(), bits, value.values.count)
+    out = [0] * prod(shape)
+    for n, code in reversed(tuple(enumerate(codes))):
+        flat = 0
+        for k, dim in enumerate(shape):
+            flat = flat * dim + int(positions[n * len(shape) + k])
+        out[flat] = code
+    return InlineData(type, packed_codes(out, bits))

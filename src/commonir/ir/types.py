@@ -211,17 +211,7 @@ class NoneType(Type):
         return "none"
 
 
-class TokenType(Type):
-    """Orders operations with effects in a graph region; ml_program's token."""
-
-    __slots__ = ()
-
-    def text(self, _printer: ConstantPrinter, /) -> str:
-        return "!ml_program.token"
-
-
 none = NoneType()
-token = TokenType()
 
 
 _NUMBER = frozenset({int})
@@ -528,6 +518,10 @@ class DialectType(ElementType):
     def __new__(cls, dialect: str, mnemonic: str, body: str | None = None) -> Self:
         name = f"!{dialect}{f'.{mnemonic}' if mnemonic else ''}{'' if body is None else f'<{body}>'}"
         return cls._intern(name, "dialect", 0, dialect, mnemonic, body)
+
+
+token = DialectType("ml_program", "token")
+"""The type of what orders operations with effects in a graph region."""
 
 
 class UnknownType(Type):

@@ -107,7 +107,7 @@ unit: PropertyType[bool] = PropertyType(
         "unit property",
         attr_types.unit.coerce,
         lambda v: UnitAttr() if v else BoolAttr(False),
-        attr_types.unit.from_attribute,
+        lambda a: isinstance(a, UnitAttr) or attr_types.flag.from_attribute(a),
     ),
     spelled=lambda v: _SET if v else _UNSET,
     read=_read_unit,

@@ -9,12 +9,11 @@ from __future__ import annotations
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.dialects.mlir.ml_program import Global, GlobalLoad, GlobalLoadConst, GlobalStore, GlobalUse, extern
-from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, FloatAttr, IntegerAttr
-from commonir.ir.core_types import core_element_type, core_type
-from commonir.ir.data import Data, DeferredData, InlineData, Scalar, data_of
+from commonir.ir.attributes import Attribute, DataAttr
+from commonir.ir.core_types import core_contents, core_type
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean
+from commonir.ir.types import TensorType
 from commonir.ods import path_of
 
 
@@ -78,7 +77,7 @@ def _lowered(source: Global, name: str) -> Global:
         return source.clone_shallow((), ())
     type = core_type(source.type)
     value: Attribute | None = extern(type) if source.is_extern else None
-    data = None if value is not None or source.value is None else _data(source.value)
+    data = None if value is not None or source.value is None else core_contents(source.value)
     if not isinstance(type, TensorType) or (data is None and value is None and source.value is not None):
         message = f"global @{source.sym_name} of type {source.type} holds no tensor and no number"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(source)))
@@ -86,28 +85,3 @@ def _lowered(source: Global, name: str) -> Global:
         value = DataAttr(data)
         type = type if source.is_mutable else data.type
     return Global(name, type, value, source.is_mutable, source.sym_visibility)
-
-
-def _data(value: Attribute) -> Data | None:
-    """Returns the contents of an attribute as core data."""
-    match value:
-        case DataAttr(data=data):
-            tensor_type = core_type(data.type)
-            if tensor_type is data.type or not isinstance(tensor_type, TensorType):
-                return data
-            return _reinterpreted(data, tensor_type)
-        case IntegerAttr(value=number, type=type) | FloatAttr(value=number, type=type):
-            return _scalar(type, number)
-        case BoolAttr(value=flag):
-            return _scalar(None, flag)
-        case _:
-            return None
-
-
-def _scalar(type: Type | None, value: Scalar) -> Data | None:
-    element = boolean if type is None else core_element_type(type) if isinstance(type, ElementType) else None
-    return None if element is None or isinstance(element, VectorType) else data_of(element, (), (value,))
-
-
-def _reinterpreted(data: Data, type: TensorType) -> Data:
-    return DeferredData(type, lambda: InlineData(type, data.buffer()))

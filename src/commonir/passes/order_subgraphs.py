@@ -16,11 +16,12 @@ from commonir.base.codes import (
     NO_ORDER,
     SEVERAL_ORDERS,
     UNORDERED_ACCESSES,
-    UNSUPPORTED_CONVERSION,
 )
 from commonir.base.diagnostics import Code, Diagnostic, Diagnostics
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
+from commonir.dialects.mlir import arith
+from commonir.dialects.mlir.function_operations import FunctionOp
 from commonir.dialects.mlir.ml_program import (
     Func,
     Global,
@@ -34,12 +35,12 @@ from commonir.dialects.mlir.ml_program import (
     Subgraph,
     Token,
 )
-from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.attributes import BoolAttr, DictionaryAttr
 from commonir.ir.cloning import clone
 from commonir.ir.module import Function, Invocation, Module, replace_function
 from commonir.ir.operation import Block, Operation
 from commonir.ir.origins import located_at
-from commonir.ir.types import FunctionType, token
+from commonir.ir.types import FunctionType, TensorType, Type, boolean, token
 from commonir.ods import path_of
 
 _MAX_LISTED = 5
@@ -49,13 +50,12 @@ _MAX_LISTED = 5
 def order_subgraphs(module: Module) -> Module:
     """Returns a module without subgraphs and tokens; the module itself if it has none.
 
-    Raises: DiagnosticError (E0405, E0406, and E0601 for a token that passes through an operation that ignores it).
+    Raises: DiagnosticError (E0405, E0406).
     """
     if not any(is_ordered_by_tokens(op) for op in module.nested()):
         return module
     check_order(module).raise_errors()
     result = clone(module)
-    diagnostics = Diagnostics()
     for op in [op for op in result.nested() if isinstance(op, Subgraph)]:
         if not op.is_declaration:
             rearrange(op.body, data_order(op.body).operations)
@@ -63,9 +63,10 @@ def order_subgraphs(module: Module) -> Module:
         _without_tokens(op)
     for op in [op for op in result.nested() if isinstance(op, Func | Subgraph)]:
         _as_function(op)
+    for op in [op for op in result.nested() if isinstance(op, Token) and not op.results[0].is_used]:
+        op.erase()
     for op in list(result.nested()):
-        _remove_token(op, diagnostics)
-    diagnostics.raise_errors()
+        _as_flag(op)
     return result
 
 
@@ -371,11 +372,32 @@ def _drop_arguments(block: Block, remaining: Sequence[int]) -> None:
         a.index = n
 
 
-def _remove_token(op: Operation, diagnostics: Diagnostics) -> None:
+def _as_flag(op: Operation) -> None:
+    """Replaces tokens that regions, branches or calls hand on by flags without a meaning: program order has theirs."""
+    for region in op.regions:
+        for block in region.blocks:
+            for a in block.arguments:
+                a.type = _without_token(a.type)
+    for r in op.results:
+        r.type = _without_token(r.type)
+    block = op.parent
+    if block is None:
+        return
     if isinstance(op, Token):
-        users = op.results[0].users
-        for user in users:
-            message = f"a token passes through {user.name}, which orders nothing"
-            diagnostics.add(UNSUPPORTED_CONVERSION, message, where=path_of(user))
-        if not users:
+        flag = block.insert_before(op, arith.Constant(BoolAttr(False)))
+        op.results[0].replace_all_uses_with(flag.results[0])
+        op.erase()
+    elif isinstance(op, FunctionOp):
+        types = (op.function_type.inputs, op.function_type.results)
+        signature = FunctionType(*[tuple([_without_token(t) for t in each]) for each in types])
+        if signature is not op.function_type:
+            block.insert_before(op, op.with_attributes(function_type=signature))
             op.erase()
+
+
+def _without_token(type: Type) -> Type:
+    """Returns a type in which flags have replaced tokens."""
+    if type is token:
+        return boolean
+    is_of_tokens = isinstance(type, TensorType) and type.element is token
+    return TensorType(boolean, type.shape) if is_of_tokens else type

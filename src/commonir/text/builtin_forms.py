@@ -23,7 +23,6 @@ from commonir.ir.types import (
     Type,
     handle,
     string,
-    token,
     unknown,
 )
 from commonir.symbolic import Dim
@@ -145,7 +144,6 @@ TYPES: TypeReaders = MappingProxyType(
         "builtin.string": lambda _: string,
         "builtin.handle": lambda _: handle,
         "builtin.unknown": lambda _: unknown,
-        "ml_program.token": lambda _: token,
         "quant.any": quantized_types.read_any,
         "quant.calibrated": quantized_types.read_calibrated,
         "quant.uniform": quantized_types.read_uniform,

@@ -212,6 +212,7 @@ def _read_plain_signature(reader: FormReader, name: Field, type_field: Field) ->
 def _read_signature(reader: FormReader, arguments: Arguments) -> None:
     visibility, name, type_field, argument_attributes, result_attributes = fields_of(arguments)
     _read_visibility(reader, [Variable(visibility)])
+    reader.left_out = None if visibility in reader.attributes else visibility
     if _read_plain_signature(reader, name, type_field):
         return
     context = reader.context

@@ -102,6 +102,8 @@ class FormReader:
         self.regions: dict[Field, list[Region]] = {}
         self.blocks: list[Block] = []
         self.entry_arguments: list[Argument] | None = None
+        self.left_out: Field | None = None
+        """A field that the syntax leaves out, and the dictionary does not give either."""
 
     # -- elements
 
@@ -307,6 +309,8 @@ class FormReader:
             field = fields.get(name)
             if name in self.extra or field in self.attributes:
                 tokens.fail(f"attribute '{name}' is given twice", at=at)
+            if field is not None and field is self.left_out:
+                tokens.fail(f"'{name}' is written before the name, not in the dictionary", at=at)
             is_property = field is not None and isinstance(field.type, PropertyType)
             if is_property and not has_properties:
                 tokens.fail(f"'{name}' is a property, which attributes do not give; the generic form does", at=at)

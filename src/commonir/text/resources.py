@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from commonir.base.lazy import lazy_pattern
+from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.ir.data import ResourceData
 from commonir.ir.literals import key_text
@@ -15,8 +16,12 @@ from commonir.text.lexer import TokenStream
 
 _ALIGNMENT_BYTES = 4
 _SIGN = '"0x'
-_START = "{-#"
+_START, _END = "{-#", "#-}"
 _TOKEN_WITH_START = lazy_pattern(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|\{-\#')
+_OF_DIALECTS = "dialect_resources"
+_OF_TOOLS = "external_resources"
+_SECTIONS = (_OF_DIALECTS, _OF_TOOLS)
+_BUILTIN = "builtin"
 _NO_BLOB = "expected hexadecimal digits '0x...' with the alignment first"
 
 
@@ -47,11 +52,11 @@ def read_resources(tokens: TokenStream) -> Resources:
     for start in _sections(tokens):
         tokens.move_to(start)
         tokens.advance()
-        while not tokens.at("#-}"):
-            section = tokens.expect_kind("word", "the name of a section")
-            tokens.expect(":")
-            _section(tokens, result, is_tools=section != "dialect_resources")
-            tokens.take(",")
+        if not tokens.at(_END):
+            _section(tokens, result)
+        while not tokens.at(_END):
+            tokens.expect(",")
+            _section(tokens, result)
         result.ends[start] = tokens.end
     if result.ends:
         tokens.move_to(0)
@@ -71,25 +76,39 @@ def _sections(tokens: TokenStream) -> Iterator[int]:
             end = tokens.end
 
 
-def _section(tokens: TokenStream, resources: Resources, *, is_tools: bool) -> None:
+def _section(tokens: TokenStream, resources: Resources) -> None:
+    at = tokens.start
+    section = tokens.expect_kind("word", "the name of a section")
+    if section not in _SECTIONS:
+        tokens.fail(f"unknown section '{section}'", at=at, help=did_you_mean(section, _SECTIONS))
+    tokens.expect(":")
     tokens.expect("{")
-    while not tokens.take("}"):
-        holder = _key(tokens)
+    tokens.separated(lambda: _holder(tokens, resources, is_tools=section != _OF_DIALECTS), "}")
+
+
+def _holder(tokens: TokenStream, resources: Resources, *, is_tools: bool) -> None:
+    at = tokens.start
+    holder = tokens.expect_kind("word", "the name of a tool" if is_tools else "the name of a dialect")
+    if not is_tools and holder != _BUILTIN:
+        tokens.fail(f"dialect '{holder}' has no resources, only '{_BUILTIN}' has", at=at)
+    tokens.expect(":")
+    tokens.expect("{")
+
+    def entry() -> None:
+        name = _key(tokens)
         tokens.expect(":")
-        tokens.expect("{")
-        while not tokens.take("}"):
-            name = _key(tokens)
-            tokens.expect(":")
-            blob = _blob(tokens) if tokens.kind == "string" else None
-            if is_tools:
-                resources.tools.setdefault(holder, {})[name] = tokens.text if blob is None else _blob_text(*blob)
-            elif blob is not None:
-                resources.blobs[name] = blob
-            elif tokens.kind == "string":
+        blob = _blob(tokens) if tokens.kind == "string" else None
+        if not is_tools:
+            if blob is None:
                 tokens.fail(_NO_BLOB)
-            tokens.advance()
-            tokens.take(",")
-        tokens.take(",")
+            resources.blobs[name] = blob
+        else:
+            if tokens.kind != "string" and tokens.text not in ("true", "false"):
+                tokens.unexpected("a string, 'true' or 'false'")
+            resources.tools.setdefault(holder, {})[name] = tokens.text if blob is None else _blob_text(*blob)
+        tokens.advance()
+
+    tokens.separated(entry, "}")
 
 
 def _key(tokens: TokenStream) -> str:
@@ -108,7 +127,10 @@ def _blob(tokens: TokenStream) -> Blob | None:
         content = b""
     if len(content) < _ALIGNMENT_BYTES:
         tokens.fail(_NO_BLOB)
-    return Blob(int.from_bytes(content[:_ALIGNMENT_BYTES], "little"), content[_ALIGNMENT_BYTES:])
+    alignment = int.from_bytes(content[:_ALIGNMENT_BYTES], "little")
+    if alignment.bit_count() != 1:
+        tokens.fail(f"an alignment is a power of two, found {alignment}")
+    return Blob(alignment, content[_ALIGNMENT_BYTES:])
 
 
 def _blob_text(alignment: int, content: bytes | memoryview) -> str:
@@ -121,14 +143,14 @@ def resource_lines(printed: Mapping[str, object], tools: Mapping[str, Mapping[st
     Yields nothing if there are none.
     """
     blobs = {d.key: _blob_text(d.alignment, d.buffer()) for d in printed.values() if isinstance(d, ResourceData)}
-    sections = {"dialect_resources": {"builtin": blobs}, "external_resources": tools}
+    sections = {_OF_DIALECTS: {_BUILTIN: blobs}, _OF_TOOLS: tools}
     shown: list[str] = []
     for name, holders in sections.items():
         blocks = [_block(holder, values) for holder, values in holders.items() if values]
         if blocks:
             shown.append(f"  {name}: {{\n{_listed(blocks)}\n  }}")
     if shown:
-        yield from ("", "{-#", _listed(shown), "#-}")
+        yield from ("", "{-#", _listed(shown), _END)
 
 
 def _block(holder: str, values: Mapping[str, str]) -> str:

@@ -447,7 +447,7 @@ class Token(MlirOp, name="ml_program.token", traits=(Pure,), assembly="attr-dict
     token: Value = result(_Token, doc="the token")
 
 
-OWN = own_forms(attributes="extern", types="token")
+OWN = own_forms(token, attributes="extern")
 DIALECT = Dialect(
     "ml_program",
     definitions_in(globals(), "ml_program"),

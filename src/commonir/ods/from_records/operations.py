@@ -582,7 +582,8 @@ def _name_suggestions(names: Names | Callable[[RecordOp], Names]) -> Callable[[R
 
 def _converted(value: object, attr_type: AttrType[Any], other: AttrType[Any]) -> object:
     """Returns a value of one attribute type in another one."""
-    return value if value is None or value is MISSING else other.from_attribute(attr_type.to_attribute(value))
+    is_same = value is None or value is MISSING or attr_type is other
+    return value if is_same else other.from_attribute(attr_type.to_attribute(value))
 
 
 _GROUPS = (FieldKind.OPERAND, FieldKind.REGION, FieldKind.SUCCESSOR, FieldKind.RESULT)

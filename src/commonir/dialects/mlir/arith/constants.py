@@ -6,17 +6,16 @@ Source: MLIR arith dialect.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Self
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
-from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, FloatAttr, IntegerAttr
-from commonir.ir.core_types import core_type
-from commonir.ir.data import Data, data_of
+from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, IntegerAttr
+from commonir.ir.core_types import core_contents
+from commonir.ir.data import Data
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean, i64, index, is_signless
+from commonir.ir.types import ElementType, Type, VectorType, index, is_signless
 from commonir.ods import MlirOp, attr_types, attribute, result, traits
 from commonir.ods.mlir_op import FromData, attribute_from_data
 from commonir.ods.type_constraints import AnyType
@@ -73,10 +72,10 @@ class Constant(
             yield Diagnostic(WRONG_ATTRIBUTE, message)
 
     def constant_data(self) -> Data | None:
-        return carried_data(self.value)
+        return core_contents(self.value)
 
     def reference(self) -> Value:
-        data = carried_data(self.value)
+        data = core_contents(self.value)
         if data is None:
             raise NotationError(f"the core has no constant {self.value}")
         return core.constant(data)
@@ -84,28 +83,3 @@ class Constant(
 
 def _is_splat(value: Attribute) -> bool:
     return isinstance(value, DataAttr) and len(set(value.data.values())) <= 1
-
-
-def carried_data(value: Attribute) -> Data | None:
-    """Returns an attribute as the tensor that stores it in the core; None when the core has none for it."""
-    if not isinstance(value, DataAttr):
-        return _carried_number(value)
-    data = value.data
-    stored_type = core_type(data.type)
-    if stored_type is data.type or not isinstance(stored_type, TensorType):
-        return data
-    return data_of(stored_type.element, data.shape, data.values())
-
-
-# Programs ask for the same few numbers again and again.
-@lru_cache(maxsize=1024)
-def _carried_number(value: Attribute) -> Data | None:
-    match value:
-        case BoolAttr():
-            return data_of(boolean, (), (value.value,))
-        case IntegerAttr(type=kind):
-            return data_of(i64 if kind is index else kind, (), (value.value,))
-        case FloatAttr(type=kind):
-            return data_of(kind, (), (value.value,))
-        case _:
-            return None
