@@ -28,7 +28,7 @@ from commonir.ods import Dialects, Form, Op
 from commonir.passes.definition import Pass, Passes, PassOption
 from commonir.rewrite.legalize import Rules
 
-from tests.mlir_programs.comparison import LAXER, STRICTER
+from tests.mlir_programs.comparison import CONSTRUCTS, LAXER, STRICTER
 from tests.specifications import statements
 
 FOLDER = Path(__file__).parent
@@ -237,6 +237,12 @@ def mlir_verdicts_page() -> str:
         "|-|-|",
         *[f"| `{name}` | {text} |" for name, text in LAXER.items()],
         "| a type or attribute of a dialect of MLIR that is not loaded | its syntax and constraints |",
+        "",
+        "## In the text",
+        "",
+        "| construct | here | mlir-opt |",
+        "|-|-|-|",
+        *[f"| {construct} | {ours} | {theirs} |" for construct, (ours, theirs) in CONSTRUCTS.items()],
     ]
     return "\n".join(lines) + "\n"
 

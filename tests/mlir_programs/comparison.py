@@ -159,14 +159,15 @@ def reaching() -> list[str]:
     return [*out, *[programs.module(random, makers, [], 6) for _ in range(60)]]
 
 
-_DIFFERENCES: Mapping[str, Mapping[str, str]] = tomllib.loads(
-    (Path(__file__).parent / "differences.toml").read_text("utf-8")
-)
-STRICTER = _DIFFERENCES["stricter"]
+_DIFFERENCES = tomllib.loads((Path(__file__).parent / "differences.toml").read_text("utf-8"))
+STRICTER: Mapping[str, str] = _DIFFERENCES["stricter"]
 """Our requirements beyond those of mlir-opt, by operation: those that the specification states, or that follow."""
 
-LAXER = _DIFFERENCES["laxer"]
+LAXER: Mapping[str, str] = _DIFFERENCES["laxer"]
 """Requirements of mlir-opt beyond the specification, which we do not have."""
+
+CONSTRUCTS: Mapping[str, Sequence[str]] = _DIFFERENCES["constructs"]
+"""What a text can have in many operations: our treatment, and that of mlir-opt."""
 
 
 def is_known(verdict: Verdict) -> bool:

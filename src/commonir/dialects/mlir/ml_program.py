@@ -368,21 +368,25 @@ class _StoreForm:
         target = reader.attribute()
         reader.expect("=")
         use = reader.use()
-        tokens = _older_ordering(reader)
+        ordering = _older_ordering(reader)
         reader.expect(":")
         type = reader.type()
         value = reader.resolve(use, type)
-        if tokens is None:
-            tokens = _older_ordering(reader)
-            if tokens is not None:
+        if ordering is None:
+            ordering = _older_ordering(reader)
+            if ordering is not None:
                 reader.expect(":")
                 reader.type()
         result = reader.make({"global_": target, "value": value}, (), reader.dictionary())
-        if (tokens is None and not reader.result_count) or not isinstance(result, GlobalStore):
+        if (ordering is None and not reader.result_count) or not isinstance(result, GlobalStore):
             return result
-        fields = {"global_": result.global_, "value": value, "consume_tokens": tokens or ()}
+        tokens, produced = ordering or ((), token)
+        fields = {"global_": result.global_, "value": value, "consume_tokens": tokens}
         result.operands = ()
-        return GlobalStoreGraph.build(fields, [token])
+        built = GlobalStoreGraph.build(fields, [produced])
+        for name, extra in result.extra.items():
+            built.set_extra(name, extra)
+        return built
         yield  # makes it a generator, as forms with regions are
 
     def write(self, writer: FormWriter) -> None:
@@ -394,8 +398,8 @@ class _StoreForm:
         writer.write(f" {target} = {writer.value(op.value)} : {writer.type(op.value.type)}{rest}")
 
 
-def _older_ordering(reader: FormReader) -> tuple[Value, ...] | None:
-    """Reads `ordering(%a -> type)`; None when it is not there."""
+def _older_ordering(reader: FormReader) -> tuple[tuple[Value, ...], Type] | None:
+    """Reads `ordering(%a -> type)`: the tokens, and the type of the one it produces; None when it is not there."""
     if not reader.take("ordering"):
         return None
     reader.expect("(")
@@ -407,7 +411,7 @@ def _older_ordering(reader: FormReader) -> tuple[Value, ...] | None:
     reader.expect("->")
     type = reader.type()
     reader.expect(")")
-    return reader.resolve_all(uses, [type] * len(uses))
+    return reader.resolve_all(uses, [type] * len(uses)), type
 
 
 class GlobalStore(_GlobalStore, name="ml_program.global_store"):
