@@ -224,7 +224,9 @@ def test_contradictions_of_a_program_that_is_not_a_file_are_found() -> None:
     assert [d.message for d in cir.verify(cir.loads(doubled, format="mlir"))] == ["two tensors have the number 0"]
     again = text.replace("result_id = 4", "result_id = 2")
     assert [d.message for d in cir.verify(cir.loads(again, format="mlir"))] == ["tensor 2 is given by two operations"]
-    elsewhere = text.replace("buffer = 3 : i64, buffer_rank = -1", "buffer = 0 : i64, buffer_rank = 0")
+    local = text.replace("buffer = 3 : i64, buffer_rank = -1", "buffer = 0 : i64, buffer_rank = 0")
+    assert cir.verify(cir.loads(local, format="mlir")) == []
+    elsewhere = text.replace("buffer = 3 : i64, buffer_rank = -1", "buffer = 0 : i64, buffer_rank = 1")
     diagnostics = cir.verify(cir.loads(elsewhere, format="mlir"))
     assert [(d.code.id, d.where) for d in diagnostics] == [("E0273", "rank0.operations[3] 't3'.Buffer.Rank")]
     assert diagnostics[0].message == "buffer 0 is stated with another 'Rank' than before"

@@ -7,7 +7,8 @@ import_members(
     globals(),
     {
         "base": (
-            "ARGUMENTS DATA_TYPES GENERATIONS LOCAL MERGING_GENERATIONS NO_ID OTHER_ARGUMENTS V1 V2 V3 V4 ArkOp dims_of"
+            "ARGUMENTS BUFFER_FIELDS DATA_TYPES GENERATIONS LOCAL MERGING_GENERATIONS NO_ID OTHER_ARGUMENTS V1 V2 V3 "
+            "V4 ArkOp buffer_content dims_of"
         ),
         "communication": (
             "MAX_OTHER_RANKS CommunicationOp DeviceSync Recv RecvPacket RecvReduceSend RecvReduceSendPacket Send "

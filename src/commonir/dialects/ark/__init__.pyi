@@ -2,6 +2,7 @@
 
 from commonir.dialects.ark.base import ARGUMENTS as ARGUMENTS
 from commonir.dialects.ark.base import ArkOp as ArkOp
+from commonir.dialects.ark.base import BUFFER_FIELDS as BUFFER_FIELDS
 from commonir.dialects.ark.base import DATA_TYPES as DATA_TYPES
 from commonir.dialects.ark.base import GENERATIONS as GENERATIONS
 from commonir.dialects.ark.base import LOCAL as LOCAL
@@ -12,6 +13,7 @@ from commonir.dialects.ark.base import V1 as V1
 from commonir.dialects.ark.base import V2 as V2
 from commonir.dialects.ark.base import V3 as V3
 from commonir.dialects.ark.base import V4 as V4
+from commonir.dialects.ark.base import buffer_content as buffer_content
 from commonir.dialects.ark.base import dims_of as dims_of
 from commonir.dialects.ark.communication import CommunicationOp as CommunicationOp
 from commonir.dialects.ark.communication import DeviceSync as DeviceSync

@@ -25,6 +25,7 @@ from commonir.ods.text_form import CustomForm, FormReader, FormTask, FormWriter,
 from commonir.ods.type_constraints import AnyRankedTensor
 
 T = TypeVar("T")
+Tags = tuple[tuple[int, int], ...]
 
 GENERATIONS = V1, V2, V3, V4 = ("v1", "v2", "v3", "v4")
 MERGING_GENERATIONS = (V1, V2)
@@ -34,6 +35,8 @@ NO_ID = -1
 """The result of an operation that has none."""
 LOCAL = -1
 """The rank of a buffer on the rank of the file; in tags, that rank itself."""
+BUFFER_FIELDS = ("Rank", "SendTags", "RecvTags", "IsExternal")
+"""The fields of a buffer that every mention of it repeats."""
 
 DATA_TYPES: Mapping[str, ElementType] = {
     "FP32": f32,
@@ -48,6 +51,18 @@ DATA_TYPES: Mapping[str, ElementType] = {
 """Element types by their names in files."""
 
 AnyTensor = AnyRankedTensor
+
+
+def buffer_content(
+    own: int, rank: int, send_tags: Tags, recv_tags: Tags, is_external: bool | None
+) -> tuple[object, ...]:
+    """Returns the `BUFFER_FIELDS` with `LOCAL` for the number of the rank of the file, `own`, which means the same."""
+
+    def relative(number: int) -> int:
+        return LOCAL if number == own else number
+
+    sent, received = (tuple([(relative(n), tag) for n, tag in tags]) for tags in (send_tags, recv_tags))
+    return relative(rank), sent, received, is_external
 
 
 def _whole(name: str, element: ElementType, low: int, high: int) -> AttrType[int]:

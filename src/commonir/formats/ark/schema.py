@@ -22,7 +22,6 @@ from commonir.formats.ark.json_text import compact
 from commonir.ods.fields import Field
 
 T = TypeVar("T")
-Fields = TypeVar("Fields", bound=tuple[object, ...])
 Object = dict[str, Json]
 
 TOP = ("Rank", "WorldSize", "Nodes")
@@ -66,6 +65,10 @@ def arguments_of(definition: type[ark.ArkOp], generation: str) -> dict[str, Fiel
     fields = [f for f in definition.layout.attributes if f.type in kinds]
     selected = [f for f in fields if generation == ark.V1 or f.spelling not in definition.v1_arguments]
     return {f.spelling: f for f in sorted(selected, key=lambda f: f.spelling)}
+
+
+Mentioned = tuple[tuple[object, ...], str]
+"""The content of a tensor or buffer, and the place where it is mentioned first."""
 
 
 class BufferData(NamedTuple):
@@ -157,12 +160,13 @@ class Schema:
         self.diagnostics: list[Diagnostic] = []
         self._file = file
         self._generation = ""
+        self._rank = ark.LOCAL
         self._types = operation_types()
         self._arguments: dict[type[ark.ArkOp], dict[str, Field]] = {}
         # What was read, by its text: most tensors are mentioned several times.
         self._read: dict[str, TensorData] = {}
-        self._tensors: dict[int, tuple[TensorData, str]] = {}
-        self._buffers: dict[int, tuple[BufferData, str]] = {}
+        self._tensors: dict[int, Mentioned] = {}
+        self._buffers: dict[int, Mentioned] = {}
         self._nodes: dict[int, str] = {}
 
     def read(self, document: Json) -> RankData | None:
@@ -170,7 +174,7 @@ class Schema:
         try:
             top = self._object(document, "", TOP, "a model file")
             self._generation = generation_of(top)
-            rank = self._number(top["Rank"], "Rank", 0)
+            rank = self._rank = self._number(top["Rank"], "Rank", 0)
             world = self._number(top["WorldSize"], "WorldSize", 1)
             if rank >= world:
                 self._wrong("Rank", f"the rank must be less than 'WorldSize', {world}, found {rank}", ARK_RANGE)
@@ -409,7 +413,9 @@ class Schema:
         if len(self.diagnostics) == before:
             self._check_view(result, place)
         names = ("Id", "DataType", "Shape", "Strides", "Offsets", padding, "Buffer")
-        self._same(self._tensors.setdefault(number, (result, place)), result, place, f"tensor {number}", names)
+        # What differs inside of a buffer is a fault of the buffer.
+        content = (*result[:-1], result.buffer.id)
+        self._same(self._tensors.setdefault(number, (content, place)), content, place, f"tensor {number}", names)
         self._read[key] = result
         return result
 
@@ -432,8 +438,9 @@ class Schema:
             tuple(self._each(buffer["RecvTags"], f"{place}.RecvTags", self._tag)),
             self._flag(buffer["IsExternal"], f"{place}.IsExternal") if self._generation == ark.V4 else None,
         )
-        names = ("Id", "Rank", "SendTags", "RecvTags", "IsExternal")
-        self._same(self._buffers.setdefault(result.id, (result, place)), result, place, f"buffer {result.id}", names)
+        content = ark.buffer_content(self._rank, *result[1:])
+        first = self._buffers.setdefault(result.id, (content, place))
+        self._same(first, content, place, f"buffer {result.id}", ark.BUFFER_FIELDS)
         return result
 
     def _tag(self, value: Json, place: str) -> tuple[int, int]:
@@ -442,7 +449,14 @@ class Schema:
         rank = self._number(value[0], f"{place}[0]", ark.LOCAL, _TAG_HIGH)
         return rank, self._number(value[1], f"{place}[1]", _TAG_LOW, _TAG_HIGH)
 
-    def _same(self, first: tuple[Fields, str], data: Fields, place: str, what: str, names: Sequence[str]) -> None:
+    def _same(
+        self,
+        first: tuple[tuple[object, ...], str],
+        data: tuple[object, ...],
+        place: str,
+        what: str,
+        names: Sequence[str],
+    ) -> None:
         """Reports a tensor or buffer that is stated with another content than where it was first."""
         if first[0] != data:
             name = next(name for name, old, new in zip(names, first[0], data, strict=True) if old != new)

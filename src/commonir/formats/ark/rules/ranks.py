@@ -104,10 +104,11 @@ class _Tags:
             seen: set[tuple[int, int]] = set()
             for n, (other, tag) in enumerate(pairs):
                 declared = _Stated(holder, node, f"Buffer.{name}[{n}]")
-                if (other, tag) in seen:
+                key = (ark.LOCAL if other == me else other, tag)
+                if key in seen:
                     self._refuse(declared, ARK_TAG, f"buffer {holder.buffer} has [{other}, {tag}] twice in '{name}'")
                     continue
-                seen.add((other, tag))
+                seen.add(key)
                 if is_local:
                     other_rank = other
                 elif other in (ark.LOCAL, me):

@@ -23,7 +23,7 @@ def tensor_faults(tensors: RankTensors) -> Iterator[Fault]:
     for holders in by_buffer.values():
         if len(holders) == 1:
             continue
-        yield from _contradictions(holders, nodes)
+        yield from _contradictions(tensors, holders, nodes)
         yield from _reinterpretations(tensors, holders, nodes)
     yield from _doubled(tensors, nodes)
     yield from _grown(tensors)
@@ -31,25 +31,22 @@ def tensor_faults(tensors: RankTensors) -> Iterator[Fault]:
     yield from _padded_products(tensors)
 
 
-def _contradictions(holders: list[ark.HoldsView], nodes: dict[ark.HoldsView, int]) -> Iterator[Fault]:
+def _contradictions(
+    tensors: RankTensors, holders: list[ark.HoldsView], nodes: dict[ark.HoldsView, int]
+) -> Iterator[Fault]:
     """Tensors that say something else about a buffer than the first."""
-    first = holders[0]
-    declared = _stated(first)
+    declared = _content(tensors, holders[0])
     for holder in holders[1:]:
-        for (name, value), other in zip(declared.items(), _stated(holder).values(), strict=True):
+        for name, value, other in zip(ark.BUFFER_FIELDS, declared, _content(tensors, holder), strict=True):
             if value != other:
                 message = f"buffer {holder.buffer} is stated with another '{name}' than before"
                 yield holder_fault(holder, nodes.get(holder, 0), message, f"Buffer.{name}")
                 break
 
 
-def _stated(holder: ark.HoldsView) -> dict[str, object]:
-    return {
-        "Rank": holder.buffer_rank,
-        "SendTags": holder.send_tags,
-        "RecvTags": holder.recv_tags,
-        "IsExternal": holder.is_external,
-    }
+def _content(tensors: RankTensors, holder: ark.HoldsView) -> tuple[object, ...]:
+    own = tensors.rank.rank
+    return ark.buffer_content(own, holder.buffer_rank, holder.send_tags, holder.recv_tags, holder.is_external)
 
 
 def _reinterpretations(
