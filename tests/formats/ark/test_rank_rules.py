@@ -228,7 +228,10 @@ def test_contradictions_of_a_program_that_is_not_a_file_are_found() -> None:
     assert cir.verify(cir.loads(local, format="mlir")) == []
     elsewhere = text.replace("buffer = 3 : i64, buffer_rank = -1", "buffer = 0 : i64, buffer_rank = 1")
     diagnostics = cir.verify(cir.loads(elsewhere, format="mlir"))
-    assert [(d.code.id, d.where) for d in diagnostics] == [("E0273", "rank0.operations[3] 't3'.Buffer.Rank")]
+    assert [(d.code.id, d.where) for d in diagnostics] == [
+        ("E0273", "rank0.operations[3] 't3'.Buffer.Rank"),
+        ("E0274", "rank0.operations[4] 't4'.WriteTensors[0]"),
+    ]
     assert diagnostics[0].message == "buffer 0 is stated with another 'Rank' than before"
 
 
