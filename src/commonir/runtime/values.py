@@ -7,7 +7,7 @@ almost all code handles tensors, and only passes the others through.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeGuard
 
@@ -52,21 +52,26 @@ def is_map(x: object) -> TypeGuard[dict[object, object]]:
 
 def declared(x: Any, type: Type) -> Any:
     """Returns a value converted to its declared element types."""
+    if not isinstance(type, TensorType):
+        return _with_converted_parts(x, type, declared)
+    expected = dtype_of(type.element.name)
+    if is_array(x) and x.dtype == expected:
+        return x
+    with np.errstate(all="ignore"):  # overflow to infinity
+        return np.asarray(x).astype(expected, copy=False)
+
+
+def _with_converted_parts(x: Any, type: Type, convert: Callable[[Any, Type], Any]) -> Any:
+    """Returns a value of a collection with converted parts; maps, whose entries are scalars, as they are."""
     match type:
-        case TensorType():
-            expected = dtype_of(type.element.name)
-            if is_array(x) and x.dtype == expected:
-                return x
-            with np.errstate(all="ignore"):  # overflow to infinity
-                return np.asarray(x).astype(expected, copy=False)
         case SparseTensorType():
-            return x.with_values(declared(x.values, TensorType(type.element, (None,))))
+            return x.with_values(convert(x.values, TensorType(type.element, (None,))))
         case ListType():
-            return [declared(v, type.element) for v in x]
+            return [convert(v, type.element) for v in x]
         case TupleType():
-            return tuple([declared(v, t) for v, t in zip(x, type.elements, strict=True)])
+            return tuple([convert(v, t) for v, t in zip(x, type.elements, strict=True)])
         case OptionalType():
-            return None if x is None else declared(x, type.element)
+            return None if x is None else convert(x, type.element)
         case _:
             return x
 
@@ -88,19 +93,9 @@ def declared_dtype(element: ElementType) -> np.dtype[Any]:
 
 def computed(x: Any, type: Type) -> Any:
     """Returns a value converted to the dtypes in which it is computed."""
-    match type:
-        case TensorType():
-            return np.asarray(x).astype(compute_dtype(type.element), copy=False)
-        case SparseTensorType():
-            return x.with_values(computed(x.values, TensorType(type.element, (None,))))
-        case ListType():
-            return [computed(v, type.element) for v in x]
-        case TupleType():
-            return tuple([computed(v, t) for v, t in zip(x, type.elements, strict=True)])
-        case OptionalType():
-            return None if x is None else computed(x, type.element)
-        case _:
-            return x
+    if not isinstance(type, TensorType):
+        return _with_converted_parts(x, type, computed)
+    return np.asarray(x).astype(compute_dtype(type.element), copy=False)
 
 
 def copied(x: Any) -> Any:

@@ -15,7 +15,7 @@ import commonir as cir
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, f32, i64
-from commonir.ods import Dialect, Dialects, Op
+from commonir.ods import Dialect, Dialects, Op, verify
 from commonir.ods.documentation import operation_page
 from commonir.ods.from_records import load
 from commonir.ods.from_records.reference_text import ReferenceFault, parsed_reference
@@ -259,6 +259,17 @@ def test_wrong_references_are_refused_at_their_place(tmp_path: Path, text: str, 
     assert (fault.code.id, fault.line) == ("E0264", 2 + line - 1)
     assert message in fault.message
     assert "None" not in fault.message
+
+
+@pytest.mark.parametrize(("positions", "count"), [("", 0), ("0, 1", 2)])
+def test_a_list_is_read_at_one_position(positions: str, count: int, tmp_path: Path) -> None:
+    path = tmp_path / "list.td"
+    head = 'def D_AOp : Op<"d.A">, Arguments<(ins TF_Tensor:$x, ArrayAttr:$k)>, Results<[TF_Tensor]>'
+    path.write_text(f"{head} {{ let reference = [{{result[i] = x[i] * k[{positions}]}}]; }}\n")
+    dialects = Dialects(dialects=load(path).dialects)
+    source = '%x = "x.y"() : () -> tensor<2xf32>\n%y = "d.A"(%x) {k = [2, 3]} : (tensor<2xf32>) -> tensor<2xf32>'
+    messages = [d.message for d in verify(parse_module(source, dialects), dialects)]
+    assert f"d.A: a list is read at one position, found {count}" in messages
 
 
 def test_the_loop_nest_of_the_proposal_is_a_reference(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ from commonir.notation import (
 from commonir.ods.definition import Definition
 from commonir.ods.fields import FieldKind
 from commonir.ods.from_records.reference_text import (
+    ALIASES,
     FOLD_NAMES,
     Assignment,
     Call,
@@ -104,8 +105,7 @@ _OF_NUMBERS: Mapping[str, Callable[..., object]] = {
     "logical_or": _either,
     "logical_not": operator.not_,
 }
-_ALIASES: Mapping[str, str] = {"max": "maximum", "min": "minimum", "abs": "absolute"}
-_RELATIONS: Mapping[str, str] = {"==": "==", "<=": "<=", ">=": ">="}
+_RELATIONS = ("==", "<=", ">=")
 
 
 def reference_method(reference: Reference, results: Sequence[str]) -> Callable[..., Kernels]:
@@ -187,7 +187,7 @@ class Tracing:
                 left, relation = (left + 1, "<=") if relation == "<" else (left - 1, ">=")
             if relation not in _RELATIONS:
                 raise NotationError(f"require takes ==, <, <=, > or >=, not '{relation}'")
-            self.constraints += require(left, relation, right, "required by the reference")  # pyright: ignore[reportArgumentType]
+            self.constraints += require(left, relation, right, "required by the reference")
         return tuple([self.kernel(self.given[name]) for name in results])
 
     def kernel(self, assignment: Assignment) -> Kernel:
@@ -267,6 +267,8 @@ class Tracing:
             return self._expanded(self.given[of.name], tuple(at))
         value = self.value(of, scope)
         if isinstance(value, tuple):
+            if len(positions) != 1:
+                raise NotationError(f"a list is read at one position, found {len(positions)}")
             number = self.dim(positions[0], scope)
             if not isinstance(number, int) or not -len(value) <= number < len(value):
                 raise NotationError(f"there is no item {number} of {list(value)}")
@@ -335,7 +337,7 @@ class Tracing:
         values = [self.value(a, scope) for a in arguments]
         if name in _VIEWS:
             return _VIEWS[name](*values)
-        return _applied(_ALIASES.get(name, name), values)
+        return _applied(ALIASES.get(name, name), values)
 
     def _is_fold(self, arguments: Sequence[Node], scope: Scope) -> bool:
         """Returns whether the first arguments are indices that are not bound yet."""

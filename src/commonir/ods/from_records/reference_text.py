@@ -129,6 +129,8 @@ FOLD_NAMES = {
     "any": "logical_or",
 }
 """Folds by their names in references."""
+ALIASES = {"max": "maximum", "min": "minimum", "abs": "absolute"}
+"""Functions of index notation that references call by another name."""
 
 
 def reads_of(reference: Reference) -> Iterator[Read]:

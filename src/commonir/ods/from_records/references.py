@@ -17,6 +17,7 @@ from commonir.ir.types import ELEMENT_TYPES
 from commonir.notation.functions import FUNCTIONS
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.from_records.reference_text import (
+    ALIASES,
     FOLD_NAMES,
     OPERATORS,
     Assignment,
@@ -46,9 +47,6 @@ _ARITY: Mapping[str, tuple[int, int]] = {
     "rank": (1, 1),
     "select": (3, 3),
     "size": (1, 1),
-    "max": (2, 2),
-    "min": (2, 2),
-    "abs": (1, 1),
 }
 """The least and most arguments of functions that are not those of index notation."""
 
@@ -197,12 +195,12 @@ class _Known:
             return
         if name == "concat" and isinstance(first, Name):
             bound = bound | {first.name}
-        function = FUNCTIONS.get(name)
+        function = FUNCTIONS.get(ALIASES.get(name, name))
         least, most = _ARITY.get(name, (0, 0) if function is None else (function.arity, function.arity))
         if name in OPERATORS:
             least, most = 2, 2
         if most == 0:
-            help = did_you_mean(name, [*FUNCTIONS, *FOLD_NAMES, *_ARITY])
+            help = did_you_mean(name, [*FUNCTIONS, *ALIASES, *FOLD_NAMES, *_ARITY])
             yield ReferenceFault(f"there is no function '{name}'{f': {help}' if help else ''}", node.at)
         elif not least <= count <= most:
             expected = str(least) if least == most else f"{least} to {most}"
