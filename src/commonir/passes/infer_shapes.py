@@ -28,7 +28,12 @@ _MAX_ROUNDS = 3
 def infer_shapes(module: Module) -> None:
     """Fills in the types of all values of a module, in place."""
     for function in module.defined_functions.values():
-        _Inference(function).run()
+        infer_shapes_of(function)
+
+
+def infer_shapes_of(function: Function) -> None:
+    """Fills in the types of all values of a function, in place."""
+    _Inference(function).run()
 
 
 class _Inference:

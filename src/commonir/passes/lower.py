@@ -148,7 +148,6 @@ def _lowered(
     _describe(result, module)
     states = States(module, diagnostics)
     variables = LoweredGlobals(module)
-    entries = entry_types(module)
     for state in states.globals:
         result.body.append(state)
     invoked = set[Operation | None]() if preserved is None else _invoked_modules(module, preserved)
@@ -161,7 +160,7 @@ def _lowered(
             continue
         if isinstance(op, Function):
             shapes_of = input_shapes if op is main else {}
-            lowering = _Lowering(op, diagnostics, states, variables, defer, shapes_of, entries, preserved)
+            lowering = _Lowering(op, diagnostics, states, variables, defer, shapes_of, preserved)
             result.body.append(lowering.function())
         elif isinstance(op, ml_program.Global):
             _keep_global(variables, op, result, diagnostics)
@@ -288,14 +287,14 @@ class _Lowering:
         variables: LoweredGlobals,
         defer: Deferral,
         shapes: Shapes,
-        entries: Mapping[Value, Type],
         preserved: PreservedOperations | None = None,
     ) -> None:
         self.source = source
         self.preserved = preserved
         self.copies: set[Operation] = set()
         self.block = Block()
-        self.entries = entries
+        # The types of arguments of nested blocks for which the program declares none that can be relied on.
+        self.entries = dict(entry_types(source))
         self.variables = variables
         self.diagnostics = diagnostics
         self.defer = defer
@@ -446,6 +445,7 @@ class _Lowering:
             )
             return None
         self.values.update(zip([a for a in called.inputs if a not in self.states], operands, strict=True))
+        self.entries |= entry_types(called)
         return _Frame(frame.block, called.body, invoked_by=op, called=called)
 
     def _leave(self, frame: _Frame) -> None:

@@ -155,3 +155,44 @@ def test_what_a_loop_carries_unread_may_begin_as_a_scalar(rounds: int, engine: s
         np.testing.assert_array_equal(one, expected)
     with pytest.raises(cir.DiagnosticError, match="another rank after a round"):
         cir.convert(module, "coreml", ranges={"n": (1, 4)})
+
+
+_GROWING = """
+<ir_version: 10, opset_import: ["" : 22]>
+g (float[n] x, int64 k, bool t, int64[1] zero) => (float[m] y, int64[1] s) {
+  y, s = Loop <body = b (int64 i, bool c, float[n] v, int64[1] z) => (bool d, float[n] w, int64[1] u) {
+    d = Identity (c)
+    w = Concat <axis = 0> (v, x)
+    u = Shape (v)
+  }> (k, t, x, zero)
+}
+"""
+
+
+def test_a_declared_shape_of_the_first_iteration_does_not_count_for_the_next(tmp_path: Path) -> None:
+    onnx.save(parser.parse_model(_GROWING), tmp_path / "m.onnx")
+    inputs = {"x": np.ones(2, np.float32), "k": np.array(3), "t": np.array(True), "zero": np.array([0])}
+    y, s = run_onnx((tmp_path / "m.onnx").read_bytes(), inputs)
+    assert y.shape == (8,)
+    assert s == [6]
+    results = cir.run(cir.load(tmp_path / "m.onnx"), inputs)
+    np.testing.assert_array_equal(results["y"], y)
+    np.testing.assert_array_equal(results["s"], s)
+
+
+_UNEQUAL = """
+<ir_version: 10, opset_import: ["" : 22]>
+g (float[n] x, bool c) => (float[n] y) {
+  y = If <then_branch = t () => (float[n] a, float[n] b) { a = Neg (x) b = Abs (x) },
+          else_branch = e () => (float[n] p) { p = Abs (x) }> (c)
+}
+"""
+
+
+def test_branches_with_different_numbers_of_outputs_are_refused(tmp_path: Path) -> None:
+    model = parser.parse_model(_UNEQUAL)
+    onnx.save(model, tmp_path / "m.onnx")
+    with pytest.raises(onnx.shape_inference.InferenceError, match="different number of outputs"):
+        onnx.shape_inference.infer_shapes(model, strict_mode=True)
+    errors = [d.message for d in cir.verify(cir.load(tmp_path / "m.onnx")) if d.is_error]
+    assert errors == ["onnx.If: the branches give 2 and 1 outputs"]

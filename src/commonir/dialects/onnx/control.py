@@ -194,6 +194,9 @@ class If(
         yield from _counts(self, self.then_branch, 0, count)
         yield from _counts(self, self.else_branch, 0, count)
         first, second = returned(self.then_branch), returned(self.else_branch)
+        if len(first) != len(second):
+            text = f"{self.name}: the branches give {len(first)} and {len(second)} outputs"
+            yield Diagnostic(MALFORMED_REGION, text)
         for n, (a, b) in enumerate(zip(first, second, strict=False)):
             if not are_compatible(a.type, b.type) and not differ_in_shape(a.type, b.type):
                 text = f"{self.name}: output {n} of the branches has the types {a.type} and {b.type}"
