@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Module
 
 from tests.oracles import oracle
+from tests.specifications.common_ir_files import document
 
 theirs = oracle("onnx")
 runtime = oracle("onnxruntime")
@@ -249,3 +251,57 @@ def test_declared_shapes_that_do_not_hold_are_corrected(graph: str, types: list[
     assert any("which does not hold" in note for note in notes) is is_changed
     cir.save(module, tmp_path / "m.cir.json")
     assert [d for d in cir.check(tmp_path / "m.cir.json")[1] if d.is_error] == []
+
+
+def test_nested_graphs_get_the_names_and_types_that_common_ir_demands(tmp_path: Path) -> None:
+    text = """
+<ir_version: 10, opset_import: ["" : 22]>
+g (float[n] x, bool c) => (float[n] y) {
+  y = If <then_branch = t () => (float[n] a) { a = Neg (x) }, else_branch = e () => (float[n] b) { b = Abs (x) }> (c)
+}
+"""
+    model = theirs.parser.parse_model(text)
+    then_branch, else_branch = (a.g for a in model.graph.node[0].attribute)
+    then_branch.name = "then.b"
+    for branch in (then_branch, else_branch):
+        branch.node[0].name = "layer/0"
+    then_branch.output[0].ClearField("type")
+    else_branch.ClearField("name")
+    theirs.save(model, tmp_path / "m.onnx")
+    cir.save(cir.convert(cir.load(tmp_path / "m.onnx"), "common_ir"), tmp_path / "m.cir.json")
+    assert cir.check(tmp_path / "m.cir.json")[1] == []
+    node = json.loads((tmp_path / "m.cir.json").read_text())["ModelProto"]["graph"]["node"][0]
+    assert {a["name"]: a["g"]["name"] for a in node["attribute"]} == {
+        "then_branch": "then_b", "else_branch": "else_branch",
+    }  # fmt: skip
+    assert [a["g"]["output"][0]["type"] for a in node["attribute"]] == [
+        {"tensor_type": {"elem_type": "FLOAT", "shape": {"dim": [{"dim_param": "n"}]}}}
+    ] * 2
+
+
+_VERSIONS = """{"ModelProto": {"graph": {
+  "name": "g", "doc_string": "A graph.", "input": ["x: float32[2, 2, 2]"], "output": ["y: float32[2, 2, 2]"],
+  "node": ["y = F[1](x)"],
+  "function": [{"name": "F", "doc_string": "A function.", "input_params": ["p: float32[i, j, k]"],
+    "output_params": ["q: float32[i, j, k]"], "node": ["q = NODE(p)"],
+    "opset_import": [{"domain": "", "version": OPSET}]}]
+}}}"""
+
+
+@pytest.mark.parametrize(
+    ("node", "opset", "stays"), [("Relu", 14, True), ("Softmax", 11, False), ("Gelu", 23, False)], ids=str
+)
+def test_a_function_of_another_operator_set_version_means_the_same_in_onnx(
+    node: str, opset: int, stays: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "m.cir.json").write_text(document(_VERSIONS.replace("NODE", node).replace("OPSET", str(opset))))
+    module = cir.load(tmp_path / "m.cir.json")
+    cir.save(cir.convert(module, "onnx"), tmp_path / "m.onnx")
+    theirs.checker.check_model(str(tmp_path / "m.onnx"), full_check=True)
+    assert [f.name for f in theirs.load(tmp_path / "m.onnx").functions] == (["F"] if stays else [])
+    x = np.arange(8, dtype=np.float32).reshape(2, 2, 2) - 3
+    (expected,) = [np.asarray(y, np.float32) for y in _run(tmp_path / "m.onnx", {"x": x})]
+    np.testing.assert_allclose(np.asarray(cir.run(module, {"x": x})["y"], np.float32), expected, rtol=1e-5)
+    if node == "Softmax":  # over both last axes, in the versions before 13
+        rows = np.exp(x.reshape(2, 4))
+        np.testing.assert_allclose(expected, (rows / rows.sum(1, keepdims=True)).reshape(x.shape), rtol=1e-5)

@@ -69,19 +69,20 @@ def end_graph(block: Block, outputs: Mapping[str, Value]) -> bool:
 
 
 def name_values(block: Block, names: Names) -> None:
-    """Gives every value and every node that has a name one of its own; inputs and outputs have theirs."""
+    """Gives every value, nested graph and node that has a name one of its own; inputs and outputs have theirs."""
     last = block.last
     done = set(last.outputs) if isinstance(last, onnx.Return) else set[Value]()
-    for top in block.operations:
-        for op in top.walk():
-            for r in op.regions:
-                for b in r.blocks:
-                    for a in b.arguments:
-                        a.name = names.take(a.name or "v")
-            for v in op.results:
-                if v not in done and not _is_left_out(op, v):
-                    v.name = names.take(v.name or "v")
-    for op in block.operations:
+    nodes = [op for top in block.operations for op in top.walk()]
+    for op in nodes:
+        for r in op.regions:
+            for b in r.blocks:
+                b.label = identifier(b.label)
+                for a in b.arguments:
+                    a.name = names.take(a.name or "v")
+        for v in op.results:
+            if v not in done and not _is_left_out(op, v):
+                v.name = names.take(v.name or "v")
+    for op in nodes:
         if op.location is not None and op.location.name and isinstance(op, Op) and not isinstance(op, onnx.Initializer):
             op.location = Location(name=names.take(op.location.name))
 

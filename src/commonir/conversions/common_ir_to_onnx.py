@@ -14,14 +14,13 @@ from commonir.base.codes import LOST_IN_CONVERSION
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.conversions.common_ir_graphs import put_call
 from commonir.dialects import common_ir, onnx
-from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.cloning import clone
 from commonir.ir.interface import metadata_of, set_metadata
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
-from commonir.notation import NotationError
-from commonir.ods import Op, infer, is_not_known
+from commonir.ods import Dialects, is_not_known
 from commonir.passes.lower import lower
 
 _LOCAL_DOMAIN = "local"
@@ -40,6 +39,8 @@ def common_ir_to_onnx(module: Module, diagnostics: Diagnostics) -> Module | None
     if graph is None:
         return None
     result = Module(module.extra, "")
+    # Readers of ONNX do not agree which of several versions of a domain counts.
+    result.set_extra(onnx.OPSET_FORMS, None)
     for function in conversion.functions.values():
         result.body.append(function)
     result.body.append(graph)
@@ -55,19 +56,10 @@ def common_ir_to_onnx(module: Module, diagnostics: Diagnostics) -> Module | None
 
 def _infer_shapes(graph: onnx.Graph) -> None:
     """Gives the results that are declared without a shape the one that follows: outputs of ONNX have shapes."""
-    for op in graph.body.operations:
-        if not isinstance(op, Op) or not any(
-            isinstance(v.type, TensorType) and v.type.shape is None for v in op.results
-        ):
-            continue
-        try:
-            types = infer(op).types
-        except (DiagnosticError, NotationError):
-            continue  # reported by the verifier
-        for v, inferred in zip(op.results, types, strict=False):
-            declared = v.type
-            if isinstance(declared, TensorType) and isinstance(inferred, TensorType) and declared.shape is None:
-                v.retype(declared.with_shape(inferred.shape))
+    for _, v, inferred in common_ir.DeclaredTypes(graph, graph.body, {}).inferred():
+        declared = v.type
+        if isinstance(declared, TensorType) and isinstance(inferred, TensorType) and declared.shape is None:
+            v.retype(declared.with_shape(inferred.shape))
 
 
 def _raise_ir_version(module: Module, opsets: DictionaryAttr) -> None:
@@ -100,6 +92,8 @@ class _Conversion:
         domain = module.extra.get(onnx.DOMAIN)
         self._own_domain = domain.value if isinstance(domain, StringAttr) and domain.value else _LOCAL_DOMAIN
         self._opsets = DictionaryAttr(())
+        # The versions of operator sets that functions use.
+        self._imported: dict[str, Attribute] = {}
         # Functions being inlined: a call of one of them would never end.
         self._open: list[common_ir.FunctionDefinition] = []
 
@@ -111,7 +105,8 @@ class _Conversion:
         if domains is None:
             return None
         # Runtimes that inline functions need the domains of those that these call as well.
-        opsets = _with_domains(source.opset_import, [*domains, *(f.domain for f in self.functions.values())])
+        own = DictionaryAttr(tuple((self._imported | dict(source.opset_import.entries)).items()))
+        opsets = _with_domains(own, [*domains, *(f.domain for f in self.functions.values())])
         new_op = onnx.Graph(source.sym_name, opsets, copy.content.take(), source.defaults)
         if source.declared.entries:
             self._state_outputs(source, new_op)
@@ -181,10 +176,12 @@ class _Conversion:
         around = self._opsets if library is None else library.opset_import
         self._open.append(source)
         copy = clone(source)
-        domains = self._body(source, copy)
+        versions = _versions_in(source.opset_import if source.opset_import.entries else around, self._opsets, copy)
+        domains = None if versions is None else self._body(source, copy)
         self._open.pop()
-        if domains is None:
+        if versions is None or domains is None:
             return None
+        self._imported |= dict(versions.entries)
         formals = source.formal_attributes()
         if source.parameter_docs() or any(a.doc for a in formals):
             self.lost.setdefault("the documentation of parameters and attributes of functions")
@@ -192,7 +189,7 @@ class _Conversion:
         new_op = onnx.LocalFunction(
             symbol,
             source.sym_name,
-            _with_domains(source.opset_import if source.opset_import.entries else around, domains),
+            _with_domains(versions, domains),
             copy.content.take(),
             domain,
             "",
@@ -204,6 +201,24 @@ class _Conversion:
             new_op.set_extra(onnx.DOC_STRING, doc)
         self.functions[symbol] = new_op
         return new_op
+
+
+def _versions_in(own: DictionaryAttr, model: DictionaryAttr, function: Operation) -> DictionaryAttr | None:
+    """Returns the versions of operator sets of a function in a model of other versions, which count for both in ONNX.
+
+    None if an operator means something else in the version of the model.
+    """
+    versions = dict(own.entries) | {d: v for d, v in model.entries if d in dict(own.entries)}
+    dialects = Dialects()
+    for op in function.walk():
+        domain, _ = onnx.operator_of(op.name) if isinstance(op, onnx.OnnxOp) else ("", "")
+        version, before = versions.get(domain), dict(own.entries).get(domain)
+        if not isinstance(op, onnx.OnnxOp) or version == before or not isinstance(version, IntegerAttr):
+            continue
+        is_newer = isinstance(before, IntegerAttr) and before.value < version.value
+        if not is_newer or dialects.find(op.name, onnx.version_in(domain, version.value)) is not type(op):
+            return None
+    return DictionaryAttr(tuple(versions.items()))
 
 
 def _packed(call: common_ir.Call, target: common_ir.FunctionDefinition) -> tuple[Value, ...] | None:

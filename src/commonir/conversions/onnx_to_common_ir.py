@@ -81,6 +81,7 @@ def onnx_to_common_ir(module: Module, product_: Diagnostics) -> Module | None:
     for op in conversion.placed([d for d in definitions if d is not None], result):
         result.body.append(op)
     result.body.append(graph)
+    _declare_nested(graph)
     _correct_results(graph, diagnostics)
     _make_literal(result, diagnostics)
     for f in functions:
@@ -382,6 +383,20 @@ def _describe(module: Module, graph: common_ir.Graph, diagnostics: Diagnostics) 
     if not about.description and not {onnx.DOC_STRING} & {*module.extra, *graph.extra}:
         module.set_extra(onnx.DOC_STRING, StringAttr(f"The program `{graph.sym_name}`."))
         diagnostics.add(CHANGED_IN_CONVERSION, "the documentation is the name of the graph: none is stated")
+
+
+def _declare_nested(graph: common_ir.Graph) -> None:
+    """States the names of nested graphs and the types of their inputs and outputs, which ONNX may leave out."""
+    for _, v, type in common_ir.DeclaredTypes(graph, graph.body, {}).inferred():
+        v.retype(type if v.type is unknown else v.type)
+    for op in graph.walk():
+        if not isinstance(op, onnx.Return):
+            continue
+        op.set_extra(onnx.UNNAMED_GRAPH, None)
+        forms = op.extra.get(onnx.TYPE_FORMS)
+        if isinstance(forms, DictionaryAttr):
+            said = [(k, f) for k, f in forms.entries if not (isinstance(f, DictionaryAttr) and len(f.entries) == 1)]
+            op.set_extra(onnx.TYPE_FORMS, DictionaryAttr(tuple(said)) if said else None)
 
 
 _MOST_ROUNDS = 8

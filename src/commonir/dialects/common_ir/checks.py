@@ -171,21 +171,31 @@ def names_in(block: Block, attributes: Iterable[str] = ()) -> Iterator[tuple[str
             yield r.name, "initializer" if is_initializer else "node output"
 
 
-def nested_names(block: Block, around: frozenset[str] = frozenset()) -> Iterator[Diagnostic]:
-    """Results of nodes in the graphs of nodes, which have no name that is visible where they stand.
+def nested_graphs(block: Block, around: frozenset[str] = frozenset()) -> Iterator[Diagnostic]:
+    """The names in the graphs of nodes, and of these graphs.
 
-    `around` are the names that are visible in the graph.
+    They are unique in their graph, and no output of a node has a name of `around`, which are visible in the graph.
     """
     visible = {*around, *(v.name for v in block.arguments)}
     numbers = {op: n for n, op in enumerate(nodes_of(block))}
     for op in block.operations:
         for nested in [b for r in op.regions for b in r.blocks]:
-            hidden = [v.name for inner in nodes_of(nested) for v in inner.results if v.name in visible]
-            for name in filter(None, hidden):
-                text = f"'{name}' is the name of a node output in a nested graph and of a value around it"
-                yield rules.UNIQUE_NAMES.broken(text, where=place_of(op, numbers[op]))
-            yield from (d.located(where=place_of(op, numbers[op])) for d in nested_names(nested, frozenset(visible)))
+            for d in _nested_graph(nested, frozenset(visible)):
+                yield d.located(where=place_of(op, numbers[op]))
         visible.update([v.name for v in op.results])
+
+
+def _nested_graph(block: Block, visible: frozenset[str]) -> Iterator[Diagnostic]:
+    names = list(names_in(block))
+    yield from unique(names)
+    yield from identifiers([block.label, *(name for name, _ in names)])
+    for v in block.arguments:
+        if problem := untyped(v):
+            yield rules.TYPED_INPUTS.broken(f"input '{v.name}' {problem}")
+    for name in [v.name for inner in nodes_of(block) for v in inner.results if v.name and v.name in visible]:
+        text = f"'{name}' is the name of a node output in a nested graph and of a value around it"
+        yield rules.UNIQUE_NAMES.broken(text)
+    yield from nested_graphs(block, visible)
 
 
 def declared_names(symbols: Iterable[tuple[str, str]]) -> Iterator[Diagnostic]:

@@ -6,7 +6,7 @@ that stands for the dialect. Source: Common IR specification, operators and impo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from commonir.base.codes import WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -26,13 +26,14 @@ from commonir.dialects.common_ir.functions import (
 )
 from commonir.dialects.common_ir.operators import OperatorDeclaration, OperatorNode
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN
-from commonir.ir.attributes import DenseArrayAttr
+from commonir.ir.attributes import DenseArrayAttr, DictionaryAttr
 from commonir.ir.module import Module, Symbol
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ods import Op
 from commonir.ods.declared import OperatorUse, choose
 
 _ALWAYS = frozenset({"builtin", "common_ir", "onnx"})
+_DEFAULT_DOMAINS = frozenset({"", "ai.onnx"})
 BUILT_IN = "commonir:"
 """The beginning of the URI of a library that stands for a dialect: it is found without a file."""
 
@@ -66,14 +67,20 @@ class Closure:
             if isinstance(op, FunctionDefinition | OperatorDeclaration):
                 self.symbols.setdefault(f"{library.symbol_name}.{op.symbol_name}", op)
 
-    def undeclared(self, block: Block) -> Iterator[Diagnostic]:
-        """The nodes of a graph or function that call what is not declared, or not as it is declared."""
+    def undeclared(self, block: Block, opsets: DictionaryAttr) -> Iterator[Diagnostic]:
+        """The nodes of a graph or function that call what is not declared, or not as it is declared.
+
+        `opsets` are the versions of the operator sets that it imports, by domain.
+        """
+        domains = {domain for domain, _ in opsets.entries}
+        if not domains.isdisjoint(_DEFAULT_DOMAINS):
+            domains |= _DEFAULT_DOMAINS
         for n, node in enumerate(nodes_of(block)):
             for op in node.walk() if node.regions else (node,):
-                for d in self._node(op):
+                for d in self._node(op, domains):
                     yield d.located(where=place_of(node, n))
 
-    def _node(self, op: Operation) -> Iterator[Diagnostic]:
+    def _node(self, op: Operation, domains: Collection[str]) -> Iterator[Diagnostic]:
         if isinstance(op, onnx.Custom):
             called = op.undefined_operator
             result = self.symbols.get(called)
@@ -89,6 +96,10 @@ class Closure:
                 yield self._unknown("function", op.function)
         elif isinstance(op, Op):
             dialect = op.name.partition(".")[0]
+            domain = onnx.operator_of(op.name)[0] if isinstance(op, onnx.OnnxOp) else None
+            if domain is not None and domain not in domains:
+                text = f"'{op.name}' is of the operator set '{domain or 'ai.onnx'}', which is not imported"
+                yield rules.DECLARED.broken(text, help="state its version in `opset_import`")
             if INPUT_ARG_COUNT in op.extra:
                 yield from _counts(op)
             if dialect not in self.dialects and op.name not in CONTROL_OPERATIONS:

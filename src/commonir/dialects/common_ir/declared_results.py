@@ -101,10 +101,18 @@ class DeclaredTypes:
 
     def given(self) -> Iterator[tuple[Operation, Value, Type]]:
         """Yields values that may have another type than declared, each with its node and the type from there."""
+        for node, v, type in self.inferred():
+            if (v.type is not type or v in self._texts) and unknown not in (v.type, type):
+                yield node, v, type
+
+    def inferred(self) -> Iterator[tuple[Operation, Value, Type]]:
+        """Yields results, and inputs of nested graphs, each with its node and the type that the definition gives.
+
+        A type that the caller changes counts for what follows.
+        """
         for node, op, derived in _derived(self._body):
             for v, type in (*zip(op.results, derived.types, strict=False), *_received(op)):
-                if (v.type is not type or v in self._texts) and unknown not in (v.type, type):
-                    yield node, v, type
+                yield node, v, type
 
     def _contradicted_at_a_rank(self) -> Iterator[Diagnostic]:
         """Yields a finding if the declared types contradict the nodes for some number of dims that wildcards stand for.

@@ -161,7 +161,7 @@ class FunctionDefinition(
         formals = [a.name for a in attributes]
         names = list(checks.names_in(self.body, formals))
         yield from checks.unique(names)
-        yield from checks.nested_names(self.body)
+        yield from checks.nested_graphs(self.body)
         yield from checks.unique((v.name, "output") for v in self.outputs)
         for name in dict.fromkeys(v.name for v in self.outputs if isinstance(v.owner, Block)):
             yield rules.UNIQUE_NAMES.broken(f"'{name}' is the name of a parameter and an output")
@@ -460,7 +460,7 @@ class Call(Op, Invocation, name="common_ir.call"):
         declared = tuple([r.type for r in self.built_results or ()])
         if definition is None or len(definition.outputs) != len(declared):
             return declared
-        return self.counts, *map(str, definition.signature_types())
+        return self.counts, len(definition.inputs), *map(str, definition.signature_types())
 
     def called_with(self, types: Sequence[Type]) -> onnx.FunctionInstance:
         result = self.definition

@@ -114,7 +114,7 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion, trai
         yield from checks.documentation_within(self)
         names = list(checks.names_in(self.body))
         yield from checks.unique(names)
-        yield from checks.nested_names(self.body)
+        yield from checks.nested_graphs(self.body)
         yield from checks.identifiers(name for name, _ in names)
         yield from checks.interface(self.inputs, self.outputs)
         yield from checks.declared_texts(self.declared)
@@ -124,9 +124,9 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion, trai
         yield from DeclaredTypes(self, self.body, self._declared_types()).findings()
         yield from checks.map_types((*self.inputs, *(v for op in self.body.operations for v in op.results)))
         if isinstance(holder, Module):
-            yield from _of_declarations(holder.body, holder)
+            yield from _of_declarations(holder.body, holder, self.opset_import)
             yield from faults_of_calls(op for part in _parts(holder.body, self) for op in part.walk())
-            yield from Closure(holder.body, holder).undeclared(self.body)
+            yield from Closure(holder.body, holder).undeclared(self.body, self.opset_import)
 
     def replace_interface(self, new: NewInterface) -> Function:
         new_op = onnx.Graph.replace_interface(self, new)
@@ -144,14 +144,14 @@ def _parts(own: Block, *graphs: Operation) -> list[Operation]:
     return [*graphs, *(op for op in own.operations if isinstance(op, FunctionDefinition))]
 
 
-def _of_declarations(own: Block, module: Module | None) -> Iterator[Diagnostic]:
+def _of_declarations(own: Block, module: Module | None, opsets: DictionaryAttr) -> Iterator[Diagnostic]:
     """Yields the faults of the names of the declarations of a file, and with what its functions call."""
     symbols: list[tuple[str, str]] = []
     closure = Closure(own, module)
     for op in own.operations:
         if isinstance(op, FunctionDefinition):
             symbols.append((op.symbol_name, "function"))
-            for d in closure.undeclared(op.body):
+            for d in closure.undeclared(op.body, op.opset_import if op.opset_import.entries else opsets):
                 yield d.located(where=f"function '{op.symbol_name}'")
         elif isinstance(op, OperatorDeclaration):
             symbols.append((op.symbol_name, "operator"))
@@ -237,7 +237,7 @@ class Library(
         for op in self.body.operations:
             if isinstance(op, onnx.Graph):
                 yield rules.NO_GRAPH_IN_LIBRARY.broken(f"the library has the graph '{op.symbol_name}'")
-        yield from _of_declarations(self.body, module_around(self))
+        yield from _of_declarations(self.body, module_around(self), self.opset_import)
         yield from faults_of_calls(op for part in _parts(self.body) for op in part.walk())
 
 

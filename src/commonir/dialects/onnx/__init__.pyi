@@ -181,6 +181,7 @@ from commonir.dialects.onnx.program import METADATA as METADATA
 from commonir.dialects.onnx.program import MODEL_VERSION as MODEL_VERSION
 from commonir.dialects.onnx.program import NODE_NAME as NODE_NAME
 from commonir.dialects.onnx.program import ONNXRUNTIME_VERSION as ONNXRUNTIME_VERSION
+from commonir.dialects.onnx.program import OPSET_FORMS as OPSET_FORMS
 from commonir.dialects.onnx.program import PARTLY_DEFINED as PARTLY_DEFINED
 from commonir.dialects.onnx.program import PRODUCER_NAME as PRODUCER_NAME
 from commonir.dialects.onnx.program import PRODUCER_VERSION as PRODUCER_VERSION
@@ -189,6 +190,8 @@ from commonir.dialects.onnx.program import Return as Return
 from commonir.dialects.onnx.program import STORAGE as STORAGE
 from commonir.dialects.onnx.program import SparseInitializer as SparseInitializer
 from commonir.dialects.onnx.program import TRAILING_NAMES as TRAILING_NAMES
+from commonir.dialects.onnx.program import TYPE_FORMS as TYPE_FORMS
+from commonir.dialects.onnx.program import UNNAMED_GRAPH as UNNAMED_GRAPH
 from commonir.dialects.onnx.program import UNNAMED_RESULTS as UNNAMED_RESULTS
 from commonir.dialects.onnx.program import added_name as added_name
 from commonir.dialects.onnx.program import ir_version_of as ir_version_of

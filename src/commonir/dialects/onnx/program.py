@@ -49,6 +49,12 @@ UNNAMED_RESULTS = "onnx.unnamed_results"
 """Says of a node that its file names none of the results without a name, which operators always have."""
 NODE_NAME = "onnx.node_name"
 """The attribute of a node whose name is not unique in its file."""
+UNNAMED_GRAPH = "onnx.unnamed"
+"""Says at the end of a nested graph that it has no name in its file."""
+OPSET_FORMS = "onnx.opset_forms"
+"""Messages about versions of operator sets, where the file states several of one domain or says more."""
+TYPE_FORMS = "onnx.type_forms"
+"""Messages about inputs, outputs and other values of a graph that say more than types do, or less, by part and name."""
 
 
 PREFIXES = {"": "", "ai.onnx": "", "ai.onnx.ml": "ml", "ai.onnx.preview": "preview", "com.microsoft": "microsoft"}

@@ -32,7 +32,7 @@ from commonir.formats.common_ir.values import ValueReader, fields_with_a_place, 
 from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.attributes import text_of
 from commonir.formats.onnx.declaring import declared_fields
-from commonir.formats.onnx.decode import ModelDecoder, opsets_of
+from commonir.formats.onnx.decode import ModelDecoder
 from commonir.formats.onnx.messages import (
     AttributeProto,
     FunctionDefProto,
@@ -46,6 +46,7 @@ from commonir.formats.onnx.messages import (
     field_number,
 )
 from commonir.formats.onnx.node_reading import Malformed
+from commonir.formats.onnx.opset_imports import opsets_of
 from commonir.formats.onnx.references import node_part
 from commonir.formats.onnx.scopes import NameScope
 from commonir.formats.onnx.tensors import IN_MESSAGE, TensorReader
@@ -360,11 +361,11 @@ class CommonIrDecoder(ModelDecoder):
         references = frozenset(attributes.references)
         use = OperatorUse(operands, attributes.values, counts or None, single, len(types), references)
         op: Op
+        if not counts and operands:
+            text = f"node '{escape(node.name or called)}' has no list of argument counts"
+            broken = rules.STATES_COUNTS.broken(text, where=f"{self.place}.{part}", is_tolerated=True)
+            self.diagnostics.extend([broken])
         if definitions is not None:
-            if not counts and operands:
-                text = f"node '{escape(node.name or called)}' has no list of argument counts"
-                broken = rules.STATES_COUNTS.broken(text, where=f"{self.place}.{part}", is_tolerated=True)
-                self.diagnostics.extend([broken])
             try:
                 choice = choose(definitions, use)
             except DiagnosticError:

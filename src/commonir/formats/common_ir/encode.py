@@ -22,7 +22,7 @@ from commonir.formats.common_ir.types import ValueTypes, has_own_types, has_wild
 from commonir.formats.common_ir.values import ValueWriter, attr_type_of, names_of, stored_form
 from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.attributes import VALUE_NUMBERS, AttributeType
-from commonir.formats.onnx.encode import Encoded, ModelEncoder, write_opsets
+from commonir.formats.onnx.encode import Encoded, ModelEncoder
 from commonir.formats.onnx.graph_writing import GraphEncoder, text, trailing_names, trimmed
 from commonir.formats.onnx.messages import (
     AttributeProto,
@@ -36,6 +36,7 @@ from commonir.formats.onnx.messages import (
     ValueInfoProto,
     create,
 )
+from commonir.formats.onnx.opset_imports import write_opsets
 from commonir.ir.attributes import ArrayAttr, Attribute, DictionaryAttr, StringAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value

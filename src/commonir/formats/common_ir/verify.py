@@ -19,7 +19,7 @@ from commonir.formats.onnx.verify import check_ir_version, check_opsets, located
 from commonir.ir.attributes import DataAttr, DictionaryAttr, IntegerAttr
 from commonir.ir.data import Data
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Operation
+from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import string, unknown
 from commonir.ods import Dialects, Op, path_of
 
@@ -39,8 +39,10 @@ def verify_file(module: Module, dialects: Dialects) -> Iterator[Diagnostic]:
                 yield from _unknown_dialect(op, dialects)
             case common_ir.Graph():
                 yield from _opsets(op.opset_import, f"{onnx.GRAPH}.")
-                yield from _untyped_outputs(op)
+                yield from located(op, _untyped_outputs(op, op.outputs))
                 yield from located(op, _unnamed_outputs(op.body))
+            case onnx.Return():
+                yield from located(op.parent_op or op, _nested_graph(op))
             case common_ir.FunctionDefinition():
                 yield from _opsets(op.opset_import, f"{path_of(op)}.")
                 yield from located(op, _unnamed_outputs(op.body))
@@ -105,11 +107,18 @@ def _unnamed_outputs(block: Block) -> Iterator[Diagnostic]:
             yield rules.HAS_OUTPUT.broken(f"a node of {op.name} has no output", where=checks.place_of(op, n))
 
 
-def _untyped_outputs(graph: common_ir.Graph) -> Iterator[Diagnostic]:
-    """Outputs of which the file states no type, though one follows from the nodes."""
-    forms = graph.extra.get(unknown_fields.TYPE_FORMS)
+def _nested_graph(end: onnx.Return) -> Iterator[Diagnostic]:
+    """What the file does not state of a graph in an attribute; `end` is the end of any graph."""
+    if unknown_fields.UNNAMED in end.extra:
+        yield rules.NAMED.broken("a nested graph has no name")
+    yield from _untyped_outputs(end, end.outputs)
+
+
+def _untyped_outputs(holder: Operation, outputs: Sequence[Value]) -> Iterator[Diagnostic]:
+    """Outputs of which the file states no type, though one follows from the nodes; `holder` has what it states."""
+    forms = holder.extra.get(unknown_fields.TYPE_FORMS)
     declared = dict(forms.entries) if isinstance(forms, DictionaryAttr) else {}
-    for v in graph.outputs:
+    for v in outputs:
         form = declared.get(f"output {v.name}")
         if v.type is not unknown and isinstance(form, DictionaryAttr) and _TYPE not in dict(form.entries):
-            yield rules.TYPED_OUTPUTS.broken(f"output '{v.name}' has no type", where=onnx.GRAPH)
+            yield rules.TYPED_OUTPUTS.broken(f"output '{v.name}' has no type")

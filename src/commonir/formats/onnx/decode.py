@@ -32,6 +32,7 @@ from commonir.formats.onnx.messages import (
     ValueInfoProto,
 )
 from commonir.formats.onnx.node_reading import NodeDecoder, Rest
+from commonir.formats.onnx.opset_imports import opsets_of
 from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.formats.onnx.references import kinds_of, wrong_references
 from commonir.formats.onnx.scopes import NameScope
@@ -76,14 +77,6 @@ def decode(
     `keeps_unknown` says that the message has fields that the declarations do not know.
     """
     return ModelDecoder(dialects, diagnostics, contents, keeps_unknown=keeps_unknown, limits=limits).module(model)
-
-
-def opsets_of(items: Iterable[OperatorSetIdProto]) -> DictionaryAttr:
-    """Versions of operator sets by domain; of two for one domain, the first."""
-    out: dict[str, Attribute] = {}
-    for entry in items:
-        out.setdefault(entry.domain, IntegerAttr(entry.version))
-    return DictionaryAttr(tuple(out.items()))
 
 
 class ModelDecoder(NodeDecoder):

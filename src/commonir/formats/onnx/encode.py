@@ -21,13 +21,12 @@ from commonir.formats.onnx.messages import (
     FunctionProto,
     GraphProto,
     ModelProto,
-    OperatorSetIdProto,
     StringStringEntryProto,
     create,
 )
-from commonir.formats.onnx.messages import Repeated as RepeatedField
+from commonir.formats.onnx.opset_imports import write_opsets
 from commonir.formats.onnx.unknown_fields import merge
-from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr
+from commonir.ir.attributes import IntegerAttr
 from commonir.ir.interface import metadata_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
@@ -128,22 +127,6 @@ class ModelEncoder:
         encoder = self.graph_encoder(op, self.diagnostics, self.node_names)
         encoder.function(op, into)
         write_opsets(op.opset_import, op.extra.get(unknown_fields.OPSETS), into.opset_import)
-
-
-def write_opsets(versions: DictionaryAttr, forms: Attribute | None, into: RepeatedField[OperatorSetIdProto]) -> None:
-    """Fills in versions of operator sets, as the file had them when they are still the same."""
-    kept_forms = [merge(form, create(OperatorSetIdProto)) for form in items(forms)]
-    known: dict[str, int] = {}
-    for entry in kept_forms:
-        known.setdefault(entry.domain, entry.version)
-    expected = {domain: _integer(version) for domain, version in versions.entries}
-    if kept_forms and known == expected:
-        into.extend(kept_forms)
-        return
-    for domain, version in expected.items():
-        imported = into.add()
-        imported.domain = domain
-        imported.version = version
 
 
 def _integer(value: object) -> int:

@@ -34,12 +34,10 @@ STORAGE = onnx.STORAGE
 TYPED, KEPT, UNTYPED, IMPLICIT = "typed", "kept", "untyped", "implicit"
 """Words of `STORAGE`. A tensor is held in the field of its type, or only by what is kept of its message; in raw form
 when it says nothing. An attribute may also lack its kind, or its value when that is zero or empty."""
-UNNAMED = "onnx.unnamed"
-"""Says of a nested graph that it has no name in the file."""
+UNNAMED = onnx.UNNAMED_GRAPH
 VALUE_INFO = "onnx.value_info"
 """Names of the values inside a graph whose types the file states, in its order; all of them when it is absent."""
-TYPE_FORMS = "onnx.type_forms"
-"""Messages about inputs, outputs and other values of a graph that say more than types do, by part and name."""
+TYPE_FORMS = onnx.TYPE_FORMS
 INITIALIZER_ORDER = "onnx.initializer_order"
 """Names of initializers in the order of the file, where those of inputs do not come last."""
 DEFAULT_FIELDS = "onnx.default_fields"
@@ -47,7 +45,7 @@ DEFAULT_FIELDS = "onnx.default_fields"
 DECLARED_INPUTS = "onnx.declared_inputs"
 """Names of the inputs of a graph in the order of the file, when some are initializers that cannot be given."""
 ANNOTATIONS = onnx.QUANTIZATION_ANNOTATION
-OPSETS = "onnx.opset_forms"
+OPSETS = onnx.OPSET_FORMS
 METADATA_FORMS = "onnx.metadata_forms"
 """Entries of metadata of a model or a part of it, in the form of the file when it is another than the writer's."""
 TRAINING = "onnx.training_info"
