@@ -10,11 +10,13 @@ import os
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
+from math import prod
 from typing import TYPE_CHECKING, BinaryIO
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import ELIDED_CONSTANT
+from commonir.base.text import plural
 from commonir.ir.floats import bits_of, float_of
 from commonir.ir.types import MORE_FLOATS, ElementType, TensorType, boolean, f16, f32, f64
 
@@ -379,6 +381,29 @@ def data_of(element: ElementType, shape: tuple[int, ...], values: Sequence[Scala
     if element.kind in TEXT_KINDS:
         return TextData(type, [str(v) for v in values])
     return InlineData(type, _pack(element, values))
+
+
+def sparse_fault(values: Data, indices: Data, shape: tuple[int, ...]) -> str | None:
+    """Returns why data are not the stored elements of a sparse tensor and their indices, coordinates or row-major ones;
+    None if they are. Indices are ascending, each occurs once.
+
+    Source: ONNX, onnx.proto, `SparseTensorProto`.
+    """
+    count, rank = values.count, len(shape)
+    if len(values.shape) != 1 or indices.shape not in ((count,), (count, rank)):
+        found = f"found values {values.type} and indices {indices.type}"
+        return f"a sparse tensor of {plural(rank, 'dimension')} has values [n] and indices [n] or [n, {rank}]: {found}"
+    if not indices.element.is_integer:
+        return f"the indices of a sparse tensor are integers, found {indices.type}"
+    numbers = [int(v) for v in indices.values() if not isinstance(v, str | complex)]
+    limits = shape if len(indices.shape) > 1 else (prod(shape),)
+    places = [tuple(numbers[n : n + len(limits)]) for n in range(0, len(numbers), len(limits) or 1)]
+    for place in places:
+        if not all(0 <= i < d for i, d in zip(place, limits, strict=True)):
+            return f"index [{', '.join(map(str, place))}] of a sparse tensor is outside of {list(limits)}"
+    if any(a >= b for a, b in pairwise(places)):
+        return "the indices of a sparse tensor must be unique and ascending"
+    return None
 
 
 def rounded(value: float, element: ElementType) -> float:

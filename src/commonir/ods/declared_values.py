@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from types import MappingProxyType
 
 from commonir.ir.attributes import (
@@ -30,7 +29,7 @@ from commonir.ir.attributes import (
     StringAttr,
     TypeAttr,
 )
-from commonir.ir.data import Data, Scalar, data_of, rounded
+from commonir.ir.data import Data, Scalar, data_of, rounded, sparse_fault
 from commonir.ir.types import (
     ELEMENT_TYPES,
     ElementType,
@@ -208,27 +207,10 @@ def _sparse_type(declared: TensorOf, value: Attribute) -> SparseTensorType:
     if expected is not None and element is not expected:
         raise ValueError(f"expected {declared}, found a sparse tensor of {element}")
     shape = tuple(map(int, dims.values))
-    count, rank = values.data.count, len(shape)
-    if len(values.data.shape) != 1 or indices.data.shape not in ((count,), (count, rank)):
-        found = f"values {values.data.type} and indices {indices.data.type}"
-        raise ValueError(f"a sparse tensor of {rank} dimensions has values [n] and indices [n] or [n, {rank}]: {found}")
-    _check_indices(indices.data, shape)
+    fault = sparse_fault(values.data, indices.data, shape)
+    if fault is not None:
+        raise ValueError(fault)
     return SparseTensorType(element, shape)
-
-
-def _check_indices(indices: Data, shape: tuple[int, ...]) -> None:
-    """Raises: ValueError for indices that are not integers, out of range, or not ascending."""
-    if not indices.element.is_integer:
-        raise ValueError(f"the indices of a sparse tensor are integers, found {indices.type}")
-    numbers = [int(v) for v in indices.values() if not isinstance(v, str | complex)]
-    limits = shape if len(indices.shape) == 2 else (math.prod(shape),)
-    places = [tuple(numbers[n : n + len(limits)]) for n in range(0, len(numbers), len(limits) or 1)]
-    for place in places:
-        if not all(0 <= i < d for i, d in zip(place, limits, strict=True)):
-            shown = ", ".join(map(str, place))
-            raise ValueError(f"index [{shown}] of a sparse tensor is outside of {list(limits)}")
-    if any(a >= b for a, b in pairwise(places)):
-        raise ValueError("the indices of a sparse tensor must be unique and ascending")
 
 
 # -- collections

@@ -109,8 +109,11 @@ def test_a_version_of_an_operator_set_that_is_none_is_reported(version: int, exp
     ("places", "expected"),
     [
         ([0, 3], []),
-        ([0, 4], ["E0207 G9: a place lies outside of the shape @ graph.sparse_initializer 'w'"]),
-        ([3, 3], ["E0207 G9: places must be in ascending order, each once @ graph.sparse_initializer 'w'"]),
+        ([0, 4], ["E0207 G9: index [4] of a sparse tensor is outside of [4] @ graph.sparse_initializer 'w'"]),
+        (
+            [3, 3],
+            ["E0207 G9: the indices of a sparse tensor must be unique and ascending @ graph.sparse_initializer 'w'"],
+        ),
     ],
 )
 def test_places_of_sparse_constants_are_checked(places: list[int], expected: list[str], path: Path) -> None:

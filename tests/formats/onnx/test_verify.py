@@ -331,11 +331,17 @@ def _sparse(indices: list[int], values: int = 2) -> ModelProto:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (_sparse([0, 2]), "G9: a place lies outside of the shape"),
-        (_sparse([-1, 0]), "G9: a place lies outside of the shape"),
-        (_sparse([1, 0]), "G9: places must be in ascending order, each once"),
-        (_sparse([0, 0]), "G9: places must be in ascending order, each once"),
-        (_sparse([0]), "G9: places of 2 elements have shape (2,) or (2, 1), found (1,)"),
+        (_sparse([0, 2]), "G9: index [2] of a sparse tensor is outside of [2]"),
+        (_sparse([-1, 0]), "G9: index [-1] of a sparse tensor is outside of [2]"),
+        (_sparse([1, 0]), "G9: the indices of a sparse tensor must be unique and ascending"),
+        (_sparse([0, 0]), "G9: the indices of a sparse tensor must be unique and ascending"),
+        (
+            _sparse([0]),
+            (
+                "G9: a sparse tensor of 1 dimension has values [n] and indices [n] or [n, 1]: "
+                "found values tensor<2xf32> and indices tensor<1xi64>"
+            ),
+        ),
     ],
 )
 def test_places_of_sparse_constants_are_checked(model: ModelProto, message: str, tmp_path: Path) -> None:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
-from math import prod
 from typing import Protocol, runtime_checkable
 
 from commonir.base.codes import MALFORMED_REGION
@@ -18,7 +16,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_VALUE
 from commonir.dialects import core
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr
-from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of
+from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of, sparse_fault
 from commonir.ir.interface import Metadata, Port
 from commonir.ir.module import Function, replace_function
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -241,19 +239,9 @@ class SparseInitializer(Op, name="onnx.sparse_initializer", traits=(traits.Pure,
 
     def misplaced(self) -> Iterator[Diagnostic]:
         """Yields the faults of the places of the elements."""
-        count, dims, shape = self.values.count, self.dims, self.indices.shape
-        expected = ((count,), (count, len(dims)))
-        if len(self.values.shape) != 1 or shape not in expected:
-            text = f"G9: places of {count} elements have shape {expected[0]} or {expected[1]}, found {shape}"
-            yield Diagnostic(MALFORMED_VALUE, text)
-            return
-        numbers = [int(v) for v in self.indices.values()]
-        width, limits = (1, (prod(dims),)) if len(shape) == 1 else (len(dims), dims)
-        rows = [tuple(numbers[n : n + width]) for n in range(0, len(numbers), width or 1)]
-        if not all(0 <= n < d for row in rows for n, d in zip(row, limits, strict=True)):
-            yield Diagnostic(MALFORMED_VALUE, "G9: a place lies outside of the shape")
-        elif not all(a < b for a, b in pairwise(rows)):
-            yield Diagnostic(MALFORMED_VALUE, "G9: places must be in ascending order, each once")
+        fault = sparse_fault(self.values, self.indices, self.dims)
+        if fault is not None:
+            yield Diagnostic(MALFORMED_VALUE, f"G9: {fault}")
 
     def _densified(self, type: TensorType) -> Data:
         """The elements at their places. Raises: DiagnosticError when there are none."""
