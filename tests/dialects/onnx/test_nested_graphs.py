@@ -196,3 +196,24 @@ def test_branches_with_different_numbers_of_outputs_are_refused(tmp_path: Path) 
         onnx.shape_inference.infer_shapes(model, strict_mode=True)
     errors = [d.message for d in cir.verify(cir.load(tmp_path / "m.onnx")) if d.is_error]
     assert errors == ["onnx.If: the branches give 2 and 1 outputs"]
+
+
+def test_a_loop_of_the_largest_count_has_no_limit() -> None:
+    """Exporters write the largest i64, which no counter of Core ML holds, for a loop with a condition only."""
+    module = cir.loads(
+        """<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] y)
+        <int64 count = {9223372036854775807}, bool go = {1}, float limit = {9}> {
+            y = Loop (count, go, x) <
+                body = body (int64 i, bool c, float[2] v) => (bool c_out, float[2] v_out) {
+                    v_out = Add (v, v)
+                    sum = ReduceSum <keepdims = 0> (v_out)
+                    c_out = Less (sum, limit)
+                }
+            >
+        }""",
+        format="onnxtxt",
+    )
+    package = cir.convert(module, "coreml")
+    for program in (module, package):
+        y = cir.run(program, {"x": np.array([1, 2], np.float32)})["y"]
+        np.testing.assert_array_equal(y, np.array([4, 8], np.float32))

@@ -22,6 +22,7 @@ from commonir.ods import (
     attr_types,
     attribute,
     differ_in_shape,
+    known_dims,
     lists,
     operand,
     operations_behind,
@@ -33,6 +34,7 @@ from commonir.ods.branching import Conditional
 from commonir.symbolic import Dim, DimExpr
 
 _COUNTER, _ANSWER = tensor(i64), tensor(boolean)
+_NO_LIMIT = 2**63 - 1
 
 
 def _stacked(type: Type, rounds: Dim | None = None) -> Type:
@@ -249,7 +251,8 @@ class Loop(OnnxOp, name="onnx.Loop", since="opset1 opset11 opset13 opset16 opset
         _receive(block, 1, _ANSWER)
         for argument, given in zip(block.arguments[2:], v_initial, strict=True):
             argument.retype(given.type if argument.type is unknown else argument.type)
-        limit = None if M is None else _scalar(M)
+        # The largest number is how exporters write that there is no limit.
+        limit = None if M is None or known_dims(M) == (_NO_LIMIT,) else _scalar(M)
         types = [a.type for a in block.arguments]
 
         def goes_on(count: Value, answer: Value, *_: Value) -> tuple[Value]:
