@@ -10,7 +10,8 @@ A case is a `MILSpec.Program` in the text format of protobuf, with names of data
 `coremltools = "refuses"` marks a case that the loader of coremltools does not accept, although the document allows it.
 The test adds the description of the model that fits the program. `images` of a case are inputs that are images,
 `blobs` the contents of the weight file, each a number of its type and its bytes in hexadecimal digits. `inputs` are
-expressions of numpy, `outputs` those that a run must equal.
+expressions of numpy, `outputs` those that a run must equal. A case that breaks a statement and has `inputs` breaks it
+when it runs.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import pytest
 from google.protobuf import text_format
 
 import commonir as cir
+from commonir import api
 from commonir.formats.coreml.messages import message_class
 
 from tests.oracles import oracle
@@ -189,12 +191,16 @@ def _shown(finding: cir.Diagnostic) -> str:
     return f"{finding.code.id}: {finding.message}"
 
 
+def _arrays(case: statements.Case) -> dict[str, Any]:
+    inputs: Any = case.other.get("inputs", {})
+    return {name: np.asarray(eval(text, {"np": np})) for name, text in inputs.items()}
+
+
 def _run_case(case: statements.Case, folder: Path) -> None:
     """Runs a program on the inputs of a case and compares its outputs."""
     space: dict[str, object] = {"np": np}
-    inputs: Any = case.other.get("inputs", {})
     function: Any = case.other.get("function")
-    arrays = {name: np.asarray(eval(text, space)) for name, text in inputs.items()}
+    arrays = _arrays(case)
     found = cir.run(cir.load(_path(case, folder)), arrays, function=function)
     outputs: Any = case.other["outputs"]
     assert sorted(found) == sorted(outputs)
@@ -228,6 +234,9 @@ def _model_of(path: Path) -> Any:
 @pytest.mark.parametrize("case", [pytest.param(case, id=id) for id, case in DOCUMENT.cases("breaks")])
 def test_what_breaks_is_reported(case: statements.Case, tmp_path: Path) -> None:
     findings = findings_of(case, tmp_path)
+    if "inputs" in case.other:
+        module = cir.load(_path(case, tmp_path))
+        findings += api.shape_mismatches(module, cir.run(module, _arrays(case)))
     [finding] = [d for d in findings if case.message in _shown(d)][:1] or [None]
     assert finding is not None, [str(d) for d in findings]
     assert finding.where == case.other.get("where", "")
