@@ -451,7 +451,7 @@ class Schema:
 
     def _same(
         self,
-        first: tuple[tuple[object, ...], str],
+        first: Mentioned,
         data: tuple[object, ...],
         place: str,
         what: str,

@@ -41,6 +41,7 @@ from commonir.ir.types import (
     i32,
     i64,
     string,
+    tensors_in,
     u8,
     u16,
     u64,
@@ -134,7 +135,7 @@ class ValueDecoder:
                 raise _fault(f"the constant of type {decoded.type} has no value")
 
     def _immediate(self, message: ImmediateValueMessage, decoded: DecodedType) -> Data | Compound:
-        if decoded.element_count is None and not _is_known(decoded.type):
+        if not all(t.is_static for t in tensors_in(decoded.type)):
             raise _unknown_shape(decoded.type)
         match message.WhichOneof("value"), decoded.type:
             case "tensor", TensorType() as kind:
@@ -244,21 +245,6 @@ def _known_count(decoded: DecodedType) -> int:
 
 def _unknown_shape(type: Type) -> DiagnosticError:
     return _fault(f"the type of a constant must have no unknown dimension, found {type}")
-
-
-def _is_known(type: Type) -> bool:
-    """Returns whether all tensors of a type have known shapes. The length of a list may be unknown."""
-    match type:
-        case TensorType():
-            return type.is_static
-        case ListType(element=element):
-            return _is_known(element)
-        case TupleType(elements=elements):
-            return all(map(_is_known, elements))
-        case MapType(key=key, value=value):
-            return _is_known(key) and _is_known(value)
-        case _:
-            return True
 
 
 def _fault(message: str) -> DiagnosticError:
