@@ -31,6 +31,7 @@ from commonir.ods import attr_types
 from commonir.ods.attr_types import AttrType
 from commonir.ods.declared_types import DeclaredType, ListOf, OptionalOf, TensorOf, declared_type
 from commonir.ods.declared_values import (
+    LITERALS,
     TypedPart,
     dense_in,
     description,
@@ -113,7 +114,7 @@ def _attr_type_of(declared: DeclaredType) -> tuple[AttrType[Any], Check | None]:
     if literal is None:
         return _checked(declared), None
     element, is_vector = literal
-    scalar, vector = _LITERALS[element.kind]
+    scalar, vector = LITERALS[element.kind]
     base = vector if is_vector else scalar
 
     def decode(attr: Attribute) -> Any:
@@ -134,21 +135,9 @@ def _literal_of(declared: DeclaredType) -> tuple[ElementType, bool] | None:
         return None
     element, dims = ELEMENT_TYPES.get(content.pattern.element), content.pattern.dims
     is_vector = len(dims) == 1 and not dims[0][1]
-    if element is None or element.kind not in _LITERALS or (dims and (is_list or not is_vector)):
+    if element is None or element.kind not in LITERALS or (dims and (is_list or not is_vector)):
         return None
     return element, is_list or is_vector
-
-
-_LITERALS: Mapping[str, tuple[AttrType[Any], AttrType[Any]]] = MappingProxyType(
-    {
-        "bool": (attr_types.flag, attr_types.flags),
-        "int": (attr_types.integer, attr_types.integers),
-        "uint": (attr_types.integer, attr_types.integers),
-        "float": (attr_types.number, attr_types.numbers),
-        "string": (attr_types.string, attr_types.strings),
-    }
-)
-"""Types of the Python values of scalars and of vectors, by the kind of their element type."""
 
 
 def _checked(declared: DeclaredType) -> AttrType[Any]:

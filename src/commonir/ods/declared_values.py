@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from commonir.ir.attributes import (
     ArrayAttr,
@@ -40,6 +41,8 @@ from commonir.ir.types import (
     handle,
     string,
 )
+from commonir.ods import attr_types
+from commonir.ods.attr_types import AttrType
 from commonir.ods.declared_types import DeclaredType, DialectOf, ListOf, MapOf, OptionalOf, TensorOf, TupleOf
 
 TypedPart = tuple[DeclaredType, Type]
@@ -246,7 +249,7 @@ def literal_form(value: Attribute) -> Attribute:
     """
     data = dense_in(value)
     if data is not None:
-        if len(data.shape) > 1 or data.element.kind not in LITERAL_KINDS:
+        if len(data.shape) > 1 or data.element.kind not in LITERALS:
             return DataAttr(data)
         items = [_literal(data.element, v) for v in data.values()]
         return items[0] if not data.shape else _array(data.element, items)
@@ -258,8 +261,16 @@ def literal_form(value: Attribute) -> Attribute:
     return _array(element, content.values) if len(types) == 1 and isinstance(element, ElementType) else content
 
 
-LITERAL_KINDS = frozenset({"bool", "int", "uint", "float", "string"})
-"""The kinds of element types whose scalars and vectors have literals."""
+LITERALS: Mapping[str, tuple[AttrType[Any], AttrType[Any]]] = MappingProxyType(
+    {
+        "bool": (attr_types.flag, attr_types.flags),
+        "int": (attr_types.integer, attr_types.integers),
+        "uint": (attr_types.integer, attr_types.integers),
+        "float": (attr_types.number, attr_types.numbers),
+        "string": (attr_types.string, attr_types.strings),
+    }
+)
+"""Types of the Python values of literals, scalars and vectors, by the kind of their element type."""
 
 
 def _array(element: ElementType, items: Sequence[Attribute]) -> Attribute:

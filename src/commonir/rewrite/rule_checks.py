@@ -268,7 +268,7 @@ class _Possible:
         return None
 
 
-def contradictions(rewrite: Rewrite) -> Iterator[str]:
+def _contradictions(rewrite: Rewrite) -> Iterator[str]:
     """Yields why a rule can never match, or never give a result: constraints that no type or attribute satisfies.
 
     Types are compared on samples, so that a contradiction may remain unnoticed, as of two ranges of dims.
@@ -360,7 +360,7 @@ def _excluded_types(term: OperationTerm) -> Iterator[str]:
             yield f"a result of {term.definition.name} must be {field.pattern.summary}, not {type}"
 
 
-def changed_types(rewrite: Rewrite) -> Iterator[str]:
+def _changed_types(rewrite: Rewrite) -> Iterator[str]:
     """Yields the operations in the result of a rule whose results never have the types of those that they replace."""
     replaced = list(rewrite.source.definition.layout.results)
     for term in reversed(rewrite.results):
@@ -390,7 +390,7 @@ def check_types(rewrites: Sequence[Rewrite], *, may_change_types: bool = False) 
     """
     out: list[Diagnostic] = []
     for rewrite in rewrites:
-        messages = [*contradictions(rewrite), *(() if may_change_types else changed_types(rewrite))]
+        messages = [*_contradictions(rewrite), *(() if may_change_types else _changed_types(rewrite))]
         for message in dict.fromkeys(messages):
             text = f"rule {rewrite!r} never applies: {message}"
             out.append(Diagnostic(MALFORMED_RULE, text, where=rewrite.position))

@@ -81,7 +81,7 @@ def sampled(constraint: TypeConstraint) -> frozenset[int]:
 
 
 @cache
-def attribute_samples() -> tuple[Attribute, ...]:
+def _attribute_samples() -> tuple[Attribute, ...]:
     """Returns attributes of the forms that constraints distinguish, with small numbers of each type."""
     numbers = (*range(-2, 9), 16, 31, 32, 64, 127)
     integers = [IntegerAttr(n, e) for name in _INTEGERS if (e := element_named(name)) is not None for n in numbers]
@@ -103,7 +103,7 @@ def sampled_attributes(check: Check) -> frozenset[int]:
     """Returns which of the sample attributes satisfy a check; none if it is on Python values."""
     if not isinstance(check, StorageCheck):
         return frozenset()
-    return frozenset([n for n, a in enumerate(attribute_samples()) if check.holds(a)])
+    return frozenset([n for n, a in enumerate(_attribute_samples()) if check.holds(a)])
 
 
 @cache
@@ -116,7 +116,7 @@ def accepted_attributes(field: Field) -> frozenset[int]:
 def stored_attributes(field: Field) -> frozenset[int]:
     """Returns which of the sample attributes a field has: those that its type accepts and stores unchanged."""
     attr_type, check = field.type, field.check
-    all_samples = attribute_samples()
+    all_samples = _attribute_samples()
     out: list[int] = []
     for n, value in _converted(field).items():
         stored = all_samples[n] if attr_type is None else attr_type.to_attribute(value)
@@ -129,7 +129,7 @@ def stored_attributes(field: Field) -> frozenset[int]:
 def _converted(field: Field) -> dict[int, Any]:
     """Returns the value in a field of each sample attribute that its type accepts."""
     out: dict[int, Any] = {}
-    for n, sample in enumerate(attribute_samples()):
+    for n, sample in enumerate(_attribute_samples()):
         try:
             out[n] = sample if field.type is None else field.type.from_attribute(sample)
         except ValueError:

@@ -83,7 +83,7 @@ def _check_types(parser: FormatParser) -> None:
     )
     inputs = () if definition.omits_operand_types else layout.inputs
     missing = [f for f in inputs if f.name not in implied and not _is_single(f, parser)]
-    if not (infers_results(definition) and not any(mentioned.has_type(f) for f in layout.results)):
+    if not (_infers_results(definition) and not any(mentioned.has_type(f) for f in layout.results)):
         missing += [f for f in layout.results if f.name not in implied and not _is_single(f, parser)]
     for field in missing:
         name = f"{_NAMES[field.kind]} '{field.spelling}'"
@@ -98,7 +98,7 @@ def _is_single(field: Field, parser: FormatParser) -> bool:
     return is_counted or not (field.variadic or field.optional)
 
 
-def infers_results(definition: type[MlirOp]) -> bool:
+def _infers_results(definition: type[MlirOp]) -> bool:
     """Returns whether code infers the types of results: of the definition, or C++ of its record."""
     return definition.infers_in_cpp or definition.infer_results is not MlirOp.infer_results
 

@@ -78,10 +78,10 @@ class ToSparse(CoreOp, name="core.to_sparse", traits=(traits.Pure,)):
     T = ELEMENTS
 
     def reference(self, x: Value) -> Value:
-        return sparse_of(*nonzero_elements(x), shape_of(x))
+        return sparse_of(*_nonzero_elements(x), shape_of(x))
 
 
-def nonzero_elements(x: Value) -> tuple[Value, Value]:
+def _nonzero_elements(x: Value) -> tuple[Value, Value]:
     """The nonzero elements of a dense tensor, and their coordinates."""
     indices = non_zero(x)
     if rank_of(x):
@@ -104,7 +104,7 @@ class ToDense(CoreOp, name="core.to_dense", traits=(traits.Pure,)):
         """Elements of a sparse tensor that the program makes go to their places at once."""
         type, source = _sparse_type(self.x), self.x.owner
         if isinstance(source, ToSparse):
-            return (_dense(*nonzero_elements(source.x), shape_of(source.x), type),)
+            return (_dense(*_nonzero_elements(source.x), shape_of(source.x), type),)
         if isinstance(source, SparseOf):
             return (_dense(source.values, _coordinates(source.indices, source.shape), source.shape, type),)
         return None
@@ -158,7 +158,7 @@ class SparseValues(CoreOp, name="core.sparse_values", traits=(traits.Pure,)):
     def canonicalize(self) -> tuple[Value, ...] | None:
         """Those of a dense tensor are its nonzero elements."""
         source = self.x.owner
-        return (nonzero_elements(source.x)[0],) if isinstance(source, ToSparse) else None
+        return (_nonzero_elements(source.x)[0],) if isinstance(source, ToSparse) else None
 
 
 class SparseIndices(CoreOp, name="core.sparse_indices", traits=(traits.Pure,)):

@@ -172,12 +172,12 @@ def _faults_of_builder(builder: Record) -> Iterator[str]:
         stated = value.record if isinstance(value, DefRef) else None
         if not isinstance(value, String) and (stated is None or not is_a(stated, "CArg")):
             yield f"parameter '{label or ''}' of a builder is neither a C++ type in quotes nor CArg<..>"
-    has_default = [is_default_argument(value) for value, _ in dag.args]
+    has_default = [_is_default_argument(value) for value, _ in dag.args]
     if has_default != sorted(has_default):
         yield "parameters with default values are the last of a builder"
 
 
-def is_default_argument(value: object) -> bool:
+def _is_default_argument(value: object) -> bool:
     """Returns whether a parameter of a builder has a default value: `CArg<"int", "42">`."""
     inner: object = getattr(value, "record", None)
     return isinstance(inner, Record) and bool(text_of(inner, "defaultValue"))

@@ -62,7 +62,7 @@ def reference_of(record: Record, fields: Mapping[str, Field]) -> Reference | Non
         return None
     try:
         parsed = parsed_reference(source)
-        if is_broadcasting(record):
+        if _is_broadcasting(record):
             parsed = parsed.replaced(broadcast=frozenset(parsed.wildcards))
         for fault in _faults(parsed, fields):
             raise fault
@@ -84,7 +84,7 @@ def has_cpp_reference(record: Record) -> bool:
     return is_cpp(text) and not _of_loop_nest(text)
 
 
-def is_broadcasting(record: Record) -> bool:
+def _is_broadcasting(record: Record) -> bool:
     """Returns whether the operands of a record broadcast, and with them the wildcards of its reference."""
     names = {*texts_of(record, "traits"), *[each.name_text for each in flat_traits(record)]}
     return not names.isdisjoint(_BROADCASTING)

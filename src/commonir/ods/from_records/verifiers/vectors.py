@@ -52,7 +52,7 @@ def shown(extents: Sequence[Extent]) -> str:
     return "x".join([f"[{n}]" if is_scalable else str(n) for n, is_scalable in extents])
 
 
-def wrong_kind(op: Definition, element: Type) -> Iterator[str]:
+def _wrong_kind(op: Definition, element: Type) -> Iterator[str]:
     """Yields an error if elements cannot be combined as an operation says."""
     name = combining_kind(op)
     is_float = isinstance(element, ElementType) and element.is_float
@@ -204,7 +204,7 @@ def _outer_product(op: Definition) -> Iterator[str]:
     for value in values_of(op, "acc"):
         if value.type is not type_of(op, "result"):
             yield f"expected operand #3 of same type as result type, found '{value.type}'"
-    yield from wrong_kind(op, element_of(type_of(op, "result")))
+    yield from _wrong_kind(op, element_of(type_of(op, "result")))
 
 
 def _reduction(op: Definition) -> Iterator[str]:
@@ -212,7 +212,7 @@ def _reduction(op: Definition) -> Iterator[str]:
     rank = len(extents_of(type_of(op, "vector")))
     if rank > 1:
         yield f"unsupported reduction rank: {rank}"
-    yield from wrong_kind(op, type_of(op, "dest"))
+    yield from _wrong_kind(op, type_of(op, "dest"))
 
 
 def _multi_reduction(op: Definition) -> Iterator[str]:
@@ -222,7 +222,7 @@ def _multi_reduction(op: Definition) -> Iterator[str]:
     expected = vector_of(element_of(source), [e for n, e in enumerate(extents) if n not in dims])
     if result is not expected:
         yield f"destination type '{result}' is incompatible with source type '{source}', expected '{expected}'"
-    yield from wrong_kind(op, element_of(result))
+    yield from _wrong_kind(op, element_of(result))
 
 
 def _scan(op: Definition) -> Iterator[str]:
@@ -235,7 +235,7 @@ def _scan(op: Definition) -> Iterator[str]:
     expected = [size for n, size in enumerate(sizes) if n != at]
     if sizes_of(initial) != expected or element_of(initial) is not element_of(source):
         yield f"incompatible initial value '{initial}', expected the sizes {expected}"
-    yield from wrong_kind(op, element_of(source))
+    yield from _wrong_kind(op, element_of(source))
 
 
 def maps_of(op: Definition, name: str = "indexing_maps") -> list[AffineMap]:
@@ -277,7 +277,7 @@ def _contract(op: Definition) -> Iterator[str]:
         yield "expected at least one contracting dimension pair"
     if any(n in used[2] for n in reduced):
         yield "a contracted dimension cannot be one of the result"
-    yield from wrong_kind(op, element_of(type_of(op, "result")))
+    yield from _wrong_kind(op, element_of(type_of(op, "result")))
 
 
 def _transpose(op: Definition) -> Iterator[str]:
