@@ -399,5 +399,6 @@ def _without_token(type: Type) -> Type:
     """Returns a type in which flags have replaced tokens."""
     if type is token:
         return boolean
-    is_of_tokens = isinstance(type, TensorType) and type.element is token
-    return TensorType(boolean, type.shape) if is_of_tokens else type
+    if isinstance(type, TensorType) and type.element is token:
+        return TensorType(boolean, type.shape)
+    return type
