@@ -287,7 +287,7 @@ unit: AttrType[bool] = AttrType(
     "unit",
     _to_bool,
     lambda v: UnitAttr() if v else BoolAttr(False),
-    lambda a: _expect(a, UnitAttr, "unit") is not None,
+    lambda a: _expect(a, UnitAttr, "unit") is UnitAttr(),
 )
 any_attribute: AttrType[Attribute] = AttrType(
     "any attribute", lambda v: _expect(v, Attribute, "an attribute"), lambda v: v, lambda a: a
