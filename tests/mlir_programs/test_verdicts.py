@@ -17,9 +17,12 @@ from pathlib import Path
 import pytest
 
 from commonir.formats.mlir.checking import check_piece
+from commonir.ir.module import Module
 from commonir.ods import Dialects
 from commonir.text.loaded_definitions import load_dialects
+from commonir.text.parser import parse_module
 from commonir.text.pieces import Piece, pieces_of
+from commonir.text.printer import Naming, print_module
 
 from tests.mlir_programs.comparison import STRICTER
 from tests.mlir_programs.oracle import SEPARATOR
@@ -55,20 +58,27 @@ def dialects(name: str) -> Dialects:
     return _dialects(name)
 
 
-def _errors(text: str, dialects: Dialects) -> list[str]:
-    _, diagnostics = check_piece(Piece(text, 0), "x.mlir", dialects)
-    return [d.message for d in diagnostics if d.is_error]
+def _checked(text: str, dialects: Dialects) -> tuple[Module | None, list[str]]:
+    program, diagnostics = check_piece(Piece(text, 0), "x.mlir", dialects)
+    return program, [d.message for d in diagnostics if d.is_error]
+
+
+def _printed(program: Module, dialects: Dialects) -> str:
+    return print_module(program, naming=Naming.MLIR, elide=None, dialects=dialects)
 
 
 @pytest.mark.parametrize("name", _NAMES)
-def test_verdicts_are_those_of_mlir_opt(name: str, dialects: Dialects) -> None:
+def test_verdicts_are_those_of_mlir_opt_and_texts_are_read_back(name: str, dialects: Dialects) -> None:
     for verdict, text in _programs(name):
-        errors = _errors(text, dialects)
+        program, errors = _checked(text, dialects)
         assert not any("has no custom form" in error for error in errors), text
         if "refused here" in verdict:
             assert any(operation in error for error in errors for operation in STRICTER), text
         else:
             assert (errors == []) is verdict.startswith("right"), (text, errors)
+        if not errors and program is not None:
+            printed = _printed(program, dialects)
+            assert _printed(parse_module(printed, dialects), dialects) == printed
 
 
 def test_there_are_enough_wrong_programs_and_right_ones_like_them() -> None:

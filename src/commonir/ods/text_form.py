@@ -244,6 +244,10 @@ class FormWriter(Protocol):
         """
         ...
 
+    def operation(self, op: Operation) -> None:
+        """Appends another operation without regions, and without the names of its results and its location."""
+        ...
+
     def value(self, value: Value) -> str:
         """Returns the name of a value."""
         ...

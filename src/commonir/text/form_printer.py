@@ -155,10 +155,19 @@ class VersionedPrinter(Printer):
                 message = "a location is too long or too deep to be written without aliases"
                 raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, help=help))
             return super().location(location)
+        return f" loc({self._trailing_mark(location)})"
+
+    def _trailing_mark(self, location: Origin | None) -> str:
+        """Returns the mark of the location of an operation, whose alias is defined after the program."""
         self._in_location = True
-        shown = f" loc({self._location_mark(as_attribute(location))})"
-        self._in_location = False
-        return shown
+        try:
+            return self._location_mark(as_attribute(location))
+        finally:
+            self._in_location = False
+
+    def location_defined(self, location: Origin | None) -> str:
+        """Returns a mark that only defines the alias for the location of an operation; "" if none are printed."""
+        return definition_only(self._trailing_mark(location)) if self.upstream and self.locations else ""
 
     def argument(self, value: Value) -> str:
         return super().argument(value) + self.argument_location(value)

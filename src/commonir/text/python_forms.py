@@ -167,6 +167,12 @@ class PythonWriter:
         self._done += (self._text, Nested(region, not arguments, terminator, empty_block, deeper))
         self._text = ""
 
+    def operation(self, op: Operation) -> None:
+        if op.regions:
+            self.refuse()
+        self._text += "".join([piece for piece in self.printer.pieces(op) if isinstance(piece, str)])
+        self._text += self.printer.location_defined(op.location)
+
     def value(self, value: Value) -> str:
         return self.printer.value(value)
 

@@ -592,3 +592,605 @@ func.func @f(%a: vector<[2]xf32>, %b: vector<3xf32>) {
   %0 = "vector.outerproduct"(%a, %b) <{kind = #vector.kind<add>}> : (vector<[2]xf32>, vector<3xf32>) -> vector<[2]x3xf32>
   return
 }
+// -----
+// right
+#m0 = affine_map<(i, j, k) -> (i, k)>
+#m1 = affine_map<(i, j, k) -> (k, j)>
+#m2 = affine_map<(i, j, k) -> (i, j)>
+#t = {indexing_maps = [#m0, #m1, #m2], iterator_types = ["parallel", "parallel", "reduction"]}
+func.func @f(%a: vector<4x3xf32>, %b: vector<3x7xf32>, %c: vector<4x7xf32>) {
+  %0 = vector.contract #t %a, %b, %c : vector<4x3xf32>, vector<3x7xf32> into vector<4x7xf32>
+  return
+}
+// -----
+// right
+#m0 = affine_map<(i, j, k) -> (i, k)>
+#m1 = affine_map<(i, j, k) -> (k, j)>
+#m2 = affine_map<(i, j, k) -> (i, j)>
+func.func @f(%a: vector<4x3xf32>, %b: vector<3x7xf32>, %c: vector<4x7xf32>) {
+  %0 = vector.contract {indexing_maps = [#m0, #m1, #m2], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<maxnumf>} %a, %b, %c : vector<4x3xf32>, vector<3x7xf32> into vector<4x7xf32>
+  return
+}
+// -----
+// right
+#m0 = affine_map<(i, j, k) -> (i, k)>
+#m1 = affine_map<(i, j, k) -> (k, j)>
+#m2 = affine_map<(i, j, k) -> (i, j)>
+func.func @f(%a: vector<4x3xf32>, %b: vector<3x7xf32>, %c: vector<4x7xf32>) {
+  %0 = vector.contract {indexing_maps = [#m0, #m1, #m2], iterator_types = ["parallel", "parallel", "reduction"]} %a, %b, %c {kind = #vector.kind<mul>, foo, bar = 3} : vector<4x3xf32>, vector<3x7xf32> into vector<4x7xf32>
+  return
+}
+// -----
+// wrong: a contraction: unexpected iterator_type (window)
+#m0 = affine_map<(i, j, k) -> (i, k)>
+#m1 = affine_map<(i, j, k) -> (k, j)>
+#m2 = affine_map<(i, j, k) -> (i, j)>
+func.func @f(%a: vector<4x3xf32>, %b: vector<3x7xf32>, %c: vector<4x7xf32>) {
+  %0 = vector.contract {indexing_maps = [#m0, #m1, #m2], iterator_types = ["parallel", "parallel", "window"]} %a, %b, %c : vector<4x3xf32>, vector<3x7xf32> into vector<4x7xf32>
+  return
+}
+// -----
+// wrong: a contraction: expected "iterator_types" array attribute
+#m0 = affine_map<(i, j, k) -> (i, k)>
+#m1 = affine_map<(i, j, k) -> (k, j)>
+#m2 = affine_map<(i, j, k) -> (i, j)>
+func.func @f(%a: vector<4x3xf32>, %b: vector<3x7xf32>, %c: vector<4x7xf32>) {
+  %0 = vector.contract {indexing_maps = [#m0, #m1, #m2]} %a, %b, %c : vector<4x3xf32>, vector<3x7xf32> into vector<4x7xf32>
+  return
+}
+// -----
+// wrong: a contraction: requires attribute 'indexing_maps'
+func.func @f(%a: vector<4x3xf32>, %b: vector<3x7xf32>, %c: vector<4x7xf32>) {
+  %0 = vector.contract {iterator_types = ["parallel", "parallel", "reduction"]} %a, %b, %c : vector<4x3xf32>, vector<3x7xf32> into vector<4x7xf32>
+  return
+}
+// -----
+// wrong: a contraction: expected attribute value
+func.func @f(%a: vector<4x3xf32>, %b: vector<3x7xf32>, %c: vector<4x7xf32>) {
+  %0 = vector.contract %a, %b, %c : vector<4x3xf32>, vector<3x7xf32> into vector<4x7xf32>
+  return
+}
+// -----
+// wrong: a contraction: expected ','
+#m0 = affine_map<(i, j, k) -> (i, k)>
+#m1 = affine_map<(i, j, k) -> (k, j)>
+#m2 = affine_map<(i, j, k) -> (i, j)>
+#t = {indexing_maps = [#m0, #m1, #m2], iterator_types = ["parallel", "parallel", "reduction"]}
+func.func @f(%a: vector<4x3xf32>, %b: vector<3x7xf32>) {
+  %0 = vector.contract #t %a, %b : vector<4x3xf32>, vector<3x7xf32> into vector<4x7xf32>
+  return
+}
+// -----
+// wrong: a contraction: a value of another type
+#m0 = affine_map<(i, j, k) -> (i, k)>
+#m1 = affine_map<(i, j, k) -> (k, j)>
+#m2 = affine_map<(i, j, k) -> (i, j)>
+#t = {indexing_maps = [#m0, #m1, #m2], iterator_types = ["parallel", "parallel", "reduction"]}
+func.func @f(%a: vector<4x3xf32>, %b: vector<3x7xf32>) {
+  %0 = vector.contract #t %a, %b, %b : vector<4x3xf32>, vector<3x7xf32> into vector<4x7xf32>
+  return
+}
+// -----
+// wrong: a contraction: invalid accumulator/result vector shape
+#m0 = affine_map<(i, j, k) -> (i, k)>
+#m1 = affine_map<(i, j, k) -> (k, j)>
+#m2 = affine_map<(i, j, k) -> (i, j)>
+#t = {indexing_maps = [#m0, #m1, #m2], iterator_types = ["parallel", "parallel", "reduction"]}
+func.func @f(%a: vector<4x3xf32>, %b: vector<3x7xf32>) {
+  %0 = vector.contract #t %a, %b, %b : vector<4x3xf32>, vector<3x7xf32> into vector<3x7xf32>
+  return
+}
+// -----
+// wrong: a contraction: unsupported contraction type
+#m0 = affine_map<(i, j, k) -> (i, k)>
+#m1 = affine_map<(i, j, k) -> (k, j)>
+#m2 = affine_map<(i, j, k) -> (i, j)>
+func.func @f(%a: vector<4x3xf32>, %b: vector<3x7xf32>, %c: vector<4x7xf32>) {
+  %0 = vector.contract {indexing_maps = [#m0, #m1, #m2], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<and>} %a, %b, %c : vector<4x3xf32>, vector<3x7xf32> into vector<4x7xf32>
+  return
+}
+// -----
+// right
+func.func @f(%v: vector<10xf32>, %s: f32) {
+  %0 = vector.contract {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]} %v, %v, %s : vector<10xf32>, vector<10xf32> into f32
+  return
+}
+// -----
+// right
+func.func @f(%v: vector<10xf16>, %s: f32) {
+  %0 = vector.contract {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]} %v, %v, %s : vector<10xf16>, vector<10xf16> into f32
+  return
+}
+// -----
+// right
+func.func @f(%v: vector<[4]xf32>, %s: f32) {
+  %0 = vector.contract {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]} %v, %v, %s : vector<[4]xf32>, vector<[4]xf32> into f32
+  return
+}
+// -----
+// wrong: a contraction: expected zero or exactly 2 vector mask operands
+func.func @f(%v: vector<10xf32>, %s: f32, %m: vector<10xi1>) {
+  %0 = vector.contract {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]} %v, %v, %s, %m : vector<10xf32>, vector<10xf32> into f32
+  return
+}
+// -----
+// right
+func.func @f(%v: vector<10xf32>, %s: f32) {
+  %0 = vector.contract {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]} %v, %v, %s {fastmath = #arith.fastmath<fast>} : vector<10xf32>, vector<10xf32> into f32
+  return
+}
+// -----
+// right
+func.func @f(%v: vector<4xf32>, %w: vector<8xf32>) {
+  %0 = vector.outerproduct %v, %w : vector<4xf32>, vector<8xf32>
+  return
+}
+// -----
+// right
+func.func @f(%v: vector<4xf32>, %w: vector<8xf32>, %a: vector<4x8xf32>) {
+  %0 = vector.outerproduct %v, %w, %a : vector<4xf32>, vector<8xf32>
+  return
+}
+// -----
+// right
+func.func @f(%v: vector<4xf32>, %s: f32) {
+  %0 = vector.outerproduct %v, %s : vector<4xf32>, f32
+  return
+}
+// -----
+// right
+func.func @f(%v: vector<4xf32>, %s: f32) {
+  %0 = vector.outerproduct %v, %s, %v {kind = #vector.kind<maximumf>} : vector<4xf32>, f32
+  return
+}
+// -----
+// wrong: an outer product: expected either both or only #2 operand dim to be scalable
+func.func @f(%w: vector<8xf32>, %sv: vector<[4]xf32>) {
+  %0 = vector.outerproduct %sv, %w : vector<[4]xf32>, vector<8xf32>
+  return
+}
+// -----
+// right
+func.func @f(%v: vector<4xf32>, %sv: vector<[4]xf32>) {
+  %0 = vector.outerproduct %v, %sv : vector<4xf32>, vector<[4]xf32>
+  return
+}
+// -----
+// right
+func.func @f(%sv: vector<[4]xf32>) {
+  %0 = vector.outerproduct %sv, %sv : vector<[4]xf32>, vector<[4]xf32>
+  return
+}
+// -----
+// wrong: an outer product: expected at least 2 operands
+func.func @f(%v: vector<4xf32>) {
+  %0 = vector.outerproduct %v : vector<4xf32>, vector<8xf32>
+  return
+}
+// -----
+// wrong: an outer product: a value of another type
+func.func @f(%v: vector<4xf32>, %w: vector<8xf32>) {
+  %0 = vector.outerproduct %v, %w, %v : vector<4xf32>, vector<8xf32>
+  return
+}
+// -----
+// wrong: an outer product: expected vector type for operand #1
+func.func @f(%w: vector<8xf32>, %s: f32) {
+  %0 = vector.outerproduct %s, %w : f32, vector<8xf32>
+  return
+}
+// -----
+// wrong: an outer product: expected 1-d vector for operand #1
+func.func @f(%w: vector<8xf32>, %d: vector<2x2xf32>) {
+  %0 = vector.outerproduct %d, %w : vector<2x2xf32>, vector<8xf32>
+  return
+}
+// -----
+// wrong: an outer product: expected 1-d vector for operand #2
+func.func @f(%v: vector<4xf32>, %d: vector<2x2xf32>) {
+  %0 = vector.outerproduct %v, %d : vector<4xf32>, vector<2x2xf32>
+  return
+}
+// -----
+// wrong: an outer product: failed to verify that rhs operand and result have same element type
+func.func @f(%v: vector<4xf32>, %vi: vector<4xi32>) {
+  %0 = vector.outerproduct %v, %vi : vector<4xf32>, vector<4xi32>
+  return
+}
+// -----
+// wrong: an outer product: unsupported outerproduct type
+func.func @f(%v: vector<4xf32>, %w: vector<8xf32>, %a: vector<4x8xf32>) {
+  %0 = vector.outerproduct %v, %w, %a {kind = #vector.kind<xor>} : vector<4xf32>, vector<8xf32>
+  return
+}
+// -----
+// right
+func.func @f(%vi: vector<4xi32>) {
+  %0 = vector.outerproduct %vi, %vi : vector<4xi32>, vector<4xi32>
+  return
+}
+// -----
+// right
+func.func @f(%v: vector<4xf32>, %w: vector<8xf32>, %a: vector<4x8xf32>) {
+  %0 = vector.outerproduct %v, %w, %a {x = 1, kind = #vector.kind<minnumf>} : vector<4xf32>, vector<8xf32>
+  return
+}
+// -----
+// right
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32) {
+  %0 = vector.transfer_read %m[%i, %i], %s : memref<?x?xf32>, vector<4xf32>
+  return
+}
+// -----
+// right
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32, %k: vector<4xi1>) {
+  %0 = vector.transfer_read %m[%i, %i], %s, %k : memref<?x?xf32>, vector<4xf32>
+  return
+}
+// -----
+// right
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32) {
+  %0 = vector.transfer_read %m[%i, %i], %s {in_bounds = [true, false]} : memref<?x?xf32>, vector<4x3xf32>
+  return
+}
+// -----
+// right
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32, %k2t: vector<3x4xi1>) {
+  %0 = vector.transfer_read %m[%i, %i], %s, %k2t {permutation_map = affine_map<(d0, d1) -> (d1, d0)>} : memref<?x?xf32>, vector<4x3xf32>
+  return
+}
+// -----
+// right
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32) {
+  %0 = vector.transfer_read %m[%i, %i], %s {permutation_map = affine_map<(d0, d1) -> (0)>, in_bounds = [true]} : memref<?x?xf32>, vector<4xf32>
+  return
+}
+// -----
+// right
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32, %k: vector<4xi1>) {
+  %0 = vector.transfer_read %m[%i, %i], %s, %k {permutation_map = affine_map<(d0, d1) -> (d0, 0)>, in_bounds = [false, true]} : memref<?x?xf32>, vector<4x3xf32>
+  return
+}
+// -----
+// right
+func.func @f(%t: tensor<3x?xf32>, %i: index, %s: f32) {
+  %0 = vector.transfer_read %t[%i, %i], %s {permutation_map = affine_map<(d0, d1) -> (d1)>} : tensor<3x?xf32>, vector<4xf32>
+  return
+}
+// -----
+// wrong: a transfer that reads: expected a custom permutation_map when rank(source) != rank(destination)
+func.func @f(%m0: memref<f32>, %s: f32) {
+  %0 = vector.transfer_read %m0[], %s : memref<f32>, vector<1xf32>
+  return
+}
+// -----
+// right
+func.func @f(%m0: memref<f32>, %s: f32) {
+  %0 = vector.transfer_read %m0[], %s : memref<f32>, vector<f32>
+  return
+}
+// -----
+// right
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32, %sk: vector<[4]xi1>) {
+  %0 = vector.transfer_read %m[%i, %i], %s, %sk : memref<?x?xf32>, vector<[4]xf32>
+  return
+}
+// -----
+// wrong: a transfer that reads: requires 2 indices
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32) {
+  %0 = vector.transfer_read %m[%i], %s : memref<?x?xf32>, vector<4xf32>
+  return
+}
+// -----
+// wrong: a transfer that reads: a value of another type
+func.func @f(%m: memref<?x?xf32>, %i: index) {
+  %0 = vector.transfer_read %m[%i, %i], %i : memref<?x?xf32>, vector<4xf32>
+  return
+}
+// -----
+// wrong: a transfer that reads: expected ','
+func.func @f(%m: memref<?x?xf32>, %i: index) {
+  %0 = vector.transfer_read %m[%i, %i] : memref<?x?xf32>, vector<4xf32>
+  return
+}
+// -----
+// wrong: a transfer that reads: requires two types
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32) {
+  %0 = vector.transfer_read %m[%i, %i], %s : memref<?x?xf32>
+  return
+}
+// -----
+// wrong: a transfer that reads: requires vector type
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32) {
+  %0 = vector.transfer_read %m[%i, %i], %s : memref<?x?xf32>, f32
+  return
+}
+// -----
+// wrong: a transfer that reads: requires memref or ranked tensor type
+func.func @f(%i: index, %s: f32, %u: memref<*xf32>) {
+  %0 = vector.transfer_read %u[%i, %i], %s : memref<*xf32>, vector<4xf32>
+  return
+}
+// -----
+// wrong: a transfer that reads: requires memref or ranked tensor type
+func.func @f(%i: index, %s: f32, %v: vector<4xf32>) {
+  %0 = vector.transfer_read %v[%i], %s : vector<4xf32>, vector<4xf32>
+  return
+}
+// -----
+// wrong: a transfer that reads: expected a custom permutation_map when rank(source) != rank(destination)
+func.func @f(%m0: memref<f32>, %s: f32) {
+  %0 = vector.transfer_read %m0[], %s : memref<f32>, vector<4xf32>
+  return
+}
+// -----
+// wrong: a transfer that reads: a value of another type
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32, %k2: vector<4x3xi1>) {
+  %0 = vector.transfer_read %m[%i, %i], %s, %k2 : memref<?x?xf32>, vector<4xf32>
+  return
+}
+// -----
+// right
+func.func @f(%mv: memref<?x?xvector<4x3xf32>>, %i: index, %vv: vector<4x3xf32>) {
+  %0 = vector.transfer_read %mv[%i, %i], %vv : memref<?x?xvector<4x3xf32>>, vector<1x1x4x3xf32>
+  return
+}
+// -----
+// wrong: a transfer that reads: does not support masks with vector element type
+func.func @f(%mv: memref<?x?xvector<4x3xf32>>, %i: index, %k: vector<4xi1>, %vv: vector<4x3xf32>) {
+  %0 = vector.transfer_read %mv[%i, %i], %vv, %k : memref<?x?xvector<4x3xf32>>, vector<1x1x4x3xf32>
+  return
+}
+// -----
+// wrong: a transfer that reads: expects the in_bounds attr of same rank as permutation_map results
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32) {
+  %0 = vector.transfer_read %m[%i, %i], %s {in_bounds = [true, true]} : memref<?x?xf32>, vector<4xf32>
+  return
+}
+// -----
+// wrong: a transfer that reads: requires a permutation_map with input dims of the same rank as the source type
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32) {
+  %0 = vector.transfer_read %m[%i, %i], %s {permutation_map = affine_map<(d0) -> (d0)>} : memref<?x?xf32>, vector<4xf32>
+  return
+}
+// -----
+// right
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32) {
+  %0 = vector.transfer_read %m[%i, %i], %s {foo = 1, in_bounds = [false]} : memref<?x?xf32>, vector<4xf32>
+  return
+}
+// -----
+// right
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32) {
+  %0 = vector.transfer_read %m[%i, %i], %s {permutation_map = affine_map<(d0, d1) -> (d0, d1)>} : memref<?x?xf32>, vector<4x3xf32>
+  return
+}
+// -----
+// right
+func.func @f(%m0: memref<f32>, %s: f32, %k1: vector<1xi1>) {
+  %0 = vector.transfer_read %m0[], %s, %k1 : memref<f32>, vector<f32>
+  return
+}
+// -----
+// right
+func.func @f(%m: memref<?x?xf32>, %i: index, %v: vector<4xf32>) {
+  vector.transfer_write %v, %m[%i, %i] : vector<4xf32>, memref<?x?xf32>
+  return
+}
+// -----
+// right
+func.func @f(%m: memref<?x?xf32>, %i: index, %v: vector<4xf32>, %k: vector<4xi1>) {
+  vector.transfer_write %v, %m[%i, %i], %k : vector<4xf32>, memref<?x?xf32>
+  return
+}
+// -----
+// right
+func.func @f(%t: tensor<3x?xf32>, %i: index, %v: vector<4xf32>) {
+  %0 = vector.transfer_write %v, %t[%i, %i] {in_bounds = [true]} : vector<4xf32>, tensor<3x?xf32>
+  return
+}
+// -----
+// right
+func.func @f(%t: tensor<3x?xf32>, %i: index, %v2: vector<4x3xf32>) {
+  %0 = vector.transfer_write %v2, %t[%i, %i] {permutation_map = affine_map<(d0, d1) -> (d1, d0)>} : vector<4x3xf32>, tensor<3x?xf32>
+  return
+}
+// -----
+// wrong: a transfer that writes: cannot name an operation with no results
+func.func @f(%m: memref<?x?xf32>, %i: index, %v: vector<4xf32>) {
+  %0 = vector.transfer_write %v, %m[%i, %i] : vector<4xf32>, memref<?x?xf32>
+  return
+}
+// -----
+// right
+func.func @f(%t: tensor<3x?xf32>, %i: index, %v: vector<4xf32>) {
+  vector.transfer_write %v, %t[%i, %i] : vector<4xf32>, tensor<3x?xf32>
+  return
+}
+// -----
+// wrong: a transfer that writes: should not have broadcast dimensions
+func.func @f(%m: memref<?x?xf32>, %i: index, %v: vector<4xf32>) {
+  vector.transfer_write %v, %m[%i, %i] {permutation_map = affine_map<(d0, d1) -> (0)>} : vector<4xf32>, memref<?x?xf32>
+  return
+}
+// -----
+// wrong: a transfer that writes: expected a custom permutation_map when rank(source) != rank(destination)
+func.func @f(%m0: memref<f32>, %v1: vector<1xf32>) {
+  vector.transfer_write %v1, %m0[] : vector<1xf32>, memref<f32>
+  return
+}
+// -----
+// right
+func.func @f(%m0: memref<f32>, %v0: vector<f32>) {
+  vector.transfer_write %v0, %m0[] : vector<f32>, memref<f32>
+  return
+}
+// -----
+// right
+func.func @f(%mv: memref<?x?xvector<4x3xf32>>, %i: index, %v3: vector<1x1x4x3xf32>) {
+  vector.transfer_write %v3, %mv[%i, %i] : vector<1x1x4x3xf32>, memref<?x?xvector<4x3xf32>>
+  return
+}
+// -----
+// wrong: a transfer that writes: requires vector type
+func.func @f(%m: memref<?x?xf32>, %i: index, %v: vector<4xf32>) {
+  vector.transfer_write %v, %m[%i, %i] : memref<?x?xf32>, vector<4xf32>
+  return
+}
+// -----
+// wrong: a transfer that writes: requires vector type
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32) {
+  vector.transfer_write %s, %m[%i, %i] : f32, memref<?x?xf32>
+  return
+}
+// -----
+// wrong: a transfer that writes: a value of another type
+func.func @f(%m: memref<?x?xf32>, %i: index, %v: vector<4xf32>, %k2: vector<4x3xi1>) {
+  vector.transfer_write %v, %m[%i, %i], %k2 : vector<4xf32>, memref<?x?xf32>
+  return
+}
+// -----
+// right
+func.func @f(%m: memref<?x?xf32>, %i: index, %sv: vector<[4]xf32>, %sk: vector<[4]xi1>) {
+  vector.transfer_write %sv, %m[%i, %i], %sk {in_bounds = [true], aa} : vector<[4]xf32>, memref<?x?xf32>
+  return
+}
+// -----
+// right
+func.func @f(%v: vector<4xf32>, %k: vector<4xi1>) {
+  %0 = vector.mask %k { vector.reduction <add>, %v : vector<4xf32> into f32 } : vector<4xi1> -> f32
+  return
+}
+// -----
+// right
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32, %k: vector<4xi1>) {
+  %0 = vector.mask %k { vector.transfer_read %m[%i, %i], %s : memref<?x?xf32>, vector<4xf32> } : vector<4xi1> -> vector<4xf32>
+  return
+}
+// -----
+// right
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32, %v: vector<4xf32>, %k: vector<4xi1>) {
+  %0 = vector.mask %k, %v { vector.transfer_read %m[%i, %i], %s : memref<?x?xf32>, vector<4xf32> } : vector<4xi1> -> vector<4xf32>
+  return
+}
+// -----
+// right
+func.func @f(%m: memref<?x?xf32>, %i: index, %v: vector<4xf32>, %k: vector<4xi1>) {
+  vector.mask %k { vector.transfer_write %v, %m[%i, %i] : vector<4xf32>, memref<?x?xf32> } : vector<4xi1>
+  return
+}
+// -----
+// right
+func.func @f(%t: tensor<3x?xf32>, %i: index, %v: vector<4xf32>, %k: vector<4xi1>) {
+  %0 = vector.mask %k { vector.transfer_write %v, %t[%i, %i] : vector<4xf32>, tensor<3x?xf32> } : vector<4xi1> -> tensor<3x?xf32>
+  return
+}
+// -----
+// right
+func.func @f(%k: vector<4xi1>) {
+  vector.mask %k { } : vector<4xi1>
+  return
+}
+// -----
+// right
+func.func @f(%v: vector<4xf32>, %k: vector<4xi1>) {
+  %0 = vector.mask %k { vector.yield %v : vector<4xf32> } : vector<4xi1> -> vector<4xf32>
+  return
+}
+// -----
+// right
+func.func @f(%v: vector<4xf32>, %k: vector<4xi1>) {
+  %0 = vector.mask %k { %x = vector.reduction <add>, %v : vector<4xf32> into f32   vector.yield %x : f32 } : vector<4xi1> -> f32
+  return
+}
+// -----
+// wrong: a mask: expects a MaskableOpInterface within the mask region
+func.func @f(%s: f32, %k: vector<4xi1>) {
+  %0 = vector.mask %k { arith.addf %s, %s : f32 } : vector<4xi1> -> f32
+  return
+}
+// -----
+// wrong: a mask: expects only one operation to mask
+func.func @f(%v: vector<4xf32>, %k: vector<4xi1>) {
+  vector.mask %k { %x = vector.reduction <add>, %v : vector<4xf32> into f32   %y = vector.reduction <add>, %v : vector<4xf32> into f32 } : vector<4xi1>
+  return
+}
+// -----
+// wrong: a mask: expects a 'vector<4xi1>' mask
+func.func @f(%v: vector<4xf32>, %k2: vector<4x3xi1>) {
+  %0 = vector.mask %k2 { vector.reduction <add>, %v : vector<4xf32> into f32 } : vector<4x3xi1> -> f32
+  return
+}
+// -----
+// wrong: a mask: doesn't expect a passthru argument for this maskable operation
+func.func @f(%s: f32, %v: vector<4xf32>, %k: vector<4xi1>) {
+  %0 = vector.mask %k, %s { vector.reduction <add>, %v : vector<4xf32> into f32 } : vector<4xi1> -> f32
+  return
+}
+// -----
+// wrong: a mask: expects a result if passthru operand is provided
+func.func @f(%s: f32, %v: vector<4xf32>, %k: vector<4xi1>) {
+  vector.mask %k, %s { vector.reduction <add>, %v : vector<4xf32> into f32 } : vector<4xi1>
+  return
+}
+// -----
+// right
+func.func @f(%v: vector<4xf32>, %v2: vector<4x3xf32>, %k2: vector<4x3xi1>) {
+  %0 = vector.mask %k2 { vector.multi_reduction <mul>, %v2, %v [1] : vector<4x3xf32> to vector<4xf32> } {foo = 1} : vector<4x3xi1> -> vector<4xf32>
+  return
+}
+// -----
+// right
+func.func @f(%s: f32, %sv: vector<[4]xf32>, %sk: vector<[4]xi1>) {
+  %0 = vector.mask %sk { vector.reduction <maxnumf>, %sv, %s fastmath<nnan> : vector<[4]xf32> into f32 } : vector<[4]xi1> -> f32
+  return
+}
+// -----
+// right
+func.func @f(%m: memref<?x?xf32>, %i: index, %s: f32, %k: vector<4xi1>) {
+  %0 = vector.mask %k { vector.transfer_read %m[%i, %i], %s {permutation_map = affine_map<(d0, d1) -> (d0)>} : memref<?x?xf32>, vector<4xf32> } : vector<4xi1> -> vector<4xf32>
+  %1 = arith.addf %0, %0 : vector<4xf32>
+  return
+}
+// -----
+// right
+func.func @f(%s: f32, %k: vector<4xi1>) {
+  %0 = vector.mask %k { vector.yield %s : f32 } : vector<4xi1> -> vector<4xf32>
+  return
+}
+// -----
+// wrong: a mask: expected ':'
+func.func @f(%v: vector<4xf32>, %k: vector<4xi1>) {
+  %0 = vector.mask %k { vector.reduction <add>, %v : vector<4xf32> into f32 } -> f32
+  return
+}
+// -----
+// wrong: a mask: expected '{' to begin a region
+func.func @f(%v: vector<4xf32>, %k: vector<4xi1>) {
+  %0 = vector.mask %k vector.reduction <add>, %v : vector<4xf32> into f32 : vector<4xi1> -> f32
+  return
+}
+// -----
+// right
+func.func @f(%m: memref<?x?xf32>, %i: index, %v: vector<4xf32>, %k: vector<4xi1>, %vi: vector<4xi32>) {
+  %0 = vector.mask %k { vector.gather %m[%i, %i] [%vi], %k, %v : memref<?x?xf32>, vector<4xi32>, vector<4xi1>, vector<4xf32> into vector<4xf32> } : vector<4xi1> -> vector<4xf32>
+  return
+}
+// -----
+// right
+func.func @f(%v: vector<4xf32>, %v2: vector<4x3xf32>, %k2: vector<4x3xi1>, %w3: vector<3xf32>) {
+  %0 = vector.mask %k2 { vector.outerproduct %v, %w3, %v2 {kind = #vector.kind<add>} : vector<4xf32>, vector<3xf32> } : vector<4x3xi1> -> vector<4x3xf32>
+  return
+}
+// -----
+// right
+func.func @f(%s: f32, %v: vector<4xf32>, %k: vector<4xi1>) {
+  %0 = vector.mask %k { vector.contract {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]} %v, %v, %s : vector<4xf32>, vector<4xf32> into f32 } : vector<4xi1> -> f32
+  return
+}
+// -----
+// right, refused here: the custom form of mlir-opt drops the fourth operand
+func.func @f(%v: vector<4xf32>, %a: vector<4x4xf32>) {
+  %0 = vector.outerproduct %v, %v, %a, %a : vector<4xf32>, vector<4xf32>
+  return
+}

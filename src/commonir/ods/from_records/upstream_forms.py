@@ -1,6 +1,7 @@
 """Custom forms in MLIR's C++ of operations that are only defined by records here.
 
-Source: MLIR memref and bufferization dialects, as mlir-opt 22 reads and prints them.
+Source: MLIR memref and bufferization dialects, as mlir-opt 22 reads and prints them. Those of the vector dialect are in
+`vector_forms`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from commonir.ir.attributes import BoolAttr, IntegerAttr
 from commonir.ir.operation import Block, Value
 from commonir.ir.types import MemRefType, i32, index
 from commonir.ods.definition import Definition
+from commonir.ods.from_records.vector_forms import VECTOR_FORMS
 from commonir.ods.operation import Op
 from commonir.ods.text_form import CustomForm, FormReader, FormTask, FormWriter, Use
 from commonir.ods.traits import Terminator
@@ -255,6 +257,7 @@ FORMS: Mapping[str, CustomForm] = MappingProxyType(
         "memref.dma_start": _TransferForm(),
         "memref.transpose": _TransposeForm(),
         "bufferization.alloc_tensor": _AllocationForm(),
+        **VECTOR_FORMS,
     }
 )
 """Forms by the names of operations."""

@@ -121,7 +121,7 @@ def _is_projection(order: AffineMap) -> bool:
 
 def _wrong_mask(op: Definition, order: AffineMap, vector: VectorType) -> Iterator[str]:
     for mask in values_of(op, "mask"):
-        if extents_of(mask.type) != _mask_of(order, vector):
+        if extents_of(mask.type) != mask_extents(order, vector):
             yield f"inferred mask type and mask operand type '{mask.type}' don't match"
 
 
@@ -155,6 +155,8 @@ def _mask(op: Definition) -> Iterator[str]:
     elif inside:
         yield from _wrong_masking(op, inside[0], last)
     passed = values_of(op, "passthru")
+    if passed and inside and inside[0].name != "vector.transfer_read":
+        yield f"doesn't expect a passthru argument for {inside[0].name}"
     if passed and [r.type for r in op.results] != [passed[0].type]:
         yield "expects passthru type to match the result type"
 
@@ -179,10 +181,10 @@ def _masked_extents(inner: Operation) -> list[Extent] | None:
             return [sizes[n] for n in sorted(sizes)]
         case _:
             attr = inner.properties.get("permutation_map")
-            return None if not isinstance(attr, AffineMapAttr) else _mask_of(attr.map, _moved(inner))
+            return None if not isinstance(attr, AffineMapAttr) else mask_extents(attr.map, _moved(inner))
 
 
-def _mask_of(order: AffineMap, vector: Type) -> list[Extent]:
+def mask_extents(order: AffineMap, vector: Type) -> list[Extent]:
     """Returns the dimensions of the mask of a transfer: those of the vector in the order of the source."""
     pairs = zip(order.results, extents_of(vector), strict=False)
     sizes = {e.position: extent for e, extent in pairs if isinstance(e, AffineDim)}
