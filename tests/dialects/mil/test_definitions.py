@@ -33,7 +33,7 @@ _TARGETS: dict[str, str] = dict(zip(VERSIONS, ("iOS15", "iOS16", "iOS17", "iOS18
 # What a file has beside operations: functions, what ends blocks, constants (compared below) and literals; then the
 # kinds of model that a pipeline connects, which are not operations of MIL.
 _STRUCTURE = {
-    "mil.func", "mil.return", "mil.const", "mil.literal", "mil.compound", "mil.compound_literal",
+    "mil.func", "mil.return", "mil.const", "mil.literal", "mil.compound_const", "mil.compound_literal",
     "mil.composition", "mil.run_model", "mil.hand_over", "mil.opaque_model", "mil.pick_top",
 }  # fmt: skip
 # Exist in files only; coremltools holds them as operations of a dialect, or of an app, of their own.

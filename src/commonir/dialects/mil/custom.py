@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from commonir.base.codes import UNSUPPORTED_CONVERSION, WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.mil.base import MilOp
-from commonir.dialects.mil.program import COMPOUND, PARAMETERS, Compound, vector_of
+from commonir.dialects.mil.program import COMPOUND, PARAMETERS, Compound, tensor_of_list
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.operation import Value
 from commonir.ods import DeclaredResults, attr_types, constraint, operand, result
@@ -44,7 +44,7 @@ class CustomLayer(DeclaredResults, MilOp, name="mil.custom_layer"):
         kept = self.extra.get(PARAMETERS)
         known = dict(kept.entries) if isinstance(kept, DictionaryAttr) else {}
         for what, names in (("input_order", self.input_order), ("parameters", self.parameters)):
-            listed = None if names is None else vector_of(names)
+            listed = None if names is None else tensor_of_list(names)
             for name in () if listed is None else map(str, listed.values()):
                 if name not in known:
                     text = f"{self.name}: C2: {what} names '{name}', which is not an input"

@@ -41,10 +41,10 @@ mil.func @main attributes {opset = "CoreML8"} {
   mil.return %y {names = ["y"]} : (tensor<2xf16>) -> ()
 }
 // -----
-// mil.classify mil.compound
+// mil.classify mil.compound_const
 mil.func @main attributes {opset = "CoreML5"} {
 ^CoreML5(%probabilities: tensor<1x3xf32>):
-  %classes = mil.compound {val = {type = !builtin.list<tensor<!builtin.string>, 3>, values = ["cat", "dog", "fox"]}} : !builtin.list<tensor<!builtin.string>, 3>
+  %classes = mil.compound_const {val = {type = !builtin.list<tensor<!builtin.string>, 3>, values = ["cat", "dog", "fox"]}} : !builtin.list<tensor<!builtin.string>, 3>
   %label, %scores = mil.classify %probabilities, %classes : (tensor<1x3xf32>, !builtin.list<tensor<!builtin.string>, 3>) -> (tensor<!builtin.string>, !builtin.map<tensor<!builtin.string>, tensor<f64>>)
   mil.return %label, %scores {names = ["label", "scores"]} : (tensor<!builtin.string>, !builtin.map<tensor<!builtin.string>, tensor<f64>>) -> ()
 }

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from commonir.base.codes import IMPOSSIBLE_EDIT, MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_PROGRAM
+from commonir.dialects import core
 from commonir.dialects.core.constants import constant
 from commonir.dialects.core.control import Yield
 from commonir.dialects.mil.base import MilOp
@@ -24,7 +25,7 @@ from commonir.ir.interface import NO_PORT, Port
 from commonir.ir.module import Function, Module, replace_function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.ports import NewInterface
-from commonir.ir.types import ListType, MapType, TensorType, TupleType, Type, string, tensor
+from commonir.ir.types import ListType, MapType, TensorType, TupleType, Type, are_numbers, boolean, string, tensor
 from commonir.notation import NotationError
 from commonir.ods import attr_types, attribute, constraint, operand, region, result
 from commonir.ods.attr_types import AttrType
@@ -318,8 +319,10 @@ class Literal(Constant, name="mil.literal", traits=(Inline,)):
     """
 
 
-class CompoundConstant(MilOp, name="mil.compound", traits=(Pure, ConstantLike)):
+class CompoundConstant(MilOp, name="mil.compound_const", traits=(Pure, ConstantLike)):
     """A list, tuple or dictionary that is known before the program runs: a `const` of such a type.
+
+    In the core, a list of tensors of one shape is one tensor, whose first axis numbers them.
 
     Source: MIL specification, Value.
     """
@@ -331,16 +334,12 @@ class CompoundConstant(MilOp, name="mil.compound", traits=(Pure, ConstantLike)):
         return (self.val.type,)
 
     def reference(self) -> Value:
-        data = self.constant_data()
-        if data is None:
-            raise NotationError("only a list of scalars of one type has a meaning in terms of the core")
-        return constant(data)
+        return _lowered(self.val)
 
     def constant_data(self) -> Data | None:
-        """A list of scalars of one type, as a vector."""
         # A constant that a reader could not decode has no value.
         value = self.attribute_values[0]
-        return vector_of(value) if isinstance(value, Compound) else None
+        return tensor_of_list(value) if isinstance(value, Compound) else None
 
 
 class CompoundLiteral(CompoundConstant, name="mil.compound_literal", traits=(Inline,)):
@@ -365,18 +364,41 @@ def _renamed(key: Data | Compound, names: Mapping[str, str]) -> Data | Compound:
     return key if name is None else TextData(tensor(string), (name,))
 
 
-def vector_of(value: Compound) -> Data | None:
-    """A list of scalars as a vector, None when it is something else."""
-    type = value.type
-    if not isinstance(type, ListType) or not isinstance(type.element, TensorType) or type.element.shape != ():
+def tensor_of_list(value: Compound) -> Data | None:
+    """A list of tensors of one shape as one tensor, whose first axis numbers them; None when it is something else."""
+    type = value.type.element if isinstance(value.type, ListType) else None
+    if not isinstance(type, TensorType) or type.shape is None or not are_numbers(type.shape):
         return None
-    scalars = [v for v in value.values if isinstance(v, Data)]
-    element = type.element.element
-    if element.kind == "string":
-        return TextData(tensor(element, len(scalars)), [str(s.values()[0]) for s in scalars])
-    if element.bits % 8:
+    tensors = [v for v in value.values if isinstance(v, Data)]
+    element, stacked = type.element, type.with_shape((len(tensors), *type.shape))
+    if element is string:
+        return TextData(stacked, [str(text) for t in tensors for text in t.values()])
+    if element.bits % 8 and element is not boolean:
         return None
-    return InlineData(tensor(element, len(scalars)), b"".join([s.buffer() for s in scalars]))
+    return InlineData(stacked, b"".join([t.buffer() for t in tensors]))
+
+
+def _lowered(value: Data | Compound) -> Value:
+    """The constant in the core, where a list is a tensor. Raises: NotationError for what has no form there."""
+    if isinstance(value, Data):
+        return constant(value)
+    data = tensor_of_list(value)
+    if data is not None:
+        return constant(data)
+    match value.type:
+        case TupleType():
+            return core.tuple_of(tuple([_lowered(v) for v in value.values]))
+        case MapType(key=key, value=kind):
+            columns = (
+                Compound(ListType(key, None), value.values[::2]),
+                Compound(ListType(kind, None), value.values[1::2]),
+            )
+            keys, values = map(tensor_of_list, columns)
+            if keys is not None and values is not None:
+                return core.map_of(constant(keys), constant(values))
+        case ListType():
+            pass
+    raise NotationError(f"a constant of type {value.type} has no form in the core")
 
 
 def _signature(block: Block) -> tuple[tuple[str, Type], ...] | None:
