@@ -46,5 +46,7 @@ def ElementsOp : C_Op<"elements", [ShapedTypeMatchesElementCountAndTypes<"y", "x
 def MappedOp : C_Op<"mapped", [Elementwise]>, Arguments<(ins AnyType:$x)>, Results<(outs AnyType:$y)>;
 def BareOp : C_Op<"bare", [NoRegionArguments, NoTerminator]> { let regions = (region AnyRegion:$r); }
 def RealOp : C_Op<"real", [ResultsAreFloatLike]>, Results<(outs AnyType:$y)>;
+def OperandsAreSignlessIntegerLike : NativeOpTrait<"OperandsAreSignlessIntegerLike">;
+def WholeOp : C_Op<"whole", [OperandsAreSignlessIntegerLike]>, Arguments<(ins AnyType:$x)>;
 def BroadcastOp : C_Op<"broadcast", [ResultsBroadcastableShape]>,
                   Arguments<(ins AnyTensor:$a, AnyTensor:$b)>, Results<(outs AnyTensor:$y)>;

@@ -28,7 +28,7 @@ def _dialect() -> Dialect:
 def _findings(line: str) -> list[str]:
     dialects = Dialects(dialects=[_dialect()])
     source = (
-        '%i, %f = "x.y"() : () -> (i32, f32)\n'
+        '%i, %f, %b = "x.y"() : () -> (i32, f32, vector<2xi1>)\n'
         '%t, %v, %o = "x.y"() : () -> (tensor<2xi32>, tensor<2x3xf32>, tensor<1x?xf32>)\n'
         f"{line}"
     )
@@ -107,6 +107,7 @@ def test_types_that_only_cpp_infers_are_printed() -> None:
         ("c.elements %i, %i : tensor<2xi32>", "c.elements %i : tensor<2xi32>", "found 1 values for tensor<2xi32>"),
         ('"c.mapped"(%t) : (tensor<2xi32>) -> tensor<2xf32>', '"c.mapped"(%t) : (tensor<2xi32>) -> i32', "non-scalar"),
         ('"c.real"() : () -> tensor<2xf32>', '"c.real"() : () -> i32', "requires a float type, found i32"),
+        ('"c.whole"(%b) : (vector<2xi1>) -> ()', '"c.whole"(%f) : (f32) -> ()', "requires an integer or index type"),
         (
             '"c.broadcast"(%v, %v) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>',
             '"c.broadcast"(%v, %t) : (tensor<2x3xf32>, tensor<2xi32>) -> tensor<2x3xf32>',
@@ -125,8 +126,8 @@ def test_types_that_only_cpp_infers_are_printed() -> None:
     ],
 )
 def test_conditions_with_a_known_meaning_are_checked(right: str, wrong: str, message: str) -> None:
-    assert _findings(f"%r = {right}") == []
-    found = _findings(f"%r = {wrong}")
+    assert _findings(right if right.endswith("()") else f"%r = {right}") == []
+    found = _findings(wrong if wrong.endswith("()") else f"%r = {wrong}")
     assert len(found) == 1
     assert message in found[0]
 
