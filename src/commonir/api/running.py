@@ -443,19 +443,31 @@ def run_converted(
 
 
 def run_with_onnxruntime(
-    path: Path_, inputs: Mapping[str, Array], *, state: State | None = None, options: EngineOptions | None = None
+    path: Path_,
+    inputs: Mapping[str, Array],
+    *,
+    source: Module | None = None,
+    function: str | None = None,
+    state: State | None = None,
+    options: EngineOptions | None = None,
 ) -> dict[str, Array]:
     """Runs an ONNX file with onnxruntime, as a check by an independent implementation.
 
+    With `source`, the program that was converted to the file, outputs that the conversion renamed have the names there.
     Inputs that were states before a conversion are taken from `state`, which receives their new values.
 
     Raises: DiagnosticError (E0705 without onnxruntime, E0708 and E0709 when it fails or refuses the file, E0711 when a
     time limit passes).
     """
     from commonir.engines.onnxruntime import run_file  # noqa: PLC0415
+    from commonir.runtime.adaptation import renamed_outputs  # noqa: PLC0415
     from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
 
-    return run_file(path, inputs, state, options or DEFAULT_OPTIONS)
+    outputs = run_file(path, inputs, state, options or DEFAULT_OPTIONS)
+    before = None if source is None else source.function(function)
+    if before is None or set(before.output_names) <= set(outputs):
+        return outputs
+    return renamed_outputs(before, outputs)
 
 
 def random_inputs(

@@ -76,7 +76,9 @@ def check_agreement(
         result: Mapping[str, Array] | None = None
         if engine == _ORACLE:
             try:
-                result = api.run_with_onnxruntime(path, inputs, state=after, options=options)
+                result = api.run_with_onnxruntime(
+                    path, inputs, source=source, function=function, state=after, options=options
+                )
             except DiagnosticError as error:
                 engine = api.DEFAULT_ENGINE
                 session.findings.extend(_not_by_the_oracle(error, path))

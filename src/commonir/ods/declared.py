@@ -239,7 +239,7 @@ class DeclaredOp(Op):
             if value is None or value is BOUND or value is MISSING:
                 continue
             try:
-                for declared, type in a.type.parts(value):
+                for declared, type in a.type.parts(value, result.elements):
                     match(declared, type, f"attribute '{a.name}'")
             except ValueError as error:
                 wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{self.name}: attribute '{a.name}': {error}"))

@@ -32,6 +32,8 @@ from commonir.ods.attr_types import AttrType
 from commonir.ods.declared_types import DeclaredType, ListOf, OptionalOf, TensorOf, declared_type
 from commonir.ods.declared_values import (
     LITERALS,
+    NO_ELEMENTS,
+    Elements,
     TypedPart,
     dense_in,
     description,
@@ -74,10 +76,12 @@ class DeclaredAttrType:
     def __hash__(self) -> int:
         return hash(self.text)
 
-    def parts(self, value: object) -> Iterator[TypedPart]:
-        """Yields the tensors in a Python value of this type, each with its declared type. Raises: ValueError."""
+    def parts(self, value: object, elements: Elements = NO_ELEMENTS) -> Iterator[TypedPart]:
+        """Yields the tensors in a Python value of this type, each with its declared type; `elements` are those of type
+        variables. Raises: ValueError.
+        """
         if self.declared is not None and self.attr_type is not None:
-            yield from parts_of_value(self.declared, self.attr_type.to_attribute(value))
+            yield from parts_of_value(self.declared, self.attr_type.to_attribute(value), elements)
 
     def exact(self, attr: Attribute) -> Attribute:
         """Returns a literal with the element type that is declared of it."""

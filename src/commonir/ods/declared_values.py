@@ -45,36 +45,44 @@ from commonir.ods import attr_types
 from commonir.ods.attr_types import AttrType
 from commonir.ods.declared_types import DeclaredType, DialectOf, ListOf, MapOf, OptionalOf, TensorOf, TupleOf
 
+Elements = Mapping[str, ElementType]
+NO_ELEMENTS: Elements = MappingProxyType({})
+
 TypedPart = tuple[DeclaredType, Type]
 """The declared type of a tensor in a value, and the type that it has."""
 
 
-def parts_of_value(declared: DeclaredType, value: Attribute, *, is_inner: bool = False) -> Iterator[TypedPart]:
+def parts_of_value(
+    declared: DeclaredType, value: Attribute, elements: Elements = NO_ELEMENTS, *, is_inner: bool = False
+) -> Iterator[TypedPart]:
     """Yields the tensors in a value, each with its declared type; element types and ranks are checked, dims are not.
 
-    `is_inner`: it is a part of a value, where literals have exact types.
+    `elements` are the element types of type variables, which literals have too. `is_inner`: it is a part of a value,
+    where literals have exact types.
     Raises: ValueError, which says what is wrong and where, for a value of another type.
     """
     match declared:
         case TensorOf(is_sparse=True):
             yield declared, _sparse_type(declared, value)
         case TensorOf():
-            yield declared, _dense_type(declared, value, is_inner=is_inner)
+            yield declared, _dense_type(declared, value, elements, is_inner=is_inner)
         case OptionalOf(element=element):
-            yield from parts_of_value(element, value, is_inner=is_inner)
+            yield from parts_of_value(element, value, elements, is_inner=is_inner)
         case ListOf(element=element):
-            if not isinstance(_tagged(value, "list") or value, ArrayAttr | DenseArrayAttr):
+            if not isinstance(_tagged(value, "list") or value, ArrayAttr | DenseArrayAttr) or (
+                isinstance(element, TensorOf) and _is_empty_of_others(element, value, elements)
+            ):
                 raise _unexpected(declared, value)
             is_exact = not isinstance(value, DenseArrayAttr)
             for n, item in enumerate(items_of(value)):
-                yield from _within(f"element {n} of the list", element, item, is_inner=is_exact)
-        case TupleOf(elements=elements):
+                yield from _within(f"element {n} of the list", element, item, elements, is_inner=is_exact)
+        case TupleOf(elements=declared_parts):
             items = _tagged(value, "tuple")
             if not isinstance(items, ArrayAttr):
                 raise _unexpected(declared, value)
-            if len(items.values) != len(elements):
+            if len(items.values) != len(declared_parts):
                 raise ValueError(f"expected {declared}, found a tuple of {len(items.values)}")
-            for n, (element, item) in enumerate(zip(elements, items.values, strict=True)):
+            for n, (element, item) in enumerate(zip(declared_parts, items.values, strict=True)):
                 yield from _within(f"element {n} of the tuple", element, item)
         case MapOf():
             yield from _map_parts(declared, value)
@@ -84,9 +92,11 @@ def parts_of_value(declared: DeclaredType, value: Attribute, *, is_inner: bool =
             return
 
 
-def _within(where: str, declared: DeclaredType, value: Attribute, *, is_inner: bool = True) -> Iterator[TypedPart]:
+def _within(
+    where: str, declared: DeclaredType, value: Attribute, elements: Elements = NO_ELEMENTS, *, is_inner: bool = True
+) -> Iterator[TypedPart]:
     try:
-        yield from parts_of_value(declared, value, is_inner=is_inner)
+        yield from parts_of_value(declared, value, elements, is_inner=is_inner)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
 
@@ -111,9 +121,9 @@ def dense_in(value: Attribute) -> Data | None:
 # -- tensors
 
 
-def _dense_type(declared: TensorOf, value: Attribute, *, is_inner: bool) -> TensorType:
+def _dense_type(declared: TensorOf, value: Attribute, elements: Elements, *, is_inner: bool) -> TensorType:
     """The type of a dense tensor or literal. Raises: ValueError for another element type or rank."""
-    type = _element_and_shape(declared, value, is_inner=is_inner)
+    type = _element_and_shape(declared, value, elements, is_inner=is_inner)
     dims, has_wildcard = declared.pattern.dims, declared.pattern.has_wildcard
     rank = len(type.static_shape)
     if dims is not None and (rank < len(dims) - 1 if has_wildcard else rank != len(dims)):
@@ -121,7 +131,17 @@ def _dense_type(declared: TensorOf, value: Attribute, *, is_inner: bool) -> Tens
     return type
 
 
-def _element_and_shape(declared: TensorOf, value: Attribute, *, is_inner: bool) -> TensorType:
+def _is_empty_of_others(declared: TensorOf, value: Attribute, elements: Elements) -> bool:
+    """Returns whether a value is an empty list of numbers of another kind than declared."""
+    expected = ELEMENT_TYPES.get(declared.pattern.element) or elements.get(declared.pattern.element)
+    match value:
+        case DenseArrayAttr(element=element, values=values) if expected is not None and not len(values):
+            return element.is_float != expected.is_float
+        case _:
+            return False
+
+
+def _element_and_shape(declared: TensorOf, value: Attribute, elements: Elements, *, is_inner: bool) -> TensorType:
     expected = ELEMENT_TYPES.get(declared.pattern.element)
     data = dense_in(value)
     if data is not None:
@@ -132,13 +152,16 @@ def _element_and_shape(declared: TensorOf, value: Attribute, *, is_inner: bool) 
         isinstance(_tagged(value, "handle"), IntegerAttr) or (isinstance(value, IntegerAttr) and value.type is handle)
     ):
         return TensorType(handle, ())
+    expected = expected or elements.get(declared.pattern.element)
     items = _literals(value)
     shape = () if items is None else (len(items),)
-    elements = {_element_of(declared, expected, v) for v in ([value] if items is None else items)}
+    actual = {_element_of(declared, expected, v) for v in ([value] if items is None else items)}
     exact = {v.type for v in ([value] if items is None else items) if isinstance(v, IntegerAttr | FloatAttr)}
-    if None in elements or len(elements) > 1 or (is_inner and not exact <= elements):
+    if None in actual or len(actual) > 1 or (is_inner and not exact <= actual):
         raise _unexpected(declared, value)
-    element = next(iter(elements), expected)
+    if _is_empty_of_others(declared, value, elements):
+        raise _unexpected(declared, value)
+    element = next(iter(actual), expected)
     if element is None:
         raise ValueError(f"expected {declared}, found an empty list, which has no element type")
     return TensorType(element, shape)

@@ -40,7 +40,7 @@ from commonir.ir.types import (
 from commonir.ods.patterns import as_value
 from commonir.runtime.binding import known_symbol_dims, requirements
 from commonir.runtime.ports import allowed_text, chosen_shapes, default_array, in_program_layout, named_inputs
-from commonir.runtime.signatures import drawn_shapes, free_dims
+from commonir.runtime.signatures import drawn_shapes, free_dims, type_in, with_ranks
 from commonir.symbolic import DimExpr, evaluate, plain_symbol
 from commonir.symbolic.constraints import Constraint
 from commonir.symbolic.dims import symbols_in
@@ -83,6 +83,8 @@ def random_inputs(
         port = ports.get(name, NO_PORT)
         if name in shapes and isinstance(value.type, TensorType):
             value = Value(TensorType(value.type.element, shapes[name]), name=name)
+        elif value.type.parts:
+            value = Value(with_ranks(value.type, type_in(name, port)), name=name)
         out[name] = arrays.pop(name) if name in arrays else _drawn(name, value, port, symbol_dims, seed)
     return {**out, **arrays}
 
@@ -250,13 +252,16 @@ def _drawn_parts(name: str, type: Type, port: Port, dims: Mapping[str, int], see
             return [part(f"[{n}]", type.element) for n in range(_DRAWN_ELEMENTS)]
         case TupleType():
             return tuple([part(f"[{n}]", t) for n, t in enumerate(type.elements)])
-        case MapType():
+        case MapType() if not is_collection(type.value):
             keys = _keys(as_value(type.key))
             return {key: part(f"[{key!r}]", as_value(type.value)).item() for key in keys}
         case SparseTensorType():
             elements = part("", type.dense)
             is_stored = part(" is stored", type.dense.with_element(boolean))
             return SparseArray(elements[is_stored], np.flatnonzero(is_stored), elements.shape)
+        case MapType():
+            message = f"no random value for input '{name}' of type {type}"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=f"give a value for '{name}'"))
         case _:
             return part("", type.parts[0])
 

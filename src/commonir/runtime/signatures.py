@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from commonir.base.codes import FAILED_ASSERTION, WRONG_INPUT
-from commonir.base.diagnostics import Diagnostic
-from commonir.ir.interface import NO_PORT
+from commonir.base.codes import FAILED_ASSERTION, WRONG_ATTRIBUTE, WRONG_INPUT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.ir.interface import NO_PORT, Port
 from commonir.ir.module import Function
-from commonir.ir.types import ELEMENT_TYPES, TensorType
+from commonir.ir.types import ELEMENT_TYPES, ListType, OptionalType, TensorType, TupleType, Type
 from commonir.notation import NotationError
 from commonir.ods import Op, traits
 from commonir.ods.declared_types import (
@@ -29,7 +29,7 @@ from commonir.ods.declared_types import (
 from commonir.ods.patterns import Pattern
 from commonir.runtime.ports import Shapes, named_inputs, names_of
 from commonir.runtime.values import is_array, is_list
-from commonir.symbolic import evaluate
+from commonir.symbolic import evaluate, symbol
 
 _ANY = "f32"
 """A placeholder for the element type where only shapes matter."""
@@ -44,7 +44,7 @@ class Signature:
         self.patterns: dict[str, Pattern] = {}
         self.declared_texts: dict[str, str] = {}
         for (name, _, port), type_pattern in zip(inputs, plain, strict=True):
-            declared = declared_type(port.declared) if port.declared else type_pattern
+            declared = type_in(name, port) or type_pattern
             if isinstance(declared, TensorOf):
                 self.patterns[name] = declared.pattern
             if port.declared:
@@ -70,6 +70,29 @@ class Signature:
         return tuple(out)
 
 
+def type_in(name: str, port: Port) -> DeclaredType | None:
+    """Returns the type with wildcards that a port declares, if any. Raises: DiagnosticError (E0505) if it is none."""
+    try:
+        return declared_type(port.declared) if port.declared else None
+    except ValueError as error:
+        raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, f"the declared type of '{name}': {error}")) from None
+
+
+def with_ranks(type: Type, declared: DeclaredType | None) -> Type:
+    """Returns a type in which tensors of unknown rank have the declared dims; a wildcard becomes one axis."""
+    match type, declared:
+        case TensorType(shape=None), TensorOf(pattern=pattern) if pattern.dims is not None:
+            return type.with_shape(
+                tuple([None if many else int(name) if name.isdigit() else symbol(name) for name, many in pattern.dims])
+            )
+        case (ListType(), ListOf()) | (OptionalType(), OptionalOf()):
+            return type.with_parts((with_ranks(type.element, declared.element),))
+        case TupleType(), TupleOf():
+            return type.with_parts(tuple(map(with_ranks, type.elements, declared.elements)))
+        case _:
+            return type
+
+
 def signature_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]:
     """Yields a diagnostic for each input whose shape contradicts the wildcards of the signature."""
     if not any(port.declared for port in function.input_ports.values()):
@@ -85,9 +108,9 @@ def signature_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]
 
 
 def has_declared_lists(function: Function) -> bool:
-    """Returns whether a function promises the shapes of what is in lists that it returns."""
+    """Returns whether a function promises the shapes of what is in lists that it takes or returns."""
     promises = isinstance(function, Op) and function.has_trait(traits.PromisesShapes)
-    return promises and any(v.type.parts for v in function.outputs)
+    return promises and any(v.type.parts for v in (*function.inputs, *function.outputs))
 
 
 def result_faults(
@@ -102,7 +125,7 @@ def result_faults(
     for names, values, ports, given in groups:
         for name, v in zip(names, values, strict=True):
             port = ports.get(name, NO_PORT)
-            declared = declared_type(port.declared) if port.declared else as_declared(v.type)
+            declared = type_in(name, port) or as_declared(v.type)
             for pattern, shape in _shapes_in(declared, given.get(name)):
                 try:
                     unification.match(TensorOf(pattern), TensorType(ELEMENT_TYPES[pattern.element], shape))
@@ -130,8 +153,8 @@ def _shapes_in(declared: DeclaredType, value: object) -> Iterator[tuple[Pattern,
 
 def free_dims(function: Function) -> Iterator[str]:
     """Yields the names of dimensions in types with wildcards, which users may choose."""
-    for port in function.input_ports.values():
-        declared = declared_type(port.declared) if port.declared else None
+    for name, port in function.input_ports.items():
+        declared = type_in(name, port)
         for leaf in () if declared is None else declared.leaves():
             yield from (name for name, is_many in leaf.dimensions if not is_many and not name.isdigit())
 

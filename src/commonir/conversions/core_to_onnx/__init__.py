@@ -109,6 +109,9 @@ def core_to_onnx(
             diagnostics.add(
                 CHANGED_IN_CONVERSION, f"the input '{name}' must be given: its default value has no place in ONNX"
             )
+        names = zip(chosen.output_names, result.function(result.entry).output_names, strict=True)
+        for old, new in [(old, new) for old, new in names if old and new != old]:
+            diagnostics.add(CHANGED_IN_CONVERSION, f"the output '{old}' is called '{new}': an input has its name")
         for text in _wildcard_losses(chosen):
             diagnostics.add(LOST_IN_CONVERSION, text)
         for t in threaded:

@@ -9,6 +9,7 @@ from commonir.ir.attributes import DataAttr, DictionaryAttr, IntegerAttr
 from commonir.ir.cloning import clone
 from commonir.ir.data import Data
 from commonir.ir.interface import NO_PORT, Port, default_data
+from commonir.ir.module import distinct_names
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location
 from commonir.ir.types import TensorType, boolean, i64
@@ -43,12 +44,17 @@ def _name_inputs(block: Block) -> None:
 
 
 def _name_outputs(block: Block, names: tuple[str, ...]) -> None:
-    """Gives outputs their names. A value that has another name already keeps it, and is returned under the new one."""
+    """Gives outputs their names, which are not those of inputs.
+
+    A value that has another name already keeps it, and is returned under the new one.
+    """
     compute_outputs(block)
     last = block.last
     if isinstance(last, onnx.Return):
-        for n, (v, name) in enumerate(zip(last.outputs, names, strict=True)):
-            v.name = name or f"output{n}"
+        inputs = [a.name for a in block.arguments]
+        outputs = [name or f"output{n}" for n, name in enumerate(names)]
+        for v, name in zip(last.outputs, distinct_names([*inputs, *outputs], "")[len(inputs) :], strict=True):
+            v.name = name
 
 
 def compute_outputs(block: Block) -> None:

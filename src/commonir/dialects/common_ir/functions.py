@@ -30,6 +30,7 @@ from commonir.ir.types import Type, unknown
 from commonir.notation import NotationError
 from commonir.ods import Op, any_type, attr_types, attribute, operand, region, result, traits
 from commonir.ods.declared import DeclaredAttribute
+from commonir.ods.declared_attributes import GRAPH, GRAPHS
 from commonir.ods.declared_types import (
     DeclaredType,
     Mismatch,
@@ -174,6 +175,9 @@ class FunctionDefinition(
         yield from checks.documentation_within(self)
         for a in attributes:
             yield from checks.documentation(a.doc, f"attribute '{a.name}'")
+            if a.type.text in (GRAPH, GRAPHS):
+                text = f"attribute '{a.name}' of function '{self.sym_name}' is a graph, which functions do not take"
+                yield Diagnostic(WRONG_ATTRIBUTE, text)
         texts = {v: declared[v.name] for v in self._interface if v.name in declared}
         yield from DeclaredTypes(self, self.body, texts).findings()
         yield from self.undeclared_references(formals)

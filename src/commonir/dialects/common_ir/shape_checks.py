@@ -92,7 +92,7 @@ def shape_check(names: Sequence[str], types: Sequence[DeclaredType], values: Seq
 def _constraints(
     names: Sequence[str], types: Sequence[DeclaredType], values: Sequence[Value]
 ) -> tuple[list[tuple[str, Constraint]], bool]:
-    """Returns the constraints under which values fit, each with the name of a value, and whether all ranks are known.
+    """Returns the constraints under which values fit, each with the name of a value, and whether the ranks are known.
 
     Raises: DiagnosticError (E0255) if they cannot fit.
     """
@@ -101,7 +101,8 @@ def _constraints(
     is_complete = True
     for name, declared, v in zip(names, types, values, strict=True):
         for pattern, tensor in _tensors(declared, v.type):
-            is_complete = is_complete and (tensor.shape is not None or not pattern.dims)
+            # What is inside of lists and tuples is compared as data.
+            is_complete = is_complete and (tensor.shape is not None or not pattern.dims or bool(v.type.parts))
             try:
                 out += [(name, c) for c in known.match(TensorOf(pattern), tensor)]
             except (Mismatch, NotationError) as error:

@@ -374,6 +374,9 @@ class CommonIrDecoder(ModelDecoder):
                 return None
             op = choice.definition.build(choice.arguments, types)
         elif is_function:
+            for name in attributes.graphs:
+                text = f"attribute '{escape(name)}' is a graph, which functions do not take"
+                self.report(WRONG_ATTRIBUTE, text, part)
             op = self._call(called, node, attributes, counts or None, types, scope)
             if counts and counts != (1,) * len(op.operands):
                 op.set_extra(common_ir.INPUT_ARG_COUNT, DenseArrayAttr(i32, counts))

@@ -295,7 +295,7 @@ class _Reading:
             case "bytes":
                 return 'a text or {"base64": ...}', _bytes_of(value)
             case "float" | "double":
-                return 'a number, "nan", "inf" or "-inf"', _float_of(value)
+                return 'a number, "nan", "inf" or "-inf"', _float_of(value, _FLOATS[field.type])
             case _:
                 named = _NAMED.get((owner, field.name))
                 if named is not None and isinstance(value, str):
@@ -323,14 +323,19 @@ def _bytes_of(value: object) -> bytes | None:
         return None
 
 
-def _float_of(value: object) -> float | None:
+_FLOATS = {"float": struct.Struct("<f"), "double": struct.Struct("<d")}
+
+
+def _float_of(value: object, type: struct.Struct) -> float | None:
+    """Returns a number; None where it is none, or beyond the largest of its type."""
     if isinstance(value, str):
         return float(value) if value in ("nan", "inf", "-inf") else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
+        type.pack(value)
         return float(value)
-    except OverflowError:
+    except (OverflowError, struct.error):
         return None
 
 
