@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import commonir
-from commonir.api import image_input, run_converted
+from commonir.api import image_input, run_converted, run_with_onnxruntime
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.dialects import core
 from commonir.dialects.mil.description import MultiArray, description_of
@@ -108,3 +110,21 @@ def test_converted_program_runs_under_the_names_and_types_of_the_source() -> Non
     assert result["y/1"].dtype == bool
     assert source.outputs[1].type is tensor(boolean, 2)
     assert {d.code.id for d in findings} == {"N0601"}
+
+
+def test_an_input_that_is_returned_is_renamed_in_onnx_and_compared(tmp_path: Path) -> None:
+    text = """
+ml_program.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %y = core.neg %x : tensor<2xf32>
+  ml_program.return %x, %y : tensor<2xf32>, tensor<2xf32>
+}
+"""
+    program, diagnostics = commonir.loads(text, format="mlir"), Diagnostics()
+    converted = commonir.convert(program, "onnx", findings=diagnostics)
+    assert [v.name for v in converted.outputs] == ["x_2", "y"]
+    assert [d.message for d in diagnostics] == ["the output 'x' is called 'x_2': an input has its name"]
+    commonir.save(converted, tmp_path / "m.onnx")
+    inputs = {"x": np.array([1, 2], np.float32)}
+    expected = commonir.run(program, inputs)
+    outputs = run_with_onnxruntime(tmp_path / "m.onnx", inputs, source=program)
+    assert {name: y.tolist() for name, y in outputs.items()} == {name: y.tolist() for name, y in expected.items()}

@@ -148,3 +148,16 @@ def test_documentation_author_and_license_of_a_graph_go_through_the_core(tmp_pat
     cir.save(cir.convert(converted, "common_ir"), tmp_path / "b.cir.json")
     model = json.loads((tmp_path / "b.cir.json").read_text())["ModelProto"]
     assert [model[key] for key in ("doc_string", "model_author", "model_license")] == ["Scales.", "A", "MIT"]
+
+
+def test_domain_version_and_producer_of_a_graph_go_through_the_core(tmp_path: Path) -> None:
+    path = tmp_path / "m.cir.json"
+    graph = document(_GRAPH.replace("NODE", "y = org.commonir.core.neg[1](x)"))
+    message = json.loads(graph)
+    message["ModelProto"] |= {"model_version": 7, "producer_name": "tool", "producer_version": "3"}
+    path.write_text(json.dumps(message))
+    for opset, ir_version in ((None, 10), (17, 8)):
+        cir.save(cir.convert(cir.load(path), "onnx", opset=opset), tmp_path / "m.onnx")
+        model = onnx_package.load(tmp_path / "m.onnx")
+        stated = model.domain, model.model_version, model.producer_name, model.producer_version, model.ir_version
+        assert stated == ("com.example", 7, "tool", "3", ir_version)

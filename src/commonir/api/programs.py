@@ -126,6 +126,7 @@ def convert(
     simpler = _simplified(in_precision(_bounded(lowered, ranges or {}), precision))
     program = simpler if ranks is None else _divided(simpler, ranks, parallel, diagnostics)
     converted = conversion.convert(program, options, diagnostics)
+    conversion.describe(module, converted, options)
     if conversion.format:
         record_format(Formats().get(conversion.format), converted)
     return converted

@@ -78,7 +78,8 @@ class Conversion(Record):
     What cannot be expressed is raised, all of it. `within`, where there is one, takes a module that is in that dialect
     already to what users chose, without a way through the core; None when it must go through the core. `direct` takes a
     module of another dialect there without a way through the core, where nothing was chosen; None when it must go
-    through the core. `format` is the format that the result is written in, when that has another name. `takes_ranks`:
+    through the core. `describe` gives a result what its source states of the program and the core has no place for.
+    `format` is the format that the result is written in, when that has another name. `takes_ranks`:
     it takes programs of several ranks. `keeps_defaults`: it states contents of inputs that need not be given.
     `keeps_handles`: the format has handles; other conversions receive their numbers.
     `core_rules` are for programs that are converted only in part, if the target can stand beside other dialects.
@@ -88,6 +89,7 @@ class Conversion(Record):
     convert: Callable[[Module, ConversionOptions, Diagnostics], Module]
     within: Callable[[Module, ConversionOptions], Module | None] | None = None
     direct: Callable[[Module, Diagnostics], Module | None] = lambda _module, _lost: None
+    describe: Callable[[Module, Module, ConversionOptions], None] = lambda _source, _result, _options: None
     format: str = ""
     takes_ranks: bool = False
     keeps_defaults: bool = False

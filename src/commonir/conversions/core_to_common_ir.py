@@ -22,6 +22,7 @@ from commonir.conversions.common_ir_graphs import (
 )
 from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.core_to_core.foreign_kernels import kernel_rule
+from commonir.conversions.model_fields import keep_model_fields
 from commonir.conversions.onnx_to_common_ir import onnx_to_common_ir
 from commonir.dialects import common_ir, core, onnx
 from commonir.dialects.mlir import ml_program
@@ -164,4 +165,11 @@ def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
     return core_to_common_ir(module, lost)
 
 
-CONVERSION = Conversion("common_ir", convert, direct=onnx_to_common_ir, keeps_defaults=True, keeps_handles=True)
+CONVERSION = Conversion(
+    "common_ir",
+    convert,
+    direct=onnx_to_common_ir,
+    describe=keep_model_fields,
+    keeps_defaults=True,
+    keeps_handles=True,
+)

@@ -17,6 +17,7 @@ from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.core_to_onnx import RULES, convert
 from commonir.conversions.core_to_onnx.building import opset_of
 from commonir.conversions.core_to_onnx.legal_types import uses_illegal_types
+from commonir.conversions.model_fields import keep_model_fields
 from commonir.conversions.operands import element_of
 from commonir.dialects import core, onnx
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr
@@ -175,4 +176,4 @@ def _gains_in_core(module: Module, opset: int) -> bool:
     return is_new or uses_illegal_types(module, opset)
 
 
-CONVERSION = Conversion("onnx", convert, _within, common_ir_to_onnx, keeps_defaults=True)
+CONVERSION = Conversion("onnx", convert, _within, common_ir_to_onnx, keep_model_fields, keeps_defaults=True)

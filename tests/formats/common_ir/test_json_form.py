@@ -155,6 +155,11 @@ def test_a_type_may_be_a_number_or_its_name() -> None:
             "ModelProto.graph.initializer[0].float_data[0]",
             'expected a number, "nan", "inf" or "-inf", found "1"',
         ),
+        (
+            '{"ModelProto": {"graph": {"initializer": [{"float_data": [1e39]}]}}}',
+            "ModelProto.graph.initializer[0].float_data[0]",
+            'expected a number, "nan", "inf" or "-inf", found 1e+39',
+        ),
         ('{"LibraryProto": {"operatr": []}}', "LibraryProto", "LibraryProto has no field 'operatr'"),
         (
             '{"ModelProto": {"graph": {"input": [{"type": {"tensor_type": {}, "map_type": {}}}]}}}',

@@ -361,7 +361,9 @@ class LibraryProto(Message):
     common_ir_version: int = one(52, "int64")
 
 
-IR_VERSIONS = MappingProxyType({18: 8, 19: 9, 20: 9, 21: 10, 22: 10, 23: 11})
+IR_VERSIONS = MappingProxyType(
+    {9: 4, 10: 5, 11: 6, 12: 7, 13: 7, 14: 7, 15: 8, 16: 8, 17: 8, 18: 8, 19: 9, 20: 9, 21: 10, 22: 10, 23: 11}
+)
 """The oldest IR version that each version of the default operator set belongs to."""
 
 
