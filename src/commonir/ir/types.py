@@ -71,6 +71,11 @@ class ElementType(Type):
         return self.kind in ("int", "uint", "float", "complex")
 
     @property
+    def width(self) -> int:
+        """The bits of a number: one of a bool, which is stored as a byte."""
+        return 1 if self.kind == "bool" else self.bits
+
+    @property
     def integer_limits(self) -> tuple[int, int]:
         """The least and the largest number of an integer type; a signless one, and an index, has a sign."""
         if self.kind == "uint":

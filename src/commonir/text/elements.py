@@ -86,7 +86,7 @@ class ElementReader:
         if kind == "float":
             tokens.fail(f"expected an integer for type {element}, found '{literal}'", at=start)
         value = tokens.integer_value(literal, start)
-        bits = 1 if element is boolean else element.bits
+        bits = element.width
         if negative:
             fits = element.kind != "uint" and (value <= 1 << (bits - 1) if bits else not value)
         else:

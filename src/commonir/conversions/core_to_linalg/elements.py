@@ -61,7 +61,7 @@ def narrow_cast(op: core.NarrowCast, context: Context, x: Value) -> Result:
         (v,) = arguments
         wide = i64 if source.is_float else source
         whole = s.cast(v, source, wide)
-        bits = 1 if wide is boolean else wide.bits
+        bits = wide.width
         if bits == target.bits:
             return whole
         return s.cast(whole, wide, target)

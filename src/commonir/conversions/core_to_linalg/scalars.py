@@ -275,7 +275,7 @@ class Scalars:
             return self._convert(arith.FPToSI if target.kind == "int" else arith.FPToUI, x, to)
         if target.is_float:
             return self._convert(arith.SIToFP if sign else arith.UIToFP, x, to)
-        width = 1 if source is boolean else source.bits
+        width = source.width
         if width == target.bits:
             return x
         if width < target.bits:

@@ -8,7 +8,7 @@ from commonir.dialects.core.conversion import bit_cast
 from commonir.dialects.core.elementwise import bitwise_and, bitwise_or, cast, shift_left, shift_right
 from commonir.dialects.core.shape import slice_, squeeze, unsqueeze
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, boolean, unsigned_type
+from commonir.ir.types import ElementType, unsigned_type
 from commonir.notation import NotationError
 from commonir.ods.operand_shapes import known_dims_of
 
@@ -20,16 +20,12 @@ def bits_as(x: Value, expected: ElementType) -> Value:
     Raises: NotationError for bools, which have one bit, and numbers of more.
     """
     source = tensor_type(x).element
-    wide, narrow = _bits(source), _bits(expected)
+    wide, narrow = source.width, expected.width
     if wide == narrow:
         return _bits_of_one_width(x, expected)
     if 1 in (wide, narrow):
         raise NotationError(f"bits of {source} cannot be taken as {expected}")
     return _narrower(x, expected) if wide > narrow else _wider(x, expected)
-
-
-def _bits(element: ElementType) -> int:
-    return 1 if element is boolean else element.bits
 
 
 def _bits_of_one_width(x: Value, expected: ElementType) -> Value:

@@ -41,8 +41,7 @@ from commonir.notation import NotationError
 
 def width_of(x: Value) -> int:
     """Returns how many bits an integer or bool has."""
-    element = tensor_type(x).element
-    return 1 if element is boolean else element.bits
+    return tensor_type(x).element.width
 
 
 def _unsigned_type(element: ElementType) -> ElementType:
@@ -113,7 +112,7 @@ def truncated(x: Value, element: ElementType) -> Value:
 
 def resized(x: Value, element: ElementType, *, sign: bool) -> Value:
     """The number in another type, extended or truncated to its width."""
-    before, after = width_of(x), 1 if element is boolean else element.bits
+    before, after = width_of(x), element.width
     if before == after:
         return x
     return extended(x, element, sign=sign) if before < after else truncated(x, element)

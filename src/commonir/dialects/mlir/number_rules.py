@@ -12,7 +12,7 @@ from functools import partial
 from commonir.ir.core_types import core_type
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, boolean
+from commonir.ir.types import ElementType, TensorType, Type
 from commonir.ods import Op, known_data
 from commonir.ods.mlir_op import FromData
 from commonir.ods.terms import Computed, Constant, Variable, computed
@@ -64,7 +64,7 @@ def is_distance(operands: Sequence[Data], width: int = 0) -> bool:
     """Returns whether the second of two constants, read without sign, is below the width of the elements of the first,
     or below another width.
     """
-    bits = width or (1 if operands[0].element is boolean else operands[0].element.bits)
+    bits = width or operands[0].element.width
     return all(0 <= int(v) < bits for v in operands[1].values())
 
 

@@ -38,7 +38,6 @@ from commonir.ir.types import (
     TupleType,
     Type,
     VectorType,
-    boolean,
     element_named,
     index,
     signedness_of,
@@ -146,7 +145,7 @@ def _count(value: object) -> int:
 def _width(value: object) -> int:
     if not isinstance(value, ElementType):
         raise MissingProperty
-    return 1 if value is boolean else value.bits
+    return value.width
 
 
 def _storage_width(value: object) -> int:

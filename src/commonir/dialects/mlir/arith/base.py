@@ -16,7 +16,7 @@ from commonir.dialects.mlir.number_rules import Specified, always_specified
 from commonir.ir.core_types import core_type
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, Type, boolean
+from commonir.ir.types import ElementType, Type
 from commonir.ods import MlirOp, known_data, operand, result, traits
 from commonir.ods.type_constraints import BoolLike, SignlessIntegerOrIndexLike
 from commonir.ods.type_rules import SameOperandsAndResultType, element_of
@@ -93,9 +93,7 @@ class Comparison(ArithOp):
 def bits_of(type: Type) -> int:
     """The width of the elements of a type; a position has 64 bits, a bool one."""
     element = element_of(type)
-    if not isinstance(element, ElementType):
-        return 0
-    return 1 if element is boolean else element.bits
+    return element.width if isinstance(element, ElementType) else 0
 
 
 def cast_incompatible(op: MlirOp, source: Value, target: Value) -> Iterable[Diagnostic]:

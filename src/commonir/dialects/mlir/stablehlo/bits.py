@@ -79,7 +79,7 @@ class BitcastConvert(HloOp, name="stablehlo.bitcast_convert", traits=(traits.Pur
 
 def bits_of(type: Type) -> int:
     """The width of elements; a bool has one bit."""
-    return 1 if type is boolean else type.bits if isinstance(type, ElementType) else 0
+    return type.width if isinstance(type, ElementType) else 0
 
 
 def rebitted(x: Value, expected: ElementType) -> Value:

@@ -81,7 +81,7 @@ def _broadcast(op: Definition) -> Iterator[str]:
 
 
 def _bits(element: Type) -> int:
-    return 64 if str(element) == "index" else 1 if str(element) == "i1" else getattr(element, "bits", 0)
+    return element.width if isinstance(element, ElementType) else 0
 
 
 def _bitcast(op: Definition) -> Iterator[str]:
