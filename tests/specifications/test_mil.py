@@ -9,7 +9,9 @@ A case is a `MILSpec.Program` in the text format of protobuf, with names of data
 
 `coremltools = "refuses"` marks a case that the loader of coremltools does not accept, although the document allows it.
 The test adds the description of the model that fits the program. `images` of a case are inputs that are images,
-`blobs` the contents of the weight file, each a number of its type and its bytes in hexadecimal digits. `inputs` are
+`described` the described outputs if they are not those of the program, and `default` the function where it is entered
+if that is not the first. `blobs` are the contents of the weight file, each a number of its type and its bytes in
+hexadecimal digits. `inputs` are
 expressions of numpy, `outputs` those that a run must equal. A case that breaks a statement and has `inputs` breaks it
 when it runs.
 """
@@ -19,7 +21,6 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -131,15 +132,21 @@ def _feature(into: Any, name: str, type: Any, image: str) -> None:
             array.shapeRange.sizeRanges.add(lowerBound=1 if d is None else d, upperBound=9 if d is None else d)
 
 
-def _describe(into: Any, function: Any, images: Mapping[str, str]) -> None:
+def _describe(into: Any, function: Any, case: statements.Case) -> None:
     blocks = {e.key: e.value for e in function.block_specializations}
     block = blocks.get(function.opset) or next(iter(blocks.values()), None)
+    images: Any = case.other.get("images", {})
     types = {i.name: i.type for i in function.inputs}
     for value in function.inputs:
-        _feature(into.input.add(), value.name, value.type, images.get(value.name, ""))
+        if value.type.WhichOneof("type") == "stateType":
+            state = into.state.add(name=value.name).type.stateType.arrayType
+            state.dataType = 65552
+            state.shape.extend([d.constant.size for d in value.type.stateType.wrappedType.tensorType.dimensions])
+        else:
+            _feature(into.input.add(), value.name, value.type, images.get(value.name, ""))
     if block is not None:
         types |= {o.name: o.type for op in block.operations for o in op.outputs}
-        for name in block.outputs:
+        for name in case.other.get("described", block.outputs):  # pyright: ignore[reportGeneralTypeIssues]
             _feature(into.output.add(), name, types.get(name), "")
 
 
@@ -148,15 +155,14 @@ def model(case: statements.Case) -> Any:
     result: Any = message_class("Model")()
     result.specificationVersion = case.other.get("specification", 9)
     result.mlProgram.CopyFrom(program(case.text))
-    images: Any = case.other.get("images", {})
     functions = list(result.mlProgram.functions)
     if len(functions) == 1 and functions[0].key == "main":
-        _describe(result.description, functions[0].value, images)
+        _describe(result.description, functions[0].value, case)
     else:
         for entry in functions:
             described = result.description.functions.add(name=entry.key)
-            _describe(described, entry.value, images)
-        result.description.defaultFunctionName = functions[0].key if functions else ""
+            _describe(described, entry.value, case)
+        result.description.defaultFunctionName = case.other.get("default", functions[0].key if functions else "")
     return result
 
 

@@ -24,6 +24,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from commonir.ods.operation import Op
+from commonir.ods.traits import Trait
 
 CORE_ML_5 = "CoreML5"
 """iOS 15, macOS 12."""
@@ -53,6 +54,7 @@ RESERVED = frozenset(
     | {"fp16", "fp32", "fp64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
 )
 """Words of the text form, which are not names."""
+Structural = Trait("Structural", "is not an operation type of files, which express it in another way")
 _NOT_IN_IDENTIFIERS = re.compile(r"[^A-Za-z0-9_]")
 
 

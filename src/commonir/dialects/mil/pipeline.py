@@ -21,7 +21,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_PROGRAM
 from commonir.dialects import core
 from commonir.dialects.core.constants import range_
-from commonir.dialects.mil.base import MilOp
+from commonir.dialects.mil.base import MilOp, Structural
 from commonir.dialects.mil.program import DescribedFunction
 from commonir.ir.attributes import DictionaryAttr, FloatAttr, IntegerAttr
 from commonir.ir.interface import NO_PORT, Port
@@ -34,7 +34,7 @@ from commonir.ods.traits import IsolatedFromAbove, SingleBlock, SymbolTrait
 
 
 class Composition(
-    MilOp, DescribedFunction, name="mil.composition", traits=(IsolatedFromAbove, SymbolTrait, SingleBlock)
+    MilOp, DescribedFunction, name="mil.composition", traits=(IsolatedFromAbove, SymbolTrait, SingleBlock, Structural)
 ):
     """The function of a model that is not an ML Program: its description as operations of this dialect.
 
@@ -75,7 +75,7 @@ class Composition(
         return self.content.block
 
 
-class RunModel(DeclaredResults, MilOp, Invocation, name="mil.run_model"):
+class RunModel(DeclaredResults, MilOp, Invocation, name="mil.run_model", traits=(Structural,)):
     """Runs a model of a pipeline: the main function of a module, by its index among the modules of the enclosing one.
 
     The operands are its inputs in order, without states; the results are its outputs.
@@ -105,7 +105,7 @@ class RunModel(DeclaredResults, MilOp, Invocation, name="mil.run_model"):
             yield Diagnostic(MALFORMED_PROGRAM, message)
 
 
-class HandOver(DeclaredResults, MilOp, name="mil.hand_over"):
+class HandOver(DeclaredResults, MilOp, name="mil.hand_over", traits=(Structural,)):
     """Passes a value to the next model of a pipeline, in another element type or as an image.
 
     An image between two models has eight bits for each channel: values are rounded, halves to even, and limited to 0
@@ -127,7 +127,7 @@ class HandOver(DeclaredResults, MilOp, name="mil.hand_over"):
         return core.cast(input, type.element)
 
 
-class OpaqueModel(DeclaredResults, MilOp, name="mil.opaque_model"):
+class OpaqueModel(DeclaredResults, MilOp, name="mil.opaque_model", traits=(Structural,)):
     """A model of a type that cannot be run or converted, such as a `neuralNetwork`; it is preserved unchanged."""
 
     kind: str = attribute(attr_types.string)
@@ -140,7 +140,7 @@ class OpaqueModel(DeclaredResults, MilOp, name="mil.opaque_model"):
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
 
 
-class PickTop(DeclaredResults, MilOp, name="mil.pick_top"):
+class PickTop(DeclaredResults, MilOp, name="mil.pick_top", traits=(Structural,)):
     """Non-maximum suppression: selects the best boxes; each suppresses those whose overlap (IoU) with it exceeds
     iou_threshold.
 

@@ -16,7 +16,7 @@ from commonir.base.file_codes import MALFORMED_PROGRAM
 from commonir.dialects import core
 from commonir.dialects.core.constants import constant
 from commonir.dialects.core.control import Yield
-from commonir.dialects.mil.base import MilOp
+from commonir.dialects.mil.base import MilOp, Structural
 from commonir.dialects.mil.description import Interface, description_of, port_of_feature
 from commonir.dialects.mil.description_edits import describe_function
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, StringAttr, TypeAttr
@@ -175,7 +175,7 @@ class Labelling(Operation):
         """The names, in order; nothing when they are not known."""
 
 
-class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove, SymbolTrait)):
+class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove, SymbolTrait, Structural)):
     """A function of an ML Program.
 
     It has a body for each operation set it was specialized for: a region of one block whose label is the name of that
@@ -266,7 +266,7 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
                 yield Diagnostic(MALFORMED_PROGRAM, message, notes=notes)
 
 
-class Return(MilOp, name="mil.return", traits=(Terminator,)):
+class Return(MilOp, name="mil.return", traits=(Terminator, Structural)):
     """Ends a block with its results and their names.
 
     Source: MIL specification, Block, outputs.
@@ -312,14 +312,14 @@ class Const(Constant, name="mil.const"):
     """
 
 
-class Literal(Constant, name="mil.literal", traits=(Inline,)):
+class Literal(Constant, name="mil.literal", traits=(Inline, Structural)):
     """A constant tensor that an operation of the file contains instead of the name of a value.
 
     Source: MIL specification, Argument, Binding.
     """
 
 
-class CompoundConstant(MilOp, name="mil.compound_const", traits=(Pure, ConstantLike)):
+class CompoundConstant(MilOp, name="mil.compound_const", traits=(Pure, ConstantLike, Structural)):
     """A list, tuple or dictionary that is known before the program runs: a `const` of such a type.
 
     In the core, a list of tensors of one shape is one tensor, whose first axis numbers them.

@@ -27,7 +27,7 @@ from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import Limits
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
-from commonir.dialects.mil.base import VERSIONS
+from commonir.dialects.mil.base import VERSIONS, Structural
 from commonir.dialects.mil.custom import CustomLayer
 from commonir.dialects.mil.program import (
     MAP_ORDER,
@@ -252,13 +252,18 @@ class ProgramBuilder:
             return _Plan(CompoundConstant)
         key = (kind, self.version)
         if key not in self._plans:
-            result = self._dialects.find(f"{DIALECT}.{kind}", self.version)
+            result = self._in_operation_set(kind, self.version)
             self._plans[key] = None if result is None else _Plan(result)
         return self._plans[key]
 
+    def _in_operation_set(self, kind: str, version: str) -> type[Op] | None:
+        """Returns the definition of an operation type in an operation set, if it has one."""
+        found = self._dialects.find(f"{DIALECT}.{kind}", version)
+        return None if found is None or found.has_trait(Structural) else found
+
     def _report_unknown(self, kind: str, at: ProtoPlace) -> None:
         name = f"{DIALECT}.{kind}"
-        oldest = next((d for d in (self._dialects.find(name, v) for v in VERSIONS) if d is not None), None)
+        oldest = next((d for d in (self._in_operation_set(kind, v) for v in VERSIONS) if d is not None), None)
         if oldest is not None:
             text = f"{name} is an operation from {oldest.since} on, but its block is written in {self.version}"
             self.findings.add(UNKNOWN_OPERATION, text, at)
@@ -267,7 +272,8 @@ class ProgramBuilder:
             self.findings.add(UNKNOWN_OPERATION, "the operation has no type", at, help="name one that `cir ops` lists")
             return
         dialect = self._dialects.get(DIALECT)
-        known = [full.partition(".")[2] for full in dialect.operations] if dialect is not None else []
+        full = dialect.operations.items() if dialect is not None else ()
+        known = [each.partition(".")[2] for each, forms in full if not forms[-1].has_trait(Structural)]
         help = self.findings.suggestion(kind, known) or "`cir ops` lists the operations that are known"
         self.findings.add(UNKNOWN_OPERATION, f"unknown operation '{name}'", at, help=help)
 
