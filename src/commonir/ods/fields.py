@@ -93,7 +93,8 @@ class Field:
     `since` is the version of the dialect that added it, if older versions of the operation lack it; in these its value
     is the default. `before` is the field that these have instead, if any. `until` is the version that removed it.
     `relaxed_in` is the version since which it need not be constant and has no check. `elided` is the value that an
-    absent attribute means, which custom forms omit even if it is explicit.
+    absent attribute means, which custom forms omit even if it is explicit. `group_sizes` names the attribute with the
+    sizes of the groups that a variadic operand consists of; "" if it has none.
     """
 
     __slots__ = (
@@ -104,6 +105,7 @@ class Field:
         "default",
         "doc",
         "elided",
+        "group_sizes",
         "index",
         "kind",
         "name",
@@ -147,6 +149,7 @@ class Field:
         self.doc = doc
         self.elided: object = MISSING
         self.before: object = None
+        self.group_sizes = ""
         self.until = ""
         self.name = ""
         self.index = -1

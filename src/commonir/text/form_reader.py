@@ -5,10 +5,10 @@ The inverse of `text/form_writer.py`.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cache
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import DiagnosticError
@@ -28,6 +28,8 @@ from commonir.text import assembly, formats
 from commonir.text.deduction import Deduction, StatedTypes
 from commonir.text.form_context import FormContext
 from commonir.text.python_forms import PythonReader
+
+T = TypeVar("T")
 
 Reading: TypeAlias = "Generator[RegionRequest, Region, None]"
 """Reads elements; yields requests for regions, and receives the regions."""
@@ -119,8 +121,12 @@ class FormReader:
         self._give(results, of_results)
 
     def read_type_of(self, group: assembly.Group, short: str) -> None:
-        """Reads the types of a group; a type of the dialect may be written without its prefix."""
-        if short and self.tokens.at("<"):
+        """Reads the types of a group; `short` names the type that may be written without its name.
+
+        Nothing is left of its text where all its parameters are absent.
+        """
+        may_be_empty = self.tokens.kind != "type" and short in self.context.types.readers
+        if short and (self.tokens.at("<") or may_be_empty):
             self._give(group, (self._short_type(short),))
         else:
             self._types(group)
@@ -187,7 +193,7 @@ class FormReader:
             case FieldKind.ATTRIBUTE:
                 pass
             case _:
-                return tokens.kind == "value"
+                return tokens.at("(") if field.group_sizes else tokens.kind == "value"
         if isinstance(field.type, PropertyType):
             return field.type.starts(self._python_reader())
         if field.type in (attr_types.symbol_name, attr_types.symbol):
@@ -219,8 +225,25 @@ class FormReader:
             self.attributes[field] = self.read_attribute(field)
 
     def read_operands(self, field: Field) -> None:
-        """Reads the values of a variadic operand, zero or more."""
-        self.operands[field] = self._uses()
+        """Reads the values of a variadic operand, zero or more; groups of them are in parentheses."""
+        if not field.group_sizes:
+            self.operands[field] = self._uses()
+            return
+        groups = self._groups(lambda: self.tokens.separated(self.context.use, ")"))
+        self.operands[field] = [use for group in groups for use in group]
+        of_sizes = self.plan.fields.get(field.group_sizes)
+        if of_sizes is not None:
+            self.attributes[of_sizes] = DenseArrayAttr(i32, tuple([len(group) for group in groups]))
+
+    def _groups(self, item: Callable[[], list[T]]) -> list[list[T]]:
+        """Reads groups in parentheses, zero or more; `item` reads one after its opening parenthesis."""
+        groups: list[list[T]] = []
+        while self.tokens.take("("):
+            groups.append(item())
+            # As in mlir-opt, a comma may follow the last group.
+            if not self.tokens.take(","):
+                break
+        return groups
 
     def _uses(self) -> list[Use]:
         return self.context.uses()
@@ -334,6 +357,9 @@ class FormReader:
     def _types(self, group: assembly.Group) -> None:
         if not isinstance(group, assembly.Variable):
             self._give(group, self.context.types.types())
+        elif group.field.group_sizes:
+            groups = self._groups(lambda: self.tokens.separated(self.context.types.type, ")"))
+            self._give(group, [type for types in groups for type in types])
         elif not group.field.is_required and not self.operands.get(group.field) and self._at_no_type():
             self._give(group, ())
         elif not group.field.variadic:

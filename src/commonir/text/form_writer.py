@@ -7,6 +7,7 @@ Source: MLIR operation definitions, declarative assembly format; spacing as in m
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from math import isfinite
 from typing import NoReturn
 
@@ -110,7 +111,7 @@ class Writer:
         field = element.field
         match field.kind:
             case FieldKind.OPERAND | FieldKind.PARAMETER:
-                self.put(self.printer.values(self.values(field)))
+                self.put(self.grouped(field, [self.printer.value(v) for v in self.values(field)]))
             case FieldKind.REGION:
                 regions = self.op.field_value(field)
                 self.regions(regions if field.variadic else (regions,))
@@ -136,6 +137,20 @@ class Writer:
         if isinstance(value, DialectAttr) and not qualified and value.mnemonic and value.body is not None:
             return f"<{value.body}>"
         return self.printer.attribute(value)
+
+    def grouped(self, field: Field, items: Sequence[str]) -> str:
+        """Returns the texts of the values of a field, or of their types, separated by commas, groups in parentheses.
+
+        Raises: Inexpressible when the sizes of the groups are not those of all.
+        """
+        if not field.group_sizes:
+            return ", ".join(items)
+        attribute = self.op.attribute_dictionary.get(field.group_sizes)
+        sizes = [int(v) for v in attribute.values] if isinstance(attribute, DenseArrayAttr) else []
+        if sum(sizes) != len(items) or any(size < 0 for size in sizes):
+            self.refuse()
+        rest = iter(items)
+        return ", ".join([f"({', '.join(islice(rest, size))})" for size in sizes])
 
     def values(self, field: Field) -> tuple[Value, ...]:
         """Returns the values of an operand, parameter or result."""

@@ -134,7 +134,9 @@ def _types_of(definition: type[Op], group: assembly.Group, short: str) -> Step:
 
     def write(writer: Writer) -> None:
         types = writer.types(group)
-        if not short:
+        if isinstance(group, assembly.Variable) and group.field.group_sizes:
+            shown = writer.grouped(group.field, [writer.printer.type(t) for t in types])
+        elif not short:
             shown = ", ".join(map(writer.printer.type, types)) if len(types) != 1 else writer.printer.type(types[0])
         else:
             shown = ", ".join([writer.type(t, short) for t in types])

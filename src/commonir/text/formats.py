@@ -47,6 +47,7 @@ def format_of(definition: type[Op]) -> Format:
     layout = definition.layout
     directives = {e.name for e in walk(elements) if isinstance(e, Custom)}
     implied = {name for directive in directives for name in _IMPLIED_ATTRIBUTES.get(directive, ())}
+    implied |= {f.group_sizes for f in mentioned.fields}
     if mentioned.types.issuperset([f for f in layout.results if f.variadic or f.optional]):
         implied.add(RESULT_SIZES)
     named = [f for f in mentioned.fields if f.kind is FieldKind.ATTRIBUTE]

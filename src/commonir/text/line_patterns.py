@@ -298,6 +298,8 @@ def _part(element: assembly.Element) -> _PatternPart | None:
 
 
 def _variable(element: assembly.Variable, field: Field) -> _PatternPart | None:
+    if field.group_sizes:
+        return None
     if field.kind is FieldKind.OPERAND and field.is_required and not field.variadic:
         return _PatternPart(f"{BLANK}({VALUE_USE})", ((None, element),))
     if field.kind is FieldKind.OPERAND and field.variadic:

@@ -62,3 +62,5 @@ def Outer : TypeDef<Tested, "CompoundNestedOuter"> {
 def : Form<"format_cpmd_nested_type", "$nested `nested` type($nested) attr-dict-with-keyword", (ins Outer:$nested)>;
 def : Form<"format_qual_cpmd_nested_type", "$nested `nested` qualified(type($nested)) attr-dict-with-keyword",
            (ins Outer:$nested)>;
+def : Form<"format_variadic_of_variadic_operand", "$operand `:` type($operand) attr-dict",
+           (ins VariadicOfVariadic<I64, "operand_segments">:$operand, DenseI32ArrayAttr:$operand_segments)>;

@@ -20,6 +20,7 @@ from tests.tablegen.oracle import mlir_include
 
 _ARGUMENT = '%0 = "x"() : () -> i64 '
 _NESTED = '%0 = "x"() : () -> !test.cmpnd_nested_outer<i <42 <1, i32, [5, 6]>>> '
+_GROUPS = "test.format_variadic_of_variadic_operand "
 ACCEPTED = (
     "test.oilist_with_keywords_only",
     "test.oilist_with_keywords_only otherKeyword keyword {a = 1}",
@@ -41,6 +42,12 @@ ACCEPTED = (
     _NESTED + "test.format_cpmd_nested_type %0 nested <i <42 <1, i32, [5, 6]>>>",
     _NESTED + "test.format_cpmd_nested_type %0 nested !test.cmpnd_nested_outer<i <42 <1, i32, [5, 6]>>>",
     _NESTED + "test.format_qual_cpmd_nested_type %0 nested !test.cmpnd_nested_outer<i <42 <1, i32, [5, 6]>>>",
+    _ARGUMENT + _GROUPS + "(%0, %0), (), (%0) : (i64, i64), (), (i64) {x = 1}",
+    _ARGUMENT + _GROUPS + "(%0, %0), : (i64), (i64)",
+    _GROUPS + "() : ()",
+    _GROUPS + ":",
+    _ARGUMENT
+    + '"test.format_variadic_of_variadic_operand"(%0, %0) {operand_segments = array<i32: 0, 2>} : (i64, i64) -> ()',
 )
 REFUSED = (
     "test.oilist_with_keywords_only keyword keyword",
@@ -49,6 +56,13 @@ REFUSED = (
     '"x"() ({ "test.format_opt_symbol_ref_attr_op"()[^a] : () -> () ^a: "y"() : () -> () }) : () -> ()',
     _NESTED + "test.format_cpmd_nested_type %0 nested <i <43 <1, i32, [5, 6]>>>",
     _ARGUMENT + "test.format_cpmd_nested_type %0 nested i64",
+    _ARGUMENT + _GROUPS + "(%0, %0) : (i64), (i64, i64)",
+    _ARGUMENT + _GROUPS + "(%0, %0) : i64, i64",
+    _ARGUMENT + _GROUPS + "%0 : (i64)",
+    _ARGUMENT + _GROUPS + "(%0,) : (i64)",
+    _ARGUMENT + '"test.format_variadic_of_variadic_operand"(%0) {operand_segments = array<i32: 2>} : (i64) -> ()',
+    _ARGUMENT + '"test.format_variadic_of_variadic_operand"(%0) {operand_segments = array<i32: 2, -1>} : (i64) -> ()',
+    _ARGUMENT + '"test.format_variadic_of_variadic_operand"(%0) : (i64) -> ()',
 )
 
 

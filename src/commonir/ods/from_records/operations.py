@@ -17,12 +17,18 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from commonir.base.codes import MALFORMED_REGION, VIOLATED_CONSTRAINT, WRONG_RESULT_TYPE
+from commonir.base.codes import (
+    MALFORMED_REGION,
+    VIOLATED_CONSTRAINT,
+    WRONG_ATTRIBUTE,
+    WRONG_OPERAND_COUNT,
+    WRONG_RESULT_TYPE,
+)
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.base.file_codes import NOT_EVALUABLE
 from commonir.base.lazy import LazyModule
 from commonir.base.tuples import NamedTuple
-from commonir.ir.attributes import Attribute
+from commonir.ir.attributes import Attribute, DenseArrayAttr
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import i32
 from commonir.ods.attr_types import AttrType
@@ -69,7 +75,6 @@ else:
 
 _BLOCKS = re.compile(r"hasNItems(OrMore|OrLess)?\(\$_self, (\d+)\)")
 _DIRECTIVE = re.compile(r"\bcustom\s*<\s*(\w+)\s*>")
-_CUSTOM = re.compile(r"\bcustom\s*<[^>]*>\s*\((?:[^()]|\([^()]*\))*\)")
 _UNNAMED_RESULT = "result"
 _SIZED_RESULTS = "AttrSizedResultSegments"
 
@@ -139,7 +144,22 @@ class RecordOp(MlirOp):
             yield cls.finding(NOT_EVALUABLE, f"{cls.name}: not folded or canonicalized: {', '.join(cls.unapplied)}")
 
     def verify(self) -> Iterable[Diagnostic]:
-        return chain(self._wrong_regions(), self._wrong_results(), self._wrong_upstream(), super().verify())
+        own = (self._wrong_groups(), self._wrong_regions(), self._wrong_results(), self._wrong_upstream())
+        return chain(*own, super().verify())
+
+    def _wrong_groups(self) -> Iterator[Diagnostic]:
+        """Yields errors of operands that consist of groups, whose sizes are in an attribute."""
+        for f in self.layout.inputs:
+            sizes = self.attribute_dictionary.get(f.group_sizes) if f.group_sizes else None
+            if not isinstance(sizes, DenseArrayAttr):
+                continue
+            count, total = len(self.field_value(f)), sum(map(int, sizes.values))
+            if any(int(size) < 0 for size in sizes.values):
+                message = f"{self.name}: '{f.group_sizes}' attribute cannot have negative elements"
+                yield Diagnostic(WRONG_ATTRIBUTE, message)
+            elif count != total:
+                message = f"{self.name}: operand '{f.spelling}' has {count} values, '{f.group_sizes}' is for {total}"
+                yield Diagnostic(WRONG_OPERAND_COUNT, message)
 
     def _wrong_upstream(self) -> Iterator[Diagnostic]:
         """Yields errors that upstream's C++ reports."""
@@ -338,6 +358,7 @@ class Defining:
         self.unknown += self.context.types.unknown(base or record)
         default: object = None if optional and kind is FieldKind.OPERAND else MISSING
         built = SpelledField(name, kind, pattern=constraint, variadic=many, optional=optional, default=default, doc=doc)
+        built.group_sizes = text_of(record, "segmentAttrName") if is_a(record, "VariadicOfVariadic") else ""
         self.add(name, built)
 
     def _attribute(self, record: Record, name: str, doc: str) -> None:
@@ -516,18 +537,12 @@ class Defining:
         return result
 
     def assembly(self) -> str:
-        """Returns the assembly format of the record; "" if it has a directive in unknown C++, or groups of groups."""
+        """Returns the assembly format of the record; "" if it has a directive in unknown C++."""
         text = text_of(self.record, "assemblyFormat")
         known = self.context.directives
         lacking = [] if known is None else [name for name in _DIRECTIVE.findall(text) if name not in known]
         self.unknown += [f"custom<{name}>, so that there is the generic form only" for name in lacking]
-        nested = [
-            label
-            for item, label in arguments_of(self.record, "arguments")
-            if is_a(item, "VariadicOfVariadic") and re.search(rf"\${label}\b", _CUSTOM.sub("", text))
-        ]
-        self.unknown += [f"the form of groups of '{label}', so that there is the generic form only" for label in nested]
-        return "" if lacking or nested else text
+        return "" if lacking else text
 
     def declared_format(self) -> str | None:
         """Returns the assembly format as the record has it; None if it has none."""
