@@ -78,6 +78,27 @@ def test_onnx_has_no_place_for_systems_and_images() -> None:
         commonir.convert(module, "onnx", images={"x": image_input("rgb")})
 
 
+def test_mlir_text_has_no_place_for_choices_of_other_formats() -> None:
+    model = commonir.convert(_program(), "onnx")
+    with pytest.raises(DiagnosticError) as caught:
+        commonir.convert(model, "mlir", opset=17, target="iOS17", precision="float16", images={"x": image_input("rgb")})
+    assert [d.message for d in caught.value.diagnostics] == [
+        f"a program keeps its dialect in 'mlir', which has no place for {what}"
+        for what in ("an opset", "a system to run on", "a precision", "inputs that are images")
+    ]
+
+
+def test_ranges_reach_mlir_text_of_the_core_only() -> None:
+    bounded = commonir.convert(_program(), "mlir", ranges={"n": (2, 5)})
+    assert bounded.main.input_ports["x"].ranges == (DimRange(2, 5), DimRange(3, 3))
+    findings = Diagnostics()
+    model = commonir.convert(_program(), "onnx")
+    assert commonir.convert(model, "mlir", ranges={"n": (2, 5)}, findings=findings) is model
+    assert [(d.code.id, d.message) for d in findings] == [
+        ("W0601", "the range of 'n' is not written: 'mlir' has ranges only for programs of the core")
+    ]
+
+
 def test_core_ml_has_no_numbers_of_operation_sets() -> None:
     with pytest.raises(DiagnosticError, match="names its operation sets by systems"):
         commonir.convert(core_module(core.exp, {"x": tensor(f32)}), "coreml", opset=17)

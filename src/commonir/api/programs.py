@@ -91,7 +91,9 @@ def convert(
     of an operation set, `target` a system that is to run the program, such as iOS17; the conversion chooses by default.
     `precision` float16 computes in half precision what is in single precision. `sizes` fixes dimensions by name,
     `ranges` bounds them, both ends included; `images` turns inputs into images; `ranks` shards the program, as `shard`
-    does. Without options, a program in that dialect or for a format that holds any dialect is returned unchanged.
+    does. Without options, a program in that dialect or for a format that holds any dialect is returned unchanged. A
+    format that holds any dialect takes no opset, target, precision or images (E0601), and ranges only for programs of
+    the core (W0601).
 
     Raises: DiagnosticError (E0601 for operations without a counterpart, E0610 if it cannot be sharded, E0706).
     """
@@ -103,10 +105,13 @@ def convert(
 
     diagnostics = Diagnostics() if findings is None else findings
     if to in Formats().names() and not Formats().get(to).dialect:
-        chosen = module if function is None else select_function(module, function)
-        if sizes and ranks is None:
-            return edit(chosen, dims=sizes, function=function)
-        return chosen if ranks is None else shard(chosen, ranks, parallel, sizes=sizes, findings=diagnostics)
+        _refuse_in_own_dialect(to, opset=opset, target=target, precision=precision, images=images or None)
+        kept = module if function is None else select_function(module, function)
+        if ranks is not None:
+            kept = shard(kept, ranks, parallel, sizes=sizes, findings=diagnostics)
+        elif sizes:
+            kept = edit(kept, dims=sizes, function=function)
+        return _bounded_if_lowered(kept, ranges or {}, to, diagnostics)
     conversion = Conversions().get(to)
     if ranks is not None and not conversion.takes_ranks:
         raise _cannot_express_ranks(to)
@@ -247,6 +252,44 @@ def image_input(color: str, scale: float = 1.0, bias: Sequence[float] = ()) -> I
     from commonir.ir.interface import ColorSpace  # noqa: PLC0415
 
     return ImageInput(ColorSpace(color), scale, tuple(bias))
+
+
+_WITHOUT_PLACE = {
+    "opset": "an opset",
+    "target": "a system to run on",
+    "precision": "a precision",
+    "images": "inputs that are images",
+}
+
+
+def _refuse_in_own_dialect(to: str, **options: object) -> None:
+    """Raises: DiagnosticError (E0601) if an option is set that a program which keeps its dialect cannot take."""
+    help = "convert it to a format that has, then the result to MLIR text"
+    refused = [
+        Diagnostic(
+            UNSUPPORTED_CONVERSION,
+            f"a program keeps its dialect in '{to}', which has no place for {_WITHOUT_PLACE[name]}",
+            help=help,
+        )
+        for name, value in options.items()
+        if value is not None
+    ]
+    if refused:
+        raise DiagnosticError(*refused)
+
+
+def _bounded_if_lowered(
+    module: Module, ranges: Mapping[str, tuple[int, int]], to: str, diagnostics: Diagnostics
+) -> Module:
+    """Returns a program with some dimensions bounded; one that is not lowered unchanged, which is reported."""
+    from commonir.dialects.mlir import ml_program  # noqa: PLC0415
+
+    if any(isinstance(f, ml_program.Func) for f in module.functions.values()):
+        return _bounded(module, ranges)
+    for name in ranges:
+        text = f"the range of '{name}' is not written: '{to}' has ranges only for programs of the core"
+        diagnostics.add(LOST_IN_CONVERSION, text)
+    return module
 
 
 def _bounded(module: Module, ranges: Mapping[str, tuple[int, int]]) -> Module:
