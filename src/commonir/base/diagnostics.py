@@ -112,6 +112,12 @@ class Diagnostic:
             help=self.help,
         )
 
+    def prefixed(self, prefix: str) -> Diagnostic:
+        """Returns the diagnostic with a prefix of its message."""
+        result = self.located()
+        result.message = prefix + self.message
+        return result
+
     def advised(self, help: str) -> Diagnostic:
         """Returns the diagnostic with another help text added."""
         result = self.located()

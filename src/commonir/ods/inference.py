@@ -250,7 +250,7 @@ def _trace(op: Definition) -> Derived:
     except DiagnosticError as error:
         if is_not_known(error):
             return _data_dependent(trace, *error.diagnostics)
-        raise
+        raise DiagnosticError(*[_of_reference(op, d) for d in error.diagnostics]) from None
     except NotationError as error:
         raise DiagnosticError(trace.violated(error)) from None
     if op.type_rules:
@@ -445,6 +445,14 @@ def _unranked(trace: _Trace, field: Field) -> Type | None:
     if known is None and isinstance(variable, ElementClass) and len(variable.members) == 1:
         (known,) = variable.members
     return None if known is None or field.pattern.content is not None else TensorType(known, None)
+
+
+def _of_reference(op: Definition, diagnostic: Diagnostic) -> Diagnostic:
+    """Returns a diagnostic, with the name of `op` if it is of an operation of another dialect in the reference."""
+    name, _, _ = diagnostic.message.partition(": ")
+    dialect, point, _ = name.partition(".")
+    is_of_another = bool(point) and " " not in name and dialect != op.name.partition(".")[0]
+    return diagnostic.prefixed(f"{op.name}: ") if is_of_another else diagnostic
 
 
 def is_not_known(error: DiagnosticError) -> bool:
