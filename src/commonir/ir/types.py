@@ -573,12 +573,8 @@ def symbols_of(types: Iterable[Type]) -> dict[str, None]:
     """Returns names of the symbolic dimensions in types and their parts, in order of occurrence."""
     out: dict[str, None] = {}
     for t in types:
-        if isinstance(t, TensorType) and t.shape is not None:
-            for d in t.shape:
+        for tensor in (t,) if isinstance(t, TensorType) else tensors_in(t):
+            for d in tensor.shape or ():
                 if isinstance(d, DimExpr):
                     out.update(dict.fromkeys(symbols(d)))
-        elif isinstance(t, SparseTensorType):
-            out |= symbols_of([t.dense])
-        elif t.parts:
-            out |= symbols_of(t.parts)
     return out

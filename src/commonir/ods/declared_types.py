@@ -26,6 +26,7 @@ from commonir.ir.types import (
     TensorType,
     TupleType,
     Type,
+    symbols_of,
     unknown,
 )
 from commonir.notation import Constraint, require, without_implied
@@ -264,7 +265,7 @@ class Unification:
         self.variables = variables
         self.is_partial = False
         self._bindings = Bindings()
-        self._taken = {name for t in types for name in symbols_within(t)}
+        self._taken = set(symbols_of(types))
         self._own: dict[Dim, Dim] = {}
         self._resolved_count = 0
         self._undecided: list[Constraint] = []
@@ -354,33 +355,6 @@ class Unification:
             else:
                 shape.append(self._resolved_dim(bound.one[name]) if name in bound.one else None)
         return TensorType(element, tuple(shape))
-
-
-def tensors_within(type: Type) -> Iterator[TensorType]:
-    """Yields the tensors nested in a type."""
-    pending = [type]
-    while pending:
-        match pending.pop():
-            case TensorType() as tensor:
-                yield tensor
-            case SparseTensorType(element=element, shape=shape):
-                yield TensorType(element, shape)
-            case ListType(element=element) | OptionalType(element=element):
-                pending.append(element)
-            case TupleType(elements=elements):
-                pending.extend(elements)
-            case MapType(key=key, value=value):
-                pending += [key, value]
-            case _:
-                pass
-
-
-def symbols_within(type: Type) -> Iterator[str]:
-    """Yields names of the symbolic dimensions in a type."""
-    for t in tensors_within(type):
-        for d in t.shape or ():
-            if isinstance(d, DimExpr):
-                yield from symbols(d)
 
 
 # -- reading

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import ListType, TensorType, Type, symbols_of, tensors_in
+from commonir.ir.types import ListType, TensorType, Type, symbols_of
 from commonir.ods import Op, infer
 from commonir.passes.loop_carried_dims import set_loop_carried_dims
 from commonir.symbolic import Dim, symbol
@@ -21,7 +21,7 @@ class DimNames:
     """Creates symbols for unknown dims, with names that are unique in a function."""
 
     def __init__(self, inputs: Iterable[Value]) -> None:
-        self._used = set(symbols_of([t for v in inputs for t in tensors_in(v.type)]))
+        self._used = set(symbols_of([v.type for v in inputs]))
 
     def of_argument(self, argument: Value, type: Type, lower_bound: int = 0) -> Type:
         """Returns the type of an argument with a symbol for each unknown dim, named after the argument."""

@@ -275,7 +275,7 @@ def _keys(type: Type) -> list[Any]:
 
 def _dims_in(type: Type) -> dict[str, int]:
     """Returns a value for each symbol in the types of the parts of a value, which no other input binds."""
-    return dict.fromkeys(symbols_of(tensors_in(type)), _CANDIDATE_DIMS[0])
+    return dict.fromkeys(symbols_of([type]), _CANDIDATE_DIMS[0])
 
 
 _WORDS = ("a", "b", "Cat", "dog", "the", "two words", "3", "ä")

@@ -26,7 +26,7 @@ from commonir.dialects.onnx.program import check_graph
 from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
 from commonir.ir.module import Function, Invocation, Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import Type, unknown
+from commonir.ir.types import Type, symbols_of, unknown
 from commonir.notation import NotationError
 from commonir.ods import Op, any_type, attr_types, attribute, operand, region, result, traits
 from commonir.ods.declared import DeclaredAttribute
@@ -38,7 +38,6 @@ from commonir.ods.declared_types import (
     Unification,
     as_declared,
     declared_type,
-    symbols_within,
 )
 from commonir.ods.definition import ATTRIBUTE_REFERENCES
 from commonir.ods.operation import Positions
@@ -354,7 +353,7 @@ def instance_of(
         raise DiagnosticError(rules.ACYCLIC.broken(text)) from None
     for op in order:
         block.append(copied(op, values, actual))
-    own = dict.fromkeys([n for v in values for n in symbols_within(v.type)])
+    own = symbols_of([v.type for v in values])
     renamed: dict[str, Dim] = {n: symbol(f"{function.sym_name}.{n}", 0) for n in own}
     specialize(block, renamed | bindings.dims)
     types_of_operands = [d for group in groups for d in group.declared_operands()]
