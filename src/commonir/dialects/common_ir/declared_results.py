@@ -14,8 +14,8 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import onnx
 from commonir.dialects.common_ir import rules
 from commonir.dialects.common_ir.checks import nodes_of, place_of
-from commonir.dialects.common_ir.instances import FunctionInstance, copied
-from commonir.dialects.common_ir.ordering import CyclicOrder, ordered
+from commonir.dialects.common_ir.instances import FunctionInstance, fill_beside
+from commonir.dialects.common_ir.ordering import CyclicOrder
 from commonir.dialects.common_ir.shape_checks import DeclaredValues
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import (
@@ -148,14 +148,11 @@ class DeclaredTypes:
 
     def _fill(self, block: Block, values: dict[Value, Value]) -> bool:
         """Copies the nodes to a block with other inputs; returns whether they take these."""
-        instance = FunctionInstance("", Region([block]), ())
-        # It stands beside the graph without being part of the program, so that calls inside find what they call.
-        instance.parent = self._holder.parent
         try:
-            for op in ordered(self._body):
-                copy = block.append(copied(op, values, None))
-                if isinstance(copy, Op) and not copy.declares_results:
-                    for v, type in zip(copy.results, infer(copy).types, strict=False):
+            fill_beside(self._holder, FunctionInstance("", Region([block]), ()), self._body, block, values)
+            for op in block.operations:
+                if isinstance(op, Op) and not op.declares_results:
+                    for v, type in zip(op.results, infer(op).types, strict=False):
                         v.retype(type)
         except (CyclicOrder, DiagnosticError, NotationError):
             return False

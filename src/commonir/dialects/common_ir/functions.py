@@ -19,8 +19,8 @@ from commonir.dialects import onnx
 from commonir.dialects.common_ir import checks, rules
 from commonir.dialects.common_ir.arguments import Group, grouped
 from commonir.dialects.common_ir.declared_results import DeclaredTypes
-from commonir.dialects.common_ir.instances import FunctionInstance, copied
-from commonir.dialects.common_ir.ordering import CyclicOrder, ordered
+from commonir.dialects.common_ir.instances import FunctionInstance, fill_beside
+from commonir.dialects.common_ir.ordering import CyclicOrder
 from commonir.dialects.common_ir.signatures import attributes_from
 from commonir.dialects.onnx.program import check_graph
 from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
@@ -344,24 +344,19 @@ def instance_of(
     cycle = recursion_of(function)
     if cycle:
         raise DiagnosticError(rules.NO_RECURSION.broken(f"functions call each other in a cycle: {' -> '.join(cycle)}"))
-    body = function.body
     block, values = _received(groups, bindings)
+    types_of_operands = [d for group in groups for d in group.declared_operands()]
+    declared = tuple(map(str, (*types_of_operands, *function.signature_types()[len(groups) :])))
     try:
-        order = ordered(body)
+        result = FunctionInstance(function.sym_name, Region([block]), declared)
+        fill_beside(function, result, function.body, block, values, actual)
     except CyclicOrder as error:
         text = f"nodes of function '{function.sym_name}' need each other in a cycle: {error}"
         raise DiagnosticError(rules.ACYCLIC.broken(text)) from None
-    for op in order:
-        block.append(copied(op, values, actual))
     own = symbols_of([v.type for v in values])
     renamed: dict[str, Dim] = {n: symbol(f"{function.sym_name}.{n}", 0) for n in own}
     specialize(block, renamed | bindings.dims)
-    types_of_operands = [d for group in groups for d in group.declared_operands()]
-    declared = tuple(map(str, (*types_of_operands, *function.signature_types()[len(groups) :])))
-    new_op = FunctionInstance(function.sym_name, Region([block]), declared)
-    # It stands beside the function without being part of the program, so that calls inside find what they call.
-    new_op.parent = function.parent
-    return new_op
+    return result
 
 
 def _received(groups: Sequence[Group], bindings: Unification) -> tuple[Block, dict[Value, Value]]:

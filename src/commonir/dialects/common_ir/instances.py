@@ -6,13 +6,17 @@ Source: Common IR specification, function definitions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from commonir.dialects import onnx
+from commonir.dialects.common_ir.ordering import ordered
 from commonir.dialects.common_ir.shape_checks import shape_check
 from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ods import Op, attr_types, attribute, traits
 from commonir.ods.declared_types import declared_type
+
+_T = TypeVar("_T", bound=Operation)
 
 
 class FunctionInstance(
@@ -27,6 +31,26 @@ class FunctionInstance(
     def result_check(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> Operation | None:
         names = [f"{self.sym_name}.{v.name}" for v in (*self.inputs, *self.outputs)]
         return shape_check(names, list(map(declared_type, self.declared)), (*inputs, *outputs))
+
+
+def fill_beside(
+    holder: Operation,
+    new_op: _T,
+    source: Block,
+    block: Block,
+    values: dict[Value, Value],
+    actual: Mapping[str, Attribute] | None = None,
+) -> _T:
+    """Copies the operations of a graph or function to a block of a new operation, in an order that data and control
+    edges allow. `values` are those that stand for the inputs, and receives the others.
+
+    The operation stands beside `holder` without being part of the program, so that calls inside find what they call.
+    Raises: CyclicOrder; DiagnosticError (E0505) where an actual attribute does not fit.
+    """
+    new_op.parent = holder.parent
+    for op in ordered(source):
+        block.append(copied(op, values, actual))
+    return new_op
 
 
 def copied(source: Operation, values: dict[Value, Value], actual: Mapping[str, Attribute] | None) -> Operation:
