@@ -119,6 +119,16 @@ SHARED = [
         Verdict.VERIFIER,
     ),
     (
+        '(Scale $x, ConstantAttr<StrAttr, "1">), (Neg $x)',
+        f"'k' of d.scale must be {I32}, and the constant '1' is string attribute",
+        Verdict.COMPILER,
+    ),
+    (
+        '(Scale $x, $k), (Scale $x, ConstantAttr<StrAttr, "name()">)',
+        f"'k' of d.scale must be {I32}, and the constant 'name()' is string attribute",
+        Verdict.VERIFIER,
+    ),
+    (
         '(Scale $x, $k), (Neg ConstantAttr<I32Attr, "1">)',
         "'x' of d.neg is an operand, and 1 : i32 is an attribute: make an operation that has it as its result",
         Verdict.REFUSED,

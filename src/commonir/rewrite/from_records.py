@@ -25,7 +25,7 @@ from commonir.ods.fields import Check, Field, FieldKind
 from commonir.ods.from_records import Loaded
 from commonir.ods.from_records.operations import name_of
 from commonir.ods.from_records.prelude import OLDER
-from commonir.ods.from_records.values import arguments_of, is_a, number_of, states, text_of, value_of
+from commonir.ods.from_records.values import arguments_of, is_a, number_of, record_of, states, text_of, value_of
 from commonir.ods.terms import (
     Anything,
     Computed,
@@ -42,6 +42,7 @@ from commonir.ods.terms import (
 from commonir.rewrite.matching import Compiled
 from commonir.rewrite.native_calls import Call, Function, NativeCalls
 from commonir.rewrite.rule_checks import check_types
+from commonir.rewrite.sample_types import accepted_attributes, sampled_attributes
 from commonir.tablegen import Record
 from commonir.tablegen.values import Dag, DefRef, Int, List, String, Unset, Value
 
@@ -287,6 +288,7 @@ class _RecordRule:
         if isinstance(value, Dag):
             return self._nested(value, name, field, definition, in_result=in_result)
         if isinstance(value, DefRef):
+            self._check_constant(value.record, field, definition)
             if in_result:
                 return self._result_term(value.record, name)
             return self._source_constraint(value.record, name)
@@ -329,6 +331,20 @@ class _RecordRule:
                 return literal
             return Variable(self._fresh(name), StorageCheck(str(literal), lambda a: a is literal))
         return Variable(self._fresh(name), self._constraint(record))
+
+    def _check_constant(self, record: Record, field: Field, definition: type[Op]) -> None:
+        """Refuses a constant whose value is not understood, but whose type is never that of an attribute."""
+        constraint = record_of(record, "attr") if is_a(record, "ConstantAttr") else None
+        if constraint is None or field.kind is not FieldKind.ATTRIBUTE or field.type is None:
+            return
+        if self.loaded.attribute_value(record) is not None:
+            return
+        check = self.loaded.attribute_check(constraint)
+        accepted, own = accepted_attributes(field), sampled_attributes(StorageCheck(check.summary, check.admits))
+        if accepted and own and accepted.isdisjoint(own):
+            text = text_of(record, "value") or record.name_text
+            expected = f"'{field.spelling}' of {definition.name} must be {field.type.name}"
+            raise self._wrong(f"{expected}, and the constant '{text}' is {check.summary}")
 
     def _literal(self, record: Record) -> Attribute | None:
         result = self.loaded.attribute_value(record)
