@@ -197,7 +197,7 @@ def unwrapped(wrapper: str, type: Type) -> Type | None:
         case ("list", ListType(element=element)) | ("optional", OptionalType(element=element)):
             return element
         case "sparse", SparseTensorType():
-            return TensorType(type.element, type.shape)
+            return type.dense
         case _:
             return None
 

@@ -41,6 +41,7 @@ from commonir.ods import (
     undefined_operand,
 )
 from commonir.ods.branching import RegionBranch, SinglePath, single_path
+from commonir.ods.patterns import differ_only_in_shape
 from commonir.passes.data_dependent_dims import DimNames
 from commonir.passes.entry_types import entry_types
 from commonir.passes.function_faults import function_faults
@@ -594,7 +595,7 @@ class _Lowering:
         for v in values:
             new, expected = self.values[v], v.type if stays else self.source.core_type(v.type)
             # In the core, inferred dims may be more exact than declared ones.
-            if not is_same_type(new.type, expected) and (stays or not _differ_in_dims(new.type, expected)):
+            if not is_same_type(new.type, expected) and (stays or not differ_only_in_shape(new.type, expected)):
                 new = cast(new, expected)
                 if isinstance(new.owner, Operation):
                     self.block.append(new.owner)
@@ -695,11 +696,6 @@ class _Lowering:
             self.dim_names.name_results(first, op.first_name or "size")
         except DiagnosticError as error:
             self._report(op, error.diagnostics)
-
-
-def _differ_in_dims(a: Type, b: Type) -> bool:
-    """Returns whether two types are tensors of the same elements."""
-    return isinstance(a, TensorType) and isinstance(b, TensorType) and a.element is b.element
 
 
 def _by_field(op: Op, regions: Sequence[Region]) -> dict[str, Region | tuple[Region, ...]]:
