@@ -35,7 +35,6 @@ from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import located_at
 from commonir.ir.types import (
-    ElementType,
     ListType,
     MapType,
     SparseTensorType,
@@ -52,6 +51,7 @@ from commonir.ods.inference import Derived, check_use, infer, result_fields
 from commonir.ods.known import known_data
 from commonir.ods.mlir_op import MlirOp
 from commonir.ods.operation import Op, Positions
+from commonir.ods.patterns import as_value
 from commonir.ods.traits import ConstantLike, GraphRegion, Inline, Terminator
 from commonir.ods.unknown_dialects import ACCEPTING, unknown_operation
 from commonir.symbolic import compare
@@ -498,7 +498,7 @@ def are_compatible(declared: Type, inferred: Type) -> bool:
         lengths = (declared.length, inferred.length)
         return (None in lengths or lengths[0] == lengths[1]) and are_compatible(declared.element, inferred.element)
     if isinstance(declared, MapType) and isinstance(inferred, MapType):
-        return all(map(are_compatible, map(_as_tensor, declared.parts), map(_as_tensor, inferred.parts)))
+        return all(map(are_compatible, map(as_value, declared.parts), map(as_value, inferred.parts)))
     if have_like_parts(declared, inferred):
         return all(map(are_compatible, declared.parts, inferred.parts))
     if isinstance(declared, SparseTensorType) and isinstance(inferred, SparseTensorType):
@@ -515,8 +515,3 @@ def are_compatible(declared: Type, inferred: Type) -> bool:
         a is None or b is None or compare(a, b) is not False
         for a, b in zip(declared.shape, inferred.shape, strict=True)
     )
-
-
-def _as_tensor(type: Type) -> Type:
-    """Returns the type of a key or value of a map as a tensor; files may have the element type only."""
-    return TensorType(type, None) if isinstance(type, ElementType) else type
