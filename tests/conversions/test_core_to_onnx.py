@@ -214,6 +214,16 @@ def test_mean_over_images_is_global_average_pool() -> None:
     assert _operators(module) == ["GlobalAveragePool", "Squeeze"]
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2"])
+def test_reductions_of_narrow_integers_wrap_around(dtype: str) -> None:
+    x = np.array([[100, 100, 127], [2, 3, 5]], dtype)
+    of_rows = {core.reduce_sum: np.sum, core.reduce_prod: np.prod, core.reduce_max: np.max, core.reduce_min: np.min}
+    module = core_module(lambda x: tuple([reduced(x, (1,)) for reduced in of_rows]), _types({"x": x}))
+    for got, expected in zip(run_onnx(converted(module, 18), {"x": x}), of_rows.values(), strict=True):
+        exact = expected(x.astype("i8"), axis=1)
+        np.testing.assert_array_equal(got, exact.astype(dtype), strict=True)
+
+
 def test_layer_norm_of_leading_axes_is_decomposed() -> None:
     x = {"x": tensor(f32, 2, 3, 4)}
     assert _operators(core_module(lambda x: core.layer_norm(x, None, None, (1, 2)), x)) == ["LayerNormalization"]

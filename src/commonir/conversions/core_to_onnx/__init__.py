@@ -63,6 +63,7 @@ RULES = Rules(
         *bits.SIGNED_SHIFTS,
         *reduction.CUMULATIVE,
         *reduction.REDUCTIONS,
+        *reduction.IN_WIDER_INTEGERS,
         *Rules.members(vars(elementwise)),
         *elementwise.DIRECT_COUNTERPARTS,
         *elementwise.OR_EQUAL,

@@ -8,7 +8,7 @@ from commonir.conversions.core_to_onnx.building import cast, constant, dimension
 from commonir.conversions.operands import axes_from_start, dims_of, element_of, rank_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
-from commonir.ir.types import i64
+from commonir.ir.types import i32, i64
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context, LegalizationRule, Mismatch, Result, rule
 
@@ -41,6 +41,20 @@ def _reduction(definition: Callable[..., Op]) -> Callable[..., Result]:
 
 
 REDUCTIONS = tuple(LegalizationRule(source, _reduction(counterpart)) for source, counterpart in _REDUCTIONS.items())
+
+
+def _in_wider_integers(op: core.Reduce, context: Context, x: Value) -> Result:
+    """For integers under 32 bits that the direct counterpart does not take: bits that do not fit are dropped."""
+    element = element_of(x)
+    if not element.is_integer or element.bits >= i32.bits:
+        return Mismatch(f"{op.name} has no direct counterpart for {element}")
+    return cast(type(op)(cast(x, i32), op.axes, op.keep_dims).result, element)
+
+
+IN_WIDER_INTEGERS = tuple(
+    LegalizationRule(source, _in_wider_integers)
+    for source in (core.ReduceMax, core.ReduceMin, core.ReduceProd, core.ReduceSum)
+)
 
 
 @rule(core.CumSum)
