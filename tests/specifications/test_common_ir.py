@@ -1,8 +1,9 @@
 """The cases of the statements of the Common IR, each in `cir.check`, and run where it states inputs.
 
-A file is `m.cir.json`; a case may state further files of its folder by name, such as libraries, each as the name of a
-base or as a text. A case that obeys a statement has no finding; the outputs of a run are those that it states. What
-breaks a statement has the finding that it states, when it is checked or, with inputs, when it runs.
+A file is `m.cir.json`, whose text may be `verbatim`; a case may state further files of its folder by name, such as
+libraries, each as the name of a base or as a text. A case that obeys a statement has no finding; the outputs of a run
+are those that it states. What breaks a statement has the finding that it states, when it is checked or, with inputs,
+when it runs.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def findings(case: statements.Case, folder: Path) -> tuple[list[str], dict[str, 
     for name, text in _texts(case, "files").items():
         (folder / name).write_text(document(DOCUMENT.bases.get(text, text)))
     path = folder / "m.cir.json"
-    path.write_text(document(case.text))
+    path.write_text(case.text if case.other.get("verbatim") else document(case.text))
     found = [f"{d.code.id}: {d.message}" for d in cir.check(path)[1]]
     if found or "inputs" not in case.other:
         return found, {}

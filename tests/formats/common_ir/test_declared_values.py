@@ -123,7 +123,6 @@ HANDLE = {"handle": {"uid": 7}}
 TUPLE = "tuple<int64[], float32[n], string[]>"
 OBEYS: list[tuple[str, Message]] = [
     ("float32[]", {"f": 0.5}),
-    ("float32[]", {"f": 0.5, "i": 7, "type": "FLOAT"}),
     ("handle[]", {"value": HANDLE}),
     *_scalars(),
     ("handle[]", value(HANDLE)),
@@ -145,6 +144,12 @@ OBEYS: list[tuple[str, Message]] = [
     ("sparse<float32[n, 3]>", value({"sparse": sparse(5, 2, 3)})),
 ]
 BREAKS: list[tuple[str, Message, str]] = [
+    (
+        "float32[]",
+        {"f": 0.5, "i": 7, "type": "FLOAT"},
+        "E0505: attribute 'a': expected one value, found the fields 'f'",
+    ),
+    ("float32[]", {"i": 7, "type": "FLOAT"}, "E0505: attribute 'a': its type needs the field 'f', found 'i'"),
     ("float32[]", {"type": "INT", "i": 1}, "E0505: attribute 'a': expected f32[], found an integer"),
     ("float32[]", {"type": "FLOATS", "floats": [1.0]}, "expected f32[], found a list of f32"),
     ("float32[]", value(dense("float64", [], 1.0)), "expected f32[], found a tensor tensor<f64>"),

@@ -56,6 +56,10 @@ def _with(change: Callable[[ModelProto], object]) -> ModelProto:
     return model
 
 
+def _softmax(axis: onnx.AttributeProto, op_type: str = "Softmax") -> onnx.NodeProto:
+    return onnx.NodeProto(op_type=op_type, input=["x"], output=["y"], attribute=[axis])
+
+
 def _named(*names: str) -> list[onnx.NodeProto]:
     return [helper.make_node("Relu", [a], [b], name) for a, b, name in zip("xt", "ty", names, strict=True)]
 
@@ -245,6 +249,18 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
     "an attribute of another kind": (
         _model([helper.make_node("Softmax", ["x"], ["y"], axis="last")]),
         ["E0505 graph.node[0] 'y': attribute 'axis': expected an integer, found 'last'"],
+    ),
+    "a value of another type than the attribute": (
+        _model([_softmax(onnx.AttributeProto(name="axis", type="INT", f=1.0))]),
+        ["E0505 graph.node[0] 'y': attribute 'axis': its type needs the field 'i', found 'f'"],
+    ),
+    "two values of an attribute": (
+        _model([_softmax(onnx.AttributeProto(name="axis", type="INT", i=0, f=1.0))]),
+        ["E0505 graph.node[0] 'y': attribute 'axis': expected one value, found the fields 'f' and 'i'"],
+    ),
+    "two values of an attribute of an unknown operator": (
+        _model([_softmax(onnx.AttributeProto(name="axis", type="INT", i=0, s=b""), "Softmaxx")]),
+        ["E0505 graph.node[0] 'y': attribute 'axis': expected one value, found the fields 'i' and 's'"],
     ),
     "an attribute that is none": (
         _model([helper.make_node("Softmax", ["x"], ["y"], axes=1)]),

@@ -30,7 +30,7 @@ from commonir.formats.common_ir.operators import ABSENT_INPUTS, built, stored_at
 from commonir.formats.common_ir.types import ValueTypes, has_wildcards, negative_dim
 from commonir.formats.common_ir.values import ValueReader, fields_with_a_place, storage_of
 from commonir.formats.onnx import unknown_fields
-from commonir.formats.onnx.attributes import text_of
+from commonir.formats.onnx.attributes import misplaced_value_in, text_of
 from commonir.formats.onnx.declaring import declared_fields
 from commonir.formats.onnx.decode import ModelDecoder
 from commonir.formats.onnx.messages import (
@@ -444,6 +444,11 @@ class CommonIrDecoder(ModelDecoder):
         rest: dict[str, DictionaryAttr] = {}
         malformed: list[str] = []
         for a in node.attribute:
+            misplaced = misplaced_value_in(a)
+            if misplaced is not None:
+                self.report(WRONG_ATTRIBUTE, f"attribute '{escape(a.name)}': {misplaced}", part)
+                malformed.append(a.name)
+                continue
             left = self.leftover(a, _OF_REFERENCE if a.ref_attr_name else fields_with_a_place(a))
             if a.HasField("t"):
                 of_tensor, _ = self.around_contents(a.t, named=False)

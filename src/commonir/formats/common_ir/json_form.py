@@ -202,7 +202,7 @@ def _parsed(text: str, file: str | None) -> Json:
         raise DiagnosticError(Diagnostic(NESTING_TOO_DEEP, "the document is nested too deeply", file=file)) from None
     except JsonError as error:
         help = 'write it as a text, as in "nan"' if isinstance(error, JsonNumberError) else None
-        if error.line is not None and error.line > text.rstrip().count("\n"):
+        if not error.token and error.line is not None and error.line > text.rstrip().count("\n"):
             help = "the document breaks off there: compare its size with that of the original"
         message = f"the document is not JSON: {error}"
         raise DiagnosticError(Diagnostic(MALFORMED_JSON, message, file=file, line=error.line, help=help)) from None

@@ -14,7 +14,14 @@ from types import MappingProxyType
 from commonir.base.tuples import NamedTuple
 from commonir.formats.common_ir.kinds import OwnType
 from commonir.formats.common_ir.types import write_element, write_value_type
-from commonir.formats.onnx.attributes import VALUE_NUMBERS, AttributeType, kind_of, literal_of, write_literal
+from commonir.formats.onnx.attributes import (
+    VALUE_NUMBERS,
+    AttributeType,
+    kind_of,
+    literal_of,
+    misplaced_value_in,
+    write_literal,
+)
 from commonir.formats.onnx.declaring import Message
 from commonir.formats.onnx.element_types import data_type
 from commonir.formats.onnx.messages import (
@@ -97,6 +104,9 @@ class ValueReader:
         return result if keeps_form or data is None else _scalar_of(data)
 
     def _read(self, proto: AttributeProto) -> Attribute | None:
+        misplaced = misplaced_value_in(proto)
+        if misplaced is not None:
+            raise ValueError(misplaced)
         type = attr_type_in(proto)
         literal = literal_of(proto, type)
         if literal is not None:

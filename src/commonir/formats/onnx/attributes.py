@@ -10,6 +10,7 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import Any
 
+from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
 from commonir.formats.onnx.declaring import Repeated
 from commonir.formats.onnx.messages import AttributeProto, field_number
@@ -60,6 +61,10 @@ VALUE_NUMBERS: Mapping[int, int] = MappingProxyType(
 """Numbers of the fields that hold the value of an attribute, by its kind."""
 
 _KINDS = {number: kind for kind, number in VALUE_NUMBERS.items()}
+# The last four are of Common IR, where the type of an attribute is the number of its field.
+_VALUE_FIELDS = {
+    field_number(AttributeProto, name): name for name in (*_FIELDS.values(), "shape", "shapes", "value", "values")
+}
 _REPEATED = frozenset(
     {
         AttributeType.FLOATS,
@@ -79,6 +84,24 @@ def kind_of(proto: AttributeProto) -> int:
     if declared:
         return declared
     return next((_KINDS[f.number] for f, _ in proto.ListFields() if f.number in _KINDS), AttributeType.UNDEFINED)
+
+
+def misplaced_value_in(proto: AttributeProto) -> str | None:
+    """Returns why the fields of an attribute do not hold one value of its type; None if they do.
+
+    A missing value is accepted: proto3 does not write zeros. A reference to an attribute of a function has no value.
+    Source: `check_attribute` of onnx's checker.
+    """
+    numbers = [f.number for f, _ in proto.ListFields() if f.number in _VALUE_FIELDS]
+    if not numbers:
+        return None
+    first = _VALUE_FIELDS[numbers[0]]
+    if proto.ref_attr_name:
+        return f"it refers to '{escape(proto.ref_attr_name)}', so the field '{first}' must be absent"
+    if len(numbers) > 1:
+        return f"expected one value, found the fields '{first}' and '{_VALUE_FIELDS[numbers[1]]}'"
+    expected = _VALUE_FIELDS.get(VALUE_NUMBERS.get(proto.type, proto.type), first)
+    return None if expected == first else f"its type needs the field '{expected}', found '{first}'"
 
 
 def is_repeated(kind: int) -> bool:

@@ -15,6 +15,7 @@ from commonir.base.codes import DUPLICATE_NAME, WRONG_ATTRIBUTE, WRONG_OPERAND_C
 from commonir.base.diagnostics import Code, DiagnosticError, Diagnostics
 from commonir.base.limits import Limits
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import onnx
 from commonir.formats.onnx import unknown_fields
@@ -25,6 +26,7 @@ from commonir.formats.onnx.attributes import (
     is_repeated,
     kind_of,
     literal_of,
+    misplaced_value_in,
     value_of,
 )
 from commonir.formats.onnx.declaring import Listed, Message
@@ -158,9 +160,12 @@ class NodeDecoder(ABC):
 
     def report(self, code: Code, message: str, part: str, help: str | None = None) -> None:
         """Records a finding about a part of the current graph or function."""
-        where = f"{self.place}.{part}" if self.place else part
+        where = self._path(part)
         self.faulty.add(where)
         self.diagnostics.add(code, message, where=where, help=help)
+
+    def _path(self, part: str) -> str:
+        return f"{self.place}.{part}" if self.place else part
 
     def leftover(self, message: Message, values: frozenset[int], listed: Listed | None = None) -> Rest:
         """Returns the fields of a message that have no other place; `listed` are all its fields, where known."""
@@ -373,7 +378,7 @@ class NodeDecoder(ABC):
         """An operation that takes any inputs and attributes."""
         names = list(node.input)
         _without_trailing(names)
-        attributes, rest, graphs = self.dictionary(node.attribute, scope)
+        attributes, rest, graphs = self.dictionary(node.attribute, scope, node_part(*self._at) if self._at else "")
         references = [(a.name, StringAttr(a.ref_attr_name)) for a in node.attribute if a.ref_attr_name]
         op = kind.build(
             {
@@ -396,9 +401,13 @@ class NodeDecoder(ABC):
     # -- attributes
 
     def dictionary(
-        self, attributes: Iterable[AttributeProto], scope: NameScope | None
+        self, attributes: Iterable[AttributeProto], scope: NameScope | None, node: str = ""
     ) -> tuple[DictionaryAttr, Rest, list[tuple[str, Region]]]:
-        """Attributes without a definition: their values, what their messages say beyond, and the graphs among them."""
+        """Attributes without a definition: their values, what their messages say beyond, and the graphs among them.
+
+        The faults of a node that was read by its definition before are reported already.
+        """
+        is_reported = self._path(node) in self.faulty
         entries: Rest = []
         rests: Rest = []
         graphs: list[tuple[str, Region]] = []
@@ -407,7 +416,8 @@ class NodeDecoder(ABC):
             try:
                 read = self.attribute(attribute, scope)
             except Malformed as fault:
-                self.report(fault.code, str(fault), f"attribute '{attribute.name}'")
+                if not is_reported:
+                    self.report(fault.code, str(fault), node or f"attribute '{attribute.name}'")
                 continue
             rest: Rest = [*read.rest]
             if isinstance(read.value, Region):
@@ -434,6 +444,9 @@ class NodeDecoder(ABC):
             plain = PLAIN_VALUES.get(declared) if first.number == _NAME and last.number == _TYPE else None
             if plain is not None and field.number == plain.number:
                 return ReadAttribute(plain.decoded(content))
+        misplaced = misplaced_value_in(attribute)
+        if misplaced is not None:
+            raise Malformed(WRONG_ATTRIBUTE, f"attribute '{escape(attribute.name)}': {misplaced}")
         element_type = kind_of(attribute)
         if attribute.ref_attr_name:
             return ReadAttribute(
