@@ -291,7 +291,7 @@ _NAMESPACES = re.compile(r"(?<![\w>])(?:::)?(?:mlir|llvm)::|(?<![\w>])::(?=\w)|\
 _CASTS = re.compile(r"(?:(?:dyn_)?cast(?:_or_null|_if_present)?<[\w:]+>\()*")
 _CALL = re.compile(r"\.([A-Za-z_]\w*(?:<[\w:]+>)?)\(([^()]*(?:\([^()]*\))?[^()]*)\)")
 _COMPARED = re.compile(
-    r"(.*?)\s*(==|!=|<=|>=|<|>)\s*(-?\d+|ArrayRef<\w+>\(\{[-\d, ]*\}\)|\"[^\"]*\"|true|false)", re.DOTALL
+    r"(.*?)\s*(==|!=|<=|>=|<|>)\s*(-?\d+(?:\.\d*)?|ArrayRef<\w+>\(\{[-\d, ]*\}\)|\"[^\"]*\"|true|false)", re.DOTALL
 )
 _ISA = re.compile(r"isa(?:_and_nonnull|_and_present)?<([\w:, ]+)>\((.*)\)", re.DOTALL)
 _EVERY = re.compile(
@@ -445,7 +445,9 @@ def _literal(text: str) -> object:
         return tuple([int(n) for n in inside.split(",") if n.strip()])
     if text.startswith('"'):
         return text[1:-1]
-    return text == "true" if text in ("true", "false") else int(text)
+    if text in ("true", "false"):
+        return text == "true"
+    return float(text) if "." in text else int(text)
 
 
 def path_of(text: str, variable: str = SELF) -> Path | None:

@@ -33,6 +33,8 @@ class Type<code pred = "true", string descr = "any type"> : TypeConstraint<pred,
 class Attr<code pred = "true", string descr = "any attribute", string storage = "Attribute">
     : TypeConstraint<pred, descr> {
   string storageType = storage;
+  string returnType = storage;
+  string convertFromStorage = "$_self";
   Type valueType = ?;
 }
 class TypedAttr<code pred, string descr, string storage, Type of> : Attr<pred, descr, storage> { let valueType = of; }
@@ -93,6 +95,17 @@ def _defs() -> Iterator[str]:
     for name in ("AnyTensor", "TF_Tensor", "TFL_Tensor"):
         yield f'def {name} : Type<"isa<TensorType>($_self)", "tensor">;'
     yield 'def AnyType : Type<"true", "any type">;'
+    condition = '!interleave(!foreach(t, types, "(" # t.predicate.predExpr # ")"), " || ")'
+    summary = '!interleave(!foreach(t, types, t.summary), " or ")'
+    yield f"class AnyTypeOf<list<Type> types> : Type<{condition}, {summary}>;"
+    for word in ("Tensor", "Vector"):
+        of_elements = f'!subst("$_self", "cast<{word}Type>($_self).getElementType()", {condition})'
+        whole = f'"isa<{word}Type>($_self) && (" # {of_elements} # ")"'
+        described = f'"{word.lower()} of " # {summary} # " values"'
+        yield f"class {word}Of<list<Type> types> : Type<{whole}, {described}>;"
+    yield 'def AnyVector : Type<"isa<VectorType>($_self)", "vector">;'
+    yield 'def AnyFloat : Type<"isa<FloatType>($_self)", "floating-point">;'
+    yield 'def AnyInteger : Type<"isa<IntegerType>($_self)", "integer">;'
     for name, (condition, summary, call) in _ELEMENTS.items():
         yield f'def {name} : Type<"$_self.{condition}", "{summary}"> {{ let builderCall = "$_builder.get{call}"; }}'
         tensor = f"isa<TensorType>($_self) && cast<TensorType>($_self).getElementType().{condition}"
@@ -102,6 +115,8 @@ def _defs() -> Iterator[str]:
         yield f'def {name}Attr : TypedAttr<"{holds}", "{summary} attribute", "{class_name}", {name}>;'
     for name, (condition, summary, stored) in _ATTRIBUTES.items():
         yield f'def {name} : Attr<"{condition}", "{summary}", "{stored}">;'
+    derived = "let returnType = ret; code body = b;"
+    yield f'class DerivedAttr<code ret, code b> : Attr<"true", "derived attribute"> {{ {derived} }}'
     yield "class NativeCodeCall<string expr, int returns = 1> { string expression = expr; int numReturns = returns; }"
     yield "def replaceWithValue ;"
     for word in _ACTIVATIONS:
