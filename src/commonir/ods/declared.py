@@ -10,6 +10,7 @@ Source: Common IR specification, operators, nodes and tensor shapes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import Enum
 from types import MappingProxyType
 from typing import ClassVar, Self, TypeVar
@@ -37,6 +38,7 @@ from commonir.ods.fields import BOUND, MISSING, Field, FieldKind, SpelledField, 
 from commonir.ods.inference import infer
 from commonir.ods.operation import Op
 from commonir.ods.patterns import ElementClass, Mismatch, Pattern
+from commonir.ods.verify import are_compatible
 
 _SEVERAL = 2
 
@@ -176,15 +178,24 @@ class DeclaredOp(Op):
         return self.built_results or ()
 
     def infer(self) -> tuple[Type, ...]:
-        unified = self.unified()
+        unified, together = self.unified(), self.unified()
         declared = self._declared_results
         out: list[Type] = []
         for p, count in zip(self.signature.outputs, self._result_counts(), strict=True):
             for _ in range(count):
+                own = declared[len(out)].type if len(out) < len(declared) else unknown
                 try:
-                    out.append(p.type.resolve(unified))
+                    type = p.type.resolve(unified)
+                    # A dim that no operand determines is, for the next results too, what the first one declares.
+                    joint = p.type.resolve(together)
                 except Undetermined:
-                    out.append(declared[len(out)].type if len(out) < len(declared) else unknown)
+                    out.append(own)
+                    continue
+                # What cannot be is reported by `verify`.
+                out.append(joint if own is unknown or are_compatible(own, joint) else type)
+                if self.is_data_dependent and own is not unknown:
+                    with suppress(Mismatch, NotationError):
+                        together.match(p.type, own)
         return tuple(out)
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -317,7 +328,11 @@ def define(declaration: Declaration, called: str, name: str, base: type[_D]) -> 
 def _is_data_dependent(signature: Signature) -> bool:
     """Returns whether the types of results depend on the types that a node declares."""
     undetermined = set(signature.variables)
-    return any(
+    given = [*(p.type for p in signature.inputs), *(a.type.declared for a in signature.attributes)]
+    names = [{name for leaf in t.leaves() for name, _ in leaf.dimensions} for t in given if t is not None]
+    results = [leaf for p in signature.outputs for leaf in p.type.leaves()]
+    free = {name for leaf in results for name, _ in leaf.dimensions if name and not name.isdigit()}.difference(*names)
+    return (len(signature.outputs) > 1 and bool(free)) or any(
         p.multiplicity is not Multiplicity.ONE
         or not all(True for _ in p.type.leaves())
         or str(p.type) == "any"

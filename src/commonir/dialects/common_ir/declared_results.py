@@ -7,7 +7,7 @@ types is decided here; the rest is checked when the program runs. Source: Common
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import count
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -31,6 +31,7 @@ from commonir.ir.types import (
 )
 from commonir.notation import NotationError
 from commonir.ods import Derived, Op, infer
+from commonir.ods.declared import DeclaredOp
 from commonir.ods.declared_types import (
     DeclaredType,
     ListOf,
@@ -43,7 +44,7 @@ from commonir.ods.declared_types import (
 )
 from commonir.ods.specialize import specialized_type
 from commonir.ods.verify import are_compatible
-from commonir.symbolic import Dim, symbol
+from commonir.symbolic import Dim, DimExpr, symbol, symbols
 from commonir.symbolic.constraints import Constraint, without_implied
 
 _SAMPLED_RANKS = range(4)
@@ -94,6 +95,9 @@ class DeclaredTypes:
         for node, v, type in results:
             # A name that no input has is the dim that it was first found to be.
             actual = specialized_type(type, {name: dim for name, dim in known.dims.items() if name not in own})
+            if isinstance(node, DeclaredOp) and isinstance(actual, TensorType) and actual.shape is not None:
+                # A dim that an operator does not determine may be that of any name that no input has.
+                actual = actual.with_shape(tuple([d if _is_within(d, own) else None for d in actual.shape]))
             problem = _difference(known, declared[v], actual, self._body)
             if problem:
                 out.append((node, v, actual, problem))
@@ -191,6 +195,11 @@ class Sample:
                 continue
             number = self._numbers.setdefault(name, self._rank + len(self._numbers)) if name else self._rank
             yield from (symbol(f"{stem}_{n}") for n in range(number))
+
+
+def _is_within(dim: Dim | None, names: Container[str]) -> bool:
+    """Returns whether a dim consists of some symbols."""
+    return not isinstance(dim, DimExpr) or all(name in names for name in symbols(dim))
 
 
 def _difference(known: DeclaredValues, declared: DeclaredType, actual: Type, body: Block) -> str:
