@@ -94,7 +94,9 @@ class DeclaredTypes:
         out: list[tuple[Operation, Value, Type, str]] = []
         for node, v, type in results:
             # A name that no input has is the dim that it was first found to be.
-            actual = specialized_type(type, {name: dim for name, dim in known.dims.items() if name not in own})
+            actual = specialized_type(
+                _named(type, v.type, own), {name: dim for name, dim in known.dims.items() if name not in own}
+            )
             if isinstance(node, DeclaredOp) and isinstance(actual, TensorType) and actual.shape is not None:
                 # A dim that an operator does not determine may be that of any name that no input has.
                 actual = actual.with_shape(tuple([d if _is_within(d, own) else None for d in actual.shape]))
@@ -195,6 +197,15 @@ class Sample:
                 continue
             number = self._numbers.setdefault(name, self._rank + len(self._numbers)) if name else self._rank
             yield from (symbol(f"{stem}_{n}") for n in range(number))
+
+
+def _named(type: Type, declared: Type, own: Container[str]) -> Type:
+    """Returns a type whose unknown dims have the declared names that no input has."""
+    if not isinstance(type, TensorType) or not isinstance(declared, TensorType) or type.rank != declared.rank:
+        return type
+    pairs = zip(type.shape or (), declared.shape or (), strict=True)
+    dims = [name if d is None and not _is_within(name, own) else d for d, name in pairs]
+    return type if type.shape is None else type.with_shape(tuple(dims))
 
 
 def _is_within(dim: Dim | None, names: Container[str]) -> bool:
