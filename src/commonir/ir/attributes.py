@@ -170,9 +170,13 @@ class DenseArrayAttr(Attribute):
         return cls._intern(element, values, key=(element, key))
 
     def text(self, printer: ConstantPrinter, /) -> str:
-        write = upstream_scalar_text if printer.upstream else scalar_text
-        shown = ", ".join([write(v, self.element) for v in self.values])
+        shown = self.items_text(printer)
         return f"array<{printer.type(self.element)}{': ' if shown else ''}{shown}>"
+
+    def items_text(self, printer: ConstantPrinter, /) -> str:
+        """Returns the numbers as text, separated by commas."""
+        write = upstream_scalar_text if printer.upstream else scalar_text
+        return ", ".join([write(v, self.element) for v in self.values])
 
 
 class DimsAttr(Attribute):

@@ -275,12 +275,17 @@ function_type: AttrType[FunctionType] = _typed(FunctionType, "a function type")
 data: AttrType[Data] = AttrType(
     "data", lambda v: _expect(v, Data, "tensor data"), DataAttr, lambda a: _expect(a, DataAttr, "tensor data").data
 )
-symbol: AttrType[str] = AttrType(
-    "symbol",
-    _to_string,
-    SymbolRefAttr,
-    lambda a: a.path[-1] if isinstance(a, SymbolRefAttr) else _to_string(_number(a)),
-)
+
+
+def _flat_symbol(attr: Attribute) -> str:
+    if not isinstance(attr, SymbolRefAttr):
+        return _to_string(_number(attr))
+    if len(attr.path) > 1:
+        raise ValueError(f"expected a symbol without nested symbols, found {attr!r}")
+    return attr.path[0]
+
+
+symbol: AttrType[str] = AttrType("symbol", _to_string, SymbolRefAttr, _flat_symbol)
 symbol_name: AttrType[str] = AttrType("symbol name", _to_string, StringAttr, lambda a: _to_string(_number(a)))
 """The name of a symbol; printed `@name`."""
 unit: AttrType[bool] = AttrType(

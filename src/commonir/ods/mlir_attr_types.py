@@ -5,7 +5,7 @@ Source: MLIR operation definitions, attribute constraints and enumeration attrib
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum, Flag
 from typing import TypeVar
 
@@ -19,11 +19,12 @@ from commonir.ir.attributes import (
     IntegerAttr,
     StringAttr,
 )
-from commonir.ir.types import ElementType
-from commonir.ods.attr_types import AttrType, WordsForm, case_of, sequence_of, to_integer, to_number
+from commonir.ir.types import ElementType, boolean
+from commonir.ods.attr_types import AttrType, WordsForm, case_of, flags, numbers, sequence_of, to_integer, to_number
 
 E = TypeVar("E", bound=Enum)
 F = TypeVar("F", bound=Flag)
+N = TypeVar("N", int, float, bool)
 
 _integers = sequence_of(to_integer, "integers")
 
@@ -43,7 +44,7 @@ def typed_float(type: ElementType) -> AttrType[float]:
     """Returns the type of numbers stored as floats of a type."""
 
     def decode(attr: Attribute) -> float:
-        if not isinstance(attr, FloatAttr):
+        if not isinstance(attr, FloatAttr) or attr.type is not type:
             raise ValueError(f"expected a float of type {type}, found {attr!r}")
         return attr.value
 
@@ -52,20 +53,25 @@ def typed_float(type: ElementType) -> AttrType[float]:
 
 def array_of(type: ElementType) -> AttrType[tuple[int, ...]]:
     """Returns the type of integers stored as a dense array: `array<i32: 1, 2>`, in custom forms `[1, 2]`."""
+    return _dense(type, _integers)
 
-    def decode(attr: Attribute) -> tuple[int, ...]:
+
+def float_array_of(type: ElementType) -> AttrType[tuple[float, ...]]:
+    """Returns the type of floats stored as a dense array: `array<f32: 1.0>`, in custom forms `[1.0]`."""
+    return _dense(type, numbers.coerce)
+
+
+def _dense(type: ElementType, coerce: Callable[[object], tuple[N, ...]]) -> AttrType[tuple[N, ...]]:
+    def decode(attr: Attribute) -> tuple[N, ...]:
         if not isinstance(attr, DenseArrayAttr) or attr.element is not type:
             raise ValueError(f"expected a dense array of {type}, found {attr!r}")
-        return _integers(attr.values)
+        return coerce(attr.values)
 
-    return AttrType(
-        f"array of {type}",
-        _integers,
-        lambda v: DenseArrayAttr(type, v),
-        decode,
-        spelled=lambda v: f"[{', '.join(map(str, v))}]",
-        elides_type=True,
-    )
+    return AttrType(f"array of {type}", coerce, lambda v: DenseArrayAttr(type, v), decode, elides_type=True)
+
+
+bool_array: AttrType[tuple[bool, ...]] = _dense(boolean, flags.coerce)
+"""The type of bools stored as a dense array: `array<i1: true>`, in custom forms `[true]`."""
 
 
 def integer_array(type: ElementType) -> AttrType[tuple[int, ...]]:
@@ -76,8 +82,8 @@ def integer_array(type: ElementType) -> AttrType[tuple[int, ...]]:
             raise ValueError(f"expected an array of integers, found {attr!r}")
         out: list[int] = []
         for v in attr.values:
-            if not isinstance(v, IntegerAttr):
-                raise ValueError(f"expected an integer, found {v!r}")
+            if not isinstance(v, IntegerAttr) or v.type is not type:
+                raise ValueError(f"expected an integer of type {type}, found {v!r}")
             out.append(v.value)
         return tuple(out)
 

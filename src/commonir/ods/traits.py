@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from commonir.ir.attributes import EnumAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ir.types import TensorType
@@ -73,7 +74,14 @@ def _single_block(op: Operation) -> Iterator[str]:
             yield f"region {n} must have one block, found {len(region.blocks)}"
 
 
-def _is_in_a_symbol_table(op: Operation) -> Iterator[str]:
+_VISIBILITIES = ("public", "private", "nested")
+
+
+def _is_a_symbol(op: Operation) -> Iterator[str]:
+    visibility = op.attribute_dictionary.get("sym_visibility")
+    word = visibility.keyword if isinstance(visibility, EnumAttr) else getattr(visibility, "value", None)
+    if visibility is not None and word not in _VISIBILITIES:
+        yield f"the visibility must be one of {', '.join(_VISIBILITIES)}, found {visibility}"
     parent = op.parent_op
     claimed: object = getattr(parent, "traits", None)
     if isinstance(claimed, tuple) and not isinstance(parent, Module) and SymbolTable not in claimed:
@@ -133,7 +141,7 @@ SingleBlock = Trait("SingleBlock", "each region has one block", _single_block)
 ConstantLike = Trait("ConstantLike", "its result is known before the program runs")
 Declares = Trait("Declares", "declares a value or a memory region: nothing runs")
 SymbolTable = Trait("SymbolTable", "defines a scope for names of symbols")
-SymbolTrait = Trait("Symbol", "has a name in its symbol table", _is_in_a_symbol_table)
+SymbolTrait = Trait("Symbol", "has a name in its symbol table", _is_a_symbol)
 Inline = Trait("Inline", "is written inside the operation that uses it, and not counted in its block")
 ReadsState = Trait("ReadsState", "its result is a copy of the contents of its first operand, a state")
 WritesState = Trait("WritesState", "its second operand becomes the contents of its first operand, a state")

@@ -52,7 +52,7 @@ from commonir.ods.known import known_data
 from commonir.ods.mlir_op import MlirOp
 from commonir.ods.operation import Op, Positions
 from commonir.ods.patterns import as_value
-from commonir.ods.traits import ConstantLike, GraphRegion, Inline, Terminator
+from commonir.ods.traits import ConstantLike, GraphRegion, Inline, SymbolTable, Terminator
 from commonir.ods.unknown_dialects import ACCEPTING, unknown_operation
 from commonir.symbolic import compare
 
@@ -311,14 +311,15 @@ def _check_layouts(op: Operation) -> Iterator[Diagnostic]:
 def _not_ended(op: MlirOp) -> Iterator[Diagnostic]:
     """Yields errors of blocks that need a terminator and whose last operation is known not to be one."""
     for block in [block for region in op.regions for block in region.blocks] if op.ends_blocks else ():
-        if isinstance(block.last, Op) and not block.last.has_trait(Terminator):
+        if block.last is None or (isinstance(block.last, Op) and not block.last.has_trait(Terminator)):
             yield not_ended(op, block)
 
 
 def not_ended(op: Operation, block: Block) -> Diagnostic:
     """Returns the error that a block of an operation does not end with a terminator, at its last operation."""
     last = block.last
-    assert last is not None
+    if last is None:
+        return Diagnostic(MALFORMED_REGION, f"{op.name}: empty block, which needs a terminator")
     diagnostics = Diagnostic(MALFORMED_REGION, f"{op.name}: block with no terminator, has {last.name}")
     return located_at(diagnostics, last.location)
 
@@ -351,11 +352,17 @@ def _check_blocks(op: Operation) -> Iterator[Diagnostic]:
 
 def _check_symbols(op: Operation) -> Iterator[tuple[Operation, Diagnostic]]:
     """Yields errors for operations that define a name again; an unknown operation may not be a symbol table."""
+    is_table = isinstance(op, Module) or (isinstance(op, Op) and op.has_trait(SymbolTable))
     for region in () if isinstance(op, UnregisteredOperation) else op.regions:
         for block in region.blocks:
             seen: set[tuple[str, str]] = set()
             for child in block.operations:
-                name = child.symbol_name if isinstance(child, Symbol | Module) else None
+                if isinstance(child, Symbol | Module):
+                    name = child.symbol_name
+                else:
+                    # In MLIR, the attribute makes any operation in a symbol table a symbol.
+                    attr = child.attribute_dictionary.get("sym_name") if is_table else None
+                    name = attr.value if isinstance(attr, StringAttr) else None
                 if name:
                     key = child.namespace if isinstance(child, Symbol) else "", name
                     if key in seen:

@@ -346,7 +346,22 @@ class AttributeReader:
         if tokens.take(">"):
             return DenseArrayAttr(element, ())
         tokens.expect(":")
-        return DenseArrayAttr(element, tuple(tokens.separated(lambda: self._array_element(element), ">")))
+        return self.array_items(element, ">")
+
+    def array_items(self, element: ElementType, end: str, *, signed: bool = False) -> DenseArrayAttr:
+        """Reads the items of a dense array of an element type, and the mark after them. `signed`: 200 is too large for
+        i8; otherwise it is -56.
+        """
+        tokens = self.tokens
+
+        def item() -> int | float | bool:
+            at, is_negative = tokens.start, tokens.at("-")
+            value = self._array_element(element)
+            if signed and element.is_integer and value < 0 and not is_negative:
+                tokens.fail(f"{value + (1 << element.bits)} does not fit in {element}", at=at)
+            return value
+
+        return DenseArrayAttr(element, tuple(tokens.separated(item, end)))
 
     def _array_element(self, element: ElementType) -> int | float | bool:
         if element is boolean and self.tokens.kind != "word":

@@ -279,7 +279,7 @@ class FormReader:
                 help = did_you_mean(tokens.text, cases)
                 tokens.fail(f"{self.definition.name}: {message}", code=WRONG_ATTRIBUTE, help=help)
             return StringAttr(tokens.advance())
-        if tokens.at("<"):
+        if tokens.at("<") and attr_type is not attr_types.any_attribute:
             # An attribute of a dialect without its prefix, whose name is that of its type.
             read = attributes.readers.get("" if attr_type is None else attr_type.name)
             return StringAttr(self.context.bracketed()) if read is None else read(attributes)
@@ -293,8 +293,13 @@ class FormReader:
                 number = tokens.integer((1 << 64) - 1)
                 typed = attr_type.to_attribute(number)
                 return attributes.integer_of(number, typed.type if isinstance(typed, IntegerAttr) else i64, at)
+            if tokens.at("array"):
+                tokens.unexpected("'['")
             if tokens.take("["):
-                return attr_type.to_attribute(tuple(tokens.separated(tokens.integer, "]")))
+                array = attr_type.to_attribute(())
+                return attributes.array_items(
+                    array.element if isinstance(array, DenseArrayAttr) else i64, "]", signed=True
+                )
         return attributes.attribute()
 
     def _property(self, field: Field, type: PropertyType[Any]) -> Attribute:
@@ -334,6 +339,9 @@ class FormReader:
                 tokens.fail(f"attribute '{name}' is given twice", at=at)
             if field is not None and field is self.left_out:
                 tokens.fail(f"'{name}' is written before the name, not in the dictionary", at=at)
+            if has_properties and field is None:
+                message = f"{self.definition.name}: '{name}' is not an attribute of it"
+                tokens.fail(message, at=at, code=WRONG_ATTRIBUTE, help=did_you_mean(name, fields))
             is_property = field is not None and isinstance(field.type, PropertyType)
             if is_property and not has_properties:
                 tokens.fail(f"'{name}' is a property, which attributes do not give; the generic form does", at=at)
@@ -377,6 +385,8 @@ class FormReader:
 
     def _at_no_type(self) -> bool:
         """Returns whether the current token cannot begin a type. mlir-opt prints such text but cannot read it."""
+        if self.tokens.kind == "word":
+            return not self.context.types.begins_type(self.tokens.text)
         return self.tokens.kind in ("mark", "value", "end") and not self.tokens.at("(")
 
     def _give(self, group: assembly.Group, types: Sequence[Type]) -> None:

@@ -133,8 +133,10 @@ class Writer:
         if kind is not None and kind.spelled is not None and not qualified:
             return kind.spelled(self.op.field_value(field))
         if kind is not None and kind.elides_type:
-            return self.printer.attribute(value, "untyped")
-        if isinstance(value, DialectAttr) and not qualified and value.mnemonic and value.body is not None:
+            is_array = isinstance(value, DenseArrayAttr)
+            return f"[{value.items_text(self.printer)}]" if is_array else self.printer.attribute(value, "untyped")
+        is_short = isinstance(value, DialectAttr) and kind is not None and not qualified and value.mnemonic
+        if is_short and value.body is not None and kind.name == f"{value.dialect}.{value.mnemonic}":
             return f"<{value.body}>"
         return self.printer.attribute(value)
 

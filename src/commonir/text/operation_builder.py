@@ -194,7 +194,7 @@ class OperationBuilder:
         if not region.blocks:
             region.add(Block())
         last = region.blocks[-1].last
-        if last is None or not (isinstance(last, UnregisteredOperation) or _ends_block(last)):
+        if last is None or not _ends_block(last):
             built = self.create(name, (), None, {}, FunctionType((), ()), [], self._tokens.start)
             region.blocks[-1].append(built)
 

@@ -36,6 +36,7 @@ from commonir.text.lexer import BLANK, TokenStream, is_balanced
 LARGEST_DIMENSION = 2**63 - 1
 """The largest dimension."""
 
+_WORDS = frozenset({"tensor", "memref", "vector", "tuple", "none", "complex"})
 WITHOUT_OTHERS = frozenset({"builtin", "dlti", "quant"})
 """Dialects of which all types and attributes are read here."""
 
@@ -180,6 +181,10 @@ class TypeReader:
             help = did_you_mean(name, [*ELEMENT_TYPES, "tensor", "tuple", "index", "none", "vector", "memref"])
             tokens.fail(f"expected a type, found '{name}'", at=tokens.place_missing(), help=help)
         return result
+
+    def begins_type(self, word: str) -> bool:
+        """Returns whether a word begins a type."""
+        return word in _WORDS or element_named(word) is not None
 
     def _element_named(self, name: str) -> ElementType | None:
         """Reads an element type that starts with a word; returns None when the word is not an element type."""

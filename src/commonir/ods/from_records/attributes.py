@@ -12,9 +12,9 @@ from math import prod
 from types import MappingProxyType
 from typing import Any
 
-from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DenseArrayAttr, DialectAttr, StringAttr
+from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DialectAttr, StringAttr
 from commonir.ir.data import data_of
-from commonir.ir.types import ElementType, boolean, f32, f64, i8, i16, i32, i64, integer_type
+from commonir.ir.types import ElementType, f32, f64, i8, i16, i32, i64, integer_type
 from commonir.ods import attr_types, property_types
 from commonir.ods.attr_types import AttrType
 from commonir.ods.fields import MISSING, Check, Missing
@@ -30,7 +30,14 @@ from commonir.ods.from_records.expressions import normal
 from commonir.ods.from_records.predicates import ALWAYS, Predicate, Predicates, both, each
 from commonir.ods.from_records.types import Types, class_name
 from commonir.ods.from_records.values import classes_of, flag_of, is_a, record_of, states, text_of
-from commonir.ods.mlir_attr_types import array_of, integer_array, typed_float, typed_integer
+from commonir.ods.mlir_attr_types import (
+    array_of,
+    bool_array,
+    float_array_of,
+    integer_array,
+    typed_float,
+    typed_integer,
+)
 from commonir.ods.property_types import PropertyType
 from commonir.tablegen import Record
 from commonir.tablegen.values import DefRef
@@ -53,24 +60,6 @@ class AttributeCheck:
     unknown: tuple[str, ...] = ()
 
 
-def _dense(element: ElementType) -> AttrType[Any]:
-    """Returns the attribute type of numbers or bools as a dense array, `[1, 2]` in custom forms."""
-    if element not in (boolean, f32, f64):
-        return array_of(element)
-    base: AttrType[Any] = attr_types.flags if element is boolean else attr_types.numbers
-
-    def stored(value: tuple[float, ...]) -> Attribute:
-        return DenseArrayAttr(element, value)
-
-    def decode(attr: Attribute) -> object:
-        # The text of a custom form in brackets has been read as an array of attributes.
-        if not isinstance(attr, DenseArrayAttr | ArrayAttr):
-            raise ValueError(f"expected an array of {element}, found {attr!r}")
-        return base.from_attribute(attr)
-
-    return AttrType(f"array of {element}", base.coerce, stored, decode, elides_type=False)
-
-
 _PLAIN: Mapping[str, AttrType[Any]] = MappingProxyType(
     {
         "UnitAttr": attr_types.unit,
@@ -79,8 +68,9 @@ _PLAIN: Mapping[str, AttrType[Any]] = MappingProxyType(
         "TypeAttr": attr_types.type_,
         "FlatSymbolRefAttr": attr_types.symbol,
         "DictionaryAttr": attr_types.dictionary,
-        **{f"Dense{name}ArrayAttr": _dense(e) for name, e in {"I8": i8, "I16": i16, "I32": i32, "I64": i64}.items()},
-        **{f"Dense{name}ArrayAttr": _dense(e) for name, e in {"Bool": boolean, "F32": f32, "F64": f64}.items()},
+        **{f"Dense{name}ArrayAttr": array_of(e) for name, e in {"I8": i8, "I16": i16, "I32": i32, "I64": i64}.items()},
+        **{f"Dense{name}ArrayAttr": float_array_of(e) for name, e in {"F32": f32, "F64": f64}.items()},
+        "DenseBoolArrayAttr": bool_array,
     }
 )
 """Attribute types by storage class."""

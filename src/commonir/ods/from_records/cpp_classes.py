@@ -161,13 +161,14 @@ BUILTIN: Mapping[str, Test] = MappingProxyType(
         "DenseI64ArrayAttr": _array(i64),
         "DenseF32ArrayAttr": _array(f32),
         "DenseF64ArrayAttr": _array(f64),
-        "ElementsAttr": _instance(DataAttr, SparseAttr, DenseArrayAttr),
+        "ElementsAttr": _instance(DataAttr, SparseAttr),
         "DenseElementsAttr": _is_dense,
         "DenseIntElementsAttr": _elements(lambda t: is_integer(t) or t is index),
         "DenseFPElementsAttr": _elements(is_float),
         "DenseIntOrFPElementsAttr": _is_dense,
         "DenseResourceElementsAttr": lambda v: isinstance(v, DataAttr) and isinstance(v.data, ResourceData),
-        "TypedAttr": lambda v: type_of_attribute(v) is not None,
+        # A string has the type `none` unless its text has another one.
+        "TypedAttr": lambda v: isinstance(v, StringAttr) or type_of_attribute(v) is not None,
         "ub::PoisonAttrInterface": of_dialect("ub", "poison"),
     }
 )

@@ -175,6 +175,10 @@ class RecordOp(MlirOp):
             message = f"{self.name}: '{RESULT_SIZES}' {list(counts)} does not divide {len(self.results)} results"
             yield Diagnostic(WRONG_RESULT_TYPE, message)
             return
+        for f, count in zip(self.layout.results, counts, strict=False):
+            if not f.variadic and count != 1 and not (f.optional and count == 0):
+                expected = "at most one value" if f.optional else "one value"
+                yield Diagnostic(WRONG_RESULT_TYPE, f"{self.name}: result '{f.spelling}' has {expected}, found {count}")
         for name, constraint in self.sized_results.items():
             field = self.layout.by_name[name]
             values = self.field_value(field)
