@@ -59,7 +59,8 @@ class AttrType(Generic[T]):
     `from_attribute` convert between the stored value and the storage form; `from_elements` decodes the elements of a
     constant tensor, for parameters that a format binds to constants. In custom forms, `spelled` is the text of a value
     if it differs from that of its attribute, `cases` are the words that are values, and with `elides_type` the text of
-    the attribute omits its type. `form` is the text of dialect attributes that consist of words.
+    the attribute omits its type. `form` is the text of dialect attributes that consist of words; `prefix` is the name
+    of a dialect attribute, such as `d.pair`, that custom forms omit.
     """
 
     __slots__ = (
@@ -70,6 +71,7 @@ class AttrType(Generic[T]):
         "from_attribute",
         "from_elements",
         "name",
+        "prefix",
         "spelled",
         "to_attribute",
     )
@@ -86,8 +88,10 @@ class AttrType(Generic[T]):
         spelled: Callable[[T], str] | None = None,
         elides_type: bool = False,
         form: WordsForm | None = None,
+        prefix: str = "",
     ) -> None:
         self.name = name
+        self.prefix = prefix
         self.coerce = coerce
         self.to_attribute = to_attribute
         self.from_attribute = from_attribute

@@ -30,7 +30,10 @@ class ParameterCategory(Enum):
 
 
 class Parameter(Record):
-    """A parameter. `cases` are the words of an enumeration, joined by `separator` for sets of flags."""
+    """A parameter. `cases` are the words of an enumeration, joined by `separator` for sets of flags; `default` is the
+    text of the value that is omitted; None if there is none. `bits` and `signed` are the range of an integer; 0 bits
+    for any.
+    """
 
     name: str
     kind: ParameterCategory
@@ -39,6 +42,9 @@ class Parameter(Record):
     cases: tuple[str, ...] = ()
     separator: str = ""
     cpp: str = ""
+    default: str | None = None
+    bits: int = 0
+    signed: bool = True
 
 
 class Word(Record):

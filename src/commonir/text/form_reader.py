@@ -279,10 +279,11 @@ class FormReader:
                 help = did_you_mean(tokens.text, cases)
                 tokens.fail(f"{self.definition.name}: {message}", code=WRONG_ATTRIBUTE, help=help)
             return StringAttr(tokens.advance())
+        read = attributes.readers.get("" if attr_type is None else attr_type.prefix)
+        if read is not None and tokens.kind != "attribute":
+            return read(attributes)
         if tokens.at("<") and attr_type is not attr_types.any_attribute:
-            # An attribute of a dialect without its prefix, whose name is that of its type.
-            read = attributes.readers.get("" if attr_type is None else attr_type.name)
-            return StringAttr(self.context.bracketed()) if read is None else read(attributes)
+            return StringAttr(self.context.bracketed())
         if attr_type is not None and attr_type.elides_type:
             if tokens.kind in ("int", "float") or tokens.at("-"):
                 # A colon here begins the next element of the format, not the type of the number.

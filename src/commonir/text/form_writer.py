@@ -135,9 +135,12 @@ class Writer:
         if kind is not None and kind.elides_type:
             is_array = isinstance(value, DenseArrayAttr)
             return f"[{value.items_text(self.printer)}]" if is_array else self.printer.attribute(value, "untyped")
-        is_short = isinstance(value, DialectAttr) and kind is not None and not qualified and value.mnemonic
-        if is_short and value.body is not None and kind.name == f"{value.dialect}.{value.mnemonic}":
-            return f"<{value.body}>"
+        if isinstance(value, DialectAttr) and kind is not None and not qualified and value.body is not None:
+            dialect, _, mnemonic = kind.prefix.partition(".")
+            if value.mnemonic and (value.dialect, value.mnemonic) == (dialect, mnemonic):
+                return f"<{value.body}>"
+            if not value.mnemonic and value.dialect == dialect and value.body.startswith(mnemonic):
+                return value.body.removeprefix(mnemonic).lstrip()
         return self.printer.attribute(value)
 
     def grouped(self, field: Field, items: Sequence[str]) -> str:

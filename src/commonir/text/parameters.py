@@ -73,7 +73,7 @@ class _FormReader:
         ]
         if missing:
             self.source.tokens.fail(f"{self.form.dialect}.{self.form.mnemonic}: parameter '{missing[0]}' is missing")
-        writer = _FormWriter(self.texts)
+        writer = _FormWriter({p: text for p, text in self.texts.items() if text != p.default})
         writer.write(elements)
         return writer.out
 
@@ -131,14 +131,15 @@ class _FormReader:
         source, tokens = self.source, self.source.tokens
         match parameter.kind:
             case ParameterCategory.INTEGER:
-                sign = "-" if tokens.take("-") else ""
-                return f"{sign}{tokens.integer_value(tokens.expect_kind('int', 'an integer'), tokens.start)}"
+                return str(self._integer(parameter))
             case ParameterCategory.FLOAT:
                 sign = "-" if tokens.take("-") else ""
                 if tokens.kind not in ("float", "int"):
                     tokens.unexpected("a number")
                 return f"{sign}{tokens.advance()}"
             case ParameterCategory.BOOLEAN:
+                if tokens.text in ("0", "1"):
+                    return "true" if tokens.advance() == "1" else "false"
                 if not (tokens.at("true") or tokens.at("false")):
                     tokens.unexpected("true or false")
                 return tokens.advance()
@@ -151,6 +152,20 @@ class _FormReader:
             case ParameterCategory.ATTRIBUTE | ParameterCategory.UNKNOWN:
                 return str(source.attributes.attribute())
 
+    def _integer(self, parameter: Parameter) -> int:
+        tokens = self.source.tokens
+        at, is_negative = tokens.start, tokens.take("-")
+        digits = tokens.start
+        number = tokens.integer_value(tokens.expect_kind("int", "an integer"), digits)
+        number = -number if is_negative else number
+        bits = parameter.bits
+        least, most = (-(1 << bits - 1), 1 << bits - 1) if parameter.signed else (0, 1 << bits)
+        if bits and not least <= number < most:
+            tokens.fail(
+                f"'{parameter.name}' of type {parameter.cpp} is from {least} to {most - 1}, not {number}", at=at
+            )
+        return number
+
     def _cases(self, parameter: Parameter) -> str:
         source = self.source
         cases = [self._case(parameter)]
@@ -161,13 +176,10 @@ class _FormReader:
 
     def _case(self, parameter: Parameter) -> str:
         source, at = self.source, self.source.tokens.start
-        word = (
-            source.tokens.string() if source.tokens.kind == "string" else source.tokens.expect_kind("word", "a keyword")
-        )
+        is_quoted = source.tokens.kind == "string" and not parameter.separator
+        word = source.tokens.string() if is_quoted else source.tokens.expect_kind("word", "a keyword")
         if word not in parameter.cases:
-            source.tokens.fail(
-                f"expected '{parameter.name}' to be one of {', '.join(parameter.cases)}, found '{word}'", at=at
-            )
+            source.tokens.fail(f"expected one of {', '.join(parameter.cases)}, found '{word}'", at=at)
         return word
 
 

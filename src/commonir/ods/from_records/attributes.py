@@ -22,6 +22,7 @@ from commonir.ods.from_records.cpp_classes import of_dialect
 from commonir.ods.from_records.enumerations import (
     dialect_attr_type,
     enumeration_of,
+    has_word_form,
     number_attr_type,
     number_value,
     property_type,
@@ -173,7 +174,7 @@ class Attributes:
         if is_a(base, "Property"):
             return self._property(base)
         if is_a(base, "EnumAttr"):
-            return dialect_attr_type(base)
+            return dialect_attr_type(base) if has_word_form(base) else _dialect_attribute(base)
         if is_a(base, "EnumAttrInfo"):
             return number_attr_type(base)
         if is_a(base, "AttrDef") and states(base, "mnemonic"):
@@ -330,4 +331,5 @@ def _dialect_attribute(record: Record) -> AttrType[Any]:
             return DialectAttr(dialect, mnemonic, attr.value[1:-1])
         return coerce(attr)
 
-    return AttrType(f"{dialect}.{mnemonic}", coerce, lambda v: v, decode)
+    name = f"{dialect}.{mnemonic}"
+    return AttrType(name, coerce, lambda v: v, decode, prefix=name)

@@ -5,6 +5,7 @@ Source: MLIR builtin dialect and its type interfaces; names as predicates spell 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -63,6 +64,8 @@ from commonir.ods.type_rules import NO_SHAPE, element_of, shape_of, type_of_attr
 
 Test = Callable[[object], bool]
 
+_MNEMONIC = re.compile(r"[\w$.]+")
+
 
 def _instance(*classes: type) -> Test:
     return lambda v: isinstance(v, classes)
@@ -79,8 +82,8 @@ def of_dialect(dialect: str, *mnemonics: str) -> Test:
         if not isinstance(value, DialectType | DialectAttr) or value.dialect != dialect:
             return False
         # In the form `!dialect<mnemonic ...>`, the mnemonic is the first word of the body.
-        own = value.mnemonic or (value.body or "").split(" ", 1)[0].split("<", 1)[0]
-        return not mnemonics or own in mnemonics
+        match = None if value.mnemonic else _MNEMONIC.match(value.body or "")
+        return not mnemonics or (value.mnemonic if match is None else match[0]) in mnemonics
 
     return test
 

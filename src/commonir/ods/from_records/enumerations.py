@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import Enum, Flag
 from typing import Any
 
@@ -22,6 +22,7 @@ from commonir.ods.property_types import PropertyType
 from commonir.tablegen import Record
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
+_FORMAT = re.compile(r"\s*(?:`([<({\[])`)?\s*\$value\s*(?:`([>)}\]])`)?\s*")
 
 
 class Case(NamedTuple):
@@ -161,6 +162,11 @@ class _Words:
         return ", ".join(self.by_word)
 
 
+def _keyword(text: str) -> str:
+    """Returns a keyword as text: in quotes if it is not a bare identifier."""
+    return text if _WORD.fullmatch(text) else quoted(text)
+
+
 def _word_of(attr: Attribute) -> object:
     return attr.value if isinstance(attr, StringAttr) else attr.keyword if isinstance(attr, EnumAttr) else None
 
@@ -172,13 +178,11 @@ def number_attr_type(record: Record) -> AttrType[Any]:
 
     def decode(attr: Attribute) -> Enum:
         if isinstance(attr, IntegerAttr):
+            if attr.type is not type:
+                raise ValueError(f"expected a number of type {type}, found {attr!r}")
             return words.of_number(attr.value)
         word = _word_of(attr)
         return words.coerce(word.strip("<>") if isinstance(word, str) else word)
-
-    def spelled(value: Enum) -> str:
-        text = words.text(value)
-        return text if _WORD.fullmatch(text) else f'"{text}"'
 
     return AttrType(
         enumeration.name,
@@ -186,7 +190,7 @@ def number_attr_type(record: Record) -> AttrType[Any]:
         lambda v: IntegerAttr(words.number(v), type),
         decode,
         cases=tuple(words.by_word),
-        spelled=spelled,
+        spelled=lambda v: _keyword(words.text(v)),
     )
 
 
@@ -213,8 +217,7 @@ def property_type(record: Record) -> PropertyType[Any]:
         return IntegerAttr(words.number(value), integer_type(enumeration.bits))
 
     def said(value: Enum) -> str:
-        text = words.text(value)
-        return text if not words.is_plain or _WORD.fullmatch(text) else quoted(text)
+        return _keyword(words.text(value)) if words.is_plain else words.text(value)
 
     attr_type: AttrType[Any] = AttrType(enumeration.name, words.coerce, stored, decode, cases=tuple(words.by_word))
     result = property_types.words(
@@ -224,10 +227,16 @@ def property_type(record: Record) -> PropertyType[Any]:
     return property_types.named(mnemonic, result) if mnemonic else result
 
 
+def has_word_form(record: Record) -> bool:
+    """Returns whether the format of an `EnumAttr` is the word alone or in brackets."""
+    return _FORMAT.fullmatch(text_of(record, "assemblyFormat")) is not None
+
+
 def dialect_attr_type(record: Record) -> AttrType[Any]:
     """Returns the type of an enumeration stored as a dialect attribute: `#tosa.nan_mode<IGNORE>`.
 
-    One whose format has no brackets is `#index<cmp_predicate slt>`, and custom forms of operations have only the word.
+    One whose format has no angle brackets is `#index<cmp_predicate slt>`, and custom forms of operations have only the
+    word, with other brackets if the format has some.
     """
     info, owner = record_of(record, "enum"), record_of(record, "dialect")
     enumeration = enumeration_of(info or record)
@@ -236,30 +245,38 @@ def dialect_attr_type(record: Record) -> AttrType[Any]:
         "" if owner is None else text_of(owner, "name"),
         text_of(record, "mnemonic"),
     )
-    brackets = text_of(record, "assemblyFormat").replace(" ", "").startswith("`<`")
+    match = _FORMAT.fullmatch(text_of(record, "assemblyFormat"))
+    # Upstream writes a blank before a word without brackets, independently of the enclosing format.
+    before, after = (match[1] or " ", match[2] or "") if match is not None else (" ", "")
+
+    def shown(value: Enum) -> str:
+        return words.text(value) if enumeration.is_flags else _keyword(words.text(value))
 
     def stored(value: Enum) -> Attribute:
-        text = words.text(value)
-        return DialectAttr(dialect, mnemonic, text) if brackets else DialectAttr(dialect, "", f"{mnemonic} {text}")
+        if before == "<":
+            return DialectAttr(dialect, mnemonic, shown(value))
+        return DialectAttr(dialect, "", f"{mnemonic}{before}{shown(value)}{after}")
 
     def decode(attr: Attribute) -> Enum:
+        text: object = _word_of(attr)
         if isinstance(attr, DialectAttr) and attr.dialect == dialect and attr.body is not None:
             if attr.mnemonic == mnemonic:
-                return words.coerce(attr.body.strip())
-            if not attr.mnemonic and attr.body.startswith(f"{mnemonic} "):
-                return words.coerce(attr.body.removeprefix(mnemonic).strip())
-        word = _word_of(attr)
-        return words.coerce(word.strip("<>") if isinstance(word, str) else word)
+                text = attr.body
+            elif not attr.mnemonic and attr.body.startswith(f"{mnemonic}{before}"):
+                text = attr.body.removeprefix(mnemonic)
+        if isinstance(text, str):
+            text = text.strip().removeprefix(before).removesuffix(after).strip()
+            text = text[1:-1] if text.startswith('"') and text.endswith('"') and len(text) > 1 else text
+        return words.coerce(text)
 
-    # Upstream writes a blank before a word without brackets, independently of the enclosing format.
-    spelled: Callable[[Enum], str] = lambda v: f"<{words.text(v)}>" if brackets else f" {words.text(v)}"  # noqa: E731
     return AttrType(
         enumeration.name,
         words.coerce,
         stored,
         decode,
-        cases=tuple(words.by_word) if not brackets else (),
-        spelled=spelled,
+        cases=tuple(words.by_word) if before == " " else (),
+        spelled=lambda v: f"{before}{shown(v)}{after}",
+        prefix=f"{dialect}.{mnemonic}" if before != " " else "",
     )
 
 

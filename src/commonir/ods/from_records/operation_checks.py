@@ -32,6 +32,7 @@ _ENTITIES: Mapping[str, str] = MappingProxyType(
 _CLASSES: Mapping[str, str] = MappingProxyType({"regions": "Region", "successors": "Successor"})
 _VARIADIC: Mapping[str, str] = MappingProxyType({"regions": "VariadicRegion", "successors": "VariadicSuccessor"})
 _MANY = ("Variadic", "Optional", "VariadicOfVariadic")
+_OF_OTHERS = ("AttrInterface", "TypeInterface", "NativeAttrTrait", "NativeTypeTrait")
 _RESERVED = ("AttributeNames", "Attributes", "Operation")
 _SEGMENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -141,6 +142,8 @@ def _faults_of_segments(record: Record) -> Iterator[str]:
 def _faults_of_traits(record: Record) -> Iterator[str]:
     before: set[Record] = set()
     for trait in flat_traits(record):
+        if is_a(trait, *_OF_OTHERS):
+            yield f"trait '{trait.name_text}' is one of types or attributes, not of operations"
         missing = [each.name_text for each in records_of(trait, "dependentTraits") if each not in before]
         if missing:
             yield f"trait '{trait.name_text}' needs '{missing[0]}' before it"

@@ -19,6 +19,8 @@ from commonir.tablegen import Record, Records
 from commonir.tablegen.values import Dag, DefRef, String
 
 _INTEGER = re.compile(r"(?:u?int(?:\d+_t)?|unsigned(?: int)?|size_t|APInt|long|int64_t)")
+_NUMBER = re.compile(r"[+-]?\d+")
+_WIDTH = re.compile(r"\d+")
 _LIST = re.compile(r"ArrayRef<(.*)>")
 _KINDS: Mapping[str, ParameterCategory] = MappingProxyType(
     {
@@ -113,6 +115,9 @@ def _parameters(record: Record, enumerations: Mapping[str, Enumeration]) -> Iter
             yield _parameter(name or "", value.value, enumerations)
         elif isinstance(value, DefRef):
             parameter_record = value.record
+            if is_a(parameter_record, "AttrConstraint", "Property"):
+                what = f"'{parameter_record.name_text}', which is not a parameter of types or attributes"
+                raise wrong(record, f"parameter '{name or ''}' of '{record.name_text}' is {what}")
             is_own = states(parameter_record, "parser") or states(parameter_record, "printer")
             # The type of the attribute itself, which its text has after its form.
             is_self = is_a(parameter_record, "AttributeSelfTypeParameter")
@@ -124,9 +129,32 @@ def _parameters(record: Record, enumerations: Mapping[str, Enumeration]) -> Iter
                 optional=bool(text_of(parameter_record, "defaultValue")) or is_self,
             )
             is_unknown = is_self or (is_own and not plain)
-            yield parameter.replaced(kind=ParameterCategory.UNKNOWN) if is_unknown else parameter
+            if is_unknown:
+                yield parameter.replaced(kind=ParameterCategory.UNKNOWN)
+            else:
+                yield parameter.replaced(default=_default(parameter, parameter_record, enumerations))
         else:
             raise wrong(record, f"parameter '{name or ''}' of '{record.name_text}' has no C++ type")
+
+
+def _default(parameter: Parameter, record: Record, enumerations: Mapping[str, Enumeration]) -> str | None:
+    """Returns the text of a default value, as texts of the parameter have it; None if it is not known."""
+    text = normal(text_of(record, "defaultValue")).strip()
+    if not text or (parameter.is_list and text.endswith("()")):
+        return "" if text else None
+    match parameter.kind:
+        case ParameterCategory.INTEGER:
+            return "0" if text.endswith("()") else text if _NUMBER.fullmatch(text) else None
+        case ParameterCategory.BOOLEAN:
+            return "false" if text.endswith("()") else text if text in ("true", "false") else None
+        case ParameterCategory.STRING:
+            return '""' if text.endswith("()") else text if text.startswith('"') else None
+        case ParameterCategory.CASE:
+            found = enumerations.get(class_name(parameter.cpp))
+            case = None if found is None else found.case_of(text)
+            return None if case is None else case.word
+        case _:
+            return None
 
 
 def _parameter(name: str, cpp: str, enumerations: Mapping[str, Enumeration], *, optional: bool = False) -> Parameter:
@@ -139,4 +167,9 @@ def _parameter(name: str, cpp: str, enumerations: Mapping[str, Enumeration], *, 
         separator = cases.separator if cases.is_flags else ""
         return Parameter(name, ParameterCategory.CASE, several is not None, optional, words, separator, text)
     category = ParameterCategory.INTEGER if _INTEGER.fullmatch(inner) else _KINDS.get(inner, ParameterCategory.UNKNOWN)
-    return Parameter(name, category, several is not None, optional, cpp=text)
+    parameter = Parameter(name, category, several is not None, optional, cpp=text)
+    if category is not ParameterCategory.INTEGER or inner == "APInt":
+        return parameter
+    width = _WIDTH.search(inner)
+    bits = int(width[0]) if width is not None else 64 if inner in ("long", "size_t") else 32
+    return parameter.replaced(bits=bits, signed=not inner.startswith(("u", "size_t")))

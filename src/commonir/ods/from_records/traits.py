@@ -97,7 +97,11 @@ class TraitContext:
 def traits_of(op: Record, context: TraitContext) -> list[Trait]:
     """Returns the traits of a definition in order, without duplicates."""
     out: dict[str, Trait] = {}
+    # Without the interface, MLIR does not ask the trait.
+    is_ordered = all(text_of(each, "cppInterfaceName") != "RegionKindInterface" for each in flat_traits(op))
     for record in flat_traits(op, {*KNOWN_TRAITS, *NATIVE_TRAITS}):
+        if is_ordered and record.name_text == "HasOnlyGraphRegion":
+            continue
         for trait in _new_traits(record, context):
             out.setdefault(trait.name, trait)
     if any(isinstance(each, ImplicitTerminator) for each in out.values()):
