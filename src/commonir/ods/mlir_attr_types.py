@@ -12,6 +12,7 @@ from typing import TypeVar
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
+    BoolAttr,
     DenseArrayAttr,
     DialectAttr,
     EnumAttr,
@@ -20,7 +21,17 @@ from commonir.ir.attributes import (
     StringAttr,
 )
 from commonir.ir.types import ElementType, boolean
-from commonir.ods.attr_types import AttrType, WordsForm, case_of, flags, numbers, sequence_of, to_integer, to_number
+from commonir.ods.attr_types import (
+    AttrType,
+    WordsForm,
+    case_of,
+    flag,
+    flags,
+    numbers,
+    sequence_of,
+    to_integer,
+    to_number,
+)
 
 E = TypeVar("E", bound=Enum)
 F = TypeVar("F", bound=Flag)
@@ -38,6 +49,16 @@ def typed_integer(type: ElementType) -> AttrType[int]:
         return attr.value
 
     return AttrType(f"{type} integer", to_integer, lambda v: IntegerAttr(v, type), decode, elides_type=True)
+
+
+def _bool(attr: Attribute) -> bool:
+    if isinstance(attr, IntegerAttr) and attr.type is boolean:
+        return attr.value != 0
+    return flag.from_attribute(attr)
+
+
+bool_: AttrType[bool] = AttrType("bool", flag.coerce, BoolAttr, _bool, elides_type=True)
+"""The type of bools, which texts may have as `1 : i1`, in custom forms `1`."""
 
 
 def typed_float(type: ElementType) -> AttrType[float]:

@@ -8,7 +8,7 @@ Source: MLIR, defining dialect attributes and types, assembly format.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
 from itertools import pairwise
 
@@ -32,7 +32,7 @@ class ParameterCategory(Enum):
 class Parameter(Record):
     """A parameter. `cases` are the words of an enumeration, joined by `separator` for sets of flags; `default` is the
     text of the value that is omitted; None if there is none. `bits` and `signed` are the range of an integer; 0 bits
-    for any.
+    for any. `joined` returns the text of a set of flags, `test` whether a type or attribute is of the class.
     """
 
     name: str
@@ -45,6 +45,8 @@ class Parameter(Record):
     default: str | None = None
     bits: int = 0
     signed: bool = True
+    joined: Callable[[Sequence[str]], str] | None = None
+    test: Callable[[object], bool] | None = None
 
 
 class Word(Record):
@@ -60,10 +62,11 @@ class ParameterPlace(Record):
 
 
 class Listing(Record):
-    """Parameters separated by commas; each as `name = value` if `named`."""
+    """Parameters separated by commas; each as `name = value` if `named`. `in_cpp`: some are read by C++."""
 
     parameters: tuple[Parameter, ...]
     named: bool
+    in_cpp: bool = False
 
 
 class Group(Record):
@@ -182,16 +185,20 @@ class _Reader(FormTokens):
             self.expect(")")
             return Listing(self.all_parameters(), named=True)
         out: list[Parameter] = []
+        in_cpp = False
         while True:
             kind, text = self.advance()
             if kind == "word" and text == "qualified":
                 out.append(self.qualified())
+            elif kind == "word" and text == "custom":
+                out += self.custom().parameters
+                in_cpp = True
             elif kind == "variable":
                 out.append(self.parameter(text))
             else:
                 raise self.fault(f"struct(..) takes parameters, not '{text}'")
             if self.takes(")"):
-                return Listing(tuple(out), named=True)
+                return Listing(tuple(out), named=True, in_cpp=in_cpp)
             self.expect(",")
 
     def custom(self) -> CustomPlace:
@@ -241,7 +248,10 @@ class _Reader(FormTokens):
 def has_cpp(elements: Sequence[FormElement]) -> bool:
     """Returns whether elements have a directive in C++."""
     return any(
-        isinstance(e, CustomPlace) or (isinstance(e, Group) and has_cpp((*e.elements, *e.otherwise))) for e in elements
+        isinstance(e, CustomPlace)
+        or (isinstance(e, Listing) and e.in_cpp)
+        or (isinstance(e, Group) and has_cpp((*e.elements, *e.otherwise)))
+        for e in elements
     )
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from commonir.ir.attributes import BoolAttr, DataAttr, FloatAttr, IntegerAttr, TypeAttr
+from commonir.ir.attributes import BoolAttr, DataAttr, FloatAttr, IntegerAttr, StringAttr, TypeAttr
 from commonir.ir.data import Data
 from commonir.ir.operation import Operation
-from commonir.ir.types import ElementType, Shape, TensorType, Type, VectorType, boolean
+from commonir.ir.types import ElementType, Shape, TensorType, Type, VectorType, boolean, none
 from commonir.ods.traits import Trait
 
 
@@ -199,6 +199,8 @@ def type_of_attribute(value: object) -> Type | None:
             return value.type
         case TypeAttr():
             return None
+        case StringAttr():
+            return none
         case DataAttr():
             return value.type
         case Data():
@@ -260,6 +262,10 @@ def _all(typing: Typing) -> Iterable[str]:
 
 def _same_elements(first: Type, second: Type) -> bool:
     return element_of(first) is element_of(second)
+
+
+def _same_shape(first: Type, second: Type) -> bool:
+    return are_compatible_shapes(first, second) and shape_of(first) == shape_of(second)
 
 
 def _same_rank(first: Type, second: Type) -> bool:
@@ -373,8 +379,8 @@ def all_element_types_match(*names: str) -> TypeRule:
 
 
 def all_shapes_match(*names: str) -> TypeRule:
-    """Returns the trait that the named operands and results have the same shape."""
-    return _named("AllShapesMatch", "shape", are_compatible_shapes, names)
+    """Returns the trait that the named operands and results have the same shape, also the same dynamic dims."""
+    return _named("AllShapesMatch", "shape", _same_shape, names)
 
 
 def all_ranks_match(*names: str) -> TypeRule:

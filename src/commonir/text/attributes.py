@@ -356,6 +356,8 @@ class AttributeReader:
 
         def item() -> int | float | bool:
             at, is_negative = tokens.start, tokens.at("-")
+            if signed and element is boolean and tokens.text in ("0", "1"):
+                return tokens.advance() == "1"
             value = self._array_element(element)
             if signed and element.is_integer and value < 0 and not is_negative:
                 tokens.fail(f"{value + (1 << element.bits)} does not fit in {element}", at=at)

@@ -14,11 +14,11 @@ from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.lazy import lazy_pattern
 from commonir.base.suggestions import did_you_mean
-from commonir.ir.attributes import Attribute, DenseArrayAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr
+from commonir.ir.attributes import Attribute, BoolAttr, DenseArrayAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.operation import Block, Region
-from commonir.ir.types import DialectType, Type, i32, i64
+from commonir.ir.types import DialectType, Type, boolean, i32, i64
 from commonir.ods import MlirOp, Op, attr_types
-from commonir.ods.definition import RESULT_SIZES
+from commonir.ods.definition import GROUP_SIZES, RESULT_SIZES
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.inference import result_fields
 from commonir.ods.property_types import PropertyType
@@ -272,6 +272,9 @@ class FormReader:
             return StringAttr(tokens.symbol())
         if attr_type is attr_types.symbol and tokens.kind != "string":
             return attributes.symbol_reference()
+        read = attributes.readers.get("" if attr_type is None else attr_type.prefix)
+        if read is not None and tokens.kind != "attribute":
+            return read(attributes)
         cases = attr_type.cases if attr_type is not None else ()
         if cases and tokens.kind == "word":
             if tokens.text not in cases:
@@ -279,9 +282,6 @@ class FormReader:
                 help = did_you_mean(tokens.text, cases)
                 tokens.fail(f"{self.definition.name}: {message}", code=WRONG_ATTRIBUTE, help=help)
             return StringAttr(tokens.advance())
-        read = attributes.readers.get("" if attr_type is None else attr_type.prefix)
-        if read is not None and tokens.kind != "attribute":
-            return read(attributes)
         if tokens.at("<") and attr_type is not attr_types.any_attribute:
             return StringAttr(self.context.bracketed())
         if attr_type is not None and attr_type.elides_type:
@@ -293,6 +293,8 @@ class FormReader:
                 at = tokens.start
                 number = tokens.integer((1 << 64) - 1)
                 typed = attr_type.to_attribute(number)
+                if isinstance(typed, BoolAttr):
+                    return attributes.integer_of(number, boolean, at)
                 return attributes.integer_of(number, typed.type if isinstance(typed, IntegerAttr) else i64, at)
             if tokens.at("array"):
                 tokens.unexpected("'['")
@@ -424,6 +426,7 @@ class FormReader:
             regions += nested if f.variadic else nested[:1] or [Region()]
         successors = builder.successor_arguments(definition, self.blocks, self.start)
         counts, uses = self._flat_operands()
+        self._check_sizes(counts)
         operand_types, types = self._types_of(counts, uses, arguments)
         resolve = self.context.names.resolve
         operands = tuple([resolve(u, t) for u, t in zip(uses, operand_types, strict=True)])
@@ -441,6 +444,13 @@ class FormReader:
         for key, value in self.extra.items():
             op.set_extra(key, value)
         return op
+
+    def _check_sizes(self, counts: tuple[int, ...]) -> None:
+        """Checks the sizes of operand groups if the dictionary repeats them."""
+        sizes = self.extra.pop(GROUP_SIZES, None)
+        if sizes is not None and not (isinstance(sizes, DenseArrayAttr) and sizes.values == counts):
+            message = f"{self.definition.name}: '{GROUP_SIZES}' is {list(counts)} in this form, not {sizes}"
+            self.tokens.fail(message, at=self.start, code=WRONG_ATTRIBUTE)
 
     def _flat_operands(self) -> tuple[tuple[int, ...], list[Use]]:
         """Returns how many operands each field has, and the uses of all."""

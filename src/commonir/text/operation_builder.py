@@ -21,7 +21,7 @@ from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Dialects, Op
 from commonir.ods.definition import ATTRIBUTE_REFERENCES, GROUP_SIZES
 from commonir.ods.fields import MISSING, Field, FieldKind
-from commonir.ods.traits import SameVariadicOperandSize, Terminator
+from commonir.ods.traits import SameVariadicOperandSize, SingleBlock, Terminator
 from commonir.text.definitions import implicit_terminator
 from commonir.text.lexer import SINCE, TokenStream
 from commonir.text.name_scopes import NameScopes
@@ -189,10 +189,10 @@ class OperationBuilder:
     def end_region(self, definition: type[Op], region: Region) -> None:
         """Adds the implicit terminator of a region where the text omits it."""
         name = implicit_terminator(definition)
+        if not region.blocks and (name or SingleBlock in definition.traits):
+            region.add(Block())
         if not name:
             return
-        if not region.blocks:
-            region.add(Block())
         last = region.blocks[-1].last
         if last is None or not _ends_block(last):
             built = self.create(name, (), None, {}, FunctionType((), ()), [], self._tokens.start)

@@ -146,11 +146,19 @@ class _FormReader:
             case ParameterCategory.STRING:
                 return quoted(tokens.string())
             case ParameterCategory.TYPE:
-                return str(source.type())
+                return self._tested(parameter, source.type)
             case ParameterCategory.CASE:
                 return self._cases(parameter)
             case ParameterCategory.ATTRIBUTE | ParameterCategory.UNKNOWN:
-                return str(source.attributes.attribute())
+                return self._tested(parameter, source.attributes.attribute)
+
+    def _tested(self, parameter: Parameter, read: Callable[[], Type | Attribute]) -> str:
+        at = self.source.tokens.start
+        value = read()
+        if parameter.test is not None and not parameter.test(value):
+            expected = parameter.cpp.removeprefix("mlir::")
+            self.source.tokens.fail(f"'{parameter.name}' must be {expected}, found {value}", at=at)
+        return str(value)
 
     def _integer(self, parameter: Parameter) -> int:
         tokens = self.source.tokens
@@ -171,7 +179,7 @@ class _FormReader:
         cases = [self._case(parameter)]
         while parameter.separator and source.tokens.take(parameter.separator.strip()):
             cases.append(self._case(parameter))
-        shown = parameter.separator.join([c for c in parameter.cases if c in cases])
+        shown = cases[0] if parameter.joined is None else parameter.joined(cases)
         return shown if parameter.separator or BARE_ID.fullmatch(shown) else quoted(shown)
 
     def _case(self, parameter: Parameter) -> str:

@@ -33,6 +33,7 @@ from commonir.ods.from_records.types import Types, class_name
 from commonir.ods.from_records.values import classes_of, flag_of, is_a, record_of, states, text_of
 from commonir.ods.mlir_attr_types import (
     array_of,
+    bool_,
     bool_array,
     float_array_of,
     integer_array,
@@ -64,7 +65,7 @@ class AttributeCheck:
 _PLAIN: Mapping[str, AttrType[Any]] = MappingProxyType(
     {
         "UnitAttr": attr_types.unit,
-        "BoolAttr": attr_types.flag,
+        "BoolAttr": bool_,
         "StringAttr": attr_types.string,
         "TypeAttr": attr_types.type_,
         "FlatSymbolRefAttr": attr_types.symbol,

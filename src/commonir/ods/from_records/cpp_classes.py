@@ -170,8 +170,7 @@ BUILTIN: Mapping[str, Test] = MappingProxyType(
         "DenseFPElementsAttr": _elements(is_float),
         "DenseIntOrFPElementsAttr": _is_dense,
         "DenseResourceElementsAttr": lambda v: isinstance(v, DataAttr) and isinstance(v.data, ResourceData),
-        # A string has the type `none` unless its text has another one.
-        "TypedAttr": lambda v: isinstance(v, StringAttr) or type_of_attribute(v) is not None,
+        "TypedAttr": lambda v: type_of_attribute(v) is not None,
         "ub::PoisonAttrInterface": of_dialect("ub", "poison"),
     }
 )

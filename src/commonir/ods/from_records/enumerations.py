@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum, Flag
 from typing import Any
 
@@ -87,6 +87,12 @@ def faults_of_enumeration(record: Record) -> Iterator[str]:
 
 def _is_group(case: Record) -> bool:
     return is_a(case, "BitEnumCaseGroup", "BitEnumAttrCaseGroup")
+
+
+def canonical(enumeration: Enumeration) -> Callable[[Sequence[str]], str]:
+    """Returns a function from words of a set of flags to the text that mlir-opt prints for them."""
+    words = _Words(enumeration)
+    return lambda given: words.text(words.coerce("|".join(given)))
 
 
 def _enumeration(base: type[Enum], name: str, members: dict[str, str | int]) -> type[Enum]:
@@ -276,7 +282,8 @@ def dialect_attr_type(record: Record) -> AttrType[Any]:
         decode,
         cases=tuple(words.by_word) if before == " " else (),
         spelled=lambda v: f"{before}{shown(v)}{after}",
-        prefix=f"{dialect}.{mnemonic}" if before != " " else "",
+        # A single word is read as such.
+        prefix=f"{dialect}.{mnemonic}" if before != " " or enumeration.is_flags else "",
     )
 
 

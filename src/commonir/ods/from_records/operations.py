@@ -179,6 +179,11 @@ class RecordOp(MlirOp):
             if not f.variadic and count != 1 and not (f.optional and count == 0):
                 expected = "at most one value" if f.optional else "one value"
                 yield Diagnostic(WRONG_RESULT_TYPE, f"{self.name}: result '{f.spelling}' has {expected}, found {count}")
+        groups, fixed = len(self.layout.results), sum(not f.variadic for f in self.layout.results)
+        if self.equal_results and (len(self.results) < fixed or (len(self.results) - fixed) % (groups - fixed)):
+            message = f"{self.name}: {len(self.results)} results do not divide into groups of equal sizes"
+            yield Diagnostic(WRONG_RESULT_TYPE, message)
+            return
         for name, constraint in self.sized_results.items():
             field = self.layout.by_name[name]
             values = self.field_value(field)
@@ -296,13 +301,17 @@ class Defining:
         for n, (record, name) in enumerate(results):
             unnamed = _UNNAMED_RESULT if len(results) == 1 else f"{_UNNAMED_RESULT}{n}"
             self.add_value(record, name or unnamed, FieldKind.RESULT)
-        if self.has_sized_results:
+        if self.has_sized_results or self._has_equal_results:
             self._loosen_results()
 
     @property
     def has_sized_results(self) -> bool:
         """Whether an attribute has the segment sizes of the results."""
         return any(each.name_text == _SIZED_RESULTS for each in records_of(self.record, "traits"))
+
+    @property
+    def _has_equal_results(self) -> bool:
+        return sum(f.variadic for f in self.fields.values() if f.kind is FieldKind.RESULT) > 1
 
     def collect_arguments(self) -> None:
         """Builds the fields of operands and attributes."""
@@ -465,7 +474,7 @@ class Defining:
             "unapplied": unapplied,
             "added": self._added(),
             "sized_results": MappingProxyType(self.sized_results),
-            "equal_results": sum(f.variadic for f in self.fields.values() if f.kind is FieldKind.RESULT) > 1,
+            "equal_results": self._has_equal_results and not self.has_sized_results,
             "block_counts": tuple(self.block_counts),
             **self.fields,
         }

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.ods.from_records.enumerations import Enumeration, enumeration_of
+from commonir.ods.from_records.cpp_classes import BUILTIN
+from commonir.ods.from_records.enumerations import Enumeration, canonical, enumeration_of
 from commonir.ods.from_records.expressions import normal
 from commonir.ods.from_records.types import class_name
 from commonir.ods.from_records.values import finding, flag_of, is_a, record_of, states, text_of, value_of, wrong
@@ -50,6 +51,8 @@ _KINDS: Mapping[str, ParameterCategory] = MappingProxyType(
     }
 )
 """Categories of parameters by their C++ type."""
+
+_TESTED = (ParameterCategory.TYPE, ParameterCategory.ATTRIBUTE)
 
 
 def forms_of(records: Records, faults: list[Diagnostic]) -> Mapping[str, ParameterForm]:
@@ -165,9 +168,13 @@ def _parameter(name: str, cpp: str, enumerations: Mapping[str, Enumeration], *, 
     if cases is not None:
         words = tuple([c.word for c in cases.cases])
         separator = cases.separator if cases.is_flags else ""
-        return Parameter(name, ParameterCategory.CASE, several is not None, optional, words, separator, text)
+        joined = canonical(cases) if cases.is_flags else None
+        return Parameter(
+            name, ParameterCategory.CASE, several is not None, optional, words, separator, text, joined=joined
+        )
     category = ParameterCategory.INTEGER if _INTEGER.fullmatch(inner) else _KINDS.get(inner, ParameterCategory.UNKNOWN)
-    parameter = Parameter(name, category, several is not None, optional, cpp=text)
+    test = BUILTIN.get(class_name(inner)) if category in _TESTED else None
+    parameter = Parameter(name, category, several is not None, optional, cpp=text, test=test)
     if category is not ParameterCategory.INTEGER or inner == "APInt":
         return parameter
     width = _WIDTH.search(inner)
