@@ -120,6 +120,17 @@ def test_partial_legalization_keeps_what_has_no_path() -> None:
     ]
 
 
+def test_every_operation_without_a_path_is_reported() -> None:
+    lines = f"%0 = {_one('c.one')}\n%1 = {_one('d.one', '%0')}\n%2 = {_one('e.one', '%1')}\nreturn %2 : {F}"
+    with pytest.raises(DiagnosticError) as caught:
+        _legalized("(A $x), (B $x)", lines)
+    assert [d.where for d in caught.value.diagnostics] == [
+        "f.operations[0] c.one",
+        "f.operations[1] d.one",
+        "f.operations[2] e.one",
+    ]
+
+
 def test_illegal_operations_must_be_replaced_in_a_partial_legalization_too() -> None:
     lines = f"%0 = {_one('c.one')}\n%1 = {_one('d.one', '%0')}\nreturn %1 : {F}"
     with pytest.raises(DiagnosticError, match=r"c\.one cannot be expressed in b"):

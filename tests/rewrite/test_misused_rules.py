@@ -248,6 +248,16 @@ def test_patterns_that_may_match_are_accepted(tmp_path: Path) -> None:
     assert faults(tmp_path, DEFINITIONS + _rules(FITTING)) == []
 
 
+def test_results_of_a_pattern_are_built_in_order_and_have_types(tmp_path: Path) -> None:
+    # mlir-tblgen accepts both, and its C++ does not compile.
+    early = "def R0 : Pattern<(Neg $x), [(Add $b, $b), (Neg:$b $x)]>;"
+    untyped = "def R1 : Pattern<(Neg $x), [(Cast:$b $x), (Add $b, $b)]>;"
+    assert faults(tmp_path, f"{DEFINITIONS}{early}\n{untyped}") == [
+        "rule R0: $b is used before the operation that it names is built",
+        "rule R1: the types of the results of d.cast in the result of the rule cannot be inferred: state them",
+    ]
+
+
 @pytest.mark.slow
 def test_patterns_that_may_match_are_accepted_by_mlir_tblgen(tmp_path: Path) -> None:
     assert generated(tmp_path, DEFINITIONS + _rules(FITTING))[1] == ""

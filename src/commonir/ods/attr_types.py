@@ -284,9 +284,10 @@ data: AttrType[Data] = AttrType(
 def _flat_symbol(attr: Attribute) -> str:
     if not isinstance(attr, SymbolRefAttr):
         return _to_string(_number(attr))
-    if len(attr.path) > 1:
+    name, *nested = attr.path
+    if nested:
         raise ValueError(f"expected a symbol without nested symbols, found {attr!r}")
-    return attr.path[0]
+    return name
 
 
 symbol: AttrType[str] = AttrType("symbol", _to_string, SymbolRefAttr, _flat_symbol)

@@ -108,9 +108,7 @@ def rule(definition: type[Op]) -> Callable[[Callable[..., Result]], Legalization
 
 
 def direct_counterpart(source: type[Op], definition: Callable[..., Op]) -> LegalizationRule:
-    """Returns the rule that replaces operations by those of another definition with the same operands and no
-    attributes.
-    """
+    """Returns the rule for operations that another definition has with the same operands and no attributes."""
 
     def same(op: Op, context: Context, *operands: Value) -> Value:
         del op, context
@@ -378,7 +376,6 @@ class _Run:
         self.blocks: dict[Block, Block] = {}
         self.regions: dict[Operation, tuple[Region, ...]] = {}
         self.frames: list[Frame] = []
-        # Failures of pure operations count only if something still uses their results in the end.
         self.failures: list[tuple[Operation, Diagnostic, Sequence[Value]]] = []
         self.has_late_operands = False
 
@@ -402,15 +399,23 @@ class _Run:
             for op in self.result.module.walk():
                 op.operands = tuple([self.values.get(v, v) for v in op.operands])
         cycles: set[str] = set()
-        for op, diagnostic, placeholders in self.failures:
-            is_pure = self.options.casts and isinstance(op, Op) and op.has_trait(traits.Pure)
-            is_known = diagnostic.code is ENDLESS_REWRITING and diagnostic.where in cycles
-            if not is_pure or any(v.is_used for v in placeholders) or not any(r.is_used for r in op.results):
-                cycles |= {diagnostic.where} if diagnostic.code is ENDLESS_REWRITING else set()
-                self.diagnostics.extend([] if is_known else [diagnostic])
+        for diagnostic in self._needed_failures():
+            if diagnostic.code is not ENDLESS_REWRITING or diagnostic.where not in cycles:
+                self.diagnostics.extend([diagnostic])
+            cycles |= {diagnostic.where} if diagnostic.code is ENDLESS_REWRITING else set()
         if self.options.casts:
             self._remove_replaced()
             self.result.casts = fold_casts(self.result.module)
+
+    def _needed_failures(self) -> list[Diagnostic]:
+        """Returns the failures of operations that converted operations need, or others without a path."""
+        needed: set[Operation] = set()
+        for op, _, placeholders in reversed(self.failures):
+            is_pure = self.options.casts and isinstance(op, Op) and op.has_trait(traits.Pure)
+            users = [user for r in op.results for user in r.users]
+            if not (is_pure and users) or any(v.is_used for v in placeholders) or not needed.isdisjoint(users):
+                needed.add(op)
+        return [diagnostic for op, diagnostic, _ in self.failures if op in needed]
 
     def _remove_replaced(self) -> None:
         """Removes pure operations for sources whose users were replaced by operations that do not use them."""

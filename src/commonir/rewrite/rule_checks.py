@@ -15,12 +15,12 @@ from enum import Enum
 from commonir.base.codes import INCOMPLETE_RULE, MALFORMED_RULE
 from commonir.base.diagnostics import Code, Diagnostic
 from commonir.ir.attributes import Attribute, FloatAttr, IntegerAttr, attribute_of
-from commonir.ir.types import Type
+from commonir.ir.types import Type, none
 from commonir.ods import Op
 from commonir.ods.fields import Check, Field, FieldKind
 from commonir.ods.patterns import TypeConstraint
 from commonir.ods.terms import Anything, Computed, OperationTerm, Rewrite, Term, Variable
-from commonir.rewrite.build_results import VALUES, value_count
+from commonir.rewrite.build_results import VALUES, types_by_term, value_count
 from commonir.rewrite.sample_types import (
     accepted_attributes,
     infers_its_types,
@@ -87,15 +87,35 @@ def faults_of(rewrite: Rewrite, roles: Mapping[str, Role]) -> Iterator[Fault]:
             yield f"{term.definition.name} is made without {names}", INCOMPLETE_RULE
         if any(isinstance(t, Anything) for t in term.fields.values()):
             yield f"{term.definition.name} has an operand or attribute that the rule does not specify", INCOMPLETE_RULE
-    # Operations that replace the matched one have the types of its results.
-    inner = [t for r in rewrite.results for t in (r.fields.values() if isinstance(r, OperationTerm) else (r,))]
-    for term in operations_in((*inner, *rewrite.supplements)):
+    for name in _early(rewrite.results):
+        yield f"${name} is used before the operation that it names is built", MALFORMED_RULE
+    for term in operations_in((*_without_types(rewrite), *rewrite.supplements)):
         if not term.types and not infers_its_types(_definition(term)):
             name = term.definition.name
             yield (
                 f"the types of the results of {name} in the result of the rule cannot be inferred: state them",
                 INCOMPLETE_RULE,
             )
+
+
+def _early(results: Sequence[object]) -> Iterator[str]:
+    """Yields names that a result uses and only a later result gives."""
+    for n, result in enumerate(results):
+        later = {t.label for t in subterms(results[n + 1 :]) if isinstance(t, OperationTerm | Computed) and t.label}
+        used = [v.name.partition("__")[0] for v in subterms([result]) if isinstance(v, Variable)]
+        yield from dict.fromkeys([name for name in used if name in later])
+
+
+def _without_types(rewrite: Rewrite) -> Iterator[object]:
+    """Yields the terms in results whose types are not those of the results that the rule replaces."""
+    replaced = rewrite.source.definition.layout.results
+    is_known = not any(f.variadic or f.optional for f in replaced)
+    types = types_by_term(rewrite.results, [none] * len(replaced)) if is_known else [()] * len(rewrite.results)
+    for result, own in zip(rewrite.results, types, strict=True):
+        if own is None or not isinstance(result, OperationTerm):
+            yield result
+        else:
+            yield from result.fields.values()
 
 
 def _unbound(terms: Sequence[object], bound: Collection[str]) -> Iterator[str]:

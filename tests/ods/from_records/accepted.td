@@ -331,3 +331,5 @@ def NX63 : D_Op<"nx63", "`ABC1` attr-dict">;
 def NX66 : D_Op<"nx66", "$x attr-dict `:` functional-type(operands, $y)">, Arguments<(ins AnyType:$x)>, Results<(outs AnyType:$y)>;
 // type-of-variadic-region-group
 def NX68 : D_Op<"nx68", "type($x) $x attr-dict">, Arguments<(ins AnyType:$x)>;
+// struct-with-custom
+def NX73 : D_Type<"NX73", "nx73"> { let parameters = (ins "int":$a, "int":$b); let assemblyFormat = "`<` struct(custom<F>($a), $b) `>`"; }

@@ -434,3 +434,11 @@ def NX64 : D_Op<"nx64", "`$a` attr-dict">;
 def NX65 : D_Op<"nx65", "$x attr-dict qualified(functional-type($x, results))">, Arguments<(ins AnyType:$x)>;
 // functional-then-type: the type of 'y' occurs twice
 def NX67 : D_Op<"nx67", "$x attr-dict `:` functional-type(operands, $y) type($y)">, Arguments<(ins AnyType:$x)>, Results<(outs AnyType:$y)>;
+// attribute-interface-of-an-operation: trait 'NX70_Interface' is one of types or attributes, not of operations
+def NX70_Interface : AttrInterface<"NX70_Interface"> { let methods = []; }
+def NX70 : D_Plain<"nx70", [NX70_Interface]>;
+// type-trait-of-an-operation: trait 'NX71_Trait' is one of types or attributes, not of operations
+def NX71_Trait : NativeTypeTrait<"NX71">;
+def NX71 : D_Plain<"nx71", [NX71_Trait]>;
+// attribute-as-a-parameter: parameter 'a' of 'NX72' is 'I32Attr', which is not a parameter of types or attributes
+def NX72 : D_Type<"NX72", "nx72"> { let parameters = (ins I32Attr:$a); let assemblyFormat = "`<` params `>`"; }

@@ -9,6 +9,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from commonir.base.text import plural
 from commonir.ir.attributes import ArrayAttr, BoolAttr, DenseArrayAttr, FloatAttr, IntegerAttr
 from commonir.ir.types import ELEMENT_TYPES, ElementType
 from commonir.notation import (
@@ -228,10 +229,7 @@ class Tracing:
 
     def scalar(self, node: Node, scope: Scope) -> Expr:
         """Returns a scalar expression."""
-        value = self.value(node, scope)
-        if isinstance(value, Tensor | tuple | ElementType):
-            raise NotationError(f"expected a number, found {value}")
-        return lift(value)
+        return lift(_plain(self.value(node, scope)))
 
     def value(self, node: Node, scope: Scope) -> Value:
         """Returns the value of an expression."""
@@ -271,7 +269,7 @@ class Tracing:
                 raise NotationError(f"a list is read at one position, found {len(positions)}")
             number = self.dim(positions[0], scope)
             if not isinstance(number, int) or not -len(value) <= number < len(value):
-                raise NotationError(f"there is no item {number} of {list(value)}")
+                raise NotationError(f"item {number} is out of range: {list(value)} has {plural(len(value), 'item')}")
             return value[number]  # pyright: ignore[reportReturnType]  a number or an index
         if not isinstance(value, Tensor):
             raise NotationError(f"{value} is read like a tensor")
@@ -376,7 +374,9 @@ def _name(node: Node) -> str:
 
 
 def _plain(value: Value) -> Expr | Dim | float | bool:
-    if isinstance(value, Tensor | tuple | ElementType):
+    if isinstance(value, Tensor):
+        raise NotationError(f"expected a number, found {value}: read an element of it, as in 'x[i]' or 'pad(..)[i]'")
+    if isinstance(value, tuple | ElementType):
         raise NotationError(f"expected a number, found {value}")
     return value
 
@@ -397,7 +397,7 @@ def _applied(function: str, values: Sequence[Value]) -> Value:
             except ZeroDivisionError:
                 raise NotationError("division by zero") from None
     if function not in FUNCTIONS:
-        raise NotationError(f"there is no function '{function}'")
+        raise NotationError(f"unknown function '{function}'")
     return call(function, *plain)
 
 

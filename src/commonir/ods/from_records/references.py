@@ -66,6 +66,8 @@ def reference_of(record: Record, fields: Mapping[str, Field]) -> Reference | Non
             parsed = parsed.replaced(broadcast=frozenset(parsed.wildcards))
         for fault in _faults(parsed, fields):
             raise fault
+        for name in sorted(parsed.broadcast - set(parsed.wildcards)):
+            raise ReferenceFault(f"'broadcast {name}' needs a wildcard '{name}...', which nothing reads", 0)
     except ReferenceFault as fault:
         place = _place(record, source, fault.at) if source is text else record.locations[0]
         message = f"'{record.name_text}': reference: {fault}"
@@ -201,7 +203,7 @@ class _Known:
             least, most = 2, 2
         if most == 0:
             help = did_you_mean(name, [*FUNCTIONS, *ALIASES, *FOLD_NAMES, *_ARITY])
-            yield ReferenceFault(f"there is no function '{name}'{f': {help}' if help else ''}", node.at)
+            yield ReferenceFault(f"unknown function '{name}'{f': {help}' if help else ''}", node.at)
         elif not least <= count <= most:
             expected = str(least) if least == most else f"{least} to {most}"
             yield ReferenceFault(f"'{name}' takes {expected} arguments, found {count}", node.at)
