@@ -253,8 +253,8 @@ def test_results_of_a_pattern_are_built_in_order_and_have_types(tmp_path: Path) 
     early = "def R0 : Pattern<(Neg $x), [(Add $b, $b), (Neg:$b $x)]>;"
     untyped = "def R1 : Pattern<(Neg $x), [(Cast:$b $x), (Add $b, $b)]>;"
     assert faults(tmp_path, f"{DEFINITIONS}{early}\n{untyped}") == [
-        "rule R0: $b is used before the operation that it names is built",
-        "rule R1: the types of the results of d.cast in the result of the rule cannot be inferred: state them",
+        "E0604: rule R0: $b is used before the operation that it names is built",
+        "E0605: rule R1: the types of the results of d.cast in the result of the rule cannot be inferred: state them",
     ]
 
 
