@@ -11,7 +11,16 @@ from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import WRONG_FORMAT
 from commonir.base.suggestions import did_you_mean
-from commonir.formats.format import MLIR, Format, Formats, ReadOptions, WriteOptions, not_read, record_format
+from commonir.formats.format import (
+    MLIR,
+    Format,
+    Formats,
+    ReadOptions,
+    WriteOptions,
+    described,
+    not_read,
+    record_format,
+)
 from commonir.ir.module import Module
 from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Dialect, Dialects
@@ -215,7 +224,7 @@ def dumps(module: Module, *, format: str | None = None) -> bytes:
     target = Formats().get(format or writable_format(module))
     own = Formats().of_module(module)
     if not target.has_bytes or not target.can_hold(own):
-        message = f"a program of format '{own.name if own else 'core'}' has no bytes of the format '{target.name}'"
+        message = f"{described(own)} has no bytes of the format '{target.name}'"
         raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, help="convert it first, or save it to a file"))
     return target.dumps(module)
 
@@ -240,7 +249,7 @@ def save(
     target = formats.of_output(path) if format is None else formats.get(format)
     own = formats.of_module(module)
     if not target.is_writable or not target.can_hold(own):
-        message = f"a program of format '{own.name if own else 'core'}' cannot be written as '{target.name}'"
+        message = f"{described(own)} cannot be written as '{target.name}'"
         help = (
             f"convert it first: `cir convert`, in Python `convert(module, '{target.name}')`"
             if target.is_writable

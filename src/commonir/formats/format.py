@@ -372,6 +372,11 @@ class Formats:
         return None
 
 
+def described(own: Format | None) -> str:
+    """Returns a description, for messages, of programs of a format; None for the core and unknown dialects."""
+    return "a program without a file format of its own" if own is None else f"a program of format '{own.name}'"
+
+
 def record_format(format: Format, module: Module) -> None:
     """Records the format of a module where the dialect of its symbols does not say so.
 

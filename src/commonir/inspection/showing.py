@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from commonir.base.codes import NOT_IN_FORMAT, UNDEFINED_VALUE, UNKNOWN_OUTPUT_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
-from commonir.formats.format import MLIR, Formats
+from commonir.formats.format import MLIR, Formats, described
 from commonir.ir.constant_text import DEFAULT_ELISION
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
@@ -45,7 +45,7 @@ def _shown_as(module: Module, syntax: str, limit: int | None) -> str:
         message = f"programs of format '{syntax}' are not text"
         raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, help=f"texts are {known}"))
     if own is None or own.dialect != shown.dialect:
-        message = f"a program of format '{own.name if own else 'core'}' has no text of format '{syntax}'"
+        message = f"{described(own)} has no text of format '{syntax}'"
         help = f"convert it first: `cir convert MODEL -o OUT{shown.suffixes[0]}`"
         raise DiagnosticError(Diagnostic(NOT_IN_FORMAT, message, help=help))
     return shown.show(module, limit)
