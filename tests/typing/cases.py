@@ -9,9 +9,14 @@ from __future__ import annotations
 from enum import Enum
 from typing import assert_type
 
+import numpy as np
+from numpy.typing import NDArray
+
+import commonir as cir
 from commonir.dialects import core
 from commonir.dialects.mlir.ml_program import Func, Global, GlobalLoadConst, Return, Visibility
 from commonir.ir import Block, Data, Operation, Region, Value
+from commonir.ir.module import Module
 from commonir.ir.operation import Block as ValueOwner
 from commonir.ir.types import FunctionType, Type
 from commonir.ods import Op, attr_types, attribute, operand, parameter, region, result
@@ -151,3 +156,12 @@ class Wrong(Op, name="own.wrong"):
     x: Value = operand("f32[*]", default=None)  # pyright: ignore[reportAssignmentType]  # it may be None
     mode: Mode = attribute(attr_types.enumeration(Mode), default=Padding.SAME)  # pyright: ignore[reportArgumentType, reportCallIssue]
     y: Value = result("f32[*]", optional=True)  # pyright: ignore[reportAssignmentType]  # it may be absent
+
+
+def inputs_of_runs(module: Module) -> None:
+    x = np.zeros(2, np.float32)
+    outputs = cir.run(module, {"p": (x, [x]), "m": {"a": 1.5}, "h": 7, "s": cir.SparseArray(x, x, (4,)), "n": None})
+    assert_type(outputs, dict[str, NDArray[np.generic]])
+    arrays: dict[str, NDArray[np.float32]] = {"x": x}
+    cir.run(module, arrays)
+    cir.run(module, {"x": object()})  # pyright: ignore[reportArgumentType]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from commonir.base.sparse import SparseArray
     from commonir.base.strict_json import Json
     from commonir.ir.interface import Port
     from commonir.ir.module import Function
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from commonir.runtime.steps import Steps
 
     Array = NDArray[np.generic]
+    RunInput = Array | SparseArray | complex | str | Sequence[Any] | Mapping[Any, Any] | None
+    """What an input may be: an array or scalar, a collection of such values, or nothing for one that is optional."""
 
 
 DEFAULT_ENGINE = "numpy"
@@ -59,7 +62,7 @@ def with_externs(module: Module, arrays: Mapping[str, Array]) -> Module:
 
 def run(
     module: Module,
-    inputs: Mapping[str, Array] | None = None,
+    inputs: Mapping[str, RunInput] | None = None,
     *,
     engine: str | None = None,
     function: str | None = None,
@@ -70,7 +73,7 @@ def run(
     parallel: str | None = None,
     findings: Diagnostics | None = None,
 ) -> dict[str, Array]:
-    """Runs a program once on arrays by name, and returns its outputs by name.
+    """Runs a program once on arrays and collections by name, and returns its outputs by name.
 
     Missing inputs are random, by `seed`, and so are random operations without a seed, unless the options have one.
     `state` has the contents of mutable state and is updated; without it, state starts with its initial values.
@@ -85,7 +88,8 @@ def run(
     from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
 
     lowered = _lowered_for(module, engine)
-    all_inputs = _drawn_inputs(lowered, function=function, seed=seed, given=inputs or {})
+    given: Mapping[str, Any] = inputs or {}
+    all_inputs = _drawn_inputs(lowered, function=function, seed=seed, given=given)
     chosen = DEFAULT_OPTIONS if options is None else options
     options = chosen if chosen.seed is not None else chosen._replace(seed=seed)
     if ranks is not None:
