@@ -220,6 +220,12 @@ RULES: Sequence[Rule] = (
         "the model file cannot be read: 0 is not a field number",
     ),
     Rule(
+        "package: a model of two types",
+        lambda: Broken(program(relu()).SerializeToString() + b"\xa2\x1f\x00"),
+        DAMAGED_MESSAGE,
+        "the model file cannot be read: a model has one type, found 'mlProgram' and 'neuralNetwork'",
+    ),
+    Rule(
         "package: no mlProgram where one is expected",
         lambda: edited(lambda m: setattr(m, "neuralNetwork", b""), b.model(None)),
         NO_PROGRAM,

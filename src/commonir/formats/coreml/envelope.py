@@ -45,6 +45,8 @@ def take_apart(content: memoryview, *, with_content: bool = True) -> Outer:
     rest: list[bytes | memoryview] = []
     for field in fields(content):
         name = types.get(field.number, "")
+        if name and kind and name != kind:
+            raise WireError(DAMAGED_MESSAGE, f"a model has one type, found '{kind}' and '{name}'", field.start)
         kind = name or kind
         if (name == PROGRAM or name in PIPELINES) and field.wire_type != BYTES:
             raise WireError(DAMAGED_MESSAGE, f"'{name}' must be a message", field.start)
