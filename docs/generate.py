@@ -309,7 +309,9 @@ Passes that MLIR has too give the same result as `mlir-opt` of LLVM 22 on the pr
 `mlir-opt` that are listed below are implemented. Missing are those of linalg and stablehlo, of
 `scf.forall`, of `scf.if` after another one with the same condition, of `tensor.dim` of a `tensor.insert`,
 and those that need the affine dialect (`tensor.pad` of `linalg.fill`). Unlike `mlir-opt`, passes fold the
-contents of `dense_resource`.
+contents of `dense_resource` and of constant globals, inline calls into `ml_program.func` and `subgraph`, and keep
+an `ml_program.global_store_graph` whose token is not used, which its record declares to read only, and unused
+cycles of graph regions.
 """
 
 _PIPELINES = """
