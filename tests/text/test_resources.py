@@ -42,8 +42,16 @@ func.func @g() -> tensor<1xi32> {
   return %0 : tensor<1xi32>
 }
 """
+NOTHING = """\
+func.func @f() -> tensor<0xi32> {
+  %0 = arith.constant dense_resource<n> : tensor<0xi32>
+  return %0 : tensor<0xi32>
+}
+{-# dialect_resources: {builtin: {n: "0x08000000"}}, external_resources: {t: {n: "0x04000000"}} #-}
+"""
 PLACES = (
     PROGRAM,
+    NOTHING,
     f"{SECTION}\n{FUNCTION}",
     f"{FUNCTION}{SECTION} func.func private @h()\n",
     f'{FUNCTION}{SECTION}\n// {{-# "\n',
@@ -83,6 +91,7 @@ RIGHT = (
     f"dialect_resources: {{ builtin: {{ r: {BLOB} }}, builtin: {{ s: {BLOB} }} }}",
     f"dialect_resources: {{ builtin: {{ }} }}, dialect_resources: {{ builtin: {{ r: {BLOB} }} }}",
     'external_resources: { t: { r: "0x0400000001000000", s: "text", b: false } }',
+    'dialect_resources: { builtin: { r: "0x00000000" } }',
 )
 
 

@@ -74,6 +74,9 @@ class OperationBuilder:
         if name == Module.name:
             if len(regions) != 1:
                 self._tokens.report(f"{name}: requires one region", start, MALFORMED_REGION)
+            elif len(regions[0].blocks) != 1:
+                message = f"{name}: its region must have one block, found {len(regions[0].blocks)}"
+                self._tokens.report(message, start, MALFORMED_REGION)
             return Module.of_regions({**(properties or {}), **attributes}, regions)
         definition = self.find(name, attributes.pop(SINCE, None))
         if definition is None:
@@ -81,8 +84,10 @@ class OperationBuilder:
             if declared:
                 return self._declared(declared, operands, properties or {}, attributes, signature, regions, start)
             return UnregisteredOperation(name, operands, attributes, signature.results, regions, properties=properties)
-        properties = {} if properties is None else properties
         fields = {f.spelling: f for f in definition.layout.attributes}
+        if properties is not None and not fields and not properties:
+            self._check_has_properties(definition, start)
+        properties = {} if properties is None else properties
         sizes = properties.pop(GROUP_SIZES, attributes.pop(GROUP_SIZES, None))
         for key in properties:
             if key not in fields:
@@ -100,6 +105,13 @@ class OperationBuilder:
         if successors or definition.layout.successors:
             arguments |= self.successor_arguments(definition, successors, start)
         return self.build(definition, arguments, signature.results, extra, start)
+
+    def _check_has_properties(self, definition: type[Op], start: int) -> None:
+        """Reports empty properties of a definition that has none: neither attributes nor sizes of groups."""
+        if sum(f.variadic or f.optional for f in definition.layout.inputs) < 2:
+            self._tokens.report(
+                f"{definition.name}: this operation does not support properties", start, WRONG_ATTRIBUTE
+            )
 
     def _declared(
         self,

@@ -127,13 +127,15 @@ def _blob(tokens: TokenStream) -> Blob | None:
         content = b""
     if len(content) < _ALIGNMENT_BYTES:
         tokens.fail(_NO_BLOB)
-    alignment = int.from_bytes(content[:_ALIGNMENT_BYTES], "little")
-    if alignment.bit_count() != 1:
+    alignment, data = int.from_bytes(content[:_ALIGNMENT_BYTES], "little"), content[_ALIGNMENT_BYTES:]
+    if alignment.bit_count() != 1 and (alignment or data):
         tokens.fail(f"an alignment is a power of two, found {alignment}")
-    return Blob(alignment, content[_ALIGNMENT_BYTES:])
+    return Blob(alignment, data)
 
 
 def _blob_text(alignment: int, content: bytes | memoryview) -> str:
+    # Nothing has no alignment, as in mlir-opt.
+    alignment = alignment if len(content) else 0
     return f'{_SIGN}{alignment.to_bytes(_ALIGNMENT_BYTES, "little").hex().upper()}{content.hex().upper()}"'
 
 

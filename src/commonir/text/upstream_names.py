@@ -199,11 +199,13 @@ class UpstreamNames:
 def sanitized(name: str, punctuation: frozenset[str] = _PUNCTUATION, *, ends_in_digit: bool = True) -> str:
     """Returns a name as mlir-opt writes it: other characters in hexadecimal, no digit first, nor last if unwanted."""
     is_plain = name.isascii() and name.isidentifier()
+    first = name[:1]
     if not is_plain and not (name.isascii() and all(c.isalnum() or c in punctuation for c in name)):
         name = "".join(
             [c if c.isascii() and (c.isalnum() or c in punctuation) else "_" if c == " " else _hex(c) for c in name]
         )
-    if name[:1].isdigit():
+    # A digit is prefixed, and a character in hexadecimal, which begins with a letter or a digit.
+    if name[:1].isdigit() or not first.isascii():
         return f"_{name}"
     return f"{name}_" if not ends_in_digit and name[-1:].isdigit() else name
 

@@ -413,3 +413,23 @@ func.func @f(%t: tensor<8xf32>) {
 func.func @f() {
   scf.yield
 }
+// -----
+// wrong: a module without a block
+"builtin.module"() ({}) : () -> ()
+// -----
+// right
+"builtin.module"() ({
+^bb0:
+}) : () -> ()
+// -----
+// wrong: properties of an operation that has none
+func.func @f(%a: i1) {
+  "scf.if"(%a) <{}> ({"scf.yield"() : () -> ()}, {}) : (i1) -> ()
+  return
+}
+// -----
+// right
+func.func @f(%a: i32) {
+  %0 = "arith.addi"(%a, %a) <{}> : (i32, i32) -> i32
+  return
+}
