@@ -152,6 +152,14 @@ def test_it_converts_to_every_target(name: str, target: str, tmp_path: Path) -> 
     assert not any(each.startswith("r.") for each in names)
 
 
+@pytest.mark.parametrize("name", ["matmul", "conv"])
+def test_contraction_needs_no_tensor_of_all_products(name: str, tmp_path: Path) -> None:
+    module, _, _ = _program(name, tmp_path)
+    names = {op.name for op in cir.convert(module, "onnx").nested()}
+    assert "onnx.Einsum" in names
+    assert "onnx.ReduceSum" not in names
+
+
 def test_it_is_legalized_to_the_core(tmp_path: Path) -> None:
     module, _, _ = _program("gelu", tmp_path)
     names = {op.name.partition(".")[0] for op in cir.legalize(module, "core", dialects=_dialects()).nested()}

@@ -17,6 +17,6 @@ def kernel_rule(positions: ElementType) -> LegalizationRule:
 
     def kernel(op: KernelOp, context: Context, *operands: Value | tuple[Value, ...] | None) -> Result:
         del context
-        return of_kernels(op, operands, positions)
+        return of_kernels(op, operands, positions, contracts=True)
 
     return LegalizationRule(KernelOp, kernel)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from string import ascii_lowercase
 
 from commonir.conversions.operands import named_operands, refused
 from commonir.conversions.symbolic_dims import sum_of_products
@@ -93,8 +94,10 @@ ELEMENTARY = (
 """Operations that kernels become, which a kernel would not describe further."""
 
 
-def of_kernels(op: Op, operands: Sequence[Value | tuple[Value, ...] | None], positions: ElementType) -> Result:
-    """The results of an operation that is stated in index notation, by its kernels."""
+def of_kernels(
+    op: Op, operands: Sequence[Value | tuple[Value, ...] | None], positions: ElementType, *, contracts: bool = False
+) -> Result:
+    """The results of an operation that is stated in index notation, by its kernels (`kernel_value`)."""
     if isinstance(op, ELEMENTARY) or op.regions:
         return NO_REASON
     if op.form is not Form.KERNEL:
@@ -104,17 +107,26 @@ def of_kernels(op: Op, operands: Sequence[Value | tuple[Value, ...] | None], pos
         return Mismatch(f"{op.name} on operands of which the ranks are not known")
     kernels = zip(derived.kernels, derived.extents, strict=True)
     operands_by_name = named_operands(op, operands)
-    return tuple([kernel_value(k, extents, operands_by_name, positions) for k, extents in kernels])
+    return tuple([kernel_value(k, extents, operands_by_name, positions, contracts=contracts) for k, extents in kernels])
 
 
-def kernel_value(kernel: Kernel, extents: Extents, operands: Mapping[str, Value], positions: ElementType) -> Value:
+def kernel_value(
+    kernel: Kernel,
+    extents: Extents,
+    operands: Mapping[str, Value],
+    positions: ElementType,
+    *,
+    contracts: bool = False,
+) -> Value:
     """The result of a kernel on operands by name, as operations of the core; `positions` are integers of a type.
+
+    `contracts`: sums of products of floats become `core.einsum`.
 
     Raises: DiagnosticError (E0601) for what only stands in kernels.
     """
     axes, known = names_of_axes(kernel, extents)
     space = [*axes, *[i for i in known if i not in axes]]
-    result = _Space(space, known, operands, positions).value(kernel.body)
+    result = _Space(space, known, operands, positions, contracts=contracts).value(kernel.body)
     flat = core.reshape(result, tuple([d for d in core.tensor_type(result).shape or () if d is not None][: len(axes)]))
     return core.broadcast_to(flat, tuple([known[i] for i in axes]))
 
@@ -134,9 +146,16 @@ class _Space:
     """The iteration space of a kernel: an axis for each index."""
 
     def __init__(
-        self, indices: Sequence[str], extents: Extents, operands: Mapping[str, Value], positions: ElementType
+        self,
+        indices: Sequence[str],
+        extents: Extents,
+        operands: Mapping[str, Value],
+        positions: ElementType,
+        *,
+        contracts: bool,
     ) -> None:
         self.positions = positions
+        self.contracts = contracts
         self.place = {name: n for n, name in enumerate(indices)}
         self.rank = len(indices)
         self.extents = extents
@@ -161,6 +180,10 @@ class _Space:
             case Cast(body=body):
                 result = self.value(body)
                 return result if body.dtype is e.dtype else core.cast(result, e.dtype)
+            case Fold(fn="add", over=over, body=Apply(fn="multiply", args=(a, b))) if (
+                self.contracts and e.dtype.is_float
+            ):
+                return self._contracted(over, self.value(a), self.value(b))
             case Fold(fn=fn, over=over, body=body):
                 return self._folded(fn, over, self.value(body))
             case Access():
@@ -169,6 +192,22 @@ class _Space:
                 return self._joined(e)
             case _:
                 raise refused(f"{e} stands in kernels only")
+
+    def _contracted(self, over: Sequence[str], a: Value, b: Value) -> Value:
+        """The sum of products over indices, without a tensor of all products."""
+        shapes = [core.tensor_type(x).shape or () for x in (a, b)]
+        axes = [[n for n, d in enumerate(shape) if d != 1] for shape in shapes]
+        shared = set(axes[0]) & set(axes[1])
+        summed = {self.place[i] for i in over if self.extents[i] != 1}
+        is_plain = all(shapes[0][n] == shapes[1][n] for n in shared) and summed <= {*axes[0], *axes[1]}
+        if not is_plain or not summed & shared or self.rank > len(ascii_lowercase):
+            return self._folded("add", over, core.mul(a, b))
+        kept = sorted({*axes[0], *axes[1]} - summed)
+        terms = ["".join([ascii_lowercase[n] for n in each]) for each in (*axes, kept)]
+        factors = [core.reshape(x, tuple([s[n] for n in on])) for x, s, on in zip((a, b), shapes, axes, strict=True)]
+        result = core.einsum(tuple(factors), f"{terms[0]},{terms[1]}->{terms[2]}")
+        dims = [shapes[0][n] if n in axes[0] else shapes[1][n] for n in range(self.rank)]
+        return core.reshape(result, tuple([d if n in kept else 1 for n, d in enumerate(dims)]))
 
     def _folded(self, fn: str, over: Sequence[str], x: Value) -> Value:
         shape = [d for d in core.tensor_type(x).shape or () if d is not None]
