@@ -188,10 +188,12 @@ _NEG = helper.make_node("Neg", ["x"], ["t"])
         pytest.param(_looping("v", "w"), id="a constant"),
     ],
 )
-def test_names_that_onnx_lets_nested_graphs_reuse_stay(graph: onnx.GraphProto) -> None:
+def test_names_that_onnx_lets_nested_graphs_reuse_stay(graph: onnx.GraphProto, tmp_path: Path) -> None:
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
     onnx.checker.check_model(model)
     assert _again(model.SerializeToString()) == model
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    assert [d.message for d in check(tmp_path / "m.onnx", DIALECTS)[1] if "G5:" in d.message] == []
 
 
 @pytest.mark.parametrize("graph", [_branching("x"), _branching("t", _NEG)], ids=["an input", "an earlier result"])

@@ -9,7 +9,7 @@ G1. Graphs have a name.
 G2. Inputs and outputs of the graph have types.
 G3. Operators of the domains of the format exist in the version of their operator set, and are not deprecated there.
 G4. Names of nodes are unique (advice).
-G5. A value inside of a nested graph has no name of the graphs around it (advice).
+G5. A node output in a nested graph has no name that is visible around it (advice).
 G6. Sizes of different names are not needed to be equal (advice).
 G7. A constant that an input has by default is of its type.
 G8. Quantization annotations name values of the graph.
@@ -221,7 +221,7 @@ def _check_sizes(op: onnx.OnnxOp) -> Iterator[Diagnostic]:
 def _check_hiding(
     op: Operation, holder: Holder, visible: dict[str, Value], positions: Positions
 ) -> Iterator[Diagnostic]:
-    """Reports a name in a nested graph that an enclosing graph has too."""
+    """Reports a name of a node output in a nested graph that is visible around it."""
     block = op.parent
     is_nested = block is not None and block is not holder.body
     for v in op.results:
@@ -230,15 +230,22 @@ def _check_hiding(
         before = visible.get(v.name)
         if before is None or not is_nested:
             visible[v.name] = v
-        elif before is not v and before.owner is not None and _is_around(before, op):
+        elif (
+            before is not v
+            and not isinstance(op, onnx.Initializer | onnx.SparseInitializer)
+            and before.owner is not None
+            and _is_around(before, op)
+        ):
             text = f"G5: the graph around has a value '{v.name}' too"
             yield Diagnostic(QUESTIONABLE_MODEL, text, where=path_of(op, positions))
 
 
 def _is_around(value: Value, op: Operation) -> bool:
+    """Returns whether a value is of a graph around an operation, and not a result of what the graphs belong to."""
     owner = value.owner
     block = owner.parent if isinstance(owner, Operation) else owner
-    return any(a.parent is block for a in op.ancestors())
+    ancestors = list(op.ancestors())
+    return owner not in ancestors and any(a.parent is block for a in ancestors)
 
 
 def _check_annotations(holder: Holder, place: str) -> Iterator[Diagnostic]:
