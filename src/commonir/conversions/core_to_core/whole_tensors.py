@@ -195,7 +195,8 @@ class _Space:
 
     def _contracted(self, over: Sequence[str], a: Value, b: Value) -> Value:
         """The sum of products over indices, without a tensor of all products."""
-        shapes = [core.tensor_type(x).shape or () for x in (a, b)]
+        # All dims are known or named in a kernel.
+        shapes = [tuple([d for d in core.tensor_type(x).shape or () if d is not None]) for x in (a, b)]
         axes = [[n for n, d in enumerate(shape) if d != 1] for shape in shapes]
         shared = set(axes[0]) & set(axes[1])
         summed = {self.place[i] for i in over if self.extents[i] != 1}
