@@ -60,12 +60,14 @@ class AttrType(Generic[T]):
     constant tensor, for parameters that a format binds to constants. In custom forms, `spelled` is the text of a value
     if it differs from that of its attribute, `cases` are the words that are values, and with `elides_type` the text of
     the attribute omits its type. `form` is the text of dialect attributes that consist of words; `prefix` is the name
-    of a dialect attribute, such as `d.pair`, that custom forms omit.
+    of a dialect attribute, such as `d.pair`, that custom forms omit; `element` is the type of the elements of a dense
+    array, which they omit too.
     """
 
     __slots__ = (
         "cases",
         "coerce",
+        "element",
         "elides_type",
         "form",
         "from_attribute",
@@ -89,8 +91,10 @@ class AttrType(Generic[T]):
         elides_type: bool = False,
         form: WordsForm | None = None,
         prefix: str = "",
+        element: ElementType | None = None,
     ) -> None:
         self.name = name
+        self.element = element
         self.prefix = prefix
         self.coerce = coerce
         self.to_attribute = to_attribute

@@ -88,7 +88,8 @@ def _dense(type: ElementType, coerce: Callable[[object], tuple[N, ...]]) -> Attr
             raise ValueError(f"expected a dense array of {type}, found {attr!r}")
         return coerce(attr.values)
 
-    return AttrType(f"array of {type}", coerce, lambda v: DenseArrayAttr(type, v), decode, elides_type=True)
+    name = f"array of {type}"
+    return AttrType(name, coerce, lambda v: DenseArrayAttr(type, v), decode, elides_type=True, element=type)
 
 
 bool_array: AttrType[tuple[bool, ...]] = _dense(boolean, flags.coerce)

@@ -284,25 +284,19 @@ class FormReader:
             return StringAttr(tokens.advance())
         if tokens.at("<") and attr_type is not attr_types.any_attribute:
             return StringAttr(self.context.bracketed())
-        if attr_type is not None and attr_type.elides_type:
-            if tokens.kind in ("int", "float") or tokens.at("-"):
-                # A colon here begins the next element of the format, not the type of the number.
-                typed = attr_type.to_attribute(0)
-                if isinstance(typed, FloatAttr):
-                    return attributes.attribute(typed.type)
-                at = tokens.start
-                number = tokens.integer((1 << 64) - 1)
-                typed = attr_type.to_attribute(number)
-                if isinstance(typed, BoolAttr):
-                    return attributes.integer_of(number, boolean, at)
-                return attributes.integer_of(number, typed.type if isinstance(typed, IntegerAttr) else i64, at)
-            if tokens.at("array"):
-                tokens.unexpected("'['")
-            if tokens.take("["):
-                array = attr_type.to_attribute(())
-                return attributes.array_items(
-                    array.element if isinstance(array, DenseArrayAttr) else i64, "]", signed=True
-                )
+        if attr_type is not None and attr_type.element is not None:
+            tokens.expect("[")
+            return attributes.array_items(attr_type.element, "]", signed=True)
+        if attr_type is not None and attr_type.elides_type and (tokens.kind in ("int", "float") or tokens.at("-")):
+            # A colon here begins the next element of the format, not the type of the number.
+            typed = attr_type.to_attribute(0)
+            if isinstance(typed, FloatAttr):
+                return attributes.attribute(typed.type)
+            at = tokens.start
+            number = tokens.integer((1 << 64) - 1)
+            typed = attr_type.to_attribute(number)
+            of = boolean if isinstance(typed, BoolAttr) else typed.type if isinstance(typed, IntegerAttr) else i64
+            return attributes.integer_of(number, of, at)
         return attributes.attribute()
 
     def _property(self, field: Field, type: PropertyType[Any]) -> Attribute:
