@@ -28,6 +28,7 @@ def InferredOp : C_Op<"inferred", [DeclareOpInterfaceMethods<InferTypeOpInterfac
 }
 def OwnTrait : NativeOpTrait<"OwnTrait">;
 def TraitOp : C_Op<"trait", [OwnTrait]>;
+def UnnamedTraitOp : C_Op<"unnamed_trait", [NativeOpTrait<"ReturnLike">, NativeOpTrait<"Odd">]>;
 def UnknownOp : C_Op<"unknown", [PredOpTrait<"it is odd", CPred<"isOdd($_op)">>]>;
 
 def PlainOp : C_Op<"plain", [Pure, AttrSizedOperandSegments]>, Arguments<(ins Optional<I32>:$a, Optional<I32>:$b)>;

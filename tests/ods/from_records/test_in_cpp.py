@@ -50,6 +50,7 @@ def _findings(line: str) -> list[str]:
         ),
         ('%0 = "c.inferred"(%i) : (i32) -> f32', "the types of its results (InferTypeOpInterface)"),
         ('"c.trait"() : () -> ()', "trait OwnTrait"),
+        ('"c.unnamed_trait"() : () -> ()', "trait Odd"),
         ('"c.unknown"() : () -> ()', "it is odd"),
     ],
 )

@@ -148,9 +148,10 @@ def _new_traits(record: Record, context: TraitContext) -> Iterator[Trait]:
     elif is_a(record, "PredTrait"):
         yield _predicate_trait(record, context)
     else:
-        if is_a(record, "NativeTrait") and not is_a(record, "Interface") and name not in WITHOUT_VERIFIER:
-            context.unknown.append(f"trait {title}")
-        yield _mark(record, title)
+        mark = _mark(record, title)
+        if is_a(record, "NativeTrait") and not is_a(record, "Interface") and mark.name not in WITHOUT_VERIFIER:
+            context.unknown.append(f"trait {mark.name if record.is_anonymous else title}")
+        yield mark
 
 
 def _predicate_trait(record: Record, context: TraitContext) -> Trait:
