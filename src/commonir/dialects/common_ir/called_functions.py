@@ -6,7 +6,7 @@ both are known only where the function is called. Source: Common IR specificatio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -21,6 +21,7 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, unknown
 from commonir.ods import Op, are_compatible, check_operation, infer
 from commonir.ods.declared_types import DeclaredType
+from commonir.symbolic.constraints import Constraint
 
 _MOST_CALLS = 1000
 """The different calls that are tried: functions that call each other may have exponentially many."""
@@ -60,7 +61,7 @@ def faults_of_calls(operations: Iterable[Operation]) -> Iterator[Diagnostic]:
                 continue  # reported by the verifier of the call
             for v, argument in zip(instance.inputs, call.arguments, strict=True):
                 v.retype(v.type if argument.type is unknown else argument.type)
-            trial = _Trial(function, instance, {})
+            trial = _Trial(function, instance, {}, infer(call).constraints)
             where += f" of {', '.join([str(v.type) for v in call.arguments])}"
             found = [*trial.faults, *_misdeclared(call, trial)]
         for d in found:
@@ -88,7 +89,7 @@ def _copied(
 
 class _Trial:
     """An instance of a function whose values have the types that follow: the errors of its nodes, else those of what it
-    declares; and the types of its outputs.
+    declares; and the types of its outputs. `assumed` are the equations under which a call fits the parameters.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class _Trial:
         function: FunctionDefinition,
         instance: FunctionDefinition | onnx.FunctionInstance,
         texts: Mapping[str, DeclaredType],
+        assumed: Sequence[Constraint] = (),
     ) -> None:
         self.instance = instance
         self.faults: list[Diagnostic] = []
@@ -114,7 +116,7 @@ class _Trial:
                     v.retype(type)
         if not self.faults:
             declared = {v: texts[v.name] for v in (*instance.inputs, *instance.outputs) if v.name in texts}
-            self.faults += DeclaredTypes(function, instance.body, declared).findings()
+            self.faults += DeclaredTypes(function, instance.body, declared, assumed).findings()
 
 
 def _misdeclared(call: Call, trial: _Trial) -> Iterator[Diagnostic]:

@@ -7,7 +7,7 @@ types is decided here; the rest is checked when the program runs. Source: Common
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -54,14 +54,22 @@ _SAMPLED_RANKS = range(4)
 class DeclaredTypes:
     """The declared types of the results in a graph or function, compared with those that its nodes give.
 
-    `holder` is the graph or function of the body, `texts` the declared types that the type of a value cannot express.
+    `holder` is the graph or function of the body, `texts` the declared types that the type of a value cannot express,
+    `assumed` the equations of dims that hold where the body runs.
     """
 
-    def __init__(self, holder: Operation, body: Block, texts: Mapping[Value, DeclaredType]) -> None:
+    def __init__(
+        self,
+        holder: Operation,
+        body: Block,
+        texts: Mapping[Value, DeclaredType],
+        assumed: Sequence[Constraint] = (),
+    ) -> None:
         last = body.last
         self._holder = holder
         self._body = body
         self._texts = texts
+        self._assumed = assumed
         self._outputs = last.operands if isinstance(last, onnx.Return) else ()
         own = (*body.arguments, *self._outputs)
         self._declared = {v: as_declared(v.type) for v in own} | dict(texts)
@@ -100,7 +108,7 @@ class DeclaredTypes:
             if isinstance(node, DeclaredOp) and isinstance(actual, TensorType) and actual.shape is not None:
                 # A dim that an operator does not determine may be that of any name that no input has.
                 actual = actual.with_shape(tuple([d if _is_within(d, own) else None for d in actual.shape]))
-            problem = _difference(known, declared[v], actual, self._body)
+            problem = self._difference(known, declared[v], actual, self._body)
             if problem:
                 out.append((node, v, actual, problem))
         return out
@@ -146,7 +154,7 @@ class DeclaredTypes:
         for v in inputs:
             known.match(self._declared[v], values[v].type)
         for v in (v for v in self._outputs if v in values):
-            problem = _difference(known, self._declared[v], values[v].type, block)
+            problem = self._difference(known, self._declared[v], values[v].type, block)
             if problem:
                 shown = ", ".join([f"'{i.name}' of {values[i].type}" for i in inputs])
                 return f"'{v.name}' is declared {self._declared[v]}, and is {values[v].type} for {shown}: {problem}"
@@ -163,6 +171,21 @@ class DeclaredTypes:
         except (CyclicOrder, DiagnosticError, NotationError):
             return False
         return True
+
+    def _difference(self, known: DeclaredValues, declared: DeclaredType, actual: Type, body: Block) -> str:
+        """Returns in words why an actual type is not the declared one; "" where it is, or is if the nodes do not fail.
+
+        Dims that are broadcast count as equal: whether one of them is 1 is found when the program runs.
+        """
+        try:
+            constraints = known.match(declared, actual)
+        except (Mismatch, NotationError) as error:
+            return str(error)
+        needed = [*self._assumed, *(e for _, op, d in _derived(body) for e in _equations(op, d))] if constraints else []
+        for c in constraints:
+            if c in without_implied((*needed, c)):
+                return f"nothing declares that {c.lhs} and {c.rhs} are equal"
+        return ""
 
 
 class Sample:
@@ -211,22 +234,6 @@ def _named(type: Type, declared: Type, own: Container[str]) -> Type:
 def _is_within(dim: Dim | None, names: Container[str]) -> bool:
     """Returns whether a dim consists of some symbols."""
     return not isinstance(dim, DimExpr) or all(name in names for name in symbols(dim))
-
-
-def _difference(known: DeclaredValues, declared: DeclaredType, actual: Type, body: Block) -> str:
-    """Returns in words why an actual type is not the declared one; "" where it is, or is if the nodes do not fail.
-
-    Dims that are broadcast count as equal: whether one of them is 1 is found when the program runs.
-    """
-    try:
-        constraints = known.match(declared, actual)
-    except (Mismatch, NotationError) as error:
-        return str(error)
-    needed = [c for _, op, derived in _derived(body) for c in _equations(op, derived)] if constraints else []
-    for c in constraints:
-        if c in without_implied((*needed, c)):
-            return f"nothing declares that {c.lhs} and {c.rhs} are equal"
-    return ""
 
 
 def _derived(body: Block) -> Iterator[tuple[Operation, Op, Derived]]:

@@ -28,7 +28,7 @@ from commonir.ir.module import Function, Invocation, Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, symbols_of, unknown
 from commonir.notation import NotationError
-from commonir.ods import Op, any_type, attr_types, attribute, operand, region, result, traits
+from commonir.ods import Op, any_type, attr_types, attribute, constraint, operand, region, result, traits
 from commonir.ods.declared import DeclaredAttribute
 from commonir.ods.declared_attributes import GRAPH, GRAPHS
 from commonir.ods.declared_types import (
@@ -43,6 +43,7 @@ from commonir.ods.definition import ATTRIBUTE_REFERENCES
 from commonir.ods.operation import Positions
 from commonir.ods.specialize import specialize
 from commonir.symbolic import Dim, symbol
+from commonir.symbolic.constraints import Constraint
 
 INPUT_ARG_COUNT = "common_ir.input_arg_count"
 """The attribute of a node with the number of inputs of each parameter, if its definition does not determine them."""
@@ -421,12 +422,24 @@ class Call(Op, Invocation, name="common_ir.call"):
     """Runs a function of the file or of a library, with values for its attributes.
 
     `function` is its name as nodes say it: bare within its own file, after the name of its library elsewhere.
+
+    C1: arguments fit the parameters of the function.
     """
 
     function: str = attribute(attr_types.string, doc="the function, as the node names it")
     arguments: tuple[Value, ...] = operand(any_type, variadic=True, default=())
     attributes: DictionaryAttr = attribute(attr_types.dictionary, default=NOTHING, doc="values of its attributes")
     outputs: tuple[Value, ...] = result(any_type, variadic=True)
+
+    @constraint("C1")
+    def fits_parameters(self) -> tuple[Constraint, ...]:
+        """arguments fit the parameters of the function."""
+        definition = self.definition
+        try:
+            types = [v.type for v in self.arguments]
+            return definition.unified(types, self.counts).constraints if definition is not None else ()
+        except DiagnosticError:
+            return ()  # reported by `infer`
 
     @property
     def definition(self) -> FunctionDefinition | None:
