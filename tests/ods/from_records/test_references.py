@@ -256,6 +256,7 @@ def test_the_page_shows_the_reference() -> None:
         ("require x\nresult[i] = x[i]", 1, "require takes a comparison"),
         ("result[i] = x[i] x[i]", 1, "expected the end of the statement, found 'x'"),
         (f"result[i] = {'(' * 80}x[i]{')' * 80}", 1, "more than 60 deep"),
+        (f"result[i] = x[i]{' + 1' * 3000}", 1, "'result' is more than 100 expressions deep"),
     ],
 )
 def test_wrong_references_are_refused_at_their_place(tmp_path: Path, text: str, line: int, message: str) -> None:
@@ -268,6 +269,33 @@ def test_wrong_references_are_refused_at_their_place(tmp_path: Path, text: str, 
     assert (fault.code.id, fault.line) == ("E0264", 2 + line - 1)
     assert message in fault.message
     assert "None" not in fault.message
+
+
+@pytest.mark.parametrize(
+    ("number", "body", "message"),
+    [
+        (60, "D_A{0}Op(x, 1)[i]", "'result' is more than 100 expressions deep"),
+        (
+            20,
+            "D_A{0}Op(x, 1)[i] + D_A{0}Op(x, 1)[i]",
+            "the reference has more than 1000 statements with those it calls",
+        ),
+        (20, "D_A{0}Op(x, n + n)[i]", "the reference has more than 20000 expressions"),
+    ],
+)
+def test_references_that_call_each_other_too_often_are_refused(
+    number: int, body: str, message: str, tmp_path: Path
+) -> None:
+    head = 'def D_A{0}Op : Op<"d.A{0}">, Arguments<(ins TF_Tensor:$x, I64Attr:$n)>, Results<[TF_Tensor]>'
+    lines = [f'{head.format(0)} {{ let reference = "result[i] = x[i + n]"; }}']
+    lines += [f'{head.format(n)} {{ let reference = "result[i] = {body.format(n - 1)}"; }}' for n in range(1, number)]
+    path = tmp_path / "deep.td"
+    path.write_text("\n".join(lines))
+    with pytest.raises(DiagnosticError) as raised:
+        load(path)
+    first, *others = raised.value.diagnostics
+    assert first.message.endswith(f"reference: {message}")
+    assert all("cannot be called" in d.message for d in others)
 
 
 @pytest.mark.parametrize(("positions", "count"), [("", 0), ("0, 1", 2)])

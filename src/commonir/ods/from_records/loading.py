@@ -13,15 +13,17 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.attributes import Attribute
 from commonir.ir.types import Type
 from commonir.ods.dialect import Dialect, Dialects
+from commonir.ods.fields import Field
 from commonir.ods.from_records.attributes import AttributeCheck, Attributes
 from commonir.ods.from_records.cpp_classes import BUILTIN, Test
 from commonir.ods.from_records.enumerations import faults_of_enumeration
 from commonir.ods.from_records.expressions import compiled
 from commonir.ods.from_records.legacy import DefiningOlder
-from commonir.ods.from_records.operations import LoadContext, define, name_of, operation_classes
+from commonir.ods.from_records.operations import Defining, LoadContext, define, name_of, operation_classes
 from commonir.ods.from_records.parameters import forms_of
 from commonir.ods.from_records.predicates import Predicates
 from commonir.ods.from_records.prelude import OLDER
+from commonir.ods.from_records.references import Others
 from commonir.ods.from_records.types import Types, defined_classes
 from commonir.ods.from_records.values import finding, is_a, text_of, wrong
 from commonir.ods.operation import Op
@@ -58,7 +60,14 @@ class Loaded:
         self._predicates = predicates
         self._attributes = Attributes(types, predicates)
         definitions = records.derived_from(OLDER if OLDER in records.classes else "Op")
-        context = LoadContext(types, self._attributes, predicates, operation_classes(definitions, dialects), directives)
+        by_name = {record.name_text: record for record in definitions}
+
+        def found(name: str) -> tuple[Record, Mapping[str, Field]] | None:
+            record = by_name.get(name)
+            return None if record is None else (record, _class_for(record)(record, context, None).fields)
+
+        classes_of_operations = operation_classes(definitions, dialects)
+        context = LoadContext(types, self._attributes, predicates, classes_of_operations, Others(found), directives)
         faults: list[Diagnostic] = []
         self.definitions: Mapping[str, type[Op]] = MappingProxyType(_defined(definitions, context, dialects, faults))
         self.forms = forms_of(records, faults)
@@ -95,6 +104,11 @@ class Loaded:
     def type_built(self, call: str) -> Type | None:
         """Returns the type that a builder call in C++ returns; None when it is not understood."""
         return self._types.built(call)
+
+
+def _class_for(record: Record) -> type[Defining]:
+    """Returns the class that builds the definition of a record."""
+    return DefiningOlder if is_a(record, OLDER) else Defining
 
 
 def _defined(

@@ -39,7 +39,7 @@ from commonir.ods.from_records.attributes import Attributes
 from commonir.ods.from_records.operation_checks import faults_of, is_attribute
 from commonir.ods.from_records.predicates import Predicates
 from commonir.ods.from_records.reference_text import Reference
-from commonir.ods.from_records.references import reference_of
+from commonir.ods.from_records.references import Others, reference_of
 from commonir.ods.from_records.traits import TraitContext, infers_all_in_cpp, infers_in_cpp, traits_of
 from commonir.ods.from_records.types import Types, is_type
 from commonir.ods.from_records.upstream_cpp import RESULT_NAMES, RESULT_TYPES, Names
@@ -208,13 +208,15 @@ class RecordOp(MlirOp):
 class LoadContext(NamedTuple):
     """The shared context of the definitions of one load.
 
-    `operations` returns names of operations by C++ class, `directives` are those allowed in formats; None for all.
+    `operations` returns names of operations by C++ class, `others` are those that references may call, `directives`
+    are those allowed in formats; None for all.
     """
 
     types: Types
     attributes: Attributes
     predicates: Predicates
     operations: Callable[[str], str | None]
+    others: Others
     directives: AbstractSet[str] | None = None
 
 
@@ -501,7 +503,7 @@ class Defining:
 
         Raises: WRONG_DEFINITION_RECORD at its place in the file.
         """
-        return reference_of(self.record, self.fields)
+        return reference_of(self.record, self.fields, self.context.others)
 
     def unchecked(self, traits: Sequence[Trait], *, has_form: bool, has_reference: bool) -> Iterator[str]:
         """Yields the parts of the record in C++ that neither a definition in Python nor a known check stands for."""

@@ -161,13 +161,32 @@ class Tracing:
         for name in self.reference.wildcards:
             spans = list(self._spans(name))
             counts = {count for _, _, count in spans}
-            if not counts:
-                raise NotationError(f"the number of axes of '{name}...' follows from no operand")
             if len(counts) > 1 and name not in self.reference.broadcast:
                 shown = ", ".join([f"{count} of '{tensor.name}'" for tensor, _, count in spans])
                 raise NotationError(f"'{name}...' stands for different numbers of axes: {shown}")
-            out[name] = max(counts)
+            if counts:
+                out[name] = max(counts)
+        while len(out) < len(self.reference.wildcards):
+            found = next(self._from_helpers(out), None)
+            if found is None:
+                name = next(n for n in self.reference.wildcards if n not in out)
+                raise NotationError(f"the number of axes of '{name}...' follows from no operand")
+            out |= [found]
         return out
+
+    def _from_helpers(self, known: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+        """Yields lengths of wildcards at which helpers are read whose own wildcards have known lengths."""
+        for read in reads_of(self.reference):
+            names = [p.name for p in read.positions if isinstance(p, Name) and p.is_wildcard]
+            helper = self.given.get(read.of.name) if isinstance(read.of, Name) else None
+            if helper is None or len(names) != 1 or names[0] in known:
+                continue
+            wild = [axis.name for axis in helper.axes if isinstance(axis, Name) and axis.is_wildcard]
+            if all(name in known for name in wild):
+                rank = len(helper.axes) - len(wild) + sum([known[name] for name in wild])
+                if rank < len(read.positions) - 1:
+                    raise NotationError(f"'{helper.name}' has rank {rank}, expected at least {len(read.positions) - 1}")
+                yield names[0], rank - len(read.positions) + 1
 
     def _broadcast(self) -> None:
         for name in sorted(self.reference.broadcast & self.lengths.keys()):
@@ -303,6 +322,11 @@ class Tracing:
         """Returns the body of an assignment at given positions."""
         key = (assignment.name, at)
         if key not in self._known:
+            rank = sum([self.lengths[a.name] if isinstance(a, Name) and a.is_wildcard else 1 for a in assignment.axes])
+            if len(at) != rank:
+                raise NotationError(
+                    f"'{assignment.name}' has rank {rank}, but is read at {plural(len(at), 'position')}"
+                )
             scope: dict[str, Dim | Expr | tuple[Dim | Expr, ...]] = {}
             rest = list(at)
             for axis in assignment.axes:

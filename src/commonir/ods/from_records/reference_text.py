@@ -23,6 +23,8 @@ _TOKEN = re.compile(
 _KINDS = ("float", "int", "name", "mark", "line")
 _MAX_DEPTH = 60
 _MAX_CHARACTERS = 20_000
+_MAX_TOTAL_DEPTH = 100
+_MAX_NODES = 20_000
 
 _LEVELS: tuple[tuple[str, ...], ...] = (
     ("||",),
@@ -117,7 +119,7 @@ class Reference(Record):
     def wildcards(self) -> tuple[str, ...]:
         """The names of its wildcards."""
         axes = [axis for a in self.assignments for axis in a.axes]
-        return tuple(dict.fromkeys([n.name for n in (*axes, *_walk(self)) if isinstance(n, Name) and n.is_wildcard]))
+        return tuple(dict.fromkeys([n.name for n in (*axes, *nodes_of(self)) if isinstance(n, Name) and n.is_wildcard]))
 
 
 FOLD_NAMES = {
@@ -135,12 +137,12 @@ ALIASES = {"max": "maximum", "min": "minimum", "abs": "absolute"}
 
 def reads_of(reference: Reference) -> Iterator[Read]:
     """Yields all reads of tensors."""
-    for node in _walk(reference):
+    for node in nodes_of(reference):
         if isinstance(node, Read):
             yield node
 
 
-def _walk(reference: Reference) -> Iterator[Node]:
+def nodes_of(reference: Reference) -> Iterator[Node]:
     """Yields all nodes of expressions."""
     pending: list[Node] = [node for r in reference.requirements for node in (r.left, r.right)]
     for assignment in reference.assignments:
@@ -149,22 +151,52 @@ def _walk(reference: Reference) -> Iterator[Node]:
     while pending:
         node = pending.pop()
         yield node
-        match node:
-            case Call(arguments=arguments):
-                pending += arguments[::-1]
-            case Items(items=items):
-                pending += items[::-1]
-            case Read(of=of, positions=positions):
-                pending += [*positions[::-1], of]
-            case _:
-                pass
+        pending += _parts(node)[::-1]
+
+
+def _parts(node: Node) -> tuple[Node, ...]:
+    """Returns the expressions directly in an expression."""
+    match node:
+        case Call(arguments=arguments):
+            return arguments
+        case Items(items=items):
+            return items
+        case Read(of=of, positions=positions):
+            return (of, *positions)
+        case _:
+            return ()
 
 
 def parsed_reference(text: str) -> Reference:
     """Returns the statements of a reference. Raises: ReferenceFault."""
     if len(text) > _MAX_CHARACTERS:
         raise ReferenceFault(f"the reference has more than {_MAX_CHARACTERS} characters", 0)
-    return _Parser(text).reference()
+    return limited(_Parser(text).reference())
+
+
+def limited(reference: Reference) -> Reference:
+    """Returns a reference whose expressions, with the helpers that they read, are not too deep or large.
+
+    Raises: ReferenceFault.
+    """
+    depths: dict[str, int] = {}
+    count = 0
+    for assignment in reference.assignments:
+        depth = 0
+        pending = [(node, 1) for node in (assignment.body, *[extent for _, extent in assignment.extents])]
+        while pending:
+            node, level = pending.pop()
+            count += 1
+            depth = max(depth, level + (depths.get(node.name, 0) if isinstance(node, Name) else 0))
+            pending += [(part, level + 1) for part in _parts(node)]
+            if depth > _MAX_TOTAL_DEPTH:
+                raise ReferenceFault(
+                    f"'{assignment.name}' is more than {_MAX_TOTAL_DEPTH} expressions deep", assignment.at
+                )
+            if count > _MAX_NODES:
+                raise ReferenceFault(f"the reference has more than {_MAX_NODES} expressions", assignment.at)
+        depths[assignment.name] = depth
+    return reference
 
 
 class _Parser:

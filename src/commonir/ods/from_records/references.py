@@ -7,15 +7,17 @@ Source: MLIR operation definitions, the proposal.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.file_codes import WRONG_DEFINITION_RECORD
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import plural
 from commonir.ir.types import ELEMENT_TYPES
 from commonir.notation.functions import FUNCTIONS
 from commonir.ods.fields import Field, FieldKind
+from commonir.ods.from_records.reference_calls import Callee, expanded
 from commonir.ods.from_records.reference_text import (
     ALIASES,
     FOLD_NAMES,
@@ -29,6 +31,7 @@ from commonir.ods.from_records.reference_text import (
     Reference,
     ReferenceFault,
     parsed_reference,
+    reads_of,
 )
 from commonir.ods.from_records.values import flat_traits, text_of, texts_of
 from commonir.tablegen import Record
@@ -36,6 +39,8 @@ from commonir.tablegen.lexer import Location
 
 _CPP = re.compile(r"\bauto\b|::|->|\breturn\b|[{}]")
 _LOOP_NEST = re.compile(r"ForNest\s*\(\s*(\w+)\s*,\s*0\s*,\s*(\w+)Shape\s*,\s*1\s*,\s*\{(.*?)\}", re.DOTALL)
+_MAX_CALLS = 50
+_NOT_CALLED = " cannot be called: "
 _BROADCASTING = frozenset(["BroadcastableOperandsAndResultType", "ResultsBroadcastableShape"])
 _ARITY: Mapping[str, tuple[int, int]] = {
     "cast": (2, 2),
@@ -51,9 +56,23 @@ _ARITY: Mapping[str, tuple[int, int]] = {
 """The least and most arguments of functions that are not those of index notation."""
 
 
-def reference_of(record: Record, fields: Mapping[str, Field]) -> Reference | None:
+class Others:
+    """The references that other references may call, each expanded once.
+
+    `find` returns the operation record of a name with its fields.
+    """
+
+    def __init__(self, find: Callable[[str], tuple[Record, Mapping[str, Field]] | None]) -> None:
+        self.find = find
+        self.callees: dict[str, Callee | ReferenceFault] = {}
+
+
+def reference_of(
+    record: Record, fields: Mapping[str, Field], others: Others, callers: tuple[Record, ...] = ()
+) -> Reference | None:
     """Returns the reference of a record; None if it has none, or one in C++.
 
+    `callers` are the records whose references call it.
     Raises: DiagnosticError (E0264) at the place of the fault.
     """
     text = text_of(record, "reference")
@@ -64,6 +83,8 @@ def reference_of(record: Record, fields: Mapping[str, Field]) -> Reference | Non
         parsed = parsed_reference(source)
         if _is_broadcasting(record):
             parsed = parsed.replaced(broadcast=frozenset(parsed.wildcards))
+        operands = frozenset([f.spelling for f in fields.values() if f.kind is FieldKind.OPERAND])
+        parsed = expanded(parsed, lambda call: _callee(call, others, (*callers, record)), operands)
         for fault in _faults(parsed, fields):
             raise fault
         for name in sorted(parsed.broadcast - set(parsed.wildcards)):
@@ -73,6 +94,41 @@ def reference_of(record: Record, fields: Mapping[str, Field]) -> Reference | Non
         message = f"'{record.name_text}': reference: {fault}"
         raise DiagnosticError(place.diagnostic(WRONG_DEFINITION_RECORD, message)) from None
     return parsed
+
+
+def _callee(call: Call, others: Others, callers: tuple[Record, ...]) -> Callee | None:
+    """Returns the reference that a call names; None for a function of index notation."""
+    name = call.name
+    known = None if name in FUNCTIONS or name in ALIASES or name in FOLD_NAMES or name in _ARITY else others.find(name)
+    if known is None:
+        return None
+    if known[0] in callers:
+        raise ReferenceFault(f"the reference of '{name}' leads back to it", call.at)
+    if len(callers) == _MAX_CALLS:
+        raise ReferenceFault(f"references call each other more than {_MAX_CALLS} deep", call.at)
+    if name not in others.callees:
+        try:
+            others.callees[name] = _as_callee(*known, others, callers)
+        except ReferenceFault as fault:
+            others.callees[name] = fault
+        except DiagnosticError as error:
+            reason = error.diagnostics[0].message.partition("reference: ")[2]
+            others.callees[name] = ReferenceFault(reason.rpartition(_NOT_CALLED)[2], 0)
+    result = others.callees[name]
+    if isinstance(result, ReferenceFault):
+        raise ReferenceFault(f"'{name}'{_NOT_CALLED}{result}", call.at)
+    return result
+
+
+def _as_callee(record: Record, fields: Mapping[str, Field], others: Others, callers: tuple[Record, ...]) -> Callee:
+    reference = reference_of(record, fields, others, callers)
+    results = [f.spelling for f in fields.values() if f.kind is FieldKind.RESULT]
+    if reference is None or len(results) != 1:
+        has = "no reference in index notation" if reference is None else plural(len(results), "result")
+        raise ReferenceFault(f"it has {has}", 0)
+    kinds = (FieldKind.OPERAND, FieldKind.ATTRIBUTE)
+    arguments = {f.spelling: f.kind is FieldKind.OPERAND for f in fields.values() if f.kind in kinds}
+    return Callee(arguments, results[0], reference)
 
 
 def is_cpp(text: str) -> bool:
@@ -129,9 +185,22 @@ def _faults(reference: Reference, fields: Mapping[str, Field]) -> Iterator[Refer
         known = _Known(by_spelling.keys(), assigned - set(results), assigned)
         for node in (requirement.left, requirement.right):
             yield from known.faults(node, set())
+    yield from _faults_of_broadcasting(reference)
     missing = [name for name in results if name not in assigned]
     if missing:
         yield ReferenceFault(f"result '{missing[0]}' is not given", 0)
+
+
+def _faults_of_broadcasting(reference: Reference) -> Iterator[ReferenceFault]:
+    """Yields reads of helpers at wildcards that broadcast, if the helper has other axes, which do not."""
+    helpers = {a.name: {x.name for x in a.axes if isinstance(x, Name)} for a in reference.assignments}
+    for read in reads_of(reference):
+        axes = helpers.get(read.of.name) if isinstance(read.of, Name) else None
+        wild = {p.name for p in read.positions if isinstance(p, Name) and p.is_wildcard}
+        for name in sorted(wild & reference.broadcast - axes) if axes is not None else ():
+            yield ReferenceFault(
+                f"'{name}...' broadcasts: only operands, and helpers with this axis, are read at it", read.at
+            )
 
 
 def _faults_of_axes(assignment: Assignment) -> Iterator[ReferenceFault]:
