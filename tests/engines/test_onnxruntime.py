@@ -156,3 +156,11 @@ def test_values_of_a_model_with_local_functions_are_compared(tmp_path: Path) -> 
     onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
     comparison = cir.compare(cir.load(tmp_path / "m.onnx"), engines=("numpy", "onnxruntime"))
     assert {v.name: v.is_within for v in comparison.values} == {"p": True, "q": True, "y": True}
+
+
+@pytest.mark.parametrize("engine", ["onnxruntime", pytest.param("iree", marks=pytest.mark.slow)])
+def test_a_tuple_that_a_program_makes_and_reads_needs_no_place_in_an_engine(engine: str) -> None:
+    oracle("onnxruntime" if engine == "onnxruntime" else "iree.compiler")
+    module = core_module(lambda x: core.tuple_get(core.tuple_of((x, core.neg(x))), 1), {"x": tensor(f32, 2)})
+    (result,) = cir.run(module, {"x": np.array([1, 2], np.float32)}, engine=engine).values()
+    assert result.tolist() == [-1, -2]

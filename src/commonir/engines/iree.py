@@ -17,6 +17,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.conversions.core_to_linalg import core_to_linalg
 from commonir.ir.module import Function, Module
 from commonir.ir.types import TensorType, Type
+from commonir.passes.canonicalize import without_inner_collections
 from commonir.passes.select_function import select_function
 from commonir.passes.thread_globals import Threaded, thread_globals
 from commonir.runtime.binding import bind
@@ -56,7 +57,7 @@ class IreeEngine:
                 message = f"the engine 'iree' has no {what} limit"
                 raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
         name = module.function(function).symbol_name
-        passed, states = thread_globals(with_seeds(module, options.seed, name), name)
+        passed, states = thread_globals(without_inner_collections(with_seeds(module, options.seed, name)), name)
         chosen = passed.function(name)
         converted = core_to_linalg(select_function(passed, name))
         compiled = _compiled(compiler, "\n".join(print_lines(converted, elide=None)))

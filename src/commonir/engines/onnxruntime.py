@@ -22,6 +22,7 @@ from commonir.dialects import onnx
 from commonir.formats.format import WriteOptions
 from commonir.formats.onnx.write import dumps, write
 from commonir.ir.module import Function, Module
+from commonir.passes.canonicalize import without_inner_collections
 from commonir.passes.handles_to_integers import handles_to_integers
 from commonir.passes.thread_globals import Threaded, thread_globals
 from commonir.runtime.binding import bind
@@ -122,7 +123,7 @@ class OnnxRuntimeEngine:
             built = _opened_module(runtime, module, options)
             return _Prepared(built, chosen, chosen.output_names, ())
         name = chosen.symbol_name
-        seeded = with_seeds(module, options.seed, name)
+        seeded = without_inner_collections(with_seeds(module, options.seed, name))
         passed, states = thread_globals(handles_to_integers(seeded, Diagnostics()), name)
         converted = core_to_onnx(passed, self.opset, function=name)
         return _Prepared(

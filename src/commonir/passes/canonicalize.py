@@ -9,6 +9,7 @@ from __future__ import annotations
 from commonir.ir.cloning import clone
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
+from commonir.ir.types import is_collection
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.simpler_forms import SimplerForms, simpler
 from commonir.rewrite.constants import ConstantPool
@@ -21,6 +22,14 @@ def canonicalized(module: Module) -> Module:
     copy = clone(module)
     canonicalize(copy)
     return copy
+
+
+def without_inner_collections(module: Module) -> Module:
+    """Returns a module that reads elements of the tuples, maps and sparse tensors it makes without making these; the
+    module itself if it has none.
+    """
+    made = any(is_collection(v.type) for op in module.nested() for v in op.results)
+    return canonicalized(module) if made else module
 
 
 def canonicalize(module: Module) -> int:
