@@ -56,7 +56,8 @@ def _received(function: Function) -> Iterator[Value]:
         except (DiagnosticError, NotationError):
             continue  # reported where the operation is lowered
         for region, types in zip(op.regions, entries, strict=False):
-            arguments = region.block.arguments[: len(types)]
+            # An optional region that is absent has no block.
+            arguments = region.block.arguments[: len(types)] if region.blocks else ()
             yield from (a for a in arguments if isinstance(a.type, TensorType) and a.type.shape)
 
 
