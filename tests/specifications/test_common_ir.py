@@ -1,9 +1,9 @@
 """The cases of the statements of the Common IR, each in `cir.check`, and run where it states inputs.
 
-A file is `m.cir.json`, whose text may be `verbatim`; a case may state further files of its folder by name, such as
-libraries, each as the name of a base or as a text. A case that obeys a statement has no finding; the outputs of a run
-are those that it states. What breaks a statement has the finding that it states, when it is checked or, with inputs,
-when it runs.
+A file is `m.cir.json`, whose text may be `verbatim`, or `m.cir` with `binary` replacements. A case may state further
+files of its folder by name, such as libraries, each as the name of a base or as a text. A case that obeys a statement
+has no finding; the outputs of a run are those that it states. What breaks a statement has the finding that it states,
+when it is checked or, with inputs, when it runs.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ def findings(case: statements.Case, folder: Path) -> tuple[list[str], dict[str, 
         (folder / name).write_text(document(DOCUMENT.bases.get(text, text)))
     path = folder / "m.cir.json"
     path.write_text(case.text if case.other.get("verbatim") else document(case.text))
+    path = _binary(case, path)
     found = [f"{d.code.id}: {d.message}" for d in cir.check(path)[1]]
     if found or "inputs" not in case.other:
         return found, {}
@@ -39,6 +40,19 @@ def findings(case: statements.Case, folder: Path) -> tuple[list[str], dict[str, 
     except DiagnosticError as error:
         return [f"{d.code.id}: {d.message}" for d in error.diagnostics], {}
     return [], dict(outputs)
+
+
+def _binary(case: statements.Case, path: Path) -> Path:
+    """Returns the binary form of a file, in which a case replaces some texts by bytes, as Latin-1 has them."""
+    if "binary" not in case.other:
+        return path
+    cir.save(cir.load(path), path.with_name("m.cir"))
+    content = path.with_name("m.cir").read_bytes()
+    for old, new in _texts(case, "binary").items():
+        assert old.encode() in content
+        content = content.replace(old.encode(), new.encode("latin-1"))
+    path.with_name("m.cir").write_bytes(content)
+    return path.with_name("m.cir")
 
 
 def _texts(case: statements.Case, key: str) -> dict[str, str]:
