@@ -56,6 +56,12 @@ _ATTRIBUTE_WORDS = frozenset(
 )
 
 
+def _may_be_region(element: assembly.Element) -> bool:
+    if isinstance(element, assembly.Variable):
+        return element.field.kind is FieldKind.REGION
+    return isinstance(element, assembly.Regions | assembly.Custom)
+
+
 def _has_its_type(field: Field) -> bool:
     """Returns whether a number has a type suffix in a dictionary, but not where a format names the attribute."""
     return field.type is not None and field.type.elides_type
@@ -64,7 +70,7 @@ def _has_its_type(field: Field) -> bool:
 class FormPlan:
     """A cache of the data of a definition for reading its form. `deduction` is None where the format has all types."""
 
-    __slots__ = ("deduction", "definition", "fields", "form")
+    __slots__ = ("deduction", "definition", "ends_with_regions", "fields", "form")
 
     def __init__(self, definition: type[Op]) -> None:
         self.definition = definition
@@ -72,6 +78,10 @@ class FormPlan:
         deduces = bool(definition.type_rules) or issubclass(definition, MlirOp)
         self.deduction = Deduction(definition, states_results=self.form.states_results) if deduces else None
         self.fields = {f.spelling: f for f in definition.layout.attributes}
+        # Whether a region may follow the attribute dictionary.
+        elements = list(assembly.walk(self.form.elements))
+        at = next((n for n, e in enumerate(elements) if isinstance(e, assembly.AttributeDictionary)), -1)
+        self.ends_with_regions = any(_may_be_region(e) for e in elements[at + 1 :])
 
 
 @cache
@@ -139,7 +149,7 @@ class FormReader:
     def _is_dictionary(self) -> bool:
         """Returns whether a brace begins a dictionary; a region begins with a block or an operation, or is empty."""
         tokens = self.tokens
-        is_last = len(self.regions) == len(self.definition.layout.regions)
+        is_last = not self.plan.ends_with_regions or len(self.regions) == len(self.definition.layout.regions)
         return is_last or _DICTIONARY.match(tokens.source, tokens.start) is not None
 
     def read_properties(self) -> None:

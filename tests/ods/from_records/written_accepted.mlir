@@ -1039,3 +1039,17 @@ module {
   }, {
   }) : () -> ()
 }) : () -> ()
+// -----
+written.o5 { } { }
+// custom:
+module {
+  written.o5 {
+  }
+}
+// generic:
+"builtin.module"() ({
+  "written.o5"() ({
+    "written.o5_end"() : () -> ()
+  }, {
+  }) : () -> ()
+}) : () -> ()
