@@ -167,7 +167,7 @@ LAXER: Mapping[str, str] = _DIFFERENCES["laxer"]
 """Requirements of mlir-opt beyond the specification, which we do not have."""
 
 CONSTRUCTS: Mapping[str, Sequence[str]] = _DIFFERENCES["constructs"]
-"""What a text can have in many operations: our treatment, and that of mlir-opt."""
+"""Constructs that a text can have in many operations: our treatment, and that of mlir-opt."""
 
 
 def is_known(verdict: Verdict) -> bool:

@@ -101,16 +101,11 @@ def convert(
     from commonir.passes.convert_elements import in_precision  # noqa: PLC0415
     from commonir.passes.defaults_to_constants import defaults_to_constants  # noqa: PLC0415
     from commonir.passes.handles_to_integers import handles_to_integers  # noqa: PLC0415
-    from commonir.passes.select_function import select_function  # noqa: PLC0415
 
     diagnostics = Diagnostics() if findings is None else findings
     if to in Formats().names() and not Formats().get(to).dialect:
         _refuse_in_own_dialect(to, opset=opset, target=target, precision=precision, images=images or None)
-        kept = module if function is None else select_function(module, function)
-        if ranks is not None:
-            kept = shard(kept, ranks, parallel, sizes=sizes, findings=diagnostics)
-        elif sizes:
-            kept = edit(kept, dims=sizes, function=function)
+        kept = _in_any_dialect(module, function, sizes, ranks, parallel, diagnostics)
         return _bounded_if_lowered(kept, ranges or {}, to, diagnostics)
     conversion = Conversions().get(to)
     if ranks is not None and not conversion.takes_ranks:
@@ -135,6 +130,23 @@ def convert(
     if conversion.format:
         record_format(Formats().get(conversion.format), converted)
     return converted
+
+
+def _in_any_dialect(
+    module: Module,
+    function: str | None,
+    sizes: Mapping[str, int] | None,
+    ranks: int | None,
+    parallel: str | None,
+    diagnostics: Diagnostics,
+) -> Module:
+    """Returns a program, or one function of it, as a format takes it that holds any dialect."""
+    from commonir.passes.select_function import select_function  # noqa: PLC0415
+
+    kept = module if function is None else select_function(module, function)
+    if ranks is not None:
+        return shard(kept, ranks, parallel, sizes=sizes, findings=diagnostics)
+    return edit(kept, dims=sizes, function=function) if sizes else kept
 
 
 def _lowered(

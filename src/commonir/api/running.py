@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.generic]
     RunInput = Array | SparseArray | complex | str | Sequence[Any] | Mapping[Any, Any] | None
-    """What an input may be: an array or scalar, a collection of such values, or nothing for one that is optional."""
+    """The types of an input: an array or scalar, a collection of such values, or nothing for one that is optional."""
 
 
 DEFAULT_ENGINE = "numpy"

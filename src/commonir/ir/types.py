@@ -578,3 +578,14 @@ def symbols_of(types: Iterable[Type]) -> dict[str, None]:
                 if isinstance(d, DimExpr):
                     out.update(dict.fromkeys(symbols(d)))
     return out
+
+
+def with_known_dims(type: Type, source: Type) -> Type:
+    """Returns a type with the dims of another type of the same value, where inference has none."""
+    if not isinstance(type, TensorType) or not isinstance(source, TensorType):
+        return type
+    if type.shape is None:
+        return type.with_shape(source.shape)
+    if source.shape is None or len(source.shape) != len(type.shape) or None not in type.shape:
+        return type
+    return type.with_shape(tuple([s if n is None else n for n, s in zip(type.shape, source.shape, strict=True)]))

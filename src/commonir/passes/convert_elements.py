@@ -18,12 +18,11 @@ from commonir.dialects.mlir import ml_program
 from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Region, Value
-from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type, boolean, f16, f32, i32
+from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type, boolean, f16, f32, i32, with_known_dims
 from commonir.ods import Op, attr_types
 from commonir.ods.fields import FieldKind
 from commonir.passes.transcribe import Transcription, copied, with_functions
 from commonir.rewrite.legality import collection_help
-from commonir.rewrite.legalize import with_known_dims
 
 _SMALLEST_HALF = 2.0**-24
 _LARGEST_HALF = 65504.0

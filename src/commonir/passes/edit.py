@@ -20,7 +20,7 @@ from commonir.ir.interface import NO_PORT, DimRange, Metadata, Port, default_dat
 from commonir.ir.module import Function, Module, unchangeable
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.ports import NewInterface
-from commonir.ir.types import TensorType, Type
+from commonir.ir.types import TensorType, Type, with_known_dims
 from commonir.notation import NotationError
 from commonir.ods import Op, infer
 from commonir.ods.specialize import specialize
@@ -30,7 +30,6 @@ from commonir.passes.fix_inputs import fix_inputs
 from commonir.passes.named_values import find_value, require_one_body, returnable, taken_body
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.simplify import Evaluate, settle
-from commonir.rewrite.legalize import with_known_dims
 from commonir.symbolic import Dim, DimExpr, plain_symbol
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})

@@ -373,7 +373,7 @@ def _drop_arguments(block: Block, remaining: Sequence[int]) -> None:
 
 
 def _as_flag(op: Operation) -> None:
-    """Replaces tokens that regions, branches or calls hand on by flags without a meaning: program order has theirs."""
+    """Replaces tokens that regions, branches or calls forward by flags without a meaning: program order has theirs."""
     for region in op.regions:
         for block in region.blocks:
             for a in block.arguments:

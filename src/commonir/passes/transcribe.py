@@ -13,9 +13,8 @@ from commonir.dialects.mlir import ml_program
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Origin
-from commonir.ir.types import FunctionType, Type
+from commonir.ir.types import FunctionType, Type, with_known_dims
 from commonir.ods import Op, infer, operations_behind, path_of
-from commonir.rewrite.legalize import with_known_dims
 
 
 class Transcription:

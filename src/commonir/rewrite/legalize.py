@@ -31,7 +31,7 @@ from commonir.dialects.mlir.function_operations import FunctionOp
 from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location, located_at
-from commonir.ir.types import FunctionType, TensorType, Type
+from commonir.ir.types import FunctionType, Type, with_known_dims
 from commonir.notation import NotKnownError
 from commonir.ods import Dialect, Dialects, Form, Op, not_constant, operations_behind, path_of, results_of, traits
 from commonir.ods.data_dependent_dims import DataDependentDim, defined_dims, dims_introduced
@@ -772,17 +772,6 @@ def _labelled(candidate: object, reason: str) -> str:
     if isinstance(candidate, LegalizationRule) and candidate.name:
         return f"{candidate.label}: {reason}"
     return reason
-
-
-def with_known_dims(type: Type, source: Type) -> Type:
-    """Returns a type with the dims of another type of the same value, where inference has none."""
-    if not isinstance(type, TensorType) or not isinstance(source, TensorType):
-        return type
-    if type.shape is None:
-        return type.with_shape(source.shape)
-    if source.shape is None or len(source.shape) != len(type.shape) or None not in type.shape:
-        return type
-    return type.with_shape(tuple([s if n is None else n for n, s in zip(type.shape, source.shape, strict=True)]))
 
 
 def _named_location(op: Operation) -> Location | None:

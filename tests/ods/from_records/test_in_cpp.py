@@ -72,7 +72,7 @@ def test_a_type_without_its_optional_parameters_is_printed_by_name() -> None:
     assert "c.sized : !c.sized\n" in print_module(module)
 
 
-def test_groups_of_operands_whose_type_is_known_stand_in_parentheses() -> None:
+def test_groups_of_operands_whose_type_is_known_are_in_parentheses() -> None:
     dialects = Dialects(dialects=[_dialect()])
     text = 'func.func @f(%i: i32) {\n  "c.groups"(%i, %i) <{sizes = array<i32: 2, 0>}> : (i32, i32) -> ()\n  return\n}'
     printed = print_module(parse_module(text, dialects))

@@ -108,7 +108,7 @@ def _unnamed_outputs(block: Block) -> Iterator[Diagnostic]:
 
 
 def _nested_graph(end: onnx.Return) -> Iterator[Diagnostic]:
-    """What the file does not state of a graph in an attribute; `end` is the end of any graph."""
+    """Yields the missing names and types of a graph in an attribute; `end` is the end of any graph."""
     if unknown_fields.UNNAMED in end.extra:
         yield rules.NAMED.broken("a nested graph has no name")
     yield from _untyped_outputs(end, end.outputs)

@@ -113,7 +113,7 @@ class _Expansion:
         return names[callee.result]
 
     def _operand(self, name: str, argument: Node, call: Call, callee: Callee) -> Name:
-        """Returns what a call passes for an operand: an operand of this operation, or the result of a call."""
+        """Returns the value a call passes for an operand: an operand of this operation, or the result of a call."""
         if isinstance(argument, Name) and argument.name in self.operands:
             return argument
         inner = self.callee_of(argument) if isinstance(argument, Call) else None
