@@ -72,7 +72,7 @@ def random_inputs(
     """
     target = module.function(function)
     arrays = _in_layout(target, given or {})
-    choice = _DimChoice(target, dims or {}, arrays)
+    choice = _DimChoice(target, dims or {}, {**_default_shapes(target), **arrays})
     symbol_dims = choice.chosen()
     ports = target.input_ports
     known = {name: np.shape(arrays[name]) for name, _, _ in named_inputs(target) if name in arrays}
@@ -87,6 +87,13 @@ def random_inputs(
             value = Value(with_ranks(value.type, type_in(name, port)), name=name)
         out[name] = arrays.pop(name) if name in arrays else _drawn(name, value, port, symbol_dims, seed)
     return {**out, **arrays}
+
+
+def _default_shapes(function: Function) -> dict[str, Array]:
+    """Returns arrays without contents of their own that have the shapes of default values with given contents."""
+    contents = {name: port.contents for name, port in function.input_ports.items() if port.contents is not None}
+    symbolic = [v for v in function.inputs if isinstance(v.type, TensorType) and not v.type.is_static]
+    return {v.name: np.broadcast_to(0, contents[v.name].shape) for v in symbolic if v.name in contents}
 
 
 def _in_layout(function: Function, arrays: Mapping[str, Array]) -> dict[str, Array]:

@@ -70,6 +70,18 @@ def test_defaults_whose_elements_differ_are_kept() -> None:
     np.testing.assert_array_equal(commonir.run(module, {"x": np.ones(3, np.float32)})["y"], [2, 3, 4])
 
 
+@pytest.mark.parametrize("elements", [[1, 2, 3], [2, 2, 2]])
+def test_defaults_give_dims_that_the_type_leaves_open(elements: list[int]) -> None:
+    weight = numpy_helper.from_array(np.array(elements, np.float32), "v")
+    model = _model([helper.make_node("Add", ["x", "v"], ["y"])], [_info("x", "n"), _info("v", "n")], weight)
+    module, _ = loads(model.SerializeToString(), DIALECTS)
+    drawn = commonir.random_inputs(module)
+    assert np.shape(drawn["x"]) == (3,)
+    np.testing.assert_array_equal(drawn["v"], elements)
+    with pytest.raises(commonir.DiagnosticError, match="'n' is set to 5"):
+        commonir.random_inputs(module, dims={"n": 5})
+
+
 def test_sparse_constants_are_dense_where_they_are_used() -> None:
     module, _ = loads(odd_models.sparse_constants().SerializeToString(), DIALECTS)
     np.testing.assert_array_equal(commonir.run(module, {})["y"], [[0, 1, 0], [0, 0, 5]])

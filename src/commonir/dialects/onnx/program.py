@@ -350,7 +350,8 @@ class Graph(
     @property
     def input_ports(self) -> Mapping[str, Port]:
         defaults = {name: v.data for name, v in self.defaults.entries if isinstance(v, DataAttr)}
-        return {name: _port_of(data) for name, data in defaults.items()}
+        types = {v.name: v.type for v in self.inputs}
+        return {name: _port_of(types.get(name), data) for name, data in defaults.items()}
 
     @property
     def operation_set(self) -> str:
@@ -375,9 +376,13 @@ class Graph(
                 yield Diagnostic(MALFORMED_VALUE, text, where=f"initializer '{v.name}'")
 
 
-def _port_of(default: Data) -> Port:
-    """The port of an input that need not be given; a default whose elements are all equal is a number."""
-    is_number = default.element.is_integer or default.element.kind == "float"
+def _port_of(type: Type | None, default: Data) -> Port:
+    """The port of an input that need not be given.
+
+    A default whose elements are all equal is a number, where the type of the input says how many there are.
+    """
+    is_number = isinstance(type, TensorType) and type.is_static
+    is_number = is_number and (default.element.is_integer or default.element.kind == "float")
     elements = set(default.values()) if is_number and 0 < default.count <= _FEW else set[Scalar]()
     number = next(iter(elements)) if len(elements) == 1 else None
     return Port(default=number) if isinstance(number, int | float) else Port(contents=default)
