@@ -142,3 +142,26 @@ def test_the_program_given_is_not_changed(tmp_path: Path) -> None:
     cir.optimize(module)
     cir.save(module, tmp_path / "again.onnx")
     assert onnx.load(tmp_path / "again.onnx") == onnx.load(tmp_path / "m.onnx")
+
+
+# As `mlir-opt --canonicalize` prints it.
+DYNAMIC = """\
+module {
+  FUNC @main(%arg0: tensor<?xf32>) -> tensor<?xf32> {
+    %concat = tensor.concat dim(0) %arg0, %arg0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    RETURN %concat : tensor<?xf32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "end"),
+    [("func.func", "return"), ("ml_program.func", "ml_program.return"), ("ml_program.subgraph", "ml_program.output")],
+)
+def test_dynamic_dims_of_a_program_in_dialects_of_mlir_get_no_names(function: str, end: str) -> None:
+    text = DYNAMIC.replace("FUNC", function).replace("RETURN", end)
+    result = cir.optimize(cir.loads(text.encode(), format="mlir"))
+    assert cir.verify(result) == []
+    assert cir.dumps(result).decode().strip() == text.strip()
+    assert cir.run(result, {"arg0": np.ones(2, np.float32)})["concat"].tolist() == [1, 1, 1, 1]

@@ -27,6 +27,7 @@ from commonir.passes.remove_unused_symbols import remove_unused_symbols
 from commonir.passes.simpler_forms import SimplerForms
 from commonir.passes.simplify import Evaluate, simplify
 from commonir.rewrite.explaining import report_of
+from commonir.text.printer import Naming, naming_of
 
 _MAX_FOLD_BYTES = PassOption(
     "max-fold-bytes", OptionType.INTEGER, "how much larger a constant may be than what it is computed from"
@@ -43,7 +44,9 @@ def _forms(context: PassContext, options: PassOptions) -> SimplerForms:
 
 def _simplify(module: Module, context: PassContext, options: PassOptions) -> PassResult:
     before = _types(module)
-    infer_shapes(module)
+    if naming_of(module, context.dialects) is Naming.OWN:
+        # Dims of programs in MLIR's own dialects have no names, and a result of another type would need a cast.
+        infer_shapes(module)
     changed = _types(module) != before
     count = simplify(module, _evaluator(context, options))
     return PassResult(module, changed or count > 0)
