@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_OPERAND_COUNT, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_PROGRAM
-from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mlir.function_operations import FunctionOp, ReturnOp, Visibility
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.module import Function, Invocation, Module, Symbol, replace_function
 from commonir.ir.operation import Operation, Region, Value
+from commonir.ir.symbol_suggestions import symbol_help
 from commonir.ir.types import FunctionType, Type
 from commonir.ods import Dialect, MlirOp, attr_types, attribute, definitions_in, operand, result, traits
 from commonir.ods.traits import has_parent
@@ -138,8 +138,7 @@ class Call(
 
 
 def _unknown_function(op: Operation, name: str, what: str) -> Diagnostic:
-    known = [s.symbol_name for a in op.ancestors() if isinstance(a, Module) for s in a.functions.values()]
-    return Diagnostic(UNKNOWN_SYMBOL, f"{op.name}: C1: '{name}' {what}", help=did_you_mean(name, known))
+    return Diagnostic(UNKNOWN_SYMBOL, f"{op.name}: C1: '{name}' {what}", help=symbol_help(op, name, Func))
 
 
 def cycle_of(function: Func) -> list[str]:

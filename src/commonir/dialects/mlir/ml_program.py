@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_ATTRIBUTE, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
-from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mlir.function_operations import FunctionOp, ReturnOp, Visibility
 from commonir.ir.attributes import (
     Attribute,
@@ -28,6 +27,7 @@ from commonir.ir.attributes import (
 from commonir.ir.data import Data
 from commonir.ir.module import Function, Module, Symbol, replace_function
 from commonir.ir.operation import Operation, Region, Value
+from commonir.ir.symbol_suggestions import symbol_help
 from commonir.ir.types import (
     DialectType,
     ElementType,
@@ -278,10 +278,9 @@ class GlobalUse(DeclaredResults):
         if result is not None:
             yield from self.check_access(result)
             return
-        known = [s.symbol_name for a in self.ancestors() if isinstance(a, Module) for s in a.symbols.values()]
         shown = SymbolRefAttr(*self.global_)
         message = f"{self.name}: undefined global: {attribute_text(shown)}"
-        yield Diagnostic(UNKNOWN_SYMBOL, message, help=did_you_mean(self.global_name, known))
+        yield Diagnostic(UNKNOWN_SYMBOL, message, help=symbol_help(self, self.global_name, Global))
 
 
 class _GlobalLoad(GlobalUse, assembly="$global `:` type($result) attr-dict"):
