@@ -164,6 +164,17 @@ def test_misspelt_types_get_the_right_ones_suggested() -> None:
     assert result[0].help == "did you mean 'FP32'?"
 
 
+def test_strides_that_are_steps_between_elements_are_explained() -> None:
+    result = _after(lambda m: _read(m).update(Strides=[3, 1]), product("v3"))
+    assert [(d.code.id, d.where, d.help) for d in result] == [
+        (
+            "E0273",
+            f"{READ}.Offsets",
+            "'Strides' are the sizes of the array that the tensor is a part of, not steps between elements",
+        )
+    ]
+
+
 def test_number_that_is_lost_is_explained() -> None:
     built = exchange("v3", 0)
     result = _after(lambda m: _op(m)["Args"].update(Factor={"FLOAT": None}), built)

@@ -428,7 +428,8 @@ def test_message_of_an_unknown_parameter_points_at_it() -> None:
         "error[E0502]: mil.relu has no parameter 'alhpa'\n"
         "  --> net.mil:4:35: main.block[CoreML8].operations[0] 'y'.inputs['alhpa']\n"
         "   = 4 | tensor<fp32, [2]> y = relu(x = x, alhpa = fp32(1));\n"
-        "   =   |                                   ^"
+        "   =   |                                   ^\n"
+        "   = help: its parameters: x"
     )
 
 

@@ -75,6 +75,7 @@ class Problem(NamedTuple):
     code: Code
     field: str
     message: str
+    help: str | None = None
 
 
 def view_problems(
@@ -128,7 +129,8 @@ def _bounds(
             yield Problem(ARK_TENSOR, "PaddedShape", f"dimension {n} has size {size}, but is padded to {wide}")
         elif start + wide > extent:
             message = f"dimension {n} ends at {start} + {wide}, beyond the extent {extent} that 'Strides' states"
-            yield Problem(ARK_TENSOR, "Offsets", message)
+            help = "'Strides' are the sizes of the array that the tensor is a part of, not steps between elements"
+            yield Problem(ARK_TENSOR, "Offsets", message, help)
     for n, (pad, extent) in enumerate(zip_longest(pads or (), strides, fillvalue=1)):
         if pads is not None and extent % pad:
             yield Problem(
@@ -305,8 +307,8 @@ class HoldsView(MlirOp, traits=(traits.Declares,)):
             yield Diagnostic(ARK_TENSOR, f"{self.name}: {self.result_.type} cannot hold the contents of {buffer.type}")
         padded = self.padded_shape
         given = (shape, self.strides, self.offsets, padded, self.pads, element.bits // 8)
-        for code, field, message in view_problems(*given):
-            yield Diagnostic(code, f"{self.name}: '{field}': {message}")
+        for code, field, message, help in view_problems(*given):
+            yield Diagnostic(code, f"{self.name}: '{field}': {message}", help=help)
         if self.buffer < 0:
             yield Diagnostic(ARK_RANGE, f"{self.name}: the number of a buffer must be at least 0, found {self.buffer}")
         if self.buffer_rank < LOCAL:

@@ -95,7 +95,9 @@ class WhileLoop(MilOp, name="mil.while_loop", traits=(traits.SingleBlock,)):
 
     def infer(self) -> tuple[Type, ...]:
         arguments = self.body.blocks[0].arguments if self.body.blocks else ()
-        return tuple([_common(v.type, a.type) for v, a in zip(self.loop_vars, arguments, strict=False)])
+        # A loop has a result for each loop variable, whatever its body takes, so that `verify` reports the body.
+        taken = [a.type for a in arguments] + [v.type for v in self.loop_vars[len(arguments) :]]
+        return tuple([_common(v.type, type) for v, type in zip(self.loop_vars, taken, strict=False)])
 
     def verify(self) -> Iterator[Diagnostic]:
         types = [v.type for v in self.loop_vars]

@@ -107,7 +107,7 @@ class RankProgram:
             raise _refused(ARK_TENSOR, f"unknown data type '{data_type}'", help)
         dims = _sizes(shape) or (1,)
         for problem in ark.view_problems(dims, dims, (0,) * len(dims), dims, None, element.bits // 8):
-            raise _refused(problem.code, f"'{problem.field}': {problem.message}")
+            raise _refused(problem.code, f"'{problem.field}': {problem.message}", problem.help)
         buffer = Buffer(element, prod(dims), on)
         buffer.send_tags.update(send_tags)
         buffer.recv_tags.update(recv_tags)
@@ -142,7 +142,7 @@ class RankProgram:
         extents = tuple(strides) if strides is not None else dims if offsets is None else stored.view.strides
         element = stored.buffer.element
         for problem in ark.view_problems(dims, extents, starts, dims, None, element.bits // 8):
-            raise _refused(problem.code, f"'{problem.field}': {problem.message}")
+            raise _refused(problem.code, f"'{problem.field}': {problem.message}", problem.help)
         if prod(extents) > stored.buffer.count:
             message = f"an array of {prod(extents):,} elements does not fit into a buffer of {stored.buffer.count:,}"
             raise _refused(ARK_TENSOR, message)

@@ -425,7 +425,7 @@ class Schema:
         padded, pads = (None, data.padding) if is_v1 else (data.padding, None)
         before = len(self.diagnostics)
         for p in ark.view_problems(data.shape, data.strides, data.offsets, padded, pads, item_bytes):
-            self._wrong(f"{place}.{p.field}", p.message, p.code)
+            self._wrong(f"{place}.{p.field}", p.message, p.code, p.help)
         if any(d.is_error for d in self.diagnostics[before:]):
             raise Refused
 

@@ -291,7 +291,8 @@ class ProgramBuilder:
             if field is None:
                 name = plan.definition.name
                 is_attribute = key in plan.attributes
-                help = "it is an attribute" if is_attribute else self.findings.suggestion(key, plan.inputs)
+                known = f"its parameters: {', '.join(plan.inputs)}" if plan.inputs else "it has none"
+                help = "it is an attribute" if is_attribute else self.findings.suggestion(key, plan.inputs) or known
                 self.findings.add(
                     WRONG_OPERAND_COUNT, f"{name} has no parameter '{key}'", at, f".inputs['{key}']", help=help
                 )
