@@ -49,7 +49,10 @@ def verify_file(module: Module, dialects: Dialects) -> Iterator[Diagnostic]:
             case common_ir.Library():
                 yield from check_ir_version(op.ir_version or 0, f"{op.symbol_name}.")
                 yield from _opsets(op.opset_import, f"{op.symbol_name}.")
+            case onnx.Initializer():
+                yield from located(op, _unnamed_initializer(op.output))
             case onnx.SparseInitializer():
+                yield from located(op, _unnamed_initializer(op.output))
                 yield from located(op, op.misplaced())
             case _:
                 pass
@@ -98,6 +101,11 @@ def _unknown_dialect(op: common_ir.Import, dialects: Dialects) -> Iterator[Diagn
 
 def _opsets(attributes: DictionaryAttr, prefix: str) -> Iterator[Diagnostic]:
     return check_opsets({domain: v.value for domain, v in attributes.entries if isinstance(v, IntegerAttr)}, prefix)
+
+
+def _unnamed_initializer(value: Value) -> Iterator[Diagnostic]:
+    if not value.name:
+        yield rules.IDENTIFIERS.broken("an initializer has no name")
 
 
 def _unnamed_outputs(block: Block) -> Iterator[Diagnostic]:
