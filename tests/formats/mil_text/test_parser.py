@@ -480,7 +480,10 @@ def test_constants_that_contradict_their_type(literal: str, text: str) -> None:
         ("program(1.3) {} x", "expected the end of the text, found 'x'"),
         ("program(1.3) { func main<ios18>(fp32 x) {} -> (x) }", "expected '{', found '}'"),
         ("program(1.3) { func main<ios18>(fp32 x) { relu(x = x) } -> (x); }", "expected ';', found '}'"),
-        (program("fp32 y = relu(x = [1]);"), "expected the name of a value, or a constant, found '['"),
+        (
+            program("fp32 y = relu(x = [1]);"),
+            "expected the name of a value, or a constant with its type, such as fp32(1), found '['",
+        ),
         (
             program("fp32 y = relu(x = x)[a = 3];"),
             "expected a constant with its type, such as string(\"...\"), found '3'",

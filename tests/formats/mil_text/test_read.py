@@ -319,6 +319,16 @@ def test_faults_of_operations_name_their_line(tmp_path: Path) -> None:
     )
 
 
+def test_literal_that_cannot_be_read_is_reported_once(tmp_path: Path) -> None:
+    place = tmp_path / "net.mil"
+    place.write_text(
+        "program(1.3) {\n    func main<ios17>(tensor<fp32, [2, 3]> x) {\n"
+        "        tensor<fp32, [3, 2]> y = transpose(x = x, perm = tensor<int32, [2]>([1, 0, 2]));\n    } -> (y); }"
+    )
+    _, diagnostics = check(place, DIALECTS)
+    assert [(d.code.id, d.message) for d in diagnostics] == [("E0207", "tensor<int32, [2]> has 2 elements, found 3")]
+
+
 def test_text_that_is_not_utf8_or_too_long_is_refused(tmp_path: Path) -> None:
     place = tmp_path / "net.mil"
     place.write_bytes(b"program(1.3) { // \xff\n}")

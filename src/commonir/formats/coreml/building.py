@@ -155,8 +155,13 @@ class ProgramBuilder:
         self.findings.add(UNDEFINED_VALUE, text, place, part, notes=notes, help=help)
         return Value(none, name=name)
 
-    def literal(self, value: Data | Compound | None, type: Type, block: Block) -> Value:
-        """The value of an anonymous operation for a literal; None stands for one that could not be decoded."""
+    def literal(self, value: Data | Compound | None, type: Type, block: Block, path: str) -> Value:
+        """The value of an anonymous operation for a literal that the operation at `path` binds; None stands for one
+        that could not be decoded.
+        """
+        if value is None:
+            # The literal has no value, which verifying it would report again.
+            self.findings.faulty.add(f"{path} {Literal.name}")
         arguments = {} if value is None else {"val": value}
         definition = CompoundLiteral if isinstance(value, Compound) else Literal
         return block.append(definition.build(arguments, (type,))).result

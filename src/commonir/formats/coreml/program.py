@@ -22,7 +22,6 @@ from commonir.dialects.mil.program import (
     RESIDUE,
     Compound,
     Func,
-    Literal,
 )
 from commonir.formats.coreml.blobs import UnusableWeightsError, WeightFiles
 from commonir.formats.coreml.building import (
@@ -294,10 +293,7 @@ class ProgramReader:
             return Value(none)
         value = self._value(binding.value, at, f"inputs['{key}']", f".value.arguments[{n}].value", part)
         type = self._types.decode(binding.value.type).type if value is None else value.type
-        if value is None:
-            # The literal has no value, which verifying it would report again.
-            self._findings.faulty.add(f"{at.path}.operations[{at.index}] {Literal.name}")
-        return self._builder.literal(value, type, block)
+        return self._builder.literal(value, type, block, f"{at.path}.operations[{at.index}]")
 
     def _nested(self, message: BlockMessage, n: int, count: int, at: _ReadingOperation) -> Region:
         reading = _Reading(f"{at}.block[{n}]" if count > 1 else str(at))

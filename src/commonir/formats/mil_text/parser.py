@@ -325,13 +325,13 @@ class _Parser:
         header = _Header(kind, results, place)
         self._place = place
         self._builder.count_operation(place)
-        self._arguments(header, frame.block)
+        self._arguments(header, frame.block, path)
         place.at = scanner.start
         header.attributes = self._attributes(place)
         place.at = kind_at
         return header
 
-    def _arguments(self, header: _Header, block: Block) -> None:
+    def _arguments(self, header: _Header, block: Block, path: str) -> None:
         scanner = self._scanner
         place = header.place
         offsets: dict[str, int] = {}
@@ -345,12 +345,12 @@ class _Parser:
             values: list[BoundValue] = []
             if scanner.take("("):
                 while not scanner.at(")"):
-                    values.append(self._operand(place, block))
+                    values.append(self._operand(place, block, path))
                     if not scanner.take(","):
                         break
                 scanner.expect(")")
             else:
-                values.append(self._operand(place, block))
+                values.append(self._operand(place, block, path))
             header.bound.append((key, values))
             if not scanner.take(","):
                 break
@@ -358,14 +358,14 @@ class _Parser:
         # Only now: while operands are read, each is at fault itself.
         place.keys = offsets
 
-    def _operand(self, place: _TextPlace, block: Block) -> BoundValue:
+    def _operand(self, place: _TextPlace, block: Block, path: str) -> BoundValue:
         scanner = self._scanner
         place.at = scanner.start
         if scanner.is_type:
             kind, value = self._constants.value()
-            return self._builder.literal(value, kind if value is None else value.type, block)
+            return self._builder.literal(value, kind if value is None else value.type, block, path)
         if scanner.kind not in ("word", "string"):
-            scanner.unexpected("the name of a value, or a constant")
+            scanner.unexpected("the name of a value, or a constant with its type, such as fp32(1)")
         name = scanner.name("the name of a value")
         return self._builder.named(name, place, self._part)
 
