@@ -92,6 +92,20 @@ _KIND_IN_FILES: Mapping[object, type] = MappingProxyType(
 )
 """Kinds of fields that take other numbers elsewhere: ONNX knows no conversion of attributes."""
 
+_REFERENCE_KINDS: Mapping[object, AttributeType] = MappingProxyType(
+    {
+        attr_types.number: AttributeType.FLOAT,
+        attr_types.numbers: AttributeType.FLOATS,
+        attr_types.integer: AttributeType.INT,
+        attr_types.flag: AttributeType.INT,
+        attr_types.element: AttributeType.INT,
+        attr_types.integers: AttributeType.INTS,
+        attr_types.string: AttributeType.STRING,
+        attr_types.strings: AttributeType.STRINGS,
+    }
+)
+"""Kinds of attributes that references state for kinds of fields, where there is one only."""
+
 Rest = list[tuple[str, Attribute]]
 
 
@@ -324,6 +338,8 @@ class NodeDecoder(ABC):
             read = self.attribute(attribute, scope)
             if read.reference:
                 references.append((name, StringAttr(read.reference)))
+                if place < len(attributes):
+                    _require_kind(layout.attributes[place], attribute)
             elif place < len(attributes):
                 attributes[place] = _coerced(layout.attributes[place], read.value)
             else:
@@ -607,6 +623,14 @@ def _coerced(f: Field, value: object) -> object:
         return f.type.coerce(value)
     except ValueError as error:
         raise Malformed(WRONG_ATTRIBUTE, f"attribute '{f.spelling}': {error}") from None
+
+
+def _require_kind(f: Field, proto: AttributeProto) -> None:
+    """Raises: Malformed for a reference that states a kind of attributes that is not that of the field."""
+    expected = _REFERENCE_KINDS.get(f.type)
+    if expected is not None and proto.type not in (AttributeType.UNDEFINED, expected):
+        found = next((k.name for k in AttributeType if k == proto.type), str(proto.type))
+        raise Malformed(WRONG_ATTRIBUTE, f"attribute '{f.spelling}': expected {expected.name}, found {found}")
 
 
 def _is_kind(value: object, expected: type) -> bool:
