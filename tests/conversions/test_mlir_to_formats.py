@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import commonir as cir
+from commonir.api import run_converted
+from commonir.base.diagnostics import Diagnostics
 
 from tests.conversions.running_mlir import check_with_mlir_opt
 from tests.oracles import oracle
@@ -250,3 +252,44 @@ def test_memory_has_no_meaning_here_and_is_refused_by_name() -> None:
     check_with_mlir_opt(text)
     with pytest.raises(cir.DiagnosticError, match=r"linalg\.generic: expected a tensor, found memref<2x3xf32>"):
         cir.lower(cir.loads(text, format="mlir"))
+
+
+STATEFUL = """
+ml_program.global private mutable @s(dense<1.0> : tensor<2xf32>) : tensor<2xf32>
+ml_program.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %old = ml_program.global_load @s : tensor<2xf32>
+  %new = arith.addf %old, %x : tensor<2xf32>
+  ml_program.global_store @s = %new : tensor<2xf32>
+  ml_program.return %old : tensor<2xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("format", "reported"),
+    [
+        ("onnx", ("N0601", "give its initial value, which is not zero, first, then the output of the run before")),
+        ("common_ir", ("N0601", "give its initial value, which is not zero, first, then the output of the run before")),
+        ("coreml", ("W0601", "write the value to the state before the first prediction")),
+    ],
+)
+def test_an_initial_value_of_a_state_that_a_format_cannot_hold_is_reported(
+    format: str, reported: tuple[str, str]
+) -> None:
+    lost = Diagnostics()
+    cir.convert(cir.loads(STATEFUL, format="mlir"), format, findings=lost)
+    assert reported in [(d.code.id, d.help) for d in lost]
+    lost = Diagnostics()
+    cir.convert(cir.loads(STATEFUL.replace("dense<1.0>", "dense<0.0>"), format="mlir"), format, findings=lost)
+    assert "W0601" not in [d.code.id for d in lost]
+    assert all("initial value" not in (d.help or "") for d in lost)
+
+
+def test_a_converted_program_runs_from_the_initial_values_of_the_original() -> None:
+    source = cir.loads(STATEFUL, format="mlir")
+    converted = cir.convert(source, "coreml")
+    state = cir.State()
+    inputs = {"x": np.array([1, 2], np.float32)}
+    for expected in ([1, 1], [2, 3]):
+        assert run_converted(source, converted, inputs, state=state)["old"].tolist() == expected
+    assert (state["s"].dtype, state["s"].tolist()) == (np.float32, [3, 5])

@@ -427,9 +427,15 @@ def run_converted(
     """Runs a converted program on inputs of the original one, and returns outputs under the original names.
 
     A conversion may change names and element types: inputs and outputs with new names correspond by position. It may
-    also have sharded the program. A program of several ranks has the same names before and after.
+    also have sharded the program. A program of several ranks has the same names before and after. `state` has the
+    contents of states in the element types of the original one.
     """
-    from commonir.runtime.adaptation import adapted_inputs, renamed_outputs  # noqa: PLC0415
+    from commonir.runtime.adaptation import (  # noqa: PLC0415
+        adapted_inputs,
+        adapted_state,
+        renamed_outputs,
+        restored_state,
+    )
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
     from commonir.runtime.ranks.sharding import shard_inputs, unshard_outputs  # noqa: PLC0415
 
@@ -443,7 +449,11 @@ def run_converted(
         return unshard_outputs(before, ranks, outputs)
     name = function if function in after.functions else None
     adapted = adapted_inputs(before, after.function(name), inputs)
-    return renamed_outputs(before, run(converted, adapted, function=name, state=state, options=options))
+    contents = adapted_state(lowered, after, state or {})
+    outputs = run(converted, adapted, function=name, state=contents, options=options)
+    if state is not None:
+        state.update(restored_state(lowered, contents))
+    return renamed_outputs(before, outputs)
 
 
 def run_with_onnxruntime(
@@ -458,7 +468,8 @@ def run_with_onnxruntime(
     """Runs an ONNX file with onnxruntime, as a check by an independent implementation.
 
     With `source`, the program that was converted to the file, outputs that the conversion renamed have the names there.
-    Inputs that were states before a conversion are taken from `state`, which receives their new values.
+    Inputs that were states before a conversion are taken from `state`, which receives their new values; without an
+    entry there they have the initial values in `source`.
 
     Raises: DiagnosticError (E0705 without onnxruntime, E0708 and E0709 when it fails or refuses the file, E0711 when a
     time limit passes).
@@ -466,12 +477,15 @@ def run_with_onnxruntime(
     from commonir.engines.onnxruntime import run_file  # noqa: PLC0415
     from commonir.runtime.adaptation import renamed_outputs  # noqa: PLC0415
     from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
+    from commonir.runtime.state import initial_contents  # noqa: PLC0415
 
-    outputs = run_file(path, inputs, state, options or DEFAULT_OPTIONS)
-    before = None if source is None else source.function(function)
-    if before is None or set(before.output_names) <= set(outputs):
+    def initial() -> dict[str, Array]:
+        return {} if source is None else initial_contents(lower(source, defer=True))
+
+    outputs = run_file(path, inputs, state, options or DEFAULT_OPTIONS, initial)
+    if source is None or set(source.function(function).output_names) <= set(outputs):
         return outputs
-    return renamed_outputs(before, outputs)
+    return renamed_outputs(lower(source, defer=True).function(function), outputs)
 
 
 def random_inputs(

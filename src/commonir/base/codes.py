@@ -191,7 +191,8 @@ CHANGED_IN_CONVERSION = Code(
     "N0601",
     "a conversion expresses something differently",
     "The new program computes the same, but is used in another way: the message says how. A state, which ONNX does not "
-    "have, becomes one more input and one more output: give zeros first, then the output of the run before.",
+    "have, becomes one more input and one more output: give its initial value first, then the output of the run "
+    "before.",
     severity=Severity.NOTE,
 )
 IMPOSSIBLE_EDIT = Code(

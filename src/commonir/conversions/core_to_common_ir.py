@@ -7,7 +7,7 @@ inputs and outputs. `passes.lower` is the way back. Files are never touched.
 
 from __future__ import annotations
 
-from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
+from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.version import __version__
 from commonir.conversions.common_ir_graphs import (
@@ -60,9 +60,7 @@ def core_to_common_ir(module: Module, diagnostics: Diagnostics | None = None) ->
     keep_names(result, renamed)
     if diagnostics is not None:
         report_renamed(renamed, diagnostics)
-        for t in threaded:
-            message = f"state '{t.variable.sym_name}' becomes the input '{t.input}' and the output '{t.output}'"
-            diagnostics.add(CHANGED_IN_CONVERSION, message, help="give zeros first, then the output of the run before")
+        diagnostics.extend(t.change() for t in threaded)
     return result
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from threading import Timer
@@ -154,10 +154,12 @@ def run_file(
     inputs: Mapping[str, Array],
     state: State | None = None,
     options: EngineOptions = DEFAULT_OPTIONS,
+    initial: Callable[[], Mapping[str, Array]] = dict,
 ) -> dict[str, Array]:
     """Runs a model file with onnxruntime and returns the outputs by name.
 
-    Inputs that the file declares as states are taken from `state`, zeros by default; it receives their new values.
+    Inputs that the file declares as states are taken from `state`, by default from what `initial` returns, or zeros;
+    `state` receives their new values.
 
     Raises: DiagnosticError (E0705 without onnxruntime, E0709 when it refuses the model, E0708 when it fails, E0711 when
         the time limit of the options passes).
@@ -166,7 +168,8 @@ def run_file(
     current = State() if state is None else state
     reported = opened.session.get_modelmeta().custom_metadata_map
     states = {i: o for i in opened.session.get_inputs() if (o := reported.get(f"{STATE_KEY}{i.name}")) is not None}
-    feeds = {**{i.name: current.get(i.name, _zeros(i)) for i in states}, **inputs}
+    contents = {**initial(), **current} if states else current
+    feeds = {**{i.name: contents.get(i.name, _zeros(i)) for i in states}, **inputs}
     result = dict(zip([o.name for o in opened.session.get_outputs()], opened.run(feeds), strict=True))
     current.update({i.name: result.pop(output) for i, output in states.items()})
     return result

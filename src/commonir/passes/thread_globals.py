@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.codes import CHANGED_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
@@ -29,6 +29,13 @@ class Threaded(NamedTuple):
     variable: ml_program.Global
     input: str
     output: str
+
+    def change(self) -> Diagnostic:
+        """Returns the note (N0601) on how to run the program now."""
+        message = f"state '{self.variable.sym_name}' becomes the input '{self.input}' and the output '{self.output}'"
+        first = "zeros" if self.variable.begins_with_zeros else "its initial value, which is not zero,"
+        help = f"give {first} first, then the output of the run before"
+        return Diagnostic(CHANGED_IN_CONVERSION, message, help=help)
 
 
 Contents = dict[ml_program.Global, Value]

@@ -1,6 +1,6 @@
-"""Adapts inputs of a program to a program converted from it, and outputs back.
+"""Adapts inputs and states of a program to a program converted from it, and outputs and states back.
 
-A conversion may give inputs and outputs other names, and inputs other element types.
+A conversion may give inputs and outputs other names, and inputs and states other element types.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
-from commonir.ir.module import Function
-from commonir.ir.types import TensorType
+from commonir.ir.module import Function, Module
+from commonir.ir.types import TensorType, Type
+from commonir.runtime.state import State, initial_contents, mutable_globals
 
 Array = NDArray[Any]
 
@@ -40,6 +41,27 @@ def adapted_inputs(before: Function, after: Function, inputs: Mapping[str, Array
         converted = array if array.dtype == expected else np.asarray(array).astype(expected)
         out[v.name] = converted.reshape(1) if type.shape == (1,) and not converted.shape else converted
     return out
+
+
+def adapted_state(before: Module, after: Module, state: Mapping[str, Array]) -> State:
+    """Returns contents for the states of a converted program, in its element types: those of `state`, or initial ones.
+
+    Both modules are lowered. A format may lack initial values.
+    """
+    contents = {**initial_contents(before), **state}
+    kept = mutable_globals(after)
+    return State({n: _in_type(array, kept[n].type) for n, array in contents.items() if n in kept})
+
+
+def restored_state(before: Module, state: Mapping[str, Array]) -> dict[str, Array]:
+    """Returns contents of states of a converted program in the element types of the original, lowered program."""
+    types = {name: g.type for name, g in mutable_globals(before).items()}
+    return {name: _in_type(array, types[name]) if name in types else array for name, array in state.items()}
+
+
+def _in_type(array: Array, type: Type) -> Array:
+    expected = dtype_of(type.element.name) if isinstance(type, TensorType) else array.dtype
+    return array if array.dtype == expected else array.astype(expected)
 
 
 def renamed_outputs(before: Function, outputs: Mapping[str, Array]) -> dict[str, Array]:

@@ -42,6 +42,12 @@ def mutable_globals(module: Module) -> dict[str, Global]:
     return {op.sym_name: op for op in globals_}
 
 
+def initial_contents(module: Module) -> dict[str, Array]:
+    """Returns the initial contents of the states of a lowered program by name, without those that begin with zeros."""
+    found = {name: g.data for name, g in mutable_globals(module).items() if not g.begins_with_zeros}
+    return {name: data.array() for name, data in found.items() if data is not None}
+
+
 def check_state(state: State, module: Module) -> None:
     """Checks contents against the states of a lowered program. Raises: DiagnosticError (E0702, E0703)."""
     known = mutable_globals(module)

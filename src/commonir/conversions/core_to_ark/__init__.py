@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
+from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.core_to_ark import (
@@ -128,12 +128,9 @@ def _chosen(module: Module) -> tuple[Function, ...]:
 def _without_states(module: Module, lost: Diagnostics) -> Module:
     """The module with inputs and outputs in the place of states, of each rank that has them."""
     changes: dict[str, Diagnostic] = {}
-    help = "give zeros first, then the output of the run before"
     for name in [f.symbol_name for f in _chosen(module)]:
         module, threaded = thread_globals(module, name)
-        for t in threaded:
-            message = f"state '{t.variable.sym_name}' becomes the input '{t.input}' and the output '{t.output}'"
-            changes[message] = Diagnostic(CHANGED_IN_CONVERSION, message, help=help)
+        changes.update({change.message: change for change in (t.change() for t in threaded)})
     lost.extend(changes.values())
     return module
 

@@ -7,7 +7,7 @@ parameters become constants, values get names, and the description of the model 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
@@ -94,10 +94,21 @@ def core_to_mil(
         if rules is DECOMPRESSING_RULES:
             system = system_of(version)
             notes.add(LOST_IN_CONVERSION, f"weights are stored decompressed: {system} cannot store them compressed")
+        notes.extend(_initial_values(whole))
         if lost is not None:
             lost.extend(notes)
         return result
     raise InternalError("there is an operation set to try")
+
+
+def _initial_values(module: Module) -> Iterator[Diagnostic]:
+    """Yields a warning for each state whose initial value is not zero."""
+    used = {op.target: None for op in module.nested() if isinstance(op, ml_program.GlobalLoad)}
+    for state in used:
+        if state is not None and state.is_mutable and not state.begins_with_zeros:
+            message = f"the initial value of state '{state.sym_name}' is lost: states of Core ML begin with zeros"
+            help = "write the value to the state before the first prediction"
+            yield Diagnostic(LOST_IN_CONVERSION, message, help=help)
 
 
 class _Work:

@@ -115,9 +115,7 @@ def core_to_onnx(
             diagnostics.add(CHANGED_IN_CONVERSION, f"the output '{old}' is called '{new}': an input has its name")
         for text in _wildcard_losses(chosen):
             diagnostics.add(LOST_IN_CONVERSION, text)
-        for t in threaded:
-            message = f"state '{t.variable.sym_name}' becomes the input '{t.input}' and the output '{t.output}'"
-            diagnostics.add(CHANGED_IN_CONVERSION, message, help="give zeros first, then the output of the run before")
+        diagnostics.extend(t.change() for t in threaded)
     return result
 
 

@@ -147,6 +147,11 @@ class Global(
         return self.value.data if isinstance(self.value, DataAttr) else None
 
     @property
+    def begins_with_zeros(self) -> bool:
+        """Returns whether no initial element differs from 0."""
+        return self.data is None or not self.data.count or self.data.splat() == 0
+
+    @property
     def is_extern(self) -> bool:
         """Returns whether its contents come from outside of the program."""
         value = self.value
