@@ -293,3 +293,34 @@ def test_a_converted_program_runs_from_the_initial_values_of_the_original() -> N
     for expected in ([1, 1], [2, 3]):
         assert run_converted(source, converted, inputs, state=state)["old"].tolist() == expected
     assert (state["s"].dtype, state["s"].tolist()) == (np.float32, [3, 5])
+
+
+BRANCH = """
+ml_program.global private mutable @best(0.0 : f32) : f32
+ml_program.func @main(%x: f32) -> f32 {
+  %old = ml_program.global_load @best : f32
+  %greater = arith.cmpf ogt, %x, %old : f32
+  scf.if %greater {
+    ml_program.global_store @best = %x : f32
+  }
+  %new = ml_program.global_load @best : f32
+  ml_program.return %new : f32
+}
+"""
+
+
+@pytest.mark.parametrize("format", ["common_ir", "linalg", "mil", "onnx", "stablehlo"])
+def test_a_branch_that_only_stores_to_a_state_is_converted(format: str) -> None:
+    source = cir.loads(BRANCH, format="mlir")
+    converted = cir.convert(source, format)
+    state = cir.State()
+    has_state = format in ("linalg", "mil", "stablehlo")
+    best: Array = np.array(0, np.float32)
+    for value, expected in ((3, 3), (2, 3), (4, 4)):
+        inputs = {"x": np.array(value, np.float32)}
+        if has_state:
+            result = run_converted(source, converted, inputs, state=state)["new"]
+        else:
+            outputs = cir.run(converted, {**inputs, "best": best})
+            result, best = outputs["new"], outputs["best_out"]
+        assert result.tolist() == expected

@@ -32,8 +32,7 @@ def if_(op: core.If, context: Context, condition: Value) -> Result:
     for branch in (then, orelse):
         _cast_yielded(branch.block, types)
     taken = tensor.Extract.build({"tensor": condition, "indices": ()}, [boolean]).result_
-    new_op = scf.If.build({"condition": taken, "thenRegion": then, "elseRegion": orelse}, types)
-    return new_op.results
+    return scf.If.build({"condition": taken, "thenRegion": then, "elseRegion": orelse}, types)
 
 
 def _cast_yielded(block: Block, types: Sequence[Type]) -> None:

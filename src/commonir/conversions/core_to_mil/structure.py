@@ -36,9 +36,9 @@ def yielded(op: core.Yield, context: Context, values: tuple[Value, ...]) -> Oper
 
 
 @rule(core.If)
-def if_(op: core.If, context: Context, condition: Value) -> tuple[Value, ...]:
+def if_(op: core.If, context: Context, condition: Value) -> Operation:
     then, otherwise = context.regions
-    return Cond(condition, then, otherwise).outputs
+    return Cond(condition, then, otherwise)
 
 
 # -- states

@@ -22,7 +22,7 @@ def yielded(op: core.Yield, context: Context, values: tuple[Value, ...]) -> Oper
 def if_(op: core.If, context: Context, condition: Value) -> Result:
     then, orelse = context.regions
     arguments = {"pred": condition, "true_branch": then, "false_branch": orelse}
-    return hlo.If.build(arguments, [y.type for y in op.ys]).results
+    return hlo.If.build(arguments, [y.type for y in op.ys])
 
 
 @rule(core.While)

@@ -74,8 +74,9 @@ class Cond(MilOp, Conditional, name="mil.cond", traits=(traits.SingleBlock,)):
         types = [v.type for v in returned(self.then)]
         yield from _differences(f"{self.name}: outputs of the second block", returned(self.otherwise), types)
 
-    def reference(self, pred: Value, *, then: Region, otherwise: Region) -> tuple[Value, ...]:
-        return core.if_(pred, then, otherwise)
+    def reference(self, pred: Value, *, then: Region, otherwise: Region) -> tuple[Value, ...] | core.If:
+        new_op = core.If(pred, then, otherwise)
+        return new_op.results or new_op
 
 
 class WhileLoop(MilOp, name="mil.while_loop", traits=(traits.SingleBlock,)):
