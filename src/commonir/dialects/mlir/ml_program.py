@@ -167,7 +167,9 @@ class Global(
         type = _type_of(self.value)
         if type is not None and not _holds(self.type, type):
             message = f"{self.name}: C2: the value of @{self.sym_name} has type {type}, but the global is a {self.type}"
-            yield Diagnostic(WRONG_ATTRIBUTE, message)
+            is_number = isinstance(self.value, IntegerAttr | FloatAttr)
+            help = f"a number without a type is an i64 or f64: write `value : {self.type}`" if is_number else None
+            yield Diagnostic(WRONG_ATTRIBUTE, message, help=help)
 
 
 def _type_of(value: Attribute | None) -> Type | None:
