@@ -197,6 +197,24 @@ PROGRAMS = {
         # The first filter sees the first half of the batches, the second one the other half.
         lambda a, w: np.stack([np.stack([np.correlate(a[2 * g + b, 0], w[g, 0]) for g in range(2)]) for b in range(2)]),
     ),
+    "case_that_only_stores": Program(
+        """ml_program.global private mutable @g(dense<0.0> : tensor<f32>) : tensor<f32>
+        func.func @f(%i: tensor<i32>, %a: tensor<f32>) -> tensor<f32> {
+        "stablehlo.case"(%i) ({
+          ml_program.global_store @g = %a : tensor<f32>
+          stablehlo.return
+        }, {
+          %s = stablehlo.add %a, %a : tensor<f32>
+          ml_program.global_store @g = %s : tensor<f32>
+          stablehlo.return
+        }, {
+          stablehlo.return
+        }) : (tensor<i32>) -> ()
+        %r = ml_program.global_load @g : tensor<f32>
+        return %r : tensor<f32> }""",
+        (np.array(1, np.int32), np.array(5, np.float32)),
+        lambda i, a: a + a,
+    ),
 }  # fmt: skip
 
 

@@ -150,16 +150,16 @@ class Case(HloOp, RegionBranch, name="stablehlo.case", traits=(RETURNS,)):
             chosen = core.equal(at, core.scalar(n, i32))
             result = core.If(chosen, branches[n], rest)
             if n:
-                rest = _yielding(result.results)
+                rest = _containing(result)
         assert result is not None
         return result.results or result
 
 
-def _yielding(values: Sequence[Value]) -> Region:
-    """A region that receives nothing and yields values that are in no block yet."""
+def _containing(op: core.If) -> Region:
+    """A region that receives nothing, contains an operation that is in no block yet, and yields its results."""
     block = Block()
-    for op in (*operations_behind(values), core.Yield(tuple(values))):
-        block.append(op)
+    for built in (*operations_behind(op.operands), op, core.Yield(op.results)):
+        block.append(built)
     return Region([block])
 
 
