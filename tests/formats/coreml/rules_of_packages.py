@@ -483,6 +483,12 @@ RULES: Sequence[Rule] = (
         "V1: ML Programs need specification version 6, found 5",
     ),
     Rule(
+        "version: newer than all that are known",
+        lambda: edited(lambda m: setattr(m, "specificationVersion", 99)),
+        NEWER_FORMAT,
+        "V1: specification version 99 is not known yet: 10 is the newest",
+    ),
+    Rule(
         "version: several functions",
         lambda: functions(["a", "b"], version=8),
         NOT_IN_VERSION,

@@ -9,7 +9,7 @@ P2: the program has a function.
 F1: a function has the specialization that it names (in `mil.func`).
 F2: all specializations of a function have the same outputs (in `mil.func`).
 F3: a specialization is named after an operation set.
-V1: the specification version is one of ML Programs, and not older than the operation sets in use.
+V1: the specification version is a known one of ML Programs, and not older than the operation sets in use.
 V2: several functions need specification version 9.
 V3: states need specification version 9.
 V4: a pipeline has at least the specification version of each of its models.
@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.base.file_codes import MALFORMED_PROGRAM, NOT_IN_VERSION, RISKY_PROGRAM
+from commonir.base.file_codes import MALFORMED_PROGRAM, NEWER_FORMAT, NOT_IN_VERSION, RISKY_PROGRAM
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mil.base import MAX_RANK, SPECIFICATION_VERSIONS
 from commonir.dialects.mil.description import Description, description_of
@@ -111,6 +111,10 @@ def _check_versions(functions: list[Func], specified: int) -> Iterator[Diagnosti
     if specified < first:
         message = f"V1: ML Programs need specification version {first}, found {specified}"
         yield Diagnostic(NOT_IN_VERSION, message, where="specificationVersion")
+    newest = max(SPECIFICATION_VERSIONS.values())
+    if specified > newest:
+        message = f"V1: specification version {specified} is not known yet: {newest} is the newest"
+        yield Diagnostic(NEWER_FORMAT, message, where="specificationVersion")
     if len(functions) > 1 and first <= specified < FUNCTIONS_SINCE:
         message = f"V2: several functions need specification version {FUNCTIONS_SINCE}, found {specified}"
         yield Diagnostic(NOT_IN_VERSION, message, where="specificationVersion")
