@@ -421,6 +421,14 @@ def test_custom_layer_C1_and_C2() -> None:
     assert list(check_operation(built)) == []
 
 
+def test_indices_of_topk_are_a_result_unless_they_are_not_returned() -> None:
+    definition = definition_of("topk", "CoreML7")
+    value = Value(tensor(types.f32, 3))
+    assert list(check_operation(definition.build({"x": value, "k": 3, "return_indices": False}, (value.type,)))) == []
+    (result,) = check_operation(definition.build({"x": value, "k": 3}, (value.type,)))
+    assert result.message == "mil.topk: indices are a result unless return_indices is false"
+
+
 def test_return_C1() -> None:
     value = Const(val=data_of_array(1)).result
     with pytest.raises(DiagnosticError, match="C1: there is one name for each value"):

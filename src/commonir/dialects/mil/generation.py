@@ -5,6 +5,10 @@ Source: MIL operation reference, tensor_operation.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from commonir.base.codes import WRONG_RESULT_TYPE
+from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
 from commonir.dialects.mil.elementwise import DATA_TYPE
@@ -230,6 +234,10 @@ class Topk(AlongAxis, name="mil.topk", traits=(traits.Pure,)):
     def _types_indices(self) -> bool:
         """output_indices_dtype is absent when return_indices is false."""
         return self.return_indices or self.output_indices_dtype is None
+
+    def verify(self) -> Iterator[Diagnostic]:
+        if self.return_indices and self.indices is None:
+            yield Diagnostic(WRONG_RESULT_TYPE, f"{self.name}: indices are a result unless return_indices is false")
 
     def reference(self, x: Value) -> tuple[Value, ...]:
         size = known_dims_of(x)[self.axis]
