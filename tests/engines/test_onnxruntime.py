@@ -143,6 +143,31 @@ def test_position_outside_fails_with_the_reason() -> None:
     assert diagnostic.code.id == "E0708"
 
 
+def test_products_of_quantized_weights_keep_the_precision_of_the_other_operand() -> None:
+    onnx = oracle("onnx")
+    weights = np.arange(-128, 128, dtype=np.int8).reshape(16, 16)
+    graph = onnx.helper.make_graph(
+        [
+            onnx.helper.make_node("DequantizeLinear", ["w", "s"], ["d"], axis=1),
+            onnx.helper.make_node("MatMul", ["x", "d"], ["y"]),
+        ],
+        "g",
+        [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n", 16])],
+        [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["n", 16])],
+        [
+            onnx.numpy_helper.from_array(weights, "w"),
+            onnx.numpy_helper.from_array(np.linspace(0.1, 0.4, 16, dtype=np.float32), "s"),
+        ],
+    )
+    opsets = [onnx.helper.make_opsetid("", 22)]
+    module = cir.loads(
+        onnx.helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString(), format="onnx"
+    )
+    x = np.linspace(-1, 1, 32, dtype=np.float32).reshape(2, 16)
+    expected = x @ (weights * np.linspace(0.1, 0.4, 16, dtype=np.float32))
+    np.testing.assert_allclose(cir.run(module, {"x": x}, engine="onnxruntime")["y"], expected, rtol=1e-5, atol=1e-4)
+
+
 def test_values_of_a_model_with_local_functions_are_compared(tmp_path: Path) -> None:
     onnx = oracle("onnx")
     text = """

@@ -204,6 +204,8 @@ class _Opened:
         options.graph_optimization_level = runtime.GraphOptimizationLevel(_ALL_OPTIMIZATIONS)
         options.log_severity_level = _NO_LOG
         # Spinning threads would slow down everything else.
+        # Fused products of quantized weights would round the other operand to 8 bits; 1 is single precision.
+        options.add_session_config_entry("session.qdq_matmulnbits_accuracy_level", "1")
         options.add_session_config_entry("session.intra_op.allow_spinning", "0" if engine_options.threads == 1 else "1")
         self._runtime = runtime
         self._limit = engine_options.time_limit_seconds
