@@ -165,7 +165,7 @@ def test_products_of_quantized_weights_keep_the_precision_of_the_other_operand()
     )
     x = np.linspace(-1, 1, 32, dtype=np.float32).reshape(2, 16)
     expected = x @ (weights * np.linspace(0.1, 0.4, 16, dtype=np.float32))
-    actual = np.asarray(cir.run(module, {"x": x}, engine="onnxruntime")["y"])
+    actual: Any = cir.run(module, {"x": x}, engine="onnxruntime")["y"]
     np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-4)
 
 
