@@ -11,7 +11,7 @@ from typing import Self
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.lazy_core import core
-from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, IntegerAttr
+from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, IntegerAttr, StringAttr
 from commonir.ir.core_types import core_contents
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
@@ -61,7 +61,7 @@ class Constant(
 
     def verify(self) -> Iterable[Diagnostic]:
         type = type_of_attribute(self.value)
-        if type is None:
+        if type is None or isinstance(self.value, StringAttr):
             message = f"{self.name}: C1: value must be an integer, float, or elements attribute, found {self.value}"
             yield Diagnostic(WRONG_ATTRIBUTE, message)
             return
