@@ -143,6 +143,34 @@ def test_converted_to_onnx_it_runs_as_numpy_computes(name: str, tmp_path: Path) 
         np.testing.assert_allclose(actual, expected, rtol=2e-5, atol=2e-6)
 
 
+@pytest.mark.parametrize(
+    ("shapes", "expected"),
+    [([(3, 4), (4,)], (3, 4)), ([(3, 4), (1,)], (3, 4)), ([(3, 1), (4,)], (3, 4)), ([(2, 3), (4,)], None)],
+)
+def test_unknown_dims_broadcast_when_the_converted_program_runs(shapes: list[Any], expected: Any) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    session = onnxruntime.InferenceSession(_broadcasting_model(), providers=["CPUExecutionProvider"])
+    a, b = [_f(*shape) for shape in shapes]
+    if expected is None:
+        with pytest.raises(Exception, match="invalid index"):
+            session.run(None, {"a": a, "b": b})
+    else:
+        (actual,) = session.run(None, {"a": a, "b": b})
+        assert actual.shape == expected
+        np.testing.assert_array_equal(actual, a + b)
+
+
+@cache
+def _broadcasting_model() -> bytes:
+    text = (
+        "func.func @main(%a: tensor<?x?xf32>, %b: tensor<?xf32>) -> tensor<?x?xf32> {\n"
+        "  %r = r.add %a, %b : (tensor<?x?xf32>, tensor<?xf32>) -> tensor<?x?xf32>\n"
+        "  return %r : tensor<?x?xf32>\n}\n"
+    )
+    module = cir.loads(text, format="mlir", dialects=_dialects())
+    return cir.dumps(cir.convert(module, "onnx"), format="onnx")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["linalg", "stablehlo", "tosa", "coreml", "ark", "common_ir"])
 @pytest.mark.parametrize("name", ["transpose", "softmax", "stats"])

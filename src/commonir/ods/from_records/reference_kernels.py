@@ -49,7 +49,7 @@ from commonir.ods.from_records.reference_text import (
     Reference,
     reads_of,
 )
-from commonir.symbolic import Dim, DimExpr, element_count, largest
+from commonir.symbolic import Dim, DimExpr, element_count, largest, smallest
 
 Value: TypeAlias = "Expr | Dim | float | bool | Tensor | ElementType | tuple[object, ...]"
 Scope: TypeAlias = "Mapping[str, Dim | Expr | tuple[Dim | Expr, ...]]"
@@ -315,8 +315,16 @@ class Tracing:
         if node.name in self.reference.broadcast and tensor is not None and count is not None:
             at = at[len(at) - count :]
             sizes = tensor.shape[axis : axis + count]
-            return [0 if n == 1 else i for n, i in zip(sizes, at, strict=True)]
+            return [self._broadcast_position(i, n) for n, i in zip(sizes, at, strict=True)]
         return at
+
+    def _broadcast_position(self, at: Dim | Expr, size: Dim) -> Dim | Expr:
+        """Returns where an axis of a size is read: at 0 where it has one element, which running may decide."""
+        if size == 1:
+            return 0
+        extent = self.extents.get(at, size) if isinstance(at, DimExpr) else size
+        decided = extent == size or isinstance(size, int) or not isinstance(at, DimExpr)
+        return at if decided else at * smallest(size - 1, 1)
 
     def _expanded(self, assignment: Assignment, at: tuple[Dim | Expr, ...]) -> Value:
         """Returns the body of an assignment at given positions."""
