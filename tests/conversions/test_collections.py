@@ -74,6 +74,11 @@ def _table(k: Value) -> tuple[Value, ...]:
     return core.map_get(made, k, core.scalar(-1, i64)), core.map_has(made, k)
 
 
+def _known_keys(v: Value, o: Value, k: Value) -> tuple[Value, ...]:
+    made = core.map_of(core.vector((7, 5, 9)), v)
+    return core.map_get(made, k, o), core.map_get(made, core.vector((9, 7)))
+
+
 def _sparse(x: Value) -> tuple[Value, ...]:
     made = core.to_sparse(x)
     indices = core.sparse_indices(made), core.sparse_indices(made, True)
@@ -93,6 +98,10 @@ A = np.array([1, 2], np.float32)
 CASES: dict[str, tuple[Any, dict[str, Type], dict[str, Any], list[Any]]] = {
     "tuples": (_tuple, {"a": tensor(f32, N), "b": tensor(f32, N)}, {"a": A, "b": A}, [[2, 4], 2]),
     "maps": (_table, {"k": tensor(i64, N)}, {"k": np.array([1, 3, 7])}, [[10, 31, -1], [True, True, False]]),
+    "maps of known keys": (
+        _known_keys, {"v": tensor(f64, 3), "o": tensor(f64), "k": tensor(i64, N)},
+        {"v": np.array([0.5, 1.5, 2.5]), "o": np.array(-4.0), "k": np.array([9, 2, 5])}, [[2.5, -4, 1.5], [2.5, 0.5]],
+    ),
     "sparse tensors": (
         _sparse, {"x": tensor(f32, N, 3)}, {"x": X},
         [X.tolist(), [1.5, -2, 3], [[0, 1], [1, 0], [1, 2]], [1, 3, 5], 3, [2, 3]],

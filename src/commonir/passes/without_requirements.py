@@ -7,6 +7,9 @@ from commonir.base.diagnostics import Diagnostics
 from commonir.dialects import core
 from commonir.ir.cloning import clone
 from commonir.ir.module import Module
+from commonir.ir.operation import Operation
+from commonir.ods import Op, traits
+from commonir.ods.data_dependent_dims import defined_dims
 
 
 def without_requirements(module: Module, lost: Diagnostics | None) -> Module:
@@ -19,12 +22,22 @@ def without_requirements(module: Module, lost: Diagnostics | None) -> Module:
 
 
 def drop_requirements(module: Module, lost: Diagnostics | None) -> None:
-    """Erases the assertions of a lowered module; `lost` reports each."""
+    """Erases the assertions of a lowered module, and what only they use; `lost` reports each."""
     messages: dict[str, None] = {}
     for op in list(module.nested()):
         if isinstance(op, core.Require):
             messages[op.message] = None
-            op.erase()
+            pending = op.erase()
+            while pending:
+                unused = pending.pop()
+                if _is_removable(unused):
+                    pending += unused.erase()
     if lost is not None:
         for message in messages:
             lost.add(LOST_IN_CONVERSION, f"that the program ends where a condition does not hold: {message!r}")
+
+
+def _is_removable(op: Operation) -> bool:
+    """Returns whether nothing needs an operation: no value, no effect, no dim."""
+    is_pure = isinstance(op, Op) and op.has_trait(traits.Pure)
+    return is_pure and not any(r.is_used for r in op.results) and not any(defined_dims(op))

@@ -35,13 +35,19 @@ def _common(element: ElementType) -> ElementType:
 
 @rule(core.Lookup)
 def lookup(op: core.Lookup, context: Context, x: Value, keys: Value, values: Value, otherwise: Value) -> Result:
-    result = _elements(keys, values, otherwise)
+    attributes: dict[str, Any]
+    known_keys, result = _elements(keys), _elements(keys, values, otherwise)
     key, value_type = element_of(x), element_of(values)
-    if result is None or f64 in (key, value_type) or not result[0]:
+    if known_keys is None or key is f64 or not known_keys[0]:
         return Mismatch(f"onnx.ml.LabelEncoder holds a table of few types as attributes: {_AS_STATED}")
+    if result is None or value_type is f64:
+        positions = {k: n for n, k in enumerate(known_keys[0])}
+        attributes = {f"keys_{_FIELDS[_common(key)]}": tuple(positions), "values_int64s": tuple(positions.values())}
+        at = onnx.LabelEncoder(cast(x, _common(key)), **attributes, default_int64=len(known_keys[0])).Y
+        return core.gather(core.concat([values, core.reshape(otherwise, (1,))], axis=0), at)
     # Of equal keys the last one counts.
     table = dict(zip(result[0], result[1], strict=True))
-    attributes: dict[str, Any] = {
+    attributes = {
         f"keys_{_FIELDS[_common(key)]}": tuple(table),
         f"values_{_FIELDS[_common(value_type)]}": tuple(table.values()),
         _DEFAULTS[_common(value_type)]: result[2][0],

@@ -11,14 +11,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from commonir.dialects.core.base import ELEMENTS, CoreOp, function, tensor_type
-from commonir.dialects.core.constants import dim, scalar
+from commonir.dialects.core.constants import dim, scalar, vector
 from commonir.dialects.core.elementwise import not_equal
+from commonir.dialects.core.indexing import gather
 from commonir.dialects.core.lookup import lookup
-from commonir.dialects.core.shape import fill
+from commonir.dialects.core.shape import fill, reshape
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, ListType, MapType, TensorType, Type, boolean, i64
 from commonir.notation import NotationError
-from commonir.ods import any_type, operand, result, traits
+from commonir.ods import any_type, known_data, operand, result, traits
 from commonir.ods.patterns import as_value
 
 if TYPE_CHECKING:
@@ -107,9 +108,16 @@ class MapGet(CoreOp, name="core.map_get", traits=(traits.Pure,)):
     def canonicalize(self) -> tuple[Value, ...] | None:
         """A map that the program makes is a table."""
         source = self.x.owner
-        if not isinstance(source, MapOf) or self.otherwise is None:
+        if not isinstance(source, MapOf):
             return None
-        return (lookup(self.key, source.keys, source.values, self.otherwise),)
+        if self.otherwise is not None:
+            return (lookup(self.key, source.keys, source.values, self.otherwise),)
+        keys, wanted = known_data(source.keys), known_data(self.key)
+        positions = {map_key(k): n for n, k in enumerate(keys.values())} if keys is not None else {}
+        if wanted is None or any(map_key(k) not in positions for k in wanted.values()):
+            return None
+        at = vector(tuple([positions[map_key(k)] for k in wanted.values()]))
+        return (gather(source.values, reshape(at, tensor_type(self.key).static_shape)),)
 
 
 class MapHas(CoreOp, name="core.map_has", traits=(traits.Pure,)):
