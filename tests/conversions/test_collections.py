@@ -35,6 +35,7 @@ from commonir.ir.types import (
     string,
     tensor,
 )
+from commonir.passes.without_requirements import without_requirements
 from commonir.symbolic import symbol
 
 from tests.conversions.programs import core_module
@@ -152,6 +153,15 @@ def test_values_within_a_program_vanish_for_every_target(to: str) -> None:
     for build, types in programs:
         converted = str(cir.convert(core_module(build, types), to))
         assert not re.search(r"core\.|tuple<|builtin\.(map|handle|sparse)", converted)
+
+
+def test_what_only_conditions_use_vanishes_with_them() -> None:
+    def build(x: Value) -> Value:
+        core.Require(core.equal(core.dims((N,), i64, True), core.scalar(2, i64)), message="two rows")
+        return core.neg(x)
+
+    left = without_requirements(core_module(build, {"x": tensor(f32, N, 3)}), None)
+    assert [op.name for op in left.main.body.operations if op.results] == ["core.neg"]
 
 
 PAIR = TupleType((tensor(f32, 2), tensor(i64)))
