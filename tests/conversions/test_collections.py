@@ -156,12 +156,16 @@ def test_values_within_a_program_vanish_for_every_target(to: str) -> None:
 
 
 def test_what_only_conditions_use_vanishes_with_them() -> None:
-    def build(x: Value) -> Value:
-        core.Require(core.equal(core.dims((N,), i64, True), core.scalar(2, i64)), message="two rows")
-        return core.neg(x)
-
-    left = without_requirements(core_module(build, {"x": tensor(f32, N, 3)}), None)
-    assert [op.name for op in left.main.body.operations if op.results] == ["core.neg"]
+    text = """func.func @main(%x: tensor<"N"x3xf32>) -> tensor<"N"x3xf32> {
+      %0 = core.dims {scalar = true, values = ["N"]} : tensor<i64>
+      %1 = core.constant {value = dense<2> : tensor<i64>} : tensor<i64>
+      %2 = core.equal %0, %1 : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      core.require %2 {message = "two rows"} : (tensor<i1>) -> ()
+      %3 = core.neg %x : tensor<"N"x3xf32>
+      return %3 : tensor<"N"x3xf32>
+    }"""
+    left = without_requirements(cir.loads(text, format="mlir"), None)
+    assert [op.name for op in left.main.body.operations] == ["core.neg", "func.return"]
 
 
 PAIR = TupleType((tensor(f32, 2), tensor(i64)))

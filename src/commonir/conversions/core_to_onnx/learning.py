@@ -44,7 +44,7 @@ def lookup(op: core.Lookup, context: Context, x: Value, keys: Value, values: Val
         positions = {k: n for n, k in enumerate(known_keys[0])}
         attributes = {f"keys_{_FIELDS[_common(key)]}": tuple(positions), "values_int64s": tuple(positions.values())}
         at = onnx.LabelEncoder(cast(x, _common(key)), **attributes, default_int64=len(known_keys[0])).Y
-        return core.gather(core.concat([values, core.reshape(otherwise, (1,))], axis=0), at)
+        return core.gather(core.concat((values, core.reshape(otherwise, (1,))), axis=0), at)
     # Of equal keys the last one counts.
     table = dict(zip(result[0], result[1], strict=True))
     attributes = {
