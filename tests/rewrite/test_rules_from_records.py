@@ -11,6 +11,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import i32
 from commonir.ods import Dialects, Op
 from commonir.ods.terms import Precedence
+from commonir.passes.rules import load_rules
 from commonir.reports import RuleReport
 from commonir.text.parser import parse_module
 
@@ -496,3 +497,14 @@ def test_refused_match_leaves_no_uses_behind(tmp_path: Path) -> None:
     lines = f'{_neg("%0", "%arg0")}\n%1 = "d.cast"(%0) : ({F}) -> tensor<?xf32>'
     # Were operations left that use it, `d.neg` could not be removed with the unused cast.
     assert body(rules, lines) == ""
+
+
+def test_rules_name_operations_that_another_file_has_defined(tmp_path: Path) -> None:
+    path = tmp_path / "rules.td"
+    path.write_text("""
+        def Neg : Op<"d.neg", []>, Arguments<(ins AnyTensor:$x)>, Results<[AnyTensor]>;
+        def Print : Op<"d.print", []>, Arguments<(ins AnyTensor:$x)>, Results<[]>;
+        def TwiceNegated : Pat<(Neg (Neg $x)), (replaceWithValue $x)>;
+    """)
+    rules = load_rules(path, dialects=load_rules(path).dialects)
+    assert body(rules, f"{_neg('%0', '%arg0')}\n{_neg('%1', '%0')}\n{_use('%1')}") == _use("%arg0")

@@ -94,8 +94,8 @@ class RecordOp(MlirOp):
     `record` is the name of the record and `place` its position, `declared_format` its assembly format, which it has
     only if all directives are known. With `cpp_form` its custom form is written in C++; `unknown` lists other C++ code
     that is not understood and therefore not checked, `unapplied` the flags of folders and canonicalizations in C++;
-    `added` are attributes of the Python definition that the record lacks; with `equal_results` several groups of
-    results have equal sizes.
+    `added` are attributes of the Python definition that the record lacks, `python_definition` is that definition;
+    with `equal_results` several groups of results have equal sizes.
     """
 
     record: ClassVar[str] = ""
@@ -106,6 +106,7 @@ class RecordOp(MlirOp):
     unapplied: ClassVar[tuple[str, ...]] = ()
     block_counts: ClassVar[tuple[BlockCount, ...]] = ()
     added: ClassVar[frozenset[str]] = frozenset()
+    python_definition: ClassVar[type[Op] | None] = None
     equal_results: ClassVar[bool] = False
     sized_results: ClassVar[Mapping[str, TypeConstraint]] = MappingProxyType({})
 
@@ -255,7 +256,7 @@ def operation_classes(records: Iterable[Record], dialects: Dialects) -> Callable
 
 
 def define(record: Record, context: LoadContext, own: type[Op] | None = None) -> type[RecordOp]:
-    """Returns the definition of a record; `own` is a Python definition of the same operation.
+    """Returns the definition of a record; `own` is a definition of the same operation in Python or from another file.
 
     Raises: WRONG_DEFINITION_RECORD.
     """
@@ -283,6 +284,8 @@ class Defining:
         self.block_counts: list[BlockCount] = []
         self._reserved = frozenset(dir(RecordOp))
         self.collect()
+        if own is not None and issubclass(own, RecordOp):
+            own = own.python_definition  # a file loaded before has the same record
         self.own = own if own is not None and _agrees(own, self.fields, self.vague) else None
         if self.own is not None:
             self._take_names(self.own)
@@ -475,6 +478,7 @@ class Defining:
             "unknown": unknown,
             "unapplied": unapplied,
             "added": self._added(),
+            "python_definition": self.own,
             "sized_results": MappingProxyType(self.sized_results),
             "equal_results": self._has_equal_results and not self.has_sized_results,
             "block_counts": tuple(self.block_counts),
