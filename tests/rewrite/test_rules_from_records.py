@@ -502,7 +502,7 @@ def test_refused_match_leaves_no_uses_behind(tmp_path: Path) -> None:
 def test_rules_name_operations_that_another_file_has_defined(tmp_path: Path) -> None:
     path = tmp_path / "rules.td"
     path.write_text("""
-        def Neg : Op<"d.neg", []>, Arguments<(ins AnyTensor:$x)>, Results<[AnyTensor]>;
+        def Neg : Op<"d.neg", [NoSideEffect]>, Arguments<(ins AnyTensor:$x)>, Results<[AnyTensor]>;
         def Print : Op<"d.print", []>, Arguments<(ins AnyTensor:$x)>, Results<[]>;
         def TwiceNegated : Pat<(Neg (Neg $x)), (replaceWithValue $x)>;
     """)
