@@ -399,3 +399,9 @@ def test_core_ml_programs_compute_what_core_ml_tools_computed(name: str) -> None
     inputs, outputs = read_arrays(folder / "inputs.npz"), read_arrays(folder / "outputs.npz")
     for output, array in cir.run(result, inputs).items():
         np.testing.assert_allclose(np.asarray(array, np.float64), outputs[output], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["collections", "imports", "bundled", "overloads"])
+def test_declarations_of_common_ir_files_need_no_path(name: str) -> None:
+    module = cir.load(Path(__file__).parents[2] / "examples/common_ir" / f"{name}.cir.json")
+    assert {op.name.partition(".")[0] for op in cir.legalize(module, "core").nested()} <= {"core", "ml_program", "func"}

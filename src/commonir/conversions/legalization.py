@@ -142,7 +142,7 @@ class _Program:
         if definition.name.startswith(f"{CORE}."):
             return last
         is_structure = issubclass(definition, Function | Invocation | Module) or any(
-            definition.has_trait(t) for t in (traits.Terminator, traits.ReadsState, traits.WritesState)
+            definition.has_trait(t) for t in (traits.Declares, traits.Terminator, traits.ReadsState, traits.WritesState)
         )
         return last + 1 if is_structure or definition.form is not Form.STRUCTURAL else None
 

@@ -83,6 +83,7 @@ class FunctionDefinition(
         traits.IsolatedFromAbove,
         traits.SymbolTrait,
         traits.SingleBlock,
+        traits.Declares,
         traits.GraphRegion,
         traits.PromisesShapes,
     ),

@@ -110,7 +110,9 @@ def _canonical(types: Iterable[DeclaredType], elements: Mapping[str, ElementType
     return [text(t) for t in types]
 
 
-class OperatorDeclaration(Op, Symbol, Declares, name="common_ir.operator", traits=(traits.SymbolTrait,)):
+class OperatorDeclaration(
+    Op, Symbol, Declares, name="common_ir.operator", traits=(traits.SymbolTrait, traits.Declares)
+):
     """Declares an operator: at least one signature, each with typed parameters and attributes.
 
     A signature is a dictionary: `inputs` and `outputs` are lists of `{name, type, multiplicity, doc}`, `attributes` of

@@ -158,7 +158,7 @@ def _of_declarations(own: Block, module: Module | None, opsets: DictionaryAttr) 
     yield from checks.declared_names(symbols)
 
 
-class Import(Op, name="common_ir.import"):
+class Import(Op, name="common_ir.import", traits=(traits.Declares,)):
     """Refers to a library by an absolute URI, or by a path relative to the file that imports it."""
 
     uri: str = attribute(attr_types.string, doc="where the library is found")
@@ -176,7 +176,7 @@ class Library(
     Namespace,
     Declares,
     name="common_ir.library",
-    traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SymbolTable, traits.SingleBlock),
+    traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SymbolTable, traits.SingleBlock, traits.Declares),
 ):
     """A library: operators it declares, functions it defines, and libraries it imports; it has no graph of its own.
 
