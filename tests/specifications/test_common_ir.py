@@ -150,3 +150,18 @@ def test_the_onnx_model_of_what_obeys_passes_the_full_check(name: str, case: sta
         if v.type.HasField("tensor_type") and not v.type.tensor_type.HasField("shape"):
             return
     onnx.checker.check_model(str(tmp_path / "m.onnx"), full_check=True)
+
+
+CONTRADICTIONS = [
+    (name, case)
+    for name, case in DOCUMENT.cases("breaks")
+    if name.startswith("declared-results-") and "E0506" in case.message and '"ModelProto"' in case.text
+]
+
+
+@pytest.mark.parametrize(("name", "case"), [pytest.param(n, c, id=n) for n, c in CONTRADICTIONS])
+def test_what_contradicts_its_declaration_is_not_converted(name: str, case: statements.Case, tmp_path: Path) -> None:
+    findings(case, tmp_path)
+    with pytest.raises(DiagnosticError) as raised:
+        cir.convert(cir.load(tmp_path / "m.cir.json"), "onnx")
+    assert "E0506" in {d.code.id for d in raised.value.diagnostics}

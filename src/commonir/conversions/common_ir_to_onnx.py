@@ -20,7 +20,7 @@ from commonir.ir.interface import metadata_of, set_metadata
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
-from commonir.ods import Dialects, is_not_known
+from commonir.ods import Dialects, is_not_known, verify
 from commonir.passes.lower import lower
 
 _LOCAL_DOMAIN = "local"
@@ -30,7 +30,10 @@ _OF_ONNX = (onnx.OnnxOp, onnx.Custom, onnx.Call, onnx.Initializer, onnx.SparseIn
 
 
 def common_ir_to_onnx(module: Module, diagnostics: Diagnostics) -> Module | None:
-    """The program in the dialect onnx; None when it has to go through the core. The source is not touched."""
+    """The program in the dialect onnx; None when it has to go through the core. The source is not touched.
+
+    Raises: DiagnosticError for an invalid program, whose faults may not show in ONNX (E0506 and others).
+    """
     graphs = [op for op in module.body.operations if isinstance(op, common_ir.Graph)]
     if len(graphs) != 1:
         return None
@@ -38,6 +41,9 @@ def common_ir_to_onnx(module: Module, diagnostics: Diagnostics) -> Module | None
     graph = conversion.graph(graphs[0])
     if graph is None:
         return None
+    errors = [d for d in verify(module, Dialects()) if d.is_error]
+    if errors:
+        raise DiagnosticError(*errors)
     result = Module(module.extra, "")
     # Readers of ONNX do not agree which of several versions of a domain counts.
     result.set_extra(onnx.OPSET_FORMS, None)
