@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from commonir.base.arrays import bytes_of_array, name_of
+from commonir.ir.attributes import DenseArrayAttr
 from commonir.ir.data import InlineData, Scalar, data_of
 from commonir.ir.types import ElementType, TensorType, bf16, boolean, f4e2m1fn, f8e5m2, f16, i4, i16, u3, u4, u6
 
@@ -60,3 +61,8 @@ def test_dtype_without_an_element_type_is_a_key_error() -> None:
     assert name_of(np.dtype(ml_dtypes.bfloat16)) == "bf16"
     with pytest.raises(KeyError):
         name_of(np.dtype("datetime64[s]"))
+
+
+def test_bools_of_an_array_are_bools_whatever_equal_array_exists() -> None:
+    numbers = DenseArrayAttr(boolean, (1, 0))
+    assert [type(v) for v in (*numbers.values, *DenseArrayAttr(boolean, (True, False)).values)] == [bool] * 4

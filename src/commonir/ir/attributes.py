@@ -29,7 +29,7 @@ from commonir.ir.literals import (
     symbol_text,
     upstream_scalar_text,
 )
-from commonir.ir.types import ElementType, Type, f64, i64
+from commonir.ir.types import ElementType, Type, boolean, f64, i64
 from commonir.symbolic import Dim
 
 
@@ -166,6 +166,8 @@ class DenseArrayAttr(Attribute):
     values: tuple[int | float | bool, ...]
 
     def __new__(cls, element: ElementType, values: tuple[int | float | bool, ...]) -> Self:
+        if element is boolean:
+            values = tuple([bool(v) for v in values])  # 1 and True would share an entry of the table
         key = tuple(struct.pack("<d", v) if isinstance(v, float) else v for v in values)
         return cls._intern(element, values, key=(element, key))
 
