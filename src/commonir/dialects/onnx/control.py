@@ -251,7 +251,7 @@ class Loop(OnnxOp, name="onnx.Loop", since="opset1 opset11 opset13 opset16 opset
         _receive(block, 1, _ANSWER)
         for argument, given in zip(block.arguments[2:], v_initial, strict=True):
             argument.retype(given.type if argument.type is unknown else argument.type)
-        # The largest number is how exporters write that there is no limit.
+        # Exporters write the largest number for an unlimited count.
         limit = None if M is None or known_dims(M) == (_NO_LIMIT,) else _scalar(M)
         types = [a.type for a in block.arguments]
 

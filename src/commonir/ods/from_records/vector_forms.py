@@ -124,6 +124,17 @@ class _OuterProductForm:
 class _TransferForm:
     """The parts that `vector.transfer_read` and `vector.transfer_write` share."""
 
+    def rest(
+        self, reader: FormReader, *, reads: bool
+    ) -> tuple[MemRefType | TensorType, VectorType, dict[str, Attribute], dict[str, object]]:
+        """Reads what follows the other operands; returns the two types, the attributes, and the mask by its name."""
+        mask = reader.use() if reader.take(",") else None
+        extra = reader.dictionary()
+        reader.expect(":")
+        base, vector, at = self.types(reader, reads=reads)
+        attributes, order = self.attributes(reader, extra, base, vector, at)
+        return base, vector, attributes, self.mask(reader, mask, order, base, vector)
+
     def attributes(
         self,
         reader: FormReader,
@@ -196,16 +207,12 @@ class _ReadForm(_TransferForm):
         indices = reader.separated(reader.use, "]")
         reader.expect(",")
         padding = reader.use()
-        mask = reader.use() if reader.take(",") else None
-        extra = reader.dictionary()
-        reader.expect(":")
-        base, vector, at = self.types(reader, reads=True)
-        attributes, order = self.attributes(reader, extra, base, vector, at)
+        base, vector, attributes, mask = self.rest(reader, reads=True)
         fields: dict[str, object] = {
             "base": reader.resolve(source, base),
             "indices": reader.resolve_all(indices, [index] * len(indices)),
             "padding": reader.resolve(padding, base.element),
-            **self.mask(reader, mask, order, base, vector),
+            **mask,
         }
         return reader.make(fields, (vector,), attributes)
         yield  # makes it a generator, as forms with regions are
@@ -227,16 +234,12 @@ class _WriteForm(_TransferForm):
         target = reader.use()
         reader.expect("[")
         indices = reader.separated(reader.use, "]")
-        mask = reader.use() if reader.take(",") else None
-        extra = reader.dictionary()
-        reader.expect(":")
-        base, vector, at = self.types(reader, reads=False)
-        attributes, order = self.attributes(reader, extra, base, vector, at)
+        base, vector, attributes, mask = self.rest(reader, reads=False)
         fields: dict[str, object] = {
             "valueToStore": reader.resolve(value, vector),
             "base": reader.resolve(target, base),
             "indices": reader.resolve_all(indices, [index] * len(indices)),
-            **self.mask(reader, mask, order, base, vector),
+            **mask,
         }
         return reader.make(fields, (base,) if isinstance(base, TensorType) else (), attributes)
         yield  # makes it a generator, as forms with regions are
