@@ -16,7 +16,7 @@ from commonir.text.parser import parse_module
 from commonir.text.printer import print_module
 
 from tests.command_lines import Cir, command_lines
-from tests.docs.test_console import check_commands
+from tests.console_pages import check_commands
 from tests.plugin.programs import DEMO, PROGRAM
 
 PACKAGE = Path(__file__).parent / "package"

@@ -20,7 +20,7 @@ def print_table(
 ) -> None:
     """Writes a table within the width of the terminal, folding cells that are too long. Cells must be harmless."""
     has_titles = any(column.title for column in columns)
-    table = Table(box=None, show_header=has_titles, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=None, show_header=has_titles, header_style="bold", pad_edge=False, padding=(0, 1))
     for column in columns:
         table.add_column(Text(column.title), justify="right" if column.is_number else "left", overflow="fold")
     for row in rows:

@@ -1,0 +1,53 @@
+"""The models of the pages, each made when a page names it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from onnx import GraphProto, ModelProto, helper, numpy_helper, save
+
+ROOT = Path(__file__).parents[2]
+_FLOAT = 1
+
+
+def write_models(page: str, folder: Path) -> None:
+    """Writes the models that the text of a page names into a folder."""
+    for name, write in MODELS.items():
+        if name in page:
+            write(folder / name)
+    for example in (ROOT / "examples").iterdir():
+        if example.name in page:
+            (shutil.copytree if example.is_dir() else shutil.copy)(example, folder / example.name)
+
+
+def _small_net(path: Path) -> None:
+    """Two convolutions with a Relu between them, with names of nodes as torch writes them."""
+    rng = np.random.default_rng(0)
+    weights = [
+        numpy_helper.from_array(rng.standard_normal((48, 3, 3, 3)).astype(np.float32), "stem.weight"),
+        numpy_helper.from_array(rng.standard_normal((8, 48, 1, 1)).astype(np.float32), "head.weight"),
+    ]
+    nodes = [
+        helper.make_node("Conv", ["image", "stem.weight"], ["stem_out"], "/stem/Conv", pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["stem_out"], ["stem_act"], "/stem/act/Relu"),
+        helper.make_node("Conv", ["stem_act", "head.weight"], ["logits"], "/head/Conv"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("image", _FLOAT, ["N", 3, 12, 12])],
+        [helper.make_tensor_value_info("logits", _FLOAT, ["N", 8, 12, 12])],
+        weights,
+    )
+    save(_model(graph), path)
+
+
+def _model(graph: GraphProto, opset: int = 17) -> ModelProto:
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
+
+
+MODELS: dict[str, Callable[[Path], None]] = {"net.onnx": _small_net}
+"""By name of file."""
