@@ -52,7 +52,10 @@ class Port(Report):
 
 
 class FunctionSummary(Report):
-    """The interface of a function, and how often it holds each operation, nested blocks included."""
+    """The interface of a function, and how often it holds each operation, nested blocks included.
+
+    `systems` are the first systems that have the operation set `opset`, "" where it belongs to none.
+    """
 
     name: str
     opset: str
@@ -60,6 +63,7 @@ class FunctionSummary(Report):
     outputs: tuple[Port, ...]
     states: tuple[Port, ...]
     operations: Mapping[str, int]
+    systems: str = ""
 
 
 class FileEntry(Report):
@@ -476,11 +480,12 @@ class ShapeEntry(Report):
 
 
 class OperationEntry(Report):
-    """An operation with the first sentence of its reference page."""
+    """An operation with the first sentence of its reference page; `systems` are those that have version `since`."""
 
     name: str
     summary: str
     since: str = ""
+    systems: str = ""
 
 
 class PassOptionEntry(Report):

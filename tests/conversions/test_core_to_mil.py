@@ -225,7 +225,7 @@ def test_arithmetic_of_narrow_integers_wraps_around() -> None:
 @pytest.mark.parametrize("name", _REFUSED)
 def test_operation_that_core_ml_has_no_form_of_is_refused(name: str) -> None:
     case = CASES[name](np.random.default_rng(0))
-    with pytest.raises(DiagnosticError, match=f"E0601.*{name} cannot be expressed in mil"):
+    with pytest.raises(DiagnosticError, match=f"E0601.*{name} cannot be expressed in Core ML for iOS"):
         converted(core_module(case.build, _types(case.arrays)))
 
 
@@ -397,7 +397,7 @@ def test_oldest_sufficient_operation_set_is_chosen() -> None:
 
 
 def test_unknown_system_is_refused() -> None:
-    with pytest.raises(DiagnosticError, match="ML Programs need iOS 15 or later, not 'iOS14'"):
+    with pytest.raises(DiagnosticError, match="ML Programs need iOS 15 / macOS 12 or later, not 'iOS14'"):
         converted(core_module(core.neg, {"x": tensor(f32)}), "iOS14")
     with pytest.raises(DiagnosticError, match="Core ML has no system or operation set 'iOS19'"):
         converted(core_module(core.neg, {"x": tensor(f32)}), "iOS19")
@@ -409,7 +409,9 @@ def test_all_that_cannot_be_expressed_is_reported() -> None:
 
     with pytest.raises(DiagnosticError) as caught:
         converted(core_module(build, {"x": tensor(i32, 1, 1, 5), "w": tensor(i32, 1, 1, 2)}))
-    assert [d.message for d in caught.value.diagnostics] == ["core.conv cannot be expressed in mil CoreML8"] * 2
+    assert [d.message for d in caught.value.diagnostics] == [
+        "core.conv cannot be expressed in Core ML for iOS 18 / macOS 15"
+    ] * 2
 
 
 # -- programs

@@ -18,7 +18,7 @@ def write_models(page: str, folder: Path) -> None:
     for name, write in MODELS.items():
         if name in page:
             write(folder / name)
-    for example in (ROOT / "examples").iterdir():
+    for example in (*(ROOT / "examples").iterdir(), *(ROOT / "tests" / "models" / "kinds").iterdir()):
         if example.name in page:
             (shutil.copytree if example.is_dir() else shutil.copy)(example, folder / example.name)
 

@@ -111,12 +111,13 @@ def convert(
     if ranks is not None and not conversion.takes_ranks:
         raise _cannot_express_ranks(to)
     own = Formats().of_module(module)
-    requested = (opset, function, target, precision, sizes or None, ranges or None, images or None, ranks)
     options = ConversionOptions(opset, target, images or {})
     is_own = own is not None and to in Formats().names() and own.dialect == Formats().get(to).dialect
-    direct = _converted_directly(module, conversion, options, requested, is_own, diagnostics)
-    if direct is not None:
-        return direct
+    through_core = (function, precision, ranges or None, ranks)
+    if all(choice is None for choice in through_core):
+        direct = _converted_directly(module, conversion, options, sizes, is_own, diagnostics)
+        if direct is not None:
+            return direct
     if not conversion.keeps_defaults:
         module = defaults_to_constants(module, diagnostics)
     lowered = _lowered(module, conversion, to, function, sizes)
@@ -168,16 +169,19 @@ def _converted_directly(
     module: Module,
     conversion: Conversion,
     options: ConversionOptions,
-    requested: tuple[object, ...],
+    sizes: Mapping[str, int] | None,
     is_own: bool,
     diagnostics: Diagnostics,
 ) -> Module | None:
-    """Returns a program that need not be lowered, as it is or in another operation set; None for others."""
-    if all(choice is None for choice in requested):
-        return module if is_own else conversion.direct(module, diagnostics)
-    if is_own and conversion.within is not None and all(choice is None for choice in requested[1:]):
-        return conversion.within(module, options)
-    return None
+    """Returns a program that need not be lowered, with all operations that the target has; None for others."""
+    from commonir.conversions.conversion import DEFAULT_OPTIONS  # noqa: PLC0415
+
+    if is_own:
+        sized = edit(module, dims=sizes) if sizes else module
+        if options == DEFAULT_OPTIONS:
+            return sized
+        return None if conversion.within is None else conversion.within(sized, options, diagnostics)
+    return conversion.direct(module, diagnostics) if options == DEFAULT_OPTIONS and not sizes else None
 
 
 def _report_annotations(module: Module, own: Format | None, findings: Diagnostics) -> None:

@@ -172,7 +172,10 @@ def operations(dialect: str | None = None, *, dialects: Sequence[Dialect] = ()) 
         definition = known.get(name)
         if definition is None:
             raise DiagnosticError(_unknown("dialect", name, known.names()))
-        out += [OperationEntry(op, summary_of(d[-1]), d[0].since) for op, d in definition.operations.items()]
+        out += [
+            OperationEntry(op, summary_of(d[-1]), d[0].since, definition.systems(d[0].since))
+            for op, d in definition.operations.items()
+        ]
     return out
 
 

@@ -41,9 +41,14 @@ class Answer:
 
 def listed_operations(operations: Sequence[OperationEntry]) -> Answer:
     """Returns an answer that lists operations."""
-    rows = [(entry.name, entry.since, entry.summary) for entry in operations]
+    rows = [(entry.name, _since(entry), entry.summary) for entry in operations]
     columns = [Column("operation"), Column("since"), Column("")]
     return Answer([entry.to_json() for entry in operations], lambda out: out.table(columns, rows))
+
+
+def _since(entry: OperationEntry) -> str:
+    """Returns the version that added an operation, with the first of its systems."""
+    return f"{entry.since} ({entry.systems.partition(' / ')[0]})" if entry.systems else entry.since
 
 
 def write_answer(

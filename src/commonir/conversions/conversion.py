@@ -23,9 +23,9 @@ ENTRY_POINTS = "commonir.conversions"
 _OURS = {
     "ark": "commonir.conversions.core_to_ark:CONVERSION",
     "common_ir": "commonir.conversions.core_to_common_ir:CONVERSION",
-    "coreml": "commonir.conversions.core_to_mil:CONVERSION",
+    "coreml": "commonir.conversions.mil:CONVERSION",
     "linalg": "commonir.conversions.core_to_linalg:CONVERSION",
-    "mil": "commonir.conversions.core_to_mil:CONVERSION",
+    "mil": "commonir.conversions.mil:CONVERSION",
     "onnx": "commonir.conversions.onnx:CONVERSION",
     "onnxtxt": "commonir.conversions.onnx:CONVERSION",
     "tosa": "commonir.conversions.core_to_tosa:CONVERSION",
@@ -87,7 +87,7 @@ class Conversion(Record):
 
     name: str
     convert: Callable[[Module, ConversionOptions, Diagnostics], Module]
-    within: Callable[[Module, ConversionOptions], Module | None] | None = None
+    within: Callable[[Module, ConversionOptions, Diagnostics], Module | None] | None = None
     direct: Callable[[Module, Diagnostics], Module | None] = lambda _module, _lost: None
     describe: Callable[[Module, Module, ConversionOptions], None] = lambda _source, _result, _options: None
     format: str = ""

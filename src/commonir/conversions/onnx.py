@@ -9,7 +9,7 @@ Source: ONNX operator reference, versions of the operator sets.
 from __future__ import annotations
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions import axes_by_cases, successors
 from commonir.conversions.axes_from_start import count_axes_from_start
 from commonir.conversions.common_ir_to_onnx import common_ir_to_onnx
@@ -17,6 +17,7 @@ from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.core_to_onnx import RULES, convert
 from commonir.conversions.core_to_onnx.building import opset_of
 from commonir.conversions.core_to_onnx.legal_types import uses_illegal_types
+from commonir.conversions.counterparts import counterpart_of
 from commonir.conversions.model_fields import keep_model_fields
 from commonir.conversions.operands import element_of
 from commonir.dialects import core, onnx
@@ -24,12 +25,9 @@ from commonir.ir.attributes import DictionaryAttr, IntegerAttr
 from commonir.ir.cloning import clone
 from commonir.ir.module import Module, replace_function
 from commonir.ir.operation import Value
-from commonir.ods import Dialects, Form, Op, check_operation
-from commonir.ods.fields import FieldKind
+from commonir.ods import Dialects, Form
 from commonir.passes.infer_shapes import infer_shapes
-from commonir.rewrite.equivalence import have_same_meaning
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, Target, legalize, rule
-from commonir.rewrite.target_versions import as_attribute
 
 # Versions of the IR from which on functions have defaults of attributes, and overloads.
 _FUNCTION_DEFAULTS, _OVERLOADS = 9, 10
@@ -88,19 +86,10 @@ def counterpart(op: onnx.OnnxOp, context: Context, *operands: Value | tuple[Valu
         return Mismatch(f"{op.name} came with {onnx.DIALECT.operations[op.name][0].since}")
     if onnx.is_deprecated(definition):
         return Mismatch(f"{op.name} is deprecated in {context.target}")
-    operand = dict(zip(op.formal_operands(), operands, strict=True))
-    arguments = _arguments(op, definition, operand, context)
-    if isinstance(arguments, Mismatch):
-        return arguments
+    result = counterpart_of(op, definition, context, operands)
+    if isinstance(result, Mismatch):
+        return result
     count = len(definition.layout.results)
-    if any(r.is_used for r in op.results[count:]) and not definition.layout.results[-1].variadic:
-        return Mismatch(f"{op.name} has fewer results in {context.target}")
-    result = definition.build(arguments, [r.type for r in op.results])
-    errors = list(check_operation(result))
-    if errors:
-        return Mismatch("; ".join(d.message for d in errors))
-    if type(op).newest() is not definition.newest() and not _means_the_same(op, result, operand):
-        return Mismatch(f"{op.name} has another meaning in {context.target}")
     has_same_fields = len(op.layout.inputs) == len(definition.layout.inputs) and len(op.layout.results) == count
     for key, value in op.extra.items():
         # Empty names at the end of inputs stand for those that another version may not have.
@@ -117,43 +106,13 @@ def modulo_of_floats(op: onnx.Mod, context: Context, a: Value, b: Value) -> Resu
     return core.mod(a, b)
 
 
-def _arguments(
-    op: Op, definition: type[Op], operand: dict[str, Value | tuple[Value, ...] | None], context: Context
-) -> dict[str, object] | Mismatch:
-    """The arguments of a definition that are those of an operation of another version."""
-    known = {f.name.lower(): f for f in definition.layout.arguments}
-    regions = iter(context.regions)
-    out: dict[str, object] = {}
-    for f in op.layout.arguments:
-        value: object = next(regions, None) if f.kind is FieldKind.REGION else op.field_value(f)
-        expected = known.get(f.name.lower())
-        if expected is None:
-            if value not in (f.default, None, ()):
-                return Mismatch(f"{op.name} has no '{f.spelling}' in {context.target}")
-            continue
-        if f.name in operand and (expected.kind is FieldKind.OPERAND or f.kind is FieldKind.OPERAND):
-            value = operand[f.name]
-        if value is None and expected.kind is not f.kind:
-            continue
-        if isinstance(value, Value) and expected.kind is FieldKind.ATTRIBUTE:
-            value = as_attribute(expected, value)
-            if value is None:
-                return Mismatch(f"'{f.spelling}' of {op.name} must be known before running in {context.target}")
-        out[expected.name] = value
-    missing = next((f.spelling for f in definition.layout.arguments if f.is_required and f.name not in out), None)
-    return out if missing is None else Mismatch(f"{op.name} takes '{missing}' in {context.target}")
-
-
-def _means_the_same(op: Op, new_op: Op, operand: dict[str, Value | tuple[Value, ...] | None]) -> bool:
-    """Whether an operator of one version means the same as one of another, on the same operands."""
-    arguments = operand | {f.name: op.field_value(f) for f in op.layout.attributes}
-    return have_same_meaning(type(op).build(arguments, [r.type for r in op.results]), new_op)
-
-
 _RULES = Rules([*RULES.all(), modulo_of_floats, counterpart, *Rules.members(vars(axes_by_cases), vars(successors))])
 
 
-def _within(module: Module, options: ConversionOptions) -> Module | None:
+def _within(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module | None:
+    del lost
+    if options.target is not None or options.images:
+        return None
     if options.opset is None:
         return module
     try:

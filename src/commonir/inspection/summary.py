@@ -118,6 +118,7 @@ def _summarize_function(name: str, function: Function, outline: Outline) -> Func
         outputs=tuple([port(n, t, _declared_type(t, given_out.get(n))) for n, t in function.named_output_types]),
         states=tuple([given(v) for v in states]),
         operations=dict(_counts(function).most_common()),
+        systems=str(getattr(function, "systems", "")),
     )
 
 

@@ -141,6 +141,7 @@ class Dialect:
     `module:member`, loaded on first use. `forms` are types and attributes of the dialect whose parameters are known, by
     `!d.name` and `#d.name`. `own` names the `OwnForms` of the dialect, all of its types and attributes; without it,
     texts may have any. `source` returns the document that defines an operation whose docstring names none.
+    `systems` returns the systems that have a version, as text, "" where versions belong to no systems.
     """
 
     def __init__(
@@ -156,8 +157,10 @@ class Dialect:
         forms: Mapping[str, ParameterForm] = MappingProxyType({}),
         own: str = "",
         source: Callable[[type[Op]], str] | None = None,
+        systems: Callable[[str], str] = lambda _version: "",
     ) -> None:
         self.name = name
+        self.systems = systems
         self.source = source
         self.constants = tuple(constants.split())
         self._rules = rules
@@ -182,6 +185,7 @@ class Dialect:
             keeps_names=self.keeps_names,
             forms={**self.forms, **forms},
             source=self.source,
+            systems=self.systems,
         )
 
     @cached_property
@@ -227,6 +231,10 @@ class Dialect:
             if result is not None:
                 self._newest[key] = result
         return result
+
+    def version_text(self, version: str) -> str:
+        """Returns a version for messages: the systems that have it, or its name."""
+        return self.systems(version) or version
 
     def holds_in(self, definition: type[Op], version: str) -> bool:
         """Returns whether a definition is valid in a version; one without versions, or of another set, always is."""

@@ -332,18 +332,20 @@ def operation_page(dialect: Dialect, name: str, work: Callable[[type[Op]], Worke
     lines += _table("Traits", ("trait", "meaning"), [(f"`{t.name}`", t.summary) for t in definition.traits])
     lowered = None if worked is None or worked.lowered is None else _lowered_text(worked.lowered)
     lines += _meaning(definition, reference_text(definition) if lowered is None else lowered)
-    lines += _versions(definitions)
+    lines += _versions(dialect, definitions)
     source = _source(dialect, definition)
     if source:
         lines += [f"Source: {source}", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _versions(definitions: Sequence[type[Op]]) -> list[str]:
+def _versions(dialect: Dialect | None, definitions: Sequence[type[Op]]) -> list[str]:
     """Returns the section on the versions of an operation and their changes."""
-    versions = [d.since for d in definitions if d.since]
-    if not versions:
+    names = [d.since for d in definitions if d.since]
+    if not names:
         return []
+    systems = [dialect.systems(name) if dialect is not None else "" for name in names]
+    versions = [f"{name} ({text})" if text else name for name, text in zip(names, systems, strict=True)]
     since = f"Since {versions[0]}" + (f", changed in {', '.join(versions[1:])}." if versions[1:] else ".")
     rows = [(f"`{version}`", change) for version, change in _changes(definitions).items()]
     return ["## Versions", "", since, "", *([*_rows(("version", "change"), rows), ""] if rows else [])]

@@ -19,7 +19,7 @@ def versioned(op: Op, dialect: Dialect, target: Target) -> Op | Mismatch:
         return op
     if definition is None:
         known = dialect.operations.get(op.name)
-        first = known[0].since if known else "another dialect"
+        first = dialect.version_text(known[0].since) if known else "another dialect"
         return Mismatch(f"{op.name} needs {first}, the target is {target}")
     arguments: dict[str, object] = {}
     known = definition.layout.by_name
@@ -55,7 +55,7 @@ def versioned(op: Op, dialect: Dialect, target: Target) -> Op | Mismatch:
 
 def _first_with(op: Op, field: str, dialect: Dialect) -> str:
     """Returns the first version in which an operation has a field."""
-    return next(d.since for d in dialect.operations[op.name] if field in d.layout.by_name)
+    return dialect.version_text(next(d.since for d in dialect.operations[op.name] if field in d.layout.by_name))
 
 
 def as_attribute(field: Field, value: Value) -> object:

@@ -90,7 +90,12 @@ class ConvertOptions(NamedTuple):
     help="The ONNX opset to write, also for an ONNX model; for ARK the generation of the format, 1 to 4."
     "  [default: ONNX: the oldest from 18 on that can express the model; ARK: 3]",
 )
-@click.option("--target", metavar="SYSTEM", help="For Core ML: the oldest system that must run it, such as iOS17.")
+@click.option(
+    "--target",
+    metavar="SYSTEM",
+    help="For Core ML: the oldest system that must run it, such as iOS17, macOS14, watchOS10, tvOS17 or visionOS1;"
+    " also for a Core ML program, whose operations stay as they are where that system has them.",
+)
 @click.option("--function", metavar="NAME", help="Convert only this function.")
 @extern_option
 @click.option(

@@ -119,7 +119,7 @@ def _grouped(functions: Sequence[FunctionSummary]) -> list[list[FunctionSummary]
 
 def _write_function(group: Sequence[FunctionSummary], *, is_entry: bool, out: Terminal) -> None:
     function = group[0]
-    notes = [note for note in (function.opset, "entry" if is_entry else "") if note]
+    notes = [note for note in (function.opset, function.systems, "entry" if is_entry else "") if note]
     last = group[-1].name
     named = {1: f"function {function.name}", 2: f"functions {function.name} and {last}, each"}
     title = named.get(len(group), f"functions {function.name} to {last}, each of {len(group):,}")

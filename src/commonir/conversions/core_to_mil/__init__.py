@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
-from commonir.conversions.conversion import DEFAULT_OPTIONS, Conversion, ConversionOptions
+from commonir.conversions.conversion import DEFAULT_OPTIONS, ConversionOptions
 from commonir.conversions.core_to_core import fourier, image_regions, learning
 from commonir.conversions.core_to_core.foreign_kernels import kernel_rule
 from commonir.conversions.core_to_core.narrow_numbers import wide_narrow_numbers
@@ -39,8 +39,9 @@ from commonir.conversions.core_to_mil.images import with_images
 from commonir.conversions.core_to_mil.legal_types import LegalTypes, report_type_changes
 from commonir.conversions.core_to_mil.low_rank import lower_ranks
 from commonir.conversions.core_to_mil.scalars import with_vectors
-from commonir.conversions.core_to_mil.versions import CHOICES, least_version, system_of, version_of
+from commonir.conversions.core_to_mil.versions import CHOICES, least_version, refuse_features, target_of, version_of
 from commonir.dialects import core
+from commonir.dialects.mil.base import systems_text
 from commonir.dialects.mil.description import MAIN
 from commonir.dialects.mil.program import Func
 from commonir.dialects.mlir import ml_program
@@ -52,7 +53,7 @@ from commonir.ods import Dialects
 from commonir.passes.convert_elements import convert_elements
 from commonir.passes.inline_calls import inline_calls
 from commonir.passes.without_requirements import without_requirements
-from commonir.rewrite.legalize import LegalizationRule, Rules, Target, legalize
+from commonir.rewrite.legalize import LegalizationRule, Rules, legalize
 
 _ALL: tuple[LegalizationRule, ...] = (
     *Rules.members(vars(compression), vars(structure), vars(shape), vars(indexing), vars(normalization)),
@@ -78,8 +79,11 @@ def core_to_mil(
     expected = version_of(options)
     plain, labels = take_labels(inline_calls(without_requirements(module, lost)))
     whole = lower_ranks(with_images(with_vectors(wide_narrow_numbers(plain)), options.images))
-    least = least_version(whole)
-    choices = CHOICES[CHOICES.index(least) :] if expected is None else (expected,)
+    if expected is None:
+        choices = CHOICES[CHOICES.index(least_version(whole)) :]
+    else:
+        refuse_features(whole, expected)
+        choices = (expected,)
     attempts = [(v, RULES) for v in choices]
     if any(isinstance(op, core.Decoded) for op in whole.nested()):
         attempts += [(v, DECOMPRESSING_RULES) for v in choices]
@@ -92,13 +96,18 @@ def core_to_mil(
                 raise
             continue
         if rules is DECOMPRESSING_RULES:
-            system = system_of(version)
-            notes.add(LOST_IN_CONVERSION, f"weights are stored decompressed: {system} cannot store them compressed")
+            notes.extend(decompressed_weights(version))
         notes.extend(_initial_values(whole))
         if lost is not None:
             lost.extend(notes)
         return result
     raise InternalError("there is an operation set to try")
+
+
+def decompressed_weights(version: str) -> Iterator[Diagnostic]:
+    """Yields the warning that weights are stored decompressed for systems that cannot store them compressed."""
+    message = f"weights are stored decompressed: {systems_text(version)} cannot store them compressed"
+    yield Diagnostic(LOST_IN_CONVERSION, message)
 
 
 def _initial_values(module: Module) -> Iterator[Diagnostic]:
@@ -128,8 +137,9 @@ class _Work:
         policy = LegalTypes(self.version)
         report_type_changes(self.module, policy, self.notes)
         legal = convert_elements(self.module, policy)
-        target = Target("mil", self.version)
-        result = legalize(legal, self.rules, Dialects(), target, chosen=_is_function, argument_type=_legal_type)
+        result = legalize(
+            legal, self.rules, Dialects(), target_of(self.version), chosen=_is_function, argument_type=_legal_type
+        )
         result.entry = self.module.entry
         for key, value in neutral_attributes(self.module).items():
             result.set_extra(key, value)
@@ -169,13 +179,12 @@ def _is_function(op: Operation) -> bool:
     return isinstance(op, ml_program.Func) and not op.is_declaration
 
 
-def _convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
+def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
+    """The conversion as users choose it. Raises: as `core_to_mil`, E0601 for a number of an operation set."""
     if options.opset is not None:
         message = "Core ML names its operation sets by systems, not by numbers"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help="`--target iOS17` chooses one"))
     return core_to_mil(module, options, lost)
 
 
-CONVERSION = Conversion("coreml", _convert)
-
-__all__ = ["CONVERSION", "DECOMPRESSING_RULES", "RULES", "core_to_mil"]
+__all__ = ["DECOMPRESSING_RULES", "RULES", "convert", "core_to_mil"]

@@ -28,7 +28,7 @@ from commonir.dialects.mil import (
     shape,
     slicing,
 )
-from commonir.dialects.mil.base import VERSIONS, source_of
+from commonir.dialects.mil.base import VERSIONS, source_of, systems_text
 from commonir.ods import Dialect, definitions_in
 
 _MODULES = (
@@ -65,6 +65,7 @@ DIALECT = Dialect(
     keeps_names=True,
     versions=VERSIONS,
     source=source_of,
+    systems=systems_text,
 )
 
 __all__ = ["DIALECT"]

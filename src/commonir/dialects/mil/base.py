@@ -27,22 +27,22 @@ from commonir.ods.operation import Op
 from commonir.ods.traits import Trait
 
 CORE_ML_5 = "CoreML5"
-"""iOS 15, macOS 12."""
 CORE_ML_6 = "CoreML6"
-"""iOS 16, macOS 13."""
 CORE_ML_7 = "CoreML7"
-"""iOS 17, macOS 14."""
 CORE_ML_8 = "CoreML8"
-"""iOS 18, macOS 15."""
 CORE_ML_9 = "CoreML9"
-"""iOS 26, macOS 26."""
 
-VERSIONS = (CORE_ML_5, CORE_ML_6, CORE_ML_7, CORE_ML_8, CORE_ML_9)
-
-IOS_VERSIONS: Mapping[str, int] = MappingProxyType(
-    {CORE_ML_5: 15, CORE_ML_6: 16, CORE_ML_7: 17, CORE_ML_8: 18, CORE_ML_9: 26}
+SYSTEMS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        CORE_ML_5: ("iOS 15", "macOS 12", "watchOS 8", "tvOS 15"),
+        CORE_ML_6: ("iOS 16", "macOS 13", "watchOS 9", "tvOS 16"),
+        CORE_ML_7: ("iOS 17", "macOS 14", "watchOS 10", "tvOS 17", "visionOS 1"),
+        CORE_ML_8: ("iOS 18", "macOS 15", "watchOS 11", "tvOS 18", "visionOS 2"),
+        CORE_ML_9: ("iOS 26", "macOS 26", "watchOS 26", "tvOS 26", "visionOS 26"),
+    }
 )
-"""The version of iOS that each operation set came with."""
+"""The systems that each operation set came with."""
+VERSIONS = tuple(SYSTEMS)
 SPECIFICATION_VERSIONS: Mapping[str, int] = MappingProxyType(
     {CORE_ML_5: 6, CORE_ML_6: 7, CORE_ML_7: 8, CORE_ML_8: 9, CORE_ML_9: 10}
 )
@@ -64,11 +64,16 @@ def as_identifier(name: str) -> str:
     return f"_{text}" if text[:1].isdigit() or text in RESERVED else text
 
 
+def systems_text(version: str) -> str:
+    """Returns the first systems that have an operation set, such as `iOS 15 / macOS 12`; "" for an unknown one."""
+    return " / ".join(SYSTEMS.get(version, ())[:2])
+
+
 class MilOp(Op, since=CORE_ML_5):
     """An operation of an ML Program."""
 
 
 def source_of(definition: type[Op]) -> str:
     """Returns the document that defines an operation; nothing for those that belong to no operation set."""
-    ios = IOS_VERSIONS.get(definition.since)
-    return "" if ios is None else f"MIL operation reference, {definition.name.removeprefix('mil.')} (iOS {ios})."
+    systems = SYSTEMS.get(definition.since)
+    return "" if systems is None else f"MIL operation reference, {definition.name.removeprefix('mil.')} ({systems[0]})."

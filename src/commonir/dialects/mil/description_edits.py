@@ -67,6 +67,13 @@ def describe_function(module: Module, function: Function, new: NewInterface) -> 
     module.set_extra(MODEL_ATTRIBUTE, _dictionary(model))
 
 
+def set_specification_version(module: Module, version: int) -> None:
+    """Makes the description of a module, if it has one, speak of a version of the specification."""
+    kept = module.extra.get(MODEL_ATTRIBUTE)
+    if isinstance(kept, DictionaryAttr):
+        module.set_extra(MODEL_ATTRIBUTE, _dictionary(_fields(kept) | {_VERSION: IntegerAttr(version)}))
+
+
 def _needed_version(function: Function, new: NewInterface) -> int:
     """The oldest specification version whose inputs and outputs may be of the types of new ones."""
     values = [(v.name, v.type) for v in function.inputs] + [(name, v.type) for name, v in new.outputs]

@@ -16,7 +16,7 @@ from commonir.base.file_codes import MALFORMED_PROGRAM
 from commonir.dialects import core
 from commonir.dialects.core.constants import constant
 from commonir.dialects.core.control import Yield
-from commonir.dialects.mil.base import MilOp, Structural
+from commonir.dialects.mil.base import MilOp, Structural, systems_text
 from commonir.dialects.mil.description import Interface, description_of, port_of_feature
 from commonir.dialects.mil.description_edits import describe_function
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, StringAttr, TypeAttr
@@ -206,6 +206,11 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
     @property
     def operation_set(self) -> str:
         return self.body.label
+
+    @property
+    def systems(self) -> str:
+        """The first systems that have the operation set of the function."""
+        return systems_text(self.opset)
 
     def replace_interface(self, new: NewInterface) -> Function:
         places = [new.renamed.get(v.name) for v in new.body.arguments]

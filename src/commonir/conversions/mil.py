@@ -1,0 +1,125 @@
+"""Conversions to Core ML: from the core, and from one operation set to another, newer or older.
+
+An operation stays what it is where the other set has it with the same meaning. What has no such counterpart is
+expressed by other operations of the set: its reference is expanded, and legalized from the core.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from commonir.base.codes import CHANGED_IN_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.conversions.conversion import Conversion, ConversionOptions
+from commonir.conversions.core_to_mil import DECOMPRESSING_RULES, RULES, convert, decompressed_weights
+from commonir.conversions.core_to_mil.finish import finish
+from commonir.conversions.core_to_mil.versions import HALVES, features_of, refuse_features, target_of, version_of
+from commonir.conversions.counterparts import counterpart_of
+from commonir.dialects.mil import DIALECT
+from commonir.dialects.mil.base import SPECIFICATION_VERSIONS, VERSIONS, MilOp, systems_text
+from commonir.dialects.mil.compression import Constexpr
+from commonir.dialects.mil.description_edits import set_specification_version
+from commonir.dialects.mil.program import Func
+from commonir.ir.cloning import clone
+from commonir.ir.module import Module, replace_function
+from commonir.ir.operation import Value
+from commonir.ods import Dialects
+from commonir.passes.infer_shapes import infer_shapes
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, legalize, rule
+
+
+@rule(MilOp)
+def counterpart(op: MilOp, context: Context, *operands: Value | tuple[Value, ...] | None) -> Result:
+    """The operation of the same name in the operation set, where it has the same meaning."""
+    definition = DIALECT.find(op.name, context.target.version)
+    if definition is None:
+        return Mismatch(f"{op.name} needs {systems_text(DIALECT.operations[op.name][0].since)}")
+    result = counterpart_of(op, definition, context, operands)
+    if not isinstance(result, Mismatch):
+        for key, value in op.extra.items():
+            result.set_extra(key, value)
+    return result
+
+
+_RULES = Rules([*RULES.all(), counterpart])
+_DECOMPRESSING_RULES = Rules([*DECOMPRESSING_RULES.all(), counterpart])
+
+
+def in_version(module: Module, version: str, lost: Diagnostics) -> Module:
+    """Returns a module of the mil dialect with the operations of another operation set.
+
+    Raises: DiagnosticError (E0601) with everything that the set cannot express.
+    """
+    source = _specialized(module, version)
+    infer_shapes(source)
+    result = _legalized(source, version, lost)
+    for function in _functions(result):
+        finish(function, lost)
+    result.entry = module.entry
+    for key, attribute in module.extra.items():
+        result.set_extra(key, attribute)
+    set_specification_version(result, SPECIFICATION_VERSIONS[version])
+    lost.extend(_replaced(source, version))
+    return result
+
+
+def _legalized(source: Module, version: str, lost: Diagnostics) -> Module:
+    try:
+        return legalize(source, _RULES, Dialects(), target_of(version))
+    except DiagnosticError:
+        if not any(isinstance(op, Constexpr) for op in source.nested()):
+            raise
+    result = legalize(source, _DECOMPRESSING_RULES, Dialects(), target_of(version))
+    lost.extend(decompressed_weights(version))
+    return result
+
+
+def _specialized(module: Module, version: str) -> Module:
+    """Returns a copy whose functions have one body: the one that runs, as that of an operation set."""
+    result = clone(module)
+    for function in _functions(result):
+        body = function.body
+        body.label = version
+        region = next(r for r in function.specializations if r.block is body)
+        new = Func(function.sym_name, version, (region.take(),))
+        for key, attribute in function.extra.items():
+            new.set_extra(key, attribute)
+        replace_function(function, new)
+    return result
+
+
+def _functions(module: Module) -> Sequence[Func]:
+    return [op for op in module.body.operations if isinstance(op, Func)]
+
+
+def _replaced(source: Module, version: str) -> Iterator[Diagnostic]:
+    """Yields a note for the operations of each name that the operation set lacks; weights are reported elsewhere."""
+    operations = [op for op in source.nested() if isinstance(op, MilOp) and not isinstance(op, Constexpr)]
+    for name, count in Counter(op.name for op in operations if DIALECT.find(op.name, version) is None).items():
+        since = systems_text(DIALECT.operations[name][0].since)
+        message = f"{name} needs {since}: {count:,} of them are expressed by operations of {systems_text(version)}"
+        yield Diagnostic(CHANGED_IN_CONVERSION, message)
+
+
+def _within(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module | None:
+    version = version_of(options)
+    functions = module.functions.values()
+    if options.images or options.opset is not None or not all(isinstance(f, Func) for f in functions):
+        return None
+    if version is None or all(f.opset == version for f in _functions(module)):
+        return module
+    refuse_features(module, version)
+    if VERSIONS.index(version) < VERSIONS.index(HALVES.since) and HALVES in features_of(module):
+        return None
+    notes = Diagnostics()
+    try:
+        result = in_version(module, version, notes)
+    except DiagnosticError:
+        # By way of the core, elements get types that the operation set has.
+        return None
+    lost.extend(notes)
+    return result
+
+
+CONVERSION = Conversion("coreml", convert, _within)
