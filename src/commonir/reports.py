@@ -268,7 +268,8 @@ class OutputError(Report):
 class ValueDifference(Report):
     """How far one value of two programs is apart.
 
-    `operation` and `other_operation` compute it on each side, `type` and `other_type` are its element types.
+    `operation` and `other_operation` compute it on each side, in the nodes `node` and `other_node`, which are "" where
+    the file names none but by the value; `type` and `other_type` are its element types.
     `absolute` and `relative` are the largest error of an element, the latter divided by that element; `rmse` is the
     root of the mean square of the error, `cosine` that of the angle between the two. All are None when the values
     cannot be compared element by element, and `note` says why. `at` is the index of the largest error, `beyond` the
@@ -291,6 +292,8 @@ class ValueDifference(Report):
     beyond: int = 0
     count: int = 0
     note: str = ""
+    node: str = ""
+    other_node: str = ""
 
 
 class Divergence(Report):
@@ -314,6 +317,11 @@ class Divergence(Report):
     def name(self) -> str:
         """The name of the value."""
         return self.difference.name
+
+    @property
+    def node(self) -> str:
+        """The name of the node that computes it in the first program, "" where it is that of the value."""
+        return self.difference.node
 
     @property
     def operation(self) -> str:
@@ -359,7 +367,8 @@ class ProfileEntry(Report):
     """The cost of computing a value alone: the median and the least of the times in seconds, the bytes of what comes
     out, and floating-point operations, None where they depend on data.
 
-    `operation` is what computes the value in the program's own format, `operations` what that is on the engine.
+    `operation` is what computes the value in the program's own format, in the node `node`, which is "" where the file
+    names none but by the value; `operations` is what that is on the engine.
     """
 
     name: str
@@ -370,6 +379,7 @@ class ProfileEntry(Report):
     least_seconds: float
     size_bytes: int
     flops: int | None
+    node: str = ""
 
 
 class Profile(Report):
@@ -470,13 +480,14 @@ class Differences(Report):
 
 class ShapeEntry(Report):
     """A value with its type; `operation` is what computes it, "input" for an input, and "" for an argument of a nested
-    program.
+    program. `node` is its own name in the file, "" where it has none but that of the value.
     """
 
     function: str
     name: str
     operation: str
     type: str
+    node: str = ""
 
 
 class OperationEntry(Report):

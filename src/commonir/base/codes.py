@@ -47,6 +47,12 @@ CYCLIC_ORDER = Code(
     "so that none can be the first. Follow the names in the message: one of the tokens or values must come from "
     "elsewhere.",
 )
+AMBIGUOUS_NAME = Code(
+    "E0407",
+    "a name stands for several values",
+    "A name of a node selects the value that the node computes. Several nodes have this name, or the node has several "
+    "results: use the name of a value instead, as `cir show --node` lists them.",
+)
 UNORDERED_ACCESSES = Code(
     "E0406",
     "unordered accesses to a global",

@@ -16,7 +16,7 @@ from typing import TextIO
 import click
 
 from commonir.base.text import escape, escape_lines
-from commonir.cli.columns import Column
+from commonir.cli.columns import Column, needed
 
 
 class Style(Enum):
@@ -88,6 +88,7 @@ class Terminal:
 
     def table(self, columns: Sequence[Column], rows: Sequence[Sequence[str]], indent: int = 0) -> None:
         """Writes a table; on a terminal it fits the width."""
+        columns, rows = needed(columns, rows)
         cells = [[escape(cell) for cell in row] for row in rows]
         if self.is_terminal:
             # rich takes longer to import than everything else that a small command needs.

@@ -137,7 +137,7 @@ class _Graph:
         )
         for old, new in zip(op.results, result.results, strict=True):
             new.name = old.name
-        name = "" if op.location is None else op.location.name
+        name = op.source_name
         result.location = Location(name=name) if name else None
         return result
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from commonir.base.codes import NOT_IN_FORMAT, UNDEFINED_VALUE, UNKNOWN_OUTPUT_FORMAT
+from commonir.base.codes import NOT_IN_FORMAT, UNKNOWN_OUTPUT_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import MLIR, Formats, described
 from commonir.ir.constant_text import DEFAULT_ELISION
+from commonir.ir.lookup import find_operations
 from commonir.ir.module import Module
-from commonir.ir.operation import Operation
 from commonir.ir.printing import Neighbourhood
-from commonir.ods.text_form import TextForm
 from commonir.text.printer import Naming, naming_of, print_module
 
 
@@ -31,7 +27,7 @@ def show(
     limit = DEFAULT_ELISION if elide else None
     if syntax != MLIR:
         return _shown_as(module, syntax, limit)
-    near = None if node is None else Neighbourhood.around(_operations_called(module, node), around)
+    near = None if node is None else Neighbourhood.around(find_operations(module, node), around)
     naming = Naming(names) if names else naming_of(module)
     return print_module(module, generic=generic, elide=limit, around=near, naming=naming, locations=locations)
 
@@ -49,23 +45,3 @@ def _shown_as(module: Module, syntax: str, limit: int | None) -> str:
         help = f"convert it first: `cir convert MODEL -o OUT{shown.suffixes[0]}`"
         raise DiagnosticError(Diagnostic(NOT_IN_FORMAT, message, help=help))
     return shown.show(module, limit)
-
-
-def _names_of(op: Operation) -> Iterator[str]:
-    """Yields the names that select an operation: its results, its name in the file, and its type."""
-    yield from [r.name for r in op.results if r.name]
-    if isinstance(op, TextForm) and op.source_name:
-        yield op.source_name
-    yield op.name
-
-
-def _operations_called(module: Module, name: str) -> list[Operation]:
-    """Returns the operations with a name, with a result of that name, or of that type. Raises: DiagnosticError (E0401)
-    when there is none.
-    """
-    result = [op for op in module.nested() if name in _names_of(op)]
-    if not result:
-        known = {known for op in module.nested() for known in _names_of(op)}
-        message = f"no operation defines a value called '{name}', nor has that name"
-        raise DiagnosticError(Diagnostic(UNDEFINED_VALUE, message, help=did_you_mean(name, known)))
-    return result

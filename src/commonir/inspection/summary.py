@@ -230,7 +230,9 @@ def shape_entries(module: Module, sizes: Mapping[str, int], *, with_constants: b
     for name, function in module.functions.items():
         declared = _declared_types(function)
         for value, operation in _values(function, with_constants=with_constants):
-            out.append(ShapeEntry(name, value.name, operation, declared.get(value) or str(value.type)))
+            owner = value.defining_op
+            node = owner.source_name if owner is not None and owner.source_name != value.name else ""
+            out.append(ShapeEntry(name, value.name, operation, declared.get(value) or str(value.type), node))
     return tuple(out)
 
 

@@ -240,6 +240,11 @@ class Operation:
         return next((r.name for r in self.results if r.name), "")
 
     @property
+    def source_name(self) -> str:
+        """The name of the operation in its source, besides the names of its results; "" when it has none."""
+        return "" if self.location is None else self.location.name
+
+    @property
     def result(self) -> Value:
         """Its only result. Raises: ValueError when it has none or several."""
         if len(self.results) != 1:

@@ -361,11 +361,6 @@ class TextForm(Operation):
     result_name: ClassVar[str] = ""
     default_dialect: ClassVar[str] = ""
 
-    @property
-    def source_name(self) -> str:
-        """The name of the operation in the source file, besides the names of its results; "" for none."""
-        return ""
-
     def suggested_names(self) -> Iterable[tuple[Value, str]]:
         """Returns names for the first results, or for the first of each group."""
         return ((self.results[0], self.result_name),) if self.result_name and self.results else ()

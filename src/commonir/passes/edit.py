@@ -27,7 +27,7 @@ from commonir.ods.specialize import specialize
 from commonir.ods.verify import are_compatible
 from commonir.passes.data_dependent_dims import DimNames
 from commonir.passes.fix_inputs import fix_inputs
-from commonir.passes.named_values import find_value, require_one_body, returnable, taken_body
+from commonir.passes.named_values import require_one_body, required_value, returnable, taken_body
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.simplify import Evaluate, settle
 from commonir.symbolic import Dim, DimExpr, plain_symbol
@@ -186,7 +186,7 @@ class _FunctionEdit:
                 self.diagnostics.add(IMPOSSIBLE_EDIT, f"'{name}' is an output already")
                 continue
             try:
-                remaining.append((name, find_value(self.function, name)))
+                remaining.append(required_value(self.function, name))
             except DiagnosticError as error:
                 self.diagnostics.extend(error.diagnostics)
         if not remaining and len(self.diagnostics) == 0:

@@ -12,6 +12,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects.mlir import ml_program
 from commonir.ir.cloning import clone
 from commonir.ir.interface import NO_PORT, DimRange, Port
+from commonir.ir.lookup import named_values
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.ports import NewInterface
@@ -19,7 +20,7 @@ from commonir.ir.types import Shape, StateType, TensorType, Type
 from commonir.ods import Op
 from commonir.ods.specialize import is_tuple
 from commonir.passes.lower import lower
-from commonir.passes.named_values import find_value, named_values, require_one_body, returnable
+from commonir.passes.named_values import require_one_body, required_value, returnable
 from commonir.passes.select_function import select_function
 from commonir.symbolic import Dim, DimExpr, evaluate, plain_symbol, symbols
 
@@ -64,9 +65,11 @@ def _values_named(function: Function, names: Iterable[str], diagnostics: Diagnos
     out: dict[str, Value] = {}
     for name in names:
         try:
-            out[name] = find_value(function, name)
+            found, value = required_value(function, name)
         except DiagnosticError as error:
             diagnostics.extend(error.diagnostics)
+        else:
+            out[found] = value
     return out
 
 

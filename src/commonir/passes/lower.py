@@ -680,7 +680,7 @@ class _Lowering:
             else:
                 self._report(op, error.diagnostics)
             return
-        location = Location(name=op.first_name)
+        location = Location(name=op.source_name or op.first_name)
         before = frame.block.last
         values = append(frame.block, expansion, location)
         # Optional results need not be asked for.

@@ -6,39 +6,27 @@ from collections.abc import Sequence
 
 from commonir.base.codes import IMPOSSIBLE_EDIT, UNDEFINED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
-from commonir.base.suggestions import did_you_mean
+from commonir.ir.lookup import find_value, named_values, names_of, suggested_value
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ods import Dialects, Op, path_of, traits
 
 
-def named_values(function: Function) -> dict[str, Value]:
-    """Returns the inputs and outputs of a function, and the results of operations of its outermost block, by name.
+def required_value(function: Function, name: str) -> tuple[str, Value]:
+    """Returns a value of the outermost block of a function, by its name or that of its node, and its own name.
 
-    Of two values with one name, the first is returned; an output's name stands for the returned value.
+    Raises: DiagnosticError (E0401 when there is none, E0407 when there are several, E0603 for one in a nested block).
     """
-    out: dict[str, Value] = {}
-    for value in (*function.inputs, *(v for op in function.body.operations for v in op.results)):
-        if value.name:
-            out.setdefault(value.name, value)
-    return {**out, **dict(zip(function.output_names, function.outputs, strict=False))}
-
-
-def find_value(function: Function, name: str) -> Value:
-    """Returns the value of a name in the outermost block of a function.
-
-    Raises: DiagnosticError (E0401 when there is none, E0603 when it is in a nested block).
-    """
-    values = named_values(function)
-    if name in values:
-        return values[name]
+    value = find_value(function, name)
+    if value is not None:
+        return (name if named_values(function).get(name) is value else value.name or name), value
     for op in function.body.operations:
         for nested in op.walk():
-            if nested is not op and any(r.name == name for r in nested.results):
+            if nested is not op and name in names_of(nested):
                 message = f"'{name}' is computed inside of {op.name} and cannot leave it"
                 raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, where=path_of(nested)))
-    message = f"no input and no operation of '{function.symbol_name}' has a value '{name}'"
-    raise DiagnosticError(Diagnostic(UNDEFINED_VALUE, message, help=did_you_mean(name, values)))
+    message = f"no input and no operation of '{function.symbol_name}' has a value or a node '{name}'"
+    raise DiagnosticError(Diagnostic(UNDEFINED_VALUE, message, help=suggested_value(function, name)))
 
 
 def require_one_body(function: Function) -> None:

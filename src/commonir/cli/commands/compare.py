@@ -13,7 +13,7 @@ from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
-from commonir.cli.columns import Column
+from commonir.cli.columns import NODE, Column
 from commonir.cli.options import (
     PATH,
     collected_as,
@@ -160,7 +160,7 @@ def _write(comparison: Comparison, out: Terminal, *, is_complete: bool) -> None:
     if len(shown) < len(comparison.values):
         out.line("the worst:")
     numbers = [Column(title, is_number=True) for title in ("largest error", "relative", "rmse", "cosine", "allowed")]
-    columns = [Column("value"), Column("operation"), Column("type"), *numbers, Column("")]
+    columns = [Column("value"), NODE, Column("operation"), Column("type"), *numbers, Column("")]
     out.table(columns, [_row(value) for value in shown], indent=2)
     fused = [value for value in comparison.whole if not value.is_within]
     if fused:
@@ -178,7 +178,8 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _write_divergence(divergence: Divergence, out: Terminal) -> None:
-    out.line(f"first divergence: {divergence.operation} '{divergence.name}'", Style.STRONG)
+    node = f" of node '{divergence.node}'" if divergence.node else ""
+    out.line(f"first divergence: {divergence.operation} '{divergence.name}'{node}", Style.STRONG)
     out.line(f"  computed from {_listed(divergence.inputs) or 'constants only'}, which agree")
     if len(divergence.operations) > 1:
         out.line(f"  between them: {_listed(divergence.operations)}")
@@ -211,6 +212,7 @@ def _row(value: ValueDifference) -> tuple[str, ...]:
     allowed = f"{value.atol:.2g} + {value.rtol:.2g} |y|" if value.atol else "none"
     return (
         value.name,
+        value.node or value.other_node,
         value.operation,
         types,
         *("" if n is None else f"{n:.2g}" for n in numbers),

@@ -10,7 +10,7 @@ import click
 from commonir.base.text import format_bytes, plural
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
-from commonir.cli.columns import Column
+from commonir.cli.columns import NODE, Column
 from commonir.cli.options import (
     PATH,
     dims_option,
@@ -120,8 +120,9 @@ def _write(result: Profile, out: Terminal, trace: str | None, *, is_complete: bo
         out.line(f"and {plural(len(order) - _SHOWN, 'operation')} more")
     shown = result.entries if is_complete else sorted(result.entries, key=lambda e: -e.seconds)[:_SHOWN]
     out.line("in order:" if is_complete else "slowest operations:")
-    columns = [Column("value"), Column("operation"), Column("type"), *numbers]
-    out.table(columns, [(e.name, e.operation or ", ".join(e.operations), e.type, *_costs([e], total)) for e in shown])
+    columns = [Column("value"), NODE, Column("operation"), Column("type"), *numbers]
+    rows = [(e.name, e.node, e.operation or ", ".join(e.operations), e.type, *_costs([e], total)) for e in shown]
+    out.table(columns, rows)
     if trace is not None:
         out.line(f"wrote {trace}")
 

@@ -6,7 +6,7 @@ import click
 
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
-from commonir.cli.columns import Column
+from commonir.cli.columns import NODE, Column
 from commonir.cli.options import PATH, dims_option
 from commonir.cli.session import Session, verb
 
@@ -24,8 +24,8 @@ def shapes(session: Session, model: str, *, dims: tuple[str, ...], with_constant
     program = session.load(model, lenient=True)
     entries = session.api.shapes(program, parse_dims(dims, "--set"), with_constants=with_constants)
     several = len({entry.function for entry in entries}) > 1
-    columns = [Column("value"), Column("operation"), Column("type"), *([Column("function")] if several else [])]
-    rows = [(e.name, e.operation, e.type, *([e.function] if several else [])) for e in entries]
+    columns = [Column("value"), NODE, Column("operation"), Column("type"), *([Column("function")] if several else [])]
+    rows = [(e.name, e.node, e.operation, e.type, *([e.function] if several else [])) for e in entries]
     return Answer([entry.to_json() for entry in entries], lambda out: out.table(columns, rows))
 
 

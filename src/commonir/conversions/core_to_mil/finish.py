@@ -165,8 +165,7 @@ def _plain_element(values: Sequence[Scalar]) -> ElementType:
 def _name_of(op: Operation) -> str:
     """Returns the name for things that belong to an operation."""
     result = op.first_name
-    place = op.location.name if op.location is not None else ""
-    return result or place or op.name.partition(".")[2]
+    return result or op.source_name or op.name.partition(".")[2]
 
 
 # -- dimensions

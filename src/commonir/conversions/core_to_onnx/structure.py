@@ -78,7 +78,7 @@ def _name_operators(block: Block) -> None:
     """Makes the names of operators unique, since one operation may have become several."""
     seen: dict[str, int] = {}
     for op in block.operations:
-        name = op.location.name if op.location is not None else ""
+        name = op.source_name
         if not name or isinstance(op, onnx.Initializer):
             continue
         number = seen[name] = seen.get(name, 0) + 1

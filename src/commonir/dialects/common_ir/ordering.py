@@ -24,7 +24,7 @@ class CyclicOrder(Exception):
 
 def node_name(op: Operation) -> str:
     """The name of a node, "" when it has none."""
-    return "" if op.location is None else op.location.name
+    return op.source_name
 
 
 def control_inputs_of(op: Operation) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from commonir.ir.attributes import StringAttr
 from commonir.ods.operation import Op
 from commonir.ods.traits import Trait
 
@@ -47,6 +48,8 @@ SPECIFICATION_VERSIONS: Mapping[str, int] = MappingProxyType(
     {CORE_ML_5: 6, CORE_ML_6: 7, CORE_ML_7: 8, CORE_ML_8: 9, CORE_ML_9: 10}
 )
 """The specification version of a model that each operation set needs."""
+OPERATION_NAME = "name"
+"""Undeclared attribute: the name of an operation where it is not that of its first result."""
 MAX_RANK = 5
 """The highest rank of values while a program runs."""
 RESERVED = frozenset(
@@ -71,6 +74,11 @@ def systems_text(version: str) -> str:
 
 class MilOp(Op, since=CORE_ML_5):
     """An operation of an ML Program."""
+
+    @property
+    def source_name(self) -> str:
+        declared = self.extra.get(OPERATION_NAME)
+        return declared.value if isinstance(declared, StringAttr) else super().source_name
 
 
 def source_of(definition: type[Op]) -> str:

@@ -135,7 +135,7 @@ class Return(Op, name="onnx.return", traits=(traits.Terminator,)):
 
 def shown_name(op: Operation) -> str:
     """Returns the name that identifies a node to people: its own, else that of a result, else its operator's."""
-    name = "" if op.location is None else op.location.name
+    name = op.source_name
     kind = op.op_type if isinstance(op, Custom) else op.name.rpartition(".")[2]
     return next(filter(None, (name, *(v.name for v in op.results))), kind)
 

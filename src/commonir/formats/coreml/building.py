@@ -27,11 +27,10 @@ from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import Limits
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
-from commonir.dialects.mil.base import VERSIONS, Structural
+from commonir.dialects.mil.base import OPERATION_NAME, VERSIONS, Structural
 from commonir.dialects.mil.custom import CustomLayer
 from commonir.dialects.mil.program import (
     MAP_ORDER,
-    OPERATION_NAME,
     PARAMETERS,
     PROGRAM_ATTRIBUTES,
     UNNAMED,

@@ -16,9 +16,9 @@ from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostics
 from commonir.base.file_codes import NESTING_TOO_DEEP
 from commonir.base.limits import DEFAULT_LIMITS
+from commonir.dialects.mil.base import OPERATION_NAME
 from commonir.dialects.mil.program import (
     DOCUMENTATION,
-    OPERATION_NAME,
     PROGRAM_ATTRIBUTES,
     PROGRAM_VERSION,
     RESIDUE,

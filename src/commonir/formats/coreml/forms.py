@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from commonir.base.tuples import NamedTuple
+from commonir.dialects.mil.base import OPERATION_NAME
 from commonir.dialects.mil.program import (
     MAP_ORDER,
-    OPERATION_NAME,
     PARAMETERS,
     UNNAMED,
     UNUSUAL,

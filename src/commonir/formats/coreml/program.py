@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from commonir.base.codes import MALFORMED_REGION, UNDEFINED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.limits import Limits
+from commonir.dialects.mil.base import OPERATION_NAME
 from commonir.dialects.mil.program import (
     DOCUMENTATION,
-    OPERATION_NAME,
     PROGRAM_VERSION,
     RESIDUE,
     Compound,

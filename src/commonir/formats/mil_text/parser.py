@@ -17,8 +17,9 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import NESTING_TOO_DEEP, NEWER_FORMAT
 from commonir.base.limits import Limits
 from commonir.base.tuples import NamedTuple
+from commonir.dialects.mil.base import OPERATION_NAME
 from commonir.dialects.mil.description import MAIN, MODEL_ATTRIBUTE
-from commonir.dialects.mil.program import DOCUMENTATION, OPERATION_NAME, PROGRAM_VERSION, RESIDUE
+from commonir.dialects.mil.program import DOCUMENTATION, PROGRAM_VERSION, RESIDUE
 from commonir.formats.coreml.blobs import UnusableWeightsError, WeightFiles
 from commonir.formats.coreml.building import DIALECT, Bound, ProgramBuilder, Statement, keep_attributes
 from commonir.formats.coreml.findings import ProtoPlace

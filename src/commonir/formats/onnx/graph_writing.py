@@ -359,7 +359,7 @@ class GraphEncoder:
         declared = text(op.extra.get(onnx.NODE_NAME))
         if declared:
             return declared
-        name = stem = op.location.name if op.location is not None else ""
+        name = stem = op.source_name
         number = 0
         while name in self._node_names:
             number += 1

@@ -114,7 +114,7 @@ def _check_holder(holder: Holder, domains: set[str], positions: Positions) -> It
             yield from located(op, op.misplaced())
         elif isinstance(op, _NODES):
             yield from located(op, _check_node(op, opsets, domains, label))
-            name = op.location.name if op.location is not None else ""
+            name = op.source_name
             if name and names.setdefault(name, op) is not op:
                 text = f"G4: another node has the name '{name}'"
                 yield Diagnostic(QUESTIONABLE_MODEL, text, where=path_of(op, positions))

@@ -73,11 +73,19 @@ class Side:
 
     def operation_name(self, name: str) -> str:
         """Returns the name of the operation that computes a value, in the dialect of the source program."""
+        op = self._operation(name)
+        return "" if op is None else op.name
+
+    def node_name(self, name: str) -> str:
+        """Returns the name that the source program gives the node that computes a value; "" where it is the value's."""
+        op = self._operation(name)
+        return "" if op is None or op.source_name == name else op.source_name
+
+    def _operation(self, name: str) -> Operation | None:
+        """Returns the operation of the source program that computes a value, else that of the lowered one."""
         op = self.operations.get(name)
-        if op is not None:
-            return op.name
         value = self.values.get(name) or self.outputs.get(name)
-        return value.owner.name if value is not None and isinstance(value.owner, Operation) else ""
+        return op if op is not None or value is None else value.defining_op
 
 
 def _values_by_name(function: Function) -> dict[str, Value]:
@@ -281,7 +289,8 @@ class ValueComparison:
         if rtol is None:
             rtol = max(self._tolerances[0].get(pair.a, 0.0), self._tolerances[1].get(pair.b, 0.0))
         op_names = self.a.operation_name(pair.name), self.b.operation_name(pair.other)
-        return value_difference(pair.name, op_names, expected, actual, Tolerance(rtol, atol, metric))
+        difference = value_difference(pair.name, op_names, expected, actual, Tolerance(rtol, atol, metric))
+        return difference.replaced(node=self.a.node_name(pair.name), other_node=self.b.node_name(pair.other))
 
 
 def value_difference(
@@ -387,7 +396,7 @@ def _operation_texts(operations: Iterable[Operation], side: Side) -> list[str]:
     """Returns texts of operations of the source program, without duplicates: `mil.conv 'name'`."""
     out: dict[str, None] = {}
     for op in operations:
-        name = op.first_name or (op.location.name if op.location is not None else "")
+        name = op.first_name or op.source_name
         source = side.operations.get(name, op)
         out[f"{source.name} '{name}'" if name else op.name] = None
     return list(out)

@@ -149,6 +149,7 @@ class _ProfiledRun(PiecewiseRun):
                 least_seconds=timing.minimum,
                 size_bytes=sum(flat_array(x).nbytes for x in result.values()),
                 flops=flops if isinstance(flops, int) else None,
+                node=self._side.node_name(name),
             )
         )
         return result

@@ -1,0 +1,97 @@
+"""Finds operations and values by the names that users know: those of values, and those that the source gives its nodes.
+
+A name of a value comes first, then a name of a node (an ONNX node, a MIL or ARK operation, a location `loc("name")` of
+MLIR), then a type of operation, with or without its dialect. A name is taken with or without the `%` of the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from commonir.base.codes import AMBIGUOUS_NAME, UNDEFINED_VALUE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Operation, Value
+
+_MOST_CHOICES = 5
+
+
+def names_of(op: Operation) -> Iterator[str]:
+    """Yields the names of an operation: those of its results, and its own in the source."""
+    yield from [r.name for r in op.results if r.name]
+    if op.source_name:
+        yield op.source_name
+
+
+def operations_named(operations: Iterable[Operation], name: str) -> list[Operation]:
+    """Returns the operations that a name selects: the one that defines a value of this name, else those with this name
+    in the source, else those of this type (`onnx.Conv`, `Conv`). Empty when there are none.
+    """
+    name = name.removeprefix("%")
+    by_value: list[Operation] = []
+    by_node: list[Operation] = []
+    by_type: list[Operation] = []
+    for op in operations:
+        if any(r.name == name for r in op.results):
+            by_value.append(op)
+        elif op.source_name == name:
+            by_node.append(op)
+        elif name in (op.name, op.name.partition(".")[2]):
+            by_type.append(op)
+    return by_value or by_node or by_type
+
+
+def find_operations(module: Module, name: str) -> list[Operation]:
+    """Returns the operations of a program that a name selects. Raises: DiagnosticError (E0401)."""
+    operations = list(module.nested())
+    result = operations_named(operations, name)
+    if not result:
+        known = [n for op in operations for n in (*names_of(op), op.name)]
+        message = f"no value, node or type of operation is called '{name}'"
+        raise DiagnosticError(Diagnostic(UNDEFINED_VALUE, message, help=did_you_mean(name, known)))
+    return result
+
+
+def named_values(function: Function) -> dict[str, Value]:
+    """Returns the inputs and outputs of a function, and the results of operations of its outermost block, by name.
+
+    Of two values with one name, the first is returned; an output's name stands for the returned value.
+    """
+    out: dict[str, Value] = {}
+    for value in (*function.inputs, *(v for op in function.body.operations for v in op.results)):
+        if value.name:
+            out.setdefault(value.name, value)
+    return {**out, **dict(zip(function.output_names, function.outputs, strict=False))}
+
+
+def find_value(function: Function, name: str) -> Value | None:
+    """Returns the value of a name in the outermost block of a function, or the one that the node of this name computes;
+    None when there is none.
+
+    Raises: DiagnosticError (E0407 when several values may be meant).
+    """
+    name = name.removeprefix("%")
+    value = named_values(function).get(name)
+    if value is not None:
+        return value
+    nodes = [op for op in function.body.operations if op.source_name == name]
+    results = [v for op in nodes for v in op.results]
+    used = [v for v in results if v.is_used]
+    if len(used or results) > 1:
+        raise DiagnosticError(_ambiguous(name, nodes, used or results))
+    return next(iter(used or results), None)
+
+
+def suggested_value(function: Function, name: str) -> str | None:
+    """Returns a help line that offers the values and nodes of a function whose names are near; None for none."""
+    nodes = [op.source_name for op in function.body.operations if op.results]
+    return did_you_mean(name, filter(None, (*named_values(function), *nodes)))
+
+
+def _ambiguous(name: str, nodes: Sequence[Operation], values: Sequence[Value]) -> Diagnostic:
+    what = f"{len(nodes)} nodes are called '{name}'" if len(nodes) > 1 else f"the node '{name}' has several results"
+    choices = [f"'{v.name}'" if v.name else v.owner.name for v in values if isinstance(v.owner, Operation)]
+    more = f" and {len(choices) - _MOST_CHOICES} more" if len(choices) > _MOST_CHOICES else ""
+    help = f"name one of their values: {', '.join(choices[:_MOST_CHOICES])}{more}"
+    return Diagnostic(AMBIGUOUS_NAME, what, help=help)
