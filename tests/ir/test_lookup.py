@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import commonir as cir
 import pytest
+
+import commonir as cir
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.lookup import find_operations, find_value, suggested_value
 from commonir.ir.module import Module
@@ -41,7 +42,7 @@ def test_an_unknown_name_gets_the_nearest_name_of_a_node() -> None:
     with pytest.raises(DiagnosticError) as caught:
         find_operations(read(FUSED), "layer1/bas")
     (found,) = caught.value.diagnostics
-    assert (found.code.id, found.help) == ("E0401", "did you mean 'layer1/abs'?")
+    assert (found.code.id, found.help) == ("E0401", "did you mean 'layer1/abs' or 'layer2/exp'?")
 
 
 def test_a_node_stands_for_the_value_that_it_computes() -> None:
