@@ -273,7 +273,9 @@ class ValueDifference(Report):
     `absolute` and `relative` are the largest error of an element, the latter divided by that element; `rmse` is the
     root of the mean square of the error, `cosine` that of the angle between the two. All are None when the values
     cannot be compared element by element, and `note` says why. `at` is the index of the largest error, `beyond` the
-    number of elements outside of the tolerance, out of `count`.
+    number of elements outside of the tolerance, out of `count`. `is_output` says whether both programs return it. `snr`
+    and `psnr` are ratios of signal to error in decibels; `failed` has the criteria that do not hold. `overflows` counts
+    the elements that agree only because the narrower type has an infinity for them.
     """
 
     name: str
@@ -294,6 +296,11 @@ class ValueDifference(Report):
     note: str = ""
     node: str = ""
     other_node: str = ""
+    is_output: bool = False
+    snr: float | None = None
+    psnr: float | None = None
+    failed: tuple[str, ...] = ()
+    overflows: int = 0
 
 
 class Divergence(Report):
@@ -332,7 +339,8 @@ class Divergence(Report):
 class Comparison(Report):
     """Two programs, or two engines, value by value.
 
-    `values` are in the program order of the first, `outputs` names those that both return. `only_first` and
+    `values` are in the program order of the first, `outputs` names those that both return. These decide whether the
+    programs agree, unless `all_decide`. `only_first` and
     `only_second` name values that the other does not have. `divergences` are in program order. `whole` has the outputs
     of an ordinary run of each program, where all values agreed in pieces and an engine may compute operations together.
     `peak_values` and `peak_bytes` are the most that each side held at once.
@@ -348,11 +356,13 @@ class Comparison(Report):
     peak_values: tuple[int, ...]
     peak_bytes: tuple[int, ...]
     whole: tuple[ValueDifference, ...] = ()
+    all_decide: bool = False
 
     @property
     def is_within(self) -> bool:
-        """Whether all values agree."""
-        return all(value.is_within for value in (*self.values, *self.whole))
+        """Whether the values that decide agree: the outputs, or all."""
+        deciding = [value for value in self.values if self.all_decide or value.is_output]
+        return all(value.is_within for value in (*deciding, *self.whole))
 
     @property
     def first_divergence(self) -> Divergence | None:

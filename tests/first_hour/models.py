@@ -45,9 +45,38 @@ def _small_net(path: Path) -> None:
     save(_model(graph), path)
 
 
+def _attention(path: Path) -> None:
+    """One head of attention with a causal mask of the lowest number of f32; in `attention_half.onnx` all is f16, where
+    the mask is -inf.
+    """
+    is_half = "half" in path.name
+    rng = np.random.default_rng(0)
+    lowest = np.finfo(np.float32).min
+    arrays = {name: rng.standard_normal((8, 8)).astype(np.float32) * 0.3 for name in ("wq", "wk", "wv")}
+    arrays["mask"] = np.triu(np.full((6, 6), lowest), 1)
+    with np.errstate(over="ignore"):
+        weights = [numpy_helper.from_array(a.astype(np.float16) if is_half else a, n) for n, a in arrays.items()]
+    nodes = [
+        helper.make_node("MatMul", ["x", "wq"], ["q"], "/attn/q/MatMul"),
+        helper.make_node("MatMul", ["x", "wk"], ["k"], "/attn/k/MatMul"),
+        helper.make_node("MatMul", ["x", "wv"], ["v"], "/attn/v/MatMul"),
+        helper.make_node("Transpose", ["k"], ["k_t"], "/attn/Transpose", perm=[0, 2, 1]),
+        helper.make_node("MatMul", ["q", "k_t"], ["scores"], "/attn/MatMul"),
+        helper.make_node("Add", ["scores", "mask"], ["masked"], "/attn/Add"),
+        helper.make_node("Softmax", ["masked"], ["probs"], "/attn/Softmax", axis=-1),
+        helper.make_node("MatMul", ["probs", "v"], ["y"], "/attn/out/MatMul"),
+    ]
+    ports = [helper.make_tensor_value_info(name, 10 if is_half else _FLOAT, ["N", 6, 8]) for name in ("x", "y")]
+    save(_model(helper.make_graph(nodes, "attention", ports[:1], ports[1:], weights)), path)
+
+
 def _model(graph: GraphProto, opset: int = 17) -> ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
 
 
-MODELS: dict[str, Callable[[Path], None]] = {"net.onnx": _small_net}
+MODELS: dict[str, Callable[[Path], None]] = {
+    "net.onnx": _small_net,
+    "attention.onnx": _attention,
+    "attention_half.onnx": _attention,
+}
 """By name of file."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from commonir.ir.module import Function
     from commonir.ir.types import Type
     from commonir.runtime.comparing.divergence import ValueComparison
-    from commonir.runtime.comparing.measures import Metric
+    from commonir.runtime.comparing.measures import Criterion, Requirements
     from commonir.runtime.engine import EngineOptions, Executable
     from commonir.runtime.ranks.comparing import RanksSide
     from commonir.runtime.state import State
@@ -531,9 +531,11 @@ def compare(
     function: str | None = None,
     seed: int = 0,
     dims: Mapping[str, int] | None = None,
-    rtol: float | None = None,
-    atol: float | None = None,
-    metric: str = "close",
+    rtol: float | Mapping[str, float] | None = None,
+    atol: float | Mapping[str, float] | None = None,
+    metric: str | Sequence[str] = "close",
+    values: str = "outputs",
+    exact_infinities: bool = False,
     repro: Path_ | None = None,
     options: EngineOptions | None = None,
     findings: Diagnostics | None = None,
@@ -543,10 +545,12 @@ def compare(
 
     Values are matched by name and compared one after another, without storing all of them. `engines` has one engine for
     each side, or one for both; a single program runs on `reference` and `numpy` by default. Missing inputs are random,
-    by `seed`. See `runtime.comparing.measures.Tolerance` for the criteria; without `rtol` it follows for each value
-    from the narrowest floating-point type that it is computed in. `repro` is a folder for the operations of the first
-    divergence as programs, with their inputs and results; `findings` receives the reason if there is none. Limits in
-    the options apply to each side. `on_progress` receives messages.
+    by `seed`. See `runtime.comparing.measures.Tolerance` for metrics and their thresholds, such as `snr:40`; all must
+    hold. Tolerances may be mappings by name of value; without `rtol` it follows for each value from the narrowest
+    floating-point type that it is computed in. The outputs decide whether the programs agree, with `values="all"` all
+    values. An infinity also equals a number that a type of one side overflows with, unless `exact_infinities`. `repro`
+    is a folder for the operations of the first divergence as programs, with their inputs and results; `findings`
+    receives the reason if there is none. Limits in the options apply to each side. `on_progress` receives messages.
 
     Programs of several ranks are compared by the outputs of all ranks.
 
@@ -558,7 +562,8 @@ def compare(
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
 
     names = tuple(engines) or ((DEFAULT_ENGINE, DEFAULT_ENGINE) if b is not None else ("reference", DEFAULT_ENGINE))
-    measure = _metric_named(metric)
+    required = requirements(rtol, atol, metric)._replace(strict=exact_infinities)
+    all_decide = _all_decide(values)
     if len(names) > _SIDES:
         message = f"a comparison has two sides, and {len(names)} engines were named"
         raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
@@ -568,15 +573,16 @@ def compare(
         if repro is not None:
             message = "programs of ranks are compared by their outputs, and nothing is cut out of them"
             raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="leave out the folder of the reproducer"))
-        return _compare_ranks(*of_ranks, inputs or {}, seed, rtol, atol, measure, options or DEFAULT_OPTIONS)
+        return _compare_ranks(*of_ranks, inputs or {}, seed, required, options or DEFAULT_OPTIONS)
     left = divergence.Side(a, known.get(names[0]), function, seed)
     right = divergence.Side(a if b is None else b, known.get(names[-1]), function, seed)
     all_inputs = {**right.initial, **left.initial, **(inputs or {})}
     name = left.function.symbol_name
     drawn = draw(left.module, function=name, seed=seed, dims=dims or {}, given=all_inputs)
     chosen = options or DEFAULT_OPTIONS
-    comparing = divergence.ValueComparison(left, right, drawn, rtol=rtol, atol=atol, metric=measure, options=chosen)
-    result = divergence.compare(comparing, on_progress)
+    comparing = divergence.ValueComparison(left, right, drawn, required=required, options=chosen)
+    _check_names(required, [name for pair in comparing.pairs for name in pair[:2]])
+    result = divergence.compare(comparing, on_progress, all_decide=all_decide)
     return result if repro is None else _with_reproducer(result, comparing, repro, findings)
 
 
@@ -640,15 +646,44 @@ def save_trace(profile: Profile, path: Path_) -> None:
     save(profile, path)
 
 
-def _metric_named(name: str) -> Metric:
-    """Returns a metric by name. Raises: DiagnosticError (E0901) for an unknown name."""
-    from commonir.runtime.comparing.measures import Metric  # noqa: PLC0415
+def requirements(
+    rtol: float | Mapping[str, float] | None, atol: float | Mapping[str, float] | None, metric: str | Sequence[str]
+) -> Requirements:
+    """Returns tolerances and metrics. Raises: DiagnosticError (E0901) for an unknown metric, and a wrong threshold."""
+    from commonir.runtime.comparing.measures import Requirements  # noqa: PLC0415
+
+    names = (metric,) if isinstance(metric, str) else metric
+    return Requirements(rtol, atol, tuple([_criterion(name) for name in names]))
+
+
+def _criterion(text: str) -> Criterion:
+    from commonir.runtime.comparing.measures import Metric, parse_criterion  # noqa: PLC0415
 
     known = [m.value for m in Metric]
+    name = text.partition(":")[0].partition("=")[0]
     if name not in known:
         help = did_you_mean(name, known) or f"metrics: {', '.join(known)}"
         raise DiagnosticError(Diagnostic(WRONG_USAGE, f"no metric is called '{name}'", help=help))
-    return Metric(name)
+    try:
+        return parse_criterion(text)
+    except ValueError as error:
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, f"metric '{text}': {error}")) from None
+
+
+def _all_decide(values: str) -> bool:
+    if values not in ("all", "outputs"):
+        message = f"the values that decide are 'outputs' or 'all', not '{values}'"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
+    return values == "all"
+
+
+def _check_names(required: Requirements, known: Sequence[str]) -> None:
+    """Raises: DiagnosticError (E0901) for a tolerance of a value that is not compared."""
+    for name in required.names():
+        if name not in known:
+            help = did_you_mean(name, known) or "`cir compare --all` lists all values; `*` stands for any characters"
+            message = f"there is a tolerance for '{name}', and no value of this name is compared"
+            raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help=help))
 
 
 def _compared_ranks(
@@ -690,9 +725,7 @@ def _compare_ranks(
     b: RanksSide,
     inputs: Mapping[str, Array],
     seed: int,
-    rtol: float | None,
-    atol: float | None,
-    metric: Metric,
+    required: Requirements,
     options: EngineOptions,
 ) -> Comparison:
     """Compares programs of several ranks by their outputs on the same inputs."""
@@ -701,13 +734,17 @@ def _compare_ranks(
 
     drawn = random_rank_inputs(a.module, a.ranks, seed=seed, dims={}, given=inputs)
     seeded = options if options.seed is not None else options._replace(seed=seed)
-    return compare_ranks(a, b, drawn, seeded, rtol=rtol, atol=atol, metric=metric)
+    return compare_ranks(a, b, drawn, seeded, required)
 
 
 def compare_outputs(
-    expected: Mapping[str, Array], actual: Mapping[str, Array], *, rtol: float, atol: float | None = None
+    expected: Mapping[str, Array],
+    actual: Mapping[str, Array],
+    *,
+    rtol: float | Mapping[str, float],
+    atol: float | Mapping[str, float] | None = None,
 ) -> tuple[OutputError, ...]:
-    """Returns the errors of arrays against the expected ones, output by output."""
+    """Returns the errors of arrays against the expected ones, output by output. Tolerances may be mappings by name."""
     from commonir.runtime.comparing import comparison  # noqa: PLC0415
 
     return comparison.compare_outputs(expected, actual, rtol=rtol, atol=atol)

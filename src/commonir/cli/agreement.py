@@ -11,6 +11,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.cli.columns import Column
+from commonir.cli.options import Tolerance
 from commonir.cli.progress import Progress
 from commonir.cli.session import Session
 from commonir.cli.terminal import Terminal
@@ -31,8 +32,8 @@ class Check(NamedTuple):
     runs: int
     seed: int
     dimensions: Mapping[str, int]
-    atol: float | None
-    rtol: float | None
+    atol: Tolerance
+    rtol: Tolerance
     time_limit: float | None
 
 
@@ -63,7 +64,14 @@ def check_agreement(
     api = session.api
     summary = api.summarize(source)
     types = {*summary.element_types, *api.summarize(converted).element_types}
-    rtol = api.default_rtol(types) if check.rtol is None else check.rtol
+    default = api.default_rtol(types)
+    rtol = (
+        {"*": default, **check.rtol}
+        if isinstance(check.rtol, Mapping)
+        else default
+        if check.rtol is None
+        else check.rtol
+    )
     options = api.engine_options(time_limit_seconds=check.time_limit)
     engine = _ORACLE if target == _ORACLE_FORMAT else api.DEFAULT_ENGINE
     errors: list[tuple[OutputError, ...]] = []

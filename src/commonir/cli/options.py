@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import click
 
@@ -63,17 +63,37 @@ def dims_option(of: str = "Value of a dynamic dim in random inputs.") -> Option[
     return click.option("--set", "dims", metavar="DIM=N", multiple=True, help=of)
 
 
+Tolerance: TypeAlias = "float | Mapping[str, float] | None"
+"""A tolerance for all values, or tolerances by name; `*` is the name of all others."""
+
+
 def tolerance_options(when: str = "") -> Option[Command]:
-    """Returns `--atol X` and `--rtol X`."""
+    """Returns `--atol X` and `--rtol X`, which may be repeated with the name of a value: `--atol y=1e-3`."""
 
     def add(command: Command) -> Command:
-        number = click.FloatRange(min=0)
         for name, adjective in (("--rtol", "relative"), ("--atol", "absolute")):
-            help = f"{when}{adjective} tolerance."
-            command = click.option(name, metavar="X", type=number, help=help[0].upper() + help[1:])(command)
+            help = f"{when}{adjective} tolerance, of all values or by name of a value."
+            command = click.option(
+                name, metavar="[NAME=]X", multiple=True, callback=_tolerance, help=help[0].upper() + help[1:]
+            )(command)
         return command
 
     return add
+
+
+def _tolerance(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> Tolerance:
+    out: dict[str, float] = {}
+    for text in texts:
+        name, _, number = text.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = -1.0
+        if not value >= 0:
+            message = f"'{text}' is not a tolerance: write a number, or NAME=NUMBER for one value"
+            raise click.BadParameter(message, ctx, param)
+        out[name or "*"] = value
+    return out["*"] if list(out) == ["*"] else out or None
 
 
 class SizeType(click.ParamType[int]):

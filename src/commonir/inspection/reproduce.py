@@ -25,9 +25,9 @@ from commonir.ir.types import StateType, TensorType
 from commonir.ods import Dialects, verify
 from commonir.passes.edit import Edits, edit
 from commonir.passes.extract import extract
-from commonir.reports import Comparison
+from commonir.reports import Comparison, ValueDifference
 from commonir.runtime.comparing.divergence import Pair, Side, ValueComparison, compare
-from commonir.runtime.comparing.measures import Metric
+from commonir.runtime.comparing.measures import Criterion, Requirements
 
 Array = NDArray[np.generic]
 
@@ -52,17 +52,16 @@ def reproduce(comparing: ValueComparison, comparison: Comparison, folder: str | 
         inputs.append({n: given[n] if n in given else next(computed) for n in part.inputs})
         results.append(result)
         parts.append(_part(side, tuple(part.inputs), name, given))
-    rtol, atol, metric = comparing.criteria
+    # What an overflow leads to is cut off here.
+    required = comparing.required._replace(strict=comparing.required.strict or pair.name in comparing.overflows)
     alone = ValueComparison(
         Side(parts[0], a.engine),
         Side(parts[1], b.engine),
         {**inputs[1], **inputs[0]},
-        rtol=rtol,
-        atol=atol,
-        metric=metric,
+        required=required,
         options=comparing.options,
     )
-    is_isolated = not compare(alone).is_within
+    is_isolated = not compare(alone, all_decide=True).is_within
     is_one = a.original is b.original
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
@@ -70,7 +69,7 @@ def reproduce(comparing: ValueComparison, comparison: Comparison, folder: str | 
     _save(target / "inputs.npz", {**inputs[1], **inputs[0]})
     _save(target / "expected.npz", {pair.name: results[0]})
     _save(target / "actual.npz", {pair.other: results[1]})
-    command = _command(models, comparison.engines, first.difference.rtol, atol, metric)
+    command = _command(models, comparison.engines, required, first.difference)
     with atomic_file(target / "command.txt") as stream:
         stream.write(f"{command}\n".encode())
     written = first.replaced(is_isolated=is_isolated, folder=os.fspath(folder))
@@ -137,8 +136,11 @@ def _storable(array: Array) -> Array:
     return array.astype(dtype_of("f32")) if array.dtype.kind == "V" else array
 
 
-def _command(models: Sequence[str], engines: Sequence[str], rtol: float, atol: float | None, metric: Metric) -> str:
-    words = ["cir", "compare", *models, "@inputs.npz", "--engines", ",".join(engines), "--rtol", f"{rtol:g}"]
-    words += [] if atol is None else ["--atol", f"{atol:g}"]
-    words += [] if metric is Metric.CLOSE else ["--metric", metric.value]
+def _command(models: Sequence[str], engines: Sequence[str], required: Requirements, difference: ValueDifference) -> str:
+    tolerance = required.of(difference.name, difference.rtol)
+    words = ["cir", "compare", *models, "@inputs.npz", "--engines", ",".join(engines), "--rtol", f"{tolerance.rtol:g}"]
+    words += [] if tolerance.atol is None else ["--atol", f"{tolerance.atol:g}"]
+    words += ["--exact-infinities"] if required.strict else []
+    for criterion in required.criteria if required.criteria != (Criterion(),) else ():
+        words += ["--metric", str(criterion)]
     return shlex.join(words)

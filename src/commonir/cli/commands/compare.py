@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
-
 import click
 
 from commonir.base import codes
 from commonir.base.diagnostics import ExitStatus
-from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
-from commonir.cli.columns import NODE, Column
+from commonir.cli.comparison_tables import difference_of, write_comparison
 from commonir.cli.options import (
     PATH,
+    Tolerance,
     collected_as,
     dims_option,
     function_option,
@@ -25,16 +22,6 @@ from commonir.cli.options import (
     tolerance_options,
 )
 from commonir.cli.session import Session, verb
-from commonir.cli.terminal import Style, Terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from commonir.reports import Comparison, Divergence, ValueDifference
-
-_METRICS = ("close", "max-abs", "max-rel", "rmse", "cosine")
-_SHOWN = 10
-_NAMES_SHOWN = 6
 
 
 class CompareOptions(NamedTuple):
@@ -42,9 +29,11 @@ class CompareOptions(NamedTuple):
 
     engines: str | None
     function: str | None
-    atol: float | None
-    rtol: float | None
-    metric: str
+    atol: Tolerance
+    rtol: Tolerance
+    metrics: tuple[str, ...]
+    values: str
+    exact_infinities: bool
     repro: str | None
     seed: int
     dims: tuple[str, ...]
@@ -65,10 +54,21 @@ class CompareOptions(NamedTuple):
 @tolerance_options()
 @click.option(
     "--metric",
-    type=click.Choice(_METRICS),
-    default="close",
+    "metrics",
+    metavar="NAME[:X]",
+    multiple=True,
+    help="The measure that decides whether two values agree, with a threshold; all must hold: close, max-abs, max-rel, "
+    "rmse, cosine, snr and psnr (in dB), top-k=K, quantile=Q.  [default: close]",
+)
+@click.option(
+    "--values",
+    type=click.Choice(["outputs", "all"]),
+    default="outputs",
     show_default=True,
-    help="The measure that decides whether two values agree.",
+    help="The values that decide whether the programs agree.",
+)
+@click.option(
+    "--exact-infinities", is_flag=True, help="An infinity never equals a number beyond the range of a narrower type."
 )
 @click.option("--repro", metavar="DIR", type=PATH, help="Save the first divergence as a small reproducer.")
 @seed_option()
@@ -80,13 +80,14 @@ class CompareOptions(NamedTuple):
 def compare(session: Session, models: tuple[str, ...], *, options: CompareOptions) -> Answer:
     """Run two programs, or one on two engines, on the same inputs and compare value by value.
 
-    Values are matched by name; conversions preserve names. The first diverging operation is the first, in program
-    order, whose operands agree and whose result does not. Loops and branches are compared by their results. Exit
-    status 1 when a value differs.
+    Values are matched by name; conversions preserve names. Exit status 1 when an output differs; with --values all,
+    when any value differs. The first diverging operation is the first, in program order, whose operands agree and whose
+    result does not. Loops and branches are compared by their results.
 
     The default of --rtol follows from the narrowest floating-point type of the computation; the default of --atol is
-    this tolerance times the largest magnitude of the value. NaN equals NaN, and an infinity equals an infinity of the
-    same sign. Integers, bools and strings must be equal.
+    this tolerance times the largest magnitude of the value. Integers, bools and strings must be equal. NaN equals NaN
+    only. An infinity equals an infinity of the same sign, and a number of the same sign that the narrower type of the
+    two cannot represent: -3.4e38 of f32 is -inf in f16.
 
     \b
     INPUT is as in `cir run`:
@@ -114,26 +115,20 @@ def compare(session: Session, models: tuple[str, ...], *, options: CompareOption
             dims=dims,
             rtol=options.rtol,
             atol=options.atol,
-            metric=options.metric,
+            metric=[name for text in options.metrics for name in text.split(",")] or "close",
+            values=options.values,
+            exact_infinities=options.exact_infinities,
             repro=options.repro,
             options=session.api.engine_options(time_limit_seconds=options.time_limit),
             findings=session.findings,
             on_progress=progress.step,
         )
     if not comparison.is_within:
-        session.findings.add(codes.OUTPUTS_DIFFER, _difference(comparison), file=paths[-1])
+        session.findings.add(codes.OUTPUTS_DIFFER, difference_of(comparison), file=paths[-1])
     first = comparison.first_divergence
     result = {"first_divergence": first and first.to_json(), **comparison.to_json()}
     status = ExitStatus.YES if comparison.is_within else ExitStatus.NO
-    return Answer(result, lambda out: _write(comparison, out, is_complete=options.is_complete), status)
-
-
-def _difference(comparison: Comparison) -> str:
-    count = sum(not value.is_within for value in comparison.values)
-    if count:
-        return f"{plural(count, 'value')} of {len(comparison.values)} differ beyond the tolerance"
-    wrong = [value.name for value in comparison.whole if not value.is_within]
-    return f"outputs differ when the programs run as a whole: {_listed(wrong)}"
+    return Answer(result, lambda out: write_comparison(comparison, out, is_complete=options.is_complete), status)
 
 
 def _is_input(text: str) -> bool:
@@ -147,87 +142,6 @@ def _engine_names(text: str | None, models: int) -> tuple[str, ...]:
         expected = "two engines" if least > 1 else "one or two engines"
         raise click.UsageError(f"'--engines': expected {expected}, as in `--engines reference,onnxruntime`")
     return names
-
-
-def _write(comparison: Comparison, out: Terminal, *, is_complete: bool) -> None:
-    differing = [value for value in comparison.values if not value.is_within]
-    counts = f"{plural(len(comparison.values), 'value')} compared, {len(differing)} differ"
-    out.line(f"{comparison.engines[0]} against {comparison.engines[1]}: {counts}", Style.STRONG)
-    for names, side in ((comparison.only_first, "first"), (comparison.only_second, "second")):
-        if names:
-            out.line(f"only in the {side}: {plural(len(names), 'value')} ({_listed(names)})")
-    shown = comparison.values if is_complete else sorted(comparison.values, key=_severity, reverse=True)[:_SHOWN]
-    if len(shown) < len(comparison.values):
-        out.line("the worst:")
-    numbers = [Column(title, is_number=True) for title in ("largest error", "relative", "rmse", "cosine", "allowed")]
-    columns = [Column("value"), NODE, Column("operation"), Column("type"), *numbers, Column("")]
-    out.table(columns, [_row(value) for value in shown], indent=2)
-    fused = [value for value in comparison.whole if not value.is_within]
-    if fused:
-        out.line("all values agree when the programs run in pieces; when they run as a whole:", Style.STRONG)
-        out.table(columns, [_row(value) for value in fused], indent=2)
-    if comparison.first_divergence is not None:
-        _write_divergence(comparison.first_divergence, out)
-        others = [divergence.name for divergence in comparison.divergences[1:]]
-        if others:
-            out.line(f"{plural(len(others), 'further divergence')} with operands that agree: {_listed(others)}")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
-
-
-def _write_divergence(divergence: Divergence, out: Terminal) -> None:
-    node = f" of node '{divergence.node}'" if divergence.node else ""
-    out.line(f"first divergence: {divergence.operation} '{divergence.name}'{node}", Style.STRONG)
-    out.line(f"  computed from {_listed(divergence.inputs) or 'constants only'}, which agree")
-    if len(divergence.operations) > 1:
-        out.line(f"  between them: {_listed(divergence.operations)}")
-    if divergence.operations != divergence.other_operations:
-        out.line(f"  in the other program: {_listed(divergence.other_operations)}")
-    if divergence.constants:
-        out.line(f"  constants that differ: {_listed(divergence.constants)}")
-    match divergence.is_isolated:
-        case True:
-            out.line("  it also differs in isolation, on the same inputs")
-        case False:
-            out.line("  in isolation it agrees: it amplifies small differences of its operands")
-        case None:
-            pass
-    if divergence.folder is not None:
-        out.line(f"  reproducer: {divergence.folder}")
-
-
-def _severity(value: ValueDifference) -> tuple[bool, float]:
-    if value.absolute is None:
-        return not value.is_within, math.inf
-    allowed = value.atol or value.rtol
-    return not value.is_within, value.absolute / allowed if allowed else value.absolute
-
-
-def _row(value: ValueDifference) -> tuple[str, ...]:
-    types = value.type if value.type == value.other_type else f"{value.type}, {value.other_type}"
-    numbers = (value.absolute, value.relative, value.rmse)
-    cosine = "" if value.cosine is None else f"{value.cosine:.6g}"
-    allowed = f"{value.atol:.2g} + {value.rtol:.2g} |y|" if value.atol else "none"
-    return (
-        value.name,
-        value.node or value.other_node,
-        value.operation,
-        types,
-        *("" if n is None else f"{n:.2g}" for n in numbers),
-        cosine,
-        allowed,
-        _verdict(value),
-    )
-
-
-def _verdict(value: ValueDifference) -> str:
-    if value.is_within:
-        return "ok"
-    elements = f": {value.beyond:,} of {value.count:,}" if value.beyond and value.count > 1 else ""
-    at = f" at {list(value.at)}" if value.at else ""
-    return "differs" + at + (f": {value.note}" if value.note else elements)
 
 
 command = compare

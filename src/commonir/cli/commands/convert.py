@@ -17,6 +17,7 @@ from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims, parse_images, parse_ranges
 from commonir.cli.options import (
     PATH,
+    Tolerance,
     collected_as,
     dims_option,
     extern_option,
@@ -67,8 +68,8 @@ class ConvertOptions(NamedTuple):
     runs: int | None
     seed: int
     dims: tuple[str, ...]
-    atol: float | None
-    rtol: float | None
+    atol: Tolerance
+    rtol: Tolerance
     time_limit: float | None
     external_data: bool | None
     is_strict: bool

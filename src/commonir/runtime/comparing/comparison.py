@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from commonir.base.arrays import flat_values, name_of
 from commonir.reports import OutputError
+from commonir.runtime.comparing.measures import tolerance_of
 
 # The relative error to which many chained operations of a type may add up between two correct engines. It is some ten
 # units in the last place for narrow types, which an engine may compute in a wider one, and a thousand for f32.
@@ -36,27 +37,37 @@ def default_rtol(element_types: Iterable[str]) -> float:
 
 
 def compare_outputs(
-    expected: Mapping[str, object], actual: Mapping[str, object], *, rtol: float, atol: float | None = None
+    expected: Mapping[str, object],
+    actual: Mapping[str, object],
+    *,
+    rtol: float | Mapping[str, float],
+    atol: float | Mapping[str, float] | None = None,
 ) -> tuple[OutputError, ...]:
     """Compares arrays by name, in the order of `expected`.
 
     Without `atol`, the absolute tolerance of an output is `rtol` times its largest expected magnitude: elements near
     zero carry the rounding of the larger ones they were computed with. Lists and maps are compared by element,
-    under names such as `scores[0]`.
+    under names such as `scores[0]`. Tolerances may be mappings by name; that of `rtol` has an entry for each output or
+    for `*`.
     """
     arrays, expected_empty = flat_values(expected)
     actual_arrays, actual_empty = flat_values({name: actual[name] for name in expected if name in actual})
     errors = [
-        compare_arrays(name, array, actual_arrays[name], rtol=rtol, atol=atol)
+        compare_arrays(name, array, actual_arrays[name], rtol=_required(rtol, name), atol=tolerance_of(atol, name))
         if name in actual_arrays
-        else _incomparable(name, array, rtol, "there is no such output")
+        else _incomparable(name, array, 0.0, "there is no such output")
         for name, array in arrays.items()
     ]
     errors += [
-        _incomparable(n, a, rtol, "this output is not expected") for n, a in actual_arrays.items() if n not in arrays
+        _incomparable(n, a, 0.0, "this output is not expected") for n, a in actual_arrays.items() if n not in arrays
     ]
     absent = [name for name in expected_empty if name not in actual_empty]
-    return (*errors, *[OutputError(name, "", False, None, None, 0.0, rtol, (), "has no value") for name in absent])
+    return (*errors, *[OutputError(name, "", False, None, None, 0.0, 0.0, (), "has no value") for name in absent])
+
+
+def _required(rtol: float | Mapping[str, float], name: str) -> float:
+    found = tolerance_of(rtol, name)
+    return _RTOL["f32"] if found is None else found
 
 
 def compare_arrays(

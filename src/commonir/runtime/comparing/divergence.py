@@ -9,8 +9,10 @@ A divergence is a value that differs although all shared values that it is compu
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +30,7 @@ from commonir.passes.lower import Deferral, lower
 from commonir.passes.thread_globals import thread_globals
 from commonir.reports import Comparison, Divergence, ValueDifference
 from commonir.runtime.comparing.comparison import default_rtol
-from commonir.runtime.comparing.measures import Measures, Metric, Tolerance, measure
+from commonir.runtime.comparing.measures import Measures, Requirements, Tolerance, measure, overflow_limit
 from commonir.runtime.comparing.piecewise import PIECE_BYTES, PiecewiseRun, is_constant
 from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions, is_stepwise, runs_as_it_is
 from commonir.runtime.interpreter.control import Globals
@@ -219,9 +221,7 @@ class ValueComparison:
         b: Side,
         inputs: Mapping[str, Array],
         *,
-        rtol: float | None = None,
-        atol: float | None = None,
-        metric: Metric = Metric.CLOSE,
+        required: Requirements = Requirements(),  # noqa: B008  immutable
         options: EngineOptions = DEFAULT_OPTIONS,
         piece_bytes: int = PIECE_BYTES,
     ) -> None:
@@ -235,11 +235,13 @@ class ValueComparison:
         self.inputs = shared_inputs(a, b, inputs)
         self.options, self._piece_bytes = options, piece_bytes
         self.runs = self.run_again()
-        self._tolerances = tolerances(a.function), tolerances(b.function)
+        self._precisions = precisions(a.function), precisions(b.function)
         returned = {*a.outputs.values()}, {*b.outputs.values()}
         self._returned = [p for p in self.pairs if p.a in returned[0] and p.b in returned[1]]
         self._stored: dict[str, tuple[Array, Array]] = {}
-        self.criteria = rtol, atol, metric
+        # Differences of values that agree only because the type of one side overflows, without that rule.
+        self.overflows: dict[str, ValueDifference] = {}
+        self.required = required
 
     def differences(self) -> Iterator[ValueDifference]:
         """Yields the difference of each shared value, in program order.
@@ -285,12 +287,21 @@ class ValueComparison:
 
     def difference(self, pair: Pair, expected: Array, actual: Array) -> ValueDifference:
         """Returns the difference of one value."""
-        rtol, atol, metric = self.criteria
-        if rtol is None:
-            rtol = max(self._tolerances[0].get(pair.a, 0.0), self._tolerances[1].get(pair.b, 0.0))
+        default = self._precisions[0].get(pair.a, EXACT).joined(self._precisions[1].get(pair.b, EXACT))
         op_names = self.a.operation_name(pair.name), self.b.operation_name(pair.other)
-        difference = value_difference(pair.name, op_names, expected, actual, Tolerance(rtol, atol, metric))
-        return difference.replaced(node=self.a.node_name(pair.name), other_node=self.b.node_name(pair.other))
+        tolerance = self.required.of(pair.name, default.rtol, default.largest)
+        result = self._described(pair, value_difference(pair.name, op_names, expected, actual, tolerance))
+        if result.overflows:
+            strict = value_difference(pair.name, op_names, expected, actual, tolerance._replace(strict=True))
+            self.overflows[pair.name] = self._described(pair, strict)
+        return result
+
+    def _described(self, pair: Pair, difference: ValueDifference) -> ValueDifference:
+        return difference.replaced(
+            node=self.a.node_name(pair.name),
+            other_node=self.b.node_name(pair.other),
+            is_output=pair in self._returned,
+        )
 
 
 def value_difference(
@@ -318,24 +329,36 @@ def value_difference(
         measures.at,
         measures.beyond,
         int(np.size(expected)),
+        snr=measures.snr,
+        psnr=measures.psnr,
+        failed=measures.failed,
+        overflows=measures.overflows,
     )
 
 
-def compare(comparing: ValueComparison, on_progress: Callable[[str], None] = lambda _: None) -> Comparison:
-    """Runs a comparison and returns its report, without reproducers; `on_progress` receives messages."""
+def compare(
+    comparing: ValueComparison, on_progress: Callable[[str], None] = lambda _: None, *, all_decide: bool = False
+) -> Comparison:
+    """Runs a comparison and returns its report, without reproducers; `on_progress` receives messages.
+
+    The outputs decide whether the programs agree; all values do with `all_decide`, and without common outputs.
+    """
     differences: list[ValueDifference] = []
     for difference in comparing.differences():
         differences.append(difference)
         on_progress(f"comparing values: {len(differences)} of {len(comparing.pairs)}")
+    blamed = _fatal_overflows(comparing, differences)
+    differences = [comparing.overflows[d.name] if d.name in blamed else d for d in differences]
     by_name = {p.name: (p, d) for p, d in zip(comparing.pairs, differences, strict=True)}
     shared = {p.a for p in comparing.pairs}, {p.b for p in comparing.pairs}
     roots = _roots(comparing, {d.name for d in differences if not d.is_within})
     whole: tuple[ValueDifference, ...] = ()
-    if all(d.is_within for d in differences):
+    if all(d.is_within for d in differences if d.is_output):
         on_progress("comparing the outputs of whole runs")
         whole = tuple(comparing.whole_run_differences())
     a, b = comparing.a, comparing.b
     return Comparison(
+        all_decide=all_decide or not any(d.is_output for d in differences),
         engines=(a.engine.name, b.engine.name),
         function=a.source.symbol_name,
         values=tuple(differences),
@@ -347,6 +370,18 @@ def compare(comparing: ValueComparison, on_progress: Callable[[str], None] = lam
         peak_bytes=tuple([run.peak.size_bytes for run in comparing.runs]),
         whole=whole,
     )
+
+
+def _fatal_overflows(comparing: ValueComparison, differences: Iterable[ValueDifference]) -> set[str]:
+    """Returns the values that agree only because a type overflows, and from which infinite differences are computed."""
+    pairs = {p.name: p for p in comparing.pairs} if comparing.overflows else {}
+    pending = [pairs[d.name] for d in differences if d.name in pairs and not d.is_within and d.absolute == math.inf]
+    out: set[str] = set()
+    while pending:
+        found = [n for n in comparing.slices(pending.pop())[0].inputs if n in comparing.overflows and n not in out]
+        out.update(found)
+        pending += [pairs[name] for name in found]
+    return out
 
 
 def _divergence(comparing: ValueComparison, pair_difference: tuple[Pair, ValueDifference]) -> Divergence:
@@ -436,25 +471,43 @@ def _roots(comparing: ValueComparison, differing: set[str]) -> list[str]:
     return roots
 
 
-def tolerances(function: Function) -> dict[Value, float]:
-    """Returns the relative tolerance of each value: that of the narrowest float in its computation."""
-    out: dict[Value, float] = {}
+class Precision(NamedTuple):
+    """What the narrowest floats in the computation of a value allow: the relative tolerance, and the smallest magnitude
+    that overflows.
+    """
+
+    rtol: float
+    largest: float
+
+    def joined(self, other: Precision) -> Precision:
+        """Returns the precision of what is computed from two values."""
+        return Precision(max(self.rtol, other.rtol), min(self.largest, other.largest))
+
+
+EXACT = Precision(0.0, math.inf)
+
+
+def precisions(function: Function) -> dict[Value, Precision]:
+    """Returns the precision of each value: that of the narrowest float in its computation."""
+    out: dict[Value, Precision] = {}
     for v in function.inputs:
-        out[v] = _own_rtol(v)
+        out[v] = _own_precision(v)
     for op in function.body.operations:
         if isinstance(op, Op) and op.has_trait(traits.Terminator):
             continue
-        inherited = max((out.get(v, 0.0) for v in op.values_used), default=0.0)
         nested_values = (v for inner in op.walk() if inner is not op for v in inner.results if not is_constant(v))
-        inherited = max(inherited, max(map(_own_rtol, nested_values), default=0.0))
+        used = (out.get(v, EXACT) for v in op.values_used)
+        inherited = reduce(Precision.joined, (*used, *map(_own_precision, nested_values)), EXACT)
         for v in op.results:
             # A constant is exact in its type.
-            out[v] = 0.0 if is_constant(v) else max(inherited, _own_rtol(v))
+            out[v] = EXACT if is_constant(v) else inherited.joined(_own_precision(v))
     return out
 
 
-def _own_rtol(value: Value) -> float:
+def _own_precision(value: Value) -> Precision:
     if not isinstance(value.type, TensorType):
-        return 0.0
+        return EXACT
     element = value.type.element
-    return default_rtol([element.name]) if element.kind in ("float", "complex") else 0.0
+    if element.kind not in ("float", "complex"):
+        return EXACT
+    return Precision(default_rtol([element.name]), overflow_limit(element.name))

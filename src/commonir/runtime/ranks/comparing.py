@@ -13,8 +13,8 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Value
 from commonir.reports import Comparison, ValueDifference
-from commonir.runtime.comparing.divergence import tolerances, value_difference
-from commonir.runtime.comparing.measures import Metric, Tolerance
+from commonir.runtime.comparing.divergence import EXACT, Precision, precisions, value_difference
+from commonir.runtime.comparing.measures import Requirements
 from commonir.runtime.engine import Engine, EngineOptions
 from commonir.runtime.ranks.execution import prepare_ranks
 from commonir.runtime.ranks.program import Ranks, full_name
@@ -42,9 +42,9 @@ class RanksSide(NamedTuple):
         """Returns the outputs for some inputs."""
         return prepare_ranks(self.engine, self.module, self.ranks, options).run(inputs)
 
-    def tolerances(self) -> dict[Value, float]:
-        """Returns the relative tolerance of each value; see `divergence.tolerances`."""
-        return {value: rtol for f in self.ranks.functions for value, rtol in tolerances(f).items()}
+    def precisions(self) -> dict[Value, Precision]:
+        """Returns the precision of each value; see `divergence.precisions`."""
+        return {value: precision for f in self.ranks.functions for value, precision in precisions(f).items()}
 
 
 def compare_ranks(
@@ -52,10 +52,7 @@ def compare_ranks(
     b: RanksSide,
     inputs: Mapping[str, Array],
     options: EngineOptions,
-    *,
-    rtol: float | None,
-    atol: float | None,
-    metric: Metric,
+    required: Requirements,
 ) -> Comparison:
     """Runs both sides and compares the outputs that both have.
 
@@ -67,13 +64,15 @@ def compare_ranks(
         message = "the programs have no output of the same name"
         raise DiagnosticError(Diagnostic(NOTHING_TO_COMPARE, message, help="rename outputs with `cir edit --rename`"))
     results = a.run(inputs, options), b.run(inputs, options)
-    limits = a.tolerances(), b.tolerances()
+    known = a.precisions(), b.precisions()
 
     def difference(name: str) -> ValueDifference:
         left, right = first[name], second[name]
-        tolerance = max(limits[0].get(left, 0.0), limits[1].get(right, 0.0)) if rtol is None else rtol
+        default = known[0].get(left, EXACT).joined(known[1].get(right, EXACT))
         op_names = _operation_name(left), _operation_name(right)
-        return value_difference(name, op_names, results[0][name], results[1][name], Tolerance(tolerance, atol, metric))
+        tolerance = required.of(name, default.rtol, default.largest)
+        found = value_difference(name, op_names, results[0][name], results[1][name], tolerance)
+        return found.replaced(is_output=True)
 
     return Comparison(
         engines=(a.engine.name, b.engine.name),
