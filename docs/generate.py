@@ -19,6 +19,7 @@ import click
 
 from commonir.base.codes import all_codes
 from commonir.base.diagnostics import Code, ExitStatus
+from commonir.cli.help import VerbCommand
 from commonir.cli.table import VERBS, cir
 from commonir.conversions import core_to_linalg, core_to_tosa
 from commonir.conversions.core_to_core import whole_tensors
@@ -93,14 +94,14 @@ def cli_page() -> str:
 
 
 def _verb_section(name: str, command: click.Command) -> list[str]:
-    arguments = [parameter for parameter in command.params if isinstance(parameter, click.Argument)]
-    written = [_argument_text(argument) for argument in arguments]
-    usage = " ".join(["cir", name, command.options_metavar or "", *written])
+    assert isinstance(command, VerbCommand)
+    context = click.Context(command, info_name=f"cir {name}")
     lines = [
         f"## {name}",
         "",
         "```",
-        usage,
+        " ".join(["cir", name, *command.collect_usage_pieces(context)]),
+        *(["", *command.examples] if command.examples else []),
         "```",
         "",
         *_help_lines(cleandoc(command.help or "")),
@@ -110,13 +111,6 @@ def _verb_section(name: str, command: click.Command) -> list[str]:
     ]
     options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
     return lines + [f"| {_option_text(option)} | {option.help}{_default_text(option)} |" for option in options]
-
-
-def _argument_text(argument: click.Argument) -> str:
-    if isinstance(argument.type, click.Choice):
-        return "|".join(str(choice) for choice in argument.type.choices)
-    name = (argument.name or "").upper()
-    return argument.metavar or (name if argument.required else f"[{name}]")
 
 
 def _option_text(option: click.Option) -> str:

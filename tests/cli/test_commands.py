@@ -38,7 +38,7 @@ def test_info_in_full(cir: Cir) -> None:
         "    mil.add                   1",
         "",
         "files",
-        "  weights/weight.bin  51.0 MB",
+        "  51.0 MB  weights/weight.bin",
     ]
 
 

@@ -29,7 +29,7 @@ Process = Callable[..., subprocess.CompletedProcess[bytes]]
 def test_no_arguments_show_the_overview_as_a_usage_error(cir: Cir) -> None:
     done = cir()
     assert done.status == 2
-    assert "Usage: cir [OPTIONS] VERB [ARGUMENTS]..." in done.out
+    assert "Usage: cir VERB [ARGUMENTS]..." in done.out
 
 
 @pytest.mark.parametrize("arguments", [["ok.mil"], ["./ok.mil"], ["ok.mil", "--json"]])
@@ -56,7 +56,7 @@ def test_unknown_verb_is_refused_with_the_nearest_one(cir: Cir, name: str, help:
             ["run", "ok.mil", "--sed", "3"],
             [
                 "error[E0901]: no such option '--sed'",
-                "   = usage: cir run [OPTIONS] MODEL [INPUT]...",
+                "   = usage: cir run MODEL [INPUT]... [OPTIONS]",
                 "   = help: did you mean '--seed', '--set' or '--save'?",
             ],
         ),
@@ -64,7 +64,7 @@ def test_unknown_verb_is_refused_with_the_nearest_one(cir: Cir, name: str, help:
             ["info"],
             [
                 "error[E0901]: missing argument 'MODEL'",
-                "   = usage: cir info [OPTIONS] MODEL",
+                "   = usage: cir info MODEL [OPTIONS]",
                 "   = help: see `cir info --help`",
             ],
         ),
@@ -72,7 +72,7 @@ def test_unknown_verb_is_refused_with_the_nearest_one(cir: Cir, name: str, help:
             ["convert", "ok.mil"],
             [
                 "error[E0901]: missing option '-o' / '--output'",
-                "   = usage: cir convert [OPTIONS] -o OUT IN",
+                "   = usage: cir convert IN -o OUT [OPTIONS]",
                 "   = help: see `cir convert --help`",
             ],
         ),
@@ -80,7 +80,7 @@ def test_unknown_verb_is_refused_with_the_nearest_one(cir: Cir, name: str, help:
             ["opt", "ok.mil", "-o", "new.mil", "--seed", "-1"],
             [
                 "error[E0901]: invalid value for '--seed': -1 is not in the range x>=0",
-                "   = usage: cir opt [OPTIONS] -o OUT M",
+                "   = usage: cir opt M -o OUT [OPTIONS]",
                 "   = help: see `cir opt --help`",
             ],
         ),
@@ -88,7 +88,7 @@ def test_unknown_verb_is_refused_with_the_nearest_one(cir: Cir, name: str, help:
             ["show", "ok.mil", "--around", "2"],
             [
                 "error[E0901]: '--around' needs '--node NAME'",
-                "   = usage: cir show [OPTIONS] MODEL",
+                "   = usage: cir show MODEL [OPTIONS]",
                 "   = help: see `cir show --help`",
             ],
         ),
@@ -169,6 +169,7 @@ def test_envelope_is_versioned_and_holds_every_finding(cir: Cir, mood: str) -> N
 def test_every_verb_writes_an_envelope(cir: Cir, verb: str) -> None:
     inputs = {
         "ops": [],
+        "help": [],
         "explain": [],
         "doctor": [],
         "convert": ["ok.mil", "-o", "o.onnx"],

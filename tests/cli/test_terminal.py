@@ -6,12 +6,15 @@ import os
 import struct
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from commonir.cli.columns import Column
-from commonir.cli.terminal import plain_table
+from commonir.cli.columns import Column, table_lines, text_width
 
 from tests.cli.conftest import FAKED, environment
 from tests.command_lines import Cir
@@ -50,6 +53,11 @@ def on_terminal(*arguments: str, columns: int = 80, before: str = "", **extra: s
     return out.decode().replace("\r\n", "\n")
 
 
+def plain_table(columns: list[Column], rows: list[tuple[str, ...]], indent: int = 0, width: int | None = None) -> str:
+    titles, lines = table_lines(columns, rows, indent, width)
+    return "".join(line + "\n" for line in titles + lines)
+
+
 def test_plain_table_aligns_numbers_to_the_right_and_leaves_no_space_at_line_ends() -> None:
     columns = [Column("name"), Column("count", is_number=True), Column("")]
     rows = [("a", "1", ""), ("longer", "1000", "note")]
@@ -59,6 +67,81 @@ def test_plain_table_aligns_numbers_to_the_right_and_leaves_no_space_at_line_end
 def test_table_without_titles_or_rows() -> None:
     assert plain_table([Column(""), Column("")], [("a", "b")]) == "a  b\n"
     assert plain_table([Column(""), Column("")], []) == ""
+
+
+NAMED = [Column("value"), Column("type"), Column("time", is_number=True), Column("note")]
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (
+            72,  # everything fits
+            """\
+            value             type                     time  note
+            x                 tensor<1x48x12x12xf32>  12 us
+            /model/block/Add  tensor<4xf32>            1 us  first and last
+            """,
+        ),
+        (
+            60,  # a cell that is too long for its column ends the line
+            """\
+            value             type                  time  note
+            x                 tensor<1x48x12x12xf32>
+                                                   12 us
+            /model/block/Add  tensor<4xf32>         1 us  first and last
+            """,
+        ),
+        (
+            40,  # a row takes two lines
+            """\
+            value             type
+                 time  note
+            x                 tensor<1x48x12x12xf32>
+                12 us
+            /model/block/Add  tensor<4xf32>
+                 1 us  first and last
+            """,
+        ),
+        (
+            20,  # a type is broken between two of its dims
+            """\
+            value
+                type
+                 time
+                note
+            x
+                tensor<1x48x12x
+                12xf32>
+                12 us
+            /model/block/Add
+                tensor<4xf32>
+                 1 us
+                first and last
+            """,
+        ),
+    ],
+)
+def test_table_that_is_too_wide_for_the_terminal(width: int, shown: str) -> None:
+    rows = [
+        ("x", "tensor<1x48x12x12xf32>", "12 us", ""),
+        ("/model/block/Add", "tensor<4xf32>", "1 us", "first and last"),
+    ]
+    assert plain_table(NAMED, rows, width=width) == dedent(shown)
+
+
+@given(
+    st.lists(st.tuples(*[st.text("ab/x1<é漢 ", max_size=30)] * 3), max_size=4),
+    st.integers(8, 60),
+    st.tuples(*[st.booleans()] * 3),
+)
+def test_tables_lose_nothing_and_stay_within_the_width(
+    rows: list[tuple[str, ...]], width: int, numbers: tuple[bool, ...]
+) -> None:
+    columns = [Column("", is_number=is_number) for is_number in numbers]
+    lines = table_lines(columns, rows, 2, width)[1]
+    assert all(text_width(line) <= width and line == line.rstrip() for line in lines)
+    assert Counter("".join(lines).replace(" ", "")) == Counter("".join(map("".join, rows)).replace(" ", ""))
 
 
 def test_findings_are_coloured_on_a_terminal(folder: Path) -> None:

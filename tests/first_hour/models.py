@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 from onnx import GraphProto, ModelProto, helper, numpy_helper, save
 
+import commonir as cir
+
 ROOT = Path(__file__).parents[2]
 _FLOAT = 1
 
@@ -74,9 +76,42 @@ def _model(graph: GraphProto, opset: int = 17) -> ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
 
 
+def _long_names(path: Path) -> None:
+    """A product and an activation whose names are as long as exporters make them."""
+    scope = "/model/backbone/stages.3/blocks.11/attention/self"
+    weight = numpy_helper.from_array(np.ones((48, 48), np.float32), "weight")
+    nodes = [
+        helper.make_node("MatMul", ["x", "weight"], [f"{scope}/query/MatMul_output_0"]),
+        helper.make_node("Relu", [f"{scope}/query/MatMul_output_0"], ["y"]),
+    ]
+    ends = [helper.make_tensor_value_info(name, _FLOAT, [1, 16, 12, 48]) for name in "xy"]
+    save(_model(helper.make_graph(nodes, "long", ends[:1], ends[1:], [weight])), path)
+
+
+def _adapters(path: Path) -> None:
+    """Three functions of one kind, as coremltools' `save_multifunction` writes them."""
+    text = """func.func @adapter{}(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {{
+        %y = "core.exp"(%x) : (tensor<1x4xf32>) -> tensor<1x4xf32>
+        return %y : tensor<1x4xf32>
+    }}"""
+    module = cir.loads("\n".join(text.format(n) for n in range(3)), format="mlir")
+    module.entry = "adapter0"
+    cir.save(cir.convert(module, "coreml"), path)
+
+
+def _many_functions(path: Path) -> None:
+    """Seven functions of different interfaces; `main` runs."""
+    names = ["prefill", "decode", "embed", "head", "norm", "sample", "main"]
+    text = "func.func @{0}(%x: tensor<{1}xf32>) -> tensor<{1}xf32> {{\n  return %x : tensor<{1}xf32>\n}}\n"
+    path.write_text("".join(text.format(name, n) for n, name in enumerate(names, 2)))
+
+
 MODELS: dict[str, Callable[[Path], None]] = {
     "net.onnx": _small_net,
     "attention.onnx": _attention,
     "attention_half.onnx": _attention,
+    "long.onnx": _long_names,
+    "adapters.mlpackage": _adapters,
+    "many.mlir": _many_functions,
 }
 """By name of file."""

@@ -1,4 +1,4 @@
-"""What users try in their first hour prints what they expect.
+"""Pages of commands and examples that users try in their first hour, compared with what they print.
 
 Each page of this folder is a topic: commands with what they print (`tests/console_pages.py`), in pseudo-terminals where
 the width matters, and examples in Python (`>>>`), all in one folder with the models of `models.py` that the page names.

@@ -78,12 +78,17 @@ _OPTIONS = (
     click.option(
         "--legalize-to",
         metavar="DIALECTS",
-        help="Replace all operations by those of these dialects, separated by commas, before passes that are named.",
+        help="Replace all operations by those of these dialects. They are separated by commas, and named passes run"
+        " afterwards.",
     ),
     click.option("--partial", "is_partial", is_flag=True, help="Keep operations that no rules lead to the dialects."),
-    click.option("--legal", metavar="NAMES", help="Dialects and operations that are also legal, separated by commas."),
     click.option(
-        "--illegal", metavar="NAMES", help="Dialects and operations that must be replaced, also with --partial."
+        "--legal", metavar="NAMES", help="Dialects and operations that are also legal. They are separated by commas."
+    ),
+    click.option(
+        "--illegal",
+        metavar="NAMES",
+        help="Dialects and operations that must be replaced. This also holds with --partial.",
     ),
 )
 

@@ -10,11 +10,14 @@ from typing import TypeAlias, TypeVar
 import click
 
 from commonir.base.text import parse_bytes
+from commonir.cli.help import OPTIONS, GroupedOption
 
 Command = TypeVar("Command", bound=Callable[..., object])
 Option = Callable[[Command], Command]
 Result = TypeVar("Result")
 
+CHECK = "With --check"
+"""The section of options of a numeric check."""
 PATH = click.Path(readable=False)
 """A path that need not exist. Opening it reports errors; access rights are not checked before."""
 
@@ -29,19 +32,17 @@ def files_option(*names: str, help: str, metavar: str = "FILE") -> Option[Comman
     return click.option(*names, metavar=metavar, multiple=True, type=PATH, help=help)
 
 
-extern_option = files_option(
-    "--extern", "externs", help="Read the contents of extern globals from an .npz or .safetensors archive, by name."
-)
+extern_option = files_option("--extern", "externs", help="Read extern globals from .npz or .safetensors archives.")
 split_option = click.option(
     "--split-input-file",
     "is_split",
     is_flag=True,
-    help="The MLIR text has several programs, separated by lines `// -----`.",
+    help="The text has several programs, separated by `// -----`.",
 )
 unregistered_option = click.option(
     "--allow-unregistered",
     is_flag=True,
-    help="Accept operations, types and attributes of dialects that are not known.",
+    help="Accept operations, types and attributes of unknown dialects.",
 )
 resize_option = click.option(
     "--resize", "is_resizing", is_flag=True, help="Resize images to the shape of their inputs."
@@ -53,29 +54,45 @@ def function_option(does: str) -> Option[Command]:
     return click.option("--function", metavar="NAME", help=f"{does} instead of the entry function.")
 
 
-def seed_option(of: str = "Seed of random inputs.") -> Option[Command]:
+def seed_option(of: str = "Seed of random inputs.", section: str = OPTIONS) -> Option[Command]:
     """Returns `--seed N`."""
-    return click.option("--seed", metavar="N", default=0, show_default=True, type=click.IntRange(min=0), help=of)
+    return click.option(
+        "--seed",
+        cls=GroupedOption,
+        section=section,
+        metavar="N",
+        default=0,
+        show_default=True,
+        type=click.IntRange(min=0),
+        help=of,
+    )
 
 
-def dims_option(of: str = "Value of a dynamic dim in random inputs.") -> Option[Command]:
+def dims_option(of: str = "Value of a dynamic dim in random inputs.", section: str = OPTIONS) -> Option[Command]:
     """Returns `--set DIM=N`, which may be repeated."""
-    return click.option("--set", "dims", metavar="DIM=N", multiple=True, help=of)
+    return click.option("--set", "dims", cls=GroupedOption, section=section, metavar="DIM=N", multiple=True, help=of)
 
 
 Tolerance: TypeAlias = "float | Mapping[str, float] | None"
 """A tolerance for all values, or tolerances by name; `*` is the name of all others."""
 
 
-def tolerance_options(when: str = "") -> Option[Command]:
+def tolerance_options(section: str = OPTIONS) -> Option[Command]:
     """Returns `--atol X` and `--rtol X`, which may be repeated with the name of a value: `--atol y=1e-3`."""
 
     def add(command: Command) -> Command:
-        for name, adjective in (("--rtol", "relative"), ("--atol", "absolute")):
-            help = f"{when}{adjective} tolerance, of all values or by name of a value."
-            command = click.option(
-                name, metavar="[NAME=]X", multiple=True, callback=_tolerance, help=help[0].upper() + help[1:]
-            )(command)
+        for name, adjective in (("--rtol", "Relative"), ("--atol", "Absolute")):
+            help = f"{adjective} tolerance, of all values or by name."
+            option = click.option(
+                name,
+                cls=GroupedOption,
+                section=section,
+                metavar="[NAME=]X",
+                multiple=True,
+                callback=_tolerance,
+                help=help,
+            )
+            command = option(command)
         return command
 
     return add
@@ -96,6 +113,18 @@ def _tolerance(ctx: click.Context, param: click.Parameter, texts: Sequence[str])
     return out["*"] if list(out) == ["*"] else out or None
 
 
+def time_limit_option(section: str = OPTIONS) -> Option[Command]:
+    """Returns `--time-limit SECONDS`."""
+    return click.option(
+        "--time-limit",
+        cls=GroupedOption,
+        section=section,
+        metavar="SECONDS",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Stop a run after this time.",
+    )
+
+
 class SizeType(click.ParamType[int]):
     """A number of bytes with an optional unit."""
 
@@ -109,9 +138,6 @@ class SizeType(click.ParamType[int]):
             self.fail(str(error), param, ctx)
 
 
-time_limit_option = click.option(
-    "--time-limit", metavar="SECONDS", type=click.FloatRange(min=0, min_open=True), help="Stop a run after this time."
-)
 memory_limit_option = click.option(
     "--mem-limit", metavar="SIZE", type=SizeType(), help="Refuse to use more memory than this, such as 2G."
 )

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from commonir.reports import Port
 
 
-def write_ports(title: str, ports: tuple[Port, ...], out: Terminal) -> None:
-    """Writes the inputs, outputs or states of a function, if it has any."""
+def write_ports(title: str, ports: tuple[Port, ...], out: Terminal, most: int | None = None) -> None:
+    """Writes the inputs, outputs or states of a function, if it has any; on a terminal no more than about `most`."""
     if ports:
         out.line(f"  {title}:")
-        out.table([Column(""), Column(""), Column("")], [(port.name, port.type, port.note) for port in ports], indent=4)
+        rows = [(port.name, port.type, port.note) for port in ports]
+        out.table([Column(""), Column(""), Column("")], rows, indent=4, most=most, rest="--details")

@@ -1,32 +1,12 @@
-"""The one place that uses rich: tables that fit, formatted pages and progress, all on terminals only."""
+"""The one place that uses rich: formatted pages and progress, on terminals only."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TextIO
 
 from rich.console import Console
 from rich.markdown import Markdown
-from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
-
-from commonir.cli.columns import Column
-
-
-def print_table(
-    stream: TextIO, columns: Sequence[Column], rows: Sequence[Sequence[str]], *, indent: int, has_colour: bool
-) -> None:
-    """Writes a table within the width of the terminal, folding cells that are too long. Cells must be harmless."""
-    has_titles = any(column.title for column in columns)
-    table = Table(box=None, show_header=has_titles, header_style="bold", pad_edge=False, padding=(0, 1))
-    for column in columns:
-        table.add_column(Text(column.title), justify="right" if column.is_number else "left", overflow="fold")
-    for row in rows:
-        # `Text`, not markup: brackets in names are not tags.
-        table.add_row(*(Text(cell) for cell in row))
-    _console(stream, has_colour).print(Padding(table, (0, 0, 0, indent), expand=False))
 
 
 def print_markdown(stream: TextIO, text: str, *, has_colour: bool) -> None:

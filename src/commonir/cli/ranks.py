@@ -12,7 +12,7 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 def ranks_options(command: Command) -> Command:
     """Adds `--ranks` and `--parallel` to a command."""
-    how = "How to shard: `tensor` divides the weights, `data` the batch.  [default: tensor]"
+    how = "Shard weights (tensor) or batch (data).  [default: tensor]"
     parallel = click.option("--parallel", metavar="KIND", type=click.Choice(["tensor", "data"]), help=how)
     shard = "Shard the program among N ranks."
     return click.option("--ranks", metavar="N", type=click.IntRange(min=1), help=shard)(parallel(command))

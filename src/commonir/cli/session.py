@@ -18,6 +18,7 @@ from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer, write_answer
+from commonir.cli.help import HELP_NAMES, GroupedOption, VerbCommand
 from commonir.cli.options import PATH
 from commonir.cli.progress import Progress
 from commonir.cli.terminal import Terminal
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 _Body = Callable[Concatenate["Session", ...], Answer]
 
 _STANDARD_INPUT = "<standard input>"
+_OPENING = "Common IR and TableGen"
+"""The section of the help that has the options of commands that open models."""
 
 
 class _Allowed(TypedDict, total=False):
@@ -287,11 +290,11 @@ def _system_finding(error: OSError) -> Diagnostic:
     return Diagnostic(file_codes.FILE_NOT_ACCESSIBLE, f"{reason}", file=file)
 
 
-def verb(*, cls: type[click.Command] = click.Command, opens: bool = False) -> Callable[[_Body], click.Command]:
+def verb(*examples: str, cls: type[VerbCommand] = VerbCommand, opens: bool = False) -> Callable[[_Body], click.Command]:
     """Makes a command of a function, which gets a session and the parameters that click's decorators declare.
 
-    Name and help are those of the function. Adds the options of all commands; with `opens`, also those of commands
-    that open models.
+    Name and help are those of the function; the help begins with the examples. Adds the options of all commands; with
+    `opens`, also those of commands that open models.
     """
 
     def make(function: _Body) -> click.Command:
@@ -310,51 +313,50 @@ def verb(*, cls: type[click.Command] = click.Command, opens: bool = False) -> Ca
             session = Session(function.__name__, is_json=is_json, is_debugging=is_debugging, opening=opening)
             return session.run(lambda: function(session, **arguments))
 
-        command = click.command(function.__name__, cls=cls)(callback)
+        settings = {"help_option_names": HELP_NAMES}
+        command = click.command(function.__name__, cls=cls, context_settings=settings)(callback)
         command.params += _opening_options() if opens else []
         command.params += [
             click.Option(["--json", "is_json"], is_flag=True, help="Write the result and all findings as JSON."),
             click.Option(["--debug", "is_debugging"], is_flag=True, help="Show the traceback of an internal error."),
         ]
-        command.options_metavar = _usage_of_options(command)
+        command.examples = examples
         return command
 
     return make
 
 
-def _usage_of_options(command: click.Command) -> str:
-    """Returns the options in the usage line of a command: required options by name."""
-    needed = [p for p in command.params if isinstance(p, click.Option) and p.required]
-    return " ".join(["[OPTIONS]", *[f"{option.opts[0]} {option.metavar}" for option in needed]])
-
-
 def _opening_options() -> list[click.Parameter]:
     """Returns the options of commands that open models: where to find what a model refers to."""
     return [
-        click.Option(
+        GroupedOption(
             ["--library-path"],
+            section=_OPENING,
             metavar="FOLDER",
             multiple=True,
             type=click.Path(exists=True, file_okay=False),
-            help="Also search this folder for libraries that a Common IR file imports.",
+            help="Also search this folder for imported libraries.",
         ),
-        click.Option(
+        GroupedOption(
             ["--allow-fetch"],
+            section=_OPENING,
             is_flag=True,
-            help="Allow fetching imported Common IR libraries over https; the import must have a digest.",
+            help="Allow fetching imported libraries over https. The import must have a digest.",
         ),
-        click.Option(
+        GroupedOption(
             ["--dialect", "definitions"],
+            section=_OPENING,
             metavar="FILE.td",
             multiple=True,
             type=PATH,
             help="Load operation definitions from a TableGen file.",
         ),
-        click.Option(
+        GroupedOption(
             ["-I", "definition_dirs"],
+            section=_OPENING,
             metavar="DIR",
             multiple=True,
             type=PATH,
-            help="Search this folder for files that a TableGen file includes.",
+            help="Search this folder for included TableGen files.",
         ),
     ]

@@ -6,6 +6,7 @@ The module of a verb in `commands` has its name, and holds it as `command`.
 from __future__ import annotations
 
 import os
+import shlex
 from importlib import import_module
 
 import click
@@ -15,6 +16,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.base.version import __version__
+from commonir.cli.help import HELP_NAMES, HelpGroup
 
 VERBS = {
     "info": "Summarize a program: interface, operations, weights.",
@@ -22,14 +24,14 @@ VERBS = {
     "check": "Report everything that is wrong with programs.",
     "run": "Run a program on given or random inputs.",
     "convert": "Convert a program to another format.",
-    "opt": "Simplify a program: fold constants, remove redundant operations.",
+    "opt": "Fold constants and remove redundant operations.",
     "edit": "Rename values, fix dims, set metadata, add or remove outputs.",
     "extract": "Write the part between named values as a model.",
     "compare": "Compare two programs, or two engines, value by value.",
-    "diff": "Show structural differences of two programs, without running them.",
+    "diff": "Show structural differences of two programs.",
     "shapes": "Infer the shapes of all values, with symbolic dims.",
     "profile": "Time a program and each of its operations.",
-    "view": "Draw a program as a graph, ranks as lanes, or two programs side by side.",
+    "view": "Draw a program as a graph, or two side by side.",
     "ops": "Show the reference page of an operation or dialect.",
     "bundle": "Copy imported libraries into a Common IR file.",
     "library": "Write a dialect as a Common IR library.",
@@ -37,11 +39,19 @@ VERBS = {
     "explain": "Explain a diagnostic code.",
     "doctor": "Show installed versions, engines, formats and plugins.",
     "completion": "Print a script for shell completion.",
+    "help": "Show the whole help of a verb.",
 }
 
 
-class VerbGroup(click.Group):
+class VerbGroup(HelpGroup):
     """The verbs of the table, each imported when it is called. One argument that is not a verb is a file for `info`."""
+
+    examples = (
+        "cir model.onnx                                      what a model contains",
+        "cir run model.onnx image=@cat.png                   what it computes",
+        "cir convert model.onnx -o model.mlpackage --check   as a Core ML model",
+        "cir compare model.onnx model.mlpackage              where the two differ",
+    )
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
         """The verbs in the order of the overview."""
@@ -60,6 +70,14 @@ class VerbGroup(click.Group):
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Accepts options of a verb also before it, as in `cir --json info model.onnx`."""
+        own = {name for parameter in self.get_params(ctx) for name in parameter.opts}
+        count = next((n for n, arg in enumerate(args) if not arg.startswith("-") or arg == "-"), len(args))
+        if 0 < count < len(args) and own.isdisjoint(args[:count]) and _is_command(args[count]):
+            args = [args[count], *args[:count], *args[count + 1 :]]
+        return super().parse_args(ctx, args)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -68,8 +86,14 @@ class VerbGroup(click.Group):
         if first in VERBS or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
         if _is_file_name(first):
+            if args[1:] and args[1] in VERBS and not os.path.exists(args[1]):
+                raise DiagnosticError(_verb_after_file(args))
             return "info", self.get_command(ctx, "info"), args
         raise DiagnosticError(_no_such_verb(first))
+
+
+def _is_command(text: str) -> bool:
+    return text in VERBS or _is_file_name(text)
 
 
 def _is_file_name(text: str) -> bool:
@@ -81,13 +105,28 @@ def _no_such_verb(name: str) -> Diagnostic:
     return Diagnostic(codes.WRONG_USAGE, f"no verb and no file is named '{escape(name)}'", help=help)
 
 
+def _verb_after_file(args: list[str]) -> Diagnostic:
+    file, name, *rest = args
+    return Diagnostic(
+        codes.WRONG_USAGE,
+        f"the verb '{name}' stands after the file",
+        help=f"write it first: `{escape(shlex.join(['cir', name, file, *rest]))}`",
+    )
+
+
 def _print_version(context: click.Context, _: click.Parameter, is_requested: bool) -> None:
     if is_requested and not context.resilient_parsing:
         click.echo(f"commonir {__version__}")
         context.exit()
 
 
-@click.group(cls=VerbGroup, invoke_without_command=True, subcommand_metavar="VERB [ARGUMENTS]...")
+@click.group(
+    cls=VerbGroup,
+    invoke_without_command=True,
+    options_metavar="",
+    subcommand_metavar="VERB [ARGUMENTS]...",
+    context_settings={"help_option_names": HELP_NAMES},
+)
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
 )

@@ -16,7 +16,11 @@ from typing import TextIO
 import click
 
 from commonir.base.text import escape, escape_lines
-from commonir.cli.columns import Column, needed
+from commonir.cli.columns import Column, fold, table_lines
+
+_USUAL_WIDTH = 80
+_LONGEST_LINE = 100
+"""The width of running text."""
 
 
 class Style(Enum):
@@ -73,30 +77,60 @@ class Terminal:
             return text
         return click.style(text, fg=style.colour, bold=style.is_bold or None)
 
+    @property
+    def width(self) -> int | None:
+        """Returns the number of columns of the terminal, None in a pipe or file, where lines have any length."""
+        if not self.is_terminal:
+            return None
+        columns = os.environ.get("COLUMNS", "")
+        if columns.isdecimal() and int(columns):
+            return int(columns)
+        try:
+            return os.get_terminal_size(self.stream.fileno()).columns or _USUAL_WIDTH
+        except OSError:
+            return _USUAL_WIDTH
+
     def paragraph(self, text: str) -> None:
         """Writes running text, broken into lines."""
-        from shutil import get_terminal_size  # noqa: PLC0415  loads modules for archives
+        width = min(self.width or _USUAL_WIDTH, _LONGEST_LINE)
+        self.raw("".join(line + "\n" for line in fold(escape(text), width)))
 
-        self.raw(click.wrap_text(escape(text), min(get_terminal_size().columns, 100)) + "\n")
+    def heading(self, text: str) -> None:
+        """Writes a line in bold; on a terminal it is broken where it is too long, and its rest is indented."""
+        lines = fold(escape(text), self.width, hanging=2) if self.width else [escape(text)]
+        self.raw("".join(self.styled(line, Style.STRONG) + "\n" for line in lines))
 
     def pairs(self, rows: Iterable[tuple[str, str]]) -> None:
         """Writes names and values in two columns, without rows that have no value."""
-        shown = [(name, value) for name, value in rows if value]
-        width = max((len(name) for name, _ in shown), default=0)
+        shown = [(name, escape(value)) for name, value in rows if value]
+        margin = max((len(name) for name, _ in shown), default=0) + 2
         for name, value in shown:
-            self.raw(f"{self.styled(name.ljust(width), Style.FAINT)}  {escape(value)}\n")
+            lines = [value] if self.width is None else fold(value, max(self.width - margin, 1))
+            self.raw(f"{self.styled(name.ljust(margin), Style.FAINT)}{lines[0]}\n")
+            self.raw("".join(f"{' ' * margin}{line}\n" for line in lines[1:]))
 
-    def table(self, columns: Sequence[Column], rows: Sequence[Sequence[str]], indent: int = 0) -> None:
-        """Writes a table; on a terminal it fits the width."""
-        columns, rows = needed(columns, rows)
-        cells = [[escape(cell) for cell in row] for row in rows]
-        if self.is_terminal:
-            # rich takes longer to import than everything else that a small command needs.
-            from commonir.cli.pretty import print_table  # noqa: PLC0415
+    def table(
+        self,
+        columns: Sequence[Column],
+        rows: Sequence[Sequence[str]],
+        indent: int = 0,
+        *,
+        most: int | None = None,
+        rest: str = "",
+    ) -> None:
+        """Writes a table; on a terminal it fits the width.
 
-            print_table(self.stream, columns, cells, indent=indent, has_colour=self.has_colour)
-        else:
-            self.raw(plain_table(columns, cells, indent))
+        With `most`, a terminal shows about so many rows, how many others there are, and that the option `rest` shows
+        them.
+        """
+        # A line for a single row takes as much room as the row.
+        count = most if self.is_terminal and most is not None and len(rows) > most + 1 else len(rows)
+        cells = [[escape(cell) for cell in row] for row in rows[:count]]
+        titles, lines = table_lines(columns, cells, indent, self.width)
+        self.raw("".join([self.styled(line, Style.STRONG) + "\n" for line in titles]))
+        self.raw("".join([line + "\n" for line in lines]))
+        if count < len(rows):
+            self.line(f"{' ' * indent}and {len(rows) - count:,} others: {rest}")
 
     def markdown(self, text: str) -> None:
         """Writes a page: formatted on a terminal, as Markdown elsewhere."""
@@ -118,19 +152,3 @@ def quiet_pipes() -> Generator[None]:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (sys.stdout, sys.stderr):
             os.dup2(nowhere, stream.fileno())
-
-
-def plain_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], indent: int = 0) -> str:
-    """Returns a table as text, in full width."""
-    titles = [column.title for column in columns]
-    lines = [titles, *rows] if any(titles) else list(rows)
-    widths = [max((len(line[place]) for line in lines), default=0) for place in range(len(columns))]
-
-    def written(line: Sequence[str]) -> str:
-        cells = (
-            cell.rjust(width) if column.is_number else cell.ljust(width)
-            for cell, width, column in zip(line, widths, columns, strict=True)
-        )
-        return " " * indent + "  ".join(cells).rstrip() + "\n"
-
-    return "".join(written(line) for line in lines)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from commonir.cli.answer import Answer
 
 
-@verb(opens=True)
+@verb("cir bundle model.cir -o alone.cir", opens=True)
 @click.argument("model", metavar="M", type=PATH)
 @output_option()
 def bundle(session: Session, model: str, *, output: str) -> Answer:

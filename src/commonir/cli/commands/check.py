@@ -16,15 +16,16 @@ from commonir.cli.terminal import Style, Terminal
 _LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
 
-@verb(opens=True)
+@verb("cir check model.onnx", "cir check models/*.mlpackage --strict", opens=True)
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=PATH)
 @click.option("--strict", "is_strict", is_flag=True, help="Treat warnings as errors.")
 @click.option(
     "--level",
+    metavar="LEVEL",
     type=click.Choice([level.value for level in _LEVELS]),
     default=Severity.NOTE.value,
     show_default=True,
-    help="Report findings of at least this severity.",
+    help="Report findings from error, warning or note on.",
 )
 @split_option
 @unregistered_option
@@ -32,7 +33,7 @@ _LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
     "--verify-diagnostics",
     "expects",
     is_flag=True,
-    help="Compare the findings with comments `// expected-error {{..}}` in an MLIR text.",
+    help="Compare with comments `// expected-error {{..}}` in the text.",
 )
 def check(
     session: Session,

@@ -42,13 +42,17 @@ class CompareOptions(NamedTuple):
     is_complete: bool
 
 
-@verb(opens=True)
+@verb(
+    "cir compare model.onnx model.mlpackage image=@image.npy",
+    "cir compare model.onnx --engines reference,onnxruntime --repro found",
+    opens=True,
+)
 @click.argument("models", metavar="A [B] [INPUT]...", nargs=-1, required=True)
 @click.option(
     "--engines",
     metavar="NAME[,NAME]",
-    help="The engines of A and B, or the two engines for a single program.  [default: numpy for two programs, "
-    "reference,numpy for one]",
+    help="The engines of A and B, or two engines for one program. The default is numpy for two programs, "
+    "reference,numpy for one.",
 )
 @function_option("Compare this function")
 @tolerance_options()
@@ -57,28 +61,27 @@ class CompareOptions(NamedTuple):
     "metrics",
     metavar="NAME[:X]",
     multiple=True,
-    help="The measure that decides whether two values agree, with a threshold; all must hold: close, max-abs, max-rel, "
-    "rmse, cosine, snr and psnr (in dB), top-k=K, quantile=Q.  [default: close]",
+    help="What decides, with a threshold; by default close. All must hold: close, max-abs, max-rel, rmse, cosine, snr"
+    " and psnr (in dB), top-k=K, quantile=Q.",
 )
 @click.option(
     "--values",
+    metavar="WHICH",
     type=click.Choice(["outputs", "all"]),
     default="outputs",
     show_default=True,
-    help="The values that decide whether the programs agree.",
+    help="The values that decide: outputs, or all.",
 )
-@click.option(
-    "--exact-infinities", is_flag=True, help="An infinity never equals a number beyond the range of a narrower type."
-)
+@click.option("--exact-infinities", is_flag=True, help="Infinities equal no finite number, however large.")
 @click.option("--repro", metavar="DIR", type=PATH, help="Save the first divergence as a small reproducer.")
 @seed_option()
 @dims_option()
 @resize_option
-@time_limit_option
+@time_limit_option()
 @click.option("--all", "is_complete", is_flag=True, help="List all values instead of the worst.")
 @collected_as(CompareOptions)
 def compare(session: Session, models: tuple[str, ...], *, options: CompareOptions) -> Answer:
-    """Run two programs, or one on two engines, on the same inputs and compare value by value.
+    """Run two programs, or one on two engines, and compare value by value.
 
     Values are matched by name; conversions preserve names. Exit status 1 when an output differs; with --values all,
     when any value differs. The first diverging operation is the first, in program order, whose operands agree and whose

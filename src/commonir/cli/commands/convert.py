@@ -15,7 +15,9 @@ from commonir.base.tuples import NamedTuple
 from commonir.cli.agreement import Agreement, Check, check_agreement, differences, write_agreement
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims, parse_images, parse_ranges
+from commonir.cli.help import VerbCommand
 from commonir.cli.options import (
+    CHECK,
     PATH,
     Tolerance,
     collected_as,
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from commonir.reports import FileEntry, Summary
 
 
-class CheckOption(click.Command):
+class CheckOption(VerbCommand):
     """A command whose `--check` may stand alone or as `--check=N`, but never takes the next argument for its value."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -75,27 +77,32 @@ class ConvertOptions(NamedTuple):
     is_strict: bool
 
 
-@verb(cls=CheckOption, opens=True)
+@verb(
+    "cir convert model.onnx -o model.mlpackage --target iOS17 --check",
+    "cir convert model.mlpackage -o model.onnx --opset 17",
+    cls=CheckOption,
+    opens=True,
+)
 @click.argument("model", metavar="IN", type=PATH)
 @output_option()
 @click.option(
     "--to",
     metavar="FORMAT",
-    help="The format to write, if the suffix of OUT does not determine it; MLIR dialects for compilers: `linalg`,"
+    help="The format, if not that of the suffix of OUT. MLIR dialects for compilers: `linalg`,"
     " `tosa`, `tosa-linalg`, `stablehlo`.",
 )
 @click.option(
     "--opset",
     metavar="N",
     type=click.IntRange(min=1),
-    help="The ONNX opset to write, also for an ONNX model; for ARK the generation of the format, 1 to 4."
-    "  [default: ONNX: the oldest from 18 on that can express the model; ARK: 3]",
+    help="The ONNX opset to write, also for an ONNX model. The default is the oldest from 18 on that can express the"
+    " model. For ARK it is the generation of the format, 1 to 4, by default 3.",
 )
 @click.option(
     "--target",
     metavar="SYSTEM",
-    help="For Core ML: the oldest system that must run it, such as iOS17, macOS14, watchOS10, tvOS17 or visionOS1;"
-    " also for a Core ML program, whose operations stay as they are where that system has them.",
+    help="Core ML: the oldest system, such as iOS17 or macOS14. Also watchOS10, tvOS17, visionOS1; also for a Core ML"
+    " program, whose operations stay as they are where that system has them.",
 )
 @click.option("--function", metavar="NAME", help="Convert only this function.")
 @extern_option
@@ -103,7 +110,7 @@ class ConvertOptions(NamedTuple):
     "--precision",
     metavar="TYPE",
     type=click.Choice(["float16"]),
-    help="Compute in `float16` instead of single precision; inputs and outputs keep their types.",
+    help="Compute in `float16` instead of single precision. Inputs and outputs keep their types.",
 )
 @click.option("--set-dim", "fixed", metavar="DIM=N", multiple=True, help="Fix a dynamic dim in the converted program.")
 @click.option("--range", "ranges", metavar="DIM=LOW..HIGH", multiple=True, help="The range of a dynamic dim.")
@@ -112,34 +119,34 @@ class ConvertOptions(NamedTuple):
     "images",
     metavar="NAME=COLOR",
     multiple=True,
-    help="For Core ML: make an input an rgb, bgr or grayscale image, with `,scale=S` and `,bias=B/B/B` for its pixels.",
+    help="Core ML: make an input an rgb, bgr or grayscale image. `,scale=S` and `,bias=B/B/B` are for its pixels.",
 )
 @click.option(
     "--check",
     "runs",
     metavar="[=N]",
     type=click.IntRange(min=1),
-    help="Run both programs on N sets of seeded inputs (default 1) and compare the outputs.",
+    help="Run both programs on N seeded inputs and compare. The default is 1.",
 )
-@seed_option("With --check: seed of the inputs.")
-@dims_option("With --check: value of a dynamic dim.")
-@tolerance_options("With --check: ")
-@time_limit_option
+@seed_option("Seed of the inputs.", CHECK)
+@dims_option("Value of a dynamic dim.", CHECK)
+@tolerance_options(CHECK)
+@time_limit_option(CHECK)
 @click.option(
     "--external-data/--no-external-data",
     "external_data",
     default=None,
-    help="For ONNX: write weights to a file beside OUT, or to OUT itself. By default their size decides.",
+    help="ONNX: weights in a file beside OUT, or in OUT. By default their size decides.",
 )
 @ranks_options
 @click.option("--strict", "is_strict", is_flag=True, help="Write nothing if the conversion is lossy.")
 @collected_as(ConvertOptions)
 def convert(session: Session, model: str, *, options: ConvertOptions) -> Answer:
-    """Convert a program to another format. The suffix of OUT determines it, such as .onnx; `cir doctor` lists them.
+    """Convert a program to another format: that of the suffix of OUT.
 
-    Everything that the target cannot express is reported. With --check, onnxruntime runs the ONNX model and commonir's
-    engine the other program; the exit status is 1 if an output differs beyond the tolerance. The default tolerance
-    follows from the narrowest floating-point type of the program.
+    `cir doctor` lists the formats. Everything that the target cannot express is reported. With --check, onnxruntime
+    runs the ONNX model and commonir's engine the other program; the exit status is 1 if an output differs beyond the
+    tolerance. The default tolerance follows from the narrowest floating-point type of the program.
     """
     check_output(session, options.output)
     check_sharding(options.ranks, options.parallel)

@@ -30,7 +30,7 @@ _TITLES = {
 _LISTED_ONLY_IF_ALL = ("retyped", "renamed")
 
 
-@verb(opens=True)
+@verb("cir diff old.onnx new.onnx --weights", opens=True)
 @click.argument("first", metavar="A", type=PATH)
 @click.argument("second", metavar="B", type=PATH)
 @click.option("--weights", is_flag=True, help="Show how far each pair of different weights is apart.")
@@ -38,7 +38,7 @@ _LISTED_ONLY_IF_ALL = ("retyped", "renamed")
     "--tolerance",
     metavar="X",
     type=click.FloatRange(min=0),
-    help="Treat weights as equal if their elements differ by at most this fraction of the largest magnitude.",
+    help="Relative tolerance of weights. It is a fraction of their largest magnitude.",
 )
 @click.option("--summary", "is_summary", is_flag=True, help="Only count differences.")
 @click.option("--all", "is_complete", is_flag=True, help="List all differences, also names and inferred types.")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from commonir.reports import DoctorReport, PackageReport
 
 
-@verb()
+@verb("cir doctor")
 def doctor(session: Session) -> Answer:
     """Show installed versions, packages, engines, formats and plugins."""
     report = session.api.doctor()

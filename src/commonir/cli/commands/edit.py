@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from commonir.cli.answer import Answer
 
 
-@verb(opens=True)
+@verb("cir edit model.onnx -o new.onnx --rename x=image --set-dim batch=1", opens=True)
 @click.argument("model", metavar="M", type=PATH)
 @output_option("Where to write; may be M itself.")
 @click.option("--rename", "renames", metavar="OLD=NEW", multiple=True, help="Rename an input, output or other value.")
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     "dims",
     metavar="DIM=N",
     multiple=True,
-    help="Fix a dynamic dim by its name, or by input and axis, as in `x.0=1`.",
+    help="Fix a dynamic dim by its name, or by input and axis (`x.0=1`).",
 )
 @click.option(
     "--set-input",
     "fixed",
     metavar="NAME[=VALUE]",
     multiple=True,
-    help="Make an input a constant, with a value in the syntax of `cir run` or with its default value.",
+    help="Make an input a constant. VALUE is as in `cir run`, or the default value of the input.",
 )
 @click.option(
     "--meta",
     "metadata",
     metavar="KEY=TEXT",
     multiple=True,
-    help="Set a metadata entry: description, version, author, license or another one; `KEY=` removes it.",
+    help="Set or remove (`KEY=`) a metadata entry. Keys are description, version, author, license and others.",
 )
 @click.option("--add-output", "added", metavar="NAME", multiple=True, help="Add an intermediate value to the outputs.")
 @click.option("--drop-output", "dropped", metavar="NAME", multiple=True, help="Remove an output.")

@@ -12,7 +12,7 @@ from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
 
 
-@verb()
+@verb("cir explain E0503")
 @click.argument("code", required=False)
 def explain(session: Session, code: str | None) -> Answer:  # noqa: ARG001  (codes need no program)
     """Explain a diagnostic code such as E0503; without CODE, list them."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from commonir.cli.answer import Answer
 
 
-@verb(opens=True)
+@verb("cir extract model.onnx -o part.onnx --from /conv1/out --to logits", opens=True)
 @click.argument("model", metavar="M", type=PATH)
 @output_option()
 @click.option("--from", "sources", metavar="NAME[,NAME...]", multiple=True, help="Values that become the inputs.")

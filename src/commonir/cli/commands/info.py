@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from commonir.base.text import format_bytes, format_count
+from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.columns import Column
 from commonir.cli.options import PATH
@@ -23,26 +24,47 @@ if TYPE_CHECKING:
 
 _LONGEST = 400
 """The number of characters shown of a metadata entry."""
+_MOST_ENTRIES = 6
+"""The number of metadata entries shown on a terminal."""
+_MOST_PORTS = 12
+"""The number of inputs or outputs shown on a terminal."""
+_MOST_OPERATIONS = 12
+"""The number of operations shown on a terminal."""
+_MOST_FUNCTIONS = 4
+"""The number of different functions that are shown one by one."""
 
 
-@verb(opens=True)
+class Shown(NamedTuple):
+    """Which parts of a summary are shown in full."""
+
+    with_operations: bool = False
+    in_detail: bool = False
+
+
+@verb("cir info model.onnx", "cir info model.mlpackage --weights --flops", opens=True)
 @click.argument("model", type=PATH)
-@click.option("--flops", "with_flops", is_flag=True, help="Count floating-point operations; slower on large programs.")
+@click.option("--ops", "with_operations", is_flag=True, help="List all operations of every function.")
 @click.option("--weights", "with_weights", is_flag=True, help="List the constants, largest first.")
+@click.option("--flops", "with_flops", is_flag=True, help="Count floating-point operations. This takes longer.")
 @click.option(
     "--details",
     "in_detail",
     is_flag=True,
-    help="For a program of ranks: list all buffers with their lifetimes, and messages by tag.",
+    help="Leave nothing out: metadata, inputs, operations. For ranks also buffers with their lifetimes, and messages by"
+    " tag.",
 )
-def info(session: Session, model: str, *, with_flops: bool, with_weights: bool, in_detail: bool) -> Answer:
-    """Summarize a program: format, producer, interface, operations, weights, files; for ranks also memory and messages.
+def info(
+    session: Session, model: str, *, with_operations: bool, with_flops: bool, with_weights: bool, in_detail: bool
+) -> Answer:
+    """Summarize a program: format, interface, operations, weights, files, ranks.
 
-    MODEL is a file or package in any supported format; `-` is standard input.
+    MODEL is a file or package in any supported format; `-` is standard input. A terminal shows the most frequent
+    operations; a pipe or file gets all of them.
     """
     program = session.load(model, lenient=True)
     summary = session.api.summarize(program, with_flops=with_flops, with_weights=with_weights, with_ranks=True)
-    return Answer(summary.to_json(), lambda out: write_summary(summary, model, out, in_detail=in_detail))
+    shown = Shown(with_operations=with_operations, in_detail=in_detail)
+    return Answer(summary.to_json(), lambda out: write_summary(summary, model, out, shown))
 
 
 def _begun(text: str) -> str:
@@ -51,7 +73,7 @@ def _begun(text: str) -> str:
     return text if rest <= 0 else f"{text[:_LONGEST]}.. ({rest} more characters)"
 
 
-def write_summary(summary: Summary, title: str, out: Terminal, *, in_detail: bool = False) -> None:
+def write_summary(summary: Summary, title: str, out: Terminal, shown: Shown) -> None:
     """Writes a summary as text."""
     out.line(title, Style.STRONG)
     weights = ", ".join(
@@ -70,12 +92,13 @@ def write_summary(summary: Summary, title: str, out: Terminal, *, in_detail: boo
     if summary.metadata:
         out.line()
         out.line("metadata", Style.STRONG)
-        out.table([Column(""), Column("")], [(key, _begun(text)) for key, text in summary.metadata.items()], indent=2)
+        rows = [(key, text if shown.in_detail else _begun(text)) for key, text in summary.metadata.items()]
+        most = None if shown.in_detail else _MOST_ENTRIES
+        out.table([Column(""), Column("")], rows, indent=2, most=most, rest="--details")
     if summary.ranks is not None:
-        write_ranks(summary.ranks, out, in_detail=in_detail)
+        write_ranks(summary.ranks, out, in_detail=shown.in_detail)
     _write_declarations(summary.declarations, out)
-    for group in _grouped(summary.functions):
-        _write_function(group, is_entry=group[0].name == summary.entry, out=out)
+    _write_functions(summary, out, shown)
     if summary.weights is not None:
         out.line()
         out.line("weights", Style.STRONG)
@@ -88,8 +111,9 @@ def write_summary(summary: Summary, title: str, out: Terminal, *, in_detail: boo
     if summary.files:
         out.line()
         out.line("files", Style.STRONG)
-        rows = [(file.path, format_bytes(file.size_bytes)) for file in summary.files]
-        out.table([Column(""), Column("", is_number=True)], rows, indent=2)
+        # A file inside a package is shown by its place in it.
+        rows = [(format_bytes(file.size_bytes), file.path.removeprefix(f"{title}/")) for file in summary.files]
+        out.table([Column("", is_number=True), Column("")], rows, indent=2)
 
 
 def _write_declarations(declarations: Sequence[DeclarationEntry], out: Terminal) -> None:
@@ -106,32 +130,51 @@ def _write_declarations(declarations: Sequence[DeclarationEntry], out: Terminal)
         out.table([Column(""), Column("")], rows, indent=2)
 
 
-def _grouped(functions: Sequence[FunctionSummary]) -> list[list[FunctionSummary]]:
-    """Groups consecutive functions that differ only in their names."""
-    out: list[list[FunctionSummary]] = []
-    for function in functions:
-        if out and function.replaced(name="") == out[-1][0].replaced(name=""):
-            out[-1].append(function)
-        else:
-            out.append([function])
-    return out
-
-
-def _write_function(group: Sequence[FunctionSummary], *, is_entry: bool, out: Terminal) -> None:
-    function = group[0]
-    notes = [note for note in (function.opset, function.systems, "entry" if is_entry else "") if note]
-    last = group[-1].name
-    named = {1: f"function {function.name}", 2: f"functions {function.name} and {last}, each"}
-    title = named.get(len(group), f"functions {function.name} to {last}, each of {len(group):,}")
+def _write_functions(summary: Summary, out: Terminal, shown: Shown) -> None:
+    """Writes the functions: those that differ only in their names together, and many different ones as a list."""
+    groups: dict[str, list[FunctionSummary]] = {}
+    # The entry comes first.
+    for function in sorted(summary.functions, key=lambda each: each.name != summary.entry):
+        groups.setdefault(repr(function.replaced(name="")), []).append(function)
+    if len(groups) <= _MOST_FUNCTIONS or shown.with_operations or shown.in_detail:
+        for group in groups.values():
+            _write_function(group[0], [each.name for each in group], summary.entry, out, shown)
+        return
+    entry = next((function for function in summary.functions if function.name == summary.entry), None)
+    if entry is not None:
+        _write_function(entry, [entry.name], entry.name, out, shown)
+    others = [function for function in summary.functions if function is not entry]
     out.line()
-    out.line(title + (f" ({', '.join(notes)})" if notes else ""), Style.STRONG)
-    write_ports("inputs", function.inputs, out)
-    write_ports("outputs", function.outputs, out)
-    write_ports("states", function.states, out)
+    out.line(f"{len(others):,} {'other ' if entry else ''}functions", Style.STRONG)
+    columns = [Column("name"), Column("operations", is_number=True), Column("inputs"), Column("outputs")]
+    out.table(columns, [_function_row(function) for function in others], indent=2)
+
+
+def _function_row(function: FunctionSummary) -> tuple[str, str, str, str]:
+    inputs, outputs = [", ".join([port.type for port in ports]) for ports in (function.inputs, function.outputs)]
+    return function.name, f"{sum(function.operations.values()):,}", inputs, outputs
+
+
+def _write_function(function: FunctionSummary, names: Sequence[str], entry: str, out: Terminal, shown: Shown) -> None:
+    """Writes a function, or what functions of these names have in common."""
+    out.line()
+    if len(names) == 1:
+        notes = [note for note in (function.opset, function.systems, "entry" if names[0] == entry else "") if note]
+        out.heading(f"function {names[0]}" + (f" ({', '.join(notes)})" if notes else ""))
+    else:
+        marked = [f"{name} (entry)" if name == entry else name for name in names]
+        notes = "".join([f", {note}" for note in (function.opset, function.systems) if note])
+        out.heading(f"functions {', '.join(marked)}: {len(names):,} of the same interface and operations{notes}")
+    most = None if shown.in_detail else _MOST_PORTS
+    write_ports("inputs", function.inputs, out, most)
+    write_ports("outputs", function.outputs, out, most)
+    write_ports("states", function.states, out, most)
     count = sum(function.operations.values())
     out.line(f"  operations: {count:,}")
     rows = [(name, f"{number:,}") for name, number in function.operations.items()]
-    out.table([Column(""), Column("", is_number=True)], rows, indent=4)
+    is_complete = shown.with_operations or shown.in_detail
+    columns = [Column(""), Column("", is_number=True)]
+    out.table(columns, rows, indent=4, most=None if is_complete else _MOST_OPERATIONS, rest="--ops")
 
 
 command = info

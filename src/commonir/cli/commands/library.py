@@ -19,7 +19,7 @@ FORMAT = "common_ir"
 _SUFFIXES = (".cir", ".cir.json")
 
 
-@verb()
+@verb("cir library mil -o mil.cir.json")
 @click.argument("dialect")
 @output_option()
 def library(session: Session, dialect: str, *, output: str) -> Answer:

@@ -9,16 +9,16 @@ from commonir.cli.options import PATH
 from commonir.cli.session import Session, verb
 
 
-@verb(opens=True)
+@verb("cir ops mil.conv", "cir ops --dialect onnx", opens=True)
 @click.argument("name", required=False)
 @click.option(
     "--library",
     metavar="FILE",
     type=PATH,
-    help="Show the operators and functions that this Common IR file and its libraries declare.",
+    help="Show what this Common IR file and its libraries declare.",
 )
 def ops(session: Session, name: str | None, library: str | None) -> Answer:
-    """Show the reference page of the operation or dialect NAME; without NAME, list all operations.
+    """Show the page of an operation or dialect; without NAME, list all operations.
 
     `--dialect NAME` lists the operations of one dialect.
     """

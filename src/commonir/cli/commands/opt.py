@@ -12,7 +12,15 @@ from commonir.cli.agreement import differences
 from commonir.cli.answer import Answer
 from commonir.cli.columns import Column
 from commonir.cli.legalizing import Legality, legality_options
-from commonir.cli.options import PATH, files_option, output_option, seed_option, time_limit_option, unregistered_option
+from commonir.cli.options import (
+    CHECK,
+    PATH,
+    files_option,
+    output_option,
+    seed_option,
+    time_limit_option,
+    unregistered_option,
+)
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
 from commonir.cli.writing import check_output, written_of
@@ -39,16 +47,19 @@ def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool)
     context.exit()
 
 
-@verb(opens=True)
+@verb("cir opt model.onnx -o small.onnx", "cir opt model.mlir -o out.mlir --passes canonicalize,cse", opens=True)
 @click.argument("model", metavar="M", type=PATH)
 @output_option()
 @click.option(
     "--passes",
     metavar="NAMES",
-    help="Run these passes instead of `simplify`, separated by commas, with options as in `sccp{max-fold-bytes=0}`.",
+    help="Run these passes instead of `simplify`. They are separated by commas, with options as in"
+    " `sccp{max-fold-bytes=0}`.",
 )
 @click.option(
-    "--pass-pipeline", metavar="PIPELINE", help="Passes in the syntax of mlir-opt: `builtin.module(canonicalize,cse)`."
+    "--pass-pipeline",
+    metavar="PIPELINE",
+    help="Passes as mlir-opt writes them. For example `builtin.module(canonicalize,cse)`.",
 )
 @click.option(
     "--list-passes",
@@ -56,24 +67,24 @@ def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool)
     is_eager=True,
     expose_value=False,
     callback=_list_passes,
-    help="List the passes and their options, including those of installed packages, and exit.",
+    help="List the passes and their options. Those of installed packages are among them.",
 )
 @files_option(
     "--rules",
     "rule_files",
-    help="Apply the rewrite rules of a TableGen file before the passes; M may use operations that the file defines.",
+    help="Apply the rules of a TableGen file first. M may use operations that the file defines.",
 )
 @click.option(
     "--unambiguous",
     "is_unambiguous",
     is_flag=True,
-    help="Refuse rules that match the same operation and are equally discriminating.",
+    help="Refuse ambiguous rules. They match the same operation and are equally discriminating.",
 )
 @click.option(
     "--explain",
     "is_explained",
     is_flag=True,
-    help="Show how often each rule was applied, and why it was not; also for the pass fold-all-reduce.",
+    help="Show how often rules were applied, and why not. Also for the pass fold-all-reduce.",
 )
 @legality_options
 @click.option(
@@ -81,14 +92,14 @@ def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool)
     "growth",
     metavar="N",
     type=click.IntRange(min=0),
-    help="Do not fold constants that are larger than their inputs by more than this.  [default: 1048576]",
+    help="Bytes by which folding may enlarge constants. The default is 1048576.",
 )
 @click.option(
     "--check/--no-check", "is_checked", default=True, help="Compare the outputs with those of M before writing."
 )
 @unregistered_option
-@seed_option("Seed of the inputs of the check.")
-@time_limit_option
+@seed_option("Seed of the inputs.", CHECK)
+@time_limit_option(CHECK)
 def opt(
     session: Session,
     model: str,

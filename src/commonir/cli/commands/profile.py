@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _SHOWN = 15
 
 
-@verb(opens=True)
+@verb("cir profile model.onnx", "cir profile model.onnx --engine onnxruntime --trace trace.json", opens=True)
 @click.argument("model", type=PATH)
 @click.argument("inputs", metavar="[INPUT]...", nargs=-1)
 @click.option("--engine", metavar="NAME", help="Time this engine; `cir doctor` lists them.")
@@ -49,7 +49,7 @@ _SHOWN = 15
 @dims_option()
 @resize_option
 @extern_option
-@time_limit_option
+@time_limit_option()
 @memory_limit_option
 def profile(
     session: Session,

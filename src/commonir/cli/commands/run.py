@@ -67,7 +67,12 @@ class RunOptions(NamedTuple):
     save: str | None
 
 
-@verb(opens=True)
+@verb(
+    "cir run model.onnx image=@image.npy --save outputs.npz",
+    "cir run model.mlpackage image=@cat.png --resize",
+    "cir run model.onnx x=f32[1,3,8,8]:randn --seed 1",
+    opens=True,
+)
 @click.argument("model", type=PATH)
 @click.argument("inputs", metavar="[INPUT]...", nargs=-1)
 @click.option("--engine", metavar="NAME", help="Run with this engine; `cir doctor` lists them.")
@@ -86,13 +91,13 @@ class RunOptions(NamedTuple):
 @click.option("--save-state", metavar="FILE", type=PATH, help="Write the final states to this archive.")
 @ranks_options
 @extern_option
-@time_limit_option
+@time_limit_option()
 @memory_limit_option
 @click.option(
     "--save",
     metavar="FILE",
     type=PATH,
-    help="Write the outputs to an .npz or .safetensors archive or a .json file, or an image output to a .png file; "
+    help="Write the outputs to an .npz, .safetensors or .json file. An image output is written to a .png file; "
     "NAME=FILE.png selects the output.",
 )
 @collected_as(RunOptions)

@@ -11,7 +11,7 @@ from commonir.cli.options import PATH, dims_option
 from commonir.cli.session import Session, verb
 
 
-@verb(opens=True)
+@verb("cir shapes model.onnx --set batch=8", opens=True)
 @click.argument("model", type=PATH)
 @dims_option("Show the shapes for one value of a dim.")
 @click.option("--constants", "with_constants", is_flag=True, help="List constants too.")

@@ -12,12 +12,10 @@ from commonir.cli.options import PATH, split_option
 from commonir.cli.session import Session, verb
 
 
-@verb(opens=True)
+@verb("cir show model.mlpackage", "cir show model.onnx --node /conv1/Conv --around 2", opens=True)
 @click.argument("model", type=PATH)
 @click.option("--generic", "is_generic", is_flag=True, help="Print all operations in the generic form.")
-@click.option(
-    "--node", metavar="NAME", help="Show only the operation with this name, or the one that defines this value."
-)
+@click.option("--node", metavar="NAME", help="Show only this operation, or the one that defines this value.")
 @click.option(
     "--around",
     default=0,
@@ -31,13 +29,13 @@ from commonir.cli.session import Session, verb
     metavar="NAME",
     default="mlir",
     show_default=True,
-    help="The syntax of the text: mlir, or mil for Core ML programs.",
+    help="The syntax: mlir, or mil for Core ML programs.",
 )
 @click.option(
     "--names",
     type=click.Choice(["own", "mlir"]),
-    help="Value names: those of the program, or those of mlir-opt.  [default: mlir for programs in MLIR's own dialects,"
-    " otherwise own]",
+    help="Value names: those of the program, or those of mlir-opt. The default is mlir for programs in MLIR's own"
+    " dialects, otherwise own.",
 )
 @click.option("--locations", is_flag=True, help="Print source locations.")
 @split_option
@@ -45,7 +43,7 @@ from commonir.cli.session import Session, verb
     "--allow-unregistered",
     is_flag=True,
     expose_value=False,
-    help="As in `cir check`: unknown operations are printed with or without it.",
+    help="As in `cir check`. Unknown operations are printed anyway.",
 )
 def show(
     session: Session,

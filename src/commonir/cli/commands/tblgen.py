@@ -11,7 +11,7 @@ from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
 
 
-@verb()
+@verb("cir tblgen MyOps.td -I include", "cir tblgen MyOps.td --dialect")
 @click.argument("file", type=PATH)
 @files_option("-I", "include_dirs", metavar="DIR", help="Search this folder for included files.")
 @click.option("-D", "defines", metavar="NAME", multiple=True, help="Define a preprocessor macro.")

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from commonir.reports import SavedDrawing
 
 
-@verb(opens=True)
+@verb("cir view model.onnx -o model.html --open", "cir view old.onnx new.onnx -o both.html", opens=True)
 @click.argument("model", type=PATH)
 @click.argument("other", required=False, type=PATH)
-@output_option("Where to write the drawing: an `.svg` image, or an `.html` page with zoom and search.", "FILE")
+@output_option("Where to write: an `.svg` image or an `.html` page.", "FILE")
 @click.option(
     "--to", type=click.Choice(["svg", "html"]), help="The file type, if the suffix of FILE does not determine it."
 )
