@@ -12,13 +12,11 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.base.version import __version__
 
 PUBLIC: dict[str, str] = {
+    "api.comparing": "compare compare_outputs computed_values",
     "api.opening": "check dumps load load_dialects loads save verify",
     "api.programs": "calling convert edit extract infer legalize load_rules lower optimize shapes shard",
     "api.reference": "diff operations reference_page show summarize view",
-    "api.running": (
-        "compare compare_outputs engine_options prepare profile random_inputs read_image run run_steps "
-        "with_externs write_image"
-    ),
+    "api.running": "engine_options prepare profile random_inputs read_image run run_steps with_externs write_image",
     "base.sparse": "SparseArray",
     "ir.module": "Module",
     "runtime.state": "State",

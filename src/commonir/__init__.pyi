@@ -1,5 +1,8 @@
 # Written by `python -m tests.member_stubs` from the table in __init__.py.
 
+from commonir.api.comparing import compare as compare
+from commonir.api.comparing import compare_outputs as compare_outputs
+from commonir.api.comparing import computed_values as computed_values
 from commonir.api.opening import check as check
 from commonir.api.opening import dumps as dumps
 from commonir.api.opening import load as load
@@ -24,8 +27,6 @@ from commonir.api.reference import reference_page as reference_page
 from commonir.api.reference import show as show
 from commonir.api.reference import summarize as summarize
 from commonir.api.reference import view as view
-from commonir.api.running import compare as compare
-from commonir.api.running import compare_outputs as compare_outputs
 from commonir.api.running import engine_options as engine_options
 from commonir.api.running import prepare as prepare
 from commonir.api.running import profile as profile

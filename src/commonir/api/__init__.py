@@ -21,11 +21,12 @@ import_members(globals(), {m: names for m, names in PUBLIC.items() if m.startswi
 import_members(
     globals(),
     {
+        "comparing": "default_rtol",
         "opening": "Path_ check_pieces file_format output_format programs_of unregistered writable_format",
         "programs": "bundle call_attributes image_input passes valid",
         "reference": "declared_operations declared_page doctor library tablegen_json",
         "running": (
-            "DEFAULT_ENGINE default_rtol input_ports output_ports run_converted run_with_onnxruntime runs "
+            "DEFAULT_ENGINE input_ports output_ports run_converted run_with_onnxruntime runs "
             "flat_arrays json_inputs outputs_as_json save_trace scalar_input together shape_mismatches"
         ),
     },

@@ -1,5 +1,9 @@
 # Written by `python -m tests.member_stubs` from the table in __init__.py.
 
+from commonir.api.comparing import compare as compare
+from commonir.api.comparing import compare_outputs as compare_outputs
+from commonir.api.comparing import computed_values as computed_values
+from commonir.api.comparing import default_rtol as default_rtol
 from commonir.api.opening import Path_ as Path_
 from commonir.api.opening import check as check
 from commonir.api.opening import check_pieces as check_pieces
@@ -43,9 +47,6 @@ from commonir.api.reference import tablegen_json as tablegen_json
 from commonir.api.reference import view as view
 from commonir.api.running import Array as Array
 from commonir.api.running import DEFAULT_ENGINE as DEFAULT_ENGINE
-from commonir.api.running import compare as compare
-from commonir.api.running import compare_outputs as compare_outputs
-from commonir.api.running import default_rtol as default_rtol
 from commonir.api.running import engine_options as engine_options
 from commonir.api.running import flat_arrays as flat_arrays
 from commonir.api.running import input_ports as input_ports

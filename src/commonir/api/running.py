@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -11,17 +11,14 @@ from commonir.api.opening import Path_
 from commonir.api.programs import lower, shard
 from commonir.base.codes import (
     CANNOT_BE_DIVIDED,
-    INTERFACES_DIFFER,
     UNSUPPORTED_CONVERSION,
     UNSUPPORTED_EXECUTION,
     WRONG_INPUT,
-    WRONG_USAGE,
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Module
-from commonir.reports import Comparison, OutputError, Profile
+from commonir.reports import Profile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,10 +29,7 @@ if TYPE_CHECKING:
     from commonir.ir.interface import Port
     from commonir.ir.module import Function
     from commonir.ir.types import Type
-    from commonir.runtime.comparing.divergence import ValueComparison
-    from commonir.runtime.comparing.measures import Criterion, Requirements
     from commonir.runtime.engine import EngineOptions, Executable
-    from commonir.runtime.ranks.comparing import RanksSide
     from commonir.runtime.state import State
     from commonir.runtime.steps import Steps
 
@@ -45,8 +39,6 @@ if TYPE_CHECKING:
 
 
 DEFAULT_ENGINE = "numpy"
-
-_SIDES = 2
 
 
 def with_externs(module: Module, arrays: Mapping[str, Array]) -> Module:
@@ -272,7 +264,7 @@ def _taking(module: Module, name: str, function: str | None) -> Function:
     """Returns the function that has an input: that of a rank for a program of several ranks."""
     from commonir.runtime.ports import names_of  # noqa: PLC0415
 
-    ran = _run_alone(module, function)
+    ran = run_alone(module, function)
     if ran is not None:
         return ran
     functions = list(module.functions.values())
@@ -355,7 +347,7 @@ def _by_step(lowered: Module, function: str | None, inputs: Mapping[str, Array],
 
 def input_ports(module: Module, *, function: str | None = None) -> Mapping[str, Port]:
     """Returns the ports of a function's inputs by name, where they are not empty; {} for a program of several ranks."""
-    ran = _run_alone(module, function)
+    ran = run_alone(module, function)
     return {} if ran is None else ran.input_ports
 
 
@@ -363,7 +355,7 @@ def output_ports(module: Module, *, function: str | None = None) -> Mapping[str,
     """Returns the ports of a function's outputs by name, where they are not empty; {} for a program of several
     ranks.
     """
-    ran = _run_alone(module, function)
+    ran = run_alone(module, function)
     return {} if ran is None else ran.output_ports
 
 
@@ -375,11 +367,11 @@ def runs(module: Module) -> tuple[str | None, ...]:
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
 
     lowered = lower(module, defer=True)
-    is_one = ranks_of(lowered) is not None or _run_alone(lowered, None) is not None
+    is_one = ranks_of(lowered) is not None or run_alone(lowered, None) is not None
     return (None,) if is_one else tuple(lowered.defined_functions)
 
 
-def _run_alone(module: Module, function: str | None) -> Function | None:
+def run_alone(module: Module, function: str | None) -> Function | None:
     """Returns the function that a run executes; None if it executes all ranks."""
     try:
         return module.function(function)
@@ -393,7 +385,7 @@ def shape_mismatches(module: Module, outputs: Mapping[str, Array], *, function: 
     """Returns diagnostics where the outputs of a run contradict the function's declared shapes."""
     from commonir.runtime.ports import shape_mismatches as compared  # noqa: PLC0415
 
-    ran = _run_alone(module, function)
+    ran = run_alone(module, function)
     return [] if ran is None else list(compared(ran, outputs))
 
 
@@ -407,7 +399,7 @@ def flat_arrays(
     from commonir.runtime.ports import names_of  # noqa: PLC0415
     from commonir.runtime.values import with_declared_entries  # noqa: PLC0415
 
-    ran = _run_alone(module, function)
+    ran = run_alone(module, function)
     types: dict[str, Type] = {}
     if ran is not None:
         named = (*zip(names_of(ran), ran.inputs, strict=True), *zip(ran.output_names, ran.outputs, strict=True))
@@ -522,87 +514,6 @@ def _drawn_inputs(
     return draw(lowered, function=function, seed=seed, dims=dims or {}, given=given or {})
 
 
-def compare(
-    a: Module,
-    b: Module | None = None,
-    inputs: Mapping[str, Array] | None = None,
-    *,
-    engines: Sequence[str] = (),
-    function: str | None = None,
-    seed: int = 0,
-    dims: Mapping[str, int] | None = None,
-    rtol: float | Mapping[str, float] | None = None,
-    atol: float | Mapping[str, float] | None = None,
-    metric: str | Sequence[str] = "close",
-    values: str = "outputs",
-    exact_infinities: bool = False,
-    repro: Path_ | None = None,
-    options: EngineOptions | None = None,
-    findings: Diagnostics | None = None,
-    on_progress: Callable[[str], None] = lambda _: None,
-) -> Comparison:
-    """Compares two programs, or one program on two engines, value by value on the same inputs.
-
-    Values are matched by name and compared one after another, without storing all of them. `engines` has one engine for
-    each side, or one for both; a single program runs on `reference` and `numpy` by default. Missing inputs are random,
-    by `seed`. See `runtime.comparing.measures.Tolerance` for metrics and their thresholds, such as `snr:40`; all must
-    hold. Tolerances may be mappings by name of value; without `rtol` it follows for each value from the narrowest
-    floating-point type that it is computed in. The outputs decide whether the programs agree, with `values="all"` all
-    values. An infinity also equals a number that a type of one side overflows with, unless `exact_infinities`. `repro`
-    is a folder for the operations of the first divergence as programs, with their inputs and results; `findings`
-    receives the reason if there is none. Limits in the options apply to each side. `on_progress` receives messages.
-
-    Programs of several ranks are compared by the outputs of all ranks.
-
-    Raises: DiagnosticError (E0713 for programs with different inputs, E0714 for programs without a common value, E07xx
-    as `run`).
-    """
-    from commonir.runtime.comparing import divergence  # noqa: PLC0415
-    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
-    from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
-
-    names = tuple(engines) or ((DEFAULT_ENGINE, DEFAULT_ENGINE) if b is not None else ("reference", DEFAULT_ENGINE))
-    required = requirements(rtol, atol, metric)._replace(strict=exact_infinities)
-    all_decide = _all_decide(values)
-    if len(names) > _SIDES:
-        message = f"a comparison has two sides, and {len(names)} engines were named"
-        raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
-    known = Engines()
-    of_ranks = _compared_ranks(a, b, names, function)
-    if of_ranks is not None:
-        if repro is not None:
-            message = "programs of ranks are compared by their outputs, and nothing is cut out of them"
-            raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="leave out the folder of the reproducer"))
-        return _compare_ranks(*of_ranks, inputs or {}, seed, required, options or DEFAULT_OPTIONS)
-    left = divergence.Side(a, known.get(names[0]), function, seed)
-    right = divergence.Side(a if b is None else b, known.get(names[-1]), function, seed)
-    all_inputs = {**right.initial, **left.initial, **(inputs or {})}
-    name = left.function.symbol_name
-    drawn = draw(left.module, function=name, seed=seed, dims=dims or {}, given=all_inputs)
-    chosen = options or DEFAULT_OPTIONS
-    comparing = divergence.ValueComparison(left, right, drawn, required=required, options=chosen)
-    _check_names(required, [name for pair in comparing.pairs for name in pair[:2]])
-    result = divergence.compare(comparing, on_progress, all_decide=all_decide)
-    return result if repro is None else _with_reproducer(result, comparing, repro, findings)
-
-
-def _with_reproducer(
-    comparison: Comparison, comparing: ValueComparison, folder: Path_, findings: Diagnostics | None
-) -> Comparison:
-    """Returns a comparison after saving programs that reproduce its first divergence, if there is one."""
-    if comparison.first_divergence is None:
-        return comparison
-    from commonir.inspection.reproduce import reproduce  # noqa: PLC0415
-
-    try:
-        return reproduce(comparing, comparison, folder)
-    except DiagnosticError as error:
-        if findings is None:
-            raise
-        findings.extend(error.diagnostics)
-        return comparison
-
-
 def profile(
     module: Module,
     inputs: Mapping[str, Array] | None = None,
@@ -628,7 +539,7 @@ def profile(
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
 
-    if _run_alone(module, function) is None:
+    if run_alone(module, function) is None:
         message = "programs of several ranks cannot be profiled: waiting for other ranks is not a cost of an operation"
         help = "name the function of a rank that exchanges nothing (`--function`)"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=help))
@@ -644,114 +555,3 @@ def save_trace(profile: Profile, path: Path_) -> None:
     from commonir.runtime.comparing.profile import save_trace as save  # noqa: PLC0415
 
     save(profile, path)
-
-
-def requirements(
-    rtol: float | Mapping[str, float] | None, atol: float | Mapping[str, float] | None, metric: str | Sequence[str]
-) -> Requirements:
-    """Returns tolerances and metrics. Raises: DiagnosticError (E0901) for an unknown metric, and a wrong threshold."""
-    from commonir.runtime.comparing.measures import Requirements  # noqa: PLC0415
-
-    names = (metric,) if isinstance(metric, str) else metric
-    return Requirements(rtol, atol, tuple([_criterion(name) for name in names]))
-
-
-def _criterion(text: str) -> Criterion:
-    from commonir.runtime.comparing.measures import Metric, parse_criterion  # noqa: PLC0415
-
-    known = [m.value for m in Metric]
-    name = text.partition(":")[0].partition("=")[0]
-    if name not in known:
-        help = did_you_mean(name, known) or f"metrics: {', '.join(known)}"
-        raise DiagnosticError(Diagnostic(WRONG_USAGE, f"no metric is called '{name}'", help=help))
-    try:
-        return parse_criterion(text)
-    except ValueError as error:
-        raise DiagnosticError(Diagnostic(WRONG_USAGE, f"metric '{text}': {error}")) from None
-
-
-def _all_decide(values: str) -> bool:
-    if values not in ("all", "outputs"):
-        message = f"the values that decide are 'outputs' or 'all', not '{values}'"
-        raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
-    return values == "all"
-
-
-def _check_names(required: Requirements, known: Sequence[str]) -> None:
-    """Raises: DiagnosticError (E0901) for a tolerance of a value that is not compared."""
-    for name in required.names():
-        if name not in known:
-            help = did_you_mean(name, known) or "`cir compare --all` lists all values; `*` stands for any characters"
-            message = f"there is a tolerance for '{name}', and no value of this name is compared"
-            raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help=help))
-
-
-def _compared_ranks(
-    a: Module, b: Module | None, engines: Sequence[str], function: str | None
-) -> tuple[RanksSide, RanksSide] | None:
-    """Returns the two sides of a comparison of programs of several ranks; None for other programs.
-
-    Raises: DiagnosticError (E0713) when only one of the programs has several ranks.
-    """
-    from commonir.runtime.engine import Engines, runs_ranks  # noqa: PLC0415
-    from commonir.runtime.ranks.comparing import RanksSide  # noqa: PLC0415
-    from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
-
-    programs = (a, a if b is None else b)
-    if all(_run_alone(module, function) is not None for module in programs):
-        return None
-    lowered = [lower(module, defer=True) for module in programs]
-    known = Engines()
-    sides = [
-        None if ranks is None else RanksSide(module, ranks, known.get(engine))
-        for module, engine in zip(lowered, (engines[0], engines[-1]), strict=True)
-        for ranks in [ranks_of(module, function)]
-    ]
-    left, right = sides
-    if left is None and right is None:
-        return None
-    if any(runs_ranks(known.get(engine)) for engine in engines):
-        message = "programs are compared in one process"
-        raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="name the engines numpy and reference"))
-    if left is None or right is None or left.ranks.world_size != right.ranks.world_size:
-        message = "the programs have different numbers of ranks"
-        help = "`cir convert --check` compares a program with what it is divided into"
-        raise DiagnosticError(Diagnostic(INTERFACES_DIFFER, message, help=help))
-    return left, right
-
-
-def _compare_ranks(
-    a: RanksSide,
-    b: RanksSide,
-    inputs: Mapping[str, Array],
-    seed: int,
-    required: Requirements,
-    options: EngineOptions,
-) -> Comparison:
-    """Compares programs of several ranks by their outputs on the same inputs."""
-    from commonir.runtime.ranks.comparing import compare_ranks  # noqa: PLC0415
-    from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
-
-    drawn = random_rank_inputs(a.module, a.ranks, seed=seed, dims={}, given=inputs)
-    seeded = options if options.seed is not None else options._replace(seed=seed)
-    return compare_ranks(a, b, drawn, seeded, required)
-
-
-def compare_outputs(
-    expected: Mapping[str, Array],
-    actual: Mapping[str, Array],
-    *,
-    rtol: float | Mapping[str, float],
-    atol: float | Mapping[str, float] | None = None,
-) -> tuple[OutputError, ...]:
-    """Returns the errors of arrays against the expected ones, output by output. Tolerances may be mappings by name."""
-    from commonir.runtime.comparing import comparison  # noqa: PLC0415
-
-    return comparison.compare_outputs(expected, actual, rtol=rtol, atol=atol)
-
-
-def default_rtol(element_types: Iterable[str]) -> float:
-    """Returns the relative tolerance for a program that computes values of these element types."""
-    from commonir.runtime.comparing import comparison  # noqa: PLC0415
-
-    return comparison.default_rtol(element_types)

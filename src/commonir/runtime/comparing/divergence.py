@@ -169,7 +169,7 @@ class Pair(NamedTuple):
 def matched(a: Side, b: Side) -> list[Pair]:
     """Returns the values that both sides compute, in the program order of the first, without constants."""
     position = {v: n for n, v in enumerate(v for op in a.function.body.operations for v in op.results)}
-    pairs = [Pair(n, m, a.values[n], b.values[m]) for n, m in _same_names(a.values, b.values)]
+    pairs = [Pair(n, m, a.values[n], b.values[m]) for n, m in same_names(a.values, b.values)]
     pairs = [p for p in pairs if not _are_unrelated(p)]
     # An output is compared once, by the name of its value where both sides have that.
     pairs = list({(p.a, p.b): p for p in reversed(pairs)}.values())
@@ -191,8 +191,9 @@ _PRECISION_SUFFIXES = ("_cast_fp16",)
 _NOT_AN_IDENTIFIER_CHARACTER = re.compile(r"[^A-Za-z0-9_]")
 
 
-def _same_names(first: Mapping[str, Value], second: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
+def same_names(first: Iterable[str], second: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yields pairs of corresponding names: equal ones, and those that differ only by how converters spell names."""
+    first, second = dict.fromkeys(first), dict.fromkeys(second)
     yield from ((n, n) for n in first if n in second)
     unmatched = _by_plain_name(n for n in first if n not in second), _by_plain_name(n for n in second if n not in first)
     for plain, names in unmatched[0].items():
@@ -351,7 +352,8 @@ def compare(
     differences = [comparing.overflows[d.name] if d.name in blamed else d for d in differences]
     by_name = {p.name: (p, d) for p, d in zip(comparing.pairs, differences, strict=True)}
     shared = {p.a for p in comparing.pairs}, {p.b for p in comparing.pairs}
-    roots = _roots(comparing, {d.name for d in differences if not d.is_within})
+    differing = {d.name for d in differences if not d.is_within}
+    first = roots(comparing.a.function, {p.name: p.a for p in comparing.pairs}, differing)
     whole: tuple[ValueDifference, ...] = ()
     if all(d.is_within for d in differences if d.is_output):
         on_progress("comparing the outputs of whole runs")
@@ -365,7 +367,7 @@ def compare(
         outputs=tuple([n for n in a.outputs if n in b.outputs]),
         only_first=tuple([n for n, v in a.values.items() if v not in shared[0] and not is_constant(v)]),
         only_second=tuple([n for n, v in b.values.items() if v not in shared[1] and not is_constant(v)]),
-        divergences=tuple([_divergence(comparing, by_name[n]) for n in roots]),
+        divergences=tuple([_divergence(comparing, by_name[n]) for n in first]),
         peak_values=tuple([run.peak.values for run in comparing.runs]),
         peak_bytes=tuple([run.peak.size_bytes for run in comparing.runs]),
         whole=whole,
@@ -452,23 +454,32 @@ def _different_constants(a: Slice, b: Slice, rtol: float) -> Iterator[str]:
             yield value.name
 
 
-def _roots(comparing: ValueComparison, differing: set[str]) -> list[str]:
-    """Returns the names of values that differ although their operands agree, in program order."""
+def roots(function: Function, values: Mapping[str, Value], differing: set[str]) -> list[str]:
+    """Returns the names of values that differ although their operands agree, in program order; `values` has those that
+    are compared.
+    """
     # One value may have several names, for example one as an output.
     names: dict[Value, list[str]] = {}
-    for p in comparing.pairs:
-        names.setdefault(p.a, []).append(p.name)
+    for name, value in values.items():
+        names.setdefault(value, []).append(name)
     affected: set[Value] = set()
-    roots: list[str] = []
-    for op in comparing.a.function.body.operations:
+    out: list[str] = []
+    for op in function.body.operations:
         is_affected = any(v in affected for v in op.values_used)
         for v in op.results:
             differing_names = [n for n in names.get(v, ()) if n in differing]
             if differing_names or (is_affected and v not in names):
                 affected.add(v)
             if differing_names and not is_affected:
-                roots.append(differing_names[0])
-    return roots
+                out.append(differing_names[0])
+    return out
+
+
+def single_divergence(side: Side, value: Value, difference: ValueDifference, shared: set[Value]) -> Divergence:
+    """Returns the divergence of a value of one program from what is expected of it."""
+    part = _slice(value, shared, side)
+    names = tuple(_operation_texts(part.operations, side))
+    return Divergence(difference=difference, inputs=tuple(part.inputs), operations=names, other_operations=names)
 
 
 class Precision(NamedTuple):

@@ -1,0 +1,308 @@
+"""Compares programs, engines and stored arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from commonir.api.opening import Path_
+from commonir.api.programs import lower
+from commonir.api.running import DEFAULT_ENGINE, flat_arrays, run, run_alone
+from commonir.base.codes import INTERFACES_DIFFER, WRONG_USAGE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.suggestions import did_you_mean
+from commonir.base.tuples import NamedTuple
+from commonir.ir.module import Module
+from commonir.reports import Comparison, OutputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from commonir.runtime.comparing.divergence import Side, ValueComparison
+    from commonir.runtime.comparing.measures import Criterion, Requirements
+    from commonir.runtime.engine import EngineOptions
+    from commonir.runtime.ranks.comparing import RanksSide
+
+    Array = NDArray[np.generic]
+
+_SIDES = 2
+
+
+def compare(
+    a: Module | Mapping[str, Array],
+    b: Module | Mapping[str, Array] | None = None,
+    inputs: Mapping[str, Array] | None = None,
+    *,
+    engines: Sequence[str] = (),
+    function: str | None = None,
+    seed: int = 0,
+    dims: Mapping[str, int] | None = None,
+    rtol: float | Mapping[str, float] | None = None,
+    atol: float | Mapping[str, float] | None = None,
+    metric: str | Sequence[str] = "close",
+    values: str = "outputs",
+    exact_infinities: bool = False,
+    repro: Path_ | None = None,
+    options: EngineOptions | None = None,
+    findings: Diagnostics | None = None,
+    on_progress: Callable[[str], None] = lambda _: None,
+) -> Comparison:
+    """Compares two programs, or one program on two engines, value by value on the same inputs.
+
+    Values are matched by name and compared one after another, without storing all of them. `engines` has one engine for
+    each side, or one for both; a single program runs on `reference` and `numpy` by default. Missing inputs are random,
+    by `seed`. See `runtime.comparing.measures.Tolerance` for metrics and their thresholds, such as `snr:40`; all must
+    hold. Tolerances may be mappings by name of value; without `rtol` it follows for each value from the narrowest
+    floating-point type that it is computed in. The outputs decide whether the programs agree, with `values="all"` all
+    values. An infinity also equals a number that a type of one side overflows with, unless `exact_infinities`. `repro`
+    is a folder for the operations of the first divergence as programs, with their inputs and results; `findings`
+    receives the reason if there is none. Limits in the options apply to each side. `on_progress` receives messages.
+
+    Instead of a program, `b` may have the arrays that are expected of outputs and values inside, by name, or both sides
+    may be such arrays; see `runtime.comparing.stored`. Programs of several ranks are compared by the outputs of all
+    ranks.
+
+    Raises: DiagnosticError (E0713 for programs with different inputs, E0714 for programs without a common value, E07xx
+    as `run`).
+    """
+    from commonir.runtime.comparing import divergence  # noqa: PLC0415
+    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
+    from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
+
+    required = requirements(rtol, atol, metric)._replace(strict=exact_infinities)
+    all_decide = _all_decide(values)
+    if isinstance(a, Mapping) or isinstance(b, Mapping):
+        run_as = _RunAs(engines[-1] if engines else DEFAULT_ENGINE, function, seed, dims or {}, options)
+        return _compare_stored(a, b, inputs or {}, run_as, required, all_decide=all_decide, on_progress=on_progress)
+    names = tuple(engines) or ((DEFAULT_ENGINE, DEFAULT_ENGINE) if b is not None else ("reference", DEFAULT_ENGINE))
+    if len(names) > _SIDES:
+        message = f"a comparison has two sides, and {len(names)} engines were named"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
+    known = Engines()
+    of_ranks = _compared_ranks(a, b, names, function)
+    if of_ranks is not None:
+        if repro is not None:
+            message = "programs of ranks are compared by their outputs, and nothing is cut out of them"
+            raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="leave out the folder of the reproducer"))
+        return _compare_ranks(*of_ranks, inputs or {}, seed, required, options or DEFAULT_OPTIONS)
+    left = divergence.Side(a, known.get(names[0]), function, seed)
+    right = divergence.Side(a if b is None else b, known.get(names[-1]), function, seed)
+    all_inputs = {**right.initial, **left.initial, **(inputs or {})}
+    name = left.function.symbol_name
+    drawn = draw(left.module, function=name, seed=seed, dims=dims or {}, given=all_inputs)
+    chosen = options or DEFAULT_OPTIONS
+    comparing = divergence.ValueComparison(left, right, drawn, required=required, options=chosen)
+    _check_names(required, [name for pair in comparing.pairs for name in pair[:2]])
+    result = divergence.compare(comparing, on_progress, all_decide=all_decide)
+    return result if repro is None else _with_reproducer(result, comparing, repro, findings)
+
+
+class _RunAs(NamedTuple):
+    """How a program runs: engine, function, seed and dims of random inputs, options."""
+
+    engine: str
+    function: str | None
+    seed: int
+    dims: Mapping[str, int]
+    options: EngineOptions | None
+
+
+def _compare_stored(
+    a: Module | Mapping[str, Array],
+    b: Module | Mapping[str, Array] | None,
+    inputs: Mapping[str, Array],
+    run_as: _RunAs,
+    required: Requirements,
+    *,
+    all_decide: bool,
+    on_progress: Callable[[str], None],
+) -> Comparison:
+    """Compares a program with stored arrays, in either order, or arrays with arrays."""
+    from commonir.runtime.comparing import stored  # noqa: PLC0415
+    from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
+
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        _check_names(required, [*a, *b])
+        return stored.compare_stored(a, b, required, (stored.STORED, stored.STORED))
+    module, arrays = (b, a) if isinstance(a, Mapping) else (a, b)
+    if not isinstance(module, Module) or not isinstance(arrays, Mapping):
+        message = "arrays are compared with a program or with other arrays"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
+    if run_alone(module, run_as.function) is None:
+        ran = run(module, inputs, engine=run_as.engine, seed=run_as.seed, options=run_as.options)
+        return stored.compare_stored(arrays, flat_arrays(module, ran)[0], required, (stored.STORED, run_as.engine))
+    side, drawn = _side_and_inputs(module, inputs, run_as)
+    _check_names(required, [*arrays, *side.values, *side.outputs])
+    return stored.compare_with_stored(
+        side,
+        drawn,
+        arrays,
+        required,
+        run_as.options or DEFAULT_OPTIONS,
+        all_decide=all_decide,
+        on_progress=on_progress,
+    )
+
+
+def _side_and_inputs(module: Module, inputs: Mapping[str, Array], run_as: _RunAs) -> tuple[Side, dict[str, Array]]:
+    """Returns a function as a side of a comparison, and all its inputs: missing ones are random."""
+    from commonir.runtime.comparing.divergence import Side  # noqa: PLC0415
+    from commonir.runtime.engine import Engines  # noqa: PLC0415
+    from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
+
+    side = Side(module, Engines().get(run_as.engine), run_as.function, run_as.seed)
+    given = {**side.initial, **inputs}
+    return side, draw(side.module, function=side.function.symbol_name, seed=run_as.seed, dims=run_as.dims, given=given)
+
+
+def computed_values(
+    module: Module,
+    inputs: Mapping[str, Array] | None = None,
+    pattern: str = "*",
+    *,
+    engine: str | None = None,
+    function: str | None = None,
+    seed: int = 0,
+    dims: Mapping[str, int] | None = None,
+    options: EngineOptions | None = None,
+) -> Iterator[tuple[str, Array]]:
+    """Yields the values inside a function that have a name matching a pattern such as `*_out`, and their names, in
+    program order. They are computed piece by piece, so that few are held at a time.
+
+    Raises: DiagnosticError (E07xx as `run`).
+    """
+    from commonir.runtime.comparing import stored  # noqa: PLC0415
+    from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
+
+    run_as = _RunAs(engine or DEFAULT_ENGINE, function, seed, dims or {}, options)
+    side, drawn = _side_and_inputs(module, inputs or {}, run_as)
+    return stored.computed_values(side, drawn, pattern, options or DEFAULT_OPTIONS)
+
+
+def _with_reproducer(
+    comparison: Comparison, comparing: ValueComparison, folder: Path_, findings: Diagnostics | None
+) -> Comparison:
+    """Returns a comparison after saving programs that reproduce its first divergence, if there is one."""
+    if comparison.first_divergence is None:
+        return comparison
+    from commonir.inspection.reproduce import reproduce  # noqa: PLC0415
+
+    try:
+        return reproduce(comparing, comparison, folder)
+    except DiagnosticError as error:
+        if findings is None:
+            raise
+        findings.extend(error.diagnostics)
+        return comparison
+
+
+def requirements(
+    rtol: float | Mapping[str, float] | None, atol: float | Mapping[str, float] | None, metric: str | Sequence[str]
+) -> Requirements:
+    """Returns tolerances and metrics. Raises: DiagnosticError (E0901) for an unknown metric, and a wrong threshold."""
+    from commonir.runtime.comparing.measures import Requirements  # noqa: PLC0415
+
+    names = (metric,) if isinstance(metric, str) else metric
+    return Requirements(rtol, atol, tuple([_criterion(name) for name in names]))
+
+
+def _criterion(text: str) -> Criterion:
+    from commonir.runtime.comparing.measures import Metric, parse_criterion  # noqa: PLC0415
+
+    known = [m.value for m in Metric]
+    name = text.partition(":")[0].partition("=")[0]
+    if name not in known:
+        help = did_you_mean(name, known) or f"metrics: {', '.join(known)}"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, f"no metric is called '{name}'", help=help))
+    try:
+        return parse_criterion(text)
+    except ValueError as error:
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, f"metric '{text}': {error}")) from None
+
+
+def _all_decide(values: str) -> bool:
+    if values not in ("all", "outputs"):
+        message = f"the values that decide are 'outputs' or 'all', not '{values}'"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
+    return values == "all"
+
+
+def _check_names(required: Requirements, known: Sequence[str]) -> None:
+    """Raises: DiagnosticError (E0901) for a tolerance of a value that is not compared."""
+    for name in required.names():
+        if name not in known:
+            help = did_you_mean(name, known) or "`cir compare --all` lists all values; `*` stands for any characters"
+            message = f"there is a tolerance for '{name}', and no value of this name is compared"
+            raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help=help))
+
+
+def _compared_ranks(
+    a: Module, b: Module | None, engines: Sequence[str], function: str | None
+) -> tuple[RanksSide, RanksSide] | None:
+    """Returns the two sides of a comparison of programs of several ranks; None for other programs.
+
+    Raises: DiagnosticError (E0713) when only one of the programs has several ranks.
+    """
+    from commonir.runtime.engine import Engines, runs_ranks  # noqa: PLC0415
+    from commonir.runtime.ranks.comparing import RanksSide  # noqa: PLC0415
+    from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
+
+    programs = (a, a if b is None else b)
+    if all(run_alone(module, function) is not None for module in programs):
+        return None
+    lowered = [lower(module, defer=True) for module in programs]
+    known = Engines()
+    sides = [
+        None if ranks is None else RanksSide(module, ranks, known.get(engine))
+        for module, engine in zip(lowered, (engines[0], engines[-1]), strict=True)
+        for ranks in [ranks_of(module, function)]
+    ]
+    left, right = sides
+    if left is None and right is None:
+        return None
+    if any(runs_ranks(known.get(engine)) for engine in engines):
+        message = "programs are compared in one process"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="name the engines numpy and reference"))
+    if left is None or right is None or left.ranks.world_size != right.ranks.world_size:
+        message = "the programs have different numbers of ranks"
+        help = "`cir convert --check` compares a program with what it is divided into"
+        raise DiagnosticError(Diagnostic(INTERFACES_DIFFER, message, help=help))
+    return left, right
+
+
+def _compare_ranks(
+    a: RanksSide,
+    b: RanksSide,
+    inputs: Mapping[str, Array],
+    seed: int,
+    required: Requirements,
+    options: EngineOptions,
+) -> Comparison:
+    """Compares programs of several ranks by their outputs on the same inputs."""
+    from commonir.runtime.ranks.comparing import compare_ranks  # noqa: PLC0415
+    from commonir.runtime.ranks.inputs import random_rank_inputs  # noqa: PLC0415
+
+    drawn = random_rank_inputs(a.module, a.ranks, seed=seed, dims={}, given=inputs)
+    seeded = options if options.seed is not None else options._replace(seed=seed)
+    return compare_ranks(a, b, drawn, seeded, required)
+
+
+def compare_outputs(
+    expected: Mapping[str, Array],
+    actual: Mapping[str, Array],
+    *,
+    rtol: float | Mapping[str, float],
+    atol: float | Mapping[str, float] | None = None,
+) -> tuple[OutputError, ...]:
+    """Returns the errors of arrays against the expected ones, output by output. Tolerances may be mappings by name."""
+    from commonir.runtime.comparing import comparison  # noqa: PLC0415
+
+    return comparison.compare_outputs(expected, actual, rtol=rtol, atol=atol)
+
+
+def default_rtol(element_types: Iterable[str]) -> float:
+    """Returns the relative tolerance for a program that computes values of these element types."""
+    from commonir.runtime.comparing import comparison  # noqa: PLC0415
+
+    return comparison.default_rtol(element_types)
