@@ -309,10 +309,17 @@ def save(module: Module, path: str) -> tuple[FileEntry, ...]:
 
 @answer
 def show(
-    generic: bool, node: str | None, around: int, elide: bool, names: str, locations: bool, syntax: str = "mlir"
+    generic: bool,
+    node: str | None,
+    around: int | None,
+    complete: bool,
+    elide: bool,
+    names: str,
+    locations: bool,
+    syntax: str = "mlir",
 ) -> str:
     options = f"generic={generic} node={node} around={around} elide={elide} syntax={syntax}"
-    options += f" names={names}" * bool(names) + " locations" * locations
+    options += " complete" * complete + f" names={names}" * bool(names) + " locations" * locations
     return f"module {{ {EVIL} }} // {options}\n"
 
 

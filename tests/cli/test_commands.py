@@ -51,6 +51,11 @@ def test_show_passes_its_options_on(cir: Cir) -> None:
     assert done.out.endswith("// generic=True node=conv_3 around=2 elide=False syntax=mlir\n")
 
 
+def test_show_prints_everything_on_request(cir: Cir) -> None:
+    assert " complete" not in cir("show", "ok.mil").out
+    assert " complete" in cir("show", "ok.mil", "--all").out
+
+
 def test_show_passes_on_what_is_written_beside_operations(cir: Cir) -> None:
     done = cir("show", "ok.mil", "--names", "mlir", "--locations")
     assert done.out.endswith("names=mlir locations\n")
@@ -58,10 +63,10 @@ def test_show_passes_on_what_is_written_beside_operations(cir: Cir) -> None:
 
 def test_show_in_another_syntax_takes_no_options_of_mlir(cir: Cir) -> None:
     done = cir("show", "ok.mil", "--syntax", "mil")
-    assert done.out.endswith("// generic=False node=None around=0 elide=True syntax=mil\n")
+    assert done.out.endswith("// generic=False node=None around=None elide=True syntax=mil\n")
     done = cir("show", "ok.mil", "--syntax", "mil", "--generic")
     assert (done.status, done.out) == (2, "")
-    assert "'--generic' and '--node' are for MLIR text only" in done.err
+    assert "'--generic', '--all' and '--node' are for MLIR text only" in done.err
 
 
 # -- check

@@ -40,7 +40,7 @@ from commonir.ir.attributes import (
     attribute_text,
 )
 from commonir.ir.literals import float_text
-from commonir.ir.printing import Neighbourhood
+from commonir.ir.printing import Part
 from commonir.ir.types import (
     ElementType,
     bf16,
@@ -312,28 +312,36 @@ def test_labels_of_blocks_are_kept() -> None:
     assert print_module(op) == '"t.f"() ({\n^CoreML7:\n^CoreML7_:\n^bb2:\n}) : () -> ()\n'
 
 
-def test_only_the_surroundings_are_printed_on_request() -> None:
+def test_only_a_part_is_printed_on_request() -> None:
     block = Block([tensor(f32)], ["x"])
-    ops = [block.append(Scale(block.arguments[0])) for _ in range(9)]
-    for n, op in enumerate(ops):
-        op.y.name = f"v{n}"
+    value = block.arguments[0]
+    for n in range(9):
+        op = block.append(Scale(value))
+        value = op.y
+        value.name = f"v{n}"
+    ops = tuple(block.operations)
     module = Module()
     module.body.append(UnregisteredOperation("t.other"))
-    module.body.append(UnregisteredOperation("t.f", regions=[Region([block])]))
+    outer = module.body.append(UnregisteredOperation("t.f", regions=[Region([block])]))
+    shown = frozenset([ops[3], ops[5]])
+    part = Part(shown, shown, shown | {outer, module}, {outer: "@f"})
     assert (
-        print_module(module, around=Neighbourhood.around([ops[4]], 1))
+        print_module(module, part=part)
         == """\
-module {
-  // 1 operations
-  "t.f"() ({
-  ^bb0(%x: tensor<f32>):
-    // 3 operations
-    %v3 = t.scale %x : tensor<f32>
-    %v4 = t.scale %x : tensor<f32>
-    %v5 = t.scale %x : tensor<f32>
-    // 3 operations
-  }) : () -> ()
-}
+// @f
+%v3 = t.scale %v2 : tensor<f32>
+%v5 = t.scale %v4 : tensor<f32>
+"""
+    )
+    assert (
+        print_module(module, part=Part(shown, shown | {outer}, shown | {outer, module}, {}))
+        == """\
+"t.f"() ({
+^bb0(%x: tensor<f32>):
+  // 7 operations
+  %v3 = t.scale %v2 : tensor<f32>
+  %v5 = t.scale %v4 : tensor<f32>
+}) : () -> ()
 """
     )
 

@@ -72,7 +72,8 @@ def show(
     *,
     generic: bool = False,
     node: str | None = None,
-    around: int = 0,
+    around: int | None = None,
+    complete: bool = False,
     elide: bool = True,
     syntax: str = MLIR,
     names: str = "",
@@ -81,7 +82,13 @@ def show(
     """Returns the program, or the neighbourhood of one of its operations, as MLIR text or in the text of another
     format.
 
-    `names`: `mlir` names values as mlir-opt does, `own` uses the names of the program; by default programs in MLIR
+    Programs of other formats than MLIR are abridged, unless `complete`, `generic` or `locations` are set, or `elide` is
+    not: constants stand where they are used, and attributes that only files need are omitted. The text of a whole
+    program that is not abridged, nor has elided constants, can be parsed.
+
+    `node` is the name of a value, a node or a type of operations; `around` is how many steps from users to operands and
+    back are shown around each, by default 1 around one operation and none around several. `names`: `mlir` names values
+    as mlir-opt does, `own` uses the names of the program; by default programs in MLIR
     dialects only are printed as by mlir-opt. `locations` adds locations.
 
     Raises: DiagnosticError (E0401 for an unknown operation; E0804 and E0806 for a syntax that the program does not
@@ -90,7 +97,15 @@ def show(
     from commonir.inspection.showing import show as shown  # noqa: PLC0415
 
     return shown(
-        module, generic=generic, node=node, around=around, elide=elide, syntax=syntax, names=names, locations=locations
+        module,
+        generic=generic,
+        node=node,
+        around=around,
+        complete=complete,
+        elide=elide,
+        syntax=syntax,
+        names=names,
+        locations=locations,
     )
 
 

@@ -99,7 +99,7 @@ def float_text(value: float, element: ElementType) -> str:
         return _with_point(repr(value))
     code, digits = _FLOATS[element]
     expected = struct.pack(code, value)
-    for precision in range(1, digits):
+    for precision in range(1, digits + 1):
         shown = f"{value:.{precision}g}"
         try:
             if struct.pack(code, float(shown)) == expected:
@@ -170,12 +170,19 @@ def literal_text(data: Data, printer: ConstantPrinter) -> str:
     shortens = printer.upstream or (data.count > 1 and _has_whole_bytes(data) and not isinstance(data, TextData))
     splat = shortens and _is_splat(data)
     shown = _elements(data, printer.upstream, 1 if splat else data.count)
-    if splat:
-        return shown[0]
-    for dim in reversed(data.shape[1:]):
+    return shown[0] if splat else _nested_lists(shown, data.shape)
+
+
+def all_elements_text(data: Data) -> str:
+    """Returns the elements as nested lists, equal ones too."""
+    return _nested_lists(_elements(data, upstream=False, count=data.count), data.shape) if data.count else "[]"
+
+
+def _nested_lists(shown: list[str], shape: Sequence[int]) -> str:
+    for dim in reversed(shape[1:]):
         at = iter(shown)
         shown = [f"[{', '.join(islice(at, dim))}]" for _ in range(len(shown) // dim)]
-    return f"[{', '.join(shown)}]" if data.shape else shown[0]
+    return f"[{', '.join(shown)}]" if shape else shown[0]
 
 
 def _elements(data: Data, upstream: bool, count: int) -> list[str]:

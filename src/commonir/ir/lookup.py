@@ -13,6 +13,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
+from commonir.ir.value_names import identifier
 
 _MOST_CHOICES = 5
 
@@ -26,12 +27,14 @@ def names_of(op: Operation) -> Iterator[str]:
 
 def operations_named(operations: Iterable[Operation], name: str) -> list[Operation]:
     """Returns the operations that a name selects: the one that defines a value of this name, else those with this name
-    in the source, else those of this type (`onnx.Conv`, `Conv`). Empty when there are none.
+    in the source, else those of this type (`onnx.Conv`, `Conv`), else the one whose value MLIR text names so. Empty
+    when there are none.
     """
     name = name.removeprefix("%")
     by_value: list[Operation] = []
     by_node: list[Operation] = []
     by_type: list[Operation] = []
+    by_text: list[Operation] = []
     for op in operations:
         if any(r.name == name for r in op.results):
             by_value.append(op)
@@ -39,7 +42,9 @@ def operations_named(operations: Iterable[Operation], name: str) -> list[Operati
             by_node.append(op)
         elif name in (op.name, op.name.partition(".")[2]):
             by_type.append(op)
-    return by_value or by_node or by_type
+        elif any(r.name and identifier(r.name) == name for r in op.results):
+            by_text.append(op)
+    return by_value or by_node or by_type or by_text
 
 
 def find_operations(module: Module, name: str) -> list[Operation]:
@@ -72,7 +77,8 @@ def find_value(function: Function, name: str) -> Value | None:
     Raises: DiagnosticError (E0407 when several values may be meant).
     """
     name = name.removeprefix("%")
-    value = named_values(function).get(name)
+    values = named_values(function)
+    value = values.get(name) or next((v for n, v in values.items() if n and identifier(n) == name), None)
     if value is not None:
         return value
     nodes = [op for op in function.body.operations if op.source_name == name]

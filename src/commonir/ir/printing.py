@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, entries_text
 from commonir.ir.constant_text import DEFAULT_ELISION, Constant, ConstantPrinter, Typing
@@ -48,27 +49,16 @@ class Nested(NamedTuple):
     deeper: int = 0
 
 
-class Neighbourhood(NamedTuple):
-    """The part of a program that is printed: `printed` are the operations of `shown` and those that enclose them.
-    Comments replace the rest.
+class Part(NamedTuple):
+    """A part of a program: the operations `shown`, without those that enclose them; `printed` has both. A comment
+    replaces what is nested in shown operations and not shown. `centre` are those among them that were asked for.
+    `titles` are comments in place of enclosing operations.
     """
 
+    centre: frozenset[Operation]
     shown: frozenset[Operation]
     printed: frozenset[Operation]
-
-    @staticmethod
-    def around(ops: Iterable[Operation], distance: int) -> Neighbourhood:
-        """Returns the part of a program with these operations, and up to `distance` ones before and after each."""
-        shown: set[Operation] = set()
-        for op in ops:
-            before: Operation | None = op
-            after: Operation | None = op
-            shown.add(op)
-            for _ in range(distance):
-                before = before.previous if before is not None else None
-                after = after.next if after is not None else None
-                shown.update(o for o in (before, after) if o is not None)
-        return Neighbourhood(frozenset(shown), frozenset({a for op in shown for a in op.ancestors()} | shown))
+    titles: Mapping[Operation, str]
 
 
 Lines = Iterator["str | Lines"]
@@ -78,7 +68,7 @@ Piece = str | Nested
 class Printer(ConstantPrinter):
     """Prints one program once. `elide`: constants of more elements are elided; None prints all.
 
-    `locations` prints locations, `names` only their names; `around` selects the operations that are printed. `naming`
+    `locations` prints locations, `names` only their names; `part` selects the operations that are printed. `naming`
     has the names of values and blocks. `margin` is the indentation of the current operation, for forms that span lines.
     """
 
@@ -88,14 +78,15 @@ class Printer(ConstantPrinter):
         elide: int | None = DEFAULT_ELISION,
         locations: bool = False,
         names: bool = False,
-        around: Neighbourhood | None = None,
+        part: Part | None = None,
         upstream: bool = False,
         naming: Names | None = None,
     ) -> None:
         super().__init__(elide, upstream=upstream)
         self.locations = locations
         self.names = names
-        self.around = around
+        self.part = part
+        self.is_partial = part is not None
         self.naming: Names = OwnNames() if naming is None else naming
         self._deepest = _MAX_UPSTREAM_INDENT if upstream else MAX_INDENT
         self._known: dict[tuple[Constant, Typing] | Constant, str] = {}
@@ -147,8 +138,21 @@ class Printer(ConstantPrinter):
         return self.dictionary(properties)
 
     def discardable(self, op: Operation) -> Mapping[str, Attribute]:
-        """Returns the undeclared attributes that are printed."""
+        """Returns the undeclared attributes that are printed in the generic form."""
+        return self.undeclared(op)
+
+    def undeclared(self, op: Operation) -> Mapping[str, Attribute]:
+        """Returns the undeclared attributes of the operation itself that are printed."""
         return op.discardable
+
+    def is_printed(self, op: Operation) -> bool:
+        """Returns whether an operation is printed, or one nested in it; asked only if `is_partial`."""
+        return self.part is None or op in self.part.printed
+
+    def omitted(self, block: Block) -> str:
+        """Returns what a comment says of the operations of a block that are not printed; asked only if `is_partial`."""
+        count = sum(not self.is_printed(op) for op in block.operations)
+        return plural(count, "operation") if count else ""
 
     def is_terminator(self, op: Operation) -> bool:  # noqa: ARG002  the generic form shows all operations
         """Returns whether an operation is a terminator by its definition, which custom forms may omit."""
@@ -198,9 +202,15 @@ class Printer(ConstantPrinter):
 
     def _operation(self, op: Operation, depth: int) -> Lines:
         indent = "  " * min(depth, self._deepest)
+        if self.part is not None and op not in self.part.shown:
+            if op in self.part.titles:
+                yield f"{indent}// {self.part.titles[op]}"
+            for region in op.regions:
+                yield self._region(Nested(region), depth)
+            return
         line = indent + (self.naming.bound(op) if op.results else "")
         self.margin = indent
-        location = self.location(op.location) if self.locations or self.names else ""
+        location = self.location_of(op) if self.locations or self.names else ""
         for piece in self.pieces(op):
             if isinstance(piece, str):
                 line += piece
@@ -210,6 +220,10 @@ class Printer(ConstantPrinter):
                 line = f"{'  ' * min(depth + piece.deeper, self._deepest)}}}"
                 self.margin = indent
         yield line + location
+
+    def location_of(self, op: Operation) -> str:
+        """Returns the location printed after an operation, where any are."""
+        return self.location(op.location)
 
     def location(self, location: Origin | None) -> str:
         """Returns the location printed after an operation."""
@@ -230,18 +244,16 @@ class Printer(ConstantPrinter):
             self._predecessors = region.predecessors()
         indent = "  " * min(depth, self._deepest)
         outer = "  " * min(depth - 1, self._deepest)
+        is_enclosing = self.part is not None and region.parent not in self.part.shown
         for n, block in enumerate(region.blocks):
-            if n or self._shows_label(block, nested):
+            if not is_enclosing and (n or self._shows_label(block, nested)):
                 yield outer + self._header(block)
-            skipped = 0
             lines: list[str] = []
+            if self.is_partial and not is_enclosing and (note := self.omitted(block)):
+                lines.append(f"{indent}// {note}")
             for op in block.operations:
-                if self.around is not None and op not in self.around.printed:
-                    skipped += 1
+                if self.is_partial and not self.is_printed(op):
                     continue
-                if skipped:
-                    lines.append(f"{indent}// {skipped} operations")
-                    skipped = 0
                 if not n and not nested.terminator and op.next is None and self.is_terminator(op):
                     break
                 self.margin = indent
@@ -255,8 +267,6 @@ class Printer(ConstantPrinter):
                     yield line
                 else:
                     lines.append(line)
-            if skipped:
-                lines.append(f"{indent}// {skipped} operations")
             if lines:
                 yield "\n".join(lines)
         self.naming.close(scope)
@@ -264,7 +274,7 @@ class Printer(ConstantPrinter):
     def _line(self, op: Operation) -> str:
         """Returns the text of an operation without regions."""
         bound = self.naming.bound(op) if op.results else ""
-        location = self.location(op.location) if self.locations or self.names else ""
+        location = self.location_of(op) if self.locations or self.names else ""
         pieces = self.pieces(op)
         text = pieces[0] if isinstance(pieces, list) and len(pieces) == 1 else "".join(map(str, pieces))
         return f"{bound}{text}{location}"

@@ -120,7 +120,7 @@ class OwnNames:
 
     def _name(self, value: Value) -> str:
         if value.name:
-            name = self._unique(identifier(value.name))
+            name = self._unique(self.spelled(value.name))
         else:
             name = f"%{self._count}"
             while name in self._taken:
@@ -130,6 +130,10 @@ class OwnNames:
         self._names[value] = name
         self._taken.add(name)
         return name
+
+    def spelled(self, name: str) -> str:
+        """Returns the name of a value as it is written."""
+        return identifier(name)
 
     def _unique(self, name: str) -> str:
         result = f"%{name}"

@@ -141,7 +141,8 @@ class Dialect:
     `module:member`, loaded on first use. `forms` are types and attributes of the dialect whose parameters are known, by
     `!d.name` and `#d.name`. `own` names the `OwnForms` of the dialect, all of its types and attributes; without it,
     texts may have any. `source` returns the document that defines an operation whose docstring names none.
-    `systems` returns the systems that have a version, as text, "" where versions belong to no systems.
+    `systems` returns the systems that have a version, as text, "" where versions belong to no systems. `meaningful` are
+    the undeclared attributes of the dialect that matter to what a program does; the others serve its files.
     """
 
     def __init__(
@@ -158,8 +159,10 @@ class Dialect:
         own: str = "",
         source: Callable[[type[Op]], str] | None = None,
         systems: Callable[[str], str] = lambda _version: "",
+        meaningful: Iterable[str] = (),
     ) -> None:
         self.name = name
+        self.meaningful = frozenset(meaningful)
         self.systems = systems
         self.source = source
         self.constants = tuple(constants.split())
@@ -186,6 +189,7 @@ class Dialect:
             forms={**self.forms, **forms},
             source=self.source,
             systems=self.systems,
+            meaningful=self.meaningful,
         )
 
     @cached_property

@@ -10,6 +10,7 @@ from commonir.ir.lookup import find_value, named_values, names_of, suggested_val
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ods import Dialects, Op, path_of, traits
+from commonir.text.upstream_names import UpstreamNames
 
 
 def required_value(function: Function, name: str) -> tuple[str, Value]:
@@ -18,8 +19,10 @@ def required_value(function: Function, name: str) -> tuple[str, Value]:
     Raises: DiagnosticError (E0401 when there is none, E0407 when there are several, E0603 for one in a nested block).
     """
     value = find_value(function, name)
+    if value is None and name.startswith("%"):
+        value = _printed_as(function, name)
     if value is not None:
-        return (name if named_values(function).get(name) is value else value.name or name), value
+        return (name if named_values(function).get(name) is value else value.name or name.removeprefix("%")), value
     for op in function.body.operations:
         for nested in op.walk():
             if nested is not op and name in names_of(nested):
@@ -27,6 +30,15 @@ def required_value(function: Function, name: str) -> tuple[str, Value]:
                 raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, where=path_of(nested)))
     message = f"no input and no operation of '{function.symbol_name}' has a value or a node '{name}'"
     raise DiagnosticError(Diagnostic(UNDEFINED_VALUE, message, help=suggested_value(function, name)))
+
+
+def _printed_as(function: Function, name: str) -> Value | None:
+    """Returns the value of the outermost block of a function that the text of mlir-opt names so."""
+    names = UpstreamNames(generic=False)
+    names.start([function, *function.ancestors()][-1])
+    body = function.body
+    owners = {body, *body.operations}
+    return next((v for v in names.named(name) if v.owner in owners), None)
 
 
 def require_one_body(function: Function) -> None:

@@ -6,6 +6,7 @@ Source: behaviour of mlir-opt 22, checked in `tests/text/test_mlir_opt.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIMIT_EXCEEDED
@@ -18,7 +19,7 @@ from commonir.ir.locations import FileLineColLoc, LocationAttr, NameLoc, Unknown
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Origin, TextLocation
-from commonir.ir.printing import Neighbourhood, Nested, Piece, Printer
+from commonir.ir.printing import Nested, Part, Piece, Printer
 from commonir.ods import Dialects, Op
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import BOUND
@@ -43,16 +44,18 @@ class VersionedPrinter(Printer):
         elide: int | None,
         locations: bool,
         names: bool,
-        around: Neighbourhood | None,
+        part: Part | None,
         upstream: bool = False,
         generic: bool = False,
     ) -> None:
         naming = UpstreamNames(generic=generic) if upstream else None
-        super().__init__(elide=elide, locations=locations, names=names, around=around, upstream=upstream, naming=naming)
+        super().__init__(elide=elide, locations=locations, names=names, part=part, upstream=upstream, naming=naming)
         self.versions = versions
         self._dialects = dialects
         self._expected: dict[type[Operation], bool] = {}
         self._names: dict[tuple[str, str], str] = {}
+        self.untyped: AbstractSet[Value] = frozenset()
+        """Values whose types are not written where they are operands."""
         # Whether operations of the same types have those that a reader would infer.
         self.inferred: dict[object, bool] = {}
         # The last printed block, and the dialect whose operations need no prefix in it.
@@ -194,8 +197,8 @@ class VersionedPrinter(Printer):
 
     def discardable(self, op: Operation) -> Mapping[str, Attribute]:
         if isinstance(op, Op) and not self.is_expected(op):
-            return {SINCE: StringAttr(op.since), **op.discardable}
-        return op.discardable
+            return {SINCE: StringAttr(op.since), **self.undeclared(op)}
+        return self.undeclared(op)
 
 
 class FormPrinter(VersionedPrinter):
@@ -220,7 +223,7 @@ class FormPrinter(VersionedPrinter):
                 continue
             if v is not f.default and (f.default is None or v != f.default) and v != f.elided:
                 out[f.spelling] = f.type.to_attribute(v)
-        out.update((k, v) for k, v in op.discardable.items() if k not in named and k != GROUP_SIZES)
+        out.update((k, v) for k, v in self.undeclared(op).items() if k not in named and k != GROUP_SIZES)
         return out
 
     def shows_terminator(self, op: Op, region: Region) -> bool:

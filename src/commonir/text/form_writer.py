@@ -179,11 +179,13 @@ class Writer:
         match group:
             case assembly.Variable(field=field):
                 value: object = self.op.field_value(field) if field.kind is not FieldKind.PARAMETER else None
-                return [value.type] if isinstance(value, Value) else [v.type for v in self.values(field)]
+                values = (value,) if isinstance(value, Value) else self.values(field)
             case assembly.Operands():
-                return [v.type for v in self.op.operands]
+                values = self.op.operands
             case assembly.Results():
                 return [r.type for r in self.op.results]
+        untyped = self.printer.untyped
+        return [v.type for v in values if v not in untyped] if untyped else [v.type for v in values]
 
     def attribute(self, field: Field) -> Attribute | None:
         """Returns the storage form of an attribute; None if it has no value."""
@@ -244,7 +246,7 @@ class Writer:
     def attributes(self, keyword: bool) -> None:
         """Writes the attributes that the format does not name."""
         if self.plan.is_mlir:
-            dictionary: Mapping[str, Attribute] = self.op.discardable
+            dictionary: Mapping[str, Attribute] = self.printer.undeclared(self.op)
             if not self.form.has_properties and (dictionary or self.plan.unnamed):
                 dictionary = self.printer.shown_attributes(self.op, self.plan.named)
                 if dictionary and any(
@@ -262,7 +264,7 @@ class Writer:
         self.punctuation = False
 
     def _extra(self) -> Iterable[tuple[str, Attribute]]:
-        items = self.op.discardable.items()
+        items = self.printer.undeclared(self.op).items()
         return sorted(items) if self.printer.upstream else items
 
     def properties(self) -> None:

@@ -21,7 +21,7 @@ from commonir.ir.constant_text import DEFAULT_ELISION
 from commonir.ir.literals import symbol_text
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
-from commonir.ir.printing import Inexpressible, Neighbourhood, Nested, Piece
+from commonir.ir.printing import Inexpressible, Nested, Part, Piece
 from commonir.ods import Dialects, Op
 from commonir.text.definitions import has_format
 from commonir.text.form_printer import FormPrinter, VersionedPrinter
@@ -57,15 +57,15 @@ def print_module(
     elide: int | None = DEFAULT_ELISION,
     locations: bool = False,
     names: bool = False,
-    around: Neighbourhood | None = None,
+    part: Part | None = None,
     dialects: Dialects | None = None,
     naming: Naming = Naming.OWN,
 ) -> str:
     """Returns the text of a program, or of any operation.
 
     `elide`: constants with more elements are neither printed nor read from their files. With None all are printed, and
-    only then the text can be parsed. `locations` prints the locations of operations, `names` only their names. `around`
-    prints only the neighbourhood of some operations. `dialects` are those of the parser (default: all installed ones);
+    only then the text can be parsed. `locations` prints the locations of operations, `names` only their names. `part`
+    is printed alone. `dialects` are those of the parser (default: all installed ones);
     the text states the version of a definition that is not the newest of them.
     """
     lines = print_lines(
@@ -74,7 +74,7 @@ def print_module(
         elide=elide,
         locations=locations,
         names=names,
-        around=around,
+        part=part,
         dialects=dialects,
         naming=naming,
     )
@@ -88,7 +88,7 @@ def print_lines(
     elide: int | None = DEFAULT_ELISION,
     locations: bool = False,
     names: bool = False,
-    around: Neighbourhood | None = None,
+    part: Part | None = None,
     dialects: Dialects | None = None,
     naming: Naming = Naming.OWN,
 ) -> Iterator[str]:
@@ -102,7 +102,7 @@ def print_lines(
         elide=elide,
         locations=locations,
         names=names,
-        around=around,
+        part=part,
         upstream=upstream,
         generic=generic,
     )
@@ -170,7 +170,7 @@ class CustomPrinter(FormPrinter):
         return partial(format_writer.compiled_format(type(op)).write, self)
 
     def _module(self, op: Module) -> Sequence[Piece]:
-        extra = {**op.properties, **op.discardable}
+        extra = {**op.properties, **self.undeclared(op)}
         if self.versions:
             extra[VERSIONS] = DictionaryAttr(tuple([(d, StringAttr(v)) for d, v in sorted(self.versions.items())]))
         name = extra.pop("sym_name", None)

@@ -147,7 +147,7 @@ class PythonWriter:
 
     @property
     def is_partial(self) -> bool:
-        return self.printer.around is not None
+        return self.printer.part is not None
 
     def write(self, text: str) -> None:
         self._text += text

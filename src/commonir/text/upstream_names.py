@@ -83,6 +83,10 @@ class UpstreamNames:
         except KeyError:
             return tuple(map(self.value, values))
 
+    def named(self, name: str) -> list[Value]:
+        """Returns the values of this name, with its percent sign; several for one that occurs in several scopes."""
+        return [v for v, n in self._names.items() if n == name]
+
     def share(self, value: Value, other: Value) -> None:
         self._names[value] = self._names[other]
 

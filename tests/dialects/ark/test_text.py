@@ -23,7 +23,7 @@ def _again(document: Document, generation: str) -> str:
     content = files.text(document, generation)
     module, diagnostics = loads(content, Dialects())
     assert module is not None, diagnostics
-    text = api.show(module)
+    text = api.show(module, complete=True)
     assert dumps(parse_module(text, Dialects())) == content
     assert dumps(parse_module(api.show(module, generic=True), Dialects())) == content
     return text
@@ -125,7 +125,7 @@ def test_texts_that_say_too_little_or_too_much_are_refused(line: str, message: s
 def test_a_part_is_shown_by_the_name_of_an_operation_each_rank_apart() -> None:
     module = programs.program(programs.exchange(0), programs.exchange(1))
     text = api.show(module, node="total", around=1)
-    assert text.count("ark.rank @rank") == 2
+    assert text.count("// @rank") == 2
     assert text.count("= Add ") == 2
     assert text.count("= tensor 20 ") == 2
     assert " after " not in text

@@ -56,7 +56,7 @@ def test_info_shows_the_beginning_of_a_vocabulary_and_json_all_of_it(tmp_path: P
 def test_info_and_show_report_several_devices(tmp_path: Path) -> None:
     path = _file(tmp_path, odd_models.several_devices())
     assert "devices of 'two'" in _done("info", path)
-    assert "onnx.device_configurations" in _done("show", path)
+    assert "onnx.device_configurations" in _done("show", path, "--all")
 
 
 @pytest.mark.parametrize(("option", "count"), [("--external-data", 2), ("--no-external-data", 1)])

@@ -1,4 +1,4 @@
-"""`cir show`: prints a program, or a part of it, as MLIR text."""
+"""`cir show`: prints a program, or a part of it, as text."""
 
 from __future__ import annotations
 
@@ -14,16 +14,13 @@ from commonir.cli.session import Session, verb
 
 @verb("cir show model.mlpackage", "cir show model.onnx --node /conv1/Conv --around 2", opens=True)
 @click.argument("model", type=PATH)
-@click.option("--generic", "is_generic", is_flag=True, help="Print all operations in the generic form.")
-@click.option("--node", metavar="NAME", help="Show only this operation, or the one that defines this value.")
+@click.option("--node", metavar="NAME", help="Show this node or value, or all nodes of this type, and neighbours.")
 @click.option(
-    "--around",
-    default=0,
-    metavar="N",
-    type=click.IntRange(min=0),
-    help="With --node: also show N operations before and after.",
+    "--around", metavar="N", type=click.IntRange(min=0), help="Steps to producers and users.  [default: 1, of one node]"
 )
-@click.option("--no-elide", "is_complete", is_flag=True, help="Print the elements of large constants too.")
+@click.option("--all", "is_complete", is_flag=True, help="Show all constants and attributes, as MLIR text.")
+@click.option("--no-elide", "is_unelided", is_flag=True, help="As --all, with large constants: can be read back.")
+@click.option("--generic", "is_generic", is_flag=True, help="As --all, in the generic form.")
 @click.option(
     "--syntax",
     metavar="NAME",
@@ -49,27 +46,33 @@ def show(
     session: Session,
     model: str,
     *,
-    is_generic: bool,
     node: str | None,
-    around: int,
+    around: int | None,
     is_complete: bool,
+    is_unelided: bool,
+    is_generic: bool,
     syntax: str,
     names: str | None,
     locations: bool,
     is_split: bool,
 ) -> Answer:
-    """Print a program as MLIR text; large constants are elided."""
-    if around and node is None:
+    """Print a program as text.
+
+    Small constants stand where they are used, large ones and attributes that only files need are left out. Programs in
+    MLIR's own dialects are printed as mlir-opt prints them.
+    """
+    if around is not None and node is None:
         raise click.UsageError("'--around' needs '--node NAME'")
-    if syntax != session.api.MLIR and (is_generic or node is not None):
-        raise click.UsageError("'--generic' and '--node' are for MLIR text only")
+    if syntax != session.api.MLIR and (is_generic or is_complete or node is not None):
+        raise click.UsageError("'--generic', '--all' and '--node' are for MLIR text only")
     programs = session.pieces(model) if is_split else [session.load(model, lenient=True)]
     shown = partial(
         session.api.show,
         generic=is_generic,
         node=node,
         around=around,
-        elide=not is_complete,
+        complete=is_complete,
+        elide=not is_unelided,
         syntax=syntax,
         names=names or "",
         locations=locations,

@@ -324,6 +324,11 @@ class Tensor(HoldsView, _Numbered, name="ark.tensor", traits=(traits.Pure,)):
     buffer. Its elements are the contents of its buffer at that point.
     """
 
+    @property
+    def source_name(self) -> str:
+        # Its location is a place in the file, and no name of a node.
+        return ""
+
     def verify(self) -> Iterator[Diagnostic]:
         if self.tensor_id < 0:
             message = f"{self.name}: the number of a tensor must be at least 0, found {self.tensor_id}"

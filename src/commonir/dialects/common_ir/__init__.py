@@ -4,6 +4,7 @@ Operators that a file declares become definitions at run time and are not listed
 """
 
 from commonir.base.lazy import import_members
+from commonir.dialects.common_ir.ordering import CONTROL_INPUT
 from commonir.ods import Dialect, definitions_in
 
 import_members(
@@ -30,4 +31,5 @@ DIALECT: Dialect = Dialect(
     definitions_in(globals(), "common_ir"),
     summary="Graphs, libraries and declarations of the Common IR.",
     keeps_names=True,
+    meaningful=[CONTROL_INPUT],
 )

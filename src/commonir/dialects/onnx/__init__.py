@@ -9,6 +9,7 @@ from commonir.base.lazy import import_members
 from commonir.dialects.onnx import microsoft
 from commonir.dialects.onnx.program import ONNXRUNTIME_VERSION, version_in, version_of
 from commonir.ods import Dialect, definitions_in
+from commonir.ods.definition import ATTRIBUTE_REFERENCES
 from commonir.ods.patterns import version_number
 
 import_members(
@@ -104,6 +105,7 @@ DIALECT: Dialect = Dialect(
     summary="Operators of ONNX, and the structure of its models.",
     keeps_names=True,
     versions=(*map(version_of, OPSETS), *_OTHER_VERSIONS),
+    meaningful=[ATTRIBUTE_REFERENCES],
 )
 
 
