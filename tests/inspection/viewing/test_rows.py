@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from itertools import pairwise
 
-from commonir.inspection.viewing.rows import COMFORTABLE_ROWS, MAX_LANES, Box, lanes_shown, rows_of
+from commonir.inspection.viewing.rows import COMFORTABLE_ROWS, MAX_LANES, StepBox, lanes_shown, rows_of
 from commonir.passes.timeline import Arrow, Lane, Point, RankStep, StepKind, Timeline
 
 COMPUTES = RankStep(StepKind.COMPUTES, "Add")
@@ -63,7 +63,8 @@ def test_rows_are_no_more_than_messages_force() -> None:
     lanes = (Lane(0, (COMPUTES, SENDS, COMPUTES)), Lane(1, (RECEIVES, COMPUTES)))
     rows = rows_of(Timeline(2, lanes, (Arrow(Point(0, 1), Point(1, 0), 1, 0, 4),), ()))
     assert rows.boxes == (
-        Box(0, 0, 0, 0), Box(0, 1, 1, 1), Box(0, 2, 2, 2), Box(1, 0, 0, 2, waits=2), Box(1, 1, 1, 3),
+        StepBox(0, 0, 0, 0), StepBox(0, 1, 1, 1), StepBox(0, 2, 2, 2), StepBox(1, 0, 0, 2, waits=2),
+        StepBox(1, 1, 1, 3),
     )  # fmt: skip
 
 

@@ -11,11 +11,12 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.files import atomic_file
 from commonir.dialects import ark, core
 from commonir.inspection.viewing.boxes import draw_graphs
+from commonir.inspection.viewing.details import NO_MARKS, Details, Marks
 from commonir.inspection.viewing.drawing import Drawing
-from commonir.inspection.viewing.graphs import NO_MARKS, Marks, figure_of
-from commonir.inspection.viewing.graphs import Figure as Graphs
+from commonir.inspection.viewing.graphs import Figure, figure_of
 from commonir.inspection.viewing.lanes import draw_lanes
 from commonir.inspection.viewing.page import page
+from commonir.inspection.viewing.svg import svg
 from commonir.ir.module import Module
 from commonir.ods import Dialects, verify
 from commonir.passes.ark.timeline import timeline
@@ -47,11 +48,13 @@ def draw_beside(a: Module, b: Module, marks: Marks, names: tuple[str, str]) -> D
 
     Raises: DiagnosticError (E0807) for a program without a function.
     """
-    return draw_graphs([_graphs(a, marks, names[0]), _graphs(b, marks, names[1])], " | ".join(names))
+    details = Details(marks)
+    figures = [_graphs(module, name, details) for module, name in zip((a, b), names, strict=True)]
+    return draw_graphs(figures, " | ".join(names))
 
 
-def _graphs(module: Module, marks: Marks = NO_MARKS, name: str = "") -> Graphs:
-    result = figure_of(module, marks, name)
+def _graphs(module: Module, name: str = "", details: Details | None = None) -> Figure:
+    result = figure_of(module, name, Details(NO_MARKS) if details is None else details)
     if not result.graphs:
         message = "there is nothing to draw: the program has no function with a body"
         help = "`cir show MODEL` prints any program as text"
@@ -59,7 +62,7 @@ def _graphs(module: Module, marks: Marks = NO_MARKS, name: str = "") -> Graphs:
     return result
 
 
-_FORMS: Mapping[str, Callable[[Drawing], str]] = {"svg": Drawing.svg, "html": page}
+_FORMS: Mapping[str, Callable[[Drawing], str]] = {"svg": svg, "html": page}
 
 
 def form_of(path: str | os.PathLike[str], to: str | None) -> str:

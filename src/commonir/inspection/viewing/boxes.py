@@ -1,201 +1,377 @@
-"""Draws functions as graphs: inputs above, outputs below, lines for values, blocks within boxes."""
+"""Arranges graphs of functions, draws them as shapes, and describes them to the page.
+
+Inputs are above, outputs below; blocks and groups are in the boxes that contain them. The page folds groups: it gets
+the layout of every graph with all boxes in it folded, and moves columns and layers apart for those that are open.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, pairwise
 
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
-from commonir.inspection.viewing.drawing import SMALL, Drawing
-from commonir.inspection.viewing.graphs import MAX_BOXES, Figure, Graph, Line, Node
-from commonir.inspection.viewing.layers import GraphLayout, Size, layout
-from commonir.inspection.viewing.svg import Position, element, point_text, shortened, tail_of, title, width_of, words
+from commonir.inspection.viewing.details import Details
+from commonir.inspection.viewing.drawing import Drawing, JsonValue
+from commonir.inspection.viewing.graphs import Figure, Graph, Node
+from commonir.inspection.viewing.layers import GraphLayout, Route, Size, layout
+from commonir.inspection.viewing.letters import shortened, tail_of, width_of
+from commonir.inspection.viewing.shapes import Box, Curve, Label, Polygon, Position, Shape
+from commonir.inspection.viewing.shapes import Group as ShapeGroup
+from commonir.inspection.viewing.styles import FAMILIES, SMALL
 
-_TOP, _MARGIN = 16.0, 24.0
-_PAD = 14.0
+MARGIN = 24.0
+PAD = 14.0
+HEAD = 21.0
+"""The height of the first line of a box."""
+LINE_HEIGHT = 13.0
+GAP, BETWEEN = 22.0, 30.0
+TITLE = 26.0
 _NARROWEST, _WIDEST = 84.0, 230.0
-_LINE_HEIGHT = 13.0
-_GAP, _BETWEEN = 22.0, 34.0
-_TITLE = 24.0
-_CLASSES = {
-    "input": "receives",
-    "output": "receives",
-    "computes": "computes",
-    "weighs": "sends",
-    "holds": "holds",
-    "skipped": "gap",
-    "differs": "stuck",
-}
-_LEGEND = {
-    "receives": "inputs and outputs",
-    "sends": "with weights",
-    "computes": "no weights",
-    "holds": "with blocks",
-    "stuck": "different",
-}
+_MOST_OPEN = 400
+"""Groups are open at first as long as no more boxes are seen."""
+
+Path = tuple[int, ...]
+"""The place of a graph or box: the index of a graph, of a box in it, of a graph in that, and so on."""
 
 
-class _Group(NamedTuple):
-    """A block to be drawn: its boxes with the blocks in these, and their positions."""
+class _Placed(NamedTuple):
+    """A graph with its layout, the sizes of its boxes, and the graphs in those that are open, by box.
+
+    `spread` is how far from the middle of a box each line ends.
+    """
 
     graph: Graph
-    nested: tuple[tuple[_Group, ...], ...]
+    path: Path
     sizes: tuple[Size, ...]
     layout: GraphLayout
+    details: Details
+    routes: tuple[Route, ...]
+    spread: tuple[float, ...]
+    inside: tuple[tuple[_Placed, ...], ...]
+
+    @property
+    def height(self) -> float:
+        """The height of its layers with the space between them."""
+        heights = self.layout.heights(self.sizes)
+        return sum(heights) + BETWEEN * max(0, len(heights) - 1)
 
     @property
     def size(self) -> Size:
-        """The size of the group with its title."""
+        """The size of the graph with a frame and a title."""
         title = width_of(self.graph.title, 14)
-        return Size(max(self.layout.width, title) + 2 * _PAD, self.layout.height + _TITLE + 2 * _PAD)
+        return Size(max(self.layout.width, title) + 2 * PAD, self.height + TITLE + PAD)
 
 
 def draw_graphs(figures: Sequence[Figure], name: str) -> Drawing:
     """Returns the drawing of the functions of a program, or of two programs, side by side."""
-    figure = Figure(
-        tuple([graph for each in figures for graph in each.graphs]),
-        sum([each.operations for each in figures]),
-        sum([each.skipped for each in figures]),
-    )
-    groups = [_grouped(graph) for graph in figure.graphs]
-    summary = _summary(figure)
-    left_out = tuple(_left_out(figure, groups))
-    top = _TOP + 28 + 18.0 * (1 + len(left_out)) + 34
-    heads = [words(summary), *[words(note) for note in left_out]]
-    body = [element("text", words(shortened(name, 17, 900)), class_="title", x=_MARGIN, y=_TOP + 14)]
-    body += [element("text", head, class_="note", x=_MARGIN, y=_TOP + 36 + 18 * n) for n, head in enumerate(heads)]
-    body += _legend(figure, top - 26)
-    x, height = _MARGIN, 0.0
-    for n, group in enumerate(groups):
-        body += _drawn(group, (x, top), str(n))
-        x += group.size.width + _MARGIN
+    graphs = [graph for figure in figures for graph in figure.graphs]
+    opened = _open_at_first(graphs)
+    arranging = _Arranging(figures[0].details)
+    placed = [arranging.place(graph, (n,), opened.__contains__) for n, graph in enumerate(graphs)]
+    shapes: list[Shape] = []
+    x, height = MARGIN, 0.0
+    for group in placed:
+        shapes += _frame(group, (x, 0.0))
+        x += group.size.width + MARGIN
         height = max(height, group.size.height)
-    width = max(x, 560.0, *[2 * _MARGIN + width_of(line, 13) for line in (summary, *left_out)])
-    return Drawing(width, top + height + _MARGIN, "\n".join(body), "", 0.0, name, summary, (), left_out)
+    operations = sum([figure.operations for figure in figures])
+    functions = [plural(len(graphs), "graph")] if len(graphs) != 1 else []
+    folded = sum([node.role == "group" and path not in opened for path, node in _all_boxes(graphs)])
+    return Drawing(
+        x,
+        height + MARGIN,
+        tuple(shapes),
+        (),
+        dict(_legend(graphs)),
+        name,
+        " · ".join([*functions, plural(operations, "operation")]),
+        (),
+        (f"{plural(folded, 'group')} folded",) if folded else (),
+        lambda: {
+            "graphs": [arranging.data(graph, (n,), opened) for n, graph in enumerate(graphs)],
+            "details": figures[0].details.document(),
+        },
+    )
 
 
-def _summary(figure: Figure) -> str:
-    functions = [plural(len(figure.graphs), "graph")] if len(figure.graphs) != 1 else []
-    return " · ".join([*functions, plural(figure.operations, "operation")])
+def _all_boxes(graphs: Sequence[Graph]) -> Iterator[tuple[Path, Node]]:
+    """Yields all boxes with their places, each level after the one around it."""
+    level: list[tuple[Path, Graph]] = [((n,), graph) for n, graph in enumerate(graphs)]
+    while level:
+        boxes = [((*path, n), node) for path, graph in level for n, node in enumerate(graph.nodes)]
+        yield from boxes
+        level = [((*path, n), graph) for path, node in boxes for n, graph in enumerate(node.graphs)]
 
 
-def _left_out(figure: Figure, groups: Sequence[_Group]) -> Iterator[str]:
-    if figure.skipped:
-        yield f"left out in the middle: {plural(figure.skipped, 'operation')} beyond about {MAX_BOXES:,}"
-    far = sum(line is None for group in _all_groups(groups) for line in group.layout.lines)
-    if far:
-        yield f"not drawn: {plural(far, 'line')} between boxes far from each other; boxes show their operands"
+def _open_at_first(graphs: Sequence[Graph]) -> set[Path]:
+    """Returns the boxes that are open at first: all of each level of nesting, as long as there is room."""
+    opened: set[Path] = set()
+    seen = sum([len(graph.nodes) for graph in graphs])
+    for _, boxes in groupby(_all_boxes(graphs), lambda box: len(box[0])):
+        holders = [(path, node) for path, node in boxes if node.graphs and (path[:-2] in opened or len(path) == 2)]
+        seen += sum([len(graph.nodes) for _, node in holders for graph in node.graphs])
+        if seen > _MOST_OPEN:
+            break
+        opened |= {path for path, _ in holders}
+    return opened
 
 
-def _all_groups(groups: Sequence[_Group]) -> Iterator[_Group]:
-    pending = list(groups)
-    while pending:
-        group = pending.pop()
-        yield group
-        pending += [inner for nested in group.nested for inner in nested]
-
-
-def _legend(figure: Figure, y: float) -> Iterator[str]:
-    used = {_CLASSES[node.kind] for graph in figure.graphs for node in graph.nodes}
-    x = _MARGIN
-    for class_, label in _LEGEND.items():
-        if class_ in used:
-            yield element("rect", class_=class_, x=x, y=y, width=18, height=12, rx=3)
-            yield element("text", words(label), class_="note", x=x + 24, y=y + 10)
-            x += 24 + width_of(label, 12) + 22
+def _legend(graphs: Sequence[Graph]) -> Iterator[tuple[str, str]]:
+    boxes = [node for _, node in _all_boxes(graphs)]
+    families = {node.family for node in boxes}
+    for family in FAMILIES:
+        if family in families:
+            yield f"is-{family}", "convolution, matmul" if family == "layer" else family
+    if any(node.marks for node in boxes):
+        yield "differs", "different"
 
 
 # -- sizes and places
 
 
-def _grouped(graph: Graph) -> _Group:
-    """Returns a block with its layout. The nesting of blocks is limited by `graphs`."""
-    nested = tuple([tuple([_grouped(inner) for inner in node.blocks]) for node in graph.nodes])
-    sizes = tuple([_size(node, inside) for node, inside in zip(graph.nodes, nested, strict=True)])
-    placed = layout(sizes, [(line.source, line.target) for line in graph.lines], gap=_GAP, between=_BETWEEN)
-    return _Group(graph, nested, sizes, placed)
+class _Arranging:
+    """Lays out graphs; those of equal shape, such as the layers of a network, only once."""
+
+    def __init__(self, details: Details) -> None:
+        self._details = details
+        self._layouts: dict[tuple[object, ...], GraphLayout] = {}
+
+    def place(self, graph: Graph, path: Path, is_open: Callable[[Path], bool]) -> _Placed:
+        """Returns a graph with its layout. The nesting of blocks is limited by `graphs`."""
+        inside: list[tuple[_Placed, ...]] = []
+        for n, node in enumerate(graph.nodes):
+            own = (*path, n)
+            inner = node.graphs if is_open(own) else ()
+            inside.append(tuple([self.place(g, (*own, m), is_open) for m, g in enumerate(inner)]))
+        sizes = tuple([_size(node, inner) for node, inner in zip(graph.nodes, inside, strict=True)])
+        routes = _routes(graph)
+        widths = tuple([size.width for size in sizes])
+        key = (widths, routes, graph.entries, graph.exits)
+        if key not in self._layouts:
+            count = len(graph.nodes)
+            first, last = range(graph.entries), range(count - graph.exits, count)
+            self._layouts[key] = layout(widths, routes, gap=GAP, first=first, last=last)
+        placed = self._layouts[key]
+        spread = _spread(graph, routes, sizes, placed)
+        return _Placed(graph, path, sizes, placed, self._details, routes, spread, tuple(inside))
+
+    def data(self, graph: Graph, path: Path, opened: set[Path], least: float = 0.0) -> dict[str, JsonValue]:
+        """Returns the description of a graph for the page, laid out with all boxes in it folded; `least` is the width
+        that its box needs for its title.
+        """
+        placed = self.place(graph, path, lambda _: False)
+        nodes: list[JsonValue] = []
+        for n, node in enumerate(graph.nodes):
+            size, own = placed.sizes[n], (*path, n)
+            row: list[JsonValue] = [
+                node.role,
+                round(placed.layout.columns[n], 1),
+                placed.layout.layers[n],
+                round(size.width, 1),
+                round(size.height, 1),
+                node.item,
+                node.family,
+                node.label,
+                [node.detail, *node.notes],
+            ]
+            if node.graphs or node.marks:
+                title = _title_width(node) if node.role == "group" else 0.0
+                row += [
+                    [self.data(inner, (*own, m), opened, title) for m, inner in enumerate(node.graphs)],
+                    own in opened,
+                    list(node.marks),
+                ]
+            nodes.append(row)
+        return {
+            "title": graph.title,
+            "least": round(least or width_of(graph.title, 14), 1),
+            "nodes": nodes,
+            "lines": [
+                [*route, round(spread, 1), line.value, int(line.is_back), line.source_port, line.target_port]
+                for line, route, spread in zip(graph.lines, placed.routes, placed.spread, strict=True)
+            ],
+            "trunks": [
+                [number for x, run in groupby(trunk) for number in (round(x, 1), len(list(run)))]
+                for trunk in placed.layout.trunks
+            ],
+        }
 
 
-def _size(node: Node, nested: Sequence[_Group]) -> Size:
-    texts = [width_of(node.label, 12), *[width_of(t, SMALL) for t in (node.detail, *node.notes)]]
-    width = min(max(_NARROWEST, max(texts) + 2 * _PAD), _WIDEST)
-    height = 21 + _LINE_HEIGHT * (bool(node.detail) + len(node.notes))
+def _routes(graph: Graph) -> tuple[Route, ...]:
+    trunks: dict[tuple[int, ...], int] = {}
+    routes: list[Route] = []
+    for line in graph.lines:
+        key = (line.source, line.value, line.target) if line.is_back else (line.source, line.value)
+        routes.append(Route(line.source, line.target, trunks.setdefault(key, len(trunks))))
+    return tuple(routes)
+
+
+def _size(node: Node, nested: Sequence[_Placed]) -> Size:
+    if node.role == "port":
+        return Size(1.0, 0.0)
+    lines = [text for text in (node.detail, *node.notes) if text]
+    texts = [width_of(node.label, 12), *[width_of(text, SMALL) for text in lines]]
+    width = min(max(_NARROWEST, max(texts) + 2 * PAD), _WIDEST)
     if not nested:
-        return Size(width, height)
-    inside = sum([group.size.width for group in nested]) + _PAD * (len(nested) + 1)
-    return Size(max(width, inside), height + max([group.size.height for group in nested]) + _PAD)
+        return Size(width, HEAD + LINE_HEIGHT * len(lines) + (4 if lines else 0))
+    if node.role == "group":
+        (inner,) = nested
+        return Size(max(inner.layout.width + 2 * PAD, _title_width(node)), inner.height + HEAD + 2 * PAD)
+    inside = sum([group.size.width for group in nested]) + PAD * (len(nested) + 1)
+    above = HEAD + LINE_HEIGHT * len(lines) + (4 if lines else 0)
+    return Size(max(width, inside), above + max([group.size.height for group in nested]) + 2 * PAD)
+
+
+def _title_width(node: Node) -> float:
+    """Returns the width that an open group needs for its title."""
+    return width_of(f"{node.label} · {node.detail}", 12) + 3 * PAD
+
+
+def _spread(graph: Graph, routes: Sequence[Route], sizes: Sequence[Size], placed: GraphLayout) -> tuple[float, ...]:
+    """Returns how far from the middle of its box each line ends: those that end at one box lie side by side."""
+    arriving: defaultdict[int, list[int]] = defaultdict(list)
+    for n, route in enumerate(routes):
+        arriving[route.target].append(n)
+    result = [0.0] * len(routes)
+    for target, numbers in arriving.items():
+        if graph.nodes[target].role == "port":
+            continue
+        numbers.sort(key=lambda n: _last_column(routes[n], placed))
+        columns = [_last_column(routes[n], placed) for n in numbers]
+        # A line that comes straight from above stays straight.
+        above = [at for at, x in enumerate(columns) if abs(x - placed.columns[target]) < 1]
+        middle = above[len(above) // 2] if above else (len(numbers) - 1) / 2
+        reach = max(middle, len(numbers) - 1 - middle)
+        step = min(14.0, sizes[target].width * 0.45 / reach) if reach else 0.0
+        for at, n in enumerate(numbers):
+            result[n] = step * (at - middle)
+    return tuple(result)
+
+
+def _last_column(route: Route, placed: GraphLayout) -> float:
+    """Returns the column of a line in the layer above its end."""
+    passed = placed.layers[route.target] - placed.layers[route.source] - 1
+    return placed.trunks[route.trunk][passed - 1] if passed else placed.columns[route.source]
 
 
 # -- drawing
 
 
-def _drawn(group: _Group, place: Position, mark: str) -> Iterator[str]:
-    """Yields the elements of a block at a position. `mark` is the prefix of the ids of its boxes."""
-    size, origin = group.size, (place[0] + _PAD, place[1] + _TITLE + _PAD)
-    yield element("rect", class_="bar", x=place[0], y=place[1], width=size.width, height=size.height, rx=6)
-    label = words(shortened(group.graph.title, 14, size.width - _PAD))
-    yield element("text", label, class_="head", x=place[0] + _PAD, y=place[1] + 19)
-    corners = [(origin[0] + x, origin[1] + y) for x, y in group.layout.places]
-    boxes = [(*corner, size) for corner, size in zip(corners, group.sizes, strict=True)]
-    yield from _lines(group, boxes, origin, mark)
+def _frame(group: _Placed, place: Position) -> Iterator[Shape]:
+    """Yields the shapes of a block with its frame and title."""
+    (x, y), size = place, group.size
+    yield Box("bar", x, y, size.width, size.height, 6)
+    yield Label("head", x + PAD, y + 19, shortened(group.graph.title, 14, size.width - PAD))
+    yield from _inside(group, (x + (size.width - group.layout.width) / 2, y + TITLE), TITLE)
+
+
+def _inside(group: _Placed, origin: Position, above: float) -> Iterator[Shape]:
+    """Yields the boxes and lines of a graph; `above` is the space between its first layer and the frame around it."""
+    heights = group.layout.heights(group.sizes)
+    tops = [origin[1]]
+    for height in heights:
+        tops.append(tops[-1] + height + BETWEEN)
+    corners = [
+        (origin[0] + column - size.width / 2, tops[layer] + (heights[layer] - size.height) / 2)
+        for column, layer, size in zip(group.layout.columns, group.layout.layers, group.sizes, strict=True)
+    ]
+    for n in range(len(group.graph.lines)):
+        yield from _line(group, n, corners, (tops, heights), (origin[0], above))
     for n, (node, corner) in enumerate(zip(group.graph.nodes, corners, strict=True)):
-        yield _box(node, corner, group.sizes[n], f"{mark}.{n}")
-        x = corner[0] + _PAD
-        y = corner[1] + group.sizes[n].height - _PAD - max([g.size.height for g in group.nested[n]], default=0.0)
-        for m, inner in enumerate(group.nested[n]):
-            yield from _drawn(inner, (x, y), f"{mark}.{n}.{m}")
-            x += inner.size.width + _PAD
+        if node.role != "port":
+            yield from _box(group, n, corner)
 
 
-def _box(node: Node, corner: Position, size: Size, mark: str) -> str:
-    x, y = corner
-    room = size.width - 14
-    is_port = node.kind in ("input", "output")
-    texts = [element("text", words(shortened(node.label, 12, room)), class_="name", x=x + 7, y=y + 15)]
-    for n, text in enumerate(filter(None, (node.detail, *node.notes))):
+def _box(group: _Placed, number: int, corner: Position) -> Iterator[Shape]:
+    node, nested = group.graph.nodes[number], group.inside[number]
+    at = ".".join(map(str, (*group.path, number)))
+    (x, y), (width, height) = corner, group.sizes[number]
+    room = width - 14
+    lines = [text for text in (node.detail, *node.notes) if text]
+    if node.role == "group" and nested:
+        (inner,) = nested
+        label = Label("sub", x + 8, y + 15, shortened(f"{node.label} · {node.detail}", SMALL, room))
+        frame = Box("nest", x, y, width, height, 6)
+        marks = [Box("differs", x, y, width, height, 6)] if node.marks else []
+        yield ShapeGroup("box", (node.label, *lines), (frame, *marks, label), at=at)
+        yield from _inside(inner, (x + (width - inner.layout.width) / 2, y + HEAD + PAD / 2), HEAD + PAD / 2)
+        return
+    shapes: list[Shape] = []
+    is_op = node.role == "op"
+    style = "box" if is_op else "fold" if node.role == "group" else "port"
+    shapes.append(Box(style, x, y, width, height, 5 if is_op else 8 if node.role == "group" else 14))
+    if is_op:
+        shapes.append(Box(f"is-{node.family}", x, y, width, HEAD, 5))
+    if node.marks:
+        shapes.append(Box("differs", x, y, width, height, 5))
+    shapes.append(Label("onname" if is_op else "name", x + 7, y + 15, shortened(node.label, 12, room)))
+    for n, text in enumerate(lines):
         shown = tail_of(text, SMALL, room) if not n else shortened(text, SMALL, room)
-        texts.append(element("text", words(shown), class_="sub", x=x + 7, y=y + 15 + _LINE_HEIGHT * (n + 1)))
-    corners = {"x": x, "y": y, "width": size.width, "height": size.height, "rx": 14 if is_port else 5}
-    frame = element("rect", class_=_CLASSES[node.kind], **corners)
-    return element("g", title(node.tooltip), frame, *texts, class_="box", data_at=mark)
+        shapes.append(Label("sub", x + 7, y + HEAD + LINE_HEIGHT * (n + 1) - 1, shown))
+    tooltip = (node.label, *lines) if node.item < 0 else tuple(group.details.tooltip(node.item))
+    yield ShapeGroup("box", tooltip, tuple(shapes), at=at)
+    left, top = x + PAD, y + height - PAD - max([g.size.height for g in nested], default=0.0)
+    for inner in nested:
+        yield from _frame(inner, (left, top))
+        left += inner.size.width + PAD
 
 
-def _lines(group: _Group, boxes: Sequence[tuple[float, float, Size]], origin: Position, mark: str) -> Iterator[str]:
-    """Yields the lines of a block; those to the same box are spread side by side."""
-    arriving: defaultdict[int, list[int]] = defaultdict(list)
-    for n, line in enumerate(group.graph.lines):
-        if group.layout.lines[n] is not None:
-            arriving[line.target].append(n)
-    for target, numbers in arriving.items():
-        x, y, size = boxes[target]
-        numbers.sort(key=lambda n: _last_x(group, n, boxes))
-        step = min(14.0, size.width * 0.7 / len(numbers))
-        for at, n in enumerate(numbers):
-            line, passed = group.graph.lines[n], group.layout.lines[n] or ()
-            sx, sy, above = boxes[line.source]
-            end = (x + size.width / 2 + step * (at - (len(numbers) - 1) / 2), y)
-            through = [(origin[0] + px, origin[1] + py) for px, py in passed]
-            yield _line(line, [(sx + above.width / 2, sy + above.height), *through, end], mark)
+def _line(
+    group: _Placed,
+    number: int,
+    corners: Sequence[Position],
+    layers: tuple[Sequence[float], Sequence[float]],
+    frame: tuple[float, float],
+) -> Iterator[Shape]:
+    """Yields a line from the box of its value to that which uses it, which ends in a tip if that is not a group."""
+    line, route = group.graph.lines[number], group.routes[number]
+    (tops, heights), (left, above) = layers, frame
+    upper, lower = group.layout.layers[route.source], group.layout.layers[route.target]
+    begin = _end(group, corners, route.source, line.source_port, 0.0)
+    end = _end(group, corners, route.target, line.target_port, group.spread[number])
+    is_entry = route.source < group.graph.entries
+    is_exit = route.target >= len(group.graph.nodes) - group.graph.exits
+    bottom = corners[route.source][1] + group.sizes[route.source].height
+    points = [(begin, bottom - above if is_entry else bottom), (begin, tops[upper] + heights[upper])]
+    for at, layer in enumerate(range(upper + 1, lower)):
+        x = left + group.layout.trunks[route.trunk][at]
+        points += [(x, tops[layer]), (x, tops[layer] + heights[layer])]
+    points += [(end, tops[lower]), (end, corners[route.target][1] + (PAD * 1.5 if is_exit else 0.0))]
+    tips: list[Shape] = []
+    opened = line.target_port >= 0 and group.inside[route.target]
+    if line.is_back:
+        (x, y), sign = points[0], -1
+        tips.append(Polygon("valuetip", ((x, y), (x - 3.5, y - 7 * sign), (x + 3.5, y - 7 * sign))))
+    elif not is_exit and not opened:
+        x, y = points[-1]
+        tips.append(Polygon("valuetip", ((x, y), (x - 3.5, y - 7), (x + 3.5, y - 7))))
+    mark = ".".join(map(str, group.path))
+    ends = (f"{mark}.{route.source}", f"{mark}.{route.target}")
+    yield ShapeGroup("arrow", (), (Curve("value", _curve(points)), *tips), ends=ends)
 
 
-def _last_x(group: _Group, number: int, boxes: Sequence[tuple[float, float, Size]]) -> float:
-    """Returns the x coordinate of a line before its end."""
-    passed = group.layout.lines[number]
-    if passed:
-        return passed[-1][0]
-    x, _, size = boxes[group.graph.lines[number].source]
-    return x + size.width / 2
+def _end(group: _Placed, corners: Sequence[Position], box: int, port: int, spread: float) -> float:
+    """Returns where on the border of a box a line ends: at the port of an open group, else near its middle."""
+    inside = group.inside[box]
+    middle = corners[box][0] + group.sizes[box].width / 2
+    if port < 0 or not inside:
+        return middle + spread
+    (inner,) = inside
+    return middle - inner.layout.width / 2 + inner.layout.columns[port]
 
 
-def _line(line: Line, points: Sequence[Position], mark: str) -> str:
-    drawn = f"M{point_text(points[0])}"
-    for a, b in pairwise(points):
+def _curve(points: Sequence[Position]) -> tuple[Position, ...]:
+    """Returns the curves through points that leave and reach them vertically."""
+    kept = [points[0]]
+    for point, after in pairwise(points[1:]):
+        # A column is one line however many layers it passes.
+        if not (abs(kept[-1][0] - point[0]) < 0.05 and abs(after[0] - point[0]) < 0.05):
+            kept.append(point)
+    kept.append(points[-1])
+    curve = [kept[0]]
+    for a, b in pairwise(kept):
         middle = (a[1] + b[1]) / 2
-        drawn += f" C{point_text((a[0], middle))} {point_text((b[0], middle))} {point_text(b)}"
-    (x, y), sign = (points[0], -1) if line.is_back else (points[-1], 1)
-    tip = element("path", class_="tip", d=f"M{point_text((x, y))} l-3.5 {-7 * sign} h7 z")
-    path = element("path", class_="message", d=drawn)
-    ends = f"{mark}.{line.source} {mark}.{line.target}"
-    return element("g", title(line.tooltip), path, tip, class_="arrow", data_ends=ends)
+        curve += [(a[0], middle), (b[0], middle), b]
+    return tuple(curve)

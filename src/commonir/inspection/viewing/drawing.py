@@ -1,110 +1,79 @@
-"""The drawing of a program: its size, its parts, its captions and its colours.
-
-Colours can be distinguished without colour vision: what sends points away, what receives points inward, what goes wrong
-is dashed and says so. They are of the palette of Okabe and Ito, for light and dark backgrounds.
-"""
+"""The drawing of a program: its shapes, and what is written above them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
 from commonir.base.tuples import NamedTuple
-from commonir.inspection.viewing.svg import element, words
+from commonir.inspection.viewing.letters import shortened, width_of
+from commonir.inspection.viewing.shapes import Box, Label, Segment, Shape, moved
+from commonir.inspection.viewing.styles import STYLES
 
-SMALL = 10.5
-"""The size of small letters."""
-_FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
-
-_STYLE = (
-    """
-.page{fill:#ffffff}
-text{font-family:FONT;fill:#1b1f24}
-.title{font-size:17px;font-weight:600}
-.note{font-size:12px;fill:#57606a}
-.alert{font-size:13px;font-weight:600;fill:#a63c00}
-.end{font-size:11.5px;font-weight:600;fill:#a63c00}
-.head{font-size:14px;font-weight:600}
-.name{font-size:12px;font-weight:600}
-.sub{font-size:SMALLpx;fill:#57606a}
-.lane{stroke:#8c959f;stroke-width:1.5}
-.idle{stroke:#8c959f;stroke-width:1.5;stroke-dasharray:2 4}
-.away{stroke:#8c959f;stroke-width:1;stroke-dasharray:6 5}
-.bar{fill:#f6f8fa;stroke:#d0d7de}
-.computes{fill:#f6f8fa;stroke:#8c959f}
-.sends{fill:#e1effa;stroke:#0072b2}
-.receives{fill:#dff3ec;stroke:#007a5a}
-.exchanges{fill:#fdf0d8;stroke:#b87a00}
-.meets{fill:#f7e8f1;stroke:#a3467f}
-.holds{fill:#ffffff;stroke:#a3467f;stroke-width:1.5}
-.stuck{fill:#ffe9dc;stroke:#c04a00;stroke-width:2;stroke-dasharray:6 3}
-.meeting{stroke:#a3467f;stroke-width:5;opacity:.35}
-.message{fill:none;stroke:#0072b2;stroke-width:1.6}
-.lost{fill:none;stroke:#c04a00;stroke-width:1.6;stroke-dasharray:6 3}
-.await{fill:none;stroke:#c04a00;stroke-width:1.6;stroke-dasharray:2 3}
-.tip{fill:#0072b2}
-.point{fill:#c04a00}
-.ring{fill:#ffffff;stroke:#c04a00;stroke-width:1.8}
-.gap{fill:#eaeef2}
-@media (prefers-color-scheme:dark){
-.page{fill:#0d1117}
-text{fill:#e6edf3}
-.note,.sub{fill:#9da7b3}
-.alert,.end{fill:#ff9e64}
-.lane,.idle,.away{stroke:#6e7681}
-.bar{fill:#161b22;stroke:#30363d}
-.computes{fill:#1c2128;stroke:#6e7681}
-.sends{fill:#0b2a40;stroke:#56b4e9}
-.receives{fill:#0a2e24;stroke:#2fc79a}
-.exchanges{fill:#35270a;stroke:#e69f00}
-.meets{fill:#341c2b;stroke:#cc79a7}
-.holds{fill:#0d1117;stroke:#cc79a7}
-.stuck{fill:#3d1d0a;stroke:#ff8a4c}
-.meeting{stroke:#cc79a7}
-.message{stroke:#56b4e9}
-.lost,.await{stroke:#ff8a4c}
-.tip{fill:#56b4e9}
-.point{fill:#ff8a4c}
-.ring{fill:#0d1117;stroke:#ff8a4c}
-.gap{fill:#21262d}
-}
-""".replace("FONT", _FONT)
-    .replace("SMALL", str(SMALL))
-    .strip()
-)
+_TOP, _MARGIN = 16.0, 24.0
+_NARROWEST, _WIDEST = 560.0, 1200.0
+_LINE = 18.0
+JsonValue = str | float | bool | None | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
 
 
 class Drawing(NamedTuple):
-    """A drawing: its size, its elements, the heads of lanes, and its description.
+    """A drawing: its size, its shapes, and what they mean.
 
-    `findings` describes errors that it shows, `left_out` what is not drawn.
+    `heads` are shapes that stay at the top while the rest moves. `legend` has the label of each style that needs one.
+    `findings` describes errors that it shows, `left_out` what is not drawn. `page_data` returns the program for
+    the page, which draws and folds it itself; None where the page draws the shapes.
     """
 
     width: float
     height: float
-    body: str
-    heads: str
-    heads_top: float
+    shapes: tuple[Shape, ...]
+    heads: tuple[Shape, ...]
+    legend: Mapping[str, str]
     name: str
     summary: str
     findings: tuple[str, ...]
     left_out: tuple[str, ...]
+    page_data: Callable[[], Mapping[str, JsonValue]] | None = None
 
-    def svg(self) -> str:
-        """Returns the drawing as a self-contained SVG file without scripts."""
-        return '<?xml version="1.0" encoding="UTF-8"?>\n' + self.element() + "\n"
+    def picture(self) -> tuple[float, float, Sequence[Shape]]:
+        """Returns the whole picture, with the texts above: its width, its height, its shapes."""
+        lines = [*self.findings, *self.left_out, self.summary]
+        texts = max([width_of(line, 13) for line in lines]) + 2 * _MARGIN
+        width = max(self.width, min(max(_NARROWEST, texts), _WIDEST))
+        above, top = self._above(width)
+        shown = [moved(shape, 0.0, top) for shape in (*self.shapes, *self.heads)]
+        return width, top + self.height, [*above, *shown]
 
-    def element(self) -> str:
-        """Returns the drawing as an SVG element."""
-        return element(
-            "svg",
-            element("title", words(self.name)),
-            element("desc", words(self.summary)),
-            element("style", _STYLE),
-            element("rect", class_="page", x=0, y=0, width=self.width, height=self.height),
-            element("g", self.body, id="figure"),
-            element("g", self.heads, id="heads", data_top=self.heads_top),
-            xmlns="http://www.w3.org/2000/svg",
-            viewBox=f"0 0 {self.width:g} {self.height:g}",
-            width=self.width,
-            height=self.height,
-            role="img",
-            font_family=_FONT,
-        )
+    def _above(self, width: float) -> tuple[list[Shape], float]:
+        """Returns title, summary, findings, notes and legend, and where the drawing below them begins."""
+        y = _TOP + 14
+        above: list[Shape] = [Label("title", _MARGIN, y, shortened(self.name, 17, width - 2 * _MARGIN))]
+        y += 4
+        styles = {"note": [self.summary], "alert": self.findings}
+        for style, lines in [*styles.items(), ("note", self.left_out)]:
+            for line in lines:
+                y += _LINE
+                above.append(Label(style, _MARGIN, y, line))
+        y += 14
+        legend, bottom = _legend(self.legend, y, width)
+        return [*above, *legend], (bottom + 14 if self.legend else y)
+
+
+def _legend(labels: Mapping[str, str], top: float, width: float) -> tuple[list[Shape], float]:
+    """Returns samples of styles with their labels, in as many rows as they need, and where they end."""
+    shapes: list[Shape] = []
+    x, y = _MARGIN, top
+    for style, label in labels.items():
+        room = 24 + width_of(label, 12) + 22
+        if x > _MARGIN and x + room > width:
+            x, y = _MARGIN, y + 20
+        shapes += _sample(style, x, y)
+        shapes.append(Label("note", x + 24, y + 10, label))
+        x += room
+    return shapes, y + 12
+
+
+def _sample(style: str, x: float, y: float) -> Iterator[Shape]:
+    if STYLES[style].fill is None and style != "differs":
+        yield Segment(style, (x, y + 6), (x + 18, y + 6))
+    else:
+        yield Box(style, x, y, 18, 12, 3)

@@ -1,88 +1,90 @@
-"""Builds graphs of functions: boxes and lines for each block, and blocks within boxes.
+"""Builds graphs of functions: boxes and lines for each block, with blocks and groups of operations within boxes.
 
-Constants are not boxes, but shown by the operations that use them. In very large programs the middle of each block is
-replaced by one box with the number of its operations.
+Constants are not boxes, but shown by the operations that use them. What a group uses from outside enters it at its
+upper border and leaves it at its lower one, so that each line can be followed through.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
-from commonir.ir.attributes import attribute_text
-from commonir.ir.module import Function, Module, weight_name
+from commonir.inspection.viewing.details import Details, short_type, source_name, weights_of
+from commonir.inspection.viewing.grouping import Interval, intervals, live_counts
+from commonir.inspection.viewing.styles import family_of
+from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ir.types import TensorType, Type
-from commonir.ods import Op, declared_operand_names, known_data, traits
+from commonir.ir.ports import NO_PORT, Port
+from commonir.ods import Op, traits
 
-MAX_BOXES = 3000
-"""Of programs of more operations some are left out."""
 _DEEPEST = 8
 """Blocks within more boxes than that are not drawn."""
-_LEAST = 20
-"""So many operations of a block are drawn in any case."""
-_FEW_ELEMENTS = 8
-_MAX_TOOLTIP_LINES = 24
 _MOST_WEIGHTS = 3
-_LONGEST_TEXT = 160
-
-
-Marks = Mapping[Operation, Sequence[str]]
-"""Highlighted operations, with at least one line of tooltip each."""
-NO_MARKS: Marks = MappingProxyType({})
 
 
 class Node(NamedTuple):
-    """A box with its label, details and tooltip. `kind` is input, output, computes, weighs (it has weights),
-    holds (it has blocks), skipped, or differs (from what stands for it in another program).
+    """A box. `role` is op, input, output, group, or port (of a group, where a line enters or leaves it).
+
+    `item` is the number of its details, -1 for none. `family` colours operations; those with `marks` differ from what
+    corresponds to them in another program. `graphs` are the blocks of an operation, or what is in a group.
     """
 
-    kind: str
+    role: str
     label: str
-    detail: str
-    tooltip: tuple[str, ...]
+    detail: str = ""
     notes: tuple[str, ...] = ()
-    blocks: tuple[Graph, ...] = ()
+    item: int = -1
+    family: str = ""
+    marks: tuple[str, ...] = ()
+    graphs: tuple[Graph, ...] = ()
 
 
 class Line(NamedTuple):
-    """A line between boxes of one block, by index, with the values that it carries. `is_back`: it goes up."""
+    """A line between boxes by index, for one value. `is_back`: it goes up, from `target` to `source`.
+
+    A line that begins or ends at a group has the index of its port in the graph of the group, else -1.
+    """
 
     source: int
     target: int
-    tooltip: tuple[str, ...]
+    value: int
     is_back: bool = False
+    source_port: int = -1
+    target_port: int = -1
 
 
 class Graph(NamedTuple):
-    """The boxes of a block and the lines between them; every line goes from a smaller index to a greater one."""
+    """Boxes and the lines between them; every line goes from a smaller index to a greater one.
+
+    The first `entries` boxes are ports at the upper border, the last `exits` ones at the lower border.
+    """
 
     title: str
     nodes: tuple[Node, ...]
     lines: tuple[Line, ...]
+    entries: int = 0
+    exits: int = 0
 
 
 class Figure(NamedTuple):
-    """The functions of a program as graphs, with the numbers of their operations and of those left out."""
+    """The functions of a program as graphs, the number of its operations, and the details of all boxes."""
 
     graphs: tuple[Graph, ...]
     operations: int
-    skipped: int
+    details: Details
 
 
-def figure_of(module: Module, marks: Marks = NO_MARKS, name: str = "") -> Figure:
-    """Returns the graphs of a program, with marked operations highlighted, and `name` before the names of its
-    functions.
+def figure_of(module: Module, name: str, details: Details) -> Figure:
+    """Returns the graphs of a program, with `name` before the names of its functions, if it is not empty. What the page
+    shows of boxes is added to `details`.
     """
     functions = list(module.defined_functions.values())
-    total = sum([_is_drawn(op) for function in functions for op in function.walk()]) - len(functions)
-    reading = _Reading(marks, 1.0 if total <= MAX_BOXES else MAX_BOXES / total)
+    reading = _Reading(details)
     graphs = [graph for function in functions for graph in reading.graphs_of(function)]
     titled = [graph._replace(title=f"{name}: {graph.title}") for graph in graphs] if name else graphs
-    return Figure(tuple(titled), total, reading.skipped)
+    return Figure(tuple(titled), reading.operations, reading.details)
 
 
 def _is_drawn(op: Operation) -> bool:
@@ -92,27 +94,26 @@ def _is_drawn(op: Operation) -> bool:
 
 
 class _Reading:
-    """Builds graphs of blocks, innermost first. `part` is the number of operations drawn of each block."""
+    """Builds graphs of blocks, innermost first."""
 
-    def __init__(self, marks: Marks, part: float) -> None:
-        self.skipped = 0
-        self._marks = marks
-        self._part = part
+    def __init__(self, details: Details) -> None:
+        self.operations = 0
+        self.details = details
         self._graphs: dict[Block, Graph] = {}
         # What is used within an operation and made outside of it.
         self._captured: defaultdict[Operation, dict[Value, None]] = defaultdict(dict)
 
     def graphs_of(self, function: Function) -> tuple[Graph, ...]:
         """Returns the graphs of the blocks of a function."""
-        graphs: list[Block] = []
+        blocks: list[Block] = []
         pending: list[tuple[Operation, int]] = [(function, 0)]
         while pending:
             op, depth = pending.pop()
-            blocks = [block for region in op.regions for block in region.blocks]
-            graphs += blocks
+            inner = [block for region in op.regions for block in region.blocks]
+            blocks += inner
             if depth < _DEEPEST:
-                pending += [(inner, depth + 1) for block in blocks for inner in block.operations if inner.regions]
-        for block in reversed(graphs):
+                pending += [(o, depth + 1) for block in inner for o in block.operations if o.regions]
+        for block in reversed(blocks):
             self._graphs[block] = self._graph(block)
         return self._blocks_of(function)
 
@@ -121,91 +122,212 @@ class _Reading:
 
     def _graph(self, block: Block) -> Graph:
         holder = None if block.parent is None else block.parent.parent
-        boxes = _Boxes(block, self._captured[holder] if holder is not None else {})
+        boxes = _Boxes()
+        ports: Mapping[str, Port] = holder.input_ports if isinstance(holder, Function) else {}
         for argument in block.arguments:
-            boxes.add(_port("input", argument.name or f"input {argument.index}", argument.type), [], [argument])
+            name = argument.name or f"input {argument.index}"
+            item = self.details.add_port("input", name, argument, ports.get(argument.name, NO_PORT))
+            boxes.add(Node("input", name, short_type(argument), item=item), [], [argument])
+        first = len(boxes.nodes)
         ops = [op for op in block.operations if _is_drawn(op)]
-        room = max(_LEAST, round(self._part * len(ops))) if self._part < 1 else len(ops)
-        skipped = ops[room - room // 2 : len(ops) - room // 2] if room < len(ops) else []
-        for op in ops[: room - room // 2] if skipped else ops:
+        self.operations += len(ops)
+        for op in ops:
             boxes.add(*self._box(op))
-        if skipped:
-            self.skipped += len(skipped)
-            label = f"{plural(len(skipped), 'operation')} left out"
-            used, built = [v for op in skipped for v in op.values_used], [r for op in skipped for r in op.results]
-            boxes.add(Node("skipped", label, "", (label,)), used, built)
-            for op in ops[len(ops) - room // 2 :]:
-                boxes.add(*self._box(op))
-        for node, value in _ends(block, holder):
-            boxes.add(node, value, [])
-        return Graph(_title(block, holder), tuple(boxes.nodes), tuple(boxes.lines()))
+        self._add_ends(boxes, block, holder)
+        uses = list(self._uses(boxes, block, holder))
+        has_back = any(line.is_back for line in uses)
+        groups = () if has_back else _groups(ops, uses, first)
+        return _Nesting(boxes.nodes, groups).graph(uses, _title(block, holder))
+
+    def _uses(self, boxes: _Boxes, block: Block, holder: Operation | None) -> Iterator[Line]:
+        """Yields the lines of a block; a value from outside has the source -1."""
+        for target, used in enumerate(boxes.used):
+            for value in dict.fromkeys(used):
+                source = boxes.makers.get(value)
+                number = self.details.number_of(value)
+                if source is not None and source != target:
+                    yield Line(min(source, target), max(source, target), number, source > target)
+                elif source is None and holder is not None and _is_outside(value, block):
+                    self._captured[holder][value] = None
+                    yield Line(-1, target, number)
 
     def _box(self, op: Operation) -> tuple[Node, list[Value], Sequence[Value]]:
-        blocks = self._blocks_of(op)
-        weights = [(name, v) for name, v in _named_operands(op) if _weight_type(v) is not None]
-        spoken = [op, *[v.defining_op for _, v in weights if v.defining_op is not None]]
-        marked = [self._marks[o] for o in spoken if o in self._marks]
-        kind = "differs" if marked else "holds" if blocks else "weighs" if weights else "computes"
-        notes = [f"{name} {_short(v.type)}" for name, v in weights[:_MOST_WEIGHTS]]
+        weights = weights_of(op)
+        notes = [f"{name} {short_type(v)}" for name, v in weights[:_MOST_WEIGHTS]]
         if len(weights) > _MOST_WEIGHTS:
             notes.append(f"and {len(weights) - _MOST_WEIGHTS} more weights")
-        detail = " · ".join(filter(None, [op.first_name, _short(op.results[0].type) if op.results else ""]))
-        reported = [*_tooltip_lines(op), *dict.fromkeys([line for lines in marked for line in lines])]
-        notes += dict.fromkeys([lines[0] for lines in marked])
-        node = Node(kind, op.name.partition(".")[2] or op.name, detail, tuple(reported), tuple(notes), blocks)
+        marks = tuple(self.details.marks_of(op))
+        node = Node(
+            "op",
+            op.name.partition(".")[2] or op.name,
+            " · ".join(filter(None, [op.first_name, short_type(op.results[0]) if op.results else ""])),
+            (*notes, *marks),
+            self.details.add_operation(op),
+            family_of(type(op)),
+            marks,
+            self._blocks_of(op),
+        )
         return node, [*op.operands, *self._captured.get(op, ())], op.results
+
+    def _add_ends(self, boxes: _Boxes, block: Block, holder: Operation | None) -> None:
+        """Adds the boxes at the end of a block: the outputs of a function, or the terminator."""
+        if isinstance(holder, Function) and len(holder.regions[0].blocks) == 1:
+            ports = holder.output_ports
+            for name, value in zip(holder.output_names, holder.outputs, strict=False):
+                item = self.details.add_port("output", name, value, ports.get(name, NO_PORT))
+                boxes.add(Node("output", name, short_type(value), item=item), [value], [])
+            return
+        last = block.last
+        if isinstance(last, Op) and last.has_trait(traits.Terminator):
+            labels = ", ".join([f"^{b.label or n}" for n, b in enumerate(last.successors)])
+            node = Node("output", last.name.partition(".")[2], labels, item=self.details.add_operation(last))
+            boxes.add(node, list(last.operands), [])
 
 
 class _Boxes:
-    """The boxes of a block, ordered so that nearly all follow their operands."""
+    """The boxes of a block, ordered so that nearly all follow their operands, with what they use and make."""
 
-    def __init__(self, block: Block, outside: dict[Value, None]) -> None:
+    def __init__(self) -> None:
         self.nodes: list[Node] = []
-        self._block = block
-        self._outside = outside
-        self._used: list[Sequence[Value]] = []
-        self._makers: dict[Value, int] = {}
+        self.used: list[Sequence[Value]] = []
+        self.makers: dict[Value, int] = {}
 
     def add(self, node: Node, used: Sequence[Value], results: Sequence[Value]) -> None:
         """Adds a box that uses some values and defines others."""
-        self._makers.update(dict.fromkeys(results, len(self.nodes)))
+        self.makers.update(dict.fromkeys(results, len(self.nodes)))
         self.nodes.append(node)
-        self._used.append(used)
-
-    def lines(self) -> Iterator[Line]:
-        """Yields the lines between boxes, one for all values with the same ends."""
-        for target, used in enumerate(self._used):
-            reported: dict[int, dict[str, None]] = {}
-            for value in used:
-                source = self._makers.get(value)
-                if source is not None and source != target:
-                    reported.setdefault(source, {})[_value_text(value)] = None
-                elif source is None and _owner_block(value) is not self._block:
-                    self._outside[value] = None
-            for source, texts in reported.items():
-                is_back = source > target
-                yield Line(min(source, target), max(source, target), tuple(texts), is_back)
+        self.used.append(used)
 
 
-def _owner_block(value: Value) -> Block | None:
+def _is_outside(value: Value, block: Block) -> bool:
+    """Returns whether a value comes from a box outside of a block."""
     maker = value.defining_op
-    return maker.parent if maker is not None else value.owner if isinstance(value.owner, Block) else None
+    if maker is not None:
+        return maker.parent is not block and _is_drawn(maker)
+    return isinstance(value.owner, Block) and value.owner is not block
 
 
-def _ends(block: Block, holder: Operation | None) -> Iterator[tuple[Node, list[Value]]]:
-    """Yields the boxes at the end of a block: the outputs of a function, or the terminator."""
-    if isinstance(holder, Function) and len(holder.regions[0].blocks) == 1:
-        for name, value in zip(holder.output_names, holder.outputs, strict=False):
-            yield _port("output", name, value.type), [value]
-        return
-    last = block.last
-    if isinstance(last, Op) and last.has_trait(traits.Terminator):
-        labels = ", ".join([f"^{b.label or n}" for n, b in enumerate(last.successors)])
-        yield Node("output", last.name.partition(".")[2], labels, tuple(_tooltip_lines(last))), list(last.operands)
+# -- groups
 
 
-def _port(kind: str, name: str, type: Type) -> Node:
-    return Node(kind, name, _short(type), (f"{kind} {name}: {type}",))
+def _groups(ops: Sequence[Operation], lines: Sequence[Line], first: int) -> tuple[Interval, ...]:
+    """Returns the groups of the operations of a block, whose boxes begin with number `first`."""
+    last_use: dict[tuple[int, int], int] = {}
+    for line in lines:
+        if line.source >= first:
+            key = (line.source - first, line.value)
+            last_use[key] = min(len(ops), max(last_use.get(key, 0), line.target - first))
+    live = live_counts([(maker, user) for (maker, _), user in last_use.items()], len(ops))
+    found = intervals([_path(op) for op in ops], [f"{op.name} {len(op.operands)}" for op in ops], live)
+    return tuple([_shifted(interval, first) for interval in found])
+
+
+def _shifted(interval: Interval, by: int) -> Interval:
+    inner = tuple([_shifted(i, by) for i in interval.inner])
+    return Interval(interval.start + by, interval.stop + by, interval.label, inner)
+
+
+def _path(op: Operation) -> Sequence[str]:
+    """Returns the modules in the name of an operation or of its result."""
+    return [part for part in (source_name(op) or op.first_name).split("/")[:-1] if part]
+
+
+class _Part(NamedTuple):
+    """A graph, with its ports by the value and its source or target outside."""
+
+    graph: Graph
+    entries: dict[int, int]
+    exits: dict[int, int]
+
+
+class _Nesting:
+    """Puts the boxes of groups into graphs of their own."""
+
+    def __init__(self, nodes: Sequence[Node], groups: Sequence[Interval]) -> None:
+        self._nodes = nodes
+        self._groups = groups
+
+    def graph(self, lines: Sequence[Line], title: str) -> Graph:
+        """Returns the graph of the block."""
+        return self._part(Interval(0, len(self._nodes), title, tuple(self._groups)), lines).graph
+
+    def _part(self, part: Interval, lines: Sequence[Line]) -> _Part:
+        """Returns the graph of an interval; of `lines`, both ends or one are in it."""
+        # Where the boxes and groups of this graph are: by the first box that each has.
+        inner = {group.start: group for group in part.inner}
+        place: dict[int, int] = {}
+        starts: list[int] = []
+        n = part.start
+        while n < part.stop:
+            stop = inner[n].stop if n in inner else n + 1
+            place |= dict.fromkeys(range(n, stop), len(starts))
+            starts.append(n)
+            n = stop
+        crossing: dict[int, list[Line]] = {at: [] for at, start in enumerate(starts) if start in inner}
+        entries: dict[int, int] = {}
+        exits: dict[int, int] = {}
+        for line in lines:
+            source, target = place.get(line.source), place.get(line.target)
+            if source is None:
+                entries.setdefault(line.value, len(entries))
+            if target is None:
+                exits.setdefault(line.value, len(exits))
+            for at in {n for n in (source, target) if n is not None} & crossing.keys():
+                crossing[at].append(line)
+        parts = {at: self._part(inner[starts[at]], crossed) for at, crossed in crossing.items()}
+        nodes = [self._group(parts[at].graph) if at in parts else self._nodes[start] for at, start in enumerate(starts)]
+        joined: dict[Line, None] = {}
+        for line in lines:
+            source, target = place.get(line.source), place.get(line.target)
+            if source is not None and source == target:
+                continue
+            leaves, reaches = parts.get(-1 if source is None else source), parts.get(-1 if target is None else target)
+            joined[
+                Line(
+                    entries[line.value] if source is None else source + len(entries),
+                    (target if target is not None else len(nodes) + exits[line.value]) + len(entries),
+                    line.value,
+                    line.is_back,
+                    leaves.exits[line.value] if leaves is not None else -1,
+                    reaches.entries[line.value] if reaches is not None else -1,
+                )
+            ] = None
+        port = Node("port", "")
+        all_nodes = (*[port] * len(entries), *nodes, *[port] * len(exits))
+        graph = Graph(part.label, all_nodes, tuple(joined), len(entries), len(exits))
+        first_exit = len(entries) + len(nodes)
+        return _Part(graph, entries, {value: first_exit + n for value, n in exits.items()})
+
+    @staticmethod
+    def _group(graph: Graph) -> Node:
+        counts = Counter(_operations_in(graph))
+        common = ", ".join([f"{n} {name}" if n > 1 else name for name, n in counts.most_common(4)])
+        more = len(counts) - 4
+        notes = [common + (", …" if more > 0 else "")]
+        marked = _marked_in(graph)
+        marks = (f"{marked} differ" if marked > 1 else "1 differs",) if marked else ()
+        return Node(
+            "group", graph.title, plural(counts.total(), "operation"), (*notes, *marks), -1, "", marks, (graph,)
+        )
+
+
+def _operations_in(graph: Graph) -> Iterator[str]:
+    for node in graph.nodes:
+        if node.role == "op":
+            yield node.label
+        for inner in node.graphs:
+            yield from _operations_in(inner)
+
+
+def _marked_in(graph: Graph) -> int:
+    return sum(
+        [
+            sum(map(_marked_in, node.graphs))
+            if node.role == "group"
+            else bool(node.marks) + sum(map(_marked_in, node.graphs))
+            for node in graph.nodes
+        ]
+    )
 
 
 def _title(block: Block, holder: Operation | None) -> str:
@@ -220,45 +342,3 @@ def _title(block: Block, holder: Operation | None) -> str:
     many = len(block.parent.blocks) > 1
     stem = holder.symbol_name if isinstance(holder, Function) else name
     return f"{stem} ^{block.label or block.parent.blocks.index(block)}" if many else stem
-
-
-def _short(type: Type) -> str:
-    """Returns a short form of a type."""
-    text = str(type)
-    return text[len("tensor<") : -1].replace('"', "") if isinstance(type, TensorType) else text
-
-
-def _named_operands(op: Operation) -> list[tuple[str, Value]]:
-    names = declared_operand_names(op) or [str(n) for n in range(len(op.operands))]
-    return list(zip(names, op.operands, strict=False))
-
-
-def _weight_type(value: Value) -> Type | None:
-    """Returns the type of a large constant."""
-    data = known_data(value)
-    return value.type if data is not None and data.count > _FEW_ELEMENTS else None
-
-
-def _value_text(value: Value) -> str:
-    return f"{value.name}: {value.type}" if value.name else str(value.type)
-
-
-def _tooltip_lines(op: Operation) -> Iterator[str]:
-    """Yields the lines of the tooltip of an operation."""
-    yield op.name
-    for result in op.results[:_MAX_TOOLTIP_LINES]:
-        yield f"gives {_value_text(result)}"
-    for name, value in _named_operands(op)[:_MAX_TOOLTIP_LINES]:
-        maker, data = value.defining_op, known_data(value)
-        if data is not None and data.count <= _FEW_ELEMENTS:
-            yield _cut(f"{name} = {list(data.values()) if data.shape else data.values()[0]}")
-        elif data is not None and maker is not None:
-            yield f"{name}: weight {weight_name(maker)}: {value.type}"
-        else:
-            yield f"{name}: {_value_text(value)}"
-    for name, attribute in list(op.attribute_dictionary.items())[:_MAX_TOOLTIP_LINES]:
-        yield _cut(f"{name} = {attribute_text(attribute, _FEW_ELEMENTS)}")
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"

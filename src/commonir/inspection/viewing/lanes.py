@@ -7,12 +7,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 
 from commonir.base.text import format_bytes, plural
-from commonir.inspection.viewing.drawing import SMALL, Drawing
-from commonir.inspection.viewing.rows import MAX_LANES, Box, Rows, lanes_shown, rows_of
-from commonir.inspection.viewing.svg import Position, element, point_text, shortened, tail_of, title, width_of, words
+from commonir.inspection.viewing.drawing import Drawing
+from commonir.inspection.viewing.letters import shortened, tail_of, width_of
+from commonir.inspection.viewing.rows import MAX_LANES, Rows, StepBox, lanes_shown, rows_of
+from commonir.inspection.viewing.shapes import (
+    Box,
+    Curve,
+    Group,
+    Label,
+    Polygon,
+    Position,
+    Ring,
+    Segment,
+    Shape,
+    straight,
+)
+from commonir.inspection.viewing.styles import SMALL
 from commonir.passes.timeline import Arrow, Point, RankStep, StepKind, Timeline
 
-_TOP, _MARGIN = 16, 24
+_MARGIN = 24
 _PITCH, _HEIGHT = 52, 34
 _GAP = _PITCH - _HEIGHT
 _HEAD = 46
@@ -54,19 +67,14 @@ class _Drawing:
                     self._by_point.setdefault(point, []).append(arrow)
         self._alerts = tuple(self._find_alerts())
         self._left_out = tuple(self._find_left_out())
-        self._notes_top = _TOP + 28.0
-        self._heads_top = self._notes_top + 18.0 * (1 + len(self._alerts) + len(self._left_out)) + 34.0
-        self._first = self._heads_top + _HEAD + 14.0
+        self._first = _HEAD + 14.0
 
     def draw(self) -> Drawing:
-        lines = [*self._alerts, *self._left_out, self._summary()]
-        natural = 2 * _MARGIN + self._box + (len(self._shown) - 1) * self._step if self._shown else 2 * _MARGIN
-        width = max(natural, 560.0, *[2 * _MARGIN + width_of(line, 13) for line in lines])
+        width = 2 * _MARGIN + (self._box + (len(self._shown) - 1) * self._step if self._shown else 0)
         last = self._rows.place(self._rows.total - 1) if self._rows.total else 0
         has_ends = any(box.is_stuck for box in self._rows.boxes)
         height = self._y(last) + _HEIGHT + (48.0 if has_ends else _MARGIN)
-        body = [
-            *self._head_lines(),
+        shapes = [
             *self._lane_lines(height - _MARGIN),
             *self._gap(width),
             *self._meetings(),
@@ -75,9 +83,9 @@ class _Drawing:
             *[self._drawn(box) for box in self._rows.boxes if box.rank in self._center],
             *self._ends(),
         ]
-        heads = "\n".join(self._heads(width))
+        heads, legend = tuple(self._heads(width)), dict(self._legend())
         reported = (self._name, self._summary(), self._alerts, self._left_out)
-        return Drawing(width, height, "\n".join(body), heads, self._heads_top, *reported)
+        return Drawing(width, height, tuple(shapes), heads, legend, *reported)
 
     # -- the text above
 
@@ -129,43 +137,25 @@ class _Drawing:
     def _is_shown(self, arrow: Arrow) -> bool:
         return any(box is not None for box in (self._box_of(arrow.source), self._box_of(arrow.target)))
 
-    def _head_lines(self) -> Iterator[str]:
-        y = float(_TOP + 14)
-        yield element("text", words(shortened(self._name, 17, 900)), class_="title", x=_MARGIN, y=y)
-        y = self._notes_top + 8
-        yield element("text", words(self._summary()), class_="note", x=_MARGIN, y=y)
-        for line, class_ in [(a, "alert") for a in self._alerts] + [(n, "note") for n in self._left_out]:
-            y += 18
-            yield element("text", words(line), class_=class_, x=_MARGIN, y=y)
-        yield from self._legend(y + 14)
-
-    def _legend(self, top: float) -> Iterator[str]:
-        x = float(_MARGIN)
+    def _legend(self) -> Iterator[tuple[str, str]]:
+        """Yields the styles of boxes and lines that the drawing has, with what they mean."""
         kinds = {_CLASSES[s.kind] for lane in self._timeline.lanes for s in lane.steps}
-        for class_ in ("computes", "sends", "receives", "exchanges", "meets"):
-            if class_ in kinds:
-                label = {"exchanges": "receives and sends", "meets": "waits for all ranks"}.get(class_, class_)
-                yield element("rect", class_=class_, x=x, y=top, width=18, height=12, rx=3)
-                yield element("text", words(label), class_="note", x=x + 24, y=top + 10)
-                x += 24 + width_of(label, 12) + 22
-        lines = {"idle": "waits"}
+        for style in ("computes", "sends", "receives", "exchanges", "meets"):
+            if style in kinds:
+                yield style, {"exchanges": "receives and sends", "meets": "waits for all ranks"}.get(style, style)
+        yield "idle", "waits"
         if any(box.is_stuck for box in self._rows.boxes):
-            lines["await"] = "waits forever"
+            yield "await", "waits forever"
         if any(arrow.target is None for arrow in self._timeline.arrows):
-            lines["lost"] = "never received"
-        for class_, label in lines.items():
-            yield element("line", class_=class_, x1=x, y1=top + 6, x2=x + 18, y2=top + 6)
-            yield element("text", words(label), class_="note", x=x + 24, y=top + 10)
-            x += 24 + width_of(label, 12) + 22
+            yield "lost", "never received"
 
-    def _heads(self, width: float) -> Iterator[str]:
-        yield element("rect", class_="bar", x=-1, y=self._heads_top, width=width + 2, height=_HEAD)
+    def _heads(self, width: float) -> Iterator[Shape]:
+        yield Box("bar", -1, 0, width + 2, _HEAD)
         for rank, x in self._center.items():
             lane = self._lanes.get(rank)
             note = "not there" if lane is None else plural(len(lane.steps), "operation")
-            y = self._heads_top
-            yield element("text", f"rank {rank}", class_="head", x=x, y=y + 20, text_anchor="middle")
-            yield element("text", words(note), class_="sub", x=x, y=y + 36, text_anchor="middle")
+            yield Label("head", x, 20, f"rank {rank}", "middle")
+            yield Label("sub", x, 36, note, "middle")
 
     # -- lanes
 
@@ -173,33 +163,32 @@ class _Drawing:
         """Returns the y coordinate of a row of the drawing."""
         return self._first + place * _PITCH
 
-    def _top_of(self, box: Box) -> float:
+    def _top_of(self, box: StepBox) -> float:
         return self._y(self._rows.place(box.row))
 
-    def _lane_lines(self, bottom: float) -> Iterator[str]:
+    def _lane_lines(self, bottom: float) -> Iterator[Shape]:
         for rank, x in self._center.items():
             lane = self._lanes.get(rank)
             own = [box for box in self._rows.boxes if box.rank == rank]
             if lane is None:
-                yield element("line", class_="away", x1=x, y1=self._first - 14, x2=x, y2=bottom)
+                yield Segment("away", (x, self._first - 14), (x, bottom))
                 continue
             end = self._first - 14
             for box in own:
                 top = self._top_of(box)
-                class_ = "idle" if box.waits or box.is_stuck else "lane"
-                yield element("line", class_=class_, x1=x, y1=end, x2=x, y2=top)
+                yield Segment("idle" if box.waits or box.is_stuck else "lane", (x, end), (x, top))
                 end = top + _HEIGHT
 
-    def _gap(self, width: float) -> Iterator[str]:
+    def _gap(self, width: float) -> Iterator[Shape]:
         rows = self._rows
         if rows.resumes == rows.cut:
             return
         top = self._y(rows.cut) + 6
-        yield element("rect", class_="gap", x=0, y=top, width=width, height=_HEIGHT - 12)
+        yield Box("gap", 0, top, width, _HEIGHT - 12)
         label = f"{plural(rows.resumes - rows.cut, 'row')} left out"
-        yield element("text", words(label), class_="note", x=width / 2, y=top + 15, text_anchor="middle")
+        yield Label("note", width / 2, top + 15, label, "middle")
 
-    def _ends(self) -> Iterator[str]:
+    def _ends(self) -> Iterator[Shape]:
         """Yields the notes on blocked ranks, below their last boxes."""
         for box in self._rows.boxes:
             if not box.is_stuck or box.rank not in self._center:
@@ -208,34 +197,31 @@ class _Drawing:
             notes = ["waits forever", *([f"{plural(left, 'operation')} not reached"] if left else [])]
             for n, note in enumerate(notes):
                 y = self._top_of(box) + _HEIGHT + 15 + 14 * n
-                yield element("text", words(note), class_="end", x=self._center[box.rank], y=y, text_anchor="middle")
+                yield Label("end", self._center[box.rank], y, note, "middle")
 
     # -- boxes
 
-    def _drawn(self, box: Box) -> str:
+    def _drawn(self, box: StepBox) -> Shape:
         steps = self._lanes[box.rank].steps[box.first : box.last + 1]
         class_ = "stuck" if box.is_stuck else _CLASSES[steps[0].kind]
         x, top, room = self._center[box.rank] - self._box / 2, self._top_of(box), self._box - 14
         name, sub = self._labels(box, steps)
         if sub is None:
             sub = _named(steps[0], room)
-        return element(
-            "g",
-            title(self._tooltip_lines(box, steps)),
-            element("rect", class_=class_, x=x, y=top, width=self._box, height=_HEIGHT, rx=5),
-            element("text", words(shortened(name, 12, room)), class_="name", x=x + 7, y=top + 14),
-            element("text", words(shortened(sub, SMALL, room)), class_="sub", x=x + 7, y=top + 27),
-            class_="box",
-            data_at=f"{box.rank}.{box.first}",
-            **self._found_by(steps[_MOST_LISTED : _MOST_LISTED + _MOST_FOUND]),
+        also = steps[_MOST_LISTED : _MOST_LISTED + _MOST_FOUND]
+        return Group(
+            "box",
+            tuple(self._tooltip_lines(box, steps)),
+            (
+                Box(class_, x, top, self._box, _HEIGHT, 5),
+                Label("name", x + 7, top + 14, shortened(name, 12, room)),
+                Label("sub", x + 7, top + 27, shortened(sub, SMALL, room)),
+            ),
+            at=f"{box.rank}.{box.first}",
+            also=" ".join([f"{step.title} {step.name}" for step in also]),
         )
 
-    @staticmethod
-    def _found_by(steps: Sequence[RankStep]) -> Mapping[str, str]:
-        """Returns the searchable texts of steps that are not drawn."""
-        return {"data_also": " ".join(f"{step.title} {step.name}" for step in steps)} if steps else {}
-
-    def _labels(self, box: Box, steps: Sequence[RankStep]) -> tuple[str, str | None]:
+    def _labels(self, box: StepBox, steps: Sequence[RankStep]) -> tuple[str, str | None]:
         """Returns the two lines of a box; None for the name of its operation and the type of its result."""
         step, arrows = steps[0], self._by_point.get(Point(box.rank, box.first), [])
         if len(steps) > 1 and step.kind in (StepKind.COMPUTES, StepKind.WAITS_FOR_SENDS):
@@ -253,7 +239,7 @@ class _Drawing:
             return f"{step.title} ← rank {other}", None
         return step.title, None
 
-    def _tooltip_lines(self, box: Box, steps: Sequence[RankStep]) -> Iterator[str]:
+    def _tooltip_lines(self, box: StepBox, steps: Sequence[RankStep]) -> Iterator[str]:
         numbers = f"step {box.first}" if box.first == box.last else f"steps {box.first} to {box.last}"
         yield f"rank {box.rank}, {numbers} of {len(self._lanes[box.rank].steps)}"
         for step in steps[:_MOST_LISTED]:
@@ -267,20 +253,20 @@ class _Drawing:
 
     # -- messages
 
-    def _box_of(self, point: Point | None) -> Box | None:
+    def _box_of(self, point: Point | None) -> StepBox | None:
         box = None if point is None else self._rows.at.get(point)
         return box if box is not None and self._rows.is_shown(box.row) and box.rank in self._center else None
 
-    def _meetings(self) -> Iterator[str]:
+    def _meetings(self) -> Iterator[Shape]:
         for together in self._timeline.meetings:
             boxes = [box for r, n in together.items() if (box := self._box_of(Point(r, n))) is not None]
             rows = {box.row for box in boxes if not box.is_stuck}
             if len(boxes) > 1 and len(rows) == 1 and not any(box.is_stuck for box in boxes):
                 y = self._top_of(boxes[0]) + _HEIGHT / 2
                 ends = [self._center[box.rank] for box in boxes]
-                yield element("line", class_="meeting", x1=min(ends), y1=y, x2=max(ends), y2=y)
+                yield Segment("meeting", (min(ends), y), (max(ends), y))
 
-    def _arrow(self, arrow: Arrow) -> Iterator[str]:
+    def _arrow(self, arrow: Arrow) -> Iterator[Shape]:
         source, target = self._box_of(arrow.source), self._box_of(arrow.target)
         there, away = self._center.get(arrow.destination), self._center.get(arrow.source.rank)
         if there is None or away is None or (source is None and target is None):
@@ -289,13 +275,14 @@ class _Drawing:
         side, middle = sign * self._box / 2, _HEIGHT / 2
         begin = (away + side, self._top_of(source) + middle) if source else None
         end = (there - side, self._top_of(target) + middle) if target else None
-        reported = [f"rank {arrow.source.rank} → rank {arrow.destination}", _message(arrow)]
-        lead = tail = ""
+        reported = (f"rank {arrow.source.rank} → rank {arrow.destination}", _message(arrow))
+        lead: tuple[Position, ...] = ()
+        tail: tuple[Position, ...] = ()
         if begin is None and end is not None:
             if arrow.source.step < 0:
                 # A rank that is not there has a lane without boxes.
                 begin = (away + side, end[1] - _PITCH)
-                lead = f"M{point_text((away, begin[1]))} L"
+                lead = ((away, begin[1]), (away, begin[1]), begin)
             else:
                 begin = (end[0] - sign * 40, self._gap_top + _HEIGHT - 12)
         elif begin is not None and arrow.target is None:
@@ -304,18 +291,16 @@ class _Drawing:
         elif begin is not None and end is None:
             is_away = arrow.target is not None and arrow.target.step < 0
             end = (there - side, begin[1] + _PITCH) if is_away else (begin[0] + sign * 40, self._gap_top)
-            tail = f" L{point_text((there, end[1]))}" if is_away else ""
+            tail = straight(end, (there, end[1])) if is_away else ()
         if begin is not None and end is not None:
             is_whole = bool(lead or tail or (source and target))
             line = self._route(begin, end, self._shown.index(arrow.source.rank)) if is_whole else _curve(begin, end)
-            drawn = f"{lead or 'M'}{line[1:]}{tail}"
             tip = _tip(begin, (there, end[1]) if tail else end)
-            ends = f"{arrow.source.rank}.{arrow.source.step}"
-            ends += "" if arrow.target is None else f" {arrow.target.rank}.{arrow.target.step}"
-            path = element("path", class_="message", d=drawn)
-            yield element("g", title(reported), path, tip, class_="arrow", data_ends=ends)
+            ends = (Point(arrow.source.rank, arrow.source.step), *([arrow.target] if arrow.target else []))
+            joined = tuple([f"{point.rank}.{point.step}" for point in ends])
+            yield Group("arrow", reported, (Curve("message", (*lead, *line, *tail)), tip), ends=joined)
 
-    def _route(self, begin: Position, end: Position, lane: int) -> str:
+    def _route(self, begin: Position, end: Position, lane: int) -> tuple[Position, ...]:
         """Returns a line beside the boxes: to the gap above its last row, along the gap, and into the box."""
         if abs(end[0] - begin[0]) < self._step:
             return _curve(begin, end)
@@ -324,20 +309,18 @@ class _Drawing:
         # Lines of different lanes lie side by side in the gap.
         height = end[1] - _HEIGHT / 2 - _GAP / 2 + (lane % 5 - 2) * 2.4
         first, last = (begin[0] + gutter, height), (end[0] - gutter, height)
-        return f"M{point_text(begin)} {_bend(begin, first)} L{point_text(last)} {_bend(last, end)}"
+        return (begin, *_bend(begin, first), *straight(first, last), *_bend(last, end))
 
-    def _lost(self, begin: Position, end: Position, tooltip: Sequence[str]) -> str:
+    def _lost(self, begin: Position, end: Position, tooltip: tuple[str, ...]) -> Shape:
         """Returns a message that is not received: it ends in an open ring before the lane."""
-        ring = element("circle", class_="ring", cx=end[0], cy=end[1], r=5)
-        line = element("path", class_="lost", d=_curve(begin, end))
-        return element("g", title([*tooltip, "never received"]), line, ring, class_="arrow")
+        return Group("arrow", (*tooltip, "never received"), (Curve("lost", _curve(begin, end)), Ring("ring", end, 5)))
 
     @property
     def _gap_top(self) -> float:
         """The y coordinate of the gap for rows that are left out."""
         return self._y(self._rows.cut) + 6
 
-    def _awaits(self) -> Iterator[str]:
+    def _awaits(self) -> Iterator[Shape]:
         """Yields the lines between blocked ranks and those they wait for."""
         stuck = {box.rank: box for box in self._rows.boxes if box.is_stuck and box.rank in self._center}
         for rank, box in stuck.items():
@@ -349,9 +332,8 @@ class _Drawing:
             other = stuck.get(awaited)
             height = begin[1] if other is None else self._top_of(other) + _HEIGHT / 2
             end = (self._center[awaited] - (sign * self._box / 2 if other is not None else 0), height)
-            reported = title([f"rank {rank} waits for rank {awaited}"])
-            line = element("path", class_="await", d=self._route(begin, end, rank))
-            yield element("g", reported, line, _tip(begin, end, "point"), class_="arrow")
+            line = Curve("await", self._route(begin, end, rank))
+            yield Group("arrow", (f"rank {rank} waits for rank {awaited}",), (line, _tip(begin, end, "point")))
 
 
 def _message(arrow: Arrow) -> str:
@@ -366,16 +348,16 @@ def _named(step: RankStep, room: float = inf) -> str:
     return " · ".join(filter(None, [tail_of(step.name, SMALL, left), kind]))
 
 
-def _bend(begin: Position, end: Position) -> str:
-    """Returns the path of a curve with horizontal ends, without its start point."""
+def _bend(begin: Position, end: Position) -> tuple[Position, ...]:
+    """Returns the points of a curve with horizontal ends, without its start point."""
     middle = (begin[0] + end[0]) / 2
-    return f"C{point_text((middle, begin[1]))} {point_text((middle, end[1]))} {point_text(end)}"
+    return (middle, begin[1]), (middle, end[1]), end
 
 
-def _curve(begin: Position, end: Position) -> str:
-    return f"M{point_text(begin)} {_bend(begin, end)}"
+def _curve(begin: Position, end: Position) -> tuple[Position, ...]:
+    return (begin, *_bend(begin, end))
 
 
-def _tip(begin: Position, end: Position, class_: str = "tip") -> str:
-    sign = 1 if end[0] >= begin[0] else -1
-    return element("path", class_=class_, d=f"M{point_text(end)} l{-9 * sign} -4.5 v9 z")
+def _tip(begin: Position, end: Position, style: str = "tip") -> Shape:
+    (x, y), sign = end, 1 if end[0] >= begin[0] else -1
+    return Polygon(style, (end, (x - 9 * sign, y - 4.5), (x - 9 * sign, y + 4.5)))

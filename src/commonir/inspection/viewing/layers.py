@@ -1,33 +1,29 @@
 """Computes the layout of a graph in layers: each box below its operands and near its neighbours.
 
-The layer of a box is the longest path to it; boxes without operands are just above their first user. Lines reserve
-space in the layers that they pass. The order within layers follows the median of neighbours. Then each layer is moved
-towards its neighbours as far as the gaps between boxes allow, which has a unique optimum. Every step is linear in the
-size of the graph, except for sorting within layers.
+The layer of a box is the longest path to it; boxes without operands are just above their first user. A value that is
+used further down has a trunk: a column through the layers in between, from which its users branch off. The order within
+layers is that with the fewest crossings among the medians of neighbours, swept down and up. Coordinates are the median
+of four alignments of boxes with their neighbours, so that chains and trunks are straight.
 
-Source: Sugiyama, Tagawa and Toda, 1981, layered drawings; Ayer et al., 1955, pooling of adjacent violators.
+The result is in columns and layers, not in points: layers take the height of what they hold when it is drawn.
+
+Source: Sugiyama, Tagawa and Toda, 1981, layered drawings; Gansner et al., 1993, medians and transpositions; Brandes and
+Köpf, 2001, coordinates, with the compaction by longest paths of Pupyrev, Nachmanson and Kaufmann, 2010.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from bisect import bisect_right, insort
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from commonir.base.tuples import NamedTuple
-from commonir.inspection.viewing.svg import Position
 
-_SWEEPS = 8
-_LINE_ROOM = 14.0
-"""The room that a line takes that passes a layer."""
-_STRAIGHT = 4.0
-"""How much a line wants to be straight, where a box wants once for each neighbour to be near it."""
-_LOOSE = 0.1
-
-_LONGEST = 40
-"""Lines through more layers than that are not drawn."""
-
-Pair = tuple[int, int]
+_SWEEPS = 12
+_LARGE = 4_000
+"""Graphs of more boxes and points than that are swept less often."""
+LINE_ROOM = 10.0
+"""The room that a trunk takes in a layer."""
 
 
 class Size(NamedTuple):
@@ -37,184 +33,322 @@ class Size(NamedTuple):
     height: float
 
 
+class Route(NamedTuple):
+    """A line from a box to another one below it; lines with one trunk begin at one box and share its column."""
+
+    source: int
+    target: int
+    trunk: int
+
+
 class GraphLayout(NamedTuple):
-    """The upper left corners of boxes, and for each line the points at which it passes layers; None for a line that is
-    too long to be drawn.
+    """The centre and the layer of each box, and for each trunk its columns in the layers below its source.
+
+    `width` is that of all boxes and trunks, whose left end is at 0.
     """
 
     width: float
-    height: float
-    places: tuple[Position, ...]
-    lines: tuple[tuple[Position, ...] | None, ...]
+    columns: tuple[float, ...]
+    layers: tuple[int, ...]
+    trunks: tuple[tuple[float, ...], ...]
+
+    def heights(self, boxes: Sequence[Size]) -> list[float]:
+        """Returns the height of each layer."""
+        heights = [0.0] * (max(self.layers, default=-1) + 1)
+        for layer, box in zip(self.layers, boxes, strict=True):
+            heights[layer] = max(heights[layer], box.height)
+        return heights
 
 
-def layout(boxes: Sequence[Size], lines: Sequence[Pair], *, gap: float, between: float) -> GraphLayout:
-    """Computes positions of boxes such that lines go down.
+def layout(
+    widths: Sequence[float],
+    routes: Sequence[Route],
+    *,
+    gap: float,
+    first: Sequence[int] = (),
+    last: Sequence[int] = (),
+) -> GraphLayout:
+    """Computes columns and layers of boxes such that lines go down.
 
-    Lines go from a box to one with a greater index; `gap` is the space beside boxes, `between` that between layers.
+    Lines go from a box to one with a greater index; `gap` is the space beside boxes. The boxes `first` are alone in the
+    first layer, the boxes `last` alone in the last one.
     """
-    if not boxes:
-        return GraphLayout(0.0, 0.0, (), ())
-    graph = _Layers(boxes, lines, gap)
+    count = max([route.trunk for route in routes], default=-1) + 1
+    if not widths:
+        return GraphLayout(0.0, (), (), ((),) * count)
+    graph = _Layers(widths, routes, gap, _layers_of(len(widths), routes, first, last))
     graph.order()
-    graph.move()
-    return graph.placed(between)
+    x = graph.coordinates()
+    left = min([at - width / 2 for at, width in zip(x, graph.widths, strict=True)])
+    right = max([at + width / 2 for at, width in zip(x, graph.widths, strict=True)])
+    columns = tuple([at - left for at in x])
+    trunks = [tuple([columns[n] for n in graph.trunks.get(trunk, ())]) for trunk in range(count)]
+    return GraphLayout(right - left, columns[: len(widths)], tuple(graph.layer[: len(widths)]), tuple(trunks))
 
 
 class _Layers:
-    """Boxes, and after them the points at which lines pass layers."""
+    """Boxes, and after them the points at which trunks pass layers."""
 
-    def __init__(self, boxes: Sequence[Size], lines: Sequence[Pair], gap: float) -> None:
-        self._boxes = boxes
-        self._lines = lines
+    def __init__(self, widths: Sequence[float], routes: Sequence[Route], gap: float, layers: list[int]) -> None:
+        self.widths = list(widths)
+        self.layer = layers
+        self.trunks: dict[int, list[int]] = {}
+        self._boxes = len(widths)
         self._gap = gap
-        self._layer = _layers_of(len(boxes), lines)
-        self._widths = [box.width for box in boxes]
-        self._above: list[list[int]] = [[] for _ in boxes]
-        self._below: list[list[int]] = [[] for _ in boxes]
-        self._passed = [self._passed_by(*line) for line in lines]
-        self._rows: list[list[int]] = [[] for _ in range(max(self._layer) + 1)]
-        for n, layer in enumerate(self._layer):
-            self._rows[layer].append(n)
-        self._x = [0.0] * len(self._layer)
+        self._above: list[list[int]] = [[] for _ in widths]
+        self._below: list[list[int]] = [[] for _ in widths]
+        lowest: dict[int, int] = {}
+        for source, target, trunk in routes:
+            lowest[trunk] = max(lowest.get(trunk, layers[source]), layers[target])
+        for source, target, trunk in routes:
+            points = self.trunks.get(trunk)
+            if points is None:
+                points = self.trunks[trunk] = self._points(source, lowest[trunk])
+            passed = layers[target] - layers[source] - 1
+            self._join(points[passed - 1] if passed else source, target)
+        rows: list[list[int]] = [[] for _ in range(max(layers) + 1)]
+        self._rows = rows
+        for n in self._depth_first():
+            rows[layers[n]].append(n)
+        self._place = [0] * len(layers)
+        for row in rows:
+            self._number(row)
 
-    def _passed_by(self, source: int, target: int) -> list[int] | None:
-        """Returns new points at which a line passes layers; None for a line that is not drawn."""
-        if self._layer[target] - self._layer[source] > _LONGEST:
-            return None
-        result: list[int] = []
-        before = source
-        for layer in range(self._layer[source] + 1, self._layer[target]):
-            result.append(len(self._layer))
-            self._layer.append(layer)
-            self._widths.append(_LINE_ROOM)
-            self._above.append([before])
+    def _points(self, source: int, lowest: int) -> list[int]:
+        """Returns new points below a box, in each layer down to that above the lowest user."""
+        points: list[int] = []
+        for layer in range(self.layer[source] + 1, lowest):
+            point = len(self.layer)
+            self.layer.append(layer)
+            self.widths.append(LINE_ROOM)
+            self._above.append([])
             self._below.append([])
-            self._below[before].append(result[-1])
-            before = result[-1]
-        self._above[target].append(before)
-        self._below[before].append(target)
-        return result
+            self._join(points[-1] if points else source, point)
+            points.append(point)
+        return points
 
-    def _is_line(self, n: int) -> bool:
-        return n >= len(self._boxes)
+    def _join(self, upper: int, lower: int) -> None:
+        if lower not in self._below[upper]:
+            self._below[upper].append(lower)
+            self._above[lower].append(upper)
+
+    def _depth_first(self) -> Iterator[int]:
+        """Yields boxes and points, those that follow one another together."""
+        seen = [False] * len(self.layer)
+        for start in range(len(self.layer)):
+            pending = [start] if not self._above[start] else []
+            while pending:
+                n = pending.pop()
+                if not seen[n]:
+                    seen[n] = True
+                    yield n
+                    pending += reversed(self._below[n])
+        yield from [n for n, is_seen in enumerate(seen) if not is_seen]
+
+    def _number(self, row: list[int]) -> None:
+        for at, n in enumerate(row):
+            self._place[n] = at
+
+    # -- order
 
     def order(self) -> None:
-        """Orders each layer by the median of neighbours, alternately from above and below."""
-        rank = [0.0] * len(self._layer)
-        for row in self._rows:
-            for n, item in enumerate(row):
-                rank[item] = float(n)
-        for sweep in range(_SWEEPS):
+        """Orders each layer by the median of neighbours, alternately from above and below; keeps the best order."""
+        if max(map(len, self._rows)) == 1:
+            return
+        best, fewest = [list(row) for row in self._rows], self._crossings()
+        for sweep in range(_SWEEPS if len(self.layer) <= _LARGE else 4):
+            if not fewest:
+                break
             is_down = sweep % 2 == 0
             near = self._above if is_down else self._below
             for row in self._rows if is_down else reversed(self._rows):
-                middle = {n: _median([rank[m] for m in near[n]], rank[n]) for n in row}
-                row.sort(key=middle.__getitem__)
-                # Ranks are parts of the whole, so that layers of other lengths can be compared.
-                for at, n in enumerate(row):
-                    rank[n] = (at + 0.5) / len(row)
+                self._sort(row, near, is_left=sweep % 4 < 2)
+            if len(self.layer) <= _LARGE:
+                self._transpose()
+            crossings = self._crossings()
+            if crossings < fewest:
+                best, fewest = [list(row) for row in self._rows], crossings
+        self._rows = best
+        for row in best:
+            self._number(row)
 
-    def move(self) -> None:
-        """Moves boxes towards their neighbours, without changing their order."""
-        for row in self._rows:
-            at = 0.0
+    def _sort(self, row: list[int], near: list[list[int]], *, is_left: bool) -> None:
+        """Sorts a layer by the medians of neighbours; what has none keeps its place."""
+        place = self._place
+        movable: list[tuple[float, int, int]] = []
+        fixed: list[tuple[int, int]] = []
+        for at, n in enumerate(row):
+            if near[n]:
+                movable.append((_median([place[m] for m in near[n]]), at if is_left else -at, n))
+            else:
+                fixed.append((at, n))
+        movable.sort()
+        row[:] = [n for _, _, n in movable]
+        for at, n in fixed:
+            row.insert(at, n)
+        self._number(row)
+
+    def _transpose(self) -> None:
+        """Swaps neighbours in a layer while this removes crossings."""
+        for _ in range(4):
+            has_changed = False
+            for row in self._rows:
+                for at in range(len(row) - 1):
+                    a, b = row[at], row[at + 1]
+                    if self._crossed(a, b) > self._crossed(b, a):
+                        row[at], row[at + 1] = b, a
+                        self._place[a], self._place[b] = at + 1, at
+                        has_changed = True
+            if not has_changed:
+                return
+
+    def _crossed(self, left: int, right: int) -> int:
+        """Returns the number of crossings of the lines of two neighbours in a layer."""
+        place, crossings = self._place, 0
+        for near in (self._above, self._below):
+            if near[left] and near[right]:
+                others = [place[m] for m in near[right]]
+                crossings += sum([place[m] > other for m in near[left] for other in others])
+        return crossings
+
+    def _crossings(self) -> int:
+        crossings = 0
+        for row in self._rows[:-1]:
+            passed: list[int] = []
             for n in row:
-                self._x[n] = at + self._widths[n] / 2
-                at += self._widths[n] + self._gap
-        for sweep in range(_SWEEPS):
-            near = self._above if sweep % 2 == 0 else self._below
-            for row in self._rows if sweep % 2 == 0 else reversed(self._rows):
-                self._settle(row, [self._wish(n, near[n]) for n in row])
-        for sweep in range(2 * _SWEEPS):
-            straight = self._straight()
-            for row in self._rows if sweep % 2 == 0 else reversed(self._rows):
-                wishes = [
-                    (straight[n], _STRAIGHT) if n in straight else self._wish(n, [*self._above[n], *self._below[n]])
-                    for n in row
-                ]
-                self._settle(row, wishes)
+                ends = [self._place[m] for m in self._below[n]]
+                crossings += sum([len(passed) - bisect_right(passed, end) for end in ends])
+                for end in ends:
+                    insort(passed, end)
+        return crossings
 
-    def _straight(self) -> dict[int, float]:
-        """Returns the position at which all points of a line are vertically aligned."""
-        out: dict[int, float] = {}
-        for passed in self._passed:
-            if passed:
-                out |= dict.fromkeys(passed, sum([self._x[n] for n in passed]) / len(passed))
-        return out
+    # -- coordinates
 
-    def _wish(self, n: int, near: Sequence[int]) -> tuple[float, float]:
-        """Returns the preferred position of a box or point, and its weight."""
-        if not near:
-            return self._x[n], _LOOSE
-        return sum([self._x[m] for m in near]) / len(near), float(len(near))
+    def coordinates(self) -> list[float]:
+        """Returns the centre of each box and point: the median of four alignments."""
+        crossed = set(self._crossed_by_trunks())
+        results: list[list[float]] = []
+        for is_down in (True, False):
+            for is_left in (True, False):
+                x = self._compact(self._aligned(crossed, is_down=is_down, is_left=is_left), is_left=is_left)
+                results.append(x if is_left else [-at for at in x])
+        spans = [(min(x), max(x)) for x in results]
+        low, high = min(spans, key=lambda span: span[1] - span[0])
+        shifts = [low - span[0] if n % 2 == 0 else high - span[1] for n, span in enumerate(spans)]
+        moved = [[at + shift for at in x] for x, shift in zip(results, shifts, strict=True)]
+        return [sum(sorted(four)[1:3]) / 2 for four in zip(*moved, strict=True)]
 
-    def _settle(self, row: Sequence[int], wishes: Sequence[tuple[float, float]]) -> None:
-        """Moves everything in a layer as close to its preferred position as the gaps allow, in the least-squares
-        sense.
+    def _is_point(self, n: int) -> bool:
+        return n >= self._boxes
+
+    def _crossed_by_trunks(self) -> Iterator[tuple[int, int]]:
+        """Yields the segments that cross a trunk, which stays straight."""
+        for upper, lower in pairwise(self._rows):
+            left, start = -1, 0
+            for at, n in enumerate(lower):
+                inner = [m for m in self._above[n] if self._is_point(m)] if self._is_point(n) else []
+                if not inner and at < len(lower) - 1:
+                    continue
+                right = self._place[inner[0]] if inner else len(upper)
+                for other in lower[start : at + 1]:
+                    for m in self._above[other]:
+                        is_inner = self._is_point(m) and self._is_point(other)
+                        if not is_inner and not left <= self._place[m] <= right:
+                            yield m, other
+                start, left = at + 1, right
+
+    def _wanted(self, n: int, near: list[list[int]], back: list[list[int]]) -> list[int]:
+        """Returns the neighbours with which a box or point may stand in one column.
+
+        A trunk continues itself, a box prefers boxes, and a trunk leaves the column of its box to what follows there.
         """
-        offsets = [0.0]
-        for a, b in pairwise(row):
-            offsets.append(offsets[-1] + (self._widths[a] + self._widths[b]) / 2 + self._gap)
-        # Blocks that stand together: where, how much they want that, how many they are.
-        blocks: list[tuple[float, float, int]] = []
-        for (x, weight), offset in zip(wishes, offsets, strict=True):
-            block = (x - offset, weight, 1)
-            while blocks and blocks[-1][0] > block[0]:
-                at, heft, count = blocks.pop()
-                both = heft + block[1]
-                block = ((at * heft + block[0] * block[1]) / both, both, count + block[2])
-            blocks.append(block)
-        n = 0
-        for at, _, count in blocks:
-            for _ in range(count):
-                self._x[row[n]] = at + offsets[n]
-                n += 1
+        points = [m for m in near[n] if self._is_point(m)]
+        if self._is_point(n):
+            if points:
+                return points
+            return [m for m in near[n] if all(map(self._is_point, back[m]))]
+        return [m for m in near[n] if not self._is_point(m)] or points
 
-    def placed(self, between: float) -> GraphLayout:
-        """Returns the layout, with the first box in the upper left corner."""
-        left = min([self._x[n] - self._widths[n] / 2 for n in range(len(self._x))])
-        heights = [max([self._boxes[n].height for n in row if not self._is_line(n)], default=0.0) for row in self._rows]
-        tops = [0.0]
-        for height in heights:
-            tops.append(tops[-1] + height + between)
-        xs = [x - left for x in self._x]
-        places = [
-            (xs[n] - box.width / 2, tops[self._layer[n]] + (heights[self._layer[n]] - box.height) / 2)
-            for n, box in enumerate(self._boxes)
-        ]
-        lines = [
-            None
-            if passed is None
-            else tuple([(xs[n], tops[self._layer[n]] + end) for n in passed for end in (0.0, heights[self._layer[n]])])
-            for passed in self._passed
-        ]
-        width = max([x + w / 2 for x, w in zip(xs, self._widths, strict=True)])
-        return GraphLayout(width, tops[-1] - between, tuple(places), tuple(lines))
+    def _aligned(self, crossed: set[tuple[int, int]], *, is_down: bool, is_left: bool) -> list[int]:
+        """Returns for each box and point the first of those with which it stands in one column."""
+        root = list(range(len(self.layer)))
+        taken = [False] * len(root)
+        near, back = (self._above, self._below) if is_down else (self._below, self._above)
+        sign = 1 if is_left else -1
+        for row in self._rows if is_down else self._rows[::-1]:
+            last = -1 << 60
+            for n in row[::sign]:
+                wanted = sorted(self._wanted(n, near, back), key=lambda m: sign * self._place[m])
+                for m in wanted[(len(wanted) - 1) // 2 : len(wanted) // 2 + 1]:
+                    at = sign * self._place[m]
+                    segment = (m, n) if is_down else (n, m)
+                    if last < at and not taken[m] and segment not in crossed:
+                        taken[m] = True
+                        root[n] = root[m]
+                        last = at
+                        break
+        return root
+
+    def _compact(self, root: list[int], *, is_left: bool) -> list[float]:
+        """Returns coordinates of columns, as close together as boxes allow, to the left; then each to the right as far
+        as its neighbour allows.
+        """
+        after: dict[int, dict[int, float]] = {n: {} for n in root}
+        before: dict[int, int] = dict.fromkeys(after, 0)
+        for row in self._rows:
+            for a, b in pairwise(row if is_left else row[::-1]):
+                apart = (self.widths[a] + self.widths[b]) / 2 + self._gap
+                joined = after[root[a]]
+                if root[b] not in joined:
+                    before[root[b]] += 1
+                joined[root[b]] = max(joined.get(root[b], 0.0), apart)
+        at = dict.fromkeys(after, 0.0)
+        order = [n for n, count in before.items() if not count]
+        for n in order:
+            for other, apart in after[n].items():
+                at[other] = max(at[other], at[n] + apart)
+                before[other] -= 1
+                if not before[other]:
+                    order.append(other)
+        for n in reversed(order):
+            room = min([at[other] - apart for other, apart in after[n].items()], default=at[n])
+            at[n] = max(at[n], room)
+        return [at[n] for n in root]
 
 
-def _layers_of(count: int, lines: Sequence[Pair]) -> list[int]:
+def _layers_of(count: int, routes: Sequence[Route], first: Sequence[int], last: Sequence[int]) -> list[int]:
     """Returns the layer of each box: below its operands; one without operands is just above its first user."""
-    below: defaultdict[int, list[int]] = defaultdict(list)
-    for source, target in lines:
+    below: list[list[int]] = [[] for _ in range(count)]
+    starts = [True] * count
+    for source, target, _ in routes:
         if source >= target:
             raise ValueError(f"a line goes from box {source} to box {target}, which does not come behind it")
         below[source].append(target)
-    layers = [0] * count
-    starts = [True] * count
+        starts[target] = False
+    layers = [1 if first else 0] * count
+    for n in first:
+        layers[n] = 0
     for n in range(count):
         for target in below[n]:
             layers[target] = max(layers[target], layers[n] + 1)
-            starts[target] = False
+    if last:
+        bottom = max([layers[n] for n in range(count) if n not in set(last)], default=-1) + 1
+        for n in last:
+            layers[n] = bottom
+    pinned = {*first, *last}
     for n in range(count):
-        if starts[n] and below[n]:
+        if starts[n] and below[n] and n not in pinned:
             layers[n] = min([layers[target] for target in below[n]]) - 1
     return layers
 
 
-def _median(values: list[float], otherwise: float) -> float:
-    if not values:
-        return otherwise
+def _median(values: list[int]) -> float:
     values.sort()
     middle = len(values) // 2
-    return values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
+    if len(values) % 2 or len(values) == 2:
+        return values[middle] if len(values) % 2 else (values[0] + values[1]) / 2
+    # Weighted towards the side where neighbours stand closer together.
+    left, right = values[middle - 1] - values[0], values[-1] - values[middle]
+    if left + right == 0:
+        return (values[middle - 1] + values[middle]) / 2
+    return (values[middle - 1] * right + values[middle] * left) / (left + right)

@@ -24,7 +24,7 @@ _MERGED = frozenset({StepKind.COMPUTES, StepKind.WAITS_FOR_SENDS})
 """Kinds of steps that may share a box: other ranks do not take part in them."""
 
 
-class Box(NamedTuple):
+class StepBox(NamedTuple):
     """Consecutive steps of a rank in a row of the drawing.
 
     `waits` is the number of rows by which it is lower because it waits. `is_stuck`: it waits forever.
@@ -51,8 +51,8 @@ class Rows(NamedTuple):
     in rows that are left out, `unreached` those that a rank does not reach, by rank.
     """
 
-    boxes: tuple[Box, ...]
-    at: Mapping[Point, Box]
+    boxes: tuple[StepBox, ...]
+    at: Mapping[Point, StepBox]
     total: int
     cut: int
     resumes: int
@@ -96,7 +96,7 @@ def rows_of(timeline: Timeline) -> Rows:
     )
 
 
-def _fitting(timeline: Timeline) -> tuple[list[Box], int, int]:
+def _fitting(timeline: Timeline) -> tuple[list[StepBox], int, int]:
     """Returns the boxes of a drawing that is not too long, its number of rows, and the longest run of separate
     boxes.
     """
@@ -152,10 +152,10 @@ class _Placing:
         self._meeting = {Point(r, n): m for m in timeline.meetings for r, n in m.items()}
         self._waiting: defaultdict[Point, list[int]] = defaultdict(list)
         self._ready = deque(sorted(self._lanes))
-        self._out: list[Box] = []
+        self._out: list[StepBox] = []
         self._stuck: set[int] = set()
 
-    def run(self) -> list[Box]:
+    def run(self) -> list[StepBox]:
         while self._ready:
             self._advance(self._ready.popleft())
         for rank in self._lanes:
@@ -201,7 +201,7 @@ class _Placing:
 
     def _place(self, rank: int, row: int, *, is_stuck: bool = False) -> None:
         first, last = self._boxes[rank][self._at[rank]]
-        self._out.append(Box(rank, first, last, row, row - self._row[rank] - 1, is_stuck))
+        self._out.append(StepBox(rank, first, last, row, row - self._row[rank] - 1, is_stuck))
         self._row[rank] = row
         if is_stuck:
             self._stuck.add(rank)

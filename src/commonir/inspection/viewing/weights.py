@@ -1,0 +1,123 @@
+"""What weights contain: storage, range, mean, histogram and first elements, of all elements or of a sample.
+
+Sampled are runs of consecutive elements, evenly spaced, so that only a few pages of a large file are read. Infinities
+and NaN are counted and otherwise left out. Sums are in float64.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.base.text import format_bytes
+from commonir.inspection.viewing.drawing import JsonValue
+from commonir.ir.data import Data, DeferredData, FileData, SplatData
+from commonir.ir.operation import Operation
+from commonir.ods import Op
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_MOST_ELEMENTS = 1 << 18
+"""Weights of more elements are sampled."""
+_RUN = 1 << 10
+_MOST_COMPUTED = 1 << 22
+"""Compressed weights of more elements are not decompressed."""
+_BINS = 32
+_FIRST = 24
+_SECONDS = 2.0
+"""The time for reading all weights of a program; those that remain are described without contents."""
+
+
+class WeightReader:
+    """Describes weights, for at most two seconds."""
+
+    def __init__(self) -> None:
+        self._until = monotonic() + _SECONDS
+
+    def describe(self, data: Data, maker: Operation) -> dict[str, JsonValue]:
+        """Returns the description of a weight that an operation defines."""
+        described: dict[str, JsonValue] = {
+            "storage": _storage(data, maker),
+            "bytes": format_bytes(_stored_bytes(data, maker)),
+            "count": data.count,
+        }
+        if not data.element.bits or data.element.kind in ("string", "dialect") or not data.count:
+            return described
+        if monotonic() > self._until:
+            return described | {"note": "contents not read: the program has many weights"}
+        if isinstance(data, DeferredData) and data.count > _MOST_COMPUTED:
+            return described | {"note": "contents not read: it is large and compressed"}
+        try:
+            return described | _statistics(data)
+        except (DiagnosticError, OSError):
+            return described | {"note": "contents cannot be read"}
+
+
+def _parts(data: Data, maker: Operation) -> list[tuple[str, Data]]:
+    """Returns the constants from which a compressed weight is computed, by name."""
+    if not isinstance(data, DeferredData) or not isinstance(maker, Op):
+        return []
+    return [(name, part) for name, part in maker.stored_attributes.items() if isinstance(part, Data)]
+
+
+def _stored_bytes(data: Data, maker: Operation) -> int:
+    parts = _parts(data, maker)
+    return sum([part.size_bytes for _, part in parts]) if parts else data.size_bytes
+
+
+def _storage(data: Data, maker: Operation) -> str:
+    parts = _parts(data, maker)
+    if parts:
+        stored = ", ".join([f"{name} {'x'.join(map(str, part.shape))} {part.element.name}" for name, part in parts])
+        return f"{maker.name}: {stored}"
+    if isinstance(data, FileData):
+        return f"{data.file.path.replace(chr(92), '/').rpartition('/')[2]}, offset {data.offset:,}"
+    return "one value for all elements" if isinstance(data, SplatData) else "in the file of the model"
+
+
+def _statistics(data: Data) -> dict[str, JsonValue]:
+    import numpy as np  # noqa: PLC0415  only pages with weights need it
+
+    array = data.array().reshape(-1)
+    first = [_text(element) for element in array[:_FIRST].tolist()]
+    sampled = _sampled(array)
+    note = {} if len(sampled) == len(array) else {"note": f"range, mean and histogram of {len(sampled):,} elements"}
+    if not np.can_cast(sampled.dtype, np.float64) and sampled.dtype.kind in "cOSUV":
+        try:
+            sampled = sampled.astype(np.float64)
+        except (TypeError, ValueError):
+            return {"first": first}
+    wide = sampled.astype(np.float64)
+    finite = wide[np.isfinite(wide)]
+    odd = {name: int(count) for name, count in (("nan", np.isnan(wide).sum()), ("inf", np.isinf(wide).sum())) if count}
+    if not len(finite):
+        return {"first": first, **odd, **note}
+    low, high = float(finite.min()), float(finite.max())
+    counts = np.histogram(finite, bins=_BINS, range=(low, high))[0].tolist() if low < high else [len(finite)]
+    return {
+        "first": first,
+        "min": _text(low),
+        "max": _text(high),
+        "mean": _text(float(finite.mean())),
+        "zeros": _text(float((finite == 0).mean())),
+        "histogram": counts,
+        **odd,
+        **note,
+    }
+
+
+def _sampled(array: NDArray[np.generic]) -> NDArray[np.generic]:
+    import numpy as np  # noqa: PLC0415  as above
+
+    if len(array) <= _MOST_ELEMENTS:
+        return array
+    runs = _MOST_ELEMENTS // _RUN
+    starts = [n * (len(array) - _RUN) // (runs - 1) for n in range(runs)]
+    return np.concatenate([array[start : start + _RUN] for start in starts])
+
+
+def _text(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
