@@ -105,7 +105,7 @@ def test_blocks_are_drawn_within_the_operation_that_holds_them() -> None:
     drawing = _drawn(LOOP)
     boxes = _boxes(drawing)
     loop = boxes["for"]
-    assert loop.styles == ["box", "is-control"]
+    assert loop.styles == ["card", "is-control"]
     assert all(loop.holds(boxes[name]) for name in ("i", "v", "addf", "yield"))
     assert not loop.holds(boxes["return"] if "return" in boxes else boxes["n"])
     # What is used within comes from outside: a line to the operation that holds the block.
@@ -127,14 +127,14 @@ def test_constants_are_identified_by_what_uses_them(tmp_path: Path) -> None:
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), tmp_path / "m.onnx")
     boxes = _boxes(draw(cir.load(tmp_path / "m.onnx"), "m"))
     assert list(boxes) == ["x", "MatMul", "Unsqueeze", "y"]
-    assert (boxes["MatMul"].styles, boxes["MatMul"].texts[-1]) == (["box", "is-layer"], "B 4x5xf32")
+    assert (boxes["MatMul"].styles, boxes["MatMul"].texts[-1]) == (["card", "is-layer"], "B 4x5xf32")
     assert "axes = [0]" in boxes["Unsqueeze"].title
 
 
 def test_every_operation_of_a_network_is_drawn_once() -> None:
     program = model("bert_fp16")
     drawing = draw(program, "bert")
-    result = [box for box in _all_boxes(ET.fromstring(svg(drawing))) if box.styles[0] in ("box", "port")]
+    result = [box for box in _all_boxes(ET.fromstring(svg(drawing))) if box.styles[0] in ("card", "port")]
     computing = [op for op in program.main.body.operations if op.constant_data() is None and op.results]
     assert len(result) == len(computing) + len(program.inputs) + len(program.outputs)
     assert drawing.left_out == ()

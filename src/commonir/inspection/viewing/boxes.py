@@ -300,7 +300,7 @@ def _box(group: _Placed, number: int, corner: Position) -> Iterator[Shape]:
         return
     shapes: list[Shape] = []
     is_op = node.role == "op"
-    style = "box" if is_op else "fold" if node.role == "group" else "port"
+    style = "card" if is_op else "fold" if node.role == "group" else "port"
     shapes.append(Box(style, x, y, width, height, 5 if is_op else 8 if node.role == "group" else 14))
     if is_op:
         shapes.append(Box(f"is-{node.family}", x, y, width, HEAD, 5))

@@ -18,7 +18,6 @@ from commonir.ir.ports import NO_PORT, Port
 from commonir.ir.types import TensorType
 from commonir.ods import Op, declared_operand_names, known_data
 from commonir.ods.documentation import summary_of
-from commonir.ods.text_form import TextForm
 
 FEW_ELEMENTS = 8
 """Constants of more elements are weights; others are shown where they are used."""
@@ -105,7 +104,7 @@ class Details:
     def add_operation(self, op: Operation) -> int:
         """Adds an operation and returns its number."""
         number = len(self._items)
-        name = op.first_name or source_name(op)
+        name = op.first_name or op.source_name
         results = [self.number_of(value) for value in op.results[:_MOST_LISTED]]
         for result in results:
             self._values[result].makers.append(number)
@@ -114,7 +113,7 @@ class Details:
                 op.name,
                 "",
                 cut(name),
-                cut(source_name(op)) if source_name(op) != name else "",
+                cut(op.source_name) if op.source_name != name else "",
                 tuple([self._operand(name, value, number) for name, value in named_operands(op)[:_MOST_LISTED]]),
                 tuple(results),
                 tuple(_attributes(op)),
@@ -236,12 +235,6 @@ def short_type(value: Value) -> str:
     """Returns a short form of the type of a value."""
     text = str(value.type)
     return text[len("tensor<") : -1].replace('"', "") if isinstance(value.type, TensorType) else text
-
-
-def source_name(op: Operation) -> str:
-    """Returns the name of an operation in its file, "" if it has none."""
-    own = op.source_name if isinstance(op, TextForm) else ""
-    return own or (op.location.name if op.location is not None else "")
 
 
 def _position(op: Operation) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
-from commonir.inspection.viewing.details import Details, short_type, source_name, weights_of
+from commonir.inspection.viewing.details import Details, short_type, weights_of
 from commonir.inspection.viewing.grouping import Interval, intervals, live_counts
 from commonir.inspection.viewing.styles import family_of
 from commonir.ir.module import Function, Module
@@ -229,7 +229,7 @@ def _shifted(interval: Interval, by: int) -> Interval:
 
 def _path(op: Operation) -> Sequence[str]:
     """Returns the modules in the name of an operation or of its result."""
-    return [part for part in (source_name(op) or op.first_name).split("/")[:-1] if part]
+    return [part for part in (op.source_name or op.first_name).split("/")[:-1] if part]
 
 
 class _Part(NamedTuple):

@@ -133,7 +133,7 @@
       if (isOp && isFar) {
         paint(`is-${node.family}`, frame);
       } else {
-        paint(isOp ? "box" : isGroup ? "fold" : "port", frame);
+        paint(isOp ? "card" : isGroup ? "fold" : "port", frame);
       }
       if (isOp && !isFar) {
         paint(`is-${node.family}`, rounded(x, y, width, sizes.HEAD, node.lines.some(Boolean) || isOpen ? [5, 5, 0, 0] : 5));

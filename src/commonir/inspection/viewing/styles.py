@@ -76,7 +76,7 @@ STYLES: Mapping[str, Style] = {
     "point": Style(_RED),
     "ring": Style(_PAPER, _RED, 1.8),
     "gap": Style(("#eaeef2", "#21262d")),
-    "box": Style(("#ffffff", "#161b22"), ("#b4bcc6", "#444c56")),
+    "card": Style(("#ffffff", "#161b22"), ("#b4bcc6", "#444c56")),
     "port": Style(("#e8edf3", "#21262d"), _EDGE),
     "fold": Style(("#f3f6fa", "#12171e"), ("#9fb3c8", "#3d5066"), 1.2),
     "nest": Style(("#f3f6fa", "#12171e"), ("#c3cfdb", "#30405a")),
