@@ -21,7 +21,7 @@ import_members(globals(), {m: names for m, names in PUBLIC.items() if m.startswi
 import_members(
     globals(),
     {
-        "comparing": "default_rtol",
+        "comparing": "compare_run default_rtol stored_inputs",
         "opening": "Path_ check_pieces file_format output_format programs_of unregistered writable_format",
         "programs": "bundle call_attributes image_input passes valid",
         "reference": "declared_operations declared_page doctor library tablegen_json",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from commonir.ir.operation import Value
     from commonir.runtime.comparing.divergence import Side, ValueComparison
     from commonir.runtime.comparing.measures import Criterion, Requirements
     from commonir.runtime.engine import EngineOptions
@@ -98,6 +99,34 @@ def compare(
     return result if repro is None else _with_reproducer(result, comparing, repro, findings)
 
 
+def compare_run(
+    module: Module,
+    outputs: Mapping[str, Array],
+    expected: Mapping[str, Array],
+    *,
+    engine: str | None = None,
+    function: str | None = None,
+    rtol: float | Mapping[str, float] | None = None,
+    atol: float | Mapping[str, float] | None = None,
+) -> Comparison:
+    """Compares the outputs of a run with expected arrays by name; those of several ranks by the precision of their
+    types.
+
+    Raises: DiagnosticError (E0714 when no name is shared).
+    """
+    from commonir.runtime.comparing import stored  # noqa: PLC0415
+    from commonir.runtime.comparing.divergence import Side  # noqa: PLC0415
+    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
+
+    required = requirements(rtol, atol, "close")
+    name = engine or DEFAULT_ENGINE
+    _check_names(required, [*outputs, *expected])
+    if run_alone(module, function) is None:
+        return stored.compare_stored(expected, outputs, required, (stored.STORED, name))
+    side = Side(module, Engines().get(name), function)
+    return stored.compare_with_stored(side, {}, expected, required, DEFAULT_OPTIONS, ran=outputs)
+
+
 class _RunAs(NamedTuple):
     """How a program runs: engine, function, seed and dims of random inputs, options."""
 
@@ -152,8 +181,20 @@ def _side_and_inputs(module: Module, inputs: Mapping[str, Array], run_as: _RunAs
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
 
     side = Side(module, Engines().get(run_as.engine), run_as.function, run_as.seed)
-    given = {**side.initial, **inputs}
+    given = {**side.initial, **_of_declared_width(side.inputs, inputs)}
     return side, draw(side.module, function=side.function.symbol_name, seed=run_as.seed, dims=run_as.dims, given=given)
+
+
+def stored_inputs(module: Module, arrays: Mapping[str, Array], *, function: str | None = None) -> dict[str, Array]:
+    """Returns inputs that were stored for a program of another precision, in the types that this one declares."""
+    ran = run_alone(module, function)
+    return dict(arrays) if ran is None else _of_declared_width({v.name: v for v in ran.inputs}, arrays)
+
+
+def _of_declared_width(inputs: Mapping[str, Value], arrays: Mapping[str, Array]) -> dict[str, Array]:
+    from commonir.runtime.comparing.divergence import converted  # noqa: PLC0415
+
+    return {name: converted(a, inputs[name]) if name in inputs else a for name, a in arrays.items()}
 
 
 def computed_values(

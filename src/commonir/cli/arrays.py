@@ -13,7 +13,7 @@ import math
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import IO
 
 import numpy as np
@@ -33,6 +33,9 @@ from commonir.reports import Report
 
 Array = NDArray[np.generic]
 Arrays = dict[str, Array]
+
+INPUTS = "inputs/"
+"""What the names of inputs begin with in an archive that also has values of the run."""
 
 _SAFETENSORS = ".safetensors"
 _ARCHIVES = (".npz", _SAFETENSORS)
@@ -127,7 +130,10 @@ def _parse_input(text: str, seed: int, limits: Limits, readers: InputReaders) ->
             return _read_json(path, None, text, limits, readers)
         if not path.lower().endswith(_ARCHIVES):
             raise _refusal(text, "a file without NAME= must be an .npz or .safetensors archive, or a .json file")
-        return _read_archive(path, None, limits)
+        arrays = read_archive(path, None, limits)
+        # An archive with expected outputs has the inputs under names of their own.
+        inputs = {n.removeprefix(INPUTS): array for n, array in arrays.items() if n.startswith(INPUTS)}
+        return inputs or arrays
     name, equals, value = text.partition("=")
     if not equals or not name:
         is_file = text.lower().endswith((*_ARCHIVES, _JSON))
@@ -147,7 +153,7 @@ def _parse_input(text: str, seed: int, limits: Limits, readers: InputReaders) ->
         return _read_json(path, name, text, limits, readers)
     if not path.lower().endswith(_ARCHIVES):
         return {name: _read_array_file(path)}
-    arrays = _read_archive(path, key, limits)
+    arrays = read_archive(path, key, limits)
     if len(arrays) != 1:
         names = ", ".join(f"'{escape(known)}'" for known in arrays)
         raise _refusal(text, f"the archive has {len(arrays)} arrays ({names}): add `:KEY`")
@@ -161,7 +167,7 @@ def _read_json(path: str, name: str | None, text: str, limits: Limits, readers: 
         with open(path, "rb") as stream:
             content = stream.read(limits.max_text_bytes + 1)
     except OSError as error:
-        raise _system(path, error) from error
+        raise system_error(path, error) from error
     if len(content) > limits.max_text_bytes:
         message = f"the file has more than {limits.max_text_bytes:,} bytes"
         raise DiagnosticError(Diagnostic(file_codes.LIMIT_EXCEEDED, message, file=path))
@@ -286,13 +292,14 @@ def _read_array_file(path: str) -> Array:
         with np.errstate(over="ignore"):
             result: Array = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:
-        raise _system(path, error) from error
+        raise system_error(path, error) from error
     except _UNREADABLE as error:
-        raise _bad_file(path, str(error)) from error
+        raise bad_file(path, str(error)) from error
     return result
 
 
-def _read_archive(path: str, key: str | None, limits: Limits) -> Arrays:
+def read_archive(path: str, key: str | None, limits: Limits) -> Arrays:
+    """Returns the arrays of an archive by name, or the one of a name. Raises: as `parse_inputs`."""
     if path.lower().endswith(_SAFETENSORS):
         return _read_safetensors(path, key, limits)
     try:
@@ -300,7 +307,7 @@ def _read_archive(path: str, key: str | None, limits: Limits) -> Arrays:
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
             if key is not None and key not in members:
                 help = did_you_mean(key, members)
-                raise _bad_file(path, f"it has no array '{escape(key)}'", help)
+                raise bad_file(path, f"it has no array '{escape(key)}'", help)
             expected = members if key is None else {key: members[key]}
             total = sum(info.file_size for info in expected.values())
             if total > limits.max_tensor_bytes:
@@ -308,22 +315,22 @@ def _read_archive(path: str, key: str | None, limits: Limits) -> Arrays:
                 raise DiagnosticError(Diagnostic(file_codes.LIMIT_EXCEEDED, message, file=path))
             return {name: _read_member(archive, info) for name, info in expected.items()}
     except OSError as error:
-        raise _system(path, error) from error
+        raise system_error(path, error) from error
     except _UNREADABLE as error:
-        raise _bad_file(path, str(error)) from error
+        raise bad_file(path, str(error)) from error
 
 
 def _read_safetensors(path: str, key: str | None, limits: Limits) -> Arrays:
     try:
         result = read_safetensors(path, limits)
     except OSError as error:
-        raise _system(path, error) from error
+        raise system_error(path, error) from error
     except ValueError as error:
-        raise _bad_file(path, str(error)) from error
+        raise bad_file(path, str(error)) from error
     if key is None:
         return result
     if key not in result:
-        raise _bad_file(path, f"it has no array '{escape(key)}'", did_you_mean(key, result))
+        raise bad_file(path, f"it has no array '{escape(key)}'", did_you_mean(key, result))
     return {key: result[key]}
 
 
@@ -348,7 +355,8 @@ def _check_magic(stream: IO[bytes]) -> None:
         raise ValueError("it is not a numpy array")
 
 
-def _bad_file(path: str, reason: str, help: str | None = None) -> DiagnosticError:
+def bad_file(path: str, reason: str, help: str | None = None) -> DiagnosticError:
+    """Returns the error of a file that has no arrays."""
     if "allow_pickle" in reason or "Python objects" in reason:
         message = "the file contains Python objects, which run code when they are read"
         help = "save the arrays without objects: `numpy.save(path, array, allow_pickle=False)`"
@@ -357,7 +365,8 @@ def _bad_file(path: str, reason: str, help: str | None = None) -> DiagnosticErro
     return DiagnosticError(Diagnostic(codes.WRONG_INPUT_ARGUMENT, message, file=path, help=help))
 
 
-def _system(path: str, error: OSError) -> DiagnosticError:
+def system_error(path: str, error: OSError) -> DiagnosticError:
+    """Returns the error of a file that cannot be read."""
     code = file_codes.FILE_NOT_FOUND if isinstance(error, FileNotFoundError) else file_codes.FILE_NOT_ACCESSIBLE
     reason = (error.strerror or type(error).__name__).lower()
     return DiagnosticError(Diagnostic(code, f"cannot read an input: {reason}", file=path))
@@ -401,24 +410,26 @@ def type_text(array: Array) -> str:
     return f"{name_of(array.dtype)}[{','.join(str(dim) for dim in array.shape)}]"
 
 
-def save_arrays(path: str, arrays: Mapping[str, Array]) -> tuple[str, ...]:
-    """Writes arrays to an .npz or .safetensors archive atomically; returns the names of widened arrays.
+def save_arrays(path: str, arrays: Mapping[str, Array] | Iterable[tuple[str, Array]]) -> tuple[str, ...]:
+    """Writes arrays to an .npz or .safetensors archive atomically; returns the names of widened arrays. An .npz archive
+    is written one array after another.
 
     numpy's format cannot name the types of ml_dtypes. They are widened to f32, which is exact.
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """
+    arrays = arrays.items() if isinstance(arrays, Mapping) else arrays
     if path.lower().endswith(_SAFETENSORS):
         try:
             with atomic_file(path) as stream:
-                write_safetensors(stream, arrays)
+                write_safetensors(stream, dict(arrays))
         except ValueError as error:
             help = "an .npz archive has more types"
             raise DiagnosticError(Diagnostic(codes.CANNOT_WRITE, str(error), file=path, help=help)) from None
         return ()
     widened: list[str] = []
     with atomic_file(path) as stream, zipfile.ZipFile(stream, "w") as archive:
-        for name, array in arrays.items():
+        for name, array in arrays:
             stored = array
             if array.dtype.kind == "V":
                 widened.append(name)

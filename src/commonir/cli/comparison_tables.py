@@ -75,7 +75,7 @@ def _share(wrong: int, count: int, kind: str) -> str:
 
 def _columns(title: str) -> list[Column]:
     numbers = [Column(title, is_number=True) for title in ("largest error", "relative", "SNR dB", "cosine", "allowed")]
-    return [Column(title), NODE, Column("operation"), Column("type"), *numbers, Column("")]
+    return [Column(title), NODE, Column("operation", is_optional=True), Column("type"), *numbers, Column("")]
 
 
 def _listed(names: Sequence[str]) -> str:

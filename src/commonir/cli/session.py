@@ -108,6 +108,13 @@ class Session:
 
         return arrays
 
+    @property
+    def stored(self):
+        """Reading results of runs; loads numpy."""
+        from commonir.cli import stored_arrays  # noqa: PLC0415
+
+        return stored_arrays
+
     def progress(self, label: str, *, total: int | None = None) -> Progress:
         """Shows progress while a `with` block runs."""
         return Progress(self.err, label, total=total, is_shown=not self.is_json)

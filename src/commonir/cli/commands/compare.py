@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
 import click
 
 from commonir.base import codes
@@ -22,6 +25,11 @@ from commonir.cli.options import (
     tolerance_options,
 )
 from commonir.cli.session import Session, verb
+
+if TYPE_CHECKING:
+    from commonir.api import Array
+    from commonir.cli.stored_arrays import StoredRun
+    from commonir.reports import Comparison
 
 
 class CompareOptions(NamedTuple):
@@ -83,6 +91,10 @@ class CompareOptions(NamedTuple):
 def compare(session: Session, models: tuple[str, ...], *, options: CompareOptions) -> Answer:
     """Run two programs, or one on two engines, and compare value by value.
 
+    A or B may also be stored values of a run, of another tool too: an .npz or .safetensors archive or a .json file with
+    arrays by name (inputs as inputs/NAME), or what polygraphy saves. They are what is expected of a program; two such
+    files are compared without running anything.
+
     Values are matched by name; conversions preserve names. Exit status 1 when an output differs; with --values all,
     when any value differs. The first diverging operation is the first, in program order, whose operands agree and whose
     result does not. Loops and branches are compared by their results.
@@ -101,31 +113,9 @@ def compare(session: Session, models: tuple[str, ...], *, options: CompareOption
     paths = [text for text in models if not _is_input(text)]
     if not 1 <= len(paths) <= 2:
         raise click.UsageError(f"expected one or two models, found {len(paths)}")
-    names = _engine_names(options.engines, len(paths))
-    dims = parse_dims(options.dims, "--set")
     with session.progress(f"reading {paths[0]}") as progress:
         texts = [text for text in models if _is_input(text)]
-        called = [session.called(session.load(path), options.function, texts) for path in paths]
-        programs, (_, function, texts) = [program for program, _, _ in called], called[0]
-        inputs = session.inputs(programs[0], texts, function=function, seed=options.seed, resize=options.is_resizing)
-        comparison = session.api.compare(
-            programs[0],
-            programs[1] if len(programs) > 1 else None,
-            inputs,
-            engines=names,
-            function=function,
-            seed=options.seed,
-            dims=dims,
-            rtol=options.rtol,
-            atol=options.atol,
-            metric=[name for text in options.metrics for name in text.split(",")] or "close",
-            values=options.values,
-            exact_infinities=options.exact_infinities,
-            repro=options.repro,
-            options=session.api.engine_options(time_limit_seconds=options.time_limit),
-            findings=session.findings,
-            on_progress=progress.step,
-        )
+        comparison = _joined(_comparisons(session, paths, texts, options, progress.step))
     if not comparison.is_within:
         session.findings.add(codes.OUTPUTS_DIFFER, difference_of(comparison), file=paths[-1])
     first = comparison.first_divergence
@@ -134,12 +124,94 @@ def compare(session: Session, models: tuple[str, ...], *, options: CompareOption
     return Answer(result, lambda out: write_comparison(comparison, out, is_complete=options.is_complete), status)
 
 
+def _comparisons(
+    session: Session,
+    paths: Sequence[str],
+    texts: Sequence[str],
+    options: CompareOptions,
+    on_progress: Callable[[str], None],
+) -> Iterator[Comparison]:
+    """Yields the comparison of each set of inputs: one, or those in the files."""
+    api, stored = session.api, session.stored
+    archives = [path for path in paths if stored.is_stored(path)]
+    names = _engine_names(options.engines, len(paths) - len(archives), is_stored=bool(archives))
+    if len(paths) == len(archives) == 1:
+        raise click.UsageError(f"expected a model or a second file to compare '{archives[0]}' with")
+    if archives and options.repro is not None:
+        raise click.UsageError("'--repro' needs two programs or engines")
+    runs = [stored.read_stored(path) for path in archives]
+    sets = [text for text in texts if text.startswith("@") and stored.is_polygraphy(text[1:])]
+    runs += [stored.read_stored(text[1:]) for text in sets]
+    texts = [text for text in texts if text not in sets]
+    called = [session.called(session.load(p), options.function, texts) for p in paths if p not in archives]
+    programs, function = [program for program, _, _ in called], called[0][1] if called else None
+    known: Mapping[str, Array] = {}
+    if called:
+        known = session.inputs(
+            programs[0], called[0][2], function=function, seed=options.seed, resize=options.is_resizing
+        )
+    for parts in _side_by_side(runs, [*archives, *sets]):
+        values = [part.all_values if not called else part.values for part in parts[: len(archives)]]
+        a, b, *_ = *programs, *values, None
+        assert a is not None
+        comparison = api.compare(
+            a,
+            b,
+            {**{name: array for part in parts for name, array in part.inputs.items()}, **known} if called else {},
+            engines=names,
+            function=function,
+            seed=options.seed,
+            dims=parse_dims(options.dims, "--set"),
+            rtol=options.rtol,
+            atol=options.atol,
+            metric=[name for text in options.metrics for name in text.split(",")] or "close",
+            values=options.values,
+            exact_infinities=options.exact_infinities,
+            repro=options.repro,
+            options=api.engine_options(time_limit_seconds=options.time_limit),
+            findings=session.findings,
+            on_progress=on_progress,
+        )
+        files = iter(archives)
+        engines = tuple([next(files) if name == "stored" else name for name in comparison.engines])
+        yield comparison.replaced(engines=engines)
+
+
+def _side_by_side(runs: Sequence[Sequence[StoredRun]], paths: Sequence[str]) -> list[tuple[StoredRun, ...]]:
+    """Returns the runs of several files side by side; one empty tuple without files.
+
+    Raises: UsageError for files with different numbers of runs.
+    """
+    counts = {len(part) for part in runs}
+    if len(counts) > 1:
+        listed = ", ".join(f"{path} has {len(part)}" for path, part in zip(paths, runs, strict=True))
+        raise click.UsageError(f"the files have different numbers of runs: {listed}")
+    return list(zip(*runs, strict=True)) if runs else [()]
+
+
+def _joined(comparisons: Iterable[Comparison]) -> Comparison:
+    """Returns several comparisons as one, in which the values of each have its number: `set1/y`."""
+    parts = list(comparisons)
+    if len(parts) == 1:
+        return parts[0]
+    diverging = next((part for part in parts if part.divergences), parts[0])
+    return parts[0].replaced(
+        values=tuple([v.replaced(name=f"set{n}/{v.name}") for n, part in enumerate(parts) for v in part.values]),
+        whole=tuple([v.replaced(name=f"set{n}/{v.name}") for n, part in enumerate(parts) for v in part.whole]),
+        divergences=diverging.divergences,
+    )
+
+
 def _is_input(text: str) -> bool:
     return text.startswith("@") or "=" in text
 
 
-def _engine_names(text: str | None, models: int) -> tuple[str, ...]:
+def _engine_names(text: str | None, models: int, *, is_stored: bool) -> tuple[str, ...]:
     names = tuple([name.strip() for name in text.split(",")]) if text is not None else ()
+    if is_stored:
+        if len(names) > models:
+            raise click.UsageError(f"'--engines': expected {models or 'no'} engine: stored values do not run")
+        return names
     least = 2 if models == 1 else 1
     if text is not None and not least <= len(names) <= 2:
         expected = "two engines" if least > 1 else "one or two engines"

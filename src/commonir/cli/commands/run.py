@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -10,15 +9,16 @@ import click
 
 import commonir
 from commonir.base import codes
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.suggestions import did_you_mean
+from commonir.base.diagnostics import ExitStatus
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
 from commonir.cli.columns import Column
+from commonir.cli.comparison_tables import difference_of, write_comparison
 from commonir.cli.options import (
     PATH,
+    Tolerance,
     collected_as,
     dims_option,
     extern_option,
@@ -27,22 +27,20 @@ from commonir.cli.options import (
     resize_option,
     seed_option,
     time_limit_option,
+    tolerance_options,
 )
 from commonir.cli.ranks import check_sharding, ranks_options
+from commonir.cli.saving import Ran, check_suffixes, save_run
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonir import Module, State
     from commonir.api import Array, Port
     from commonir.cli.arrays import ArraySummary
-    from commonir.reports import JsonValue
+    from commonir.reports import Comparison, JsonValue
 
-_IMAGE = ".png"
-_JSON = ".json"
-_ARCHIVES = (".npz", ".safetensors")
 _TOP_CLASSES = 5
 
 Probabilities = dict[str, dict[str, float]]
@@ -65,6 +63,12 @@ class RunOptions(NamedTuple):
     time_limit: float | None
     mem_limit: int | None
     save: str | None
+    save_inputs: str | None
+    save_all: str | None
+    values: str
+    expect: str | None
+    atol: Tolerance
+    rtol: Tolerance
 
 
 @verb(
@@ -100,6 +104,26 @@ class RunOptions(NamedTuple):
     help="Write the outputs to an .npz, .safetensors or .json file. An image output is written to a .png file; "
     "NAME=FILE.png selects the output.",
 )
+@click.option(
+    "--save-inputs",
+    metavar="FILE",
+    type=PATH,
+    help="Write all inputs to an archive, which may be that of --save.",
+)
+@click.option("--save-all", metavar="FILE", type=PATH, help="Write inputs, inner values and outputs to an archive.")
+@click.option(
+    "--values",
+    metavar="GLOB",
+    default="*",
+    help="With --save-all: only inner values of these names.",
+)
+@click.option(
+    "--expect",
+    metavar="FILE",
+    type=PATH,
+    help="Compare the outputs with saved ones, on the inputs in FILE.",
+)
+@tolerance_options("With --expect")
 @collected_as(RunOptions)
 def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOptions) -> Answer:
     """Run a program and summarize its outputs. Missing inputs have their default values, or seeded random values.
@@ -122,13 +146,15 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
     NAME=text.
     """
     check_sharding(options.ranks, options.parallel)
-    _check_suffix(options.save, *_ARCHIVES, _IMAGE, _JSON)
-    _check_suffix(options.save_state, *_ARCHIVES)
+    check_suffixes(options)
+    expected = None if options.expect is None else session.stored.single_run(options.expect)
     api, arrays = session.api, session.arrays
     with session.progress(f"reading {model}") as progress, api.together(options.engine) as is_reporting:
         program = session.with_externs(session.load(model), options.externs)
         program, function, texts = session.called(program, options.function, inputs)
         known = session.inputs(program, texts, function=function, seed=options.seed, resize=options.is_resizing)
+        if expected is not None:
+            known = {**api.stored_inputs(program, expected.inputs, function=function), **known}
         dims = parse_dims(options.dims, "--set")
         state = commonir.State(
             {} if options.state is None else arrays.parse_inputs([f"@{options.state}"], seed=options.seed)
@@ -155,37 +181,35 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
         session.findings.extend(
             d.located(file=model) for d in api.shape_mismatches(program, outputs, function=function)
         )
-    return _answer(session, _Ran(program, function, known, drawn, outputs, state), options)
+    ran = Ran(program, function, known, drawn, outputs, state)
+    return _answer(session, ran, options, None if expected is None else expected.values)
 
 
-class _Ran(NamedTuple):
-    """A run: the function, its explicit and random inputs, its outputs, and the final states."""
-
-    program: Module
-    function: str | None
-    given: Mapping[str, Array]
-    drawn: Mapping[str, Array]
-    outputs: Mapping[str, Array]
-    state: State
-
-
-def _answer(session: Session, ran: _Ran, options: RunOptions) -> Answer:
-    """Saves outputs and states as the options say, and returns the answer of a run."""
+def _answer(session: Session, ran: Ran, options: RunOptions, expected: Mapping[str, Array] | None) -> Answer:
+    """Saves outputs and states as the options say, compares outputs, and returns the answer of a run."""
     api = session.api
     program, function, inputs, drawn, whole, states = ran
     ports = api.output_ports(program, function=function)
     outputs, empty = api.flat_arrays(program, whole, function=function)
-    if options.save is not None and options.save.lower().endswith(_JSON):
-        session.arrays.save_json(options.save, api.outputs_as_json(whole))
-    else:
-        _save(session, options.save, outputs, ports)
-    if options.save_state is not None:
-        _save_arrays(session, options.save_state, states)
+    saved = save_run(session, ran, outputs, options)
+    comparison = None
+    if expected is not None:
+        comparison = api.compare_run(
+            program,
+            outputs,
+            expected,
+            engine=options.engine,
+            function=function,
+            rtol=options.rtol,
+            atol=options.atol,
+        )
+        comparison = comparison.replaced(engines=(options.expect, comparison.engines[1]))
+        if not comparison.is_within:
+            session.findings.add(codes.OUTPUTS_DIFFER, difference_of(comparison), file=options.expect)
     taken = api.input_ports(program, function=function)
     is_random = {name: name not in inputs and not (name in taken and taken[name].is_optional) for name in drawn}
     shown = {name: value for name, value in drawn.items() if is_random[name]}
     others = api.flat_arrays(program, shown, function=function)[0]
-    saved = (("outputs", options.save), ("states", options.save_state))
     result = _Result(
         outputs=_summaries(session, outputs),
         empty=empty,
@@ -193,9 +217,11 @@ def _answer(session: Session, ran: _Ran, options: RunOptions) -> Answer:
         states=_summaries(session, states),
         random=_summaries(session, others),
         seed=options.seed,
-        saved={what: path for what, path in saved if path is not None},
+        saved=saved,
+        comparison=comparison,
     )
-    return Answer(result.to_json(), result.write)
+    is_within = comparison is None or comparison.is_within
+    return Answer(result.to_json(), result.write, ExitStatus.YES if is_within else ExitStatus.NO)
 
 
 def _summaries(session: Session, values: Mapping[str, Array]) -> list[ArraySummary]:
@@ -212,7 +238,8 @@ class _Result(NamedTuple):
     random: Sequence[ArraySummary]
     seed: int
     saved: Mapping[str, str]
-    """The files of the saved outputs and states."""
+    """The files of what was saved."""
+    comparison: Comparison | None
 
     def to_json(self) -> dict[str, JsonValue]:
         """Returns the result as JSON."""
@@ -223,6 +250,7 @@ class _Result(NamedTuple):
             "states": [summary.to_json() for summary in self.states],
             "random_inputs": [summary.to_json() for summary in self.random],
             "saved": self.saved.get("outputs"),
+            "comparison": None if self.comparison is None else self.comparison.to_json(),
         }
 
     def write(self, out: Terminal) -> None:
@@ -237,13 +265,9 @@ class _Result(NamedTuple):
         _write_states(self.states, out)
         for what, path in self.saved.items():
             out.line(f"{what} saved to {path}")
-
-
-def _check_suffix(path: str | None, *known: str) -> None:
-    """Raises: WRONG_USAGE for a file name with an unknown suffix, before anything is computed."""
-    if path is not None and os.path.splitext(path)[1].lower() not in ("", *known):
-        message = f"'{path}' must have the suffix {' or '.join(known)}"
-        raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, help="use a file name with one of these suffixes"))
+        if self.comparison is not None:
+            out.line()
+            write_comparison(self.comparison, out, is_complete=False)
 
 
 def _by_label(outputs: Mapping[str, Array], ports: Mapping[str, Port]) -> Probabilities:
@@ -253,36 +277,6 @@ def _by_label(outputs: Mapping[str, Array], ports: Mapping[str, Port]) -> Probab
         for name, port in ports.items()
         if port.labels and name in outputs
     }
-
-
-def _save(session: Session, save: str | None, outputs: Mapping[str, Array], ports: Mapping[str, Port]) -> None:
-    if save is None:
-        return
-    if not save.lower().endswith(_IMAGE):
-        _save_arrays(session, save, outputs)
-        return
-    name, equals, path = save.rpartition("=")
-    images = {n: p for n, p in ports.items() if p.image is not None and n in outputs}
-    expected = name if equals else next(iter(images), "") if len(images) == 1 else ""
-    if expected not in images:
-        listed = f"image outputs: {', '.join(images) or 'none'}"
-        message = (
-            f"the output '{expected}' is not an image"
-            if expected
-            else "there are several image outputs"
-            if images
-            else "the program has no image output"
-        )
-        help = did_you_mean(expected, images) or "name one, as in `--save image=out.png`, or save an .npz archive"
-        raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, notes=[listed], help=help))
-    session.api.write_image(path if equals else save, outputs[expected], images[expected])
-
-
-def _save_arrays(session: Session, path: str, arrays: Mapping[str, Array]) -> None:
-    for name in session.arrays.save_arrays(path, arrays):
-        session.findings.add(
-            codes.WIDENED_OUTPUT, f"output '{name}' is saved as f32: numpy has no name for its type", file=path
-        )
 
 
 def _write_states(states: Sequence[ArraySummary], out: Terminal) -> None:

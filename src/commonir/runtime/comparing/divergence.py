@@ -126,7 +126,7 @@ def shared_inputs(a: Side, b: Side, arrays: Mapping[str, Array]) -> tuple[dict[s
             near = did_you_mean(name, unmatched) or (f"the other has {', '.join(unmatched)}" if unmatched else None)
             remedy = "rename it with `cir edit --rename OLD=NEW`, or give values for the inputs of both"
             diagnostics.add(INTERFACES_DIFFER, message, notes=[near] if near else [], help=remedy)
-        out.append({n: _converted(arrays[n], v) for n, v in side.inputs.items() if n in arrays})
+        out.append({n: converted(arrays[n], v) for n, v in side.inputs.items() if n in arrays})
     known = {*a.inputs, *b.inputs}
     for name in arrays:
         if name not in known:
@@ -136,7 +136,7 @@ def shared_inputs(a: Side, b: Side, arrays: Mapping[str, Array]) -> tuple[dict[s
     return out[0], out[1]
 
 
-def _converted(array: Array, value: Value) -> Array:
+def converted(array: Array, value: Value) -> Array:
     """Returns an array in the element type of a value if only the width differs and integers are preserved."""
     if not isinstance(value.type, TensorType):
         return array

@@ -1,0 +1,139 @@
+"""Saves what a run took and computed: outputs, inputs, inner values, states."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Protocol
+
+from commonir.base import codes
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.base.tuples import NamedTuple
+from commonir.cli.choices import parse_dims
+from commonir.cli.session import Session
+
+if TYPE_CHECKING:
+    from commonir import Module, State
+    from commonir.api import Array, Port
+
+_IMAGE = ".png"
+_JSON = ".json"
+_ARCHIVES = (".npz", ".safetensors")
+
+
+class Ran(NamedTuple):
+    """A run: the function, its explicit and all its inputs, its outputs, and the final states."""
+
+    program: Module
+    function: str | None
+    given: Mapping[str, Array]
+    drawn: Mapping[str, Array]
+    outputs: Mapping[str, Array]
+    state: State
+
+
+class SaveOptions(Protocol):
+    """The options that say what to save, and how values inside are computed again."""
+
+    @property
+    def save(self) -> str | None: ...
+    @property
+    def save_inputs(self) -> str | None: ...
+    @property
+    def save_all(self) -> str | None: ...
+    @property
+    def save_state(self) -> str | None: ...
+    @property
+    def values(self) -> str: ...
+    @property
+    def engine(self) -> str | None: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def dims(self) -> tuple[str, ...]: ...
+    @property
+    def steps(self) -> int | None: ...
+
+
+def check_suffixes(options: SaveOptions) -> None:
+    """Raises: WRONG_USAGE for a file name with an unknown suffix, before anything is computed."""
+    _check_suffix(options.save, *_ARCHIVES, _IMAGE, _JSON)
+    for archive in (options.save_state, options.save_inputs, options.save_all):
+        _check_suffix(archive, *_ARCHIVES)
+    if options.steps is not None and (options.save_inputs or options.save_all):
+        message = "inputs and inner values of several steps are not saved"
+        raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, help="leave out `--steps`, or save the outputs"))
+
+
+def save_run(session: Session, ran: Ran, outputs: Mapping[str, Array], options: SaveOptions) -> dict[str, str]:
+    """Saves what the options name and returns the files; `outputs` are the arrays in the outputs."""
+    saved: dict[str, str] = {}
+    api = session.api
+    inputs = api.flat_arrays(ran.program, ran.drawn, function=ran.function)[0]
+    in_one = session.stored.in_one_archive
+    if options.save is not None:
+        saved["outputs"] = options.save
+        if options.save.lower().endswith(_JSON):
+            session.arrays.save_json(options.save, api.outputs_as_json(ran.outputs))
+        elif options.save == options.save_inputs:
+            saved = {"inputs and outputs": options.save}
+            _save_arrays(session, options.save, in_one(inputs, outputs.items()))
+        else:
+            _save_outputs(session, options.save, outputs, api.output_ports(ran.program, function=ran.function))
+    if options.save_inputs is not None and options.save_inputs != options.save:
+        saved["inputs"] = options.save_inputs
+        _save_arrays(session, options.save_inputs, inputs.items())
+    if options.save_all is not None:
+        saved["inputs, inner values and outputs"] = options.save_all
+        inner = api.computed_values(
+            ran.program,
+            ran.drawn,
+            options.values,
+            engine=options.engine,
+            function=ran.function,
+            seed=options.seed,
+            dims=parse_dims(options.dims, "--set"),
+        )
+        rest = ((name, array) for name, array in inner if name not in outputs)
+        _save_arrays(session, options.save_all, in_one(inputs, chain(outputs.items(), rest)))
+    if options.save_state is not None:
+        saved["states"] = options.save_state
+        _save_arrays(session, options.save_state, ran.state.items())
+    return saved
+
+
+def _check_suffix(path: str | None, *known: str) -> None:
+    """Raises: WRONG_USAGE for a file name with an unknown suffix, before anything is computed."""
+    if path is not None and os.path.splitext(path)[1].lower() not in ("", *known):
+        message = f"'{path}' must have the suffix {' or '.join(known)}"
+        raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, help="use a file name with one of these suffixes"))
+
+
+def _save_outputs(session: Session, save: str, outputs: Mapping[str, Array], ports: Mapping[str, Port]) -> None:
+    if not save.lower().endswith(_IMAGE):
+        _save_arrays(session, save, outputs.items())
+        return
+    name, equals, path = save.rpartition("=")
+    images = {n: p for n, p in ports.items() if p.image is not None and n in outputs}
+    expected = name if equals else next(iter(images), "") if len(images) == 1 else ""
+    if expected not in images:
+        listed = f"image outputs: {', '.join(images) or 'none'}"
+        message = (
+            f"the output '{expected}' is not an image"
+            if expected
+            else "there are several image outputs"
+            if images
+            else "the program has no image output"
+        )
+        help = did_you_mean(expected, images) or "name one, as in `--save image=out.png`, or save an .npz archive"
+        raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, notes=[listed], help=help))
+    session.api.write_image(path if equals else save, outputs[expected], images[expected])
+
+
+def _save_arrays(session: Session, path: str, arrays: Iterable[tuple[str, Array]]) -> None:
+    for name in session.arrays.save_arrays(path, arrays):
+        session.findings.add(
+            codes.WIDENED_OUTPUT, f"output '{name}' is saved as f32: numpy has no name for its type", file=path
+        )
