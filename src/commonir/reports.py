@@ -500,6 +500,30 @@ class ShapeEntry(Report):
     node: str = ""
 
 
+class KeptEntry(Report):
+    """An operation that stays in single precision, with its name in the source.
+
+    `reason` is `chosen`, `range` (a constant is beyond that of the smaller type) or `form` (it takes no smaller type).
+    """
+
+    name: str
+    operation: str
+    reason: str
+    detail: str = ""
+
+
+class PrecisionReport(Report):
+    """What a change of precision did: how many operations are computed in `type`, and which stay as they were.
+
+    `limited` are the constants with elements that act as infinity, which become the largest finite number of `type`.
+    """
+
+    type: str
+    changed: int
+    kept: tuple[KeptEntry, ...] = ()
+    limited: tuple[str, ...] = ()
+
+
 class OperationEntry(Report):
     """An operation with the first sentence of its reference page; `systems` are those that have version `since`."""
 

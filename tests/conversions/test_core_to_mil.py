@@ -38,7 +38,8 @@ from commonir.ir.types import (
     u8,
 )
 from commonir.ods import operations_behind
-from commonir.passes.convert_elements import HalfPrecision, convert_elements
+from commonir.passes.convert_elements import convert_elements
+from commonir.passes.half_precision import HalfPrecision
 from commonir.runtime.interpreter.engine import ENGINE as REFERENCE
 from commonir.symbolic import symbol
 

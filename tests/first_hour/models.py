@@ -72,6 +72,28 @@ def _attention(path: Path) -> None:
     save(_model(helper.make_graph(nodes, "attention", ports[:1], ports[1:], weights)), path)
 
 
+def _masked_scores(path: Path) -> None:
+    """Scores with a mask as exporters write it, and a number that half precision does not hold."""
+    mask = np.triu(np.full((4, 4), np.finfo(np.float32).min), 1).astype(np.float32)
+    constants = {"weight": np.eye(8, dtype=np.float32), "mask": mask, "million": np.array(1e6, np.float32)}
+    nodes = [
+        helper.make_node("MatMul", ["x", "weight"], ["q"], "/q/MatMul"),
+        helper.make_node("Gemm", ["q", "x"], ["scores"], "/scores/Gemm", transB=1),
+        helper.make_node("Add", ["scores", "mask"], ["masked"], "/mask/Add"),
+        helper.make_node("Softmax", ["masked"], ["weights"], "/Softmax"),
+        helper.make_node("Mul", ["weights", "million"], ["scaled"], "/scale/Mul"),
+        helper.make_node("Log", ["scaled"], ["y"], "/Log"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "scores",
+        [helper.make_tensor_value_info("x", _FLOAT, [4, 8])],
+        [helper.make_tensor_value_info("y", _FLOAT, [4, 4])],
+        [numpy_helper.from_array(array, name) for name, array in constants.items()],
+    )
+    save(_model(graph), path)
+
+
 def _model(graph: GraphProto, opset: int = 17) -> ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
 
@@ -108,6 +130,7 @@ def _many_functions(path: Path) -> None:
 
 MODELS: dict[str, Callable[[Path], None]] = {
     "net.onnx": _small_net,
+    "scores.onnx": _masked_scores,
     "attention.onnx": _attention,
     "attention_half.onnx": _attention,
     "long.onnx": _long_names,

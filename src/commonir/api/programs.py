@@ -10,6 +10,7 @@ from commonir.base.codes import LOST_IN_CONVERSION, UNKNOWN_OPERATION, UNSUPPORT
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
+from commonir.base.tuples import NamedTuple
 from commonir.formats.format import Format, Formats, record_format
 from commonir.ir.module import Module
 from commonir.ods import Dialect, Dialects
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
     from commonir.ir.types import Type
     from commonir.ods.terms import Rewrite
     from commonir.passes.definition import Pass
+    from commonir.passes.half_precision import PrecisionLog
     from commonir.passes.rules import Rules
     from commonir.passes.simplify import Evaluate
-    from commonir.reports import LegalizationReport, RuleReport
+    from commonir.reports import LegalizationReport, PrecisionReport, RuleReport
     from commonir.rewrite.legalize import LegalizationRule
 
 
@@ -83,26 +85,28 @@ def convert(
     images: Mapping[str, ImageInput] | None = None,
     ranks: int | None = None,
     parallel: str | None = None,
+    keep: Sequence[str] = (),
+    reports: list[PrecisionReport] | None = None,
     findings: Diagnostics | None = None,
 ) -> Module:
     """Returns the program, or one function of it, in the dialect of another format; `findings` receives what is lost.
 
     `to` names the format, or a dialect that compilers read: linalg, tosa, tosa-linalg, stablehlo. `opset` is the number
     of an operation set, `target` a system that is to run the program, such as iOS17; the conversion chooses by default.
-    `precision` float16 computes in half precision what is in single precision. `sizes` fixes dimensions by name,
-    `ranges` bounds them, both ends included; `images` turns inputs into images; `ranks` shards the program, as `shard`
-    does. Without options, a program in that dialect or for a format that holds any dialect is returned unchanged. A
-    format that holds any dialect takes no opset, target, precision or images (E0601), and ranges only for programs of
-    the core (W0601).
+    `precision` float16 computes in half precision what is in single precision, but for the operations that `keep`
+    names, by their names or types or patterns of them; `reports` receives what changed and what stayed. `sizes` fixes
+    dimensions by name, `ranges` bounds them, both ends included; `images` turns inputs into images; `ranks` shards the
+    program, as `shard` does. A program in that dialect keeps every operation that the chosen version, system and
+    precision have; without options it is returned unchanged, as is one for a format that holds any dialect. Such a
+    format takes no opset, target, precision or images (E0601), and ranges only for programs of the core (W0601).
 
     Raises: DiagnosticError (E0601 for operations without a counterpart, E0610 if it cannot be sharded, E0706).
     """
     from commonir.conversions.conversion import ConversionOptions, Conversions  # noqa: PLC0415
-    from commonir.passes.convert_elements import in_precision  # noqa: PLC0415
-    from commonir.passes.defaults_to_constants import defaults_to_constants  # noqa: PLC0415
-    from commonir.passes.handles_to_integers import handles_to_integers  # noqa: PLC0415
+    from commonir.passes.half_precision import PrecisionLog, check_precision, precision_note  # noqa: PLC0415
 
     diagnostics = Diagnostics() if findings is None else findings
+    check_precision(precision, keep)
     if to in Formats().names() and not Formats().get(to).dialect:
         _refuse_in_own_dialect(to, opset=opset, target=target, precision=precision, images=images or None)
         kept = _in_any_dialect(module, function, sizes, ranks, parallel, diagnostics)
@@ -110,27 +114,77 @@ def convert(
     conversion = Conversions().get(to)
     if ranks is not None and not conversion.takes_ranks:
         raise _cannot_express_ranks(to)
-    own = Formats().of_module(module)
     options = ConversionOptions(opset, target, images or {})
+    choices = _Choices(to, function, precision, tuple(keep), sizes, ranges, ranks, parallel)
+    log = PrecisionLog()
+    result = _converted(module, conversion, options, choices, log, diagnostics)
+    if precision is not None:
+        diagnostics.extend([precision_note(log.report())])
+        if reports is not None:
+            reports.append(log.report())
+    return result
+
+
+class _Choices(NamedTuple):
+    """What users chose for a conversion, besides the options of the conversion itself."""
+
+    to: str
+    function: str | None
+    precision: str | None
+    keep: tuple[str, ...]
+    sizes: Mapping[str, int] | None
+    ranges: Mapping[str, tuple[int, int]] | None
+    ranks: int | None
+    parallel: str | None
+
+
+def _converted(
+    module: Module,
+    conversion: Conversion,
+    options: ConversionOptions,
+    choices: _Choices,
+    log: PrecisionLog,
+    diagnostics: Diagnostics,
+) -> Module:
+    """Returns a program in the dialect of a conversion: directly where it can be, else by way of the core."""
+    from commonir.passes.defaults_to_constants import defaults_to_constants  # noqa: PLC0415
+    from commonir.passes.half_precision import in_half_precision  # noqa: PLC0415
+    from commonir.passes.handles_to_integers import handles_to_integers  # noqa: PLC0415
+
+    own, to = Formats().of_module(module), choices.to
     is_own = own is not None and to in Formats().names() and own.dialect == Formats().get(to).dialect
-    through_core = (function, precision, ranges or None, ranks)
-    if all(choice is None for choice in through_core):
-        direct = _converted_directly(module, conversion, options, sizes, is_own, diagnostics)
+    if is_own:
+        module, choices = _in_own_precision(module, conversion, choices, log)
+    if all(choice is None for choice in (choices.function, choices.precision, choices.ranges or None, choices.ranks)):
+        direct = _converted_directly(module, conversion, options, choices.sizes, is_own, diagnostics)
         if direct is not None:
             return direct
     if not conversion.keeps_defaults:
         module = defaults_to_constants(module, diagnostics)
-    lowered = _lowered(module, conversion, to, function, sizes)
+    lowered = _lowered(module, conversion, choices)
     _report_annotations(module, own, diagnostics)
     if not conversion.keeps_handles:
         lowered = handles_to_integers(lowered, diagnostics)
-    simpler = _simplified(in_precision(_bounded(lowered, ranges or {}), precision))
-    program = simpler if ranks is None else _divided(simpler, ranks, parallel, diagnostics)
+    bounded = _bounded(lowered, choices.ranges or {})
+    simpler = _simplified(bounded if choices.precision is None else in_half_precision(bounded, log))
+    ranks = choices.ranks
+    program = simpler if ranks is None else _divided(simpler, ranks, choices.parallel, diagnostics)
     converted = conversion.convert(program, options, diagnostics)
     conversion.describe(module, converted, options)
     if conversion.format:
         record_format(Formats().get(conversion.format), converted)
     return converted
+
+
+def _in_own_precision(
+    module: Module, conversion: Conversion, choices: _Choices, log: PrecisionLog
+) -> tuple[Module, _Choices]:
+    """Returns a program that stays in its dialect with the dims and the precision chosen, and the remaining choices."""
+    if choices.precision is None:
+        return module, choices
+    sized = edit(module, dims=choices.sizes, function=choices.function) if choices.sizes else module
+    halved = conversion.halved(sized, choices.keep, log)
+    return (module, choices) if halved is None else (halved, choices._replace(sizes=None, precision=None))
 
 
 def _in_any_dialect(
@@ -150,19 +204,37 @@ def _in_any_dialect(
     return edit(kept, dims=sizes, function=function) if sizes else kept
 
 
-def _lowered(
-    module: Module, conversion: Conversion, to: str, function: str | None, sizes: Mapping[str, int] | None
-) -> Module:
+def _lowered(module: Module, conversion: Conversion, choices: _Choices) -> Module:
     """Returns a program, or one function of it, in the core, as a conversion takes it."""
     from commonir.passes.select_function import select_function  # noqa: PLC0415
 
     # Fixed dims can decide which branch runs, and with it ranks of results.
-    lowered = lower(edit(module, dims=sizes, function=function) if sizes else module)
-    if function is not None:
-        return select_function(lowered, function)
+    sized = edit(module, dims=choices.sizes, function=choices.function) if choices.sizes else module
+    lowered = _lowered_with_marks(sized, choices.keep) if choices.keep else lower(sized)
+    if choices.function is not None:
+        return select_function(lowered, choices.function)
     if not conversion.takes_ranks:
-        _refuse_ranks(lowered, to)
+        _refuse_ranks(lowered, choices.to)
     return lowered
+
+
+def _lowered_with_marks(module: Module, keep: Sequence[str]) -> Module:
+    """Returns a lowered program in which the operations that names select are marked to keep their precision."""
+    from commonir.passes.half_precision import mark_kept, operations_to_keep  # noqa: PLC0415
+    from commonir.passes.lower import PreservedOperations  # noqa: PLC0415
+    from commonir.passes.lower import lower as lower_module  # noqa: PLC0415
+
+    kept = operations_to_keep(module, keep)
+    origins: dict[Operation, Operation] = {}
+    lowered = lower_module(module, preserved=PreservedOperations(_is_preserved, False, origins, set()))
+    mark_kept([new for new, source in origins.items() if source in kept])
+    return lowered
+
+
+def _is_preserved(op: Operation) -> bool:
+    """Returns that no operation stays as it is when a program is lowered."""
+    del op
+    return False
 
 
 def _converted_directly(

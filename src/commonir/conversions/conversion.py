@@ -6,7 +6,7 @@ lead to, through the entry points of installed packages (group `commonir.convers
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
@@ -16,6 +16,7 @@ from commonir.base.records import Record
 from commonir.base.tuples import NamedTuple
 from commonir.ir.interface import ColorSpace
 from commonir.ir.module import Module
+from commonir.passes.half_precision import PrecisionLog
 from commonir.rewrite.legalize import Rules, Target
 
 ENTRY_POINTS = "commonir.conversions"
@@ -76,9 +77,11 @@ class Conversion(Record):
 
     `convert` takes a core module, what users chose and the list that receives what is lost, and returns the new module.
     What cannot be expressed is raised, all of it. `within`, where there is one, takes a module that is in that dialect
-    already to what users chose, without a way through the core; None when it must go through the core. `direct` takes a
-    module of another dialect there without a way through the core, where nothing was chosen; None when it must go
-    through the core. `describe` gives a result what its source states of the program and the core has no place for.
+    already to what users chose, without a way through the core; None when it must go through the core. `halved` takes
+    one to half precision, but for the operations that names select, and logs what it does; None when it must go through
+    the core. `direct` takes a module of another dialect there without a way through the core, where nothing was chosen;
+    None when it must go through the core. `describe` gives a result what its source states of the program and the core
+    has no place for.
     `format` is the format that the result is written in, when that has another name. `takes_ranks`:
     it takes programs of several ranks. `keeps_defaults`: it states contents of inputs that need not be given.
     `keeps_handles`: the format has handles; other conversions receive their numbers.
@@ -88,6 +91,7 @@ class Conversion(Record):
     name: str
     convert: Callable[[Module, ConversionOptions, Diagnostics], Module]
     within: Callable[[Module, ConversionOptions, Diagnostics], Module | None] | None = None
+    halved: Callable[[Module, Sequence[str], PrecisionLog], Module | None] = lambda _module, _keep, _log: None
     direct: Callable[[Module, Diagnostics], Module | None] = lambda _module, _lost: None
     describe: Callable[[Module, Module, ConversionOptions], None] = lambda _source, _result, _options: None
     format: str = ""

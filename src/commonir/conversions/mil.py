@@ -20,11 +20,17 @@ from commonir.dialects.mil import DIALECT
 from commonir.dialects.mil.base import SPECIFICATION_VERSIONS, VERSIONS, MilOp, systems_text
 from commonir.dialects.mil.compression import Constexpr
 from commonir.dialects.mil.description_edits import set_specification_version
-from commonir.dialects.mil.program import Func
+from commonir.dialects.mil.elementwise import Cast
+from commonir.dialects.mil.operands import DataType
+from commonir.dialects.mil.program import Const, Func, Literal
 from commonir.ir.cloning import clone
+from commonir.ir.data import Data
 from commonir.ir.module import Module, replace_function
-from commonir.ir.operation import Value
-from commonir.ods import Dialects
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import ElementType, f16
+from commonir.ods import Dialects, Op
+from commonir.passes.half_precision import PrecisionLog, operations_to_keep
+from commonir.passes.half_precision_in_dialect import FloatForms, in_half_precision_of_dialect
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, legalize, rule
 
@@ -75,14 +81,14 @@ def _legalized(source: Module, version: str, lost: Diagnostics) -> Module:
     return result
 
 
-def _specialized(module: Module, version: str) -> Module:
-    """Returns a copy whose functions have one body: the one that runs, as that of an operation set."""
+def _specialized(module: Module, version: str = "") -> Module:
+    """Returns a copy whose functions have one body: the one that runs, as that of an operation set if there is one."""
     result = clone(module)
     for function in _functions(result):
         body = function.body
-        body.label = version
+        body.label = version or body.label
         region = next(r for r in function.specializations if r.block is body)
-        new = Func(function.sym_name, version, (region.take(),))
+        new = Func(function.sym_name, body.label, (region.take(),))
         for key, attribute in function.extra.items():
             new.set_extra(key, attribute)
         replace_function(function, new)
@@ -122,4 +128,38 @@ def _within(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
     return result
 
 
-CONVERSION = Conversion("coreml", convert, _within)
+# -- half precision
+
+
+class _Forms(FloatForms):
+    """Casts and constants of an operation set."""
+
+    def __init__(self, version: str) -> None:
+        self.version = version
+
+    def cast(self, value: Value, element: ElementType) -> Op:
+        definition = DIALECT.find(Cast.name, self.version) or Cast
+        return definition(value, DataType.FP16 if element is f16 else DataType.FP32)
+
+    def is_cast(self, op: Operation) -> bool:
+        return op.name == Cast.name
+
+    def constant(self, like: Op, data: Data) -> Op:
+        return (Literal if isinstance(like, Literal) else Const)(data)
+
+    def is_compressed(self, op: Operation) -> bool:
+        return isinstance(op, Constexpr)
+
+
+def _halved(module: Module, keep: Sequence[str], log: PrecisionLog) -> Module | None:
+    if not all(isinstance(f, Func) for f in module.functions.values()):
+        return None
+    result = _specialized(module)
+    kept = operations_to_keep(result, keep)
+    for function in _functions(result):
+        in_half_precision_of_dialect(function, _Forms(function.opset), kept, log)
+        finish(function, Diagnostics())
+    return result
+
+
+CONVERSION = Conversion("coreml", convert, _within, _halved)

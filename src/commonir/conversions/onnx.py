@@ -8,6 +8,8 @@ Source: ONNX operator reference, versions of the operator sets.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions import axes_by_cases, successors
@@ -23,9 +25,13 @@ from commonir.conversions.operands import element_of
 from commonir.dialects import core, onnx
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr
 from commonir.ir.cloning import clone
+from commonir.ir.data import Data
 from commonir.ir.module import Module, replace_function
-from commonir.ir.operation import Value
-from commonir.ods import Dialects, Form
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import ElementType
+from commonir.ods import Dialects, Form, Op
+from commonir.passes.half_precision import PrecisionLog, operations_to_keep
+from commonir.passes.half_precision_in_dialect import FloatForms, in_half_precision_of_dialect
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, Target, legalize, rule
 
@@ -135,4 +141,39 @@ def _gains_in_core(module: Module, opset: int) -> bool:
     return is_new or uses_illegal_types(module, opset)
 
 
-CONVERSION = Conversion("onnx", convert, _within, common_ir_to_onnx, keep_model_fields, keeps_defaults=True)
+class _Forms(FloatForms):
+    """Casts and constants of an operator set."""
+
+    def __init__(self, version: str) -> None:
+        self.version = version
+
+    def cast(self, value: Value, element: ElementType) -> Op:
+        definition = onnx.DIALECT.find(onnx.Cast.name, self.version) or onnx.Cast
+        return definition(value, to=element)
+
+    def is_cast(self, op: Operation) -> bool:
+        return op.name == onnx.Cast.name
+
+    def constant(self, like: Op, data: Data) -> Op:
+        if isinstance(like, onnx.Initializer):
+            return onnx.Initializer(data)
+        definition = onnx.DIALECT.find(onnx.Constant.name, self.version) or onnx.Constant
+        return definition(value=data)
+
+    def is_compressed(self, op: Operation) -> bool:
+        del op
+        return False
+
+
+def _halved(module: Module, keep: Sequence[str], log: PrecisionLog) -> Module | None:
+    result = clone(module)
+    infer_shapes(result)
+    kept = operations_to_keep(result, keep)
+    for graph in result.functions.values():
+        if isinstance(graph, onnx.Graph):
+            version = graph.operation_set
+            in_half_precision_of_dialect(graph, _Forms(version), kept, log)
+    return result
+
+
+CONVERSION = Conversion("onnx", convert, _within, _halved, common_ir_to_onnx, keep_model_fields, keeps_defaults=True)

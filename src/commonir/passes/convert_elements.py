@@ -1,4 +1,4 @@
-"""Changes the element types in which a program is computed: to those that a target has, or to half precision.
+"""Changes the element types in which a program is computed, as to those that a target has or to half precision.
 
 A policy maps element types. Operations that must keep theirs are surrounded by casts. Inputs and outputs have types of
 their own, and are cast at the border. Constants are converted when they are needed. Values that do not fit are
@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from commonir.base.codes import UNSUPPORTED_CONVERSION, WRONG_USAGE
+from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
@@ -18,16 +18,11 @@ from commonir.dialects.mlir import ml_program
 from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Region, Value
-from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type, boolean, f16, f32, i32, with_known_dims
+from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type, boolean, i32, with_known_dims
 from commonir.ods import Op, attr_types
 from commonir.ods.fields import FieldKind
 from commonir.passes.transcribe import Transcription, copied, with_functions
 from commonir.rewrite.legality import collection_help
-
-_SMALLEST_HALF = 2.0**-24
-_LARGEST_HALF = 65504.0
-# Numbers beyond this act as infinity, as those that mask out parts of a softmax.
-_AS_INFINITE = 1e38
 
 
 class ElementPolicy(ABC):
@@ -254,64 +249,3 @@ def _check_range(data: Data) -> None:
     if smallest < -(2**31) or largest >= 2**31:
         message = f"a constant has elements from {smallest} to {largest}, which 32 bits do not hold"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
-
-
-# -- half precision
-
-
-class HalfPrecision(ElementPolicy):
-    """Computes single precision as half precision; inputs and outputs keep their types.
-
-    An operation stays in single precision if it uses a constant that is finite but out of the range of half precision.
-    A constant that would become 0 becomes the smallest half instead, and one near the largest single, which stands for
-    infinity, the largest half.
-    """
-
-    def inside(self, element: ElementType) -> ElementType:
-        return f16 if element is f32 else element
-
-    def at_border(self, element: ElementType) -> ElementType:
-        return element
-
-    def keeps(self, op: Operation) -> bool:
-        if isinstance(op, core.Constant):
-            return any(self.keeps(user) for user in op.y.users)
-        return any(_is_out_of_range(v) for v in op.operands if isinstance(v.owner, core.Constant))
-
-    def constant(self, data: Data, element: ElementType) -> Data:
-        if element is not f16 or data.element is not f32:
-            return super().constant(data, element)
-        type = TensorType(f16, data.shape)
-        return DeferredData(type, lambda: _halved(data, type))
-
-
-def _is_out_of_range(value: Value) -> bool:
-    data = value.owner.constant_data() if isinstance(value.owner, Operation) else None
-    if data is None or data.element is not f32 or not data.count:
-        return False
-    import numpy as np  # noqa: PLC0415  only where constants are looked at
-
-    magnitudes = np.abs(data.array().astype(np.float32, copy=False))
-    return bool(((magnitudes > _LARGEST_HALF) & (magnitudes < _AS_INFINITE)).any())
-
-
-def _halved(data: Data, type: TensorType) -> Data:
-    import numpy as np  # noqa: PLC0415  only where a constant is converted
-
-    wide = data.array().astype(np.float32, copy=False)
-    magnitudes = np.abs(wide)
-    limited = np.where((magnitudes >= _AS_INFINITE) & np.isfinite(wide), np.copysign(_LARGEST_HALF, wide), wide)
-    limited_below = np.where(
-        (magnitudes > 0) & (magnitudes < _SMALLEST_HALF), np.copysign(_SMALLEST_HALF, wide), limited
-    )
-    return ArrayData(type, limited_below.astype(np.float16))
-
-
-def in_precision(module: Module, precision: str | None) -> Module:
-    """Returns a lowered program computed in a named precision. Raises: DiagnosticError (WRONG_USAGE) for others."""
-    if precision is None:
-        return module
-    if precision != "float16":
-        message = f"'{precision}' is not a precision to compute in"
-        raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="float16 is one"))
-    return convert_elements(module, HalfPrecision())

@@ -36,7 +36,7 @@ from commonir.cli.writing import check_is_one_file, check_output, copy_to_standa
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonir.reports import FileEntry, Summary
+    from commonir.reports import FileEntry, PrecisionReport, Summary
 
 
 class CheckOption(VerbCommand):
@@ -62,6 +62,7 @@ class ConvertOptions(NamedTuple):
     function: str | None
     externs: tuple[str, ...]
     precision: str | None
+    keep: tuple[str, ...]
     fixed: tuple[str, ...]
     ranges: tuple[str, ...]
     images: tuple[str, ...]
@@ -112,6 +113,14 @@ class ConvertOptions(NamedTuple):
     type=click.Choice(["float16"]),
     help="Compute in `float16` instead of single precision. Inputs and outputs keep their types.",
 )
+@click.option(
+    "--keep",
+    "keep",
+    metavar="NAME",
+    multiple=True,
+    help="Operations that keep their precision. A node, a value or a type such as `Softmax`; `*` and `?` stand for any"
+    " characters.",
+)
 @click.option("--set-dim", "fixed", metavar="DIM=N", multiple=True, help="Fix a dynamic dim in the converted program.")
 @click.option("--range", "ranges", metavar="DIM=LOW..HIGH", multiple=True, help="The range of a dynamic dim.")
 @click.option(
@@ -153,12 +162,15 @@ def convert(session: Session, model: str, *, options: ConvertOptions) -> Answer:
     if options.images and options.runs:
         raise click.UsageError("'--check' needs the same inputs for both programs, and '--image' changes them")
     api = session.api
+    precision_reports: list[PrecisionReport] = []
     fixed_dims, bounds = parse_dims(options.fixed), parse_ranges(options.ranges)
     convert_to = partial(
         api.convert,
         opset=options.opset,
         target=options.target,
         precision=options.precision,
+        keep=options.keep,
+        reports=precision_reports,
         sizes=fixed_dims,
         ranges=bounds,
         images={name: api.image_input(*choice) for name, choice in parse_images(options.images).items()},
@@ -194,7 +206,9 @@ def convert(session: Session, model: str, *, options: ConvertOptions) -> Answer:
             # A program of several ranks is written to one file for each rank; opening one opens all.
             first = path if Path(path).exists() else files[0].path
             agreement = check_agreement(session, source, converted, first, form, function, check, progress)
-    return _answer(session, api.summarize(source), api.summarize(converted), files, options.output, form, agreement)
+    before, after = api.summarize(source), api.summarize(converted)
+    precision = precision_reports[0] if precision_reports else None
+    return _answer(session, before, after, files, options.output, form, agreement, precision)
 
 
 def _answer(
@@ -205,6 +219,7 @@ def _answer(
     output: str,
     form: str,
     agreement: Agreement | None,
+    precision: PrecisionReport | None,
 ) -> Answer:
     errors = agreement.errors if agreement is not None else ()
     is_within = all(error.is_within for run in errors for error in run)
@@ -222,6 +237,7 @@ def _answer(
         "files": [file.to_json() for file in files],
         "before": before.to_json(),
         "after": after.to_json(),
+        "precision": None if precision is None else precision.to_json(),
         "check": None if agreement is None else [[error.to_json() for error in run] for run in errors],
     }
 

@@ -1,0 +1,96 @@
+"""Programs that stay in their dialect in half precision: what changes, what stays, and that runtimes agree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+import commonir as cir
+from commonir.ir.types import TensorType, f32
+from commonir.reports import PrecisionReport
+
+from tests.first_hour.models import write_models
+from tests.oracles import oracle
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("scores")
+    write_models("scores.onnx", folder)
+    return folder / "scores.onnx"
+
+
+def test_onnx_model_is_valid_and_onnxruntime_agrees(scores: Path, tmp_path: Path) -> None:
+    onnxruntime = oracle("onnxruntime")
+    path = tmp_path / "half.onnx"
+    cir.save(cir.convert(cir.load(scores), "onnx", precision="float16"), path)
+    onnx.checker.check_model(onnx.load(path), full_check=True)
+    x = np.random.default_rng(0).standard_normal((4, 8)).astype(np.float32)
+    (expected,) = onnxruntime.InferenceSession(scores).run(None, {"x": x})
+    (found,) = onnxruntime.InferenceSession(path).run(None, {"x": x})
+    finite = np.isfinite(expected)
+    np.testing.assert_array_equal(np.isneginf(found), np.isneginf(expected))
+    np.testing.assert_allclose(found[finite], expected[finite], rtol=1e-2, atol=1e-2)
+
+
+def test_inputs_outputs_and_names_stay(scores: Path) -> None:
+    module = cir.load(scores)
+    half = cir.convert(module, "onnx", precision="float16")
+    for before, after in ((module.inputs, half.inputs), (module.outputs, half.outputs)):
+        assert [(v.name, v.type) for v in before] == [(v.name, v.type) for v in after]
+    assert {op.source_name for op in half.nested() if op.name != "onnx.Cast"} == {
+        op.source_name for op in module.nested()
+    }
+
+
+# Of MobileNet, all operations have a form in half precision; coremltools 9 casts the same 161.
+def test_core_ml_operations_stay_and_become_half() -> None:
+    module = cir.load(ROOT / "examples" / "mobilenet.mlpackage")
+    reports: list[PrecisionReport] = []
+    half = cir.convert(module, "coreml", precision="float16", reports=reports)
+    assert (reports[0].changed, reports[0].kept) == (161, ())
+    names = [op.name for op in half.nested() if op.name not in ("mil.const", "mil.cast")]
+    assert names == [op.name for op in module.nested() if op.name not in ("mil.const", "mil.cast")]
+    inner = [r.type for op in half.nested() for r in op.results if op.name != "mil.cast"]
+    assert not [t for t in inner if isinstance(t, TensorType) and t.element is f32]
+
+
+@pytest.mark.parametrize(
+    ("keep", "kept"),
+    [
+        (["mil.linear"], 2),
+        (["linear"], 2),
+        (["mil.l*"], 2),
+        (["input_3"], 1),
+        (["input_3", "conv"], 52),
+    ],
+)
+def test_operations_are_kept_by_name_type_and_pattern(keep: list[str], kept: int) -> None:
+    module = cir.load(ROOT / "examples" / "mobilenet.mlpackage")
+    reports: list[PrecisionReport] = []
+    cir.convert(module, "coreml", precision="float16", keep=keep, reports=reports)
+    assert [entry.reason for entry in reports[0].kept] == ["chosen"] * kept
+    assert reports[0].changed == 161 - kept
+
+
+def test_operations_that_take_single_precision_only_stay() -> None:
+    # Until iOS 16, `mil.lstm` takes fp32 only (MIL operation reference).
+    module = cir.load(ROOT / "tests" / "models" / "lstm_fp32" / "model.mlpackage")
+    reports: list[PrecisionReport] = []
+    half = cir.convert(module, "coreml", precision="float16", reports=reports)
+    assert {(e.operation, e.reason) for e in reports[0].kept} == {("mil.lstm", "form")}
+    assert not [d for d in cir.verify(half) if d.is_error]
+    assert cir.compare(module, half, rtol=1e-2, atol=1e-2).is_within
+
+
+def test_compressed_weights_stay_compressed() -> None:
+    module = cir.load(ROOT / "tests" / "models" / "t5_encoder_uint4_fp32" / "model.mlpackage")
+    half = cir.convert(module, "coreml", precision="float16")
+    before, after = [[op.name for op in m.nested() if ".constexpr" in op.name] for m in (module, half)]
+    assert after == before != []
+    assert not [d for d in cir.verify(half) if d.is_error]
