@@ -14,6 +14,7 @@ from commonir.base.version import __version__
 PUBLIC: dict[str, str] = {
     "api.comparing": "compare compare_outputs computed_values",
     "api.opening": "check dumps load load_dialects loads save verify",
+    "api.fixing": "fix",
     "api.programs": "calling convert edit extract infer legalize load_rules lower optimize shapes shard",
     "api.reference": "diff operations reference_page show summarize view",
     "api.running": "engine_options prepare profile random_inputs read_image run run_steps with_externs write_image",

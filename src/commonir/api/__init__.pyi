@@ -6,6 +6,8 @@ from commonir.api.comparing import compare_run as compare_run
 from commonir.api.comparing import computed_values as computed_values
 from commonir.api.comparing import default_rtol as default_rtol
 from commonir.api.comparing import stored_inputs as stored_inputs
+from commonir.api.fixing import fix as fix
+from commonir.api.fixing import save_fixed as save_fixed
 from commonir.api.opening import Path_ as Path_
 from commonir.api.opening import check as check
 from commonir.api.opening import check_pieces as check_pieces

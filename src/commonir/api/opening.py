@@ -70,6 +70,19 @@ def load(
     return module
 
 
+def read_model(path: Path_ | Sequence[Path_], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    """Reads a model, or all files of one program; returns what could be read, and the diagnostics of reading only."""
+    paths = (path,) if isinstance(path, str | os.PathLike) else tuple(path)
+    chosen = _format_of(Formats(), paths)
+    if not chosen.is_readable:
+        raise DiagnosticError(not_read(chosen.name, paths[0]))
+    single = isinstance(path, str | os.PathLike)
+    module, diagnostics = chosen.read(path, dialects) if single else chosen.read_files(paths, dialects)
+    if module is not None:
+        record_format(chosen, module)
+    return module, diagnostics
+
+
 def load_dialects(paths: Sequence[Path_], include_dirs: Sequence[Path_] = ()) -> tuple[Dialect, ...]:
     """Returns the dialects that TableGen files define. Included files are searched in the given folders.
 

@@ -7,7 +7,7 @@ an `InternalError`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum, IntEnum
 
 
@@ -57,15 +57,36 @@ class Code:
         return f"Code({self.id}, {self.title!r})"
 
 
+def _read_so() -> None:
+    """Changes nothing: the reader has taken the file as the fix says."""
+
+
+class Fix:
+    """The only right way to remove the cause of a diagnostic.
+
+    `text` says what it does, such as "puts the nodes in order". `apply` changes the program that the diagnostic is
+    about; a reader that has read a broken file as it must have been meant needs no change.
+    """
+
+    __slots__ = ("apply", "text")
+
+    def __init__(self, text: str, apply: Callable[[], None] = _read_so) -> None:
+        self.text = text
+        self.apply = apply
+
+    def __repr__(self) -> str:
+        return f"Fix({self.text!r})"
+
+
 class Diagnostic:
     """One finding.
 
     `where` is a path into the program, such as `main.block[CoreML7].operations[12] 'conv_3'.inputs['weight']`. `line`
     and `column` are positions in a text, from 1. `notes` are facts that help to understand it (`found: ...`) and `help`
-    is what the user can do.
+    is what the user can do; `fix` removes the cause, where there is only one right way (`cir check --fix`).
     """
 
-    __slots__ = ("code", "column", "file", "help", "line", "message", "notes", "where")
+    __slots__ = ("code", "column", "file", "fix", "help", "line", "message", "notes", "where")
 
     def __init__(
         self,
@@ -78,6 +99,7 @@ class Diagnostic:
         column: int | None = None,
         notes: Iterable[str] = (),
         help: str | None = None,
+        fix: Fix | None = None,
     ) -> None:
         self.code = code
         self.message = message
@@ -87,6 +109,7 @@ class Diagnostic:
         self.column = column
         self.notes = tuple(notes)
         self.help = help
+        self.fix = fix
 
     @property
     def severity(self) -> Severity:
@@ -110,6 +133,7 @@ class Diagnostic:
             column=self.column,
             notes=self.notes,
             help=self.help,
+            fix=self.fix,
         )
 
     def prefixed(self, prefix: str) -> Diagnostic:
@@ -180,9 +204,12 @@ class Diagnostics:
         line: int | None = None,
         notes: Iterable[str] = (),
         help: str | None = None,
+        fix: Fix | None = None,
     ) -> None:
         """Adds a diagnostic."""
-        self._items.append(Diagnostic(code, message, where=where, file=file, line=line, notes=notes, help=help))
+        self._items.append(
+            Diagnostic(code, message, where=where, file=file, line=line, notes=notes, help=help, fix=fix)
+        )
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Adds diagnostics of another stage."""

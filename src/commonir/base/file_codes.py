@@ -207,6 +207,14 @@ QUESTIONABLE_MODEL = Code(
     severity=Severity.WARNING,
 )
 
+UNUSED_CONTENT = Code(
+    "N0206",
+    "something in the file that nothing uses",
+    "Tools that change models leave initializers that no node takes and types of values that are not there any more. "
+    "They change no result; `cir check --fix` removes them. The message begins with the label of the rule.",
+    severity=Severity.NOTE,
+)
+
 MALFORMED_TEXT = Code(
     "E0240",
     "the text is not MLIR",

@@ -7,7 +7,7 @@ operation in the structure of the program.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -24,12 +24,13 @@ from commonir.base.codes import (
     WRONG_RESULT_TYPE,
     WRONG_TYPE,
 )
-from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Fix
 from commonir.base.lazy import LazyModule
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
 from commonir.ir.attributes import StringAttr
+from commonir.ir.data_order import data_order, rearrange
 from commonir.ir.dominance import Dominance
 from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -46,6 +47,7 @@ from commonir.ir.types import (
 from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods.branching import Branch
 from commonir.ods.dialect import Dialects
+from commonir.ods.effects import Effects, effects_of
 from commonir.ods.fields import MISSING, Field, FieldKind
 from commonir.ods.inference import Derived, check_use, infer, result_fields
 from commonir.ods.known import known_data
@@ -254,7 +256,23 @@ def undefined_operand(op: Operation, n: int, value: Value, candidates: Iterable[
     if value.owner is None:
         reason, help = "is not defined", did_you_mean(value.name, sorted({v.name for v in candidates}))
     name = f" '{value.name}'" if value.name else ""
-    return Diagnostic(UNDEFINED_VALUE, f"{op.name}: operand {n}{name} {reason}", help=help)
+    fix = None if value.owner is None else _ordering(op, value)
+    return Diagnostic(UNDEFINED_VALUE, f"{op.name}: operand {n}{name} {reason}", help=help, fix=fix)
+
+
+def _ordering(op: Operation, value: Value) -> Fix | None:
+    """Returns the fix that sorts a block, which operations with effects leave in their order; None if none does."""
+    block = None if value.defining_op is None else value.defining_op.parent
+    if block is None or block not in [outer.parent for outer in (op, *op.ancestors())]:
+        return None
+    if block.parent is None or len(block.parent.blocks) > 1:
+        return None
+    order = data_order(block).operations
+    if not _may_move(op, value) and [o for o in order if effects_of(o) is not Effects.NONE] != [
+        o for o in block.operations if effects_of(o) is not Effects.NONE
+    ]:
+        return None
+    return Fix("sorted the operations, so that each follows those that it uses", lambda: rearrange(block, order))
 
 
 def _may_move(op: Operation, value: Value) -> bool:
@@ -481,7 +499,8 @@ def check_results(op: Op, inferred: tuple[Type, ...]) -> list[Diagnostic]:
             name = f" '{r.name}'" if r.name else ""
             is_shape = not op.keeps_declared_shapes and differ_in_shape(r.type, t)
             message = f"{op.name}: result{name} is declared {r.type}, but the definition gives {t}"
-            wrong.append(Diagnostic(UNTRUSTED_SHAPE if is_shape else WRONG_RESULT_TYPE, message))
+            fix = Fix(f"declared{name} as {t}, which follows from {op.name}", partial(r.retype, t))
+            wrong.append(Diagnostic(UNTRUSTED_SHAPE if is_shape else WRONG_RESULT_TYPE, message, fix=fix))
     return wrong
 
 

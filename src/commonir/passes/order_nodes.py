@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from commonir.ir.cloning import clone
+from commonir.ir.data_order import data_order, rearrange
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation
 from commonir.ods import Op, traits
-from commonir.passes.order_subgraphs import data_order, rearrange
 
 
 def order_nodes(module: Module) -> Module:

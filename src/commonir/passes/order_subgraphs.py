@@ -8,7 +8,6 @@ MLIR ml_program dialect: accesses are ordered by paths of data or tokens.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from heapq import heapify, heappop, heappush
 from types import MappingProxyType
 
 from commonir.base.codes import (
@@ -18,7 +17,6 @@ from commonir.base.codes import (
     UNORDERED_ACCESSES,
 )
 from commonir.base.diagnostics import Code, Diagnostic, Diagnostics
-from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.mlir import arith
 from commonir.dialects.mlir.function_operations import FunctionOp
@@ -37,6 +35,7 @@ from commonir.dialects.mlir.ml_program import (
 )
 from commonir.ir.attributes import BoolAttr, DictionaryAttr
 from commonir.ir.cloning import clone
+from commonir.ir.data_order import Order, data_order, rearrange
 from commonir.ir.module import Function, Invocation, Module, replace_function
 from commonir.ir.operation import Block, Operation
 from commonir.ir.origins import located_at
@@ -91,70 +90,6 @@ def check_order(module: Module, *, runs: bool = True) -> Diagnostics:
             continue
         diagnostics.extend(_unordered(unordered, order, effects))
     return diagnostics
-
-
-# -- the order
-
-
-class Order(NamedTuple):
-    """Operations in an order that data and tokens allow, the positions of those that each waits for, and a cycle.
-
-    If there is a cycle, the order is empty.
-    """
-
-    operations: list[Operation]
-    behind: list[list[int]]
-    cycle: list[Operation]
-
-
-def data_order(block: Block) -> Order:
-    """Returns the operations of a block in topological order; otherwise they keep the order of the text."""
-    operations = list(block.operations)
-    index_of = {op: n for n, op in enumerate(operations)}
-    waits = [_awaited(op, index_of) for op in operations]
-    last = block.last
-    if last is not None:
-        # The end of the block comes last, whatever it returns.
-        waits[-1] = list(range(len(operations) - 1))
-    users: list[list[int]] = [[] for _ in operations]
-    for n, awaited in enumerate(waits[:-1]):
-        for m in awaited:
-            users[m].append(n)
-    missing = [len(awaited) for awaited in waits]
-    free = [n for n, count in enumerate(missing[:-1]) if not count]
-    heapify(free)
-    order: list[int] = []
-    while free:
-        n = heappop(free)
-        order.append(n)
-        for user in users[n]:
-            missing[user] -= 1
-            if not missing[user]:
-                heappush(free, user)
-    if len(order) < len(operations) - 1:
-        return Order([], [], _cycle(operations, waits, set(order)))
-    order.append(len(operations) - 1)
-    position = {n: k for k, n in enumerate(order)}
-    behind = [[position[m] for m in waits[n]] for n in order[:-1]]
-    return Order([operations[n] for n in order], [*behind, []], [])
-
-
-def _awaited(op: Operation, index_of: Mapping[Operation, int]) -> list[int]:
-    """Returns the positions of the operations whose results an operation uses, also in its regions."""
-    owners = [value.defining_op for each in op.walk() for value in each.operands]
-    return list(dict.fromkeys([index_of[owner] for owner in owners if owner is not None and owner in index_of]))
-
-
-def _cycle(operations: Sequence[Operation], waits: Sequence[Sequence[int]], ordered: set[int]) -> list[Operation]:
-    """Returns operations that wait for each other, by following dependencies from one that is not ordered."""
-    current = next(n for n in range(len(operations) - 1) if n not in ordered)
-    seen: dict[int, int] = {}
-    path: list[int] = []
-    while current not in seen:
-        seen[current] = len(path)
-        path.append(current)
-        current = next(m for m in waits[current] if m not in ordered)
-    return [operations[n] for n in reversed(path[seen[current] :])]
 
 
 def _cyclic(code: Code, holder: Subgraph, cycle: Sequence[Operation]) -> Diagnostic:
@@ -291,15 +226,6 @@ def _reached(start: int, edges: Sequence[Sequence[int]], lowest: int, highest: i
 
 
 # -- what stands for subgraphs and tokens
-
-
-def rearrange(block: Block, order: Iterable[Operation]) -> None:
-    """Reorders the operations of a block."""
-    operations = list(order)
-    for op in operations:
-        op.detach()
-    for op in operations:
-        block.append(op)
 
 
 def _without_tokens(op: Operation) -> None:

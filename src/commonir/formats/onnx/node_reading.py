@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import repeat
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from commonir.base.codes import DUPLICATE_NAME, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
-from commonir.base.diagnostics import Code, DiagnosticError, Diagnostics
+from commonir.base.diagnostics import Code, DiagnosticError, Diagnostics, Fix
 from commonir.base.limits import Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
@@ -56,6 +57,7 @@ from commonir.ir.attributes import (
     UnitAttr,
 )
 from commonir.ir.data import Data
+from commonir.ir.equality import are_equal
 from commonir.ir.interface import are_keys
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.origins import Location
@@ -144,6 +146,7 @@ class NodeDecoder(ABC):
         self.local_functions: dict[str, onnx.LocalFunction] = {}
         self._instances: dict[object, tuple[Type, ...]] = {}
         self._versions: Mapping[str, int] = {}
+        self.assumed_versions: Mapping[str, int] = {}
         self._definitions: dict[tuple[str, str], type[Op] | None] = {}
         self._node_names: set[str] = set()
         self._empty: dict[tuple[str, ...], DictionaryAttr] = {}
@@ -169,14 +172,15 @@ class NodeDecoder(ABC):
 
     def use_versions(self, opsets: DictionaryAttr) -> None:
         """Reads nodes by these versions of operator sets from here on."""
-        self._versions = {domain: v.value for domain, v in opsets.entries if isinstance(v, IntegerAttr)}
+        declared = {domain: v.value for domain, v in opsets.entries if isinstance(v, IntegerAttr)}
+        self._versions = {**self.assumed_versions, **declared}
         self._definitions = {}
 
-    def report(self, code: Code, message: str, part: str, help: str | None = None) -> None:
+    def report(self, code: Code, message: str, part: str, help: str | None = None, fix: Fix | None = None) -> None:
         """Records a finding about a part of the current graph or function."""
         where = self._path(part)
         self.faulty.add(where)
-        self.diagnostics.add(code, message, where=where, help=help)
+        self.diagnostics.add(code, message, where=where, help=help, fix=fix)
 
     def _path(self, part: str) -> str:
         return f"{self.place}.{part}" if self.place else part
@@ -205,8 +209,9 @@ class NodeDecoder(ABC):
 
     def define(self, name: str, value: Value, scope: NameScope, part: str) -> None:
         """Makes a name stand for a value from here on."""
+        before = scope.values.get(name)
         if not scope.define(name, value):
-            self.report(DUPLICATE_NAME, f"'{name}' is defined twice", part)
+            self.report(DUPLICATE_NAME, f"'{name}' is defined twice", part, fix=_removal(value, before, scope))
 
     # -- nodes
 
@@ -225,19 +230,21 @@ class NodeDecoder(ABC):
         name = present.get(_NODE_NAME)
         if name:
             op.location = Location(name=name)
-            if name in self._node_names:
-                # The writer makes names unique.
-                op.set_extra(onnx.NODE_NAME, StringAttr(name))
-            self._node_names.add(name)
         block.append(op)
         for v, output in zip(op.results, outputs, strict=False):
             v.name = output
-            if output and not scope.define(output, v):
-                self.report(DUPLICATE_NAME, f"'{output}' is defined twice", node_part(node, n))
         takes_any_attributes = isinstance(op, _OPEN)
         self.keep_node(op, node, present, trailing, takes_any_attributes=takes_any_attributes)
         if not takes_any_attributes and isinstance(op, Op):
             onnx.infer_results(op)
+        for v in op.results:
+            if v.name:
+                self.define(v.name, v, scope, node_part(node, n))
+        if name:
+            if name in self._node_names:
+                # The writer makes names unique.
+                op.set_extra(onnx.NODE_NAME, StringAttr(name))
+            self._node_names.add(name)
         if (not outputs or "" in outputs) and op.results:
             op.set_extra(onnx.UNNAMED_RESULTS, UnitAttr())
 
@@ -331,7 +338,12 @@ class NodeDecoder(ABC):
             place = layout.spelled.get(name)
             if place is None or name in names:
                 if place is not None:
-                    raise Malformed(WRONG_ATTRIBUTE, f"{definition.name}: attribute '{name}' is given twice")
+                    message = f"{definition.name}: attribute '{name}' is given twice"
+                    if attribute != next(a for a in entries if a.name == name) or self._at is None:
+                        raise Malformed(WRONG_ATTRIBUTE, message)
+                    fix = Fix(f"removed the second attribute '{name}', which is equal")
+                    self.report(WRONG_ATTRIBUTE, message, node_part(*self._at), fix=fix)
+                    continue
                 near = did_you_mean(name, layout.spelled)
                 raise Malformed(WRONG_ATTRIBUTE, f"{definition.name} has no attribute '{name}'", near)
             names.append(name)
@@ -341,7 +353,7 @@ class NodeDecoder(ABC):
                 if place < len(attributes):
                     _require_kind(layout.attributes[place], attribute)
             elif place < len(attributes):
-                attributes[place] = _coerced(layout.attributes[place], read.value)
+                attributes[place] = self._coerced(layout.attributes[place], read.value)
             else:
                 graphs[place - len(attributes)] = _graph_of(name, read.value)
             if read.rest:
@@ -359,6 +371,21 @@ class NodeDecoder(ABC):
         if names != written:
             unknown_fields.keep_names(op, unknown_fields.ATTRIBUTE_ORDER, names)
         return op
+
+    def _coerced(self, field: Field, value: object) -> object:
+        """Returns the value of a field of a definition. A number of another kind is reported, and read as meant.
+
+        Raises: Malformed.
+        """
+        try:
+            return _coerced(field, value)
+        except Malformed as fault:
+            meant = _meant(field, value)
+            if meant is None or self._at is None:
+                raise
+            fix = Fix(f"stated attribute '{field.spelling}' as {meant[0]!r} instead of {value!r}")
+            self.report(fault.code, str(fault), node_part(*self._at), fault.help, fix)
+            return meant[1]
 
     def custom(self, node: NodeProto, types: list[Type], scope: NameScope) -> onnx.Custom:
         """An operator of which no definition is known."""
@@ -478,10 +505,11 @@ class NodeDecoder(ABC):
         storage = ""
         if len(present) != (2 if is_repeated(element_type) and not _has(present, number) else 3) or self.keeps_unknown:
             rest = self.leftover(attribute, frozenset({_NAME, _TYPE, number}))
-            if not attribute.type:
-                storage = unknown_fields.UNTYPED
-            elif not is_repeated(element_type) and not _has(present, number):
+            if attribute.type and not is_repeated(element_type) and not _has(present, number):
                 storage = unknown_fields.IMPLICIT
+        if not attribute.type:
+            # A kind that is stated as undefined says no more than none.
+            storage, rest = unknown_fields.UNTYPED, [(name, form) for name, form in rest if name != "type"]
         try:
             value, more, content = self._value(attribute, element_type, scope)
         except TensorError as error:
@@ -623,6 +651,58 @@ def _coerced(f: Field, value: object) -> object:
         return f.type.coerce(value)
     except ValueError as error:
         raise Malformed(WRONG_ATTRIBUTE, f"attribute '{f.spelling}': {error}") from None
+
+
+def _meant(f: Field, value: object) -> tuple[object, object] | None:
+    """Returns the number or list that a value of another kind stands for, and the field's value; None if none does."""
+    for meant in (_other_numbers(value), *_other_rank(value), *map(_other_numbers, _other_rank(value))):
+        try:
+            if meant is not None:
+                return meant, _coerced(f, meant)
+        except Malformed:
+            continue
+    return None
+
+
+def _other_numbers(value: object) -> object:
+    """Returns integers as floats, and floats as integers; None where they are not equal."""
+    match value:
+        case tuple():
+            items: list[object] = [_other_numbers(v) for v in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  of anything
+            return None if None in items or not items else tuple(items)
+        case bool():
+            return None
+        case int():
+            return float(value) if FloatAttr(float(value), f32).value == value else None
+        case float():
+            return int(value) if value.is_integer() else None
+        case _:
+            return None
+
+
+def _other_rank(value: object) -> tuple[object, ...]:
+    """Returns a number as a list of one, or the number of such a list."""
+    match value:
+        case int() | float():
+            return ((value,),)
+        case (int() | float() as only,):
+            return (only,)
+        case _:
+            return ()
+
+
+def _removal(value: Value, before: Value | None, scope: NameScope) -> Fix | None:
+    """Returns the fix for a second definition of a name that only repeats the first one, which keeps the name."""
+    op, first = value.defining_op, None if before is None else before.defining_op
+    if op is None or first is None or before is None or not are_equal(op, first, names=True, shared=True):
+        return None
+    scope.values[value.name] = before
+    return Fix(f"removed the second definition of '{value.name}', which is equal", partial(_erase_unused, op))
+
+
+def _erase_unused(op: Operation) -> None:
+    if op.parent is not None and not any(v.is_used for v in op.results):
+        op.erase()
 
 
 def _require_kind(f: Field, proto: AttributeProto) -> None:

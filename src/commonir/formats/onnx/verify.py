@@ -15,6 +15,9 @@ G7. A constant that an input has by default is of its type.
 G8. Quantization annotations name values of the graph.
 G9. Places of sparse constants are in order, inside of the shape, and as many as its elements.
 G10. Sizes that are stated as numbers follow from the operators as numbers (advice).
+G11. Initializers are used (note).
+G12. Types are stated of values that a graph has (note).
+G13. Attributes state their kind (advice).
 F1. Functions are called (advice).
 F2. A function states the versions of the operator sets that it uses.
 
@@ -23,10 +26,12 @@ Source: ONNX IR specification.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import count
 
 from commonir.base.codes import UNDEFINED_VALUE, UNKNOWN_OPERATION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Fix
 from commonir.base.file_codes import (
     MALFORMED_PROGRAM,
     MALFORMED_TYPE,
@@ -36,11 +41,13 @@ from commonir.base.file_codes import (
 )
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import onnx
-from commonir.formats.onnx import unknown_fields
+from commonir.formats.onnx import leftovers, unknown_fields
+from commonir.formats.onnx.opset_imports import is_default_domain, only_version
 from commonir.formats.onnx.sharding import check_sharding
 from commonir.ir.attributes import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr
-from commonir.ir.module import Module
+from commonir.ir.module import Module, replace_function
 from commonir.ir.operation import Operation, Value
+from commonir.ir.origins import Location
 from commonir.ir.types import TensorType, unknown
 from commonir.notation import NotationError
 from commonir.ods import Op, path_of
@@ -49,7 +56,7 @@ from commonir.ods.operation import Positions
 from commonir.symbolic import DimExpr
 
 NEWEST_IR_VERSION = 14
-_DEFAULT_DOMAINS = ("", "ai.onnx")
+_GRAPH_NAME = "main"
 
 Holder = onnx.Graph | onnx.LocalFunction
 _NODES = (onnx.OnnxOp, onnx.Custom, onnx.Call)
@@ -83,9 +90,15 @@ def _check_versions(module: Module) -> Iterator[Diagnostic]:
         return  # the writer states it
     version = declared.value if isinstance(declared, IntegerAttr) else 0
     if version < 1:
-        yield Diagnostic(MALFORMED_PROGRAM, "M1: the model states no version of the IR", where="ir_version")
+        fix = Fix("stated the oldest version of the IR that has the operator sets", lambda: _unstate(module))
+        yield Diagnostic(MALFORMED_PROGRAM, "M1: the model states no version of the IR", where="ir_version", fix=fix)
     else:
         yield from check_ir_version(version)
+
+
+def _unstate(module: Module) -> None:
+    """Leaves the version of the IR to the writer."""
+    module.set_extra(onnx.IR_VERSION, None)
 
 
 def check_ir_version(version: int, prefix: str = "") -> Iterator[Diagnostic]:
@@ -104,6 +117,7 @@ def _check_holder(holder: Holder, domains: set[str], positions: Positions) -> It
     yield from _check_annotations(holder, place)
     label = "M2" if isinstance(holder, onnx.Graph) else "F2"
 
+    yield from _check_leftovers(holder, place)
     has_nested = any(op.regions for op in holder.body.operations)
     visible = {v.name: v for v in holder.inputs if v.name}
     names: dict[str, Operation] = {}
@@ -113,13 +127,29 @@ def _check_holder(holder: Holder, domains: set[str], positions: Positions) -> It
         if isinstance(op, onnx.SparseInitializer):
             yield from located(op, op.misplaced())
         elif isinstance(op, _NODES):
-            yield from located(op, _check_node(op, opsets, domains, label))
+            yield from located(op, _check_node(op, opsets, domains, label, holder), positions)
+            yield from located(op, leftovers.untyped_attributes(op), positions)
             name = op.source_name
             if name and names.setdefault(name, op) is not op:
                 text = f"G4: another node has the name '{name}'"
-                yield Diagnostic(QUESTIONABLE_MODEL, text, where=path_of(op, positions))
+                fix = Fix(f"renamed the second node '{name}'", partial(_rename_node, op, name, names.keys()))
+                yield Diagnostic(QUESTIONABLE_MODEL, text, where=path_of(op, positions), fix=fix)
         if has_nested:
             yield from _check_hiding(op, holder, visible, positions)
+
+
+def _check_leftovers(holder: Holder, place: str) -> Iterator[Diagnostic]:
+    referred = holder.referred_names
+    for end in holder.walk_list():
+        if isinstance(end, onnx.Return) and end.parent is not None:
+            is_outer = end.parent is holder.body
+            found = [
+                *leftovers.unused_constants(end.parent, referred),
+                *leftovers.types_of_nothing(holder if is_outer else end, end.parent),
+            ]
+            where = place if is_outer or not found else path_of(end.parent_op or end)
+            for d in found:
+                yield d.located(where=where)
 
 
 def check_opsets(opsets: Mapping[str, int], prefix: str) -> Iterator[Diagnostic]:
@@ -139,7 +169,8 @@ def check_opsets(opsets: Mapping[str, int], prefix: str) -> Iterator[Diagnostic]
 
 def _check_interface(graph: onnx.Graph, place: str) -> Iterator[Diagnostic]:
     if not graph.sym_name:
-        yield Diagnostic(MALFORMED_PROGRAM, "G1: the graph has no name", where=place)
+        fix = Fix(f"named the graph '{_GRAPH_NAME}'", partial(_name_graph, graph))
+        yield Diagnostic(MALFORMED_PROGRAM, "G1: the graph has no name", where=place, fix=fix)
     for part, values in (("input", graph.inputs), ("output", graph.outputs)):
         for v in values:
             if v.type is unknown:
@@ -147,14 +178,16 @@ def _check_interface(graph: onnx.Graph, place: str) -> Iterator[Diagnostic]:
                 yield Diagnostic(MALFORMED_TYPE, text, where=f"{place}.{part} '{v.name}'")
 
 
-def _check_node(op: Op, opsets: Mapping[str, int], domains: set[str], label: str) -> Iterator[Diagnostic]:
+def _check_node(
+    op: Op, opsets: Mapping[str, int], domains: set[str], label: str, holder: Holder
+) -> Iterator[Diagnostic]:
     domain = op.domain if isinstance(op, onnx.Custom) else onnx.operator_of(op.name)[0]
     if isinstance(op, onnx.Call):
         domain = op.callee.domain if op.callee is not None else ""
-    is_stated = domain in opsets or (domain in _DEFAULT_DOMAINS and any(d in opsets for d in _DEFAULT_DOMAINS))
+    is_stated = domain in opsets or (is_default_domain(domain) and any(map(is_default_domain, opsets)))
     if not is_stated:
         text = f"{label}: no version of the operator set '{domain or 'ai.onnx'}' is stated"
-        yield Diagnostic(MALFORMED_PROGRAM, text)
+        yield Diagnostic(MALFORMED_PROGRAM, text, fix=_stating(holder, domain))
     if op.name.startswith(onnx.added_name("")):
         text = f"G3: '{onnx.operator_of(op.name)[1]}' is an operator of onnxruntime, not of this version of ONNX"
         yield Diagnostic(QUESTIONABLE_MODEL, text)
@@ -165,6 +198,41 @@ def _check_node(op: Op, opsets: Mapping[str, int], domains: set[str], label: str
             text = f"G3: '{onnx.operator_of(op.name)[1]}' may not be used from {op.deprecated_since} on"
             yield Diagnostic(UNKNOWN_OPERATION, text, help=f"use {op.successor}, or an older operator set")
         yield from _check_sizes(op)
+
+
+def _stating(holder: Holder, domain: str) -> Fix | None:
+    """Returns the fix that states the version of an operator set, where the operators can have one meaning only."""
+    types = [onnx.operator_of(op.name) for op in holder.walk_list() if isinstance(op, onnx.OnnxOp)]
+    root = holder.parent_op
+    declared = root.extra.get(onnx.IR_VERSION) if root is not None else None
+    own = {op_type for d, op_type in types if d == domain or (is_default_domain(d) and is_default_domain(domain))}
+    version = only_version(domain, own, declared.value if isinstance(declared, IntegerAttr) else 0) if own else None
+    if version is None:
+        return None
+    text = f"stated version {version} of the operator set '{domain or 'ai.onnx'}'"
+    imports = DictionaryAttr((*holder.opset_import.entries, (domain, IntegerAttr(version))))
+    return Fix(text, partial(_replace, holder, opset_import=imports))
+
+
+def _name_graph(graph: onnx.Graph) -> None:
+    fields = unknown_fields.stored(graph, unknown_fields.FIELDS)
+    fields.pop("name", None)
+    graph.set_extra(unknown_fields.FIELDS, DictionaryAttr(tuple(fields.items())) if fields else None)
+    graph.set_extra(unknown_fields.UNNAMED, None)
+    _replace(graph, sym_name=_GRAPH_NAME)
+
+
+def _replace(holder: Holder, **changes: object) -> None:
+    """Changes attributes of a graph or function, unless another fix has replaced it."""
+    if holder.parent is not None:
+        replace_function(holder, holder.with_attributes(**changes))
+
+
+def _rename_node(op: Operation, name: str, names: Collection[str]) -> None:
+    """Gives a node a name that no other one has."""
+    new_name = next(n for k in count(1) if (n := f"{name}_{k}") not in names)
+    op.set_extra(onnx.NODE_NAME, None)
+    op.location = Location(name=new_name)
 
 
 def _check_custom(op: onnx.Custom, opsets: Mapping[str, int], domains: set[str]) -> Iterator[Diagnostic]:
