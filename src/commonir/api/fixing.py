@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from commonir.formats.format import Formats
 from commonir.ir.module import Module
 from commonir.ods import Dialect, Dialects
 from commonir.ods import verify as verify_operations
+from commonir.reports import FileEntry
 
 if TYPE_CHECKING:
     from commonir.api.running import Array
@@ -49,49 +50,53 @@ def fix(path: Path_ | Sequence[Path_], *, dialects: Sequence[Dialect] = ()) -> F
     """
     used = Dialects(dialects=dialects)
     module, reading = read_model(path, used)
-    fixed = [d for d in reading if d.fix is not None]
-    unread = [d for d in reading if d.fix is None]
     if module is None:
         return Fixed(None, (), tuple(reading))
     own = Formats().of_module(module)
     file = os.fspath(path) if isinstance(path, str | os.PathLike) else os.fspath(path[0])
+    fixed = _apply(reading)
     found: list[Diagnostic] = []
-    for finding in fixed:
-        assert finding.fix is not None
-        finding.fix.apply()
     for _ in range(_MAX_ROUNDS):
         found = [*verify_operations(module, used), *(own.verify(module) if own is not None else ())]
-        done: dict[str, Diagnostic] = {}
-        for finding in found:
-            if finding.fix is not None and finding.fix.text not in done:
-                done[finding.fix.text] = finding
-        for finding in done.values():
-            assert finding.fix is not None
-            finding.fix.apply()
+        done = _apply(found)
         if not done:
             break
-        fixed += [d.located(file=file) for d in done.values()]
-    remaining = [*unread, *(d.located(file=file) for d in found)]
-    unique = {(d.fix.text, d.file, d.where): d for d in fixed if d.fix is not None}
-    return Fixed(module, tuple(unique.values()), tuple(remaining))
+        fixed += [d.located(file=file) for d in done]
+    unread = [d for d in reading if d.fix is None]
+    return Fixed(module, tuple(_once(fixed)), (*unread, *(d.located(file=file) for d in found)))
 
 
-def save_fixed(path: Path_ | Sequence[Path_], fixed: Module, output: Path_) -> tuple[tuple[Path, ...], str]:
+def _apply(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Applies each fix of some diagnostics once, and returns those that had it."""
+    result = _once(diagnostics)
+    for finding in result:
+        assert finding.fix is not None
+        finding.fix.apply()
+    return result
+
+
+def _once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Returns the first diagnostic with each fix."""
+    first: dict[object, Diagnostic] = {}
+    for d in diagnostics:
+        if d.fix is not None:
+            place = (d.file, d.where) if d.fix.target is None else id(d.fix.target)
+            first.setdefault((d.fix.text, place), d)
+    return list(first.values())
+
+
+def save_fixed(path: Path_ | Sequence[Path_], fixed: Module, output: Path_) -> tuple[tuple[FileEntry, ...], str]:
     """Writes a program that `fix` returned, after comparing its outputs with those of the original on random inputs.
 
     Returns the files, and the engine that ran both; "" where the original cannot run.
 
     Raises: DiagnosticError (E08xx) when it cannot be written, and when its outputs are not those of the original.
     """
-    with TemporaryDirectory(prefix="commonir-") as folder:
-        trial = Path(folder, f"trial{Path(output).suffix}")
-        save(fixed, trial, format=writable_format(fixed))
-        engine = _checked(path, fixed, trial)
-    files = save(fixed, output, format=writable_format(fixed))
-    return tuple([Path(file.path) for file in files]), engine
+    engine = _checked(path, fixed)
+    return save(fixed, output), engine
 
 
-def _checked(path: Path_ | Sequence[Path_], fixed: Module, written: Path) -> str:
+def _checked(path: Path_ | Sequence[Path_], fixed: Module) -> str:
     """Runs the original and the fixed program on the same inputs, and returns the engine.
 
     Raises: DiagnosticError (E0801) when the outputs differ.
@@ -104,12 +109,15 @@ def _checked(path: Path_ | Sequence[Path_], fixed: Module, written: Path) -> str
         inputs = random_inputs(fixed)
         try:
             before, engine = run(load(path), inputs, options=options), "numpy"
-            after = run(load(written), inputs, options=options)
+            after = run(fixed, inputs, options=options)
         except DiagnosticError:
             if before is not None or writable_format(fixed) != "onnx" or not isinstance(path, str | os.PathLike):
                 raise
             before, engine = run_with_onnxruntime(path, inputs, options=options), "onnxruntime"
-            after = run_with_onnxruntime(written, inputs, options=options)
+            with TemporaryDirectory(prefix="commonir-") as folder:
+                trial = Path(folder, "trial.onnx")
+                save(fixed, trial)
+                after = run_with_onnxruntime(trial, inputs, options=options)
     except DiagnosticError:
         if before is not None:
             raise

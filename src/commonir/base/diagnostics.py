@@ -65,14 +65,16 @@ class Fix:
     """The only right way to remove the cause of a diagnostic.
 
     `text` says what it does, such as "puts the nodes in order". `apply` changes the program that the diagnostic is
-    about; a reader that has read a broken file as it must have been meant needs no change.
+    about; a reader that has read a broken file as it must have been meant needs no change. Several diagnostics about
+    one `target`, such as a block, may have the same fix.
     """
 
-    __slots__ = ("apply", "text")
+    __slots__ = ("apply", "target", "text")
 
-    def __init__(self, text: str, apply: Callable[[], None] = _read_so) -> None:
+    def __init__(self, text: str, apply: Callable[[], None] = _read_so, target: object = None) -> None:
         self.text = text
         self.apply = apply
+        self.target = target
 
     def __repr__(self) -> str:
         return f"Fix({self.text!r})"

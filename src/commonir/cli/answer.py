@@ -91,6 +91,7 @@ def _finding(finding: Diagnostic) -> dict[str, JsonValue]:
         "column": finding.column,
         "notes": list(finding.notes),
         "help": finding.help,
+        "fix": None if finding.fix is None else finding.fix.text,
     }
 
 

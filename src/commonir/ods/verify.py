@@ -30,7 +30,6 @@ from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
 from commonir.ir.attributes import StringAttr
-from commonir.ir.data_order import data_order, rearrange
 from commonir.ir.dominance import Dominance
 from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -47,12 +46,12 @@ from commonir.ir.types import (
 from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods.branching import Branch
 from commonir.ods.dialect import Dialects
-from commonir.ods.effects import Effects, effects_of
 from commonir.ods.fields import MISSING, Field, FieldKind
 from commonir.ods.inference import Derived, check_use, infer, result_fields
 from commonir.ods.known import known_data
 from commonir.ods.mlir_op import MlirOp
 from commonir.ods.operation import Op, Positions
+from commonir.ods.ordering import SORTED, put_in_order, sorted_operations
 from commonir.ods.patterns import as_value
 from commonir.ods.traits import ConstantLike, GraphRegion, Inline, SymbolTable, Terminator
 from commonir.ods.unknown_dialects import ACCEPTING, unknown_operation
@@ -267,12 +266,10 @@ def _ordering(op: Operation, value: Value) -> Fix | None:
         return None
     if block.parent is None or len(block.parent.blocks) > 1:
         return None
-    order = data_order(block).operations
-    if not _may_move(op, value) and [o for o in order if effects_of(o) is not Effects.NONE] != [
-        o for o in block.operations if effects_of(o) is not Effects.NONE
-    ]:
+    order = sorted_operations(block, ordered_by_data=_may_move(op, value))
+    if not order:
         return None
-    return Fix("sorted the operations, so that each follows those that it uses", lambda: rearrange(block, order))
+    return Fix(SORTED, partial(put_in_order, block, order), block)
 
 
 def _may_move(op: Operation, value: Value) -> bool:

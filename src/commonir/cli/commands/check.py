@@ -9,6 +9,7 @@ import click
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus, Severity
 from commonir.base.text import plural
 from commonir.cli.answer import Answer
+from commonir.cli.fixing import fix_models
 from commonir.cli.options import PATH, split_option, unregistered_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
@@ -27,6 +28,15 @@ _LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
     show_default=True,
     help="Report findings from error, warning or note on.",
 )
+@click.option(
+    "--fix",
+    "is_fixing",
+    is_flag=True,
+    help="Remove faults that have only one right remedy: the order of operations, missing imports and kinds, types "
+    "that contradict the operations, what is repeated or not used. Says what it changes; needs -o or --force to write.",
+)
+@click.option("-o", "--output", metavar="OUT", type=PATH, help="With --fix: write the result to OUT.")
+@click.option("--force", "is_forced", is_flag=True, help="With --fix: replace MODEL.")
 @split_option
 @unregistered_option
 @click.option(
@@ -41,6 +51,9 @@ def check(
     *,
     is_strict: bool,
     level: str,
+    is_fixing: bool,
+    output: str | None,
+    is_forced: bool,
     is_split: bool,
     expects: bool,
     allow_unregistered: bool,
@@ -53,6 +66,12 @@ def check(
     refused.
     """
     as_text = is_split or expects
+    if is_fixing and as_text:
+        raise click.UsageError("'--fix' takes a model, not the pieces of a text")
+    if is_fixing:
+        return fix_models(session, models, output, is_forced=is_forced)
+    if output is not None or is_forced:
+        raise click.UsageError("'-o' and '--force' need '--fix'")
     shown = _LEVELS[: _LEVELS.index(Severity(level)) + 1]
     counts = dict.fromkeys(_LEVELS, 0)
     statuses: list[ExitStatus] = []
@@ -76,7 +95,8 @@ def check(
             for _ in files:
                 progress.advance()
     status = max(statuses)
-    return Answer({"files": per_file}, lambda out: _write(out, len(per_file), counts, status), status)
+    fixable = sum(finding.fix is not None for finding in session.findings)
+    return Answer({"files": per_file}, lambda out: _write(out, len(per_file), counts, status, fixable), status)
 
 
 def _count(findings: Sequence[Diagnostic]) -> dict[Severity, int]:
@@ -124,12 +144,14 @@ def _check_pieces(
     return result, ExitStatus.NO if any(finding.is_error for finding in result) else ExitStatus.YES
 
 
-def _write(out: Terminal, files: int, counts: dict[Severity, int], status: ExitStatus) -> None:
+def _write(out: Terminal, files: int, counts: dict[Severity, int], status: ExitStatus, fixable: int) -> None:
     errors, warnings = counts[Severity.ERROR], counts[Severity.WARNING]
     summary = ", ".join(
         part for part in (plural(errors, "error"), plural(warnings, "warning") if warnings else "") if part
     )
     out.line(f"checked {plural(files, 'file')}: {summary}", Style.GOOD if status is ExitStatus.YES else Style.ERROR)
+    if fixable:
+        out.line(f"{plural(fixable, 'finding')} can be fixed: cir check --fix")
 
 
 command = check

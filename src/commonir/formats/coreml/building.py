@@ -13,6 +13,7 @@ Source: MIL specification, Program, Function, Block, Argument, Op.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from commonir.base.codes import (
     DUPLICATE_NAME,
@@ -22,7 +23,7 @@ from commonir.base.codes import (
     WRONG_ATTRIBUTE,
     WRONG_OPERAND_COUNT,
 )
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Fix
 from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import Limits
 from commonir.base.text import plural
@@ -53,6 +54,7 @@ from commonir.ir.types import Type, none
 from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods import Dialects, Op
 from commonir.ods.fields import Field, FieldKind
+from commonir.ods.ordering import SORTED, sort_operations
 
 DIALECT = "mil"
 CONST = "const"
@@ -96,10 +98,17 @@ class _Plan:
         self.rest = layout.inputs[0] if issubclass(definition, CustomLayer) else None
 
 
+class _EarlyUses(NamedTuple):
+    """A block being read, and placeholders for the values that it uses before it defines them."""
+
+    block: Block
+    values: dict[str, Value]
+
+
 class ProgramBuilder:
     """Builds the functions of one program. `version` is the operation set of the block being read."""
 
-    __slots__ = ("_dialects", "_limits", "_operations", "_orders", "_plans", "_scopes", "findings", "version")
+    __slots__ = ("_dialects", "_early", "_limits", "_operations", "_orders", "_plans", "_scopes", "findings", "version")
 
     def __init__(self, dialects: Dialects, limits: Limits) -> None:
         self.findings = Findings(limits)
@@ -111,6 +120,7 @@ class ProgramBuilder:
         self._operations = 0
         # The names in sight, outermost scope first.
         self._scopes: list[dict[str, Value]] = []
+        self._early: list[_EarlyUses] = []
 
     # -- functions and blocks
 
@@ -132,6 +142,7 @@ class ProgramBuilder:
     def enter(self, block: Block) -> None:
         """Begins a block whose arguments are made. Its names are a scope of their own."""
         self._scopes.append({argument.name: argument for argument in block.arguments})
+        self._early.append(_EarlyUses(block, {}))
 
     def leave(self, block: Block, names: Sequence[str], place: ProtoPlace) -> Operation:
         """Ends the block begun last, which returns the values of these names; its end is returned."""
@@ -139,7 +150,10 @@ class ProgramBuilder:
         if any(v.owner is None for v in values):
             inline = sum(1 for op in block.operations if isinstance(op, Literal | CompoundLiteral))
             self.findings.faulty.add(f"{place}.operations[{len(block) - inline}] {Return.name}")
-        self._scopes.pop()
+        scope = self._scopes.pop()
+        for name, value in self._early.pop().values.items():
+            if name in scope:
+                value.replace_all_uses_with(scope[name])
         return block.append(Return.build({"values": values, "names": tuple(names)}, ()))
 
     def named(self, name: str, place: ProtoPlace, part: str) -> Value:
@@ -151,8 +165,14 @@ class ProgramBuilder:
         notes = self.findings.notes_on(name, place)
         text = f"'{name}' is used before it is defined" if notes else f"'{name}' is not defined"
         help = None if notes else self.findings.suggestion(name, (n for scope in self._scopes for n in scope))
-        self.findings.add(UNDEFINED_VALUE, text, place, part, notes=notes, help=help)
-        return Value(none, name=name)
+        result = Value(none, name=name)
+        fix = None
+        if notes:
+            early = self._early[-1]
+            result = early.values.setdefault(name, result)
+            fix = Fix(SORTED, partial(sort_operations, early.block), early.block)
+        self.findings.add(UNDEFINED_VALUE, text, place, part, notes=notes, help=help, fix=fix)
+        return result
 
     def literal(self, value: Data | Compound | None, type: Type, block: Block, path: str) -> Value:
         """The value of an anonymous operation for a literal that the operation at `path` binds; None stands for one

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from commonir.base.diagnostics import Code, Diagnostic
+from commonir.base.diagnostics import Code, Diagnostic, Fix
 from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import Limits
 from commonir.base.suggestions import did_you_mean
@@ -43,13 +43,12 @@ class ProtoPlace:
 class Findings:
     """Diagnostics in order. `faulty` are the locations of all operations with errors."""
 
-    __slots__ = ("_found", "_limit", "_searches", "_suggestions", "_unusable", "faulty")
+    __slots__ = ("_found", "_limit", "_suggestions", "_unusable", "faulty")
 
     def __init__(self, limits: Limits) -> None:
         self.faulty: set[str] = set()
         self._found: list[Diagnostic] = []
         self._limit = limits.max_diagnostics
-        self._searches = 0
         self._suggestions = 0
         self._unusable: dict[str, _SharedFault] = {}
 
@@ -62,9 +61,10 @@ class Findings:
         *,
         notes: tuple[str, ...] = (),
         help: str | None = None,
+        fix: Fix | None = None,
     ) -> None:
         """Records a finding."""
-        self.extend([Diagnostic(code, message, notes=notes, help=help)], place, part)
+        self.extend([Diagnostic(code, message, notes=notes, help=help, fix=fix)], place, part)
 
     def extend(self, diagnostics: Collection[Diagnostic], place: ProtoPlace, part: str = "") -> None:
         """Records findings made elsewhere."""
@@ -92,9 +92,8 @@ class Findings:
         return did_you_mean(name, candidates) if self._suggestions <= _MAX_SEARCHES else None
 
     def notes_on(self, name: str, place: ProtoPlace) -> tuple[str, ...]:
-        """Where a name is defined that is not defined yet, as long as there are not too many findings."""
-        self._searches += 1
-        return place.notes_on(name) if self._searches <= _MAX_SEARCHES else ()
+        """Where a name is defined that is not defined yet."""
+        return place.notes_on(name)
 
     def complete(self) -> list[Diagnostic]:
         """Returns all findings; one on a weight file has the number of further constants that refer to it."""

@@ -79,12 +79,29 @@ class _Reading(ProtoPlace):
         self.undecoded: list[str] = []
 
 
+class _BlockNames:
+    """The positions at which a block defines names, which few blocks are asked for."""
+
+    __slots__ = ("_message", "_positions")
+
+    def __init__(self, message: BlockMessage) -> None:
+        self._message = message
+        self._positions: dict[str, int] | None = None
+
+    def last_position(self, name: str) -> int | None:
+        """Returns the position of the last operation that defines a name; None if none does."""
+        if self._positions is None:
+            operations = enumerate(self._message.operations)
+            self._positions = {out.name: n for n, op in operations for out in op.outputs}
+        return self._positions.get(name)
+
+
 class _ReadingOperation(_Reading):
-    """An operation being read; `around` is the block that holds it."""
+    """An operation being read; `around` are the names of the block that holds it."""
 
     __slots__ = ("around", "index", "message")
 
-    def __init__(self, path: str, around: BlockMessage, index: int, message: OperationMessage) -> None:
+    def __init__(self, path: str, around: _BlockNames, index: int, message: OperationMessage) -> None:
         self.path = path
         self.has_residue = False
         self.undecoded = []
@@ -97,10 +114,8 @@ class _ReadingOperation(_Reading):
         return f"{self.path}.operations[{self.index}]" + (f" '{name}'" if name else f" {DIALECT}.{self.message.type}")
 
     def notes_on(self, name: str) -> tuple[str, ...]:
-        for n, op in enumerate(self.around.operations):
-            if n >= self.index and any(out.name == name for out in op.outputs):
-                return (f"operations[{n}] of the same block defines it",)
-        return ()
+        n = self.around.last_position(name)
+        return (f"operations[{n}] of the same block defines it",) if n is not None and n >= self.index else ()
 
 
 class ProgramReader:
@@ -176,8 +191,9 @@ class ProgramReader:
     def _fill(self, block: Block, message: BlockMessage, reading: _Reading) -> None:
         """Reads the operations and outputs of a block whose arguments are made."""
         self._builder.enter(block)
+        names = _BlockNames(message)
         for n, op_message in enumerate(message.operations):
-            self._operation(op_message, _ReadingOperation(reading.path, message, n, op_message), block)
+            self._operation(op_message, _ReadingOperation(reading.path, names, n, op_message), block)
         end = self._builder.leave(block, tuple(message.outputs), reading)
         self._keep_attributes(end, message.attributes, message, reading)
 

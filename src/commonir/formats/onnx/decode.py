@@ -32,7 +32,7 @@ from commonir.formats.onnx.messages import (
     ValueInfoProto,
 )
 from commonir.formats.onnx.node_reading import NodeDecoder, Rest
-from commonir.formats.onnx.opset_imports import is_default_domain, only_version, op_types_in, opsets_of
+from commonir.formats.onnx.opset_imports import is_default_domain, only_version, opsets_of, uses_in
 from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.formats.onnx.references import kinds_of, wrong_references
 from commonir.formats.onnx.scopes import NameScope
@@ -112,7 +112,7 @@ class ModelDecoder(NodeDecoder):
             self.local_functions.setdefault(built.sym_name, built)
         opsets = opsets_of(model.opset_import)
         if not any(is_default_domain(domain) for domain, _ in opsets.entries):
-            version = only_version("", op_types_in(model.graph), model.ir_version)
+            version = only_version("", uses_in(model.graph), model.ir_version)
             self.assumed_versions = {} if version is None else {"": version}
         graph = self.graph(model.graph, opsets)
         module.body.append(graph)

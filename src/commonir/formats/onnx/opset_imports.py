@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
+from commonir.base.tuples import NamedTuple
 from commonir.dialects import onnx
+from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.graph_writing import items
 from commonir.formats.onnx.messages import GraphProto, OperatorSetIdProto, Repeated, create
 from commonir.formats.onnx.unknown_fields import merge
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr
 from commonir.ods import Op
-from commonir.ods.patterns import version_number
 
 _DEFAULT_DOMAINS = ("", "ai.onnx")
 _NEWEST_ASSUMED = 18
@@ -22,46 +23,65 @@ def is_default_domain(domain: str) -> bool:
     return domain in _DEFAULT_DOMAINS
 
 
-def op_types_in(graph: GraphProto) -> Iterator[str]:
-    """Yields the operators of the default domain that the nodes of a graph use, nested graphs included."""
+class Use(NamedTuple):
+    """How a node uses an operator: its name, the attributes that it states, and the number of its inputs."""
+
+    op_type: str
+    attributes: frozenset[str]
+    inputs: int
+
+
+def uses_in(graph: GraphProto) -> Iterator[Use]:
+    """Yields the uses of operators of the default domain in a graph, nested graphs included."""
     for node in graph.node[:]:
+        attributes = node.attribute[:]
         if is_default_domain(node.domain):
-            yield node.op_type
-        for attribute in node.attribute[:]:
+            yield Use(node.op_type, frozenset(a.name for a in attributes), len(node.input))
+        for attribute in attributes:
             for nested in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs[:]):
-                yield from op_types_in(nested)
+                yield from uses_in(nested)
 
 
-def only_version(domain: str, op_types: Iterable[str], ir_version: int) -> int | None:
-    """Returns a version of an operator set in which operators have the only meaning that they can have.
+def use_of(op: Op) -> Use:
+    """Returns how an operation uses its operator."""
+    op_type = onnx.operator_of(op.name)[1]
+    return Use(op_type, frozenset(unknown_fields.written_attributes(op)), len(op.operands))
 
-    `ir_version` limits the versions of the default domain, 0 if it is not known. None if an operator is not known, or
-    if the versions that have all of the operators differ in the meaning of one.
+
+def only_version(domain: str, uses: Iterable[Use], ir_version: int) -> int | None:
+    """Returns a version of an operator set in which nodes have the only meaning that they can have.
+
+    `ir_version` limits the versions of the default domain, 0 if it is not known. None if no version has all of the
+    operators as they are used, or if those that do differ in the meaning of one.
     """
-    names = {onnx.operation_name(domain, op_type) or "" for op_type in op_types}
-    definitions = [list(onnx.DIALECT.operations.get(name, ())) for name in names]
-    if not all(definitions):
-        return None
-    oldest = max([min(version_number(d.since) for d in own) for own in definitions], default=1)
-    newest = onnx.newest_version(domain)
+    versions = range(1, onnx.newest_version(domain) + 1)
     if is_default_domain(domain):
-        allowed = [v for v in range(oldest, newest + 1) if onnx.ir_version_of(v) <= ir_version]
-        newest = max(allowed, default=oldest) if ir_version else max(oldest, _NEWEST_ASSUMED)
-    for own in definitions:
-        found = {_meaning(d, own) for v in range(oldest, newest + 1) if (d := _in_effect(own, v)) is not None}
-        if len(found) != 1:
-            return None
-    return newest
+        versions = [v for v in versions if onnx.ir_version_of(v) <= ir_version or not ir_version]
+    distinct = set(uses)
+    possible: dict[int, list[type[Op]]] = {}
+    for v in versions:
+        definitions = [_definition(domain, use, v) for use in distinct]
+        if None not in definitions:
+            possible[v] = [_meaning(d) for d in definitions if d is not None]
+    if not possible or any(meanings != possible[max(possible)] for meanings in possible.values()):
+        return None
+    assumed = _NEWEST_ASSUMED if is_default_domain(domain) and not ir_version else max(possible)
+    return max([v for v in possible if v <= assumed], default=min(possible))
 
 
-def _in_effect(definitions: Sequence[type[Op]], version: int) -> type[Op] | None:
-    """Returns the newest of the definitions of an operator that is not newer than a version."""
-    known = [d for d in definitions if version_number(d.since) <= version]
-    return max(known, key=lambda d: version_number(d.since), default=None)
+def _definition(domain: str, use: Use, version: int) -> type[Op] | None:
+    """Returns the definition of an operator in a version of its set; None if it is not used so there."""
+    name = onnx.operation_name(domain, use.op_type)
+    result = None if name is None else onnx.DIALECT.find(name, onnx.version_in(domain, version))
+    if result is None or not use.attributes <= result.layout.spelled.keys():
+        return None
+    inputs = result.layout.inputs
+    return result if use.inputs <= len(inputs) or any(f.variadic for f in inputs) else None
 
 
-def _meaning(definition: type[Op], versions: Sequence[type[Op]]) -> type[Op]:
+def _meaning(definition: type[Op]) -> type[Op]:
     """Returns the class that gives a version of an operator its meaning: the last one from which it derives."""
+    versions = onnx.DIALECT.operations[definition.name]
     return [c for c in definition.__mro__ if c in versions][-1]
 
 

@@ -42,7 +42,7 @@ from commonir.base.file_codes import (
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import onnx
 from commonir.formats.onnx import leftovers, unknown_fields
-from commonir.formats.onnx.opset_imports import is_default_domain, only_version
+from commonir.formats.onnx.opset_imports import is_default_domain, only_version, use_of
 from commonir.formats.onnx.sharding import check_sharding
 from commonir.ir.attributes import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Module, replace_function
@@ -202,16 +202,16 @@ def _check_node(
 
 def _stating(holder: Holder, domain: str) -> Fix | None:
     """Returns the fix that states the version of an operator set, where the operators can have one meaning only."""
-    types = [onnx.operator_of(op.name) for op in holder.walk_list() if isinstance(op, onnx.OnnxOp)]
     root = holder.parent_op
     declared = root.extra.get(onnx.IR_VERSION) if root is not None else None
-    own = {op_type for d, op_type in types if d == domain or (is_default_domain(d) and is_default_domain(domain))}
-    version = only_version(domain, own, declared.value if isinstance(declared, IntegerAttr) else 0) if own else None
+    uses = [use_of(op) for op in holder.walk_list() if isinstance(op, onnx.OnnxOp) and _is_of(op, domain)]
+    ir_version = declared.value if isinstance(declared, IntegerAttr) else 0
+    version = only_version(domain, uses, ir_version) if uses else None
     if version is None:
         return None
     text = f"stated version {version} of the operator set '{domain or 'ai.onnx'}'"
     imports = DictionaryAttr((*holder.opset_import.entries, (domain, IntegerAttr(version))))
-    return Fix(text, partial(_replace, holder, opset_import=imports))
+    return Fix(text, partial(_replace, holder, opset_import=imports), holder)
 
 
 def _name_graph(graph: onnx.Graph) -> None:
@@ -220,6 +220,11 @@ def _name_graph(graph: onnx.Graph) -> None:
     graph.set_extra(unknown_fields.FIELDS, DictionaryAttr(tuple(fields.items())) if fields else None)
     graph.set_extra(unknown_fields.UNNAMED, None)
     _replace(graph, sym_name=_GRAPH_NAME)
+
+
+def _is_of(op: Op, domain: str) -> bool:
+    own = onnx.operator_of(op.name)[0]
+    return own == domain or (is_default_domain(own) and is_default_domain(domain))
 
 
 def _replace(holder: Holder, **changes: object) -> None:
