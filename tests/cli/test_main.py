@@ -161,6 +161,7 @@ def test_envelope_is_versioned_and_holds_every_finding(cir: Cir, mood: str) -> N
             "column",
             "notes",
             "help",
+            "fix",
         ]
     assert len(document["diagnostics"]) == (done.status != 0)
 

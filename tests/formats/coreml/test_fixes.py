@@ -1,4 +1,4 @@
-"""Broken Core ML packages that `cir check --fix` fixes: the result gives the outputs of the package that was not broken,
+"""Broken Core ML packages that `cir check --fix` fixes: the result gives the outputs of the package before it broke,
 which torch computed.
 """
 
