@@ -52,7 +52,7 @@ def _arguments(
         if f.name in operand and (expected.kind is FieldKind.OPERAND or f.kind is FieldKind.OPERAND):
             value = operand[f.name]
         elif f.kind is expected.kind is FieldKind.PARAMETER and (bound := op.bound_value(f)) is not None:
-            value = context.values.get(bound, bound)
+            value = context.converted.get(bound, bound)
         if value is None and expected.kind is not f.kind:
             continue
         if isinstance(value, Value) and expected.kind is FieldKind.ATTRIBUTE:

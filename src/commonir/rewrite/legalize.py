@@ -169,7 +169,7 @@ class Context:
     `regions` are the legalized regions of the operation, and `origin` is the source operation from which it was built.
     `diagnostics` receives those that are not about single operations. `memo` is a cache of values that rules share
     within an outermost operation. `dims` maps the name of a data-dependent dim to a converted value and its axis, and
-    `values` a value of the source to its converted one, such as the value that a parameter is bound to.
+    `converted` a value of the source to its converted one, such as the value that a parameter is bound to.
     `can_undo`: a rule that was applied has no effect besides the operations that it returned or hoisted.
     """
 
@@ -180,6 +180,7 @@ class Context:
         "_last_hoisted",
         "_prologue",
         "_versioned",
+        "converted",
         "diagnostics",
         "dims",
         "memo",
@@ -187,7 +188,6 @@ class Context:
         "regions",
         "source",
         "target",
-        "values",
     )
 
     def __init__(self, target: Target, versioned: Callable[[Op], Op | Mismatch], diagnostics: Diagnostics) -> None:
@@ -199,7 +199,7 @@ class Context:
         self.memo: dict[object, Value] = {}
         self.source: Operation | None = None
         self.dims: dict[str, tuple[Value, int]] = {}
-        self.values: Mapping[Value, Value] = {}
+        self.converted: Mapping[Value, Value] = {}
         self._prologue: Block | None = None
         self._last_hoisted: Operation | None = None
         self._hoisted: set[Value] = set()
@@ -376,7 +376,7 @@ class _Run:
         self.result = Legalization(Module(module.extra if options.casts else None, module.entry))
         self.legal_names: dict[str, bool] = {}
         self.values: dict[Value, Value] = {}
-        self.context.values = self.values
+        self.context.converted = self.values
         self.blocks: dict[Block, Block] = {}
         self.regions: dict[Operation, tuple[Region, ...]] = {}
         self.frames: list[Frame] = []
