@@ -282,6 +282,11 @@ def writable_format(module: Module) -> str:
 
 
 @answer
+def has_external_data(format: str) -> bool:
+    return format == "onnx"
+
+
+@answer
 def tablegen_json() -> str:
     return "{}\n"
 

@@ -23,7 +23,8 @@ import_members(
     {
         "comparing": "compare_run default_rtol stored_inputs",
         "fixing": "save_fixed",
-        "opening": "Path_ check_pieces file_format output_format programs_of unregistered writable_format",
+        "opening": "Path_ check_pieces file_format has_external_data output_format programs_of unregistered"
+        " writable_format",
         "programs": "bundle call_attributes image_input passes valid",
         "reference": "declared_operations declared_page doctor library tablegen_json",
         "running": (

@@ -13,6 +13,7 @@ from commonir.api.opening import check as check
 from commonir.api.opening import check_pieces as check_pieces
 from commonir.api.opening import dumps as dumps
 from commonir.api.opening import file_format as file_format
+from commonir.api.opening import has_external_data as has_external_data
 from commonir.api.opening import load as load
 from commonir.api.opening import load_dialects as load_dialects
 from commonir.api.opening import loads as loads

@@ -247,14 +247,17 @@ def save(
     path: Path_,
     *,
     format: str | None = None,
-    external_data: bool | None = None,
+    external_data: bool | str | None = None,
+    external_threshold: int | None = None,
     findings: Diagnostics | None = None,
 ) -> tuple[FileEntry, ...]:
     """Writes a module in its own format, or as MLIR text, and returns the paths of the files.
 
-    `external_data` selects, for formats with that choice, whether weights go to a file beside the model; by default
-    their size decides. An existing file survives any failure. `findings` receives warnings, for example about imported
-    libraries that are not in the folder.
+    `external_data` selects, for formats with that choice, where weights are: True for one file beside the model, the
+    name of such a file, "each" for one file for each weight, or False for the model itself. By default weights stay as
+    they were in the file that was read, and those of large models are in one file. `external_threshold` is the least
+    size in bytes of weights that are external. An existing file survives any failure. `findings` receives warnings and
+    notes, for example about data files, and imported libraries that are not in the folder.
 
     Raises: DiagnosticError (E08xx) when it cannot be written.
     """
@@ -269,10 +272,10 @@ def save(
             else None
         )
         raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path), help=help))
-    if external_data is not None and not target.has_external_data:
+    if (external_data, external_threshold) != (None, None) and not target.has_external_data:
         message = f"where weights lie cannot be chosen for files of the format '{target.name}'"
         raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path)))
-    written = target.write(module, path, WriteOptions(external_data))
+    written = target.write(module, path, WriteOptions(external_data, external_threshold, findings))
     if findings is not None:
         findings.extend(target.left_behind(module, path))
     return tuple([FileEntry(str(p), _size_bytes(p)) for p in written])
@@ -282,6 +285,14 @@ def writable_format(module: Module) -> str:
     """Returns the name of the format in which a program is written by default."""
     own = Formats().of_module(module)
     return own.name if own is not None and own.is_writable else MLIR
+
+
+def has_external_data(format: str) -> bool:
+    """Returns whether users choose where the weights of files of a format are.
+
+    Raises: DiagnosticError for an unknown format.
+    """
+    return Formats().get(format).has_external_data
 
 
 def output_format(path: Path_) -> str:

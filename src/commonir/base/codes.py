@@ -447,7 +447,8 @@ OUTPUT_IN_THE_WAY = Code(
     "E0803",
     "the output would replace something that is not a model",
     "A file is never replaced by a folder, nor a folder by a file, and a folder is replaced only when it is empty or a "
-    "package of the same kind. Choose another name, or remove what is there.",
+    "package of the same kind. A data file for weights replaces only one of the same model that no other model in the "
+    "folder refers to. Choose another name, or remove what is there.",
     status=_UNWRITABLE,
 )
 UNKNOWN_OUTPUT_FORMAT = Code(
@@ -484,6 +485,15 @@ WIDENED_OUTPUT = Code(
     "numpy's file formats have no name for bfloat16, 8-bit floats and 4-bit integers. Such arrays are saved as f32, "
     "which holds each of their values exactly.",
     severity=Severity.WARNING,
+)
+EXTERNAL_WEIGHTS = Code(
+    "N0801",
+    "weights are in files beside the model",
+    "Weights that were in files beside a model are there again, in as many files. Files of the model that is replaced "
+    "stay where they are while all that is in them is used, and are removed when nothing refers to them any more. A "
+    "file that another model in the folder refers to is never replaced: the weights get another name. Weights of more "
+    "than 1.5 GiB go to a file beside the model. `--external-data` and `--external-threshold` choose.",
+    severity=Severity.NOTE,
 )
 
 # -- E09xx: usage

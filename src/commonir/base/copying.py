@@ -8,7 +8,9 @@ from __future__ import annotations
 import errno
 import io
 import os
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import BinaryIO
 
 from commonir.base import file_codes
@@ -48,6 +50,45 @@ def copy_range(src: int, offset: int, length: int, dst: BinaryIO) -> None:
             raise DiagnosticError(Diagnostic(file_codes.TRUNCATED_FILE, message))
         dst.write(content)
         copied += len(content)
+
+
+def clone_file(src: int, dst: str | os.PathLike[str]) -> bool:
+    """Creates the file `dst` with the contents of the open file descriptor `src`, sharing its blocks until one of the
+    two is written to; returns False, and creates nothing, where the file system or the system cannot.
+
+    A hard link would take no room either, but a tool that writes in place would then change both files, and readers of
+    ONNX refuse files with a second name.
+    """
+    try:
+        if sys.platform == "darwin":
+            return _cloned_by_name(src, dst)
+        return sys.platform == "linux" and _cloned_by_request(src, dst)
+    except (OSError, AttributeError):
+        return False
+
+
+# Of `ioctl` of Linux, and `fclonefileat` of macOS.
+_FICLONE = 0x40049409
+_AT_FDCWD = -2
+
+
+def _cloned_by_request(src: int, dst: str | os.PathLike[str]) -> bool:
+    from fcntl import ioctl  # noqa: PLC0415  not on Windows
+
+    with open(dst, "xb") as stream:
+        try:
+            ioctl(stream.fileno(), _FICLONE, src)
+        except OSError:
+            with suppress(OSError):
+                os.unlink(dst)
+            raise
+    return True
+
+
+def _cloned_by_name(src: int, dst: str | os.PathLike[str]) -> bool:
+    import ctypes  # noqa: PLC0415  only on macOS
+
+    return ctypes.CDLL(None).fclonefileat(src, _AT_FDCWD, os.fsencode(dst), 0) == 0
 
 
 _Copy = Callable[[int, int, int, int], int]

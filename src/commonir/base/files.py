@@ -40,25 +40,25 @@ def atomic_file(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
     requested = Path(path)
     mode = reported(path, lambda: _mode_of(requested))
     if stat.S_ISDIR(mode):
-        raise DiagnosticError(_in_the_way(path, "a folder is in its place"))
+        raise DiagnosticError(in_the_way(path, "a folder is in its place"))
     if mode and not stat.S_ISREG(mode):
-        with _full_disk_reported(path), reported(path, lambda: requested.open("wb")) as stream:
+        with full_disk_reported(path), reported(path, lambda: requested.open("wb")) as stream:
             yield stream
         return
     target = Path(os.path.realpath(path))
-    temporary = _sibling(target)
+    temporary = sibling(target)
     try:
-        with _full_disk_reported(path):
+        with full_disk_reported(path):
             with reported(path, lambda: temporary.open("xb")) as stream:
-                _keep_mode(target, temporary)
+                keep_mode(target, temporary)
                 yield stream
-                reported(path, lambda: _sync_stream(stream))
+                reported(path, lambda: sync_stream(stream))
             reported(path, lambda: temporary.replace(target))
     finally:
         # After the rename there is nothing left under this name.
         with suppress(OSError):
             temporary.unlink()
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
 @contextmanager
@@ -73,26 +73,26 @@ def atomic_files(*paths: str | os.PathLike[str]) -> Generator[tuple[BinaryIO, ..
     targets = [Path(os.path.realpath(path)) for path in paths]
     for path, target in zip(paths, targets, strict=True):
         if os.path.lexists(target) and not target.is_file():
-            raise DiagnosticError(_in_the_way(path, "something that is not a file is in its place"))
-    temporaries = [_sibling(target) for target in targets]
+            raise DiagnosticError(in_the_way(path, "something that is not a file is in its place"))
+    temporaries = [sibling(target) for target in targets]
     try:
         with ExitStack() as opened:
             for path in paths:
-                opened.enter_context(_full_disk_reported(path))
+                opened.enter_context(full_disk_reported(path))
             streams: list[BinaryIO] = []
             for path, target, temporary in zip(paths, targets, temporaries, strict=True):
                 streams.append(opened.enter_context(reported(path, lambda opening=temporary: opening.open("xb"))))
-                _keep_mode(target, temporary)
+                keep_mode(target, temporary)
             yield tuple(streams)
             for path, stream in zip(paths, streams, strict=True):
-                reported(path, lambda opening=stream: _sync_stream(opening))
+                reported(path, lambda opening=stream: sync_stream(opening))
         reported(paths[-1], lambda: _take_places(temporaries, targets))
     finally:
         for temporary in temporaries:
             with suppress(OSError):
                 temporary.unlink()
     for folder in {target.parent for target in targets}:
-        _sync_folder(folder)
+        sync_folder(folder)
 
 
 @contextmanager
@@ -108,23 +108,23 @@ def atomic_directory(path: str | os.PathLike[str], *, marker: str) -> Generator[
     target = Path(os.path.realpath(path))
     if os.path.lexists(target):
         if not target.is_dir():
-            raise DiagnosticError(_in_the_way(path, "a file is in its place"))
+            raise DiagnosticError(in_the_way(path, "a file is in its place"))
         if not (target / marker).is_file() and any(target.iterdir()):
-            raise DiagnosticError(_in_the_way(path, f"the folder in its place has files but no '{marker}'"))
-    temporary = _sibling(target)
+            raise DiagnosticError(in_the_way(path, f"the folder in its place has files but no '{marker}'"))
+    temporary = sibling(target)
     try:
-        with _full_disk_reported(path):
+        with full_disk_reported(path):
             reported(path, temporary.mkdir)
             yield temporary
             for folder, _, names in os.walk(temporary):
                 for name in names:
-                    _sync_file(Path(folder, name))
-                _sync_folder(Path(folder))
+                    sync_file(Path(folder, name))
+                sync_folder(Path(folder))
             reported(path, lambda: _take_place(temporary, target))
     finally:
         if temporary.exists():
             shutil.rmtree(temporary, ignore_errors=True)
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
 @contextmanager
@@ -147,9 +147,14 @@ def created_folders(*paths: str | os.PathLike[str]) -> Generator[None]:
         raise
 
 
-def _sibling(target: Path) -> Path:
+def sibling(target: Path) -> Path:
     """Returns a free hidden name in the same folder, so that renaming never crosses file systems."""
     return target.with_name(f".{target.name[:100]}.{os.urandom(6).hex()}.tmp")
+
+
+def is_temporary(name: str) -> bool:
+    """Returns whether a file has a name of a file that is being written, or was when a process was killed."""
+    return name.startswith(".") and name.endswith(".tmp")
 
 
 def _mode_of(path: Path) -> int:
@@ -160,7 +165,8 @@ def _mode_of(path: Path) -> int:
         return 0
 
 
-def _keep_mode(old: Path, new: Path) -> None:
+def keep_mode(old: Path, new: Path) -> None:
+    """Gives a new file the mode of an old one, where there is one."""
     with suppress(OSError):
         new.chmod(stat.S_IMODE(old.stat().st_mode))
 
@@ -169,7 +175,7 @@ def _take_place(new: Path, target: Path) -> None:
     if _exchange(new, target):
         shutil.rmtree(new, ignore_errors=True)
         return
-    aside = _sibling(target)
+    aside = sibling(target)
     try:
         if target.exists():
             target.rename(aside)
@@ -199,7 +205,7 @@ def _take_places(new: Sequence[Path], targets: Sequence[Path]) -> None:
     replaced: list[tuple[Path, Path | None]] = []
     try:
         for built, target in zip(new, targets, strict=True):
-            aside = _sibling(target) if target.exists() else None
+            aside = sibling(target) if target.exists() else None
             replaced.append((target, aside))
             if aside is not None:
                 target.rename(aside)
@@ -216,12 +222,14 @@ def _take_places(new: Sequence[Path], targets: Sequence[Path]) -> None:
             aside.unlink()
 
 
-def _sync_stream(stream: BinaryIO) -> None:
+def sync_stream(stream: BinaryIO) -> None:
+    """Flushes an open file to disk."""
     stream.flush()
     os.fsync(stream.fileno())
 
 
-def _sync_file(path: Path) -> None:
+def sync_file(path: Path) -> None:
+    """Flushes a file to disk."""
     # Windows flushes only descriptors opened for writing.
     fd = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
     try:
@@ -230,7 +238,7 @@ def _sync_file(path: Path) -> None:
         os.close(fd)
 
 
-def _sync_folder(path: Path) -> None:
+def sync_folder(path: Path) -> None:
     """Makes a rename durable, where folders can be flushed at all."""
     with suppress(OSError):
         fd = os.open(path, os.O_RDONLY)
@@ -241,7 +249,7 @@ def _sync_folder(path: Path) -> None:
 
 
 @contextmanager
-def _full_disk_reported(path: str | os.PathLike[str]) -> Generator[None]:
+def full_disk_reported(path: str | os.PathLike[str]) -> Generator[None]:
     """Turns a full disk inside the block into a diagnostic about the output."""
     try:
         yield
@@ -279,7 +287,8 @@ def _free_bytes(path: Path) -> int | None:
         return None
 
 
-def _in_the_way(path: str | os.PathLike[str], reason: str) -> Diagnostic:
+def in_the_way(path: str | os.PathLike[str], reason: str) -> Diagnostic:
+    """Returns the diagnostic about something that an output does not replace."""
     return Diagnostic(
         codes.OUTPUT_IN_THE_WAY,
         f"the output is not written: {reason}",

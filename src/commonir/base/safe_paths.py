@@ -1,8 +1,8 @@
 """Opens files that a model names, never outside of the model's folder.
 
 A name is a relative path. It is refused if it is absolute, if its `..` lead out of the folder, if a part of it is a
-symbolic link, or if the file has a second hard link, which may be outside. The parts of a path are opened one after
-another, each relative to the folder opened before, so that exchanging one meanwhile leads nowhere else.
+symbolic link, or if the file has a hard link that is not beside it, and so may be outside. The parts of a path are
+opened one after another, each relative to the folder opened before, so that exchanging one leads nowhere else.
 
 Where the system cannot open relative to a folder (Windows), the path is resolved and compared before and after opening.
 """
@@ -45,12 +45,19 @@ def open_inside(folder: str | os.PathLike[str], name: str) -> BinaryIO:
     reason = ""
     if not stat.S_ISREG(status.st_mode):
         reason = "it is not a regular file"
-    elif status.st_nlink > 1:
+    elif status.st_nlink > 1 and status.st_nlink != _names_of(status, Path(folder, path).parent):
         reason = "the file has another name, which may be anywhere"
     if reason:
         stream.close()
         raise DiagnosticError(_outside(name, reason))
     return stream
+
+
+def _names_of(file: os.stat_result, folder: Path) -> int:
+    """Returns how many names of a file are in a folder."""
+    with os.scandir(folder) as entries:
+        found = [entry.inode() == file.st_ino and entry.stat(follow_symlinks=False) for entry in entries]
+    return sum(1 for status in found if status and os.path.samestat(status, file))
 
 
 def _opened_by_parts(folder: str | os.PathLike[str], path: str, name: str) -> BinaryIO:

@@ -10,12 +10,15 @@ from typing import TypeAlias, TypeVar
 import click
 
 from commonir.base.text import parse_bytes
+from commonir.base.tuples import NamedTuple
 from commonir.cli.help import OPTIONS, GroupedOption
 
 Command = TypeVar("Command", bound=Callable[..., object])
 Option = Callable[[Command], Command]
 Result = TypeVar("Result")
 
+EXTERNAL = "External weights of ONNX and Common IR"
+"""The section of options about files of weights."""
 CHECK = "With --check"
 """The section of options of a numeric check."""
 PATH = click.Path(readable=False)
@@ -143,15 +146,55 @@ memory_limit_option = click.option(
 )
 
 
-def collected_as(options: Callable[..., object]) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """Collects the options named by the parameters of `options` into one argument `options` of a command."""
+class ExternalData(NamedTuple):
+    """Where weights are written: as `commonir.save` takes it."""
+
+    where: bool | str | None = None
+    threshold: int | None = None
+
+
+DEFAULT_EXTERNAL_DATA = ExternalData()
+
+
+def external_data_options(command: Callable[..., Result]) -> Callable[..., Result]:
+    """Adds `--external-data FILE|none|each` and `--external-threshold SIZE`, and collects them as `external`."""
+    collected = collected_as(_external, "external")(command)
+    with_threshold = click.option(
+        "--external-threshold",
+        cls=GroupedOption,
+        section=EXTERNAL,
+        metavar="SIZE",
+        type=SizeType(),
+        help="The least size of external weights, such as 1M. The default is 1024.",
+    )(collected)
+    return click.option(
+        "--external-data",
+        cls=GroupedOption,
+        section=EXTERNAL,
+        metavar="FILE|none|each",
+        is_flag=False,
+        flag_value="",
+        help="Write weights to FILE beside OUT, into OUT, or each to a file. Without a value to OUT.data; by default"
+        " where they are in the input.",
+    )(with_threshold)
+
+
+def _external(external_data: str | None, external_threshold: int | None) -> ExternalData:
+    where = {None: None, "": True, "none": False}.get(external_data, external_data)
+    return ExternalData(where, external_threshold)
+
+
+def collected_as(
+    options: Callable[..., object], argument: str = "options"
+) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+    """Collects the options named by the parameters of `options` into one argument of a command."""
     names = tuple(signature(options).parameters)
 
     def collect(command: Callable[..., Result]) -> Callable[..., Result]:
         @wraps(command)
         def call(*args: object, **arguments: object) -> Result:
             collected = options(**{name: arguments.pop(name) for name in names})
-            return command(*args, **arguments, options=collected)
+            return command(*args, **arguments, **{argument: collected})
 
         return call
 

@@ -13,6 +13,7 @@ from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.text import format_bytes, plural
 from commonir.cli.answer import Answer
+from commonir.cli.options import DEFAULT_EXTERNAL_DATA, ExternalData
 from commonir.cli.port_tables import write_ports
 from commonir.cli.session import Session
 from commonir.cli.terminal import Style, Terminal
@@ -32,27 +33,33 @@ def check_output(session: Session, output: str) -> None:
         raise click.UsageError("'--json' and '-o -' both need standard output")
 
 
-def written(session: Session, before: Module, after: Module, output: str, **result: JsonValue) -> Answer:
+def written(
+    session: Session,
+    before: Module,
+    after: Module,
+    output: str,
+    external: ExternalData = DEFAULT_EXTERNAL_DATA,
+    **result: JsonValue,
+) -> Answer:
     """Writes a program in its own format and returns the answer; `-` is standard output.
 
     Raises: DiagnosticError (E08xx).
     """
     summaries = session.api.summarize(before), session.api.summarize(after)
-    return written_of(session, after, summaries, output, **result)
+    return written_of(session, after, summaries, output, external, **result)
 
 
 def written_of(
-    session: Session, after: Module, summaries: tuple[Summary, Summary], output: str, **result: JsonValue
+    session: Session,
+    after: Module,
+    summaries: tuple[Summary, Summary],
+    output: str,
+    external: ExternalData,
+    **result: JsonValue,
 ) -> Answer:
     """Writes a program like `written`, with summaries of the original and the new program."""
-    api = session.api
-    format = api.writable_format(after)
     is_standard = output == STANDARD_OUTPUT
-    path = str(session.scratch_folder() / f"model.{format}") if is_standard else output
-    findings = None if is_standard else session.findings
-    files = api.save(after, path, format=format if is_standard else None, findings=findings)
-    if is_standard:
-        check_is_one_file(files)
+    _, files = save_output(session, after, output, session.api.writable_format(after), external)
     reported = {
         "output": output,
         "files": [file.to_json() for file in files],
@@ -68,6 +75,32 @@ def written_of(
             write_change(*summaries, files, out)
 
     return Answer(reported, write)
+
+
+def save_output(
+    session: Session, module: Module, output: str, format: str, external: ExternalData, *, is_stated: bool = False
+) -> tuple[str, Sequence[FileEntry]]:
+    """Writes a program to a path, or to a scratch file for standard output, and returns the path and the files.
+
+    With `is_stated`, files have the given format whatever their suffix.
+    Raises: DiagnosticError (E08xx).
+    """
+    is_standard = output == STANDARD_OUTPUT
+    path = str(session.scratch_folder() / f"model.{format}") if is_standard else output
+    where = external.where
+    if is_standard and where is None and session.api.has_external_data(format):
+        where = False
+    files = session.api.save(
+        module,
+        path,
+        format=format if is_standard or is_stated else None,
+        external_data=where,
+        external_threshold=external.threshold,
+        findings=None if is_standard else session.findings,
+    )
+    if is_standard:
+        check_is_one_file(files)
+    return path, files
 
 
 def write_change(before: Summary, after: Summary, files: Sequence[FileEntry], out: Terminal) -> None:

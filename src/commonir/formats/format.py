@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from commonir.base.codes import CANNOT_WRITE, NOT_IN_FORMAT, UNKNOWN_OUTPUT_FORMAT
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import UNREAD_FORMAT, WRONG_FORMAT
 from commonir.base.plugins import Plugins, imported
 from commonir.base.suggestions import did_you_mean
@@ -68,13 +68,22 @@ DEFAULT_READ_OPTIONS = ReadOptions()
 class WriteOptions(NamedTuple):
     """How a file is written, for formats that leave a choice.
 
-    `external_data` says whether weights go to a file of their own beside the model; None leaves that to their size.
+    `external_data` says where weights are: True in one file beside the model, named after it, or in the one with a
+    given name from its folder, `EACH` in one file for each, False in the model itself. None keeps what the file that
+    was read had, and leaves the rest to their size. `external_threshold` is the least size of external weights in
+    bytes.
+    `findings` receives notes about data files.
     """
 
-    external_data: bool | None = None
+    external_data: bool | str | None = None
+    external_threshold: int | None = None
+    findings: Diagnostics | None = None
 
 
 DEFAULT_WRITE_OPTIONS = WriteOptions()
+
+EACH = "each"
+"""The choice of one file for each external weight."""
 
 
 class Outline(NamedTuple):

@@ -255,6 +255,16 @@ class MappedFile:
         end = offset + length
         stream.writelines(self.view(n, min(_CHUNK_BYTES, end - n)) for n in range(offset, end, _CHUNK_BYTES))
 
+    def clone_to(self, path: str | os.PathLike[str]) -> bool:
+        """Creates a copy of the file that shares its blocks on disk; returns False where the file system cannot."""
+        from commonir.base.copying import clone_file  # noqa: PLC0415  as above
+
+        try:
+            with open(self.path, "rb") as file:
+                return self._is_same(os.fstat(file.fileno())) and clone_file(file.fileno(), path)
+        except OSError:
+            return False
+
     def link_to(self, path: str | os.PathLike[str]) -> bool:
         """Creates a hard link to the file; returns whether that succeeded. Only for a file that is about to be removed:
         otherwise a write through one name would change the contents under the other.
@@ -269,6 +279,13 @@ class MappedFile:
             return True
         os.unlink(path)
         return False
+
+    def is_at(self, path: str | os.PathLike[str]) -> bool:
+        """Returns whether a path leads to this file, and not to one that has taken its place."""
+        try:
+            return self._identity is not None and self._is_same(os.stat(path))
+        except OSError:
+            return False
 
     def _is_same(self, status: os.stat_result) -> bool:
         return self._identity is None or self._identity == _identity(status)

@@ -59,7 +59,7 @@ def test_info_and_show_report_several_devices(tmp_path: Path) -> None:
     assert "onnx.device_configurations" in _done("show", path, "--all")
 
 
-@pytest.mark.parametrize(("option", "count"), [("--external-data", 2), ("--no-external-data", 1)])
+@pytest.mark.parametrize(("option", "count"), [("--external-data", 2), ("--external-data=none", 1)])
 def test_weights_are_written_where_they_are_wanted(tmp_path: Path, option: str, count: int) -> None:
     model = odd_models.old_model()
     weight = numpy_helper.from_array(np.ones((1, 600), np.float32), "u")

@@ -244,14 +244,14 @@ def test_failed_second_rename_puts_the_first_file_back(tmp_path: Path, monkeypat
     path = tmp_path / "m.onnx"
     path.write_bytes(b"old model")
     (tmp_path / "m.onnx.data").write_bytes(b"old data")
-    rename = Path.rename
+    replace = Path.replace
 
     def failing(self: Path, target: Path) -> Path:
         if Path(target).name == "m.onnx":
             raise PermissionError(13, "no")
-        return rename(self, target)
+        return replace(self, target)
 
-    monkeypatch.setattr(Path, "rename", failing)
+    monkeypatch.setattr(Path, "replace", failing)
     block = Block([], [])
     w = _weight(block, _floats([1.0] * 1000), "w")
     new_op = block.append(dialect.Identity(w))

@@ -19,10 +19,12 @@ from commonir.cli.help import VerbCommand
 from commonir.cli.options import (
     CHECK,
     PATH,
+    ExternalData,
     Tolerance,
     collected_as,
     dims_option,
     extern_option,
+    external_data_options,
     output_option,
     seed_option,
     time_limit_option,
@@ -31,7 +33,7 @@ from commonir.cli.options import (
 from commonir.cli.ranks import check_sharding, ranks_options
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
-from commonir.cli.writing import check_is_one_file, check_output, copy_to_standard_output, write_change
+from commonir.cli.writing import check_output, copy_to_standard_output, save_output, write_change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +76,6 @@ class ConvertOptions(NamedTuple):
     atol: Tolerance
     rtol: Tolerance
     time_limit: float | None
-    external_data: bool | None
     is_strict: bool
 
 
@@ -141,16 +142,11 @@ class ConvertOptions(NamedTuple):
 @dims_option("Value of a dynamic dim.", CHECK)
 @tolerance_options(CHECK)
 @time_limit_option(CHECK)
-@click.option(
-    "--external-data/--no-external-data",
-    "external_data",
-    default=None,
-    help="ONNX: weights in a file beside OUT, or in OUT. By default their size decides.",
-)
+@external_data_options
 @ranks_options
 @click.option("--strict", "is_strict", is_flag=True, help="Write nothing if the conversion is lossy.")
 @collected_as(ConvertOptions)
-def convert(session: Session, model: str, *, options: ConvertOptions) -> Answer:
+def convert(session: Session, model: str, *, options: ConvertOptions, external: ExternalData) -> Answer:
     """Convert a program to another format: that of the suffix of OUT.
 
     `cir doctor` lists the formats. Everything that the target cannot express is reported. With --check, onnxruntime
@@ -196,11 +192,7 @@ def convert(session: Session, model: str, *, options: ConvertOptions) -> Answer:
         converted = convert_to(source, target, function=function)
         _refuse_losses(session, is_strict=options.is_strict)
         progress.step(f"writing {options.output}")
-        path = str(session.scratch_folder() / f"model.{form}") if options.output == "-" else options.output
-        findings = None if options.output == "-" else session.findings
-        files = api.save(converted, path, format=form, external_data=options.external_data, findings=findings)
-        if options.output == "-":
-            check_is_one_file(files)
+        path, files = save_output(session, converted, options.output, form, external, is_stated=True)
         agreement: Agreement | None = None
         if check is not None:
             # A program of several ranks is written to one file for each rank; opening one opens all.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from commonir.cli.choices import parse_dims, parse_pairs
-from commonir.cli.options import PATH, function_option, output_option
+from commonir.cli.options import PATH, ExternalData, external_data_options, function_option, output_option
 from commonir.cli.session import Session, verb
 from commonir.cli.writing import check_output, written
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 @click.option("--add-output", "added", metavar="NAME", multiple=True, help="Add an intermediate value to the outputs.")
 @click.option("--drop-output", "dropped", metavar="NAME", multiple=True, help="Remove an output.")
 @function_option("Change this function")
+@external_data_options
 def edit(
     session: Session,
     model: str,
@@ -55,6 +56,7 @@ def edit(
     added: tuple[str, ...],
     dropped: tuple[str, ...],
     function: str | None,
+    external: ExternalData,
 ) -> Answer:
     """Change the interface and the metadata of a program, in its own format. Weights are copied unchanged.
 
@@ -85,7 +87,7 @@ def edit(
             function=function,
         )
         progress.step(f"writing {output}")
-        return written(session, before, after, output)
+        return written(session, before, after, output, external)
 
 
 command = edit

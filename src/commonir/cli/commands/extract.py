@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from commonir.base import codes
-from commonir.cli.options import PATH, function_option, output_option
+from commonir.cli.options import PATH, ExternalData, external_data_options, function_option, output_option
 from commonir.cli.session import Session, verb
 from commonir.cli.writing import check_output, written
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.option("--from", "sources", metavar="NAME[,NAME...]", multiple=True, help="Values that become the inputs.")
 @click.option("--to", "targets", metavar="NAME[,NAME...]", multiple=True, help="Values that become the outputs.")
 @function_option("Use this function")
+@external_data_options
 def extract(
     session: Session,
     model: str,
@@ -31,6 +32,7 @@ def extract(
     sources: tuple[str, ...],
     targets: tuple[str, ...],
     function: str | None,
+    external: ExternalData,
 ) -> Answer:
     """Write the part of a program between named values as a model of the same format.
 
@@ -49,7 +51,7 @@ def extract(
         others = [v.name for v in after.inputs if v.name not in begin] if begin else []
         if others:
             session.findings.add(codes.INPUTS_KEPT, f"the part needs more inputs: {', '.join(others)}", file=output)
-        return written(session, before, after, output, kept_inputs=others)
+        return written(session, before, after, output, external, kept_inputs=others)
 
 
 def _names(texts: Sequence[str]) -> list[str]:

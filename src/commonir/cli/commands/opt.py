@@ -15,6 +15,8 @@ from commonir.cli.legalizing import Legality, legality_options
 from commonir.cli.options import (
     CHECK,
     PATH,
+    ExternalData,
+    external_data_options,
     files_option,
     output_option,
     seed_option,
@@ -100,6 +102,7 @@ def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool)
 @unregistered_option
 @seed_option("Seed of the inputs.", CHECK)
 @time_limit_option(CHECK)
+@external_data_options
 def opt(
     session: Session,
     model: str,
@@ -116,6 +119,7 @@ def opt(
     allow_unregistered: bool,
     seed: int,
     time_limit: float | None,
+    external: ExternalData,
 ) -> Answer:
     """Write an equivalent program in the same format with fewer operations.
 
@@ -151,7 +155,7 @@ def opt(
         progress.step(f"writing {output}")
         reported = _explained(legality, reports) if is_explained else {}
         summaries = session.api.summarize(before), session.api.summarize(after)
-        answer = written_of(session, after, summaries, output, **reported)
+        answer = written_of(session, after, summaries, output, external, **reported)
 
     def write(out: Terminal) -> None:
         answer.write(out)

@@ -8,28 +8,31 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from typing import BinaryIO
 
-from commonir.base.codes import NOT_IN_FORMAT, OUTPUT_IN_THE_WAY
+from commonir.base.codes import CANNOT_WRITE, NOT_IN_FORMAT, OUTPUT_IN_THE_WAY
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIBRARY_LEFT_BEHIND
-from commonir.base.files import atomic_file, atomic_files
+from commonir.base.files import atomic_file
+from commonir.base.linked_files import LinkedFile, replace_together
+from commonir.base.safe_paths import normal_path
 from commonir.base.varints import varint
 from commonir.dialects.common_ir import Import, Library
 from commonir.formats.common_ir import json_form
 from commonir.formats.common_ir.encode import encode_file
 from commonir.formats.common_ir.imports import is_relative
-from commonir.formats.common_ir.sidecar import SUFFIX, Sidecar, graph_of, plan
-from commonir.formats.format import DEFAULT_WRITE_OPTIONS, WriteOptions
+from commonir.formats.common_ir.sidecar import SUFFIX, graph_of, plan
+from commonir.formats.format import DEFAULT_WRITE_OPTIONS, EACH, WriteOptions
 from commonir.formats.onnx.declaring import Message
 from commonir.formats.onnx.encode import Encoded
+from commonir.formats.onnx.external_data import entries_of, refer_to_file
 from commonir.formats.onnx.messages import GraphProto, LibraryProto, ModelProto, create, field_number
 from commonir.formats.onnx.tensors import write_contents, write_typed
-from commonir.formats.onnx.write import refer_to_file
 from commonir.formats.protobuf.wire import length_delimited
-from commonir.ir.data import copy_data
+from commonir.formats.source_files import copy_from_source, hold_replaced
 from commonir.ir.module import Module
 
 INLINE_BYTES = 1024
@@ -44,7 +47,7 @@ def write(
 ) -> tuple[Path, ...]:
     """Writes a module, and its weights beside it; returns the files written. An old output survives any failure.
 
-    With `external_data` False all weights are in the graph.
+    With `external_data` False all weights are in the graph; a text names the file of the others.
     Raises: NOT_IN_FORMAT, CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """
     is_json = os.fspath(path).lower().endswith(JSON_SUFFIX)
@@ -54,19 +57,33 @@ def write(
         with atomic_file(path) as stream:
             stream.write(_bytes(encoded.library, LibraryProto, is_json=is_json))
         return (Path(path),)
-    outside = [] if options.external_data is False else _large_weights(encoded.graph)
+    if options.external_data == EACH:
+        message = "the weights of a Common IR file are in one file"
+        raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path)))
+    least = INLINE_BYTES + 1 if options.external_threshold is None else max(options.external_threshold, 1)
+    outside = [] if options.external_data is False else _large_weights(encoded.graph, least)
     _write_inline(encoded.graph, outside)
+    target = _target_of(path)
     if not outside:
         with atomic_file(path) as stream:
             stream.write(_model_bytes(encoded.graph, is_json=is_json))
         return (Path(path),)
-    beside = _place_of_weights(path)
-    sidecar = _placed(encoded.graph, outside, beside.name, _target_of(path).name)
-    content = _model_bytes(encoded.graph, is_json=is_json)
-    with atomic_files(beside, path) as (data_stream, stream):
-        sidecar.write(data_stream, copy_data)
-        stream.write(content)
-    return (Path(path), beside)
+    beside = _place_of_weights(target, options.external_data)
+    chosen = [encoded.graph.weights[n] for n in outside]
+    sidecar = plan([(w.header.name, w.data) for w in chosen if w.data is not None], target.name)
+    hold_replaced([w.data for w in encoded.graph.weights], [beside])
+
+    graph = encoded.graph
+
+    def write_graph(stream: BinaryIO, places: Sequence[Path]) -> None:
+        for weight, placed in zip(chosen, sidecar.weights, strict=True):
+            refer_to_file(weight.header, entries_of(places[0].name, placed.offset, placed.data.size_bytes))
+        stream.write(_model_bytes(graph, is_json=is_json))
+
+    def write_weights(stream: BinaryIO) -> None:
+        sidecar.write(stream, copy_from_source)
+
+    return (Path(path), *replace_together(target, [LinkedFile(beside, write_weights)], write_graph))
 
 
 def left_behind(module: Module, path: str | os.PathLike[str]) -> list[Diagnostic]:
@@ -101,21 +118,21 @@ def dumps(module: Module, *, is_json: bool = False) -> bytes:
     return _model_bytes(encoded.graph, is_json=is_json)
 
 
-def _place_of_weights(path: str | os.PathLike[str]) -> Path:
+def _place_of_weights(target: Path, name: bool | str | None) -> Path:
     """Returns where the weights of an output go: beside it, replacing no file but the weights of the old output.
 
     A file `model.safetensors` beside `model.onnx` may belong to the user or to another form of the same graph: where
-    the short name is taken, the suffix is appended to the whole name of the output.
+    the short name is taken, the suffix is appended to the whole name of the output. `name` may be one that users give.
     """
-    target = _target_of(path)
-    shortest, beside = (target.with_name(name + SUFFIX) for name in (_without_suffix(target.name), target.name))
-    for place in (shortest, beside):
+    names = [name] if isinstance(name, str) else [_without_suffix(target.name) + SUFFIX, target.name + SUFFIX]
+    places = [target.with_name(normal_path(each)) for each in names]
+    for place in places:
         # An older output that had no weights outside leaves those of the one before it, which say whose they are.
         if not os.path.lexists(place) or _mentions(target, place.name) or graph_of(place) == target.name:
             return place
     message = "the output is not written: the file for its weights is there, and not that of an older output"
     help = "choose another name, or remove what is there"
-    raise DiagnosticError(Diagnostic(OUTPUT_IN_THE_WAY, message, file=os.fspath(beside), help=help))
+    raise DiagnosticError(Diagnostic(OUTPUT_IN_THE_WAY, message, file=os.fspath(places[-1]), help=help))
 
 
 def _target_of(path: str | os.PathLike[str]) -> Path:
@@ -142,10 +159,10 @@ def _mentions(file: Path, name: str) -> bool:
         return False
 
 
-def _large_weights(encoded: Encoded) -> list[int]:
+def _large_weights(encoded: Encoded, least: int) -> list[int]:
     """The numbers of the weights that stand outside of the graph."""
     result = enumerate(encoded.weights)
-    return [n for n, w in result if w.data is not None and w.data.size_bytes > INLINE_BYTES]
+    return [n for n, w in result if w.data is not None and w.data.size_bytes >= least]
 
 
 def _write_inline(encoded: Encoded, outside: Iterable[int] = ()) -> None:
@@ -158,15 +175,6 @@ def _write_inline(encoded: Encoded, outside: Iterable[int] = ()) -> None:
             write_typed(weight.data, weight.header)
         else:
             write_contents(weight.data, weight.header)
-
-
-def _placed(encoded: Encoded, outside: Iterable[int], location: str, graph: str) -> Sidecar:
-    """Places external weights in the named file, and makes the messages of the graph file refer to it."""
-    chosen = [encoded.weights[n] for n in outside]
-    sidecar = plan([(w.header.name, w.data) for w in chosen if w.data is not None], graph)
-    for weight, placed in zip(chosen, sidecar.weights, strict=True):
-        refer_to_file(weight.header, location, placed.offset, placed.data.size_bytes)
-    return sidecar
 
 
 def _model_bytes(encoded: Encoded, *, is_json: bool) -> bytes:

@@ -16,16 +16,17 @@ import os
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, BinaryIO
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, PATH_OUTSIDE_MODEL
+from commonir.base.file_codes import PATH_OUTSIDE_MODEL
 from commonir.base.files import atomic_directory, atomic_file, reported
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.mil.description import FILES_ATTRIBUTE, MANIFEST_ATTRIBUTE
 from commonir.formats.coreml.package import DATA, MANIFEST, NEWEST_FORMAT, Manifest, is_inside, read_manifest
+from commonir.formats.source_files import from_source, hold
 from commonir.ir.attributes import DataAttr, DictionaryAttr, StringAttr
 from commonir.ir.data import Data, FileData, MappedFile, copy_data
 from commonir.ir.module import Module
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from commonir.formats.coreml.messages import ModelMessage
     from commonir.formats.coreml.values import Blob
     from commonir.formats.coreml.weights import PlannedFile
-
-T = TypeVar("T")
 
 BARE_SUFFIX = ".mlmodel"
 
@@ -60,7 +59,7 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
     Raises: NOT_IN_FORMAT, WRONG_ATTRIBUTE, OUTPUT_TOO_LARGE, CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """
     if Path(path).suffix.lower() == BARE_SUFFIX:
-        content = _from_source("", lambda: _encode(module, None)).content
+        content = from_source("", lambda: _encode(module, None)).content
         with atomic_file(path) as stream:
             stream.write(content)
         return (Path(path),)
@@ -71,7 +70,7 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
     encoded = _encode(module, _below(folder, [f"{DATA}/{model_path}", *others]))
     text = _manifest_text(manifest, encoded)
     output = _Package(path)
-    _hold(d.file for d in others.values() if isinstance(d, FileData))
+    hold(d.file for d in others.values() if isinstance(d, FileData))
     with atomic_directory(path, marker=MANIFEST) as package:
         for planned in encoded.weights:
             output.put(package / folder / planned.path, planned.write, planned.unchanged)
@@ -105,7 +104,7 @@ def _encode(module: Module, taken: Iterable[str] | None) -> _Encoded:
     blobs: list[Blob] = []
     _fill_model(module, model, diagnostics, None if taken is None else blobs)
     diagnostics.raise_errors()
-    _hold(blob.data.file for blob in blobs if isinstance(blob.data, FileData))
+    hold(blob.data.file for blob in blobs if isinstance(blob.data, FileData))
     weights = plan_weights(blobs, set(taken or ()))
     try:
         content = message.SerializeToString()
@@ -229,7 +228,7 @@ class _Package:
     def put(self, place: Path, write: Callable[[BinaryIO], object], source: MappedFile | None = None) -> None:
         """Makes a file, which may be the same as `source`. One that is about to go away anyway is not copied."""
         reported(self._path, lambda: place.parent.mkdir(parents=True, exist_ok=True))
-        if source is not None and self._replaces(source) and source.link_to(place):
+        if source is not None and ((self._replaces(source) and source.link_to(place)) or source.clone_to(place)):
             return
         with reported(self._path, lambda: open(place, "xb")) as stream:
             # A full disk and other write errors are reported here; the sources were opened before.
@@ -237,22 +236,6 @@ class _Package:
 
     def _replaces(self, file: MappedFile) -> bool:
         return Path(os.path.realpath(file.path)).is_relative_to(self._target)
-
-
-def _hold(files: Iterable[MappedFile]) -> None:
-    """Opens what is copied from, so that it stays what it was while it is replaced, by us or by others."""
-    for file in dict.fromkeys(files):
-        _from_source(file.path, file.ensure_mapped)
-
-
-def _from_source(path: str, action: Callable[[], T]) -> T:
-    """Turns the loss of a file that is copied from into a finding about it."""
-    try:
-        return action()
-    except (OSError, ValueError) as error:
-        reason = (error.strerror or type(error).__name__).lower() if isinstance(error, OSError) else str(error)
-        file = error.filename if isinstance(error, OSError) and error.filename else path
-        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, f"cannot be read: {reason}", file=file)) from error
 
 
 def _whole_file(data: Data) -> MappedFile | None:

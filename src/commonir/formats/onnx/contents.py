@@ -10,7 +10,6 @@ Limits: sizes of tensors are compared with those of files before anything is rea
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,30 +20,16 @@ from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, MALFORMED_WEIGHTS, MIS
 from commonir.base.safe_paths import normal_path, open_inside
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
-from commonir.base.tuples import NamedTuple
 from commonir.formats.first_contact import placeholder
 from commonir.formats.onnx.cutting import Cut
+from commonir.formats.onnx.external_data import EXTERNAL, DataFile, External, ExternalData, digest, external_of
 from commonir.formats.onnx.messages import TensorProto
 from commonir.formats.onnx.tensors import InMessage, TensorError, ToldError, is_fixed, packed_contents, read_contents
 from commonir.ir.data import Data, FileData, InlineData, MappedFile
 from commonir.ir.types import TensorType, string
 
-_EXTERNAL = 1
-_KEYS = ("location", "offset", "length", "checksum", "basepath")
-_MOST_DIGITS = 20
 _HEAD_BYTES = 4096
-_HASH_BYTES = 2**20
 _BLOBS = "blobs"
-
-
-class External(NamedTuple):
-    """The location of a tensor's contents in another file. Units: bytes."""
-
-    location: str
-    offset: int
-    length: int | None
-    checksum: str
-    basepath: str
 
 
 class Contents(InMessage):
@@ -55,11 +40,11 @@ class Contents(InMessage):
         self._whole = whole
         self._model = model
         self._file = file
-        self._files: dict[str, MappedFile | None] = {}
+        self._files: dict[str, DataFile | None] = {}
         self._checksums: dict[tuple[str, str], str] = {}
 
     def __call__(self, proto: TensorProto, type: TensorType) -> Data:
-        if proto.data_location == _EXTERNAL:
+        if proto.data_location == EXTERNAL:
             return self._external(proto, type)
         place = self._cut.place_of(proto.raw_data)
         if place is None:
@@ -98,9 +83,10 @@ class Contents(InMessage):
             raise TensorError(text)
         if external.checksum:
             self._checksums.setdefault((external.location, external.checksum), proto.name)
-        return FileData(type, file, external.offset)
+        file.referenced.add((external.offset, size_bytes))
+        return ExternalData(type, file, external.offset, tuple([(e.key, e.value) for e in proto.external_data]))
 
-    def _opened(self, external: External) -> MappedFile:
+    def _opened(self, external: External) -> DataFile:
         """The file of a location, opened once. Raises: DiagnosticError for the first tensor in it, ToldError after."""
         key = external.location
         if key not in self._files:
@@ -111,13 +97,13 @@ class Contents(InMessage):
             raise ToldError
         return result
 
-    def _open(self, external: External) -> MappedFile:
+    def _open(self, external: External) -> DataFile:
         location = external.location
         if not self._model:
             message = f"'{escape(location)}' cannot be read: the model is not a file"
             raise DiagnosticError(Diagnostic(MISSING_PART, message, help="load the model by its path"))
         try:
-            name, stream = self._stream(external)
+            name, place, stream = self._stream(external)
         except FileNotFoundError as error:
             message = f"the file '{escape(location)}' is missing"
             near = did_you_mean(location, _names_beside(Path(self._model)))
@@ -132,24 +118,28 @@ class Contents(InMessage):
             refused = placeholder(stream.read(_HEAD_BYTES), name) if status.st_size else None
         if refused is not None:
             raise DiagnosticError(refused)
-        return MappedFile(name, status.st_size, status)
+        return DataFile(name, status, self._model, place)
 
-    def _stream(self, external: External) -> tuple[str, BinaryIO]:
-        """The file of a location, opened, and its path. Raises: PATH_OUTSIDE_MODEL; OSError."""
+    def _stream(self, external: External) -> tuple[str, str, BinaryIO]:
+        """The file of a location, opened: its path, and that from the folder of the model.
+
+        Raises: PATH_OUTSIDE_MODEL; OSError.
+        """
         model = Path(self._model)
         folder = model.parent
+        place = normal_path(external.location)
         try:
-            return os.fspath(folder / normal_path(external.location)), open_inside(folder, external.location)
+            return os.fspath(folder / place), place, open_inside(folder, external.location)
         except FileNotFoundError:
             if not external.basepath:
                 raise
             inside = f"{external.basepath}/{external.location}"
-            return os.fspath(folder / normal_path(inside)), open_inside(folder, inside)
+            return os.fspath(folder / normal_path(inside)), normal_path(inside), open_inside(folder, inside)
         except DiagnosticError:
             blob = _blob_of(model, external.location)
             if blob is None:
                 raise
-            return os.fspath(blob), open_inside(blob.parent, blob.name)
+            return os.fspath(blob), place, open_inside(blob.parent, blob.name)
 
     def wrong_checksums(self) -> Iterator[Diagnostic]:
         """Compares files with the checksums that tensors state of them; reads each file once."""
@@ -159,38 +149,11 @@ class Contents(InMessage):
             if file is None:
                 continue
             if location not in digests:
-                digests[location] = _digest(file)
+                digests[location] = digest(file)
             if digests[location] != declared.lower():
                 message = f"the checksum of '{escape(location)}' is not the one that '{escape(tensor)}' states"
                 notes = (f"expected: {escape(declared)}", f"found: {digests[location]}")
                 yield Diagnostic(MALFORMED_WEIGHTS, message, notes=notes, help="fetch the file again")
-
-
-def external_of(proto: TensorProto) -> External:
-    """Returns the location of a tensor's external data.
-
-    Raises: TensorError for what is not known, or no number.
-    """
-    entries: dict[str, str] = {}
-    for entry in proto.external_data:
-        if entry.key not in _KEYS:
-            raise TensorError(f"external data have no '{escape(entry.key)}': {', '.join(_KEYS)} are known")
-        if entry.key in entries:
-            raise TensorError(f"'{entry.key}' of its external data is given twice")
-        entries[entry.key] = entry.value
-    location = entries.get("location", "")
-    if not location:
-        raise TensorError("its external data have no location")
-    offset, length = (_whole(entries.get(key, ""), key) for key in ("offset", "length"))
-    return External(location, offset or 0, length, entries.get("checksum", ""), entries.get("basepath", ""))
-
-
-def _whole(text: str, key: str) -> int | None:
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit()) or len(text) > _MOST_DIGITS:
-        raise TensorError(f"the {key} of its external data must be an integer of bytes, found '{escape(text)}'")
-    return int(text)
 
 
 def _blob_of(model: Path, location: str) -> Path | None:
@@ -210,11 +173,3 @@ def _names_beside(model: Path) -> list[str]:
         return [name for name in os.listdir(model.parent) if name != model.name]
     except OSError:
         return []
-
-
-def _digest(file: MappedFile) -> str:
-    """SHA-1, which is what the format says; it guards against damage, not against malice."""
-    digest = hashlib.sha1(usedforsecurity=False)
-    for start in range(0, file.size_bytes, _HASH_BYTES):
-        digest.update(file.view(start, min(_HASH_BYTES, file.size_bytes - start)))
-    return digest.hexdigest()

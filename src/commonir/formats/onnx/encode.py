@@ -34,19 +34,25 @@ from commonir.ods import path_of
 
 
 class Encoded(NamedTuple):
-    """A model in parts: the message around the graph, the graph without its weights, and the weights in order."""
+    """A model in parts: the message around the graph, the graph without its weights, and the weights in order.
+
+    `nested` are tensors inside of nodes and of nested graphs, in these messages but without contents.
+    """
 
     model: ModelProto
     graph: GraphProto
     weights: tuple[Weight, ...]
+    nested: tuple[Weight, ...] = ()
 
 
 def encode(module: Module) -> Encoded:
-    """The messages of a module.
+    """The messages of a module, with large tensors of nodes and nested graphs apart.
 
     Raises: DiagnosticError (E0806) with everything that is not of the format.
     """
-    return ModelEncoder(module).encoded()
+    encoder = ModelEncoder(module)
+    encoder.nested = []
+    return encoder.encoded()
 
 
 class ModelEncoder:
@@ -58,6 +64,8 @@ class ModelEncoder:
         self.module = module
         self.diagnostics = Diagnostics()
         self.node_names: set[str] = set()
+        self.nested: list[Weight] | None = None
+        """Receives large tensors of nodes and nested graphs; None leaves them in their messages."""
 
     def encoded(self) -> Encoded:
         """The messages. Raises: DiagnosticError (E0806) with everything that is not of the format."""
@@ -69,12 +77,13 @@ class ModelEncoder:
             self.diagnostics.add(NOT_IN_FORMAT, f"an ONNX model has one graph, found {len(graphs)}")
         self.diagnostics.raise_errors()
         encoder = self.graph_encoder(graphs[0], self.diagnostics, self.node_names)
+        encoder.nested_weights = self.nested
         graph = encoder.graph()
         model = self.model(graphs[0])
         for function in functions:
             self.function(function, model.functions.add())
         self.diagnostics.raise_errors()
-        return Encoded(model, graph, tuple(encoder.weights))
+        return Encoded(model, graph, tuple(encoder.weights), tuple(self.nested or ()))
 
     def refuse(self, others: Iterable[Operation]) -> None:
         """Reports operations that are neither a graph nor a function."""
@@ -125,6 +134,7 @@ class ModelEncoder:
     def function(self, op: onnx.LocalFunction, into: FunctionProto) -> None:
         """Fills in a local function."""
         encoder = self.graph_encoder(op, self.diagnostics, self.node_names)
+        encoder.nested_weights = self.nested
         encoder.function(op, into)
         write_opsets(op.opset_import, op.extra.get(unknown_fields.OPSETS), into.opset_import)
 

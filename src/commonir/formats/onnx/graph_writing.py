@@ -15,6 +15,7 @@ from commonir.dialects import onnx
 from commonir.formats.onnx import unknown_fields
 from commonir.formats.onnx.attributes import AttributeType, bytes_of, write_literal
 from commonir.formats.onnx.element_types import data_type, write_type
+from commonir.formats.onnx.external_data import source_of
 from commonir.formats.onnx.messages import (
     AttributeProto,
     FunctionProto,
@@ -46,8 +47,12 @@ sizes of its values takes 6, and each one inside of it, in an attribute of a nod
 """
 
 
+_MAY_BE_EXTERNAL = 1024
+"""The least size of tensors in nodes and nested graphs that become external. Units: bytes."""
+
+
 class Weight(NamedTuple):
-    """An initializer of the outermost graph: its message, and its contents when these are not in it.
+    """An initializer of the outermost graph, or another tensor: its message, and its contents when these are not in it.
 
     `is_typed` says that the file holds the contents in the field of their type.
     """
@@ -88,6 +93,8 @@ class GraphEncoder:
         self.diagnostics = diagnostics
         self.names: Mapping[Value, str] = value_names(outer)
         self.weights: list[Weight] = []
+        self.nested_weights: list[Weight] | None = None
+        """Receives tensors of nodes and nested graphs that may be external, without contents; None writes these."""
         # Graphs to be encoded: the block, the message, and how many graphs are around it.
         self._pending: list[tuple[Block, GraphProto, int]] = []
         self._depth = 0
@@ -310,7 +317,13 @@ class GraphEncoder:
         if unknown_fields.TYPED in storage:
             write_typed(data, into)
         elif unknown_fields.KEPT not in storage:
-            write_contents(data, into)
+            is_large = data.element is not string and (
+                data.size_bytes >= _MAY_BE_EXTERNAL or source_of(data) is not None
+            )
+            if is_large and self.nested_weights is not None:
+                self.nested_weights.append(Weight(into, data))
+            else:
+                write_contents(data, into)
 
     def _tensor_header(self, data: Data, into: TensorProto) -> None:
         try:

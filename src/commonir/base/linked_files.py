@@ -1,0 +1,161 @@
+"""Replaces a file together with the files that it refers to by name, so that a reader finds the old or the new ones.
+
+Two names cannot be exchanged in one step. So new files get free names first, and the file that refers to them is
+renamed over the old one: from this step on, the new output is there. Then the new files get the names of the old ones,
+by a link that lasts until the file that refers to them is replaced once more. A process killed at any point leaves a
+file whose names all lead to its own data; in the last step, which takes no copying, the data may have two names, which
+the checker of onnx refuses. Where the file system has no links, the new files keep their free names.
+
+It never decides what is written, and never follows a name found inside a model.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from commonir.base.copying import clone_file
+from commonir.base.diagnostics import DiagnosticError
+from commonir.base.files import (
+    full_disk_reported,
+    in_the_way,
+    keep_mode,
+    reported,
+    sibling,
+    sync_file,
+    sync_folder,
+    sync_stream,
+)
+from commonir.base.tuples import NamedTuple
+
+
+class LinkedFile(NamedTuple):
+    """A file to be written: its path, which may be that of an old file that nothing but the old output refers to.
+
+    `clone` creates the file under a name if that takes no copying, and returns whether it did.
+    """
+
+    path: Path
+    write: Callable[[BinaryIO], object]
+    clone: Callable[[Path], bool] = lambda _: False
+
+
+def replace_together(
+    path: str | os.PathLike[str],
+    linked: Sequence[LinkedFile],
+    write: Callable[[BinaryIO, Sequence[Path]], object],
+    obsolete: Iterable[Path] = (),
+) -> tuple[Path, ...]:
+    """Writes files, and the file at `path` that refers to them, and returns the paths of the files.
+
+    `write` writes the one that refers to the others, which are at the given paths then; it is called after these are
+    written, and twice if an old file is replaced. `obsolete` are files that only the old output refers to: they are
+    removed. A symbolic link at `path` is replaced, as names in a file start from where it is found.
+
+    Raises: CANNOT_WRITE, DISK_FULL. Other exceptions of the functions pass through.
+    """
+    target = Path(path)
+    for place in (target, *[file.path for file in linked]):
+        if os.path.lexists(place) and not place.is_file():
+            raise DiagnosticError(in_the_way(place, "something that is not a file is in its place"))
+    final = [file.path for file in linked]
+    staged = list(final)
+    for n, place in enumerate(final):
+        if os.path.lexists(place):
+            staged[n] = free_name(place, [p.name for p in (target, *staged)])
+    temporaries = [sibling(p) for p in (*final, target, target)]
+    first, second = temporaries[len(final) :]
+    placed: list[Path] = []
+    try:
+        for file, temporary in zip(linked, temporaries, strict=False):
+            _create(file.path, temporary, file.write, file.clone)
+        _create(target, first, lambda stream: write(stream, staged))
+        if staged != final:
+            _create(target, second, lambda stream: write(stream, final))
+        for temporary, name in zip(temporaries, staged, strict=False):
+            placed.append(name)
+            reported(target, lambda old=temporary, new=name: old.rename(new))
+        for folder in {p.parent for p in staged}:
+            sync_folder(folder)
+        reported(target, lambda: first.replace(target))
+        sync_folder(target.parent)
+        if staged != final:
+            final = _settle(staged, final, second, target)
+        for old in obsolete:
+            with suppress(OSError):
+                old.unlink()
+    finally:
+        # An interrupt may come right after the step that makes the new files those of the output.
+        unused = placed if os.path.lexists(first) else []
+        for leftover in (*unused, *temporaries):
+            with suppress(OSError):
+                leftover.unlink()
+    sync_folder(target.parent)
+    return tuple(final)
+
+
+def free_name(path: Path, taken: Iterable[str] = ()) -> Path:
+    """Returns a name beside a path that no file and nothing of `taken` has: `m.1.data` for `m.data`."""
+    known = {name.casefold() for name in taken}
+    number = 0
+    while True:
+        number += 1
+        result = path.with_name(f"{path.stem}.{number}{path.suffix}")
+        if not os.path.lexists(result) and result.name.casefold() not in known:
+            return result
+
+
+def _create(
+    path: Path, temporary: Path, write: Callable[[BinaryIO], object], clone: Callable[[Path], bool] = lambda _: False
+) -> None:
+    """Writes a file under a temporary name, complete on disk."""
+    with full_disk_reported(path):
+        if clone(temporary):
+            keep_mode(path, temporary)
+            reported(path, lambda: sync_file(temporary))
+            return
+        with reported(path, lambda: temporary.open("xb")) as stream:
+            keep_mode(path, temporary)
+            write(stream)
+            reported(path, lambda: sync_stream(stream))
+
+
+def _settle(staged: Sequence[Path], final: Sequence[Path], main: Path, target: Path) -> list[Path]:
+    """Gives new files the names of the old ones, and returns the names that they have then."""
+    pairs = [(name, path) for name, path in zip(staged, final, strict=True) if name != path]
+    links: list[Path] = []
+    try:
+        for name, path in pairs:
+            links.append(sibling(path))
+            _share(name, links[-1])
+            links[-1].replace(path)
+        main.replace(target)
+    except (OSError, NotImplementedError):
+        # The output is complete under the names that it has.
+        pass
+    finally:
+        is_settled = not os.path.lexists(main)
+        sync_folder(target.parent)
+        for leftover in (*links, *[name if is_settled else path for name, path in pairs]):
+            with suppress(OSError):
+                leftover.unlink()
+    return list(final if is_settled else staged)
+
+
+def _share(path: Path, other: Path) -> None:
+    """Gives a file a second name, of its own where the file system shares blocks. Raises: OSError."""
+    with path.open("rb") as stream:
+        if not clone_file(stream.fileno(), other):
+            os.link(path, other)
+
+
+def is_plain_file(path: str | os.PathLike[str]) -> bool:
+    """Returns whether there is a regular file, not a symbolic link, at a path."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False
