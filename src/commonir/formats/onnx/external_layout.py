@@ -194,30 +194,31 @@ class ExternalLayout:
         if where is not None:
             location = default_location(self._path) if where is True else self._requested(str(where))
             return [(location, list(chosen))]
-        groups: dict[DataFile | None, list[Weight]] = {}
+        groups: dict[DataFile, list[Weight]] = {}
+        new: list[Weight] = []
         for weight in chosen:
-            groups.setdefault(source_of(weight.data), []).append(weight)
-        new = groups.pop(None, [])
+            file = source_of(weight.data)
+            (new if file is None else groups.setdefault(file, [])).append(weight)
         if new and len(groups) > 1 and all(len(file.referenced) == 1 for file in groups):
             singles = [(self._name_of_tensor(ws[0]), ws) for ws in _together(new)]
-            return [*[(self._location_of(file), ws) for file, ws in groups.items() if file], *singles]
+            return [*[(self._location_of(file), ws) for file, ws in groups.items()], *singles]
         if not groups:
             return [(default_location(self._path), new)]
-        first = max(groups, key=lambda file: 0 if file is None else file.size_bytes)
+        first = max(groups, key=lambda file: file.size_bytes)
         groups[first] += new
-        return [(self._location_of(file), ws) for file, ws in groups.items() if file]
+        return [(self._location_of(file), ws) for file, ws in groups.items()]
 
     def _planned(self, group: tuple[str, list[Weight]]) -> PlannedData:
         location, weights = group
-        files = {source_of(w.data) for w in weights}
-        (base,) = files if len(files) == 1 else (None,)
-        if base is not None:
-            used = {(w.data.offset, w.data.size_bytes) for w in weights if isinstance(w.data, FileData)}
-            is_asked_for = isinstance(self._options.external_data, str) and self._options.external_data != EACH
-            is_kept = base.location == location and (is_asked_for or self._is_of(base)) and self._is_in_place(base)
-            if used >= base.referenced and (is_kept or _covers(used, base.size_bytes)):
-                return PlannedData(location, weights, base, is_kept=is_kept)
-        return PlannedData(location, weights, None)
+        files = [source_of(w.data) for w in weights]
+        base = files[0]
+        if base is None or any(file is not base for file in files):
+            return PlannedData(location, weights, None)
+        used = {(w.data.offset, w.data.size_bytes) for w in weights if isinstance(w.data, FileData)}
+        is_asked_for = isinstance(self._options.external_data, str) and self._options.external_data != EACH
+        is_kept = base.location == location and (is_asked_for or self._is_of(base)) and self._is_in_place(base)
+        is_whole = used >= base.referenced and (is_kept or _covers(used, base.size_bytes))
+        return PlannedData(location, weights, base if is_whole else None, is_kept=is_kept and is_whole)
 
     # -- names
 
