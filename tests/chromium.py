@@ -73,7 +73,7 @@ class Browser:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
+    def __exit__(self, exception_type: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
         os.close(self._out)
         self._process.terminate()
         self._process.wait()

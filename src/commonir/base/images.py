@@ -44,7 +44,7 @@ def read_image(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -
 
     Raises: DiagnosticError (E0705 without Pillow, E0101, E0102, E0303, E0902).
     """
-    image = _pillow("PIL.Image")
+    image = pillow("PIL.Image")
     try:
         with image.open(path, formats=("PNG", "JPEG")) as opened:
             _check_size(opened.size, limits, path)
@@ -52,7 +52,7 @@ def read_image(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -
                 reason = "it has transparency" if "A" in opened.mode else f"it is of kind '{opened.mode}'"
                 help = "save it without transparency, with eight bits for each channel"
                 raise _unread(path, reason, help)
-            turned = _pillow("PIL.ImageOps").exif_transpose(opened)
+            turned = pillow("PIL.ImageOps").exif_transpose(opened)
             return np.asarray(turned.convert(_GRAYSCALE if grayscale else _COLOR))
     except OSError as error:
         if isinstance(error, FileNotFoundError):
@@ -75,7 +75,7 @@ def decoded_image(content: bytes, *, grayscale: bool, limits: Limits = DEFAULT_L
 
     Raises: DiagnosticError (E0705 without Pillow, E0902).
     """
-    image = _pillow("PIL.Image")
+    image = pillow("PIL.Image")
     formats = ("BMP", "JPEG", "JPEG2000", "TIFF", "PNG", "WEBP", "PPM")
     try:
         with image.open(BytesIO(content), formats=formats) as opened:
@@ -100,7 +100,7 @@ def resized(pixels: Pixels, height: int, width: int) -> Pixels:
 
     Raises: DiagnosticError (E0705 without Pillow).
     """
-    image = _pillow("PIL.Image")
+    image = pillow("PIL.Image")
     return np.asarray(image.fromarray(pixels).resize((width, height), image.Resampling.BILINEAR))
 
 
@@ -109,12 +109,12 @@ def write_image(path: str | os.PathLike[str], pixels: Pixels) -> None:
 
     Raises: DiagnosticError (E0705 without Pillow, E0801 to E0803).
     """
-    built = _pillow("PIL.Image").fromarray(pixels)
+    built = pillow("PIL.Image").fromarray(pixels)
     with atomic_file(path) as stream:
         built.save(stream, format="PNG")
 
 
-def _pillow(module: str) -> Any:
+def pillow(module: str) -> Any:
     """Returns a module of the package, of which only a few functions are used.
 
     Raises: DiagnosticError (E0705).

@@ -299,6 +299,12 @@ class Dialects:
         """Returns the names of all available dialects, sorted."""
         return self._plugins.names()
 
+    def is_meaningful(self, attribute: str) -> bool:
+        """Returns whether an attribute says something about the operation, and not only how a file stores it."""
+        prefix, dot, _ = attribute.partition(".")
+        dialect = self.get(prefix) if dot else None
+        return not dot or (dialect is not None and attribute in dialect.meaningful)
+
     def find(self, name: str, version: str = "") -> type[Op] | None:
         """Returns the definition of an operation by its full name, such as `mil.conv`."""
         dialect = self.get(name.partition(".")[0])

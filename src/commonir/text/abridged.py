@@ -91,16 +91,11 @@ class _AbridgedPrinter(CustomPrinter):
         return ", ".join([*notes, *([plural(others, "operation")] if others else [])])
 
     def undeclared(self, op: Operation) -> Mapping[str, Attribute]:
-        return {k: v for k, v in op.discardable.items() if self._is_meaningful(k) and not _is_name(op, v)}
+        return {k: v for k, v in op.discardable.items() if self._dialects.is_meaningful(k) and not _is_name(op, v)}
 
     def shown_attributes(self, op: Op, named: frozenset[str]) -> Mapping[str, Attribute]:
         # Attributes of files, such as `onnx.value_info`, may be declared.
-        return {k: v for k, v in super().shown_attributes(op, named).items() if self._is_meaningful(k)}
-
-    def _is_meaningful(self, key: str) -> bool:
-        prefix, dot, _ = key.partition(".")
-        dialect = self._dialects.get(prefix) if dot else None
-        return not dot or (dialect is not None and key in dialect.meaningful)
+        return {k: v for k, v in super().shown_attributes(op, named).items() if self._dialects.is_meaningful(k)}
 
     def location_of(self, op: Operation) -> str:
         name = op.source_name

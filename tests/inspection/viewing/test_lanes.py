@@ -306,8 +306,8 @@ def test_the_suffix_decides_what_is_written(tmp_path: Path) -> None:
     api.view(module, tmp_path / "page", to="html")
     assert (tmp_path / "x.html").read_text().startswith("<!DOCTYPE html>")
     assert (tmp_path / "page").read_text().startswith("<!DOCTYPE html>")
-    with pytest.raises(DiagnosticError, match=r"a figure is written as svg or html, and 'x.png' is neither"):
-        api.view(module, tmp_path / "x.png")
+    with pytest.raises(DiagnosticError, match=r"a drawing is written as html, svg, png or pdf, not as 'x.gif'"):
+        api.view(module, tmp_path / "x.gif")
 
 
 SAMPLES = ("", "a", "Send → rank 12", "層の出力" * 9, "iiiillll" * 9, "WWWW" * 9, "e\u0301" * 40)

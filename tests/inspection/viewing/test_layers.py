@@ -21,7 +21,7 @@ def _random(seed: int, count: int) -> tuple[list[float], list[Route]]:
 
 
 def _rows(widths: list[float], routes: list[Route], result: GraphLayout) -> list[list[tuple[float, float, object]]]:
-    """Returns what is in each layer from left to right: its left and right end, and what it is."""
+    """Returns the left and right ends of boxes and trunks in each layer, from left to right."""
     rows: list[list[tuple[float, float, object]]] = [[] for _ in range(max(result.layers) + 1)]
     for n, (layer, x) in enumerate(zip(result.layers, result.columns, strict=True)):
         rows[layer].append((x - widths[n] / 2, x + widths[n] / 2, n))

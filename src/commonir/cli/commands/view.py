@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 @click.argument("other", required=False, type=PATH)
 @output_option("Where to write: an `.svg` image or an `.html` page.", "FILE")
 @click.option(
-    "--to", type=click.Choice(["svg", "html"]), help="The file type, if the suffix of FILE does not determine it."
+    "--to",
+    type=click.Choice(["html", "svg", "png", "pdf"]),
+    help="The file type, if the suffix of FILE does not determine it.",
 )
 @click.option("--open", "is_opened", is_flag=True, help="Open the drawing in the browser.")
 @ranks_options

@@ -1,14 +1,16 @@
-"""Drawings of programs, as SVG and as self-contained HTML pages."""
+"""Drawings of programs: self-contained HTML pages, SVG, PNG and PDF."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from html import escape as escape_markup
 from pathlib import Path
 
 from commonir.base.codes import NOT_DRAWN, UNKNOWN_OUTPUT_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.files import atomic_file
+from commonir.base.text import escape
 from commonir.dialects import ark, core
 from commonir.inspection.viewing.boxes import draw_graphs
 from commonir.inspection.viewing.details import NO_MARKS, Details, Marks
@@ -16,6 +18,8 @@ from commonir.inspection.viewing.drawing import Drawing
 from commonir.inspection.viewing.graphs import Figure, figure_of
 from commonir.inspection.viewing.lanes import draw_lanes
 from commonir.inspection.viewing.page import page
+from commonir.inspection.viewing.pdf import pdf
+from commonir.inspection.viewing.png import png, scale_of
 from commonir.inspection.viewing.svg import svg
 from commonir.ir.module import Module
 from commonir.ods import Dialects, verify
@@ -62,7 +66,12 @@ def _graphs(module: Module, name: str = "", details: Details | None = None) -> F
     return result
 
 
-_FORMS: Mapping[str, Callable[[Drawing], str]] = {"svg": svg, "html": page}
+_FORMS: Mapping[str, Callable[[Drawing], bytes]] = {
+    "html": lambda drawing: page(drawing).encode(),
+    "svg": lambda drawing: svg(drawing).encode(),
+    "png": png,
+    "pdf": pdf,
+}
 
 
 def form_of(path: str | os.PathLike[str], to: str | None) -> str:
@@ -72,18 +81,42 @@ def form_of(path: str | os.PathLike[str], to: str | None) -> str:
     """
     form = Path(path).suffix.removeprefix(".").lower() if to is None else to
     if form not in _FORMS:
-        message = f"a figure is written as {' or '.join(_FORMS)}, and '{Path(path).name}' is neither"
-        raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, help="call it NAME.svg or NAME.html"))
+        *others, last = _FORMS
+        message = f"a drawing is written as {', '.join(others)} or {last}, not as '{Path(path).name}'"
+        raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, help="call it NAME.html or NAME.svg"))
     return form
 
 
 def save_drawing(drawing: Drawing, path: str | os.PathLike[str], form: str) -> SavedDrawing:
-    """Writes a drawing. Raises: DiagnosticError (E08xx)."""
-    content = _FORMS[form](drawing).encode()
+    """Writes a drawing. Raises: DiagnosticError (E0705 for a PNG file without Pillow, E08xx)."""
+    content = _FORMS[form](drawing)
     with atomic_file(path) as out:
         out.write(content)
+    # The page opens what other pictures leave folded.
+    left_out = () if form == "html" and drawing.page_data is not None else drawing.left_out
+    if form == "png" and scale_of(drawing) < 1:
+        left_out = (*left_out, f"at {scale_of(drawing):.0%} of its size: svg and pdf have any size")
     size = (round(drawing.width), round(drawing.height))
-    return SavedDrawing(os.fspath(path), len(content), *size, drawing.summary, drawing.findings, drawing.left_out)
+    return SavedDrawing(os.fspath(path), len(content), *size, drawing.summary, drawing.findings, left_out)
 
 
-__all__ = ["Drawing", "draw", "draw_beside", "form_of", "save_drawing"]
+class View:
+    """A drawing of a program that notebooks show: a page with zoom, folding, search and details."""
+
+    def __init__(self, drawing: Drawing) -> None:
+        self._drawing = drawing
+
+    def save(self, path: str | os.PathLike[str], *, to: str | None = None) -> SavedDrawing:
+        """Writes the drawing in the format of its suffix: html, svg, png or pdf. Raises: DiagnosticError (E08xx)."""
+        return save_drawing(self._drawing, path, form_of(path, to))
+
+    def __repr__(self) -> str:
+        return f"<View of {escape(self._drawing.name)}: {self._drawing.summary}>"
+
+    def _repr_html_(self) -> str:
+        # The page has a policy of its own; in the frame it can reach neither the notebook nor a network.
+        content = escape_markup(page(self._drawing))
+        return f'<iframe sandbox="allow-scripts" style="width:100%;height:640px;border:0" srcdoc="{content}"></iframe>'
+
+
+__all__ = ["Drawing", "View", "draw", "draw_beside", "form_of", "save_drawing"]

@@ -16,7 +16,7 @@ from commonir.ir.module import weight_name
 from commonir.ir.operation import Operation, Value
 from commonir.ir.ports import NO_PORT, Port
 from commonir.ir.types import TensorType
-from commonir.ods import Op, declared_operand_names, known_data
+from commonir.ods import Dialects, Op, declared_operand_names, known_data
 from commonir.ods.documentation import summary_of
 
 FEW_ELEMENTS = 8
@@ -245,8 +245,10 @@ def _position(op: Operation) -> str:
 
 
 def _attributes(op: Operation) -> Iterator[tuple[str, str]]:
+    known = Dialects()
     for name, attribute in list(op.attribute_dictionary.items())[:_MOST_LISTED]:
-        yield name, cut(attribute_text(attribute, FEW_ELEMENTS))
+        if known.is_meaningful(name):
+            yield name, cut(attribute_text(attribute, FEW_ELEMENTS))
 
 
 def _literal(data: Data) -> str:

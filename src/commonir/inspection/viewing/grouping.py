@@ -17,6 +17,7 @@ _FEWEST = 40
 _SMALLEST = 4
 _DEEPEST = 8
 _SHORTEST_PERIOD, _MOST_PERIODS = 6, 4000
+_NEARLY_ALL = 0.8
 _COVERED = 0.25
 """The part of a block that repeated layers must be."""
 
@@ -45,13 +46,13 @@ def intervals(paths: Sequence[Sequence[str]], types: Sequence[str], live: Sequen
 
 
 def _named(paths: Sequence[Sequence[str]], start: int, stop: int, depth: int) -> Iterator[Interval]:
-    """Yields the runs of operations in one module; a module that is the whole of its parent is not a group."""
+    """Yields the runs of operations in one module; one that is nearly all of its parent is not a group."""
     bounds = [start, *[n for n in range(start + 1, stop) if _at(paths[n], depth) != _at(paths[n - 1], depth)], stop]
     for a, b in pairwise(bounds):
         label = _at(paths[a], depth)
         if not label or depth >= _DEEPEST:
             continue
-        if (a, b) == (start, stop):
+        if b - a > _NEARLY_ALL * (stop - start):
             yield from _named(paths, a, b, depth + 1)
         elif b - a >= _SMALLEST:
             yield Interval(a, b, label, tuple(_named(paths, a, b, depth + 1)))
