@@ -132,7 +132,7 @@ class Browser:
         """Sets whether the user prefers light or dark colours."""
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
-    def picture(self) -> bytes:
+    def screenshot(self) -> bytes:
         """Returns what the window shows as PNG."""
         return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 

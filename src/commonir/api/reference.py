@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from commonir.api.opening import Path_
 from commonir.api.programs import lower, valid
@@ -18,6 +18,7 @@ from commonir.reports import OperationEntry, RanksSummary, Summary
 
 if TYPE_CHECKING:
     from commonir.inspection.differences import Side
+    from commonir.inspection.viewing import View
     from commonir.reports import Differences, DoctorReport, SavedDrawing
 
 
@@ -109,6 +110,9 @@ def show(
     )
 
 
+@overload
+def view(module: Module, *, other: Module | None = None, title: str = "", other_title: str = "") -> View: ...
+@overload
 def view(
     module: Module,
     path: Path_,
@@ -117,23 +121,37 @@ def view(
     to: str | None = None,
     title: str = "",
     other_title: str = "",
-) -> SavedDrawing:
-    """Writes a drawing of a program: a graph of operations or, for several ranks, lanes with messages as arrows.
+) -> SavedDrawing: ...
+def view(
+    module: Module,
+    path: Path_ | None = None,
+    *,
+    other: Module | None = None,
+    to: str | None = None,
+    title: str = "",
+    other_title: str = "",
+) -> SavedDrawing | View:
+    """Draws a program: a graph of operations or, for several ranks, lanes with messages as arrows.
 
-    With `other`, both programs are drawn as graphs side by side, with differences highlighted (see `diff`). `to` is
-    `svg`, or `html` for a page with zoom and search; by default it follows from the suffix of the path.
+    With `other`, both programs are drawn as graphs side by side, with differences highlighted (see `diff`). Without a
+    path, the result is a `View`, which a notebook shows and whose `save` writes it. Otherwise the drawing is written
+    as `to` says, by default by the suffix: `html` is a page with zoom, folding, search and details, `svg`, `png` and
+    `pdf` are images.
 
-    Raises: DiagnosticError (E0804 for another suffix, E0807 for a program that cannot be drawn, E08xx).
+    Raises: DiagnosticError (E0705 for `png` without Pillow, E0804 for another suffix, E0807 for a program that cannot
+    be drawn, E08xx).
     """
-    from commonir.inspection.viewing import draw, draw_beside, form_of, save_drawing  # noqa: PLC0415
+    from commonir.inspection.viewing import View, draw, draw_beside, form_of, save_drawing  # noqa: PLC0415
 
-    form = form_of(path, to)
+    form = None if path is None else form_of(path, to)
     if other is None:
-        return save_drawing(draw(module, title or Path(path).stem), path, form)
-    from commonir.inspection.differences import marks  # noqa: PLC0415
+        drawing = draw(module, title or ("program" if path is None else Path(path).stem))
+    else:
+        from commonir.inspection.differences import marks  # noqa: PLC0415
 
-    a, b = [side.compared for side in _sides(module, other)]
-    return save_drawing(draw_beside(a, b, marks(a, b), (title or "first", other_title or "second")), path, form)
+        a, b = [side.compared for side in _sides(module, other)]
+        drawing = draw_beside(a, b, marks(a, b), (title or "first", other_title or "second"))
+    return View(drawing) if path is None or form is None else save_drawing(drawing, path, form)
 
 
 def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool = False) -> Differences:

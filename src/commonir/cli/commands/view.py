@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import click
 
 from commonir.base.text import format_bytes
 from commonir.cli.answer import Answer
-from commonir.cli.options import PATH, output_option
+from commonir.cli.options import PATH
 from commonir.cli.ranks import check_sharding, ranks_options
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
@@ -18,10 +19,16 @@ if TYPE_CHECKING:
     from commonir.reports import SavedDrawing
 
 
-@verb("cir view model.onnx -o model.html --open", "cir view old.onnx new.onnx -o both.html", opens=True)
+@verb("cir view model.onnx", "cir view old.onnx new.onnx -o both.html", opens=True)
 @click.argument("model", type=PATH)
 @click.argument("other", required=False, type=PATH)
-@output_option("Where to write: an `.svg` image or an `.html` page.", "FILE")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=PATH,
+    help="Where to write an `.html`, `.svg`, `.png` or `.pdf` file; without it, the browser opens a page.",
+)
 @click.option(
     "--to",
     type=click.Choice(["html", "svg", "png", "pdf"]),
@@ -34,7 +41,7 @@ def view(
     model: str,
     other: str | None,
     *,
-    output: str,
+    output: str | None,
     to: str | None,
     is_opened: bool,
     ranks: int | None,
@@ -42,8 +49,9 @@ def view(
 ) -> Answer:
     """Draw a program as a graph, two programs side by side, or ranks as lanes.
 
-    Boxes are operations, lines are values; pointing at a box shows its attributes. Operations with regions are drawn
-    around their contents. With OTHER, the differences (`cir diff`) are marked on both sides.
+    Boxes are operations, lines are values; clicking a box of the page shows its attributes, operands, users and
+    weights. Regions, modules and repeated layers are boxes that fold. With OTHER, the differences (`cir diff`) are
+    marked on both sides.
 
     The ranks of a program - an ARK model, a core program with one function for each rank, or any program sharded by
     `--ranks` - are lanes, and messages are arrows. Operations are in program order, a receive below its send. Deadlocks
@@ -57,10 +65,17 @@ def view(
         program = session.api.shard(program, ranks, parallel, findings=session.findings)
     beside = None if other is None else session.load(other, lenient=True)
     titles = [Path(name).name if name not in (None, "-") else "" for name in (model, other)]
-    figure = session.api.view(program, output, other=beside, to=to, title=titles[0], other_title=titles[1])
-    if is_opened:
-        click.launch(Path(output).resolve().as_uri())
+    where = _temporary(model) if output is None else output
+    figure = session.api.view(program, where, other=beside, to=to, title=titles[0], other_title=titles[1])
+    if is_opened or output is None:
+        click.launch(Path(where).resolve().as_uri())
     return Answer(figure.to_json(), lambda out: _write(figure, out))
+
+
+def _temporary(model: str) -> str:
+    """Returns the path of a page in a new folder, which stays there for the browser."""
+    name = "program" if model == "-" else Path(model).stem
+    return str(Path(tempfile.mkdtemp(prefix="cir-")) / f"{name}.html")
 
 
 def _write(figure: SavedDrawing, out: Terminal) -> None:

@@ -92,7 +92,7 @@ def save_drawing(drawing: Drawing, path: str | os.PathLike[str], form: str) -> S
     content = _FORMS[form](drawing)
     with atomic_file(path) as out:
         out.write(content)
-    # The page opens what other pictures leave folded.
+    # The page opens what other formats leave folded.
     left_out = () if form == "html" and drawing.page_data is not None else drawing.left_out
     if form == "png" and scale_of(drawing) < 1:
         left_out = (*left_out, f"at {scale_of(drawing):.0%} of its size: svg and pdf have any size")

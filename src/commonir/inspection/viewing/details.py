@@ -10,7 +10,15 @@ from commonir.base.tuples import NamedTuple
 from commonir.inspection.viewing.drawing import JsonValue
 from commonir.inspection.viewing.styles import family_of
 from commonir.inspection.viewing.weights import WeightReader
-from commonir.ir.attributes import attribute_text
+from commonir.ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    DenseArrayAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    attribute_text,
+)
 from commonir.ir.data import Data
 from commonir.ir.module import weight_name
 from commonir.ir.operation import Operation, Value
@@ -94,6 +102,7 @@ class Details:
 
     def __init__(self, marks: Marks = NO_MARKS) -> None:
         self._marks = marks
+        self._dialects = Dialects()
         self._items: list[Item] = []
         self._numbers: dict[Value, int] = {}
         self._values: list[_ValueRow] = []
@@ -116,7 +125,7 @@ class Details:
                 cut(op.source_name) if op.source_name != name else "",
                 tuple([self._operand(name, value, number) for name, value in named_operands(op)[:_MOST_LISTED]]),
                 tuple(results),
-                tuple(_attributes(op)),
+                tuple(_attributes(op, self._dialects)),
                 _position(op),
                 tuple(dict.fromkeys([line for lines in self._marked(op) for line in lines])),
             )
@@ -165,7 +174,7 @@ class Details:
         return at
 
     def tooltip(self, number: int) -> Iterator[str]:
-        """Yields what a picture without a panel says about an item."""
+        """Yields what an image without a panel says about an item."""
         item = self._items[number]
         if not item.op:
             at = (*item.results, *[operand.value for operand in item.operands])[0]
@@ -244,11 +253,25 @@ def _position(op: Operation) -> str:
     return cut(f"{place.file.replace(chr(92), '/').rpartition('/')[2]}:{place.line}:{place.column}")
 
 
-def _attributes(op: Operation) -> Iterator[tuple[str, str]]:
-    known = Dialects()
+def _attributes(op: Operation, known: Dialects) -> Iterator[tuple[str, str]]:
     for name, attribute in list(op.attribute_dictionary.items())[:_MOST_LISTED]:
         if known.is_meaningful(name):
-            yield name, cut(attribute_text(attribute, FEW_ELEMENTS))
+            yield name, cut(_attribute_text(attribute))
+
+
+def _attribute_text(attribute: Attribute) -> str:
+    """Returns numbers and strings without their types, other attributes as in the text of the program."""
+    match attribute:
+        case IntegerAttr(value=value) | FloatAttr(value=value):
+            return str(value)
+        case StringAttr(value=text):
+            return text
+        case DenseArrayAttr(values=values):
+            return f"[{', '.join(map(str, values))}]"
+        case ArrayAttr(values=attributes):
+            return f"[{', '.join(map(_attribute_text, attributes))}]"
+        case _:
+            return attribute_text(attribute, FEW_ELEMENTS)
 
 
 def _literal(data: Data) -> str:

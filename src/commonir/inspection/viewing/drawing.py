@@ -34,8 +34,8 @@ class Drawing(NamedTuple):
     left_out: tuple[str, ...]
     page_data: Callable[[], Mapping[str, JsonValue]] | None = None
 
-    def picture(self) -> tuple[float, float, Sequence[Shape]]:
-        """Returns the whole picture, with the texts above: its width, its height, its shapes."""
+    def composed(self) -> tuple[float, float, Sequence[Shape]]:
+        """Returns the whole image, with the texts above: its width, its height, its shapes."""
         lines = [*self.findings, *self.left_out, self.summary]
         texts = max([width_of(line, 13) for line in lines]) + 2 * _MARGIN
         width = max(self.width, min(max(_NARROWEST, texts), _WIDEST))

@@ -22,7 +22,7 @@ _ASCII_ARROWS = str.maketrans({"→": "->", "←": "<-", "▸": ">", "▾": "v"}
 
 def pdf(drawing: Drawing) -> bytes:
     """Returns a drawing as a PDF file."""
-    width, height, shapes = drawing.picture()
+    width, height, shapes = drawing.composed()
     scale = min(1.0, _LARGEST / width, _LARGEST / height)
     # The origin of PDF is below.
     lines = [f"{scale:.4f} 0 0 {-scale:.4f} 0 {height * scale:.2f} cm", "1 j"]

@@ -35,18 +35,18 @@ _Plain = Box | Segment | Curve | Polygon | Ring | Label
 
 
 def scale_of(drawing: Drawing) -> float:
-    """Returns the number of pixels of the picture for one of the drawing: 2, or less where it would be too large."""
-    width, height, _ = drawing.picture()
+    """Returns the number of pixels of the image for one of the drawing: 2, or less where it would be too large."""
+    width, height, _ = drawing.composed()
     return min(2.0, (_MOST_PIXELS / (width * height)) ** 0.5, _LONGEST_SIDE / width, _LONGEST_SIDE / height)
 
 
 def png(drawing: Drawing) -> bytes:
     """Returns a drawing as a PNG file. Raises: DiagnosticError (E0705 without Pillow)."""
     image = pillow("PIL.Image")
-    width, height, shapes = drawing.picture()
+    width, height, shapes = drawing.composed()
     scale = scale_of(drawing)
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
-    picture = image.new("RGB", size)
+    result = image.new("RGB", size)
     plain = [(shape, *_extent(shape)) for shape in flat(shapes)]
     for top in range(0, size[1], _BAND):
         rows = min(_BAND, size[1] - top)
@@ -56,9 +56,9 @@ def png(drawing: Drawing) -> bytes:
         for shape, begin, end in plain:
             if end >= top / scale - 4 and begin <= (top + rows) / scale + 4:
                 pen.draw(shape)
-        picture.paste(band.reduce(_FINER), (0, top))
+        result.paste(band.reduce(_FINER), (0, top))
     out = BytesIO()
-    picture.save(out, format="PNG", optimize=True)
+    result.save(out, format="PNG", optimize=True)
     return out.getvalue()
 
 

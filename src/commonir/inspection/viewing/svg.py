@@ -22,7 +22,7 @@ def svg(drawing: Drawing) -> str:
 
 def svg_element(drawing: Drawing) -> str:
     """Returns a drawing as an SVG element."""
-    width, height, shapes = drawing.picture()
+    width, height, shapes = drawing.composed()
     body = [_written(shape) for shape in shapes]
     return _element(
         "svg",
