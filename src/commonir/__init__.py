@@ -12,7 +12,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.base.version import __version__
 
 PUBLIC: dict[str, str] = {
-    "api.comparing": "compare compare_outputs computed_values",
+    "api.comparing": "compare compare_outputs computed_values reduce",
     "api.opening": "check dumps load load_dialects loads save verify",
     "api.fixing": "fix",
     "api.programs": "calling convert edit extract infer legalize load_rules lower optimize shapes shard",

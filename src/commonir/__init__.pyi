@@ -3,6 +3,7 @@
 from commonir.api.comparing import compare as compare
 from commonir.api.comparing import compare_outputs as compare_outputs
 from commonir.api.comparing import computed_values as computed_values
+from commonir.api.comparing import reduce as reduce
 from commonir.api.fixing import fix as fix
 from commonir.api.opening import check as check
 from commonir.api.opening import dumps as dumps

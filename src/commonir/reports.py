@@ -370,6 +370,24 @@ class Comparison(Report):
         return self.divergences[0] if self.divergences else None
 
 
+class Reduction(Report):
+    """A small part of a program on which something still fails.
+
+    `operations_before` and `operations_after` count operations without constants, `operations` names those of the part,
+    each as its kind and name. `output` and `inputs_file` are the files of the part and its inputs, the latter None if
+    they could not be computed; `runs` counts how often the condition was tried.
+    """
+
+    output: str
+    inputs_file: str | None
+    operations_before: int
+    operations_after: int
+    operations: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    runs: int
+
+
 # -- what operations cost
 
 

@@ -24,6 +24,7 @@ from commonir.base import codes, file_codes
 from commonir.base.arrays import flat_values
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from commonir.base.files import atomic_file
+from commonir.inspection.reducing import Part
 from commonir.reports import (
     Change,
     Comparison,
@@ -40,6 +41,7 @@ from commonir.reports import (
     Port,
     Profile,
     ProfileEntry,
+    Reduction,
     SavedDrawing,
     ShapeEntry,
     Summary,
@@ -303,6 +305,21 @@ def compare(a: Module, engines: Sequence[str]) -> Comparison:
     result = () if is_within else (Divergence(value, (EVIL,), (f"mil.conv '{EVIL}'",), (f"onnx.Conv '{EVIL}'",)),)
     names = engines or ("numpy", "numpy")
     return Comparison((names[0], names[-1]), "main", (value,), (), (EVIL,), (), result, (1, 1), (4, 4))
+
+
+@answer
+def conversion_fails(format: str) -> Callable[..., bool]:
+    return lambda *_: bool(format)
+
+
+@answer
+def reduce(module: Module) -> Part | None:
+    return None if module.mood == "differs" else Part(module, {}, (EVIL,))  # pyright: ignore[reportArgumentType]
+
+
+@answer
+def reduction_of(output: str, runs: int) -> Reduction:
+    return Reduction(output, None, 2, 1, (EVIL,), (EVIL,), (EVIL,), runs)
 
 
 @answer

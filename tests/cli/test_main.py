@@ -181,6 +181,7 @@ def test_every_verb_writes_an_envelope(cir: Cir, verb: str) -> None:
         "library": ["core", "-o", "o.cir"],
         "tblgen": ["ok.td"],
         "view": ["ok.mil", "-o", "o.svg"],
+        "reduce": ["ok.mil", "--fails", "convert:onnx", "-o", "o.mil"],
         "diff": ["ok.mil", "ok.mil", "--tolerance", "1"],
     }
     arguments = inputs.get(verb, ["ok.mil"])

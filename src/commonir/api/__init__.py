@@ -13,6 +13,7 @@ from commonir.ods import Dialect as Dialect
 
 if TYPE_CHECKING:
     from commonir.api.running import Array as Array
+    from commonir.inspection.reducing import Part as Part
     from commonir.ir.interface import Port as Port
     from commonir.ods.terms import Rewrite as Rewrite
 
@@ -21,7 +22,7 @@ import_members(globals(), {m: names for m, names in PUBLIC.items() if m.startswi
 import_members(
     globals(),
     {
-        "comparing": "compare_run default_rtol stored_inputs",
+        "comparing": "command_fails compare_run conversion_fails default_rtol differs reduction_of stored_inputs",
         "fixing": "save_fixed",
         "opening": "Path_ check_pieces file_format has_external_data output_format programs_of unregistered"
         " writable_format",

@@ -1,10 +1,15 @@
 # Written by `python -m tests.member_stubs` from the table in __init__.py.
 
+from commonir.api.comparing import command_fails as command_fails
 from commonir.api.comparing import compare as compare
 from commonir.api.comparing import compare_outputs as compare_outputs
 from commonir.api.comparing import compare_run as compare_run
 from commonir.api.comparing import computed_values as computed_values
+from commonir.api.comparing import conversion_fails as conversion_fails
 from commonir.api.comparing import default_rtol as default_rtol
+from commonir.api.comparing import differs as differs
+from commonir.api.comparing import reduce as reduce
+from commonir.api.comparing import reduction_of as reduction_of
 from commonir.api.comparing import stored_inputs as stored_inputs
 from commonir.api.fixing import fix as fix
 from commonir.api.fixing import save_fixed as save_fixed
@@ -74,6 +79,7 @@ from commonir.api.running import together as together
 from commonir.api.running import with_externs as with_externs
 from commonir.api.running import write_image as write_image
 from commonir.formats.format import MLIR as MLIR
+from commonir.inspection.reducing import Part as Part
 from commonir.ir.interface import Port as Port
 from commonir.ods import Dialect as Dialect
 from commonir.ods.terms import Rewrite as Rewrite

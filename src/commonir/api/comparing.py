@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from commonir.api.opening import Path_
-from commonir.api.programs import lower
+from commonir.api.opening import Path_, file_format
+from commonir.api.programs import convert, lower
 from commonir.api.running import DEFAULT_ENGINE, flat_arrays, run, run_alone
 from commonir.base.codes import INTERFACES_DIFFER, WRONG_USAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Module
-from commonir.reports import Comparison, OutputError
+from commonir.reports import Comparison, OutputError, Reduction
 
 if TYPE_CHECKING:
+    import re
+
     import numpy as np
     from numpy.typing import NDArray
 
+    from commonir.inspection.failing_commands import FailingCommand
+    from commonir.inspection.reducing import Part
     from commonir.ir.operation import Value
     from commonir.runtime.comparing.divergence import Side, ValueComparison
     from commonir.runtime.comparing.measures import Criterion, Requirements
@@ -219,6 +223,121 @@ def computed_values(
     run_as = _RunAs(engine or DEFAULT_ENGINE, function, seed, dims or {}, options)
     side, drawn = _side_and_inputs(module, inputs or {}, run_as)
     return stored.computed_values(side, drawn, pattern, options or DEFAULT_OPTIONS)
+
+
+def reduce(
+    module: Module,
+    fails: Callable[[Module, Mapping[str, Array]], bool],
+    inputs: Mapping[str, Array] | None = None,
+    *,
+    mode: str = "bisect",
+    function: str | None = None,
+    seed: int = 0,
+    dims: Mapping[str, int] | None = None,
+    on_progress: Callable[[str], None] = lambda _: None,
+    on_smaller: Callable[[Part], None] = lambda _: None,
+) -> Part | None:
+    """Returns a small part of a function on which something still fails, with the values of its inputs; None if it does
+    not fail on the whole function.
+
+    `fails` gets a program and its inputs. Values inside are those of a run on `inputs`, of which missing ones are
+    random, by `seed`; where the program cannot run, parts have no inputs. `mode` is `bisect` or `linear`; see
+    `inspection.reducing`. `on_smaller` receives each part on which it fails that is smaller than the last.
+    """
+    from commonir.inspection.reducing import Mode, Reducer, planned_runs  # noqa: PLC0415
+
+    if mode not in [m.value for m in Mode]:
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, f"the modes are 'bisect' and 'linear', not '{mode}'"))
+    run_as = _RunAs(DEFAULT_ENGINE, function, seed, dims or {}, None)
+    values = _values_inside(module, inputs or {}, run_as)
+    search = Reducer(module, fails, values, function=function, on_progress=on_progress, on_smaller=on_smaller)
+    runs = planned_runs(search.count, Mode(mode))
+    on_progress(f"{search.count} operations: at most {runs} runs find the part, and one for each of its operations")
+    return search.run(Mode(mode))
+
+
+def reduction_of(
+    module: Module, part: Part, output: str, inputs_file: str, runs: int, *, function: str | None = None
+) -> Reduction:
+    """Returns the report of a reduction whose part was written to files."""
+    from commonir.inspection.reducing import counted_operations  # noqa: PLC0415
+
+    after = part.module.function(None if function not in part.module.functions else function)
+    return Reduction(
+        output=output,
+        inputs_file=inputs_file if part.inputs else None,
+        operations_before=len(counted_operations(module.function(function))),
+        operations_after=len(part.operations),
+        operations=part.operations,
+        inputs=tuple([v.name for v in after.inputs]),
+        outputs=tuple(after.output_names),
+        runs=runs,
+    )
+
+
+def command_fails(
+    command: str, codes: Sequence[int] = (), text: re.Pattern[str] | None = None, seconds: float | None = None
+) -> FailingCommand:
+    """Returns the condition that a command fails on a model; see `inspection.failing_commands`."""
+    from commonir.inspection.failing_commands import FailingCommand, Failure  # noqa: PLC0415
+
+    return FailingCommand(command, Failure(tuple(codes), text, seconds))
+
+
+def differs(engines: Sequence[str]) -> Callable[[Module, Mapping[str, Array]], bool]:
+    """Returns the condition that two engines compute different outputs. Raises: DiagnosticError (E0705)."""
+    from commonir.runtime.engine import Engines  # noqa: PLC0415
+
+    for name in engines:
+        Engines().get(name)
+
+    def holds(module: Module, inputs: Mapping[str, Array]) -> bool:
+        try:
+            return not compare(module, inputs=inputs, engines=engines).is_within
+        except DiagnosticError:
+            return False
+
+    return holds
+
+
+def conversion_fails(format: str) -> Callable[[Module, Mapping[str, Array]], bool]:
+    """Returns the condition that a program cannot be converted to a format. Raises: DiagnosticError (E0904)."""
+    file_format(format)
+
+    def holds(module: Module, inputs: Mapping[str, Array]) -> bool:
+        del inputs
+        try:
+            convert(module, format)
+        except DiagnosticError:
+            return True
+        return False
+
+    return holds
+
+
+def _values_inside(
+    module: Module, inputs: Mapping[str, Array], run_as: _RunAs
+) -> Callable[[Sequence[str]], Mapping[str, Array]]:
+    """Returns a function that computes values inside by name, without those that cannot be computed."""
+    from commonir.runtime.comparing.piecewise import PIECE_BYTES  # noqa: PLC0415
+    from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
+
+    try:
+        side, drawn = _side_and_inputs(module, inputs, run_as)
+    except DiagnosticError:
+        return lambda names: {n: inputs[n] for n in names if n in inputs}
+
+    def values(names: Sequence[str]) -> Mapping[str, Array]:
+        out = {n: drawn[n] for n in names if n in drawn}
+        inside = {n: side.values[n] for n in names if n in side.values and n not in out}
+        try:
+            run = side.run(drawn, run_as.options or DEFAULT_OPTIONS, PIECE_BYTES)
+            out |= zip(inside, run.values(list(inside.values())), strict=True) if inside else ()
+        except DiagnosticError:
+            pass
+        return out
+
+    return values
 
 
 def _with_reproducer(

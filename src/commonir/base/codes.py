@@ -426,6 +426,13 @@ RANK_ENDED = Code(
     "The process of a rank under MPI ended, or one of another rank did while this one waited for it. The notes say "
     "who waited for whom. What the rank itself said stands above, if it could say anything.",
 )
+NOTHING_FAILS = Code(
+    "E0719",
+    "nothing fails that could be reduced",
+    "`cir reduce` looks for the smallest part of a model on which something fails, and it does not fail on the whole "
+    "model. The command gets a copy of the model as it is written here, and fails by its exit status, unless "
+    "`--fail-code` or `--fail-text` say otherwise; a run that `--time-limit` stops does not count.",
+)
 
 # -- E08xx: writing
 CANNOT_WRITE = Code(

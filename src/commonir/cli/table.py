@@ -28,6 +28,7 @@ VERBS = {
     "edit": "Rename values, fix dims, set metadata, add or remove outputs.",
     "extract": "Write the part between named values as a model.",
     "compare": "Compare two programs, or two engines, value by value.",
+    "reduce": "Find the smallest part of a model that still fails.",
     "diff": "Show structural differences of two programs.",
     "shapes": "Infer the shapes of all values, with symbolic dims.",
     "profile": "Time a program and each of its operations.",

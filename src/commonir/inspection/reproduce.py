@@ -65,10 +65,10 @@ def reproduce(comparing: ValueComparison, comparison: Comparison, folder: str | 
     is_one = a.original is b.original
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    models = [_written(part, target, stem) for part, stem in zip(parts[: 1 if is_one else 2], "ab", strict=False)]
-    _save(target / "inputs.npz", {**inputs[1], **inputs[0]})
-    _save(target / "expected.npz", {pair.name: results[0]})
-    _save(target / "actual.npz", {pair.other: results[1]})
+    models = [write_model(part, target, stem) for part, stem in zip(parts[: 1 if is_one else 2], "ab", strict=False)]
+    save_arrays(target / "inputs.npz", {**inputs[1], **inputs[0]})
+    save_arrays(target / "expected.npz", {pair.name: results[0]})
+    save_arrays(target / "actual.npz", {pair.other: results[1]})
     command = _command(models, comparison.engines, required, first.difference)
     with atomic_file(target / "command.txt") as stream:
         stream.write(f"{command}\n".encode())
@@ -83,7 +83,7 @@ def _ends(pair: Pair) -> tuple[tuple[str, Value], tuple[str, Value]]:
 def _part(side: Side, sources: Sequence[str], target: str, inputs: Mapping[str, Array]) -> Module:
     """Returns the operations at fault as a program in the dialect of the side, or in core where that is impossible."""
     try:
-        whole = _sized(side.original, side.source.symbol_name, inputs)
+        whole = sized(side.original, side.source.symbol_name, inputs)
         part = extract(whole, sources, [target], function=side.source.symbol_name)
     except DiagnosticError:
         part = None
@@ -92,10 +92,10 @@ def _part(side: Side, sources: Sequence[str], target: str, inputs: Mapping[str, 
     if part is not None and not has_states and not any(d.is_error for d in _faults(part)):
         return part
     name = side.function.symbol_name
-    return extract(_sized(side.module, name, inputs), sources, [target], function=name)
+    return extract(sized(side.module, name, inputs), sources, [target], function=name)
 
 
-def _sized(module: Module, function: str, inputs: Mapping[str, Array]) -> Module:
+def sized(module: Module, function: str, inputs: Mapping[str, Array]) -> Module:
     """Returns a program specialized for the sizes of some inputs, so that values inside need no input of that size."""
     sizes = {
         f"{v.name}.{axis}": inputs[v.name].shape[axis]
@@ -112,7 +112,7 @@ def _faults(part: Module) -> Iterator[Diagnostic]:
     yield from own.verify(part) if own is not None else ()
 
 
-def _written(part: Module, folder: Path, stem: str) -> str:
+def write_model(part: Module, folder: Path, stem: str) -> str:
     """Writes a model and returns the name of its file."""
     formats = Formats()
     own = formats.of_module(part)
@@ -122,7 +122,8 @@ def _written(part: Module, folder: Path, stem: str) -> str:
     return name
 
 
-def _save(path: Path, arrays: Mapping[str, Array]) -> None:
+def save_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Writes arrays by name to an archive of numpy. Raises: DiagnosticError (E08xx)."""
     with atomic_file(path) as stream:
         np.savez(stream, **{name: _storable(array) for name, array in arrays.items()})  # pyright: ignore[reportArgumentType]  names are free
 
