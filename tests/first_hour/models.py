@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from onnx import GraphProto, ModelProto, helper, numpy_helper, save
+from PIL import Image
 
 import commonir as cir
 
@@ -94,6 +95,29 @@ def _masked_scores(path: Path) -> None:
     save(_model(graph), path)
 
 
+def _tagger(path: Path) -> None:
+    """Probabilities of red, green and blue, by the mean of each channel of an image."""
+    nodes = [
+        helper.make_node("GlobalAveragePool", ["image"], ["means"], "/Pool"),
+        helper.make_node("Flatten", ["means"], ["channels"], "/Flatten"),
+        helper.make_node("Gemm", ["channels", "weight"], ["logits"], "/Gemm"),
+        helper.make_node("Softmax", ["logits"], ["probabilities"], "/Softmax"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "tagger",
+        [helper.make_tensor_value_info("image", _FLOAT, [1, 3, 8, 8])],
+        [helper.make_tensor_value_info("probabilities", _FLOAT, [1, 3])],
+        [numpy_helper.from_array(4 * np.eye(3, dtype=np.float32), "weight")],
+    )
+    save(_model(graph), path)
+
+
+def _picture(path: Path) -> None:
+    """An orange square."""
+    Image.new("RGB", (8, 8), (255, 128, 0)).save(path)
+
+
 def _model(graph: GraphProto, opset: int = 17) -> ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
 
@@ -131,6 +155,8 @@ def _many_functions(path: Path) -> None:
 MODELS: dict[str, Callable[[Path], None]] = {
     "net.onnx": _small_net,
     "scores.onnx": _masked_scores,
+    "tagger.onnx": _tagger,
+    "cat.png": _picture,
     "attention.onnx": _attention,
     "attention_half.onnx": _attention,
     "long.onnx": _long_names,

@@ -182,7 +182,7 @@ def _in_own_precision(
     """Returns a program that stays in its dialect with the dims and the precision chosen, and the remaining choices."""
     if choices.precision is None:
         return module, choices
-    sized = edit(module, dims=choices.sizes, function=choices.function) if choices.sizes else module
+    sized = _with_dims(module, choices.sizes, choices.function)
     halved = conversion.halved(sized, choices.keep, log)
     return (module, choices) if halved is None else (halved, choices._replace(sizes=None, precision=None))
 
@@ -202,6 +202,17 @@ def _in_any_dialect(
     if ranks is not None:
         return shard(kept, ranks, parallel, sizes=sizes, findings=diagnostics)
     return edit(kept, dims=sizes, function=function) if sizes else kept
+
+
+def _with_dims(module: Module, sizes: Mapping[str, int] | None, function: str | None) -> Module:
+    """Returns a program that stays in its dialect with some dims fixed, and the branches taken that these decide."""
+    if not sizes:
+        return module
+    from commonir.passes.simplify import take_branches  # noqa: PLC0415
+
+    result = edit(module, dims=sizes, function=function)
+    take_branches(result.function(function), _evaluators(_SMALL_BYTES)(None))
+    return result
 
 
 def _lowered(module: Module, conversion: Conversion, choices: _Choices) -> Module:
@@ -249,7 +260,7 @@ def _converted_directly(
     from commonir.conversions.conversion import DEFAULT_OPTIONS  # noqa: PLC0415
 
     if is_own:
-        sized = edit(module, dims=sizes) if sizes else module
+        sized = _with_dims(module, sizes, None)
         if options == DEFAULT_OPTIONS:
             return sized
         return None if conversion.within is None else conversion.within(sized, options, diagnostics)

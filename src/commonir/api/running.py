@@ -211,15 +211,20 @@ def together(engine: str | None) -> AbstractContextManager[bool]:
     return chosen.together() if runs_ranks(chosen) else nullcontext(True)
 
 
-def read_image(module: Module, name: str, path: Path_, *, function: str | None = None, resize: bool = False) -> Array:
-    """Returns the pixels of a PNG or JPEG file for an image input of a function, with `resize` resized to its size.
+def read_image(
+    module: Module, name: str, path: Path_, *, form: str = "", function: str | None = None, resize: bool = False
+) -> Array:
+    """Returns a PNG or JPEG file as the value of an input of a function, with `resize` resized to its size.
 
-    Raises: DiagnosticError (E0703 for an input that is not an image, or an image of a wrong size; E0705 without
-    Pillow).
+    An image input takes the pixels. For the input of a plain tensor, `form` says how they become its elements, such as
+    `nchw,rgb,scale=1/255,mean=0.485/0.456/0.406,std=0.229/0.224/0.225`: (pixel * scale - mean) / std.
+
+    Raises: DiagnosticError (E0703 for an input that no image fits, or an image of a wrong size; E0705 without Pillow;
+    E0902 for a wrong form).
     """
     from commonir.runtime.images import image_input  # noqa: PLC0415
 
-    return image_input(module.function(function), name, os.fspath(path), resize=resize)
+    return image_input(module.function(function), name, os.fspath(path), form=form, resize=resize)
 
 
 def scalar_input(module: Module, name: str, text: str, *, function: str | None = None) -> Array:

@@ -34,11 +34,6 @@ _GRAYSCALE, _COLOR = "L", "RGB"
 _EIGHT_BIT = frozenset({"1", "L", "P", "RGB", "YCbCr", "CMYK"})
 
 
-def is_image(path: str) -> bool:
-    """Returns whether a name has the suffix of a supported image format."""
-    return path.lower().endswith(READ)
-
-
 def read_image(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -> Pixels:
     """Returns the pixels of an image file, with `grayscale` converted to shades of gray by luminance (ITU-R BT.601).
 

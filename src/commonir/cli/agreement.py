@@ -35,6 +35,7 @@ class Check(NamedTuple):
     atol: Tolerance
     rtol: Tolerance
     time_limit: float | None
+    inputs: Sequence[str] = ()
 
 
 class Agreement(NamedTuple):
@@ -77,9 +78,11 @@ def check_agreement(
     errors: list[tuple[OutputError, ...]] = []
     # States continue from one set of inputs to the next, and are compared like outputs.
     before, after = commonir.State(), commonir.State()
+    known = session.inputs(source, check.inputs, function=function, seed=check.seed, resize=False)
     for number in range(check.runs):
         progress.step(f"checking, inputs {number + 1} of {check.runs}")
         inputs = api.random_inputs(source, function=function, seed=check.seed + number, dims=check.dimensions)
+        inputs = {**inputs, **known}
         ran = api.run(source, inputs, function=function, seed=check.seed, state=before, options=options)
         result: Mapping[str, Array] | None = None
         if engine == _ORACLE:

@@ -23,7 +23,7 @@ from commonir.base import codes, file_codes
 from commonir.base.arrays import dtype_of, name_of
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.files import atomic_file
-from commonir.base.images import is_image
+from commonir.base.images import READ
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.safetensors import read_safetensors, write_safetensors
 from commonir.base.suggestions import did_you_mean
@@ -39,6 +39,7 @@ INPUTS = "inputs/"
 
 _SAFETENSORS = ".safetensors"
 _ARCHIVES = (".npz", _SAFETENSORS)
+_PICTURE = re.compile(rf"(?P<path>.*(?:{'|'.join(map(re.escape, READ))}))(?::(?P<form>.*))?", re.IGNORECASE | re.DOTALL)
 _JSON = ".json"
 _JSON_STARTS = ("[", "{", '"')
 
@@ -77,8 +78,8 @@ _TYPES = ("i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "bf16"
 # -- inputs
 
 
-ReadImage = Callable[[str, str], Array]
-"""Reads the image for an input by the name of the input and the path of the file."""
+ReadImage = Callable[[str, str, str], Array]
+"""Reads the image for an input by the name of the input, the path of the file and its form."""
 
 ReadScalar = Callable[[str, str], Array]
 """Reads a number or bool for an input by the name of the input and the text."""
@@ -145,10 +146,11 @@ def _parse_input(text: str, seed: int, limits: Limits, readers: InputReaders) ->
     if not value.startswith("@"):
         return {name: _generate(name, value, text, seed, limits)}
     path, key = _split_key(value[1:])
-    if is_image(path):
+    picture = _PICTURE.fullmatch(path)
+    if picture is not None:
         if readers.image is None:
             raise _refusal(text, "this command does not take images")
-        return {name: readers.image(name, path)}
+        return {name: readers.image(name, picture["path"], picture["form"] or "")}
     if path.lower().endswith(_JSON):
         return _read_json(path, name, text, limits, readers)
     if not path.lower().endswith(_ARCHIVES):

@@ -183,8 +183,8 @@ class Session:
     ) -> dict[str, Array]:
         """Returns the arrays of command-line inputs for a function of a program."""
 
-        def image(name: str, path: str) -> Array:
-            return self.api.read_image(program, name, path, function=function, resize=resize)
+        def image(name: str, path: str, form: str) -> Array:
+            return self.api.read_image(program, name, path, form=form, function=function, resize=resize)
 
         def scalar(name: str, text: str) -> Array:
             return self.api.scalar_input(program, name, text, function=function)

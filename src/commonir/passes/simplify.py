@@ -16,6 +16,7 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import NotationError
 from commonir.ods import Derived, Form, Op, infer, known_data, known_dims, traits
+from commonir.ods.branching import RegionBranch
 from commonir.passes.named_values import constant_definition
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.taken_branches import TakenBranches, constant_data
@@ -56,6 +57,16 @@ def settle(function: Function, constants: Collection[Value], evaluate: Evaluate)
     simplification = _Simplification(function, evaluate, constants)
     simplification.run(simplification.settle)
     remove_unused(function.body)
+
+
+def take_branches(function: Function, evaluate: Evaluate) -> None:
+    """Takes the branches that dims and constants decide, in place, and evaluates what depends on these only; a function
+    without branches does not change.
+    """
+    if any(isinstance(op, RegionBranch) for op in function.walk()):
+        simplification = _Simplification(function, evaluate)
+        simplification.run(simplification.fold_known)
+        remove_unused(function.body)
 
 
 class _OpFacts:
@@ -190,6 +201,12 @@ class _Simplification:
     def fold(self, op: Op, _visible: object) -> None:
         """Replaces results by constants if all operands are constants."""
         self._fold(op, self._facts_of(op))
+
+    def fold_known(self, op: Op, _visible: object) -> None:
+        """Replaces results by constants if dims or constant operands decide them."""
+        facts = self._facts_of(op)
+        if facts.is_computed and not self._replace_by_constant(op):
+            self._fold(op, facts)
 
     def settle(self, op: Op, _visible: object) -> None:
         """Replaces results by constants if all operands are constants, and some of them are decided ones."""

@@ -11,26 +11,34 @@ from commonir.base.codes import WRONG_INPUT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.images import Pixels, read_image, resized
 from commonir.base.suggestions import did_you_mean
-from commonir.ir.interface import NO_PORT, ColorSpace
+from commonir.ir.interface import ColorSpace
 from commonir.ir.module import Function
+from commonir.runtime.pictures import picture_form, picture_input
 from commonir.runtime.ports import allowed_text, named_inputs
 
 
-def image_input(function: Function, name: str, path: str, *, resize: bool) -> Pixels:
-    """Returns the pixels of an image file for an image input, in its color space and in an allowed size.
+def image_input(function: Function, name: str, path: str, *, form: str, resize: bool) -> NDArray[Any]:
+    """Returns an image file as the value of an input: the pixels for an image input, in its color space and in an
+    allowed size, for a plain tensor its elements in a form (`runtime/pictures.py`).
 
     An image of another size is resized to the default size of the input if `resize` is set, and refused otherwise.
 
-    Raises: DiagnosticError (E0703 for an input that is not an image or a wrong size, and what reading an image
-    raises).
+    Raises: DiagnosticError (E0703 for an unknown input, one that no image fits or a wrong size, E0902 for a wrong form,
+    and what reading an image raises).
     """
-    port = {n: p for n, _, p in named_inputs(function)}.get(name, NO_PORT)
-    if port.image is None:
-        images = [n for n, _, p in named_inputs(function) if p.image is not None]
-        message = f"input '{name}' is not an image input"
-        listed = f"the image inputs are {', '.join(images)}" if images else "the model has no image inputs"
-        help = did_you_mean(name, images) or listed
+    inputs = {n: (type, p) for n, type, p in named_inputs(function)}
+    if name not in inputs:
+        message = f"'{function.symbol_name}' has no input '{name}' that takes an image"
+        help = did_you_mean(name, inputs) or f"the inputs are {', '.join(inputs)}"
         raise DiagnosticError(Diagnostic(WRONG_INPUT, message, file=path, help=help))
+    type, port = inputs[name]
+    if port.image is None:
+        chosen = picture_form(form)
+        return picture_input(name, type, path, chosen._replace(resizes=True) if resize else chosen)
+    if form.strip() not in ("", "resize"):
+        message = f"the image input '{name}' takes the pixels of the file, and has their form: '{form}' is not for it"
+        raise DiagnosticError(Diagnostic(WRONG_INPUT, message, file=path, help="leave out what follows the file"))
+    resize = resize or bool(form)
     pixels = read_image(path, grayscale=port.image is ColorSpace.GRAYSCALE)
     height, width = pixels.shape[:2]
     shape = (1, port.image.channels, height, width)

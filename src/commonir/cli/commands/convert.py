@@ -20,6 +20,7 @@ from commonir.cli.options import (
     CHECK,
     PATH,
     ExternalData,
+    GroupedOption,
     Tolerance,
     collected_as,
     dims_option,
@@ -71,6 +72,7 @@ class ConvertOptions(NamedTuple):
     ranks: int | None
     parallel: str | None
     runs: int | None
+    inputs: tuple[str, ...]
     seed: int
     dims: tuple[str, ...]
     atol: Tolerance
@@ -138,6 +140,15 @@ class ConvertOptions(NamedTuple):
     type=click.IntRange(min=1),
     help="Run both programs on N seeded inputs and compare. The default is 1.",
 )
+@click.option(
+    "--input",
+    "inputs",
+    cls=GroupedOption,
+    section=CHECK,
+    metavar="INPUT",
+    multiple=True,
+    help="An input in place of a random one, as for `cir run`: `x=@cat.png:scale=1/255`, `x=@file.npy`.",
+)
 @seed_option("Seed of the inputs.", CHECK)
 @dims_option("Value of a dynamic dim.", CHECK)
 @tolerance_options(CHECK)
@@ -157,6 +168,8 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
     check_sharding(options.ranks, options.parallel)
     if options.images and options.runs:
         raise click.UsageError("'--check' needs the same inputs for both programs, and '--image' changes them")
+    if options.inputs and not options.runs:
+        raise click.UsageError("'--input' is for '--check'")
     api = session.api
     precision_reports: list[PrecisionReport] = []
     fixed_dims, bounds = parse_dims(options.fixed), parse_ranges(options.ranges)
@@ -177,7 +190,7 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
     lower = {name: low for name, (low, _) in bounds.items()}
     dims = {**lower, **fixed_dims, **parse_dims(options.dims, "--set")}
     check = (
-        Check(options.runs, options.seed, dims, options.atol, options.rtol, options.time_limit)
+        Check(options.runs, options.seed, dims, options.atol, options.rtol, options.time_limit, options.inputs)
         if options.runs
         else None
     )

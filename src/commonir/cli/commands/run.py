@@ -135,6 +135,10 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
       @file.npz                    all arrays of an archive, by name
       NAME=@file.json, @file.json  a value, or the values of all inputs by name
       NAME=@photo.png              a PNG or JPEG image, for an image input
+      NAME=@photo.png:FORM         the same for a tensor, (pixel*scale-mean)/std:
+                                   nchw,rgb,scale=1/255,mean=0.5/0.4/0.4,std=0.2
+                                   with nhwc, chw, hwc, hw; bgr, gray; resize,
+                                   resize=WIDTHxHEIGHT
       NAME=f32[1,3,8,8]:randn      generated: randn, rand, zeros, ones, iota,
                                    randint(low,high) or a number
       NAME=3, NAME=-1.5, NAME=true the value of a scalar input
