@@ -59,7 +59,9 @@ def _placed(block: Block, op: Operation, before: Operation | None = None) -> Val
 
 
 @rule(core.Require)
-def required(op: core.Require, context: Context, condition: Value) -> Operation:
+def required(op: core.Require, context: Context, condition: Value, values: tuple[Value, ...]) -> Operation:
+    """cf.assert has no values for its message."""
+    del values
     holds = tensor.Extract.build({"tensor": condition, "indices": ()}, [boolean]).result_
     return cf.Assert(holds, op.message)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from commonir.base.codes import MALFORMED_REGION, UNKNOWN_SYMBOL
@@ -254,10 +255,22 @@ def _named_sizes(named: Type, actual: Type) -> Iterable[tuple[str, Dim]]:
 
 
 class Require(CoreOp, name="core.require"):
-    """Aborts execution with a message if a condition is false."""
+    """Aborts execution with a message if a condition is false. `{0}`, `{1}` in the message are the first and the second
+    of `values`; without values, braces are text.
+    """
 
     condition: Value = operand("i1[]")
     message: str = attribute(attr_types.string)
+    values: tuple[Value, ...] = operand(any_type, variadic=True)
+
+    def message_with(self, values: Sequence[object]) -> str:
+        """Returns its message with values in their places."""
+
+        def shown(place: re.Match[str]) -> str:
+            number = int(place[1])
+            return str(values[number]) if number < len(values) else place[0]
+
+        return re.sub(r"\{(\d{1,4})\}", shown, self.message) if values else self.message
 
 
 class Call(CoreOp, name="core.call"):

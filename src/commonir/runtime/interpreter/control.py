@@ -80,7 +80,8 @@ def run_control(op: Operation, values: Mapping[Value, Array], runner: Runner) ->
             return runner.call(_callee(op), tuple([values[v] for v in op.arguments]))
         case core.Require():
             if not bool(values[op.condition]):
-                raise DiagnosticError(Diagnostic(FAILED_ASSERTION, op.message, where=path_of(op)))
+                message = op.message_with([values[v] for v in op.values])
+                raise DiagnosticError(Diagnostic(FAILED_ASSERTION, message, where=path_of(op)))
             return ()
         case _ if communicates(op):
             return (runner.communicator or Communicator()).execute(op, values)

@@ -29,11 +29,12 @@ from commonir.dialects.mlir.stablehlo.base import (
     rank_of,
     small,
 )
+from commonir.dialects.mlir.stablehlo.call_targets import meaning_of
 from commonir.dialects.mlir.stablehlo.foreign_calls import alias_faults, layout_faults
 from commonir.dialects.mlir.stablehlo.reduction import RETURNS, arguments_of, malformed, returned
 from commonir.ir.attributes import ArrayAttr, Attribute, BoolAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Function, Invocation, Module
-from commonir.ir.operation import Block, Region, Value
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, TupleType, Type, boolean, i32
 from commonir.ods import attr_types, attribute, operand, operations_behind, region, result, traits
 from commonir.ods.branching import Conditional, KnownData, RegionBranch, RegionSuccessor
@@ -333,7 +334,7 @@ class Composite(
 
 
 class CustomCall(HloOp, name="stablehlo.custom_call"):
-    """Calls an external function by its name."""
+    """Calls an external function by its name. `call_targets.py` has the functions that are known."""
 
     custom_form: ClassVar[CustomForm | None] = forms.CustomCallForm()
     implied: ClassVar[Mapping[str, Attribute]] = {
@@ -367,3 +368,6 @@ class CustomCall(HloOp, name="stablehlo.custom_call"):
             version = (self.api_version or ApiVersion.ORIGINAL).value
             expected = "dictionary" if is_typed else "string"
             yield self.violated(f"backend_config for api_version {version} must be a {expected} attribute")
+
+    def reference(self, inputs: tuple[Value, ...]) -> tuple[Value, ...] | Operation:
+        return meaning_of(self, inputs)
