@@ -364,6 +364,14 @@ OUTPUTS_DIFFER = Code(
     "program computes in. A program that amplifies rounding, or whose random inputs are unlike its real ones, may need "
     "other inputs or a wider tolerance.",
 )
+INPUT_CONVERTED = Code(
+    "N0703",
+    "an input has another element type than the program",
+    "Every value of the array is a value of the type that the program declares, floats up to rounding, so it is "
+    "converted. numpy makes arrays of `float64` where nothing else is said: `array.astype('float32')` before saving "
+    "avoids the note. A value that does not fit is an error (E0703).",
+    severity=Severity.NOTE,
+)
 NOT_COMPARED = Code(
     "N0710",
     "outputs are not compared",

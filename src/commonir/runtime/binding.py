@@ -1,7 +1,7 @@
 """Checks the inputs of a run (names, element types, shapes, constraints), and binds symbolic dimensions to integers.
 
-Arrays are converted only where the new type represents every value of the old one (`i32` to `i64`, `f16` to `f32`), and
-Python numbers where it represents these numbers.
+Arrays and Python numbers are converted where the declared type represents all their values, floats up to rounding
+(`fitting.py`).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from commonir.ir.types import ListType, MapType, OptionalType, SparseTensorType,
 from commonir.notation import Constraint
 from commonir.ods import Op, infer, path_of
 from commonir.ods.patterns import as_value
+from commonir.runtime.fitting import fitted, range_text
 from commonir.runtime.instances import is_concrete
 from commonir.runtime.ports import default_array, in_program_layout, names_of, shape_faults
 from commonir.runtime.signatures import signature_faults
@@ -218,51 +219,32 @@ def _type_name(value: object) -> str:
 
 def _converted(name: str, value: object, type: TensorType, port: Port, diagnostics: Diagnostics) -> Array | None:
     expected = dtype_of(type.element.name)
-    is_array = isinstance(value, (np.ndarray, np.generic))
     before = len(diagnostics)
     array: Array = in_program_layout(name, np.asarray(value), type, port, diagnostics)
     if len(diagnostics) > before:
         return None
     if array.dtype == expected and (expected.kind != "O" or _are_texts(array)):
         return array
-    if not is_array and _fits(array, expected):
-        return array.astype(expected)
-    if _preserves(array.dtype, expected):
-        return array.astype(expected)
     if expected.kind == "O" and array.dtype.kind in "US":
         return array.astype(object)
+    result = fitted(array, expected)
+    if isinstance(result, np.ndarray):
+        return result
     try:
         actual = name_of(array.dtype)
     except KeyError:
         actual = str(array.dtype)
-    diagnostics.add(
-        WRONG_INPUT,
-        f"input '{name}': expected element type {type.element}, found {actual}",
-        help=f"convert it: array.astype('{expected.name}')",
-    )
+    message = f"input '{name}': expected element type {type.element}, found {actual}"
+    if result is None:
+        diagnostics.add(WRONG_INPUT, message, help=f"convert it: array.astype('{expected.name}')")
+    else:
+        at = f" at {list(result.at)}" if result.at else ""
+        diagnostics.add(WRONG_INPUT, f"{message}; {result.value}{at} does not fit", notes=[range_text(type.element)])
     return None
-
-
-def _preserves(source: np.dtype[np.generic], target: np.dtype[np.generic]) -> bool:
-    """Returns whether one dtype represents every value of the other. numpy considers i64 to f64 safe, which rounds."""
-    if target.kind == "O":
-        return False
-    if source.kind in "iu" and target.kind in "fc":
-        return source.itemsize < 8 and np.can_cast(source, target, "safe")
-    return np.can_cast(source, target, "safe")
 
 
 def _are_texts(array: Array) -> bool:
     return all(isinstance(v, str) for v in array.reshape(-1).tolist())
-
-
-def _fits(array: Array, target: np.dtype[np.generic]) -> bool:
-    """Returns whether a dtype represents Python numbers, floats up to rounding."""
-    if array.dtype.kind not in "biuf" or target.kind not in "biufV":
-        return False
-    if array.dtype.kind == "f":
-        return target.kind in "fV"
-    return bool(np.all(array.astype(target).astype(array.dtype) == array))
 
 
 class _DimBinding:
