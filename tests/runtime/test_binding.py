@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from commonir.base.codes import (
     MISSING_INPUT,
@@ -18,7 +21,7 @@ from commonir.base.codes import (
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir.data import data_of
-from commonir.ir.types import ElementType, TensorType, bf16, f16, f32, i32, i64, tensor
+from commonir.ir.types import ElementType, TensorType, bf16, boolean, f16, f32, i32, i64, tensor
 from commonir.runtime.binding import bind
 from commonir.runtime.engine import Engines
 from commonir.runtime.inputs import random_inputs
@@ -40,10 +43,11 @@ def test_misspelt_input_is_reported_with_the_nearest_name_and_the_missing_one() 
     assert "did you mean 'image'?" in diagnostics[0][1]
 
 
-def test_element_type_is_not_converted_silently() -> None:
-    ((code, text),) = findings({"x": tensor(f32, 1)}, {"x": np.zeros(1)})
+def test_value_that_does_not_fit_is_reported_with_its_place() -> None:
+    ((code, text),) = findings({"x": tensor(f32, 2)}, {"x": np.array([1, 1e300])})
     assert code is WRONG_INPUT
-    assert "expected element type f32, found f64" in text
+    assert "expected element type f32, found f64; 1e+300 at [1] does not fit" in text
+    assert "f32 has magnitudes up to 3.403e+38" in text
 
 
 @pytest.mark.parametrize(
@@ -56,10 +60,44 @@ def test_conversion_that_preserves_every_value_of_the_type_is_made(element: Elem
 
 
 @pytest.mark.parametrize(
-    ("element", "dtype"), [(i32, np.int64), (f32, np.int32), (f16, np.float32), (bf16, np.float16)]
+    ("element", "array", "expected"),
+    [
+        (f32, np.array([0.1, -np.inf]), np.array([0.1, -np.inf], np.float32)),  # rounded
+        (f16, np.array([0.1, 65504], np.float32), np.array([0.1, 65504], np.float16)),
+        (bf16, np.array([1.5, 3], np.float16), np.array([1.5, 3], ml_dtypes.bfloat16)),
+        (i32, np.array([7, -(2**31)]), np.array([7, -(2**31)], np.int32)),
+        (f32, np.array([2**24, -3]), np.array([2**24, -3], np.float32)),
+        (i64, np.array([1.0, 2.0]), np.array([1, 2])),
+        (boolean, np.array([0, 1]), np.array([False, True])),
+    ],
+    ids=str,
 )
-def test_conversion_that_could_lose_a_value_is_refused(element: ElementType, dtype: type) -> None:
-    ((code, _),) = findings({"x": tensor(element, 1)}, {"x": np.zeros(1, dtype)})
+def test_arrays_are_converted_where_their_values_fit(
+    element: ElementType, array: NDArray[Any], expected: NDArray[Any]
+) -> None:
+    function = program(lambda x: x, {"x": tensor(element, 2)}).main
+    (bound,) = bind(function, {"x": array}).arrays
+    assert bound.dtype == expected.dtype
+    assert bound.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("element", "array"),
+    [
+        (i32, np.array([2**31])),
+        (f32, np.array([2**24 + 1])),
+        (f16, np.array([65520], np.float32)),
+        (i64, np.array([1.5])),
+        (i64, np.array([np.nan])),
+        (i64, np.array([2.0**63])),
+        (boolean, np.array([2])),
+        (f32, np.array([1 + 0j])),
+        (f32, np.array(["1"])),
+    ],
+    ids=str,
+)
+def test_conversion_that_loses_a_value_is_refused(element: ElementType, array: NDArray[Any]) -> None:
+    ((code, _),) = findings({"x": tensor(element, 1)}, {"x": array})
     assert code is WRONG_INPUT
 
 

@@ -30,7 +30,7 @@ import_members(
         "reference": "declared_operations declared_page doctor library tablegen_json",
         "running": (
             "DEFAULT_ENGINE input_ports output_ports run_converted run_with_onnxruntime runs "
-            "flat_arrays json_inputs outputs_as_json save_trace scalar_input together shape_mismatches"
+            "fitted_inputs flat_arrays json_inputs outputs_as_json save_trace scalar_input together shape_mismatches"
         ),
     },
 )

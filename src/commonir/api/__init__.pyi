@@ -58,6 +58,7 @@ from commonir.api.reference import view as view
 from commonir.api.running import Array as Array
 from commonir.api.running import DEFAULT_ENGINE as DEFAULT_ENGINE
 from commonir.api.running import engine_options as engine_options
+from commonir.api.running import fitted_inputs as fitted_inputs
 from commonir.api.running import flat_arrays as flat_arrays
 from commonir.api.running import input_ports as input_ports
 from commonir.api.running import json_inputs as json_inputs

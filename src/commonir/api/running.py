@@ -80,7 +80,7 @@ def run(
     from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
 
     lowered = _lowered_for(module, engine)
-    given: Mapping[str, Any] = inputs or {}
+    given: Mapping[str, Any] = fitted_inputs(module, inputs or {}, function=function, findings=findings)
     all_inputs = _drawn_inputs(lowered, function=function, seed=seed, given=given)
     chosen = DEFAULT_OPTIONS if options is None else options
     options = chosen if chosen.seed is not None else chosen._replace(seed=seed)
@@ -225,6 +225,24 @@ def read_image(
     from commonir.runtime.images import image_input  # noqa: PLC0415
 
     return image_input(module.function(function), name, os.fspath(path), form=form, resize=resize)
+
+
+def fitted_inputs(
+    module: Module, inputs: Mapping[str, Any], *, function: str | None = None, findings: Diagnostics | None = None
+) -> dict[str, Any]:
+    """Returns inputs by name as arrays of the element types that a function declares, where their values fit.
+
+    A conversion from floats that does not preserve every value of their type is added to `findings`. What does not fit
+    stays as it is, and running reports it.
+    """
+    from commonir.runtime.fitting import fitted_inputs as fit  # noqa: PLC0415
+
+    try:
+        called = module.function(function)
+    except DiagnosticError:
+        # A program of ranks has no function of this name.
+        return dict(inputs)
+    return fit(called, inputs, Diagnostics() if findings is None else findings)
 
 
 def scalar_input(module: Module, name: str, text: str, *, function: str | None = None) -> Array:

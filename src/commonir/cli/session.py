@@ -193,7 +193,8 @@ class Session:
             return self.api.json_inputs(program, text, name=name, function=function)
 
         readers = self.arrays.InputReaders(image, scalar, json)
-        return self.arrays.parse_inputs(texts, seed=seed, readers=readers)
+        arrays = self.arrays.parse_inputs(texts, seed=seed, readers=readers)
+        return self.api.fitted_inputs(program, arrays, function=function, findings=self.findings)
 
     def programs(self, models: Sequence[str]) -> list[tuple[str, ...]]:
         """Returns the models as they were named; files of one program are grouped."""

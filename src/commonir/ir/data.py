@@ -394,7 +394,7 @@ def data_of(element: ElementType, shape: tuple[int, ...], values: Sequence[Scala
     """
     type = TensorType(element, shape)
     if len(values) != type.count:
-        raise ValueError(f"{type} has {type.count} elements, but {len(values)} are given")
+        raise ValueError(f"{type} has {plural(type.count, 'element')}, but {len(values)} are given")
     if element.kind in TEXT_KINDS:
         return TextData(type, [str(v) for v in values])
     return InlineData(type, _pack(element, values))

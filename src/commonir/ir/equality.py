@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from commonir.base.text import plural
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr
 from commonir.ir.data import Data
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -53,7 +54,7 @@ def _compare(x: Operation, y: Operation, names: bool) -> Iterator[str]:
         yield f"operation {x.name} against {y.name}"
         return
     if len(x.operands) != len(y.operands):
-        yield f"{x.name}: {len(x.operands)} operands against {len(y.operands)}"
+        yield f"{x.name}: {plural(len(x.operands), 'operand')} against {len(y.operands)}"
     if dict(x.properties).get("operandSegmentSizes") is not dict(y.properties).get("operandSegmentSizes"):
         yield f"{x.name}: different operand segment sizes"
     types = [r.type for r in x.results], [r.type for r in y.results]
@@ -63,7 +64,7 @@ def _compare(x: Operation, y: Operation, names: bool) -> Iterator[str]:
         yield f"{x.name}: results have different names"
     yield from _compare_attributes(x, y)
     if len(x.regions) != len(y.regions):
-        yield f"{x.name}: {len(x.regions)} regions against {len(y.regions)}"
+        yield f"{x.name}: {plural(len(x.regions), 'region')} against {len(y.regions)}"
     for r, s in zip(x.regions, y.regions, strict=False):
         yield from _compare_regions(x, r, s, names)
 
@@ -77,7 +78,7 @@ def _compare_attributes(x: Operation, y: Operation) -> Iterator[str]:
 
 def _compare_regions(op: Operation, r: Region, s: Region, names: bool) -> Iterator[str]:
     if len(r.blocks) != len(s.blocks):
-        yield f"{op.name}: {len(r.blocks)} blocks against {len(s.blocks)}"
+        yield f"{op.name}: {plural(len(r.blocks), 'block')} against {len(s.blocks)}"
     for m, n in zip(r.blocks, s.blocks, strict=False):
         if m.label != n.label:
             yield f"{op.name}: block '{m.label}' against '{n.label}'"
@@ -86,7 +87,7 @@ def _compare_regions(op: Operation, r: Region, s: Region, names: bool) -> Iterat
         if names and [v.name for v in m.arguments] != [v.name for v in n.arguments]:
             yield f"{op.name}: block arguments have different names"
         if len(m) != len(n):
-            yield f"{op.name}: {len(m)} operations in a block against {len(n)}"
+            yield f"{op.name}: {plural(len(m), 'operation')} in a block against {len(n)}"
 
 
 def same_attribute(a: Attribute, b: Attribute) -> bool:

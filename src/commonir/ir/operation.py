@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, Self, TypeVar
 
+from commonir.base.text import plural
 from commonir.ir.constant_text import Attribute
 from commonir.ir.data import Data
 from commonir.ir.origins import Origin
@@ -248,7 +249,7 @@ class Operation:
     def result(self) -> Value:
         """Its only result. Raises: ValueError when it has none or several."""
         if len(self.results) != 1:
-            raise ValueError(f"{self.name} has {len(self.results)} results, not one")
+            raise ValueError(f"{self.name} has {plural(len(self.results), 'result')}, not one")
         return self.results[0]
 
     # -- attributes
@@ -639,7 +640,7 @@ class Region:
     def block(self) -> Block:
         """Its only block. Raises: ValueError when it has none or several."""
         if len(self.blocks) != 1:
-            raise ValueError(f"the region has {len(self.blocks)} blocks, not one")
+            raise ValueError(f"the region has {plural(len(self.blocks), 'block')}, not one")
         return self.blocks[0]
 
     def add(self, block: Block) -> Block:

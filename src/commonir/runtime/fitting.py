@@ -77,24 +77,22 @@ def range_text(element: ElementType) -> str:
 
 
 def fitted_inputs(function: Function, arrays: Mapping[str, Any], findings: Diagnostics) -> dict[str, Any]:
-    """Returns inputs of a function in their declared element types, and reports floats that change their type.
+    """Returns inputs of a function, floats of another type in the declared type, and reports these.
 
-    What does not fit stays as it is: binding reports it.
+    All other inputs are converted when they are bound, and what does not fit is reported then.
     """
     types = dict(zip(names_of(function), [v.type for v in function.inputs], strict=True))
     out: dict[str, Any] = {}
     for name, value in arrays.items():
         type = types.get(name)
         out[name] = value
-        if not isinstance(value, np.ndarray) or not isinstance(type, TensorType):
+        if not isinstance(value, np.ndarray) or not isinstance(type, TensorType) or not _is_float(value.dtype):
             continue
         result = _converted(value, type.element)
-        if result is not None:
+        if result is not None and not _preserves(value.dtype, result.dtype):
             out[name] = result
-            if _is_float(value.dtype) and not _preserves(value.dtype, result.dtype):
-                how = "rounded" if type.element.is_float else "converted"
-                message = f"input '{name}': {name_of(value.dtype)} is {how} to {type.element}"
-                findings.add(INPUT_CONVERTED, message)
+            how = "rounded" if type.element.is_float else "converted"
+            findings.add(INPUT_CONVERTED, f"input '{name}': {name_of(value.dtype)} is {how} to {type.element}")
     return out
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from commonir.base.codes import MALFORMED_REGION, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import plural
 from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -253,7 +254,7 @@ class OperationBuilder:
             counts = [spare if f in flexible else 1 for f in inputs]
         fits = len(counts) == len(inputs) and sum(counts) == total and min(counts, default=0) >= 0
         if not fits or any(n > 1 and not f.variadic for f, n in zip(inputs, counts, strict=True)):
-            message = f"{definition.name}: takes {len(inputs)} operands, found {total}"
+            message = f"{definition.name}: takes {plural(len(inputs), 'operand')}, found {total}"
             self._tokens.fail(message, at=start, code=WRONG_OPERAND_COUNT)
         return tuple(counts)
 

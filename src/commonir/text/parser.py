@@ -18,7 +18,7 @@ from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.lazy import LazyModule
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
-from commonir.base.text import PIECE_SEPARATOR
+from commonir.base.text import PIECE_SEPARATOR, plural
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import Attribute, DictionaryAttr, StringAttr
 from commonir.ir.locations import NameLoc
@@ -261,7 +261,9 @@ class _Parser:
     def _name_results(self, op: Operation, named: Sequence[_Results]) -> None:
         total = sum(r.number for r in named)
         if total != len(op.results):
-            self._tokens.fail(f"{op.name} has {len(op.results)} results, but {total} are named", at=named[0].at)
+            self._tokens.fail(
+                f"{op.name} has {plural(len(op.results), 'result')}, but {total} are named", at=named[0].at
+            )
         first = 0
         for name, count, at in named:
             if count == 1:

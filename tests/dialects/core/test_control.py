@@ -54,7 +54,7 @@ def test_branches_of_different_element_types_or_counts_are_refused() -> None:
     types = core.If(FLAG, giving(tensor(f32, 3)), giving(tensor(i64, 3)))
     assert findings(types) == ["the second branch: value 0 has type tensor<*xi64>, expected tensor<*xf32>"]
     counts = core.If(FLAG, giving(tensor(f32, 3)), giving())
-    assert findings(counts) == ["the second branch: expected 1 values, found 0"]
+    assert findings(counts) == ["the second branch: expected 1 value, found 0"]
     assert all(d.code is MALFORMED_REGION for d in counts.verify())
 
 
@@ -71,7 +71,7 @@ def test_a_loop_whose_parts_disagree_is_refused() -> None:
     condition, body = giving(tensor(f32), receiving=[]), giving(tensor(f32, 3), receiving=kind)
     op = core.While((Value(kind[0]),), condition, body)
     assert findings(op) == [
-        "arguments of the condition: expected 1 values, found 0",
+        "arguments of the condition: expected 1 value, found 0",
         "results of the body: value 0 has type tensor<3xf32>, expected tensor<2xf32>",
         "the condition: value 0 has type tensor<f32>, expected tensor<i1>",
     ]
@@ -80,8 +80,8 @@ def test_a_loop_whose_parts_disagree_is_refused() -> None:
 def test_a_loop_without_blocks_is_refused() -> None:
     op = core.While((Value(tensor(f32)),), Region([]), Region([]))
     assert findings(op)[:2] == [
-        "arguments of the condition: expected 1 values, found 0",
-        "arguments of the body: expected 1 values, found 0",
+        "arguments of the condition: expected 1 value, found 0",
+        "arguments of the body: expected 1 value, found 0",
     ]
 
 

@@ -88,7 +88,10 @@ def test_a_tuple_is_given_as_a_python_tuple_or_list(given: Any) -> None:
         ((X,), "E0703.*input 't': expected a tuple of as many values .tuple<.*>., found tuple"),
         (X, "E0703.*input 't': expected a tuple of as many values"),
         ((X, X[:1]), r"E0707.*axis 0 of input 't\[1\]': 'N' is 2 .axis 0 of input 't\[0\]'., found 1"),
-        ((X, X.astype(np.float64)), r"E0703.*input 't\[1\]': expected element type f32, found f64"),
+        (
+            (X, np.full(2, 1e300)),
+            r"E0703.*input 't\[1\]': expected element type f32, found f64; 1e.300 at .0. does not fit",
+        ),
     ],
 )
 def test_what_is_not_the_declared_tuple_is_refused(given: Any, message: str) -> None:

@@ -142,7 +142,7 @@ def test_an_input_of_an_onnx_operator_with_the_count_0_needs_no_empty_name(argum
         ("Clip[1, 1, 1](c)", "E0502: onnx.Clip: the argument counts [1, 1, 1] do not divide 1 input"),
         ("Clip[2, 0, 0](c, s)", "E0502: onnx.Clip: parameter 'input' takes one value, found 2"),
         ("Clip[1, -1, 2](c, s)", "E0502: onnx.Clip: the argument counts [1, -1, 2] do not divide 2 inputs"),
-        ("Clip[1](c)", "E0255: CIR23: 'onnx.Clip' has 3 parameters, found 1 counts"),
+        ("Clip[1](c)", "E0255: CIR23: 'onnx.Clip' has 3 parameters, found 1 count"),
         ('Concat[3](a, b) {"axis": {"i": 0, "type": "INT"}}', "E0502: onnx.Concat: the argument counts [3] do not"),
         ('Concat[1, 1](a, b) {"axis": {"i": 0, "type": "INT"}}', "E0255: CIR23: 'onnx.Concat' has 1 parameter"),
     ],

@@ -219,7 +219,7 @@ def test_a_model_without_a_graph_is_refused(path: Path) -> None:
 
 def test_a_node_with_too_many_inputs_is_not_called_undeclared_too(path: Path) -> None:
     diagnostics = reported(path, model(graph(node("Relu", "x x", "y", name="n"))))
-    assert diagnostics == ["E0502 Relu takes 1 inputs, found 2 @ graph.node[0] 'n'"]
+    assert diagnostics == ["E0502 Relu takes 1 input, found 2 @ graph.node[0] 'n'"]
 
 
 def test_a_weight_that_cannot_be_read_is_not_called_missing_too(path: Path) -> None:

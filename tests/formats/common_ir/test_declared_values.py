@@ -229,7 +229,7 @@ def test_a_value_of_another_type_is_refused(type: str, attribute: Message, messa
 @pytest.mark.parametrize(
     ("attribute", "message"),
     [
-        (value(map_of(KEYS, tensor("float32", [1], 1.0))), "a map has 2 keys and 1 values"),
+        (value(map_of(KEYS, tensor("float32", [1], 1.0))), "a map has 2 keys and 1 value"),
         (value({}), "a value says nothing"),
         ({"type": "TENSOR", "t": {"dims": [2], "data_type": "FLOAT", "float_data": [1.0]}}, "takes 8 bytes, found 4"),
         ({"type": 99}, "attributes of kind 99 are not read"),

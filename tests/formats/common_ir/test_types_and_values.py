@@ -242,5 +242,5 @@ def test_a_map_has_as_many_values_as_keys() -> None:
         tensor_of.data_type = 7
         tensor_of.dims.append(count)
         tensor_of.int64_data.extend(range(count))
-    with pytest.raises(ValueError, match="a map has 2 keys and 1 values"):
+    with pytest.raises(ValueError, match="a map has 2 keys and 1 value"):
         ValueReader().read(result)

@@ -272,7 +272,7 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
     ),
     "too many inputs": (
         _model([helper.make_node("Relu", ["x", "x"], ["y"])]),
-        ["E0502 graph.node[0] 'y': Relu takes 1 inputs, found 2"],
+        ["E0502 graph.node[0] 'y': Relu takes 1 input, found 2"],
     ),
     "too few inputs": (
         _model([helper.make_node("Add", ["x"], ["y"])]),

@@ -33,7 +33,7 @@ func.func @wrong_type(%x: i32) {
 // -----
 
 func.func @other_result_count() {
-  // expected-error@+1 {{arith.constant has 1 results, but 2 are named}}
+  // expected-error@+1 {{arith.constant has 1 result, but 2 are named}}
   %0:2 = arith.constant 1 : i32
   return
 }

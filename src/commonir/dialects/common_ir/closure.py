@@ -128,7 +128,8 @@ class Closure:
         if not definitions:
             return  # reported at the declaration
         if use.counts is not None and len(use.counts) not in lengths:
-            text = f"{called} has {' or '.join(map(str, sorted(lengths)))} parameters, found {len(use.counts)} counts"
+            known = " or ".join(map(str, sorted(lengths)))
+            text = f"{called} has {known} parameters, found {plural(len(use.counts), 'count')}"
             yield rules.ONE_COUNT_EACH.broken(text)
             return
         try:
@@ -141,7 +142,7 @@ def _length(op: Operation, called: str, parameters: int) -> Iterator[Diagnostic]
     """Yields an error unless a node has an argument count for each parameter, if it has any."""
     counts = argument_counts(op)
     if counts is not None and len(counts) != parameters:
-        text = f"'{called}' has {plural(parameters, 'parameter')}, found {len(counts)} counts"
+        text = f"'{called}' has {plural(parameters, 'parameter')}, found {plural(len(counts), 'count')}"
         yield rules.ONE_COUNT_EACH.broken(text)
 
 

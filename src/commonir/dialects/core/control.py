@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from commonir.base.codes import MALFORMED_REGION, UNKNOWN_SYMBOL
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.text import plural
 from commonir.dialects.core.base import CoreOp, function_of_several
 from commonir.dialects.core.sequences import common_type
 from commonir.ir.module import Function, Module
@@ -57,7 +58,7 @@ def _without_sizes(values: Iterable[Value]) -> list[Type]:
 def _differences(what: str, actual: Iterable[Type], expected: Iterable[Type]) -> Iterable[Diagnostic]:
     actual, expected = tuple(actual), tuple(expected)
     if len(actual) != len(expected):
-        yield Diagnostic(MALFORMED_REGION, f"{what}: expected {len(expected)} values, found {len(actual)}")
+        yield Diagnostic(MALFORMED_REGION, f"{what}: expected {plural(len(expected), 'value')}, found {len(actual)}")
         return
     for n, (f, e) in enumerate(zip(actual, expected, strict=True)):
         if not are_compatible(f, e):

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from commonir.base.codes import MALFORMED_REGION, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.text import plural
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_8, MilOp
 from commonir.dialects.mil.operands import Condition
@@ -40,7 +41,7 @@ def _differences(what: str, actual: Iterable[Value], expected: Iterable[Type]) -
     """Yields the differences between the types of values and the expected ones."""
     values, types = tuple(actual), tuple(expected)
     if len(values) != len(types):
-        yield Diagnostic(MALFORMED_REGION, f"{what}: expected {len(types)} values, found {len(values)}")
+        yield Diagnostic(MALFORMED_REGION, f"{what}: expected {plural(len(types), 'value')}, found {len(values)}")
         return
     for v, t in zip(values, types, strict=True):
         if not are_compatible(v.type, t):

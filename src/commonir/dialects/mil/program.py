@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from commonir.base.codes import IMPOSSIBLE_EDIT, MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_PROGRAM
+from commonir.base.text import plural
 from commonir.dialects import core
 from commonir.dialects.core.constants import constant
 from commonir.dialects.core.control import Yield
@@ -71,7 +72,7 @@ class Compound:
         return hash((self.type, self.values))
 
     def __repr__(self) -> str:
-        return f"Compound({self.type}, {len(self.values)} values)"
+        return f"Compound({self.type}, {plural(len(self.values), 'value')})"
 
 
 def value_attribute(value: Data | Compound) -> Attribute:
@@ -254,7 +255,7 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
     def verify(self) -> Iterator[Diagnostic]:
         blocks = [block for r in self.specializations for block in r.blocks]
         if len(blocks) != len(self.specializations) or not blocks:
-            message = f"{self.name}: each specialization must have one block, found {len(blocks)} blocks"
+            message = f"{self.name}: each specialization must have one block, found {len(blocks)}"
             yield Diagnostic(MALFORMED_REGION, message)
             return
         if all(b.label != self.opset for b in blocks):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.core.base import axis_of as axis_from_start
@@ -233,7 +234,7 @@ def single(value: Value, name: str) -> int:
     """The only element of an operand, a number known before running. Raises: NotationError; NotKnownError."""
     result = fixed(value, name)
     if len(result) != 1:
-        raise NotationError(f"'{name}' has {len(result)} elements, expected one")
+        raise NotationError(f"'{name}' has {plural(len(result), 'element')}, expected one")
     return result[0]
 
 
@@ -241,7 +242,7 @@ def single_size(value: Value, name: str) -> Dim:
     """The only element of an operand, a number or an expression of sizes. Raises: NotationError; NotKnownError."""
     result = known(value, name)
     if len(result) != 1:
-        raise NotationError(f"'{name}' has {len(result)} elements, expected one")
+        raise NotationError(f"'{name}' has {plural(len(result), 'element')}, expected one")
     return result[0]
 
 
@@ -249,7 +250,7 @@ def single_number(value: Value, name: str) -> float:
     """The only element of an operand of floats. Raises: NotationError; NotKnownError."""
     result = known_numbers(value, name)
     if len(result) != 1:
-        raise NotationError(f"'{name}' has {len(result)} elements, expected one")
+        raise NotationError(f"'{name}' has {plural(len(result), 'element')}, expected one")
     return result[0]
 
 

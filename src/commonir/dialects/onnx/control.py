@@ -10,6 +10,7 @@ from itertools import repeat
 
 from commonir.base.codes import MALFORMED_REGION, UNTRUSTED_SHAPE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.text import plural
 from commonir.dialects import core
 from commonir.dialects.onnx.base import ANY_1, OnnxOp, axis_from_start, rank_of
 from commonir.dialects.onnx.program import check_graph, returned
@@ -402,7 +403,7 @@ class Scan(OnnxOp, name="onnx.Scan", since="opset9 opset11 opset16 opset19 opset
             ("scan_output_directions", self.scan_output_directions, stacked),
         ):
             if present and len(present) != expected:
-                message = f"{self.name}: {name} has {len(present)} elements, expected {expected}"
+                message = f"{self.name}: {name} has {plural(len(present), 'element')}, expected {expected}"
                 yield Diagnostic(MALFORMED_REGION, message)
 
     def untrusted_arguments(self) -> list[Value]:

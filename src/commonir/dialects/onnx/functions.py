@@ -12,6 +12,7 @@ from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_ATTRIBUTE, WRONG_OPERAND_C
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_PROGRAM
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import plural
 from commonir.dialects.onnx.base import DATA_TYPES
 from commonir.dialects.onnx.program import Custom, GraphFunction, Return, check_graph, default_operation_set
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
@@ -112,7 +113,7 @@ class LocalFunction(
         formal = self.inputs
         places = [n for n in range(len(formal)) if n not in absent]
         if len(types) > len(places):
-            text = f"'{self.sym_name}' has {len(formal)} inputs, found {len(types) + len(absent)}"
+            text = f"'{self.sym_name}' has {plural(len(formal), 'input')}, found {len(types) + len(absent)}"
             raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, text))
         actual = [formal[n] for n in places[: len(types)]]
         block = Block(types, [v.name for v in actual])

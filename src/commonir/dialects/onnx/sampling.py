@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from commonir.base.text import plural
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
     ANY_1,
@@ -71,7 +72,7 @@ class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
     def reference(self, theta: Value, size: Value) -> Value:
         given = known(size, "size")
         if len(given) < 3:
-            raise NotationError(f"'size' has {len(given)} elements, expected 3 or more")
+            raise NotationError(f"'size' has {plural(len(given), 'element')}, expected 3 or more")
         n, _, *sizes = given
         rank = len(sizes)
         wide = core.widened(theta)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.formats.common_ir.kinds import OwnType
 from commonir.formats.common_ir.types import write_element, write_value_type
@@ -184,14 +185,14 @@ class ValueReader:
             case "map":
                 keys, values = self.tensor(proto.map.keys), self.tensor(proto.map.values)
                 if keys.count != values.count:
-                    raise ValueError(f"a map has {keys.count} keys and {values.count} values")
+                    raise ValueError(f"a map has {plural(keys.count, 'key')} and {plural(values.count, 'value')}")
                 entries = ("keys", DataAttr(keys)), ("values", DataAttr(values))
                 return _tagged("map", DictionaryAttr(entries))
             case "dictionary":
                 keys = list(proto.dictionary.keys)
                 items = [self._value(v, depth + 1) for v in proto.dictionary.values]
                 if len(keys) != len(items):
-                    raise ValueError(f"a dictionary has {len(keys)} keys and {len(items)} values")
+                    raise ValueError(f"a dictionary has {plural(len(keys), 'key')} and {plural(len(items), 'value')}")
                 return DictionaryAttr(tuple(zip(keys, items, strict=True)))
             case _:
                 raise ValueError("a value says nothing")

@@ -19,6 +19,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import ELIDED_CONSTANT, LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE, NESTING_TOO_DEEP
 from commonir.base.limits import Limits
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.mil.program import Compound
 from commonir.formats.coreml.types import MIL_NAMES
@@ -228,14 +229,14 @@ class ConstantReader:
                 scanner.expect("[")
                 items, at = self._items("]", [type.element], depth)
                 if items is not None and type.length is not None and type.length != len(items):
-                    self._fault(f"{type_name(type)} is declared, but the list has {len(items)} values", at)
+                    self._fault(f"{type_name(type)} is declared, but the list has {plural(len(items), 'value')}", at)
                     return None
                 return None if items is None else Compound(type, items)
             case TupleType():
                 scanner.expect("(")
                 items, at = self._items(")", type.elements, depth)
                 if items is not None and len(items) != len(type.elements):
-                    self._fault(f"{type_name(type)} is declared, but the tuple has {len(items)} values", at)
+                    self._fault(f"{type_name(type)} is declared, but the tuple has {plural(len(items), 'value')}", at)
                     return None
                 return None if items is None else Compound(type, items)
             case MapType():
@@ -270,7 +271,7 @@ class ConstantReader:
             scanner.expect("{")
             pair, _ = self._items("}", (type.key, type.value), depth)
             if pair is not None and len(pair) != 2:
-                self._fault(f"an entry of a dictionary is a key and a value, found {len(pair)} constants", at)
+                self._fault(f"an entry of a dictionary is a key and a value, found {plural(len(pair), 'constant')}", at)
                 pair = None
             is_complete = is_complete and pair is not None
             out += pair or ()
@@ -408,7 +409,7 @@ class ConstantReader:
             type = TensorType(type.element, result)
         count = type.count
         if len(elements.texts) != count:
-            self._fault(f"{type_name(type)} has {count} elements, found {len(elements.texts)}", at)
+            self._fault(f"{type_name(type)} has {plural(count, 'element')}, found {len(elements.texts)}", at)
             return None
         is_flat = elements.structure == f"[{',' * (count - 1)}]"
         # The structure of a tensor with elements has no more of brackets than those elements allow.

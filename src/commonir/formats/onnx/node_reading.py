@@ -16,7 +16,7 @@ from commonir.base.codes import DUPLICATE_NAME, WRONG_ATTRIBUTE, WRONG_OPERAND_C
 from commonir.base.diagnostics import Code, DiagnosticError, Diagnostics, Fix
 from commonir.base.limits import Limits
 from commonir.base.suggestions import did_you_mean
-from commonir.base.text import escape
+from commonir.base.text import escape, plural
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import onnx
 from commonir.formats.onnx import unknown_fields
@@ -602,7 +602,7 @@ def _operands(
             at += 1
         offsets.append(len(operands))
     if at < len(names):
-        raise Malformed(WRONG_OPERAND_COUNT, f"{operator} takes {len(inputs)} inputs, found {len(names)}")
+        raise Malformed(WRONG_OPERAND_COUNT, f"{operator} takes {plural(len(inputs), 'input')}, found {len(names)}")
     return tuple(operands), tuple(offsets)
 
 

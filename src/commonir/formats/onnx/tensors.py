@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
+from commonir.base.text import plural
 from commonir.formats.onnx.attributes import bytes_of, text_of
 from commonir.formats.onnx.messages import TensorProto, field_number
 from commonir.formats.onnx.packed import PackedError, check_varints, packed_varints, varint_count
@@ -95,7 +96,7 @@ def read_contents(proto: TensorProto, type: TensorType) -> Data:
 def _texts(proto: TensorProto, type: TensorType) -> Data:
     texts = [text_of(content) for content in proto.string_data]
     if len(texts) != type.count:
-        raise TensorError(f"{type} has {type.count} elements, found {len(texts)}")
+        raise TensorError(f"{type} has {plural(type.count, 'element')}, found {len(texts)}")
     return TextData(type, texts)
 
 

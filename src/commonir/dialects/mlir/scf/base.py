@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.text import plural
 from commonir.dialects.lazy_core import core
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type
@@ -33,7 +34,7 @@ def arguments_of(region: Region) -> tuple[Value, ...]:
 def differing_types(op: ScfOp, what: str, actual: Sequence[Value], expected: Sequence[Type]) -> Iterator[Diagnostic]:
     """Yields the differences between the types of values and the expected ones."""
     if len(actual) != len(expected):
-        yield op.malformed(f"{what}: expected {len(expected)} values, found {len(actual)}")
+        yield op.malformed(f"{what}: expected {plural(len(expected), 'value')}, found {len(actual)}")
         return
     for n, (v, t) in enumerate(zip(actual, expected, strict=True)):
         if v.type is not t:

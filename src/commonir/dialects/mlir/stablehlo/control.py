@@ -12,6 +12,7 @@ from typing import ClassVar
 from commonir.base.codes import UNKNOWN_SYMBOL
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import plural
 from commonir.dialects.lazy_core import core
 from commonir.dialects.mlir.stablehlo import forms
 from commonir.dialects.mlir.stablehlo.base import (
@@ -59,7 +60,7 @@ class Return(
 def _differing(actual: Sequence[Value], expected: Sequence[Value]) -> str:
     """Returns how values differ from the expected ones; empty when they agree."""
     if len(actual) != len(expected):
-        return f"expected {len(expected)} values, found {len(actual)}"
+        return f"expected {plural(len(expected), 'value')}, found {len(actual)}"
     for n, (a, b) in enumerate(zip(actual, expected, strict=True)):
         if not are_compatible_types(a.type, b.type):
             return f"expected value {n} to be of type {b.type}, found {a.type}"
