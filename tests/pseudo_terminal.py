@@ -10,6 +10,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+_ERASED = re.compile(r"(?:[^\n]*\n[^\n]*\x1b\[1A|[^\n]*)\x1b\[2K")
+"""Text that is erased again, such as progress: on the same line, or on the line above."""
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
 
@@ -23,7 +25,7 @@ def run(
 ) -> tuple[int, str]:
     """Runs `cir` and returns its exit status and what the terminal shows, without control sequences."""
     status, shown = run_raw(arguments, folder, columns, environment)
-    return status, _CONTROL.sub("", shown)
+    return status, _CONTROL.sub("", _ERASED.sub("", shown))
 
 
 def run_raw(

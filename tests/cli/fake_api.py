@@ -140,6 +140,11 @@ class Module:
 
 
 @answer
+def fitted_inputs(inputs: Arrays) -> Arrays:
+    return inputs
+
+
+@answer
 def load(path: str, format: str | None) -> Module:
     mood = Path(path).read_text().strip()
     match mood:

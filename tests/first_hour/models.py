@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 from onnx import GraphProto, ModelProto, helper, numpy_helper, save
@@ -152,7 +153,22 @@ def _many_functions(path: Path) -> None:
     path.write_text("".join(text.format(name, n) for n, name in enumerate(names, 2)))
 
 
+def _array(value: float) -> Callable[[Path], None]:
+    return lambda path: np.save(path, np.full((1, 3, 12, 12), value))
+
+
+def _torch_checkpoint(path: Path) -> None:
+    """The beginning of what `torch.save` writes."""
+    with ZipFile(path, "w") as archive:
+        archive.writestr("net/data.pkl", b"\x80\x02}q\x00.")
+
+
 MODELS: dict[str, Callable[[Path], None]] = {
+    "x64.npy": _array(0.1),
+    "huge.npy": _array(1e300),
+    "net.pt": _torch_checkpoint,
+    "net.gguf": lambda path: path.write_bytes(b"GGUF\x03" + bytes(20)),
+    "net.tflite": lambda path: path.write_bytes(b"\x1c\0\0\0TFL3" + bytes(20)),
     "net.onnx": _small_net,
     "scores.onnx": _masked_scores,
     "tagger.onnx": _tagger,

@@ -242,6 +242,7 @@ ENDLESS_REWRITING = Code(
     "Rules lead in a cycle or make the program grow without end: they were applied far more often than the program "
     "has operations. The message names the rules that were applied last. In a legalization, the rules for an operation "
     "give it again, and nothing else leads to the target.",
+    status=_UNSUPPORTED,
 )
 
 UNKNOWN_RULE_FUNCTION = Code(
@@ -493,6 +494,13 @@ NOT_DRAWN = Code(
     "`cir view` draws the functions of a program as graphs, and what ranks do and send each other as lanes. A program "
     "without a function that has a body, such as a library of declarations, is text only: `cir show`.",
     status=_UNSUPPORTED,
+)
+REPLACES_INPUT = Code(
+    "E0808",
+    "the output would replace the input",
+    "`cir convert` writes another program than it reads, so writing it to the same file would lose the one that is "
+    "there. A terminal asks; otherwise `--force` says that this is meant.",
+    status=_USAGE,
 )
 WIDENED_OUTPUT = Code(
     "W0801",

@@ -21,6 +21,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, FILE_NOT_FOUND, LIMIT_EXCEEDED
 from commonir.base.files import atomic_file
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.suggestions import did_you_mean_file
 
 Pixels = NDArray[np.uint8]
 
@@ -52,7 +53,9 @@ def read_image(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -
     except OSError as error:
         if isinstance(error, FileNotFoundError):
             raise DiagnosticError(
-                Diagnostic(FILE_NOT_FOUND, "cannot read an input: no such file", file=path)
+                Diagnostic(
+                    FILE_NOT_FOUND, "cannot read an input: no such file", file=path, help=did_you_mean_file(path)
+                )
             ) from error
         if error.errno is not None:
             reason = (error.strerror or type(error).__name__).lower()

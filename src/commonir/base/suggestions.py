@@ -5,7 +5,10 @@ It never changes what is accepted: a near miss is still an error, with a hint.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+
+from commonir.base.text import escape
 
 # difflib compares every pair of characters; longer names are never typing errors.
 _MAX_LENGTH = 100
@@ -44,6 +47,15 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
         "did you mean 'convert'?"
     """
     return offered(nearest(name, candidates))
+
+
+def did_you_mean_file(path: str) -> str | None:
+    """Returns a help line that offers the files of a folder with names like that of a file that does not exist."""
+    folder, name = os.path.split(path)
+    try:
+        return did_you_mean(name, [escape(each) for each in os.listdir(folder or ".")])
+    except OSError:
+        return None
 
 
 def offered(names: Iterable[str]) -> str | None:

@@ -11,14 +11,17 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
+from commonir.base.text import plural
 from commonir.cli.columns import Column
 from commonir.cli.findings import write_finding
-from commonir.cli.terminal import Terminal, quiet_pipes
+from commonir.cli.terminal import Style, Terminal, quiet_pipes
 
 if TYPE_CHECKING:
     from commonir.reports import JsonValue, OperationEntry
 
 _SCHEMA_VERSION = 1
+MOST_FINDINGS = 20
+"""The number of findings shown on a terminal, as by clang."""
 
 
 class Answer:
@@ -52,15 +55,25 @@ def _since(entry: OperationEntry) -> str:
 
 
 def write_answer(
-    answer: Answer, findings: Sequence[Diagnostic], verb: str, out: Terminal, err: Terminal, is_json: bool
+    answer: Answer,
+    findings: Sequence[Diagnostic],
+    verb: str,
+    out: Terminal,
+    err: Terminal,
+    is_json: bool,
+    most: int | None = MOST_FINDINGS,
 ) -> int:
-    """Writes an answer and returns the exit status."""
+    """Writes an answer and returns the exit status. A terminal shows no more than `most` findings."""
     with quiet_pipes():
         if is_json:
             out.raw(envelope(answer, findings, verb))
         else:
-            for finding in findings:
+            shown = most if err.is_terminal and most is not None and len(findings) > most + 1 else len(findings)
+            for finding in findings[:shown]:
                 write_finding(finding, err)
+            if shown < len(findings):
+                more = plural(len(findings) - shown, "finding")
+                err.line(f"and {more} more: `cir check --all`, or redirect them to a file", Style.STRONG)
             answer.write(out)
         out.stream.flush()
     return int(answer.status)

@@ -26,7 +26,7 @@ from commonir.base.files import atomic_file
 from commonir.base.images import READ
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.safetensors import read_safetensors, write_safetensors
-from commonir.base.suggestions import did_you_mean
+from commonir.base.suggestions import did_you_mean, did_you_mean_file
 from commonir.base.text import escape
 from commonir.base.tuples import NamedTuple
 from commonir.reports import Report
@@ -41,10 +41,11 @@ _SAFETENSORS = ".safetensors"
 _ARCHIVES = (".npz", _SAFETENSORS)
 _PICTURE = re.compile(rf"(?P<path>.*(?:{'|'.join(map(re.escape, READ))}))(?::(?P<form>.*))?", re.IGNORECASE | re.DOTALL)
 _JSON = ".json"
+_FILES = (".npy", *_ARCHIVES, _JSON)
 _JSON_STARTS = ("[", "{", '"')
 
 _SYNTAX = (
-    "give `NAME=@file.npy`, `@file.npz`, `NAME=@file.json`, a type and a generator: `NAME=f32[1,3,8,8]:randn`, or its "
+    "write `NAME=@file.npy`, `@file.npz`, `NAME=@file.json`, a type and a generator: `NAME=f32[1,3,8,8]:randn`, or its "
     "value: `NAME=3`, `NAME=true`, `NAME=[1, 2]`"
 )
 _SCALAR = re.compile(r"true|false|[+-]?(?:inf|nan|0x[0-9A-Fa-f]+|[0-9.][0-9.eE+-]*j?)")
@@ -137,8 +138,12 @@ def _parse_input(text: str, seed: int, limits: Limits, readers: InputReaders) ->
         return inputs or arrays
     name, equals, value = text.partition("=")
     if not equals or not name:
-        is_file = text.lower().endswith((*_ARCHIVES, _JSON))
-        raise _refusal(text, f"write '@{text}' for a file" if is_file else "NAME= is missing")
+        if _is_file_name(text):
+            return _parse_input(f"@{text}", seed, limits, readers)
+        raise _refusal(text, "NAME= is missing")
+    if _is_file_name(value):
+        # Only a file has such a name: the `@` was forgotten.
+        value = f"@{value}"
     if readers.scalar is not None and _SCALAR.fullmatch(value):
         return {name: readers.scalar(name, value)}
     if readers.json is not None and value.startswith(_JSON_STARTS):
@@ -160,6 +165,11 @@ def _parse_input(text: str, seed: int, limits: Limits, readers: InputReaders) ->
         names = ", ".join(f"'{escape(known)}'" for known in arrays)
         raise _refusal(text, f"the archive has {len(arrays)} arrays ({names}): add `:KEY`")
     return {name: next(iter(arrays.values()))}
+
+
+def _is_file_name(text: str) -> bool:
+    path, _ = _split_key(text)
+    return not text.startswith(("@", *_JSON_STARTS)) and (path.lower().endswith(_FILES) or is_image(path))
 
 
 def _read_json(path: str, name: str | None, text: str, limits: Limits, readers: InputReaders) -> Arrays:
@@ -369,9 +379,12 @@ def bad_file(path: str, reason: str, help: str | None = None) -> DiagnosticError
 
 def system_error(path: str, error: OSError) -> DiagnosticError:
     """Returns the error of a file that cannot be read."""
-    code = file_codes.FILE_NOT_FOUND if isinstance(error, FileNotFoundError) else file_codes.FILE_NOT_ACCESSIBLE
-    reason = (error.strerror or type(error).__name__).lower()
-    return DiagnosticError(Diagnostic(code, f"cannot read an input: {reason}", file=path))
+    if isinstance(error, FileNotFoundError):
+        help = did_you_mean_file(path)
+        message = "cannot read an input: no such file"
+        return DiagnosticError(Diagnostic(file_codes.FILE_NOT_FOUND, message, file=path, help=help))
+    message = f"cannot read an input: {(error.strerror or type(error).__name__).lower()}"
+    return DiagnosticError(Diagnostic(file_codes.FILE_NOT_ACCESSIBLE, message, file=path))
 
 
 # -- outputs

@@ -52,6 +52,11 @@ resize_option = click.option(
 )
 
 
+force_option = click.option(
+    "--force", "is_forced", is_flag=True, help="Replace the input without asking, if OUT is the same file."
+)
+
+
 def function_option(does: str) -> Option[Command]:
     """Returns `--function NAME`; the help begins with `does`."""
     return click.option("--function", metavar="NAME", help=f"{does} instead of the entry function.")

@@ -17,7 +17,7 @@ import click
 from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.tuples import NamedTuple
-from commonir.cli.answer import Answer, write_answer
+from commonir.cli.answer import MOST_FINDINGS, Answer, write_answer
 from commonir.cli.help import HELP_NAMES, GroupedOption, VerbCommand
 from commonir.cli.options import PATH
 from commonir.cli.progress import Progress
@@ -69,6 +69,7 @@ class Session:
         "include_dirs",
         "is_debugging",
         "is_json",
+        "most_findings",
         "out",
         "verb",
     )
@@ -80,6 +81,7 @@ class Session:
         self.out = Terminal()
         self.err = Terminal(is_error=True)
         self.findings = Diagnostics()
+        self.most_findings: int | None = MOST_FINDINGS
         self._closing = ExitStack()
         self._spooled: str | None = None
         self._opened: set[str] = set()
@@ -247,7 +249,7 @@ class Session:
             except Exception as error:  # noqa: BLE001  whatever it is, the user hears that it is not their fault
                 answer = self._refuse(self._bug(error))
             findings = [self._readable(finding) for finding in self.findings]
-            return write_answer(answer, findings, self.verb, self.out, self.err, self.is_json)
+            return write_answer(answer, findings, self.verb, self.out, self.err, self.is_json, self.most_findings)
 
     def _in_file(self, finding: Diagnostic) -> Diagnostic:
         """Returns a finding that names the file, if it is at a place in the only program that was opened."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from commonir.base import file_codes
 from commonir.base.diagnostics import Code, Diagnostic
-from commonir.base.suggestions import did_you_mean
+from commonir.base.suggestions import did_you_mean_file
 from commonir.base.text import escape
 
 _LFS_HEAD = b"version https://git-lfs.github.com/spec/"
@@ -23,6 +23,15 @@ _LONGEST_PAGE_HEAD = max(map(len, _PAGE_HEADS))
 # (offset, magic, what it is, code, what to do)
 _UNPACK = "unpack it, and pass what is in it"
 _EXPORT = "export the model to ONNX or Core ML with the framework it comes from"
+_FROM_TORCH = "export it from Python: `torch.onnx.export(model, inputs, 'model.onnx')`, or with coremltools"
+_FROM_KERAS = "export it from Python: `keras.saving.load_model(FILE).export('model.onnx', format='onnx')`"
+_FROM_TFLITE = "`python -m tf2onnx.convert --tflite FILE --output model.onnx` converts it"
+_FROM_TENSORFLOW = "`python -m tf2onnx.convert --saved-model FOLDER --output model.onnx` converts it"
+_FROM_WEIGHTS = (
+    "export the model that they belong to, such as with `optimum-cli export onnx`; "
+    "`cir run MODEL @FILE` takes arrays as inputs"
+)
+_FROM_GGUF = "export the model that it was made from, such as with `optimum-cli export onnx`"
 _MAGICS: tuple[tuple[int, bytes, str, Code, str], ...] = (
     (0, b"\xff\xfe", "text in UTF-16, as Windows writes it", file_codes.UNREAD_FORMAT, "save it in UTF-8"),
     (0, b"\xfe\xff", "text in UTF-16", file_codes.UNREAD_FORMAT, "save it in UTF-8"),
@@ -34,10 +43,10 @@ _MAGICS: tuple[tuple[int, bytes, str, Code, str], ...] = (
     (0, b"\x28\xb5\x2f\xfd", "a zstandard archive", file_codes.ARCHIVE, _UNPACK),
     (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive", file_codes.ARCHIVE, _UNPACK),
     (257, b"ustar", "a tar archive", file_codes.ARCHIVE, _UNPACK),
-    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file, as Keras writes", file_codes.UNREAD_FORMAT, _EXPORT),
-    (0, b"GGUF", "a GGUF file of weights", file_codes.UNREAD_FORMAT, _EXPORT),
-    (4, b"TFL3", "a TensorFlow Lite model", file_codes.UNREAD_FORMAT, _EXPORT),
-    (0, b"\x80\x02", "a Python pickle, as older PyTorch writes", file_codes.UNREAD_FORMAT, _EXPORT),
+    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file, as Keras writes", file_codes.UNREAD_FORMAT, _FROM_KERAS),
+    (0, b"GGUF", "a GGUF file: weights for llama.cpp, without a program", file_codes.UNREAD_FORMAT, _FROM_GGUF),
+    (4, b"TFL3", "a TensorFlow Lite model", file_codes.UNREAD_FORMAT, _FROM_TFLITE),
+    (0, b"\x80\x02", "a Python pickle, as older PyTorch writes", file_codes.UNREAD_FORMAT, _FROM_TORCH),
     (0, b"\x80\x04", "a Python pickle", file_codes.UNREAD_FORMAT, _EXPORT),
     (
         0,
@@ -46,7 +55,7 @@ _MAGICS: tuple[tuple[int, bytes, str, Code, str], ...] = (
         file_codes.UNREAD_FORMAT,
         "pass it as an input: `cir run MODEL NAME=@FILE`",
     ),
-    (8, b'{"', "a safetensors file: weights without a program", file_codes.UNREAD_FORMAT, _EXPORT),
+    (8, b'{"', "a safetensors file: weights without a program", file_codes.UNREAD_FORMAT, _FROM_WEIGHTS),
     (0, b"ML\xefR", "MLIR bytecode", file_codes.UNREAD_FORMAT, "print it as text with `mlir-opt`"),
     (
         0,
@@ -66,6 +75,23 @@ _MAGICS: tuple[tuple[int, bytes, str, Code, str], ...] = (
     (0, b"\xff\xd8\xff", "an image", file_codes.UNKNOWN_FORMAT, "pass the model"),
     (0, b"%PDF", "a PDF document", file_codes.UNKNOWN_FORMAT, "pass the model"),
 )
+_ZIP = b"PK\x03\x04"
+# A name near the beginning of a zip archive, what it is, what to do.
+_ZIP_CONTENTS: tuple[tuple[bytes, str, str], ...] = (
+    (b"/data.pkl", "a PyTorch checkpoint", _FROM_TORCH),
+    (b"metadata.json", "a Keras model", _FROM_KERAS),
+    (b"model.weights.h5", "a Keras model", _FROM_KERAS),
+    (b".npy", "a numpy archive of arrays, not a model", "pass it as inputs: `cir run MODEL @FILE`"),
+)
+# Suffixes of files whose beginning does not say what they are.
+_NAMED_LIKE = {
+    (".pt", ".pth", ".ckpt"): ("a PyTorch checkpoint", _FROM_TORCH),
+    (".keras", ".h5"): ("a Keras model", _FROM_KERAS),
+    (".tflite",): ("a TensorFlow Lite model", _FROM_TFLITE),
+    (".pb",): ("a TensorFlow graph", _FROM_TENSORFLOW),
+    (".gguf",): ("a GGUF file", _FROM_GGUF),
+    (".safetensors",): ("a safetensors file", _FROM_WEIGHTS),
+}
 _MAGICS_AT = {place: tuple([m for at, m, *_ in _MAGICS if at == place]) for place, *_ in _MAGICS}
 _ONNX_TENSOR_FIELDS = {1: 0, 2: 0}
 
@@ -107,6 +133,10 @@ def _title_of(page: bytes) -> tuple[str, ...]:
 
 def other_format(head: bytes, file: str) -> Diagnostic | None:
     """Returns the diagnostic for a file of a well-known format that is not a program."""
+    if head.startswith(_ZIP):
+        for name, what, help in _ZIP_CONTENTS:
+            if name in head:
+                return Diagnostic(file_codes.UNREAD_FORMAT, f"the file is {what}", file=file, help=help)
     if any(head.startswith(magics, at) for at, magics in _MAGICS_AT.items()):
         what, code, help = next((w, c, h) for at, magic, w, c, h in _MAGICS if head.startswith(magic, at))
         return Diagnostic(code, f"the file is {what}", file=file, help=help)
@@ -132,11 +162,16 @@ def unknown_content(head: bytes, size_bytes: int, wire_types: dict[int, int] | N
     if wire_types and wire_types.items() >= _ONNX_TENSOR_FIELDS.items():
         message = "the file is an ONNX tensor, not a model"
         return Diagnostic(file_codes.UNREAD_FORMAT, message, file=file, help="pass the .onnx file beside it")
+    notes = (f"found: {size_bytes:,} bytes that start with {_start_of(head)}", *_spoiled_text(head))
+    for suffixes, (what, help) in _NAMED_LIKE.items():
+        if file.lower().endswith(suffixes):
+            message = f"the file is named like {what}, which is not read here"
+            return Diagnostic(file_codes.UNREAD_FORMAT, message, file=file, notes=notes, help=help)
     return Diagnostic(
         file_codes.UNKNOWN_FORMAT,
         "the content is not of any format that is read here",
         file=file,
-        notes=(f"found: {size_bytes:,} bytes that start with {_start_of(head)}", *_spoiled_text(head)),
+        notes=notes,
         help="`cir doctor` lists the formats",
     )
 
@@ -170,7 +205,7 @@ def _folder_advice(place: Path, names: tuple[str, ...]) -> tuple[tuple[str, ...]
     if not names:
         return (), "fetch the package again, as a whole"
     if "saved_model.pb" in names:
-        return ("found: a TensorFlow SavedModel",), _EXPORT
+        return ("found: a TensorFlow SavedModel",), _FROM_TENSORFLOW
     if any(name.endswith((".safetensors", ".bin")) for name in names) and "config.json" in names:
         return ("found: a checkpoint of weights with its configuration",), _EXPORT
     if place.suffix == ".mlpackage":
@@ -198,10 +233,7 @@ def not_found(place: Path) -> Diagnostic:
         return Diagnostic(
             file_codes.FILE_NOT_FOUND, "the link leads to a file that does not exist", file=os.fspath(place)
         )
-    try:
-        help = did_you_mean(place.name, (escape(path.name) for path in folder.iterdir()))
-    except OSError:
-        help = None
+    help = did_you_mean_file(os.fspath(place))
     return Diagnostic(file_codes.FILE_NOT_FOUND, "no such file", file=os.fspath(place), help=help)
 
 

@@ -364,7 +364,8 @@ class Formats:
                 if name.endswith(result.suffixes):
                     return result
         message = f"the suffix '{suffix}' names no format that can be written" if suffix else "the name has no suffix"
-        help = f"use one of {', '.join(known)}, or name the format with --to"
+        written = [each.name for each in self._plugins if each.is_writable]
+        help = f"use one of {', '.join(known)}, or `--to FORMAT`: {', '.join(written)}"
         raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, file=os.fspath(path), help=help))
 
     def of_module(self, module: Module) -> Format | None:

@@ -16,6 +16,7 @@ from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Function
 from commonir.ir.types import ElementType, TensorType
 from commonir.runtime.ports import names_of
+from commonir.runtime.values import is_array
 
 Array = NDArray[Any]
 _NUMBERS = "biufcV"
@@ -86,7 +87,7 @@ def fitted_inputs(function: Function, arrays: Mapping[str, Any], findings: Diagn
     for name, value in arrays.items():
         type = types.get(name)
         out[name] = value
-        if not isinstance(value, np.ndarray) or not isinstance(type, TensorType) or not _is_float(value.dtype):
+        if not isinstance(type, TensorType) or not is_array(value) or not _is_float(value.dtype):
             continue
         result = _converted(value, type.element)
         if result is not None and not _preserves(value.dtype, result.dtype):

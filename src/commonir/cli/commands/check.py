@@ -32,11 +32,13 @@ _LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
     "--fix",
     "is_fixing",
     is_flag=True,
-    help="Remove faults that have only one right remedy: the order of operations, missing imports and kinds, types "
-    "that contradict the operations, what is repeated or not used. Says what it changes; needs -o or --force to write.",
+    help="Remove faults that have only one right remedy. These are the order of operations, missing imports and kinds,"
+    " types that contradict the operations, and what is repeated or not used. It says what it changes, and needs -o or"
+    " --force to write.",
 )
 @click.option("-o", "--output", metavar="OUT", type=PATH, help="With --fix: write the result to OUT.")
 @click.option("--force", "is_forced", is_flag=True, help="With --fix: replace MODEL.")
+@click.option("--all", "shows_all", is_flag=True, help="Report all findings on a terminal, not only the first 20.")
 @split_option
 @unregistered_option
 @click.option(
@@ -54,6 +56,7 @@ def check(
     is_fixing: bool,
     output: str | None,
     is_forced: bool,
+    shows_all: bool,
     is_split: bool,
     expects: bool,
     allow_unregistered: bool,
@@ -66,6 +69,8 @@ def check(
     refused.
     """
     as_text = is_split or expects
+    if shows_all:
+        session.most_findings = None
     if is_fixing and as_text:
         raise click.UsageError("'--fix' takes a model, not the pieces of a text")
     if is_fixing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ from commonir.cli.options import (
     dims_option,
     extern_option,
     external_data_options,
+    force_option,
     output_option,
     seed_option,
     time_limit_option,
@@ -34,7 +36,7 @@ from commonir.cli.options import (
 from commonir.cli.ranks import check_sharding, ranks_options
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
-from commonir.cli.writing import check_output, copy_to_standard_output, save_output, write_change
+from commonir.cli.writing import check_output, check_replaced, copy_to_standard_output, save_output, write_change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,12 +45,17 @@ if TYPE_CHECKING:
 
 
 class CheckOption(VerbCommand):
-    """A command whose `--check` may stand alone or as `--check=N`, but never takes the next argument for its value."""
+    """A command whose `--check` may stand alone, or before a number, with or without `=`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Gives a bare `--check` its value."""
         end = args.index("--") if "--" in args else len(args)
-        filled = ["--check=1" if arg == "--check" else arg for arg in args[:end]]
+        filled: list[str] = []
+        for arg in args[:end]:
+            if filled[-1:] == ["--check=1"] and arg.isdecimal() and not os.path.exists(arg):
+                filled[-1] = f"--check={arg}"
+            else:
+                filled.append("--check=1" if arg == "--check" else arg)
         return super().parse_args(ctx, filled + args[end:])
 
 
@@ -79,6 +86,7 @@ class ConvertOptions(NamedTuple):
     rtol: Tolerance
     time_limit: float | None
     is_strict: bool
+    is_forced: bool
 
 
 @verb(
@@ -156,6 +164,7 @@ class ConvertOptions(NamedTuple):
 @external_data_options
 @ranks_options
 @click.option("--strict", "is_strict", is_flag=True, help="Write nothing if the conversion is lossy.")
+@force_option
 @collected_as(ConvertOptions)
 def convert(session: Session, model: str, *, options: ConvertOptions, external: ExternalData) -> Answer:
     """Convert a program to another format: that of the suffix of OUT.
@@ -165,6 +174,7 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
     tolerance. The default tolerance follows from the narrowest floating-point type of the program.
     """
     check_output(session, options.output)
+    check_replaced(session, model, options.output, is_forced=options.is_forced)
     check_sharding(options.ranks, options.parallel)
     if options.images and options.runs:
         raise click.UsageError("'--check' needs the same inputs for both programs, and '--image' changes them")

@@ -67,6 +67,11 @@ def as_identifier(name: str) -> str:
     return f"_{text}" if text[:1].isdigit() or text in RESERVED else text
 
 
+def text_name(version: str) -> str:
+    """Returns the name of an operation set in MIL text, such as `ios15`."""
+    return SYSTEMS[version][0].lower().replace(" ", "")
+
+
 def systems_text(version: str) -> str:
     """Returns the first systems that have an operation set, such as `iOS 15 / macOS 12`; "" for an unknown one."""
     return " / ".join(SYSTEMS.get(version, ())[:2])

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator, Mapping
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.file_codes import MALFORMED_PROGRAM, NEWER_FORMAT, NOT_IN_VERSION, RISKY_PROGRAM
 from commonir.base.suggestions import did_you_mean
-from commonir.dialects.mil.base import MAX_RANK, SPECIFICATION_VERSIONS
+from commonir.dialects.mil.base import MAX_RANK, SPECIFICATION_VERSIONS, text_name
 from commonir.dialects.mil.description import Description, description_of
 from commonir.dialects.mil.pipeline import Composition
 from commonir.dialects.mil.program import PROGRAM_ATTRIBUTES, PROGRAM_VERSION, Func, Return
@@ -127,8 +127,10 @@ def _check_versions(functions: list[Func], specified: int) -> Iterator[Diagnosti
                 # The function has no specialization, as F1 reports.
                 continue
             if needed is None:
-                known = f"operation sets: {', '.join(SPECIFICATION_VERSIONS)}"
-                help = did_you_mean(label, SPECIFICATION_VERSIONS) or known
+                # A text calls them by the first system that has them.
+                is_text = label.lower().startswith("ios")
+                names = [text_name(name) if is_text else name for name in SPECIFICATION_VERSIONS]
+                help = did_you_mean(label, names) or f"operation sets: {', '.join(names)}"
                 yield Diagnostic(MALFORMED_PROGRAM, f"F3: unknown operation set '{label}'", where=place, help=help)
             elif first <= specified < needed and label == function.opset:
                 message = f"V1: the operation set {label} needs specification version {needed}, found {specified}"

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.file_codes import MALFORMED_MIL_TEXT
-from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, CORE_ML_7, CORE_ML_8, CORE_ML_9
+from commonir.dialects.mil.base import VERSIONS, text_name
 from commonir.formats.coreml.names import IDENTIFIER
 from commonir.text.lexer import TokenStream
 
@@ -20,9 +20,7 @@ SCALAR_SYNTAX = "1.0"
 PLAIN_SYNTAX = "1.3"
 """The version whose scalars are plain: `int32(1)`."""
 
-OPSETS: Mapping[str, str] = MappingProxyType(
-    {CORE_ML_5: "ios15", CORE_ML_6: "ios16", CORE_ML_7: "ios17", CORE_ML_8: "ios18", CORE_ML_9: "ios26"}
-)
+OPSETS: Mapping[str, str] = MappingProxyType({version: text_name(version) for version in VERSIONS})
 """Operation sets as texts name them."""
 OPSETS_BY_NAME: Mapping[str, str] = MappingProxyType({name: opset for opset, name in OPSETS.items()})
 
