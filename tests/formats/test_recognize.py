@@ -137,7 +137,11 @@ def test_saved_onnx_with_external_data_is_recognized(tmp_path: Path) -> None:
         (saved_array(), file_codes.UNREAD_FORMAT, "the file is a numpy array, not a model"),
         (SAFETENSORS, file_codes.UNREAD_FORMAT, "the file is a safetensors file: weights without a program"),
         ("module {}".encode("utf-16"), file_codes.UNREAD_FORMAT, "the file is text in UTF-16, as Windows writes it"),
-        (b"GGUF\x03\0\0\0", file_codes.UNREAD_FORMAT, "the file is a GGUF file: weights for llama.cpp, without a program"),
+        (
+            b"GGUF\x03\0\0\0",
+            file_codes.UNREAD_FORMAT,
+            "the file is a GGUF file: weights for llama.cpp, without a program",
+        ),
         (b'{"ir_version": 1}', file_codes.UNREAD_FORMAT, "the file is a JSON document, not a model"),
         (ONNX_TENSOR, file_codes.UNREAD_FORMAT, "the file is an ONNX tensor, not a model"),
         (b"hello\n", file_codes.UNKNOWN_FORMAT, "the content is not of any format that is read here"),

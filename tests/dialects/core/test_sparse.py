@@ -129,7 +129,10 @@ def test_a_stored_zero_stays() -> None:
     [
         (X, "E0703.*input 's': expected a commonir.SparseArray .*, found an array"),
         (cir.SparseArray.of_dense(X.T), "E0703.*axis 1 of input 's': expected 3, found 2"),
-        (cir.SparseArray.of_dense(X.astype(np.float64) * 1e300), "E0703.*expected element type f32, found f64; .* does not fit"),
+        (
+            cir.SparseArray.of_dense(X.astype(np.float64) * 1e300),
+            "E0703.*expected element type f32, found f64; .* does not fit",
+        ),
     ],
 )
 def test_what_is_not_the_declared_sparse_tensor_is_refused(given: Any, message: str) -> None:
