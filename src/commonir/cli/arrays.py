@@ -169,7 +169,9 @@ def _parse_input(text: str, seed: int, limits: Limits, readers: InputReaders) ->
 
 def _is_file_name(text: str) -> bool:
     path, _ = _split_key(text)
-    return not text.startswith(("@", *_JSON_STARTS)) and (path.lower().endswith(_FILES) or is_image(path))
+    return not text.startswith(("@", *_JSON_STARTS)) and (
+        path.lower().endswith(_FILES) or _PICTURE.fullmatch(path) is not None
+    )
 
 
 def _read_json(path: str, name: str | None, text: str, limits: Limits, readers: InputReaders) -> Arrays:
