@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 # `ru_maxrss` is in bytes on macOS and in kilobytes elsewhere.
 _RSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
+_BLOCK_BYTES = 512
 
 
 # Installing compiles modules; a setting that forbids it would time the compiler.
@@ -23,11 +24,12 @@ _COMPILED = {"PYTHONDONTWRITEBYTECODE": ""}
 
 
 class Usage(NamedTuple):
-    """Time and memory of one run of a process."""
+    """Time and memory of one run of a process, and what it wrote to disk, as far as the system counts that."""
 
     cpu_seconds: float
     wall_seconds: float
     peak_bytes: int
+    written_bytes: int
 
 
 def measure_process(command: Sequence[str], *, environment: dict[str, str] | None = None) -> Usage:
@@ -49,7 +51,8 @@ def measure_process(command: Sequence[str], *, environment: dict[str, str] | Non
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"{' '.join(command)}: exit status {process.returncode}")
-    return Usage(usage.ru_utime + usage.ru_stime, wall_seconds, usage.ru_maxrss * _RSS_UNIT_BYTES)
+    memory, written = usage.ru_maxrss * _RSS_UNIT_BYTES, usage.ru_oublock * _BLOCK_BYTES
+    return Usage(usage.ru_utime + usage.ru_stime, wall_seconds, memory, written)
 
 
 def run_script(script: str) -> str:

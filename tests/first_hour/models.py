@@ -8,7 +8,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import numpy as np
-from onnx import GraphProto, ModelProto, helper, numpy_helper, save
+from onnx import GraphProto, ModelProto, helper, load, numpy_helper, save
 from PIL import Image
 
 import commonir as cir
@@ -163,6 +163,12 @@ def _torch_checkpoint(path: Path) -> None:
         archive.writestr("net/data.pkl", b"\x80\x02}q\x00.")
 
 
+def _external_net(path: Path) -> None:
+    """The small network with its weights in a file beside it, as the onnx package saves it."""
+    _small_net(path)
+    save(load(path), path, save_as_external_data=True, location=f"{path.name}.data")
+
+
 MODELS: dict[str, Callable[[Path], None]] = {
     "x64.npy": _array(0.1),
     "huge.npy": _array(1e300),
@@ -170,6 +176,7 @@ MODELS: dict[str, Callable[[Path], None]] = {
     "net.gguf": lambda path: path.write_bytes(b"GGUF\x03" + bytes(20)),
     "net.tflite": lambda path: path.write_bytes(b"\x1c\0\0\0TFL3" + bytes(20)),
     "net.onnx": _small_net,
+    "large.onnx": _external_net,
     "scores.onnx": _masked_scores,
     "tagger.onnx": _tagger,
     "cat.png": _picture,

@@ -24,7 +24,7 @@ from onnx.external_data_helper import (
 )
 
 import commonir as cir
-from commonir.base import copying
+from commonir.base import copying, linked_files
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.formats.onnx import external_layout
 
@@ -393,6 +393,7 @@ def _refuse_links(*_: object) -> None:
 @pytest.mark.parametrize("module", ["os.link"])
 def test_without_links_the_new_name_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     path = _saved(tmp_path, "weights.bin")
+    monkeypatch.setattr(linked_files, "clone_file", lambda *_: False)
     monkeypatch.setattr(module, _refuse_links)
     cir.save(cir.extract(cir.load(path), [], ["h0"]), path)
     assert _names(tmp_path) == ["m.onnx", "weights.1.bin"]
