@@ -26,6 +26,17 @@ CYCLES = (
         "tablegen.types",
         "tablegen.values",
     },
+    # Reports print themselves with tables that are written for each report; these are loaded when one is printed.
+    {
+        "reports",
+        "reports.comparison_tables",
+        "reports.difference_tables",
+        "reports.port_tables",
+        "reports.printing",
+        "reports.profile_tables",
+        "reports.rank_tables",
+        "reports.summary_tables",
+    },
 )
 """The cycles that are allowed, without `commonir.`; each is within one package."""
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonir.cli.columns import Column, table_lines, text_width
+from commonir.reports.columns import Column, table_lines, text_width
 
 from tests.cli.conftest import FAKED, environment
 from tests.command_lines import Cir

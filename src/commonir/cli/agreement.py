@@ -10,11 +10,11 @@ from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
-from commonir.cli.columns import Column
 from commonir.cli.options import Tolerance
 from commonir.cli.progress import Progress
 from commonir.cli.session import Session
 from commonir.cli.terminal import Terminal
+from commonir.reports.columns import Column
 
 if TYPE_CHECKING:
     from commonir import Module

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
 from commonir.base.text import plural
-from commonir.cli.columns import Column
 from commonir.cli.findings import write_finding
 from commonir.cli.terminal import Style, Terminal, quiet_pipes
+from commonir.reports.columns import Column
 
 if TYPE_CHECKING:
     from commonir.reports import JsonValue, OperationEntry

@@ -10,38 +10,17 @@ import os
 import sys
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
-from enum import Enum
 from typing import TextIO
 
 import click
 
 from commonir.base.text import escape, escape_lines
-from commonir.cli.columns import Column, fold, table_lines
+from commonir.reports.columns import Column, fold, table_lines
+from commonir.reports.layout import Style
 
 _USUAL_WIDTH = 80
 _LONGEST_LINE = 100
 """The width of running text."""
-
-
-class Style(Enum):
-    """The role of a piece of text, with its style in click."""
-
-    ERROR = ("red", True)
-    WARNING = ("yellow", True)
-    NOTE = ("cyan", True)
-    GOOD = ("green", True)
-    STRONG = (None, True)
-    FAINT = ("bright_black", False)
-
-    @property
-    def colour(self) -> str | None:
-        """Returns the color, by click's name."""
-        return self.value[0]
-
-    @property
-    def is_bold(self) -> bool:
-        """Returns whether it is bold."""
-        return self.value[1]
 
 
 class Terminal:

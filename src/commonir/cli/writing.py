@@ -14,9 +14,9 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.text import escape, format_bytes, plural
 from commonir.cli.answer import Answer
 from commonir.cli.options import DEFAULT_EXTERNAL_DATA, ExternalData
-from commonir.cli.port_tables import write_ports
 from commonir.cli.session import Session
 from commonir.cli.terminal import Style, Terminal
+from commonir.reports.port_tables import write_ports
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,6 @@ from commonir.base.diagnostics import ExitStatus
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
-from commonir.cli.comparison_tables import difference_of, write_comparison
 from commonir.cli.options import (
     PATH,
     Tolerance,
@@ -25,6 +24,7 @@ from commonir.cli.options import (
     tolerance_options,
 )
 from commonir.cli.session import Session, verb
+from commonir.reports.comparison_tables import difference_of, write_comparison
 
 if TYPE_CHECKING:
     from commonir.api import Array

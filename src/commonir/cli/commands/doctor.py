@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonir.cli.answer import Answer
-from commonir.cli.columns import Column
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
+from commonir.reports.columns import Column
 
 if TYPE_CHECKING:
     from commonir.reports import DoctorReport, PackageReport

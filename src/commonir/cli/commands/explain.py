@@ -7,9 +7,9 @@ import click
 from commonir.base.codes import all_codes, find_code
 from commonir.base.diagnostics import Code
 from commonir.cli.answer import Answer
-from commonir.cli.columns import Column
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
+from commonir.reports.columns import Column
 
 
 @verb("cir explain E0503")

@@ -10,7 +10,6 @@ from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.cli.agreement import differences
 from commonir.cli.answer import Answer
-from commonir.cli.columns import Column
 from commonir.cli.legalizing import Legality, legality_options
 from commonir.cli.options import (
     CHECK,
@@ -26,6 +25,7 @@ from commonir.cli.options import (
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
 from commonir.cli.writing import check_output, written_of
+from commonir.reports.columns import Column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

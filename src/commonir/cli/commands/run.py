@@ -14,8 +14,6 @@ from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
-from commonir.cli.columns import Column
-from commonir.cli.comparison_tables import difference_of, write_comparison
 from commonir.cli.options import (
     PATH,
     Tolerance,
@@ -33,6 +31,8 @@ from commonir.cli.ranks import check_sharding, ranks_options
 from commonir.cli.saving import Ran, check_suffixes, save_run
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
+from commonir.reports.columns import Column
+from commonir.reports.comparison_tables import difference_of, write_comparison
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,9 +6,9 @@ import click
 
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
-from commonir.cli.columns import NODE, Column
 from commonir.cli.options import PATH, dims_option
 from commonir.cli.session import Session, verb
+from commonir.reports.columns import NODE, Column
 
 
 @verb("cir shapes model.onnx --set batch=8", opens=True)

@@ -8,20 +8,57 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from commonir.base.records import Record
+
+if TYPE_CHECKING:
+    from commonir.reports import printing
+else:
+    from commonir.base.lazy import LazyModule
+
+    # Commands print with their own writers, and JSON needs none.
+    printing = LazyModule("commonir.reports.printing")
 
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 _Reported: TypeAlias = "Report | bool | int | float | str | Sequence[_Reported] | Mapping[str, _Reported] | None"
 
 
+_LONGEST_REPR = 100
+
+
 class Report(Record):
-    """Something reported; its fields are the keys of its JSON form."""
+    """Something reported; its fields are the keys of its JSON form.
+
+    `repr` is one line, `str` the text of the command that prints it, and a notebook shows the tables of that command.
+    """
+
+    @property
+    def heading(self) -> str:
+        """What it is about and its most important fact, in a line; "" if its fields say that."""
+        return ""
+
+    def __repr__(self) -> str:
+        if self.heading:
+            return shortened(f"<{type(self).__name__}: {self.heading}", ">")
+        return shortened(super().__repr__()[:-1], ")")
+
+    def __str__(self) -> str:
+        return printing.report_text(self)
+
+    def _repr_html_(self) -> str:
+        """Returns its tables for a notebook."""
+        return printing.report_html(self)
 
     def to_json(self) -> dict[str, JsonValue]:
         """Its fields by name, as JSON values."""
         return {name: _json_value(getattr(self, name)) for name in self.fields()}
+
+
+def shortened(text: str, end: str) -> str:
+    """Returns a text that ends with `end`, in one line of up to 100 characters."""
+    line = " ".join(text.split())
+    return line + end if len(line) + len(end) <= _LONGEST_REPR else f"{line[: _LONGEST_REPR - 4]}...{end}"
 
 
 def _json_value(value: _Reported) -> JsonValue:
@@ -230,6 +267,12 @@ class Summary(Report):
     declarations: tuple[DeclarationEntry, ...] = ()
 
     @property
+    def heading(self) -> str:
+        count = sum(self.operations.values())
+        functions = f"{len(self.functions):,} functions, " if len(self.functions) > 1 else ""
+        return f"{self.title}, {functions}{count:,} operations, {self.parameter_count:,} parameters"
+
+    @property
     def operations(self) -> Mapping[str, int]:
         """How often each operation occurs in all functions, most frequent first."""
         total: Counter[str] = Counter()
@@ -359,6 +402,13 @@ class Comparison(Report):
     all_decide: bool = False
 
     @property
+    def heading(self) -> str:
+        first = self.first_divergence
+        verdict = "agree" if self.is_within else "differ"
+        where = "" if first is None else f", first divergence: {first.operation} '{first.name}'"
+        return f"{self.engines[0]} and {self.engines[1]} {verdict}, {len(self.values):,} values{where}"
+
+    @property
     def is_within(self) -> bool:
         """Whether the values that decide agree: the outputs, or all."""
         deciding = [value for value in self.values if self.all_decide or value.is_output]
@@ -428,6 +478,11 @@ class Profile(Report):
     peak_bytes: int
     entries: tuple[ProfileEntry, ...]
 
+    @property
+    def heading(self) -> str:
+        milliseconds = self.seconds * 1e3
+        return f"{self.function} on {self.engine}, {milliseconds:.3g} ms a run, {len(self.entries):,} operations"
+
 
 # -- what two programs differ in
 
@@ -491,6 +546,15 @@ class Differences(Report):
     weights: tuple[WeightDifference, ...]
     same_operations: int
     same_weights: int
+
+    @property
+    def heading(self) -> str:
+        verdict = "the same" if self.are_same else "different"
+        changed = sum(entry.kind != "renamed" for entry in self.operations)
+        return (
+            f"{self.formats[0]} against {self.formats[1]}: {verdict}, {len(self.interface):,} changes of the interface,"
+            f" {changed:,} of operations, {len(self.weights):,} of weights"
+        )
 
     def of_kind(self, kind: str) -> tuple[OperationDifference, ...]:
         """The operations that differ in one way."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonir.cli.columns import Column
-from commonir.cli.terminal import Terminal
+from commonir.reports.columns import Column
+from commonir.reports.layout import ReportWriter
 
 if TYPE_CHECKING:
     from commonir.reports import Port
 
 
-def write_ports(title: str, ports: tuple[Port, ...], out: Terminal, most: int | None = None) -> None:
+def write_ports(title: str, ports: tuple[Port, ...], out: ReportWriter, most: int | None = None) -> None:
     """Writes the inputs, outputs or states of a function, if it has any; on a terminal no more than about `most`."""
     if ports:
         out.line(f"  {title}:")

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from commonir.base.text import plural
-from commonir.cli.columns import NODE, Column
-from commonir.cli.terminal import Style, Terminal
+from commonir.reports.columns import NODE, Column
+from commonir.reports.layout import ReportWriter, Style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ def difference_of(comparison: Comparison) -> str:
     return f"outputs differ when the programs run as a whole: {_listed(names)}"
 
 
-def write_comparison(comparison: Comparison, out: Terminal, *, is_complete: bool) -> None:
+def write_comparison(comparison: Comparison, out: ReportWriter, *, is_complete: bool) -> None:
     """Writes a comparison: outputs first, then the worst inner values, all of them if it shall be complete."""
     outputs = [value for value in comparison.values if value.is_output]
     inner = [value for value in comparison.values if not value.is_output]
@@ -82,7 +82,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
 
 
-def _write_divergence(divergence: Divergence, out: Terminal) -> None:
+def _write_divergence(divergence: Divergence, out: ReportWriter) -> None:
     node = f" of node '{divergence.node}'" if divergence.node else ""
     out.line(f"first divergence: {divergence.operation} '{divergence.name}'{node}", Style.STRONG)
     out.line(f"  computed from {_listed(divergence.inputs) or 'constants only'}, which agree")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonir.base.text import format_bytes, plural
-from commonir.cli.columns import Column
-from commonir.cli.terminal import Style, Terminal
+from commonir.reports.columns import Column
+from commonir.reports.layout import ReportWriter, Style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ _MAX_ROWS = 16
 """The number of rows that tables show without `--details`."""
 
 
-def write_ranks(ranks: RanksSummary, out: Terminal, *, in_detail: bool) -> None:
+def write_ranks(ranks: RanksSummary, out: ReportWriter, *, in_detail: bool) -> None:
     """Writes memory and traffic; with `in_detail` also all buffers, and messages by tag."""
     if any(rank.size_bytes is not None for rank in ranks.ranks):
         _write_memory(ranks.ranks, out, in_detail=in_detail)
@@ -54,7 +54,7 @@ def _size(size_bytes: int | None) -> str:
     return "dynamic" if size_bytes is None else format_bytes(size_bytes)
 
 
-def _write_memory(ranks: Sequence[RankSummary], out: Terminal, *, in_detail: bool) -> None:
+def _write_memory(ranks: Sequence[RankSummary], out: ReportWriter, *, in_detail: bool) -> None:
     out.line()
     out.line("memory", Style.STRONG)
     columns = [
@@ -92,7 +92,7 @@ def _saved(rank: RankSummary) -> str:
     return f"{max(0, rank.size_bytes - rank.reused_bytes) / rank.size_bytes:.0%}"
 
 
-def _write_buffers(rank: RankSummary, out: Terminal) -> None:
+def _write_buffers(rank: RankSummary, out: ReportWriter) -> None:
     out.line()
     out.line(f"buffers of {rank.name}", Style.STRONG)
     columns = [
@@ -121,7 +121,7 @@ def _buffer_row(buffer: BufferEntry) -> Sequence[str]:
     )
 
 
-def _write_traffic(ranks: RanksSummary, out: Terminal, *, in_detail: bool) -> None:
+def _write_traffic(ranks: RanksSummary, out: ReportWriter, *, in_detail: bool) -> None:
     entries = ranks.traffic if in_detail else ranks.by_pair()
     if not entries:
         return
@@ -153,6 +153,6 @@ def _traffic_row(entry: TrafficEntry, *, has_tag: bool, has_lost: bool) -> Seque
     )
 
 
-def _write_rest(count: int, noun: str, out: Terminal) -> None:
+def _write_rest(count: int, noun: str, out: ReportWriter) -> None:
     if count > 0:
         out.line(f"  {plural(count, noun)} more: `--details` lists all")

@@ -1,0 +1,150 @@
+"""Reports as plain text, and as HTML for notebooks: what the command line shows, without a terminal.
+
+HTML has no colours of its own, so that it fits light and dark pages, and no scripts; all texts are escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from html import escape as escape_html
+
+from commonir.base.text import escape
+from commonir.reports import Comparison, Differences, Profile, Report, Summary
+from commonir.reports.columns import Column, table_lines
+from commonir.reports.comparison_tables import write_comparison
+from commonir.reports.difference_tables import write_differences
+from commonir.reports.layout import ReportWriter, Style
+from commonir.reports.profile_tables import write_profile
+from commonir.reports.summary_tables import SummaryParts, write_summary
+
+_USUAL_MOST = 50
+"""The number of rows of a table in a notebook."""
+
+
+class TextWriter:
+    """Collects the lines of a report, in full."""
+
+    __slots__ = ("lines",)
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def line(self, text: str = "", style: Style | None = None) -> None:
+        """Writes a line."""
+        del style
+        self.lines.append(escape(text))
+
+    def heading(self, text: str) -> None:
+        """Writes a line."""
+        self.lines.append(escape(text))
+
+    def pairs(self, rows: Iterable[tuple[str, str]]) -> None:
+        """Writes names and values in two columns, without rows that have no value."""
+        shown = [(name, escape(value)) for name, value in rows if value]
+        margin = max((len(name) for name, _ in shown), default=0) + 2
+        self.lines += [f"{name.ljust(margin)}{value}" for name, value in shown]
+
+    def table(
+        self,
+        columns: Sequence[Column],
+        rows: Sequence[Sequence[str]],
+        indent: int = 0,
+        *,
+        most: int | None = None,
+        rest: str = "",
+    ) -> None:
+        """Writes a table with all its rows."""
+        del most, rest
+        titles, lines = table_lines(columns, [[escape(cell) for cell in row] for row in rows], indent)
+        self.lines += [*titles, *lines]
+
+
+class HtmlWriter:
+    """Collects the elements of a report, with about 50 rows of a table."""
+
+    __slots__ = ("elements",)
+
+    def __init__(self) -> None:
+        self.elements: list[str] = []
+
+    def line(self, text: str = "", style: Style | None = None) -> None:
+        """Writes a line; an empty one separates nothing, because elements have margins."""
+        if text:
+            shown = _html(text.strip())
+            self.elements.append(f"<div>{f'<b>{shown}</b>' if style is Style.STRONG else shown}</div>")
+
+    def heading(self, text: str) -> None:
+        """Writes a line in bold."""
+        self.line(text, Style.STRONG)
+
+    def pairs(self, rows: Iterable[tuple[str, str]]) -> None:
+        """Writes names and values as a table, without rows that have no value."""
+        self.table([Column(""), Column("")], [row for row in rows if row[1]])
+
+    def table(
+        self,
+        columns: Sequence[Column],
+        rows: Sequence[Sequence[str]],
+        indent: int = 0,
+        *,
+        most: int | None = None,
+        rest: str = "",
+    ) -> None:
+        """Writes a table; the number of rows that are left out is in a line after it."""
+        del indent, rest
+        used = [n for n, c in enumerate(columns) if (c.title and not c.is_optional) or any(row[n] for row in rows)]
+        limit = most or _USUAL_MOST
+        shown = rows[:limit] if len(rows) > limit + 1 else rows
+        head = [columns[n].title for n in used]
+        body = [[row[n] for n in used] for row in shown]
+        numbers = [columns[n].is_number for n in used]
+        parts = [_row(head, numbers, "th")] if any(head) else []
+        self.elements.append(f"<table>{''.join([*parts, *[_row(cells, numbers, 'td') for cells in body]])}</table>")
+        if len(shown) < len(rows):
+            self.line(f"and {len(rows) - len(shown):,} others")
+
+
+def _html(text: str) -> str:
+    return escape_html(escape(text))
+
+
+def _row(cells: Sequence[str], numbers: Sequence[bool], tag: str) -> str:
+    sides = ["right" if is_number else "left" for is_number in numbers]
+    shown = [f'<{tag} style="text-align:{side}">{_html(c)}</{tag}>' for c, side in zip(cells, sides, strict=True)]
+    return f"<tr>{''.join(shown)}</tr>"
+
+
+def write_report(report: Report, out: ReportWriter) -> None:
+    """Writes a report as the command does that prints it; of others, its fields."""
+    match report:
+        case Summary():
+            write_summary(report, report.heading, out, SummaryParts())
+        case Comparison():
+            write_comparison(report, out, is_complete=False)
+        case Profile():
+            write_profile(report, out)
+        case Differences():
+            write_differences(report, out)
+        case _:
+            out.heading(type(report).__name__)
+            fields = {name: getattr(report, name) for name in report.fields()}
+            out.pairs([(name, value if isinstance(value, str) else repr(value)) for name, value in fields.items()])
+
+
+def report_text(report: Report) -> str:
+    """Returns a report as text."""
+    out = TextWriter()
+    write_report(report, out)
+    return "\n".join(out.lines)
+
+
+def report_html(report: Report) -> str:
+    """Returns a report as an HTML element."""
+    return html_of(lambda out: write_report(report, out))
+
+
+def html_of(write: Callable[[ReportWriter], None]) -> str:
+    """Returns what a function writes as an HTML element."""
+    out = HtmlWriter()
+    write(out)
+    return f'<div class="commonir">{"".join(out.elements)}</div>'
