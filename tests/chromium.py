@@ -133,11 +133,11 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def screenshot(self) -> bytes:
-        """Returns what the window shows as PNG."""
+        """Returns an image of the window as PNG."""
         return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
     def complaints(self) -> list[str]:
-        """Returns what the page has reported as errors, and its requests of other than its own file."""
+        """Returns the errors that the page has reported, and its requests of other than its own file."""
         found = [
             str(e["params"]) for e in self.events if e.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded")
         ]

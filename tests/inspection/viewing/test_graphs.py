@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def _boxes(drawing: Drawing) -> dict[str, Box]:
 
 
 def _joined(drawing: Drawing) -> set[tuple[str, str]]:
-    """The lines, each by what stands first in the boxes at its ends; what comes from outside a block begins at ""."""
+    """The lines, each by what stands first in the boxes at its ends."""
     root = ET.fromstring(svg(drawing))
     names = {box.mark: box.texts[0] for box in _all_boxes(root)}
     arrows = [g for g in root.iter(f"{SVG}g") if g.get("class") == "arrow"]
@@ -109,7 +110,7 @@ def test_blocks_are_drawn_within_the_operation_that_holds_them() -> None:
     assert all(loop.holds(boxes[name]) for name in ("i", "v", "addf", "yield"))
     assert not loop.holds(boxes["return"] if "return" in boxes else boxes["n"])
     # What is used within comes from outside: a line to the operation that holds the block.
-    assert {("n", "for"), ("x", "for"), ("", "addf"), ("v", "addf"), ("addf", "yield")} <= _joined(drawing)
+    assert {("n", "for"), ("x", "for"), ("x", "addf"), ("v", "addf"), ("addf", "yield")} <= _joined(drawing)
 
 
 def test_constants_are_identified_by_what_uses_them(tmp_path: Path) -> None:
@@ -194,3 +195,29 @@ def test_command_draws_any_program(tmp_path: Path, capsys: pytest.CaptureFixture
     done = command_lines(capsys)("view", str(path), "-o", str(drawing))
     assert (done.status, done.out.splitlines()[0]) == (0, "3 operations")
     assert "script-src 'sha256-" in drawing.read_text()
+
+
+@pytest.mark.parametrize("name", ["bert_fp16", "resnet_fp32", "greedy_decode_fp32"])
+def test_boxes_keep_apart_and_lines_end_at_them(name: str) -> None:
+    root = ET.fromstring(svg(draw(model(name), name)))
+    boxes = {box.mark: box for box in _all_boxes(root)}
+    by_graph: dict[str, list[Box]] = {}
+    for mark, box in boxes.items():
+        graph = mark.rpartition(".")[0]
+        outer = boxes.get(graph.rpartition(".")[0])
+        assert outer is None or outer.holds(box)
+        for other in by_graph.setdefault(graph, []):
+            beside = box.x >= other.x + other.width + 9 or other.x >= box.x + box.width + 9
+            assert beside or box.y >= other.y + other.height + 9 or other.y >= box.y + box.height + 9
+        by_graph[graph].append(box)
+    for arrow in [g for g in root.iter(f"{SVG}g") if g.get("class") == "arrow"]:
+        path = arrow.find(f"{SVG}path")
+        assert path is not None
+        numbers = [float(n) for n in re.findall(r"-?[\d.]+", path.get("d", ""))]
+        source, target = (boxes.get(end) for end in arrow.get("data-ends", "").split())
+        if source is not None:
+            assert source.x <= numbers[0] <= source.x + source.width
+            assert numbers[1] == pytest.approx(source.y + source.height, abs=0.2)
+        if target is not None:
+            assert target.x <= numbers[-2] <= target.x + target.width
+            assert numbers[-1] == pytest.approx(target.y, abs=0.2)

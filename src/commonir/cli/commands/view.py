@@ -64,12 +64,21 @@ def view(
     if ranks is not None:
         program = session.api.shard(program, ranks, parallel, findings=session.findings)
     beside = None if other is None else session.load(other, lenient=True)
-    titles = [Path(name).name if name not in (None, "-") else "" for name in (model, other)]
+    titles = _titles(model, other)
     where = _temporary(model) if output is None else output
     figure = session.api.view(program, where, other=beside, to=to, title=titles[0], other_title=titles[1])
     if is_opened or output is None:
         click.launch(Path(where).resolve().as_uri())
     return Answer(figure.to_json(), lambda out: _write(figure, out))
+
+
+def _titles(*models: str | None) -> list[str]:
+    """Returns the names of files, with those of their folders where they have one name."""
+    paths = [None if model in (None, "-") else Path(model).absolute() for model in models]
+    names = ["" if path is None else path.name for path in paths]
+    if len(set(names)) == len(names):
+        return names
+    return ["" if path is None else f"{path.parent.name}/{path.name}" for path in paths]
 
 
 def _temporary(model: str) -> str:

@@ -138,13 +138,13 @@ class _Arranging:
         self._details = details
         self._layouts: dict[tuple[object, ...], GraphLayout] = {}
 
-    def place(self, graph: Graph, path: Path, is_open: Callable[[Path], bool]) -> _Placed:
+    def place(self, graph: Graph, path: Path, opens: Callable[[Path], bool]) -> _Placed:
         """Returns a graph with its layout. The nesting of blocks is limited by `graphs`."""
         inside: list[tuple[_Placed, ...]] = []
         for n, node in enumerate(graph.nodes):
             own = (*path, n)
-            inner = node.graphs if is_open(own) else ()
-            inside.append(tuple([self.place(g, (*own, m), is_open) for m, g in enumerate(inner)]))
+            inner = node.graphs if opens(own) else ()
+            inside.append(tuple([self.place(g, (*own, m), opens) for m, g in enumerate(inner)]))
         sizes = tuple([_size(node, inner) for node, inner in zip(graph.nodes, inside, strict=True)])
         routes = _routes(graph)
         widths = tuple([size.width for size in sizes])
@@ -325,14 +325,14 @@ def _line(
     layers: tuple[Sequence[float], Sequence[float]],
     frame: tuple[float, float],
 ) -> Iterator[Shape]:
-    """Yields a line from the box of its value to that which uses it, which ends in a tip if that is not a group."""
+    """Yields a line from the box of its value to the user of it; it ends in a tip unless the user is an open group."""
     line, route = group.graph.lines[number], group.routes[number]
     (tops, heights), (left, above) = layers, frame
     upper, lower = group.layout.layers[route.source], group.layout.layers[route.target]
     begin = _end(group, corners, route.source, line.source_port, 0.0)
     end = _end(group, corners, route.target, line.target_port, group.spread[number])
-    is_entry = route.source < group.graph.entries
-    is_exit = route.target >= len(group.graph.nodes) - group.graph.exits
+    is_entry = group.graph.nodes[route.source].role == "port"
+    is_exit = group.graph.nodes[route.target].role == "port"
     bottom = corners[route.source][1] + group.sizes[route.source].height
     points = [(begin, bottom - above if is_entry else bottom), (begin, tops[upper] + heights[upper])]
     for at, layer in enumerate(range(upper + 1, lower)):

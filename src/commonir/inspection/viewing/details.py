@@ -1,4 +1,4 @@
-"""What the panel of the page shows of operations, ports and values: attributes, operands, results, users, weights."""
+"""Tables for the panel of the page: attributes, operands, results and users of operations, ports, values, weights."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class Details:
 
     def _operand(self, name: str, value: Value, user: int) -> Operand:
         maker, data = value.defining_op, known_data(value)
-        if data is None or maker is None or maker.operands:
+        if data is None or maker is None:
             at = self.number_of(value)
             self._values[at].users.append(user)
             return Operand(name, at)
@@ -174,7 +174,7 @@ class Details:
         return at
 
     def tooltip(self, number: int) -> Iterator[str]:
-        """Yields what an image without a panel says about an item."""
+        """Yields the lines about an item in an image, which has no panel."""
         item = self._items[number]
         if not item.op:
             at = (*item.results, *[operand.value for operand in item.operands])[0]

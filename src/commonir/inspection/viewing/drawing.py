@@ -10,7 +10,7 @@ from commonir.inspection.viewing.shapes import Box, Label, Segment, Shape, moved
 from commonir.inspection.viewing.styles import STYLES
 
 _TOP, _MARGIN = 16.0, 24.0
-_NARROWEST, _WIDEST = 560.0, 1200.0
+_NARROWEST, _WIDEST = 360.0, 1200.0
 _LINE = 18.0
 JsonValue = str | float | bool | None | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
 

@@ -25,7 +25,8 @@ _MOST_WEIGHTS = 3
 
 
 class Node(NamedTuple):
-    """A box. `role` is op, input, output, group, or port (of a group, where a line enters or leaves it).
+    """A box. `role` is op, input, output, outer (a value from outside of a block), group, or port (of a group, where a
+    line enters or leaves it).
 
     `item` is the number of its details, -1 for none. `family` colours operations; those with `marks` differ from what
     corresponds to them in another program. `graphs` are the blocks of an operation, or what is in a group.
@@ -137,7 +138,12 @@ class _Reading:
         uses = list(self._uses(boxes, block, holder))
         has_back = any(line.is_back for line in uses)
         groups = () if has_back else _groups(ops, uses, first)
-        return _Nesting(boxes.nodes, groups).graph(uses, _title(block, holder))
+        outer = {self.details.number_of(value): value for value in self._captured.get(holder, ())} if holder else {}
+        nodes = [Node("outer", value.name or "from outside", short_type(value)) for value in outer.values()]
+        graph = _Nesting(boxes.nodes, groups).graph(uses, _title(block, holder))
+        by_number = dict(zip(outer, nodes, strict=True))
+        entries = list(dict.fromkeys([line.value for line in uses if line.source < 0]))
+        return graph._replace(nodes=(*[by_number[value] for value in entries], *graph.nodes[graph.entries :]))
 
     def _uses(self, boxes: _Boxes, block: Block, holder: Operation | None) -> Iterator[Line]:
         """Yields the lines of a block; a value from outside has the source -1."""

@@ -335,9 +335,9 @@ def _layers_of(count: int, routes: Sequence[Route], first: Sequence[int], last: 
         bottom = max([layers[n] for n in range(count) if n not in set(last)], default=-1) + 1
         for n in last:
             layers[n] = bottom
-    pinned = {*first, *last}
+    bounds = {*first, *last}
     for n in range(count):
-        if starts[n] and below[n] and n not in pinned:
+        if starts[n] and below[n] and n not in bounds:
             layers[n] = min([layers[target] for target in below[n]]) - 1
     return layers
 

@@ -129,15 +129,11 @@
     const radius = isOp ? 5 : isGroup ? 8 : 14;
     const frame = rounded(x, y, width, height, radius);
     const isFar = view.scale < 0.22;
-    if (!(isGroup && isOpen)) {
-      if (isOp && isFar) {
-        paint(`is-${node.family}`, frame);
-      } else {
-        paint(isOp ? "card" : isGroup ? "fold" : "port", frame);
-      }
-      if (isOp && !isFar) {
-        paint(`is-${node.family}`, rounded(x, y, width, sizes.HEAD, node.lines.some(Boolean) || isOpen ? [5, 5, 0, 0] : 5));
-      }
+    if (!isOpen) {
+      paint(isOp ? (isFar ? `is-${node.family}` : "card") : isGroup ? "fold" : "port", frame);
+    }
+    if (isOp && (isOpen || !isFar)) {
+      paint(`is-${node.family}`, rounded(x, y, width, sizes.HEAD, node.lines.some(Boolean) || isOpen ? [5, 5, 0, 0] : 5));
     }
     if (node.marks.length) {
       paint("differs", frame);
@@ -166,19 +162,15 @@
   }
 
   function drawGraphs(area) {
-    for (const frame of scene.frames) {
-      if (!isSeen(frame.x, frame.y, frame.width, frame.height, area)) {
+    for (const back of scene.backs) {
+      if (!isSeen(back.X, back.Y, back.width, back.height, area)) {
         continue;
       }
-      paint("bar", rounded(frame.x, frame.y, frame.width, frame.height, 6));
-      if (view.scale >= 0.16) {
-        write(cut(frame.title, bold(14), frame.width - sizes.PAD, false), frame.x + sizes.PAD, frame.y + 19, bold(14), color(styles.head.fill));
-      }
-    }
-    // Frames of open groups are below the lines in them.
-    for (const node of scene.boxes) {
-      if (node.role === "group" && node.isOpen && isSeen(node.X, node.Y, node.width, node.height, area)) {
-        paint("nest", rounded(node.X, node.Y, node.width, node.height, 6));
+      const style = back.role === "op" ? "card" : back.role === "group" ? "nest" : "bar";
+      paint(style, rounded(back.X, back.Y, back.width, back.height, 6));
+      if (style === "bar" && view.scale >= 0.16) {
+        const title = cut(back.title, bold(14), back.width - sizes.PAD, false);
+        write(title, back.X + sizes.PAD, back.Y + 19, bold(14), color(styles.head.fill));
       }
     }
     const usual = new Path2D();
@@ -291,7 +283,7 @@
     const scale = view.scale * ratio;
     context.setTransform(scale, 0, 0, scale, -view.x * scale, -view.y * scale);
     const area = { left: view.x, top: view.y, right: view.x + width / view.scale, bottom: view.y + height / view.scale };
-    if (scene.frames) {
+    if (scene.backs) {
       drawGraphs(area);
     } else {
       scene.shapes.forEach(drawShape);
@@ -566,6 +558,12 @@
 
   let lit = new Set();
   function select(node) {
+    if (node && node.role === "outer") {
+      // It is described where it is computed.
+      const { value } = node.graph.lines.find((line) => line.source === node);
+      go(tables().values[value][2]);
+      return;
+    }
     selected = node;
     lit = new Set();
     if (!node) {
@@ -683,10 +681,17 @@
     show();
   }
 
+  /** Returns the type of the first result of an operation, or of an output. */
+  function typeOf(item) {
+    const { values, types } = tables();
+    const [value] = item.out || (item.in || []).map((operand) => operand[1]);
+    return typeof value === "number" ? types[values[value][1]].replace(/^tensor<(.*)>$/, "$1") : "";
+  }
+
   function row(node, n) {
     const item = node.item >= 0 ? tables().items[node.item] : null;
-    const [first, ...rest] = item ? [node.label, item.name, node.lines[0] || ""] : node.text.split("\n").slice(0, 2);
-    return make("li", [make("b", first), make("span", [...new Set(rest)].join(" "))], { onclick: () => jump(n) });
+    const [first, rest] = item ? [node.label, [item.name, typeOf(item)]] : [node.text.split("\n")[0], node.text.split("\n").slice(1, 2)];
+    return make("li", [make("b", first), make("span", rest.filter(Boolean).join("  "))], { onclick: () => jump(n) });
   }
 
   function jump(n) {

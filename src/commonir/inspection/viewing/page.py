@@ -80,7 +80,7 @@ def _legend(labels: Mapping[str, str]) -> Iterator[str]:
 
 
 def _documents(drawing: Drawing) -> tuple[dict[str, JsonValue], JsonValue]:
-    """Returns what is needed to draw, and the tables of details, which are read later."""
+    """Returns the data to draw, and the tables of details, which are read later."""
     styles = {name: {key: value for key, value in style._asdict().items() if value} for name, style in STYLES.items()}
     common: dict[str, JsonValue] = {"styles": styles, "sizes": _SIZES}
     if drawing.page_data is not None:

@@ -16,7 +16,7 @@ from commonir.inspection.viewing.styles import STYLES, Style
 _LARGEST = 14_400.0
 """The largest side of a page in points; larger drawings are scaled down."""
 _BEND = 0.5523
-"""The distance of control points of a quarter of a circle, in radii."""
+"""The distance of the control points of a quarter of an arc, in radii."""
 _ASCII_ARROWS = str.maketrans({"→": "->", "←": "<-", "▸": ">", "▾": "v"})
 
 

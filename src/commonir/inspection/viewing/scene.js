@@ -117,9 +117,10 @@ function columns(graph, { GAP, POINT }) {
   return (x) => moved.get(x);
 }
 
-/** Puts everything that is seen of graphs, side by side, into lists of frames, boxes and lines. */
+/** Puts everything that is seen of graphs, side by side, into lists: what is behind lines (frames and open boxes, the
+ * outer ones first), boxes and lines. */
 function arrange(graphs, sizes) {
-  const scene = { frames: [], boxes: [], lines: [], width: 0, height: 0 };
+  const scene = { backs: [], boxes: [], lines: [], width: 0, height: 0 };
   let x = sizes.MARGIN;
   for (const graph of graphs) {
     measure(graph, sizes);
@@ -133,7 +134,7 @@ function arrange(graphs, sizes) {
 }
 
 function framed(graph, x, y, frame, scene, sizes) {
-  scene.frames.push({ x, y, width: frame.width, height: frame.height, title: graph.title });
+  scene.backs.push({ X: x, Y: y, width: frame.width, height: frame.height, title: graph.title });
   inside(graph, x + (frame.width - graph.width) / 2, y + sizes.TITLE, sizes.TITLE, scene, sizes);
 }
 
@@ -157,6 +158,7 @@ function inside(graph, left, top, above, scene, sizes) {
     if (!node.isOpen || node.graphs.length === 0) {
       continue;
     }
+    scene.backs.push(node);
     if (node.role === "group") {
       const [inner] = node.graphs;
       const space = sizes.HEAD + sizes.PAD / 2;

@@ -46,7 +46,7 @@ class Polygon(NamedTuple):
 
 
 class Ring(NamedTuple):
-    """A circle."""
+    """A ring around a point."""
 
     style: str
     center: Position

@@ -1,4 +1,4 @@
-"""What weights contain: storage, range, mean, histogram and first elements, of all elements or of a sample.
+"""Describes weights: storage, range, mean, histogram and first elements, of all elements or of a sample.
 
 Sampled are runs of consecutive elements, evenly spaced, so that only a few pages of a large file are read. Infinities
 and NaN are counted and otherwise left out. Sums are in float64.
@@ -14,7 +14,7 @@ from commonir.base.text import format_bytes
 from commonir.inspection.viewing.drawing import JsonValue
 from commonir.ir.data import Data, DeferredData, FileData, SplatData
 from commonir.ir.operation import Operation
-from commonir.ods import Op
+from commonir.ods import Op, declared_operand_names, known_data
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +60,9 @@ def _parts(data: Data, maker: Operation) -> list[tuple[str, Data]]:
     """Returns the constants from which a compressed weight is computed, by name."""
     if not isinstance(data, DeferredData) or not isinstance(maker, Op):
         return []
-    return [(name, part) for name, part in maker.stored_attributes.items() if isinstance(part, Data)]
+    stored = [(name, part) for name, part in maker.stored_attributes.items() if isinstance(part, Data)]
+    operands = zip(declared_operand_names(maker), map(known_data, maker.operands), strict=False)
+    return [*stored, *[(name, part) for name, part in operands if part is not None]]
 
 
 def _stored_bytes(data: Data, maker: Operation) -> int:
