@@ -8,7 +8,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import numpy as np
-from onnx import GraphProto, ModelProto, helper, load, numpy_helper, save
+from onnx import GraphProto, ModelProto, TensorProto, helper, load, numpy_helper, save
 from PIL import Image
 
 import commonir as cir
@@ -169,7 +169,43 @@ def _external_net(path: Path) -> None:
     save(load(path), path, save_as_external_data=True, location=f"{path.name}.data")
 
 
+def _blocks(path: Path) -> None:
+    """A product with a matrix [64, 32] of int4 in blocks of 32 rows, one with int8 per column, one as MatMulNBits."""
+    bytes_of = lambda count: bytes(range(256)) * (count // 256) + bytes(count % 256)  # noqa: E731
+    tensors = [
+        helper.make_tensor("codes4", TensorProto.INT4, [64, 32], bytes_of(1024), raw=True),
+        helper.make_tensor("scales4", _FLOAT, [2, 32], np.ones(64, np.float32).tobytes(), raw=True),
+        helper.make_tensor("codes8", TensorProto.INT8, [32, 16], bytes_of(512), raw=True),
+        helper.make_tensor("scales8", _FLOAT, [16], np.ones(16, np.float32).tobytes(), raw=True),
+        helper.make_tensor("packed", TensorProto.UINT8, [8, 1, 8], bytes_of(64), raw=True),
+        helper.make_tensor("scales", _FLOAT, [8], np.ones(8, np.float32).tobytes(), raw=True),
+    ]
+    nodes = [
+        helper.make_node("DequantizeLinear", ["codes4", "scales4"], ["w4"], axis=0, block_size=32),
+        helper.make_node("MatMul", ["x", "w4"], ["a"]),
+        helper.make_node("DequantizeLinear", ["codes8", "scales8"], ["w8"], axis=1),
+        helper.make_node("MatMul", ["a", "w8"], ["b"]),
+        helper.make_node(
+            "MatMulNBits", ["b", "packed", "scales"], ["y"], domain="com.microsoft", K=16, N=8, bits=4, block_size=16
+        ),
+    ]
+    ends = [helper.make_tensor_value_info(*of) for of in (("x", _FLOAT, [1, 64]), ("y", _FLOAT, [1, 8]))]
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    graph = helper.make_graph(nodes, "blocks", ends[:1], ends[1:], tensors)
+    save(helper.make_model(graph, opset_imports=opsets, ir_version=10), path)
+
+
+def _kept(name: str) -> Callable[[Path], None]:
+    """A package that coremltools wrote, from the test models."""
+    return lambda path: shutil.copytree(ROOT / "tests/models" / name / "model.mlpackage", path) and None
+
+
 MODELS: dict[str, Callable[[Path], None]] = {
+    "blocks.onnx": _blocks,
+    "plain.mlpackage": _kept("pixel_shuffle_fp16"),
+    "palettized.mlpackage": _kept("pixel_shuffle_palettized4_fp16"),
+    "int4.mlpackage": _kept("llama_stateful_int4_fp16"),
+    "sparse.mlpackage": _kept("pixel_shuffle_sparse_fp16"),
     "x64.npy": _array(0.1),
     "huge.npy": _array(1e300),
     "net.pt": _torch_checkpoint,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
 
@@ -12,15 +12,24 @@ from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import MLIR, Format, Outline
-from commonir.ir.data import Data, DeferredData, FileData
+from commonir.inspection.weights import Weight, bits_each, weights_of
+from commonir.ir.data import FileData
 from commonir.ir.interface import Port as Declared
-from commonir.ir.interface import default_data
-from commonir.ir.module import Function, Module, distinct_names, weight_name
+from commonir.ir.module import Function, Module, distinct_names
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ir.types import StateType, TensorType, Type, symbols_of, tensor
+from commonir.ir.types import StateType, TensorType, Type, symbols_of
 from commonir.ods import Op, traits
 from commonir.passes.data_dependent_dims import DimNames
-from commonir.reports import FileEntry, FunctionSummary, Port, RanksSummary, ShapeEntry, Summary, WeightEntry
+from commonir.reports import (
+    FileEntry,
+    FunctionSummary,
+    Port,
+    RanksSummary,
+    ShapeEntry,
+    StorageEntry,
+    Summary,
+    WeightEntry,
+)
 from commonir.text.printer import Naming, naming_of
 
 CORE_FORMAT = "core"
@@ -37,12 +46,12 @@ def summarize(
 ) -> Summary:
     """Returns the summary of a program. `flops` and `ranks` are computed by the caller where requested."""
     outline = Outline() if format is None else format.outline(module)
-    constants = list(_distinct(_constants(module)))
-    weights = [data for _, data in constants]
+    weights = list(weights_of(module))
+    parts = [part for weight in weights for part in weight.parts]
     by_type: Counter[str] = Counter()
-    for data in weights:
+    for data in parts:
         by_type[data.element.name] += data.size_bytes
-    files = {data.file.path: data.file.size_bytes for data in weights if isinstance(data, FileData)}
+    files = {data.file.path: data.file.size_bytes for data in parts if isinstance(data, FileData)}
     functions = tuple(_summarize_functions(module, format))
     name, title = _without_format(module) if format is None else (format.name, outline.title)
     return Summary(
@@ -51,16 +60,40 @@ def summarize(
         producer=outline.producer,
         entry=_entry_of(module),
         functions=functions,
-        parameter_count=sum(data.count for data in weights),
+        parameter_count=sum(weight.parameter_count for weight in weights),
         weight_bytes=dict(by_type.most_common()),
         element_types=tuple(_element_types(module)),
         metadata=outline.metadata,
         files=tuple([FileEntry(_shown(path), size) for path, size in sorted(files.items())]),
         flops=flops,
-        weights=tuple(_entries(constants)) if with_weights else None,
+        weights=tuple(_entries(weights)) if with_weights else None,
         ranks=ranks,
         declarations=outline.declarations,
+        storages=tuple(_storages(weights)),
     )
+
+
+def _storages(weights: Sequence[Weight]) -> Iterator[StorageEntry]:
+    """Yields how weights are stored, what takes most bytes first."""
+    groups: dict[str, list[Weight]] = {}
+    for weight in weights:
+        groups.setdefault(weight.storage, []).append(weight)
+    entries = [
+        (storage, sum(weight.parameter_count for weight in group), sum(weight.size_bytes for weight in group))
+        for storage, group in groups.items()
+    ]
+    for storage, count, size_bytes in sorted(entries, key=lambda entry: -entry[2]):
+        yield StorageEntry(storage, count, size_bytes, bits_each(size_bytes, count))
+
+
+def _entries(weights: Sequence[Weight]) -> Iterator[WeightEntry]:
+    for weight in sorted(weights, key=lambda weight: -weight.size_bytes):
+        data = weight.parts[0]
+        file, offset = (_shown(data.file.path), data.offset) if isinstance(data, FileData) else ("", None)
+        bits = bits_each(weight.size_bytes, weight.parameter_count)
+        yield WeightEntry(
+            weight.name, weight.type, weight.size_bytes, file, offset, weight.storage, weight.parameter_count, bits
+        )
 
 
 def _without_format(module: Module) -> tuple[str, str]:
@@ -157,44 +190,6 @@ def _blocks(function: Function) -> tuple[Block, ...]:
     """Returns the blocks of the body of a function; none for a declaration."""
     region = None if function.is_declaration else function.body.parent
     return () if region is None else tuple(region.blocks)
-
-
-def _constants(module: Module) -> Iterator[tuple[Operation | Value, Data]]:
-    """Yields the constants of a program with the operations or values that hold them."""
-    for function in module.functions.values():
-        # Exporters may list weights among the inputs, with their contents as defaults.
-        ports = function.input_ports
-        defaults = ((v, default_data(v.type, ports[v.name])) for v in function.inputs if v.name in ports)
-        yield from ((v, data) for v, data in defaults if data is not None)
-    # What is decoded from other constants is not a weight of its own.
-    for op in (op for op in module.nested() if not op.operands):
-        data = op.constant_data()
-        if isinstance(op, Op) and op.has_trait(traits.Declares):
-            # What memory holds when a program begins.
-            yield from ((op, part) for part in op.stored_attributes.values() if isinstance(part, Data))
-        elif isinstance(data, DeferredData) and isinstance(op, Op):
-            yield from ((op, part) for part in op.stored_attributes.values() if isinstance(part, Data))
-        elif data is not None:
-            yield op, data
-
-
-def _entries(constants: Iterable[tuple[Operation | Value, Data]]) -> Iterator[WeightEntry]:
-    for holder, data in sorted(constants, key=lambda pair: -pair[1].size_bytes):
-        file, offset = (_shown(data.file.path), data.offset) if isinstance(data, FileData) else ("", None)
-        name = holder.name if isinstance(holder, Value) else weight_name(holder)
-        yield WeightEntry(name, str(tensor(data.element, *data.shape)), data.size_bytes, file, offset)
-
-
-def _distinct(constants: Iterable[tuple[Operation | Value, Data]]) -> Iterator[tuple[Operation | Value, Data]]:
-    """Yields each constant once: functions of a model may share weights, which are then at the same offset of a
-    file.
-    """
-    seen: set[object] = set()
-    for holder, data in constants:
-        key = (data.file.path, data.offset) if isinstance(data, FileData) else id(data)
-        if key not in seen:
-            seen.add(key)
-            yield holder, data
 
 
 def _element_types(module: Module) -> Mapping[str, None]:

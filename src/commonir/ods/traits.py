@@ -118,6 +118,38 @@ class ImplicitTerminator(Trait):
         self.terminator = terminator
 
 
+class Decodes(Trait):
+    """Decodes a constant that is stored in compressed form; summaries count what it stands for.
+
+    `codes` and `scales` are names of fields. `method` is `palettized`, `quantized` or `sparse`. `block` and `bits` are
+    names of attributes: the elements of a block, and the bits of codes that are packed into bytes. `shape` are names of
+    attributes with the dims of the decoded constant; without them it is the last result, or has the shape of the codes
+    where the definition uses the constant itself (`is_used`).
+    """
+
+    __slots__ = ("bits", "block", "codes", "is_used", "method", "scales", "shape")
+
+    def __init__(
+        self,
+        codes: str,
+        method: str,
+        *,
+        scales: str = "",
+        block: str = "",
+        bits: str = "",
+        shape: tuple[str, ...] = (),
+        is_used: bool = False,
+    ) -> None:
+        super().__init__("Decodes", f"decodes `{codes}`, which is {method}")
+        self.codes = codes
+        self.method = method
+        self.scales = scales
+        self.block = block
+        self.bits = bits
+        self.shape = shape
+        self.is_used = is_used
+
+
 def _equal_groups(op: Operation) -> Iterator[str]:
     fields: Iterable[Any] = getattr(getattr(op, "layout", None), "inputs", ())
     counts: Iterable[int] = getattr(op, "segment_sizes", ())

@@ -111,13 +111,29 @@ class FileEntry(Report):
 
 
 class WeightEntry(Report):
-    """A constant of a program. `file` is where it lies, "" for one that lies in the program itself."""
+    """A constant of a program. `file` is where it lies, "" for one that lies in the program itself.
+
+    A compressed one has the type that it stands for, the size of all that it is decoded from, and `storage`, such as
+    "palettized 4 bits". `parameter_count` is the number of its elements; `bits` is how many bits each takes.
+    """
 
     name: str
     type: str
     size_bytes: int
     file: str = ""
     offset: int | None = None
+    storage: str = ""
+    parameter_count: int = 0
+    bits: float = 0.0
+
+
+class StorageEntry(Report):
+    """The weights of a program that are stored in the same way; `storage` is "" for those that are not compressed."""
+
+    storage: str
+    parameter_count: int
+    size_bytes: int
+    bits: float
 
 
 # -- programs of ranks
@@ -248,7 +264,8 @@ class Summary(Report):
     size of constants as stored, by element type; `element_types` are those of all values that the program computes;
     `flops` is the number of floating-point operations of the entry function, or of all ranks, a formula in dimensions;
     `weights` are its constants, largest first, where they were asked for; `ranks` is what a program of ranks is
-    besides; `declarations` are the functions and operators that the file declares for nodes to call.
+    besides; `declarations` are the functions and operators that the file declares for nodes to call. `storages` groups
+    the weights by how they are stored.
     """
 
     format: str
@@ -265,6 +282,7 @@ class Summary(Report):
     weights: tuple[WeightEntry, ...] | None = None
     ranks: RanksSummary | None = None
     declarations: tuple[DeclarationEntry, ...] = ()
+    storages: tuple[StorageEntry, ...] = ()
 
     @property
     def heading(self) -> str:

@@ -12,9 +12,9 @@ from commonir.reports.port_tables import write_ports
 from commonir.reports.rank_tables import rank_pairs, write_ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from commonir.reports import DeclarationEntry, FunctionSummary, Summary
+    from commonir.reports import DeclarationEntry, FunctionSummary, StorageEntry, Summary
 
 
 _LONGEST = 400
@@ -52,7 +52,8 @@ def write_summary(summary: Summary, title: str, out: ReportWriter, shown: Summar
         [
             ("format", summary.title),
             ("producer", summary.producer),
-            ("parameters", format_count(summary.parameter_count)),
+            ("parameters", _parameters(summary)),
+            ("stored as", "; ".join(_stored_as(summary.storages))),
             ("weights", f"{format_bytes(sum(summary.weight_bytes.values()))} ({weights})" if weights else "none"),
             ("FLOPs", f"{summary.flops} per run" if summary.flops else ""),
             *rank_pairs(summary.ranks),
@@ -71,9 +72,16 @@ def write_summary(summary: Summary, title: str, out: ReportWriter, shown: Summar
     if summary.weights is not None:
         out.line()
         out.line("weights", Style.STRONG)
-        columns = [Column(""), Column(""), Column("", is_number=True), Column(""), Column("", is_number=True)]
+        columns = [Column("", is_number=n in (2, 5)) for n in range(6)]
         rows = [
-            (w.name, w.type, format_bytes(w.size_bytes), w.file, "" if w.offset is None else f"at {w.offset:,}")
+            (
+                w.name,
+                w.type,
+                format_bytes(w.size_bytes),
+                f"{w.storage}, {w.bits:.3g} bits each" if w.storage else "",
+                w.file.removeprefix(f"{title}/"),
+                "" if w.offset is None else f"at {w.offset:,}",
+            )
             for w in summary.weights
         ]
         out.table(columns, rows, indent=2)
@@ -83,6 +91,22 @@ def write_summary(summary: Summary, title: str, out: ReportWriter, shown: Summar
         # A file inside a package is shown by its place in it.
         rows = [(format_bytes(file.size_bytes), file.path.removeprefix(f"{title}/")) for file in summary.files]
         out.table([Column("", is_number=True), Column("")], rows, indent=2)
+
+
+def _parameters(summary: Summary) -> str:
+    count = format_count(summary.parameter_count)
+    if not any(entry.storage for entry in summary.storages):
+        return count
+    bits = sum(entry.size_bytes for entry in summary.storages) * 8 / summary.parameter_count
+    return f"{count}, {bits:.3g} bits each"
+
+
+def _stored_as(storages: Sequence[StorageEntry]) -> Iterator[str]:
+    """Yields how compressed weights are stored, each way with its number of parameters and their size."""
+    if any(entry.storage for entry in storages):
+        for entry in storages:
+            count = format_count(entry.parameter_count)
+            yield f"{entry.storage or 'not compressed'}: {count} at {entry.bits:.3g} bits"
 
 
 def _write_declarations(declarations: Sequence[DeclarationEntry], out: ReportWriter) -> None:

@@ -78,7 +78,12 @@ def _integers(data: Data) -> tuple[int, ...]:
     return tuple([int(v) for v in data.values()])
 
 
-class ConstexprAffineDequantize(Compressed, name="mil.constexpr_affine_dequantize", since=CORE_ML_6):
+class ConstexprAffineDequantize(
+    Compressed,
+    name="mil.constexpr_affine_dequantize",
+    since=CORE_ML_6,
+    traits=(traits.Decodes("quantized_data", "quantized", scales="scale"),),
+):
     """Linear dequantization of a constant: scale * (quantized_data - zero_point); both are scalars, or vectors along
     axis.
     """
@@ -113,7 +118,9 @@ class ConstexprAffineDequantize(Compressed, name="mil.constexpr_affine_dequantiz
         return core.dequantize(data, along(self.scale), along(self.zero_point))
 
 
-class ConstexprCast(Compressed, name="mil.constexpr_cast", since=CORE_ML_6):
+class ConstexprCast(
+    Compressed, name="mil.constexpr_cast", since=CORE_ML_6, traits=(traits.Decodes("source_val", "cast"),)
+):
     """A constant in half precision converted to single precision."""
 
     source_val: Data = attribute(attr_types.data)
@@ -128,7 +135,9 @@ class ConstexprCast(Compressed, name="mil.constexpr_cast", since=CORE_ML_6):
         return core.cast(core.constant(self.source_val), f32)
 
 
-class ConstexprCastCoreML8(Compressed, name="mil.constexpr_cast", since=CORE_ML_8):
+class ConstexprCastCoreML8(
+    Compressed, name="mil.constexpr_cast", since=CORE_ML_8, traits=(traits.Decodes("source_val", "cast"),)
+):
     """Converts a constant in half precision to single precision."""
 
     source_val: Value = operand("f16[*]", constant=True)
@@ -143,7 +152,9 @@ class ConstexprCastCoreML8(Compressed, name="mil.constexpr_cast", since=CORE_ML_
         return core.cast(source_val, f32)
 
 
-class ConstexprLutToDense(Compressed, name="mil.constexpr_lut_to_dense", since=CORE_ML_6):
+class ConstexprLutToDense(
+    Compressed, name="mil.constexpr_lut_to_dense", since=CORE_ML_6, traits=(traits.Decodes("indices", "palettized"),)
+):
     """Looks up the elements of a constant in a table of 2, 4, 16, 64 or 256 entries, by indices of 1, 2, 4, 6 or 8
     bits.
 
@@ -177,7 +188,9 @@ class ConstexprLutToDense(Compressed, name="mil.constexpr_lut_to_dense", since=C
         return core.table_lookup(core.constant(positions), core.constant(tables))
 
 
-class ConstexprLutToDenseCoreML8(Compressed, name="mil.constexpr_lut_to_dense", since=CORE_ML_8):
+class ConstexprLutToDenseCoreML8(
+    Compressed, name="mil.constexpr_lut_to_dense", since=CORE_ML_8, traits=(traits.Decodes("indices", "palettized"),)
+):
     """Looks up the elements of a constant in lookup tables, one for each block; an entry may be a vector.
 
     With n-bit indices, lut has the shape [g.., 2^n, v]: the number g of blocks along each axis, the number of entries,
@@ -226,7 +239,12 @@ def _has_vector_axis(axis: int | None, lut: Value, indices: Value) -> bool:
     return ranked_shape(lut)[-1:] == (1,) if axis is None else is_axis(axis, rank_of(indices))
 
 
-class ConstexprSparseToDense(Compressed, name="mil.constexpr_sparse_to_dense", since=CORE_ML_6):
+class ConstexprSparseToDense(
+    Compressed,
+    name="mil.constexpr_sparse_to_dense",
+    since=CORE_ML_6,
+    traits=(traits.Decodes("nonzero_data", "sparse"),),
+):
     """Expands a sparse constant: zero where a bit of mask is 0, elsewhere the next element of nonzero_data.
 
     Bits are packed into bytes, the first in the least significant bit.
@@ -262,7 +280,12 @@ class ConstexprSparseToDense(Compressed, name="mil.constexpr_sparse_to_dense", s
         return core.sparse_to_dense(core.constant(mask), core.constant(self.nonzero_data))
 
 
-class ConstexprSparseToDenseCoreML8(Compressed, name="mil.constexpr_sparse_to_dense", since=CORE_ML_8):
+class ConstexprSparseToDenseCoreML8(
+    Compressed,
+    name="mil.constexpr_sparse_to_dense",
+    since=CORE_ML_8,
+    traits=(traits.Decodes("nonzero_data", "sparse"),),
+):
     """Expands a sparse constant: zeros where mask is 0, and nonzero_data in order elsewhere.
 
     C1: nonzero_data has as many elements as mask has bits set.
@@ -279,7 +302,12 @@ class ConstexprSparseToDenseCoreML8(Compressed, name="mil.constexpr_sparse_to_de
         return core.sparse_to_dense(mask, nonzero_data)
 
 
-class ConstexprBlockwiseShiftScale(Compressed, name="mil.constexpr_blockwise_shift_scale", since=CORE_ML_8):
+class ConstexprBlockwiseShiftScale(
+    Compressed,
+    name="mil.constexpr_blockwise_shift_scale",
+    since=CORE_ML_8,
+    traits=(traits.Decodes("data", "quantized", scales="scale"),),
+):
     """Blockwise dequantization of a constant: scale * (data - offset), with a scale and an offset for each block;
     offset is 0 by default.
     """
@@ -341,7 +369,12 @@ def _count_differs(what: str, mask: Value, values: Value) -> Iterator[Diagnostic
         yield _wrong_count(what, size, count)
 
 
-class ConstexprLutToSparse(Constexpr, name="mil.constexpr_lut_to_sparse", since=CORE_ML_8):
+class ConstexprLutToSparse(
+    Constexpr,
+    name="mil.constexpr_lut_to_sparse",
+    since=CORE_ML_8,
+    traits=(traits.Decodes("indices_nonzero_data", "palettized"),),
+):
     """Looks up the elements of a sparse constant in tables: returns its mask and its nonzero elements.
 
     lut is as in `constexpr_lut_to_dense`. With vectors, the mask is repeated along vector_axis.
@@ -384,7 +417,12 @@ class ConstexprLutToSparse(Constexpr, name="mil.constexpr_lut_to_sparse", since=
         return core.repeat_mask(indices_mask, size, self.vector_axis), values
 
 
-class ConstexprSparseBlockwiseShiftScale(Constexpr, name="mil.constexpr_sparse_blockwise_shift_scale", since=CORE_ML_8):
+class ConstexprSparseBlockwiseShiftScale(
+    Constexpr,
+    name="mil.constexpr_sparse_blockwise_shift_scale",
+    since=CORE_ML_8,
+    traits=(traits.Decodes("nonzero_data", "quantized", scales="scale"),),
+):
     """Blockwise dequantization of a sparse constant, scale * (value - offset): returns its mask and its nonzero
     elements.
 

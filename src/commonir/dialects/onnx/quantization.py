@@ -24,7 +24,7 @@ from commonir.ir.data import DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, f4e2m1fn, f16, f32, i16, i32, i64, u8, u16
 from commonir.notation import NotationError
-from commonir.ods import attr_types, attribute, by_version, element_type, known_data, operand, result, same_as
+from commonir.ods import attr_types, attribute, by_version, element_type, known_data, operand, result, same_as, traits
 from commonir.symbolic import Dim
 
 SHORTS = element_type(i16, u16)
@@ -170,7 +170,11 @@ class QuantizeLinear(OnnxOp, name="onnx.QuantizeLinear"):
         return (_quantized_type(self.x, self.y_zero_point, self.output_dtype or u8),)
 
 
-class DequantizeLinear(OnnxOp, name="onnx.DequantizeLinear"):
+class DequantizeLinear(
+    OnnxOp,
+    name="onnx.DequantizeLinear",
+    traits=(traits.Decodes("x", "quantized", scales="x_scale", block="block_size"),),
+):
     """Linear dequantization: (x - x_zero_point) * x_scale."""
 
     x: Value = operand("T1")

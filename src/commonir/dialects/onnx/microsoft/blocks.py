@@ -12,7 +12,7 @@ from commonir.ir.data import Data, DeferredData, InlineData, codes_of, packed_co
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f4e2m1fn, u2, u4, u8
 from commonir.notation import NotationError
-from commonir.ods import attr_types, attribute, element_type, known_data, one_of, operand, positive, result
+from commonir.ods import attr_types, attribute, element_type, known_data, one_of, operand, positive, result, traits
 from commonir.symbolic import Dim, ceil_div
 
 _OF_BITS = {2: u2, 4: u4, 8: u8}
@@ -52,7 +52,12 @@ def _middle(bits: int) -> Value:
     return core.scalar(1 << (bits - 1), _OF_BITS[bits])
 
 
-class MatMulNBits(OnnxOp, name="onnx.microsoft.MatMulNBits", since="microsoft1"):
+class MatMulNBits(
+    OnnxOp,
+    name="onnx.microsoft.MatMulNBits",
+    since="microsoft1",
+    traits=(traits.Decodes("B", "quantized", block="block_size", bits="bits", shape=("K", "N"), is_used=True),),
+):
     """Product with a transposed matrix that is quantized to 2, 4 or 8 bits, with a scale for each block of a row, plus
     a bias.
 
@@ -106,7 +111,12 @@ def _packed(x: Value, bits: int) -> tuple[Dim, ...]:
     return (*lead, count * (8 // bits))
 
 
-class GatherBlockQuantized(OnnxOp, name="onnx.microsoft.GatherBlockQuantized", since="microsoft1"):
+class GatherBlockQuantized(
+    OnnxOp,
+    name="onnx.microsoft.GatherBlockQuantized",
+    since="microsoft1",
+    traits=(traits.Decodes("data", "quantized", block="block_size", bits="bits", is_used=True),),
+):
     """Gathers slices of a block-quantized table along an axis, and dequantizes them.
 
     Blocks, along another axis, have a scale each. Numbers of `bits` bits are packed into bytes along the last axis. An

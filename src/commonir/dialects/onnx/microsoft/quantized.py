@@ -14,7 +14,7 @@ from commonir.dialects.onnx.windows import AUTO_PAD, spatial_rank, window
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, f16, f32, u8
 from commonir.notation import NotationError
-from commonir.ods import attr_types, attribute, element_type, operand, positive, result
+from commonir.ods import attr_types, attribute, element_type, operand, positive, result, traits
 
 SINGLE = element_type(f32)
 HALF_OR_SINGLE = element_type(f16, f32)
@@ -71,7 +71,12 @@ class QuantizeLinear(OnnxOp, name="onnx.microsoft.QuantizeLinear", since="micros
         return (TensorType(element, type.shape if isinstance(type, TensorType) else None),)
 
 
-class DequantizeLinear(OnnxOp, name="onnx.microsoft.DequantizeLinear", since="microsoft1"):
+class DequantizeLinear(
+    OnnxOp,
+    name="onnx.microsoft.DequantizeLinear",
+    since="microsoft1",
+    traits=(traits.Decodes("x", "quantized", scales="x_scale"),),
+):
     """Linear dequantization: (x - x_zero_point) * x_scale."""
 
     x: Value = operand("T1")
