@@ -251,6 +251,51 @@ def test_a_file_can_be_written_over_the_one_its_weights_are_from(tmp_path: Path)
     assert bytes(result.buffer()) == bytes(data.buffer())
 
 
+@pytest.mark.parametrize("name", ["m.cir", "m.cir.json"])
+def test_unchanged_weights_stay_where_they_are(tmp_path: Path, name: str) -> None:
+    path, notes = tmp_path / name, Diagnostics()
+    cir.save(program(("w", inline(f32, 1000))), path)
+    before = (tmp_path / "m.safetensors").stat()
+    files = cir.save(cir.load(path), path, findings=notes)
+    assert [file.path for file in files] == [str(path)]
+    after = (tmp_path / "m.safetensors").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert [note.message for note in notes] == ["unchanged weights stay in 'm.safetensors' (4.13 kB)"]
+
+
+@pytest.mark.parametrize("name", ["m.cir", "m.cir.json"])
+def test_weights_that_moved_leave_no_file(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    cir.save(program(("w", inline(f32, 1000))), path)
+    cir.save(cir.load(path), path, external_data="other.safetensors")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [name, "other.safetensors"]
+    (result,) = [op.value for op in cir.load(path).nested() if isinstance(op, onnx.Initializer)]
+    assert bytes(result.buffer()) == bytes(inline(f32, 1000).buffer())
+    if name == "m.cir":
+        cir.save(cir.load(path), path, external_data=False)
+        assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+def test_weights_of_another_graph_stay(tmp_path: Path) -> None:
+    path = tmp_path / "m.cir"
+    cir.save(program(("w", inline(f32, 1000))), path)
+    (tmp_path / "other.cir").write_bytes(path.read_bytes())
+    cir.save(cir.load(path), path, external_data=False)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.cir", "m.safetensors", "other.cir"]
+
+
+@pytest.mark.parametrize(("where", "code"), [("each", "E0801"), ("../w.safetensors", "E0301")])
+def test_places_that_the_format_lacks_are_refused(tmp_path: Path, where: str, code: str) -> None:
+    with pytest.raises(DiagnosticError, match=code):
+        cir.save(program(("w", inline(f32, 1000))), tmp_path / "m.cir", external_data=where)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_threshold_says_which_weights_are_outside(tmp_path: Path) -> None:
+    cir.save(program(("w", inline(f32, 1000))), tmp_path / "m.cir", external_threshold=4001)
+    assert [p.name for p in tmp_path.iterdir()] == ["m.cir"]
+
+
 def test_all_weights_are_in_the_graph_on_request(tmp_path: Path) -> None:
     data = inline(f32, 5000)
     (file,) = cir.save(program(("w", data)), tmp_path / "m.cir", external_data=False)

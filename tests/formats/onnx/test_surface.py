@@ -73,6 +73,17 @@ def test_weights_are_written_where_they_are_wanted(tmp_path: Path, option: str, 
     np.testing.assert_array_equal(stored["u"], np.ones((1, 600)))
 
 
+def test_standard_output_takes_the_weights_too(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    model = odd_models.old_model()
+    model.graph.initializer.append(numpy_helper.from_array(np.ones((1, 600), np.float32), "u"))
+    path = tmp_path / "external.onnx"
+    onnx.save(model, path, save_as_external_data=True, size_threshold=0)
+    assert main(["edit", str(path), "--meta", "author=somebody", "-o", "-"]) == 0
+    written = onnx.load_from_string(capfdbinary.readouterr().out)
+    stored = {t.name: numpy_helper.to_array(t) for t in written.graph.initializer}
+    np.testing.assert_array_equal(stored["u"], np.ones((1, 600)))
+
+
 def test_where_weights_lie_is_not_a_choice_of_other_formats(tmp_path: Path) -> None:
     path = _file(tmp_path, odd_models.old_model())
     assert main(["convert", path, "-o", str(tmp_path / "m.mlir"), "--external-data"]) == 6

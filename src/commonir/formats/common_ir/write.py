@@ -24,22 +24,23 @@ from commonir.dialects.common_ir import Import, Library
 from commonir.formats.common_ir import json_form
 from commonir.formats.common_ir.encode import encode_file
 from commonir.formats.common_ir.imports import is_relative
-from commonir.formats.common_ir.sidecar import SUFFIX, graph_of, plan
+from commonir.formats.common_ir.sidecar import SUFFIX, Sidecar, graph_of, plan
 from commonir.formats.format import DEFAULT_WRITE_OPTIONS, EACH, WriteOptions
 from commonir.formats.onnx.declaring import Message
 from commonir.formats.onnx.encode import Encoded
-from commonir.formats.onnx.external_data import entries_of, refer_to_file
+from commonir.formats.onnx.external_data import entries_of, refer_to_file, source_of
+from commonir.formats.onnx.external_layout import notes_of
+from commonir.formats.onnx.folder_search import neighbours_of, references_in
 from commonir.formats.onnx.messages import GraphProto, LibraryProto, ModelProto, create, field_number
 from commonir.formats.onnx.tensors import write_contents, write_typed
 from commonir.formats.protobuf.wire import length_delimited
 from commonir.formats.source_files import copy_from_source, hold_replaced
+from commonir.ir.data import FileData
 from commonir.ir.module import Module
 
 INLINE_BYTES = 1024
 """Weights of more bytes are in the file beside the graph."""
 JSON_SUFFIX = ".json"
-
-_EXTERNAL = 1
 
 
 def write(
@@ -64,26 +65,57 @@ def write(
     outside = [] if options.external_data is False else _large_weights(encoded.graph, least)
     _write_inline(encoded.graph, outside)
     target = _target_of(path)
-    if not outside:
+    old = _old_weights(target)
+    if not outside and not old:
         with atomic_file(path) as stream:
             stream.write(_model_bytes(encoded.graph, is_json=is_json))
         return (Path(path),)
-    beside = _place_of_weights(target, options.external_data)
-    chosen = [encoded.graph.weights[n] for n in outside]
-    sidecar = plan([(w.header.name, w.data) for w in chosen if w.data is not None], target.name)
-    hold_replaced([w.data for w in encoded.graph.weights], [beside])
+    files = _write_with_weights(encoded.graph, outside, target, old, options)
+    return (Path(path), *files)
 
-    graph = encoded.graph
+
+def _write_with_weights(
+    graph: Encoded, outside: Sequence[int], target: Path, old: Sequence[Path], options: WriteOptions
+) -> tuple[Path, ...]:
+    """Writes a graph and, where they are not there already, its weights beside it; returns the files of weights that
+    were written. `old` are files of weights that only the old output has.
+    """
+    chosen = [graph.weights[n] for n in outside]
+    sidecar = plan([(w.header.name, w.data) for w in chosen if w.data is not None], target.name)
+    beside = _place_of_weights(target, options.external_data) if outside else None
+    is_kept = beside is not None and _is_there(sidecar, beside)
+    hold_replaced([w.data for w in graph.weights], [target, *old])
 
     def write_graph(stream: BinaryIO, places: Sequence[Path]) -> None:
-        for weight, placed in zip(chosen, sidecar.weights, strict=True):
-            refer_to_file(weight.header, entries_of(places[0].name, placed.offset, placed.data.size_bytes))
-        stream.write(_model_bytes(graph, is_json=is_json))
+        for place in places or [beside]:
+            for weight, placed in zip(chosen, sidecar.weights, strict=True):
+                if place is not None:
+                    location = place.relative_to(target.parent).as_posix()
+                    refer_to_file(weight.header, entries_of(location, placed.offset, placed.data.size_bytes))
+        stream.write(_model_bytes(graph, is_json=os.fspath(target).lower().endswith(JSON_SUFFIX)))
 
     def write_weights(stream: BinaryIO) -> None:
         sidecar.write(stream, copy_from_source)
 
-    return (Path(path), *replace_together(target, [LinkedFile(beside, write_weights)], write_graph))
+    linked = [LinkedFile(beside, write_weights)] if beside is not None and not is_kept else []
+    obsolete = [place for place in old if place != beside]
+    written = replace_together(target, linked, write_graph, obsolete)
+    if options.findings is not None:
+        kept = {beside.name: beside.stat().st_size} if beside is not None and is_kept else {}
+        options.findings.extend(notes_of(target, kept, obsolete))
+    return written
+
+
+def _is_there(sidecar: Sidecar, place: Path) -> bool:
+    """Returns whether a file of weights is at a place already, byte for byte, because the weights were read from it."""
+    sources = {source_of(placed.data) for placed in sidecar.weights}
+    source = next(iter(sources))
+    if source is None or len(sources) > 1 or not source.is_at(place):
+        return False
+    offsets = [(p.data.offset, p.offset) for p in sidecar.weights if isinstance(p.data, FileData)]
+    last = sidecar.weights[-1]
+    is_same = source.size_bytes == last.offset + last.data.size_bytes and all(a == b for a, b in offsets)
+    return is_same and bytes(source.view(0, len(sidecar.header))) == sidecar.header
 
 
 def left_behind(module: Module, path: str | os.PathLike[str]) -> list[Diagnostic]:
@@ -124,8 +156,7 @@ def _place_of_weights(target: Path, name: bool | str | None) -> Path:
     A file `model.safetensors` beside `model.onnx` may belong to the user or to another form of the same graph: where
     the short name is taken, the suffix is appended to the whole name of the output. `name` may be one that users give.
     """
-    names = [name] if isinstance(name, str) else [_without_suffix(target.name) + SUFFIX, target.name + SUFFIX]
-    places = [target.with_name(normal_path(each)) for each in names]
+    places = [target.parent / normal_path(name)] if isinstance(name, str) else _usual_places(target)
     for place in places:
         # An older output that had no weights outside leaves those of the one before it, which say whose they are.
         if not os.path.lexists(place) or _mentions(target, place.name) or graph_of(place) == target.name:
@@ -133,6 +164,22 @@ def _place_of_weights(target: Path, name: bool | str | None) -> Path:
     message = "the output is not written: the file for its weights is there, and not that of an older output"
     help = "choose another name, or remove what is there"
     raise DiagnosticError(Diagnostic(OUTPUT_IN_THE_WAY, message, file=os.fspath(places[-1]), help=help))
+
+
+def _old_weights(target: Path) -> list[Path]:
+    """Returns the files of weights that say that they are of the old output, and that no other file refers to."""
+    if not target.is_file():
+        return []
+    names = {reference.location for reference in references_in(target)}
+    names |= {place.name for place in _usual_places(target) if _mentions(target, place.name)}
+    own = sorted(name for name in names if graph_of(target.with_name(name)) == target.name)
+    others = neighbours_of(target, own)
+    return [target.with_name(name) for name in own if others.is_complete and name not in others.users]
+
+
+def _usual_places(target: Path) -> list[Path]:
+    """Returns where the weights of a graph are where users do not say it, the first choice first."""
+    return [target.with_name(name + SUFFIX) for name in (_without_suffix(target.name), target.name)]
 
 
 def _target_of(path: str | os.PathLike[str]) -> Path:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from commonir.base.codes import EXTERNAL_WEIGHTS
-from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.files import in_the_way
 from commonir.base.linked_files import free_name, is_plain_file
 from commonir.base.safe_paths import normal_path
@@ -322,14 +322,19 @@ class ExternalLayout:
     def note_files(self) -> None:
         """Notes what was kept and removed, for an output that is written."""
         kept = [f for f in self.files if f.is_kept]
-        if kept:
-            size = format_bytes(sum(f.size_bytes for f in kept))
-            where = f"'{escape(kept[0].location)}'" if len(kept) == 1 else plural(len(kept), "file")
-            self.notes.add(EXTERNAL_WEIGHTS, f"unchanged weights stay in {where} ({size})", file=os.fspath(self._path))
-        removed = [p for p in self.obsolete if not p.exists()]
-        if removed:
-            where = f"'{escape(removed[0].name)}'" if len(removed) == 1 else plural(len(removed), "data file")
-            self.notes.add(EXTERNAL_WEIGHTS, f"removed {where} of the old model", file=os.fspath(self._path))
+        self.notes.extend(notes_of(self._path, {f.location: f.size_bytes for f in kept}, self.obsolete))
+
+
+def notes_of(path: Path, kept: Mapping[str, int], removed: Iterable[Path]) -> Iterator[Diagnostic]:
+    """Yields notes about data files of an output that were kept, with their sizes in bytes, and removed."""
+    gone = [escape(p.name) for p in removed if not p.exists()]
+    if kept:
+        where = f"'{escape(next(iter(kept)))}'" if len(kept) == 1 else plural(len(kept), "file")
+        message = f"unchanged weights stay in {where} ({format_bytes(sum(kept.values()))})"
+        yield Diagnostic(EXTERNAL_WEIGHTS, message, file=os.fspath(path))
+    if gone:
+        where = f"'{gone[0]}'" if len(gone) == 1 else plural(len(gone), "data file")
+        yield Diagnostic(EXTERNAL_WEIGHTS, f"removed {where} of the old model", file=os.fspath(path))
 
 
 def size_of(weight: Weight) -> int:
