@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
+from io import BytesIO
 from pathlib import Path
 
+from PIL import Image
+
 from commonir.cli.main import main
+
+from tests.chromium import Browser
 
 FOLDER = Path(__file__).parent
 _DOCS = FOLDER.parent
@@ -53,6 +58,19 @@ def _cir(*words: str) -> None:
     assert status == 0, words
 
 
+def photograph(folder: Path) -> None:
+    """Takes an image of a page in a browser, with the panel of an operation: `page.png`."""
+    with tempfile.TemporaryDirectory() as scratch, Browser(1000, 640) as browser:
+        page = Path(scratch) / "transformer.html"
+        _cir("view", _TRANSFORMER, "-o", str(page))
+        browser.prefer("light")
+        browser.open(page, "#/model/transformer/h.0/attn/c_attn/Gemm")
+        browser.evaluate("new Promise(done => setTimeout(done, 300))")
+        image = Image.open(BytesIO(browser.screenshot())).convert("RGB")
+        image.quantize(64, dither=Image.Dither.NONE).save(folder / "page.png", optimize=True)
+
+
 if __name__ == "__main__":
     draw(FOLDER)
+    photograph(FOLDER)
     sys.exit(0)

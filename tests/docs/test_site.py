@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
-from docs.images.__main__ import draw
+from docs.images.__main__ import draw, photograph
 from docs.site_pages import generated_pages, page_of, python_page
+from PIL import Image
 
 from commonir.ods import Dialects
 
@@ -52,7 +54,17 @@ def test_images_are_what_cir_view_draws(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
+def test_image_of_a_page_is_what_a_browser_shows(tmp_path: Path) -> None:
+    """Fonts differ between machines; the colours of boxes and their shares of the image do not."""
+    photograph(tmp_path)
+    new, old = (Image.open(folder / "page.png").convert("RGB") for folder in (tmp_path, ROOT / "docs/images"))
+    assert new.size == old.size
+    shares = [np.histogram(np.asarray(image), 16, (0, 256))[0] / np.asarray(image).size for image in (new, old)]
+    assert np.abs(shares[0] - shares[1]).max() < 0.05
+
+
 def test_every_image_is_shown_on_a_page() -> None:
     pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
     shown = "".join(page.read_text("utf-8") for page in pages)
-    assert [p.name for p in (ROOT / "docs/images").glob("*.svg") if f"images/{p.name})" not in shown] == []
+    assert [p.name for p in (ROOT / "docs/images").glob("*.[sp][vn]g") if f"images/{p.name})" not in shown] == []

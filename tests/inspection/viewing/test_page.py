@@ -110,7 +110,7 @@ def test_notebooks_show_the_page_in_a_frame_without_rights(network: cir.Module, 
     shown = api.view(network, title="net.onnx")
     assert isinstance(shown, View)
     assert repr(shown) == "<View of net.onnx: 2 operations>"
-    html = shown._repr_html_()  # pyright: ignore[reportPrivateUsage]  the name that notebooks call
+    html = shown._repr_html_()
     assert html.startswith('<iframe sandbox="allow-scripts" style=')
     assert html.count("<") == 2
     assert shown.save(tmp_path / "net.svg").summary == "2 operations"
@@ -120,7 +120,9 @@ def test_weights_are_sampled_when_they_are_large() -> None:
     array = np.linspace(-1, 1, 1 << 20, dtype=np.float32)
     array[5] = np.inf
     data = ArrayData(tensor(f32, 1 << 20), array)
-    described = WeightReader().describe(data, core.constant(data).owner)
+    maker = core.constant(data).defining_op
+    assert maker is not None
+    described = WeightReader().describe(data, maker)
     assert described["note"] == "range, mean and histogram of 262,144 elements"
     assert (described["min"], described["max"], described["inf"]) == ("-1", "1", 1)
     assert abs(float(str(described["mean"]))) < 1e-3

@@ -361,10 +361,15 @@
 
   // -- moving about
 
-  const panelRoom = () => (byId("panel").hidden ? 0 : byId("panel").offsetWidth + 12);
+  /** The middle of what the title and the panel leave of the window. */
+  function middle() {
+    const right = canvas.clientWidth - (byId("panel").hidden ? 0 : byId("panel").offsetWidth + 12);
+    const left = byId("side").getBoundingClientRect().right;
+    return right - left > 250 ? (left + right) / 2 : right / 2;
+  }
 
   function centre(x, y) {
-    view.x = x - (canvas.clientWidth - panelRoom()) / view.scale / 2;
+    view.x = x - middle() / view.scale;
     view.y = y - canvas.clientHeight / view.scale / 2;
     show();
   }
@@ -387,20 +392,20 @@
 
   /** Shows the beginning at a size at which it can be read. */
   function start() {
-    const about = byId("about").getBoundingClientRect();
-    view.scale = Math.min(1.1, Math.max(0.55, (canvas.clientWidth - about.right) / scene.width));
+    const side = byId("side").getBoundingClientRect();
+    view.scale = Math.min(1.1, Math.max(0.55, (canvas.clientWidth - side.right) / scene.width));
+    const room = canvas.clientWidth / view.scale;
+    const left = (side.right + 12) / view.scale;
     const first = scene.boxes.find((node) => node.role === "input") || scene.boxes[0];
-    if (scene.width * view.scale <= canvas.clientWidth) {
-      view.x = (scene.width - canvas.clientWidth / view.scale) / 2;
-    } else {
-      view.x = first ? first.X + first.width / 2 - canvas.clientWidth / view.scale / 2 : 0;
-    }
-    // Below the field for searching; lanes also to the right of the title.
-    view.y = -58 / view.scale;
-    const left = about.right + 12;
-    if (-view.x * view.scale < left && about.bottom > 58) {
-      view.y = scene.width * view.scale + left <= canvas.clientWidth ? view.y : -(about.bottom + 12) / view.scale;
-      view.x = scene.width * view.scale + left <= canvas.clientWidth ? -left / view.scale : view.x;
+    // In the middle, else to the right of the title, else below it.
+    view.x = (scene.width - room) / 2;
+    view.y = -12 / view.scale;
+    if (-view.x < left) {
+      view.x = -left;
+      if (left + scene.width > room) {
+        view.x = scene.width <= room ? (scene.width - room) / 2 : first.X + first.width / 2 - room / 2;
+        view.y = -(side.bottom + 12) / view.scale;
+      }
     }
     show();
   }
