@@ -15,7 +15,9 @@ PUBLIC: dict[str, str] = {
     "api.comparing": "compare compare_outputs computed_values reduce",
     "api.opening": "check dumps load load_dialects loads save verify",
     "api.fixing": "fix",
-    "api.programs": "calling convert edit extract infer legalize load_rules lower optimize shapes shard",
+    "api.programs": (
+        "calling convert edit extract image_input infer legalize load_rules lower optimize read_labels shapes shard"
+    ),
     "api.reference": "diff operations reference_page show summarize view",
     "api.running": "engine_options prepare profile random_inputs read_image run run_steps with_externs write_image",
     "base.sparse": "SparseArray",

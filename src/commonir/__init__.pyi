@@ -16,11 +16,13 @@ from commonir.api.programs import calling as calling
 from commonir.api.programs import convert as convert
 from commonir.api.programs import edit as edit
 from commonir.api.programs import extract as extract
+from commonir.api.programs import image_input as image_input
 from commonir.api.programs import infer as infer
 from commonir.api.programs import legalize as legalize
 from commonir.api.programs import load_rules as load_rules
 from commonir.api.programs import lower as lower
 from commonir.api.programs import optimize as optimize
+from commonir.api.programs import read_labels as read_labels
 from commonir.api.programs import shapes as shapes
 from commonir.api.programs import shard as shard
 from commonir.api.reference import diff as diff

@@ -274,7 +274,7 @@ CHOSEN: dict[str, object] = {}
 
 
 @answer
-def image_input(color: str, scale: float, bias: tuple[float, ...]) -> tuple[object, ...]:
+def image_input(color: str, scale: float, bias: tuple[float, ...], layout: str = "") -> tuple[object, ...]:
     return color, scale, bias
 
 

@@ -235,7 +235,7 @@ def test_range_that_is_none_is_refused(cir: Cir, text: str) -> None:
 def test_image_that_is_none_is_refused(cir: Cir, text: str) -> None:
     done = cir("convert", "ok.mil", "-o", "o.onnx", "--image", text)
     assert done.status == 2
-    assert f"'{text}' does not describe an image input" in done.err
+    assert f"'{text}' does not describe an image" in done.err
 
 
 def test_strict_conversion_writes_nothing_when_something_is_lost(cir: Cir, folder: Path) -> None:

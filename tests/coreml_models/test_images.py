@@ -177,10 +177,12 @@ def test_transparency_is_refused(tmp_path: Path) -> None:
         api.read_image(load("image_rgb"), "picture", path)
 
 
-def test_input_that_is_not_an_image_takes_no_file(tmp_path: Path) -> None:
+def test_plain_tensor_takes_only_a_file_of_its_size(tmp_path: Path) -> None:
     with pytest.raises(cir.DiagnosticError) as error:
         api.read_image(load("ranged"), "x", saved(tmp_path, IMAGE))
-    assert diagnostic(error.value) == "E0703 | input 'x' is not an image input"
+    assert diagnostic(error.value) == (
+        "E0703 | input 'x': an image of 4x2 pixels does not fit | expected: 4x1 (width x height)"
+    )
 
 
 def test_images_without_pillow_name_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

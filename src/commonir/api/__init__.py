@@ -26,7 +26,7 @@ import_members(
         "fixing": "save_fixed",
         "opening": "Path_ check_pieces file_format has_external_data output_format programs_of unregistered"
         " writable_format",
-        "programs": "bundle call_attributes image_input passes valid",
+        "programs": "bundle call_attributes passes valid",
         "reference": "declared_operations declared_page doctor library tablegen_json",
         "running": (
             "DEFAULT_ENGINE input_ports output_ports run_converted run_with_onnxruntime runs "

@@ -41,6 +41,7 @@ from commonir.api.programs import load_rules as load_rules
 from commonir.api.programs import lower as lower
 from commonir.api.programs import optimize as optimize
 from commonir.api.programs import passes as passes
+from commonir.api.programs import read_labels as read_labels
 from commonir.api.programs import shapes as shapes
 from commonir.api.programs import shard as shard
 from commonir.api.programs import valid as valid

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,8 @@ from commonir.api.opening import Path_, verify
 from commonir.base.codes import LOST_IN_CONVERSION, UNKNOWN_OPERATION, UNSUPPORTED_CONVERSION, WRONG_USAGE
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, FILE_NOT_FOUND
+from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.formats.format import Format, Formats, record_format
@@ -83,6 +86,8 @@ def convert(
     sizes: Mapping[str, int] | None = None,
     ranges: Mapping[str, tuple[int, int]] | None = None,
     images: Mapping[str, ImageInput] | None = None,
+    labels: Mapping[str, Sequence[str] | Sequence[int]] | Sequence[str] | Sequence[int] | None = None,
+    docs: Mapping[str, str] | None = None,
     ranks: int | None = None,
     parallel: str | None = None,
     keep: Sequence[str] = (),
@@ -95,10 +100,12 @@ def convert(
     of an operation set, `target` a system that is to run the program, such as iOS17; the conversion chooses by default.
     `precision` float16 computes in half precision what is in single precision, but for the operations that `keep`
     names, by their names or types or patterns of them; `reports` receives what changed and what stayed. `sizes` fixes
-    dimensions by name, `ranges` bounds them, both ends included; `images` turns inputs into images; `ranks` shards the
-    program, as `shard` does. A program in that dialect keeps every operation that the chosen version, system and
-    precision have; without options it is returned unchanged, as is one for a format that holds any dialect. Such a
-    format takes no opset, target, precision or images (E0601), and ranges only for programs of the core (W0601).
+    dimensions by name, `ranges` bounds them, both ends included; `images` turns inputs and outputs into images;
+    `labels` names the elements of probabilities, of the only such output or by the name of one, which makes a Core ML
+    model a classifier; `docs` describes inputs and outputs by name; `ranks` shards the program, as `shard` does. A
+    program in that dialect keeps every operation that the chosen version, system and precision have; without options it
+    is returned unchanged, as is one for a format that holds any dialect. Such a format takes no opset, target,
+    precision or images (E0601), and ranges only for programs of the core (W0601).
 
     Raises: DiagnosticError (E0601 for operations without a counterpart, E0610 if it cannot be sharded, E0706).
     """
@@ -108,13 +115,21 @@ def convert(
     diagnostics = Diagnostics() if findings is None else findings
     check_precision(precision, keep)
     if to in Formats().names() and not Formats().get(to).dialect:
-        _refuse_in_own_dialect(to, opset=opset, target=target, precision=precision, images=images or None)
+        _refuse_in_own_dialect(
+            to,
+            opset=opset,
+            target=target,
+            precision=precision,
+            images=images or None,
+            labels=labels or None,
+            docs=docs or None,
+        )
         kept = _in_any_dialect(module, function, sizes, ranks, parallel, diagnostics)
         return _bounded_if_lowered(kept, ranges or {}, to, diagnostics)
     conversion = Conversions().get(to)
     if ranks is not None and not conversion.takes_ranks:
         raise _cannot_express_ranks(to)
-    options = ConversionOptions(opset, target, images or {})
+    options = ConversionOptions(opset, target, images or {}, _labels_by_output(labels), docs or {})
     choices = _Choices(to, function, precision, tuple(keep), sizes, ranges, ranks, parallel)
     log = PrecisionLog()
     result = _converted(module, conversion, options, choices, log, diagnostics)
@@ -123,6 +138,17 @@ def convert(
         if reports is not None:
             reports.append(log.report())
     return result
+
+
+def _labels_by_output(
+    labels: Mapping[str, Sequence[str] | Sequence[int]] | Sequence[str] | Sequence[int] | None,
+) -> Mapping[str, tuple[str, ...] | tuple[int, ...]]:
+    by_output = labels if isinstance(labels, Mapping) else {} if labels is None else {"": labels}
+    out: dict[str, tuple[str, ...] | tuple[int, ...]] = {}
+    for name, values in by_output.items():
+        numbers = tuple([v for v in values if isinstance(v, int)])
+        out[name] = numbers if len(numbers) == len(values) else tuple([str(v) for v in values])
+    return out
 
 
 class _Choices(NamedTuple):
@@ -148,6 +174,7 @@ def _converted(
 ) -> Module:
     """Returns a program in the dialect of a conversion: directly where it can be, else by way of the core."""
     from commonir.passes.defaults_to_constants import defaults_to_constants  # noqa: PLC0415
+    from commonir.passes.describe_ports import with_described_ports  # noqa: PLC0415
     from commonir.passes.half_precision import in_half_precision  # noqa: PLC0415
     from commonir.passes.handles_to_integers import handles_to_integers  # noqa: PLC0415
 
@@ -169,6 +196,7 @@ def _converted(
     simpler = _simplified(bounded if choices.precision is None else in_half_precision(bounded, log))
     ranks = choices.ranks
     program = simpler if ranks is None else _divided(simpler, ranks, choices.parallel, diagnostics)
+    program = with_described_ports(program, options.labels, options.docs)
     converted = conversion.convert(program, options, diagnostics)
     conversion.describe(module, converted, options)
     if conversion.format:
@@ -342,22 +370,59 @@ def _simplified(module: Module) -> Module:
     return simpler
 
 
-def image_input(color: str, scale: float = 1.0, bias: Sequence[float] = ()) -> ImageInput:
-    """Returns how an input is turned into an image: pixels from 0 to 255, times a scale plus a bias for each channel.
+def image_input(color: str, scale: float = 1.0, bias: Sequence[float] = (), layout: str = "") -> ImageInput:
+    """Returns how an input or output is turned into an image: pixels from 0 to 255, times a scale plus a bias for each
+    channel, are the values of an input; the values of an output, times the scale plus the bias, are pixels.
 
-    `color` is rgb, bgr or grayscale.
+    `color` is rgb, bgr or grayscale; `layout` is nchw or nhwc, which follows from the shape where that is clear.
     """
     from commonir.conversions.conversion import ImageInput  # noqa: PLC0415
     from commonir.ir.interface import ColorSpace  # noqa: PLC0415
 
-    return ImageInput(ColorSpace(color), scale, tuple(bias))
+    return ImageInput(ColorSpace(color), scale, tuple(bias), layout)
+
+
+def read_labels(path: Path_) -> tuple[str, ...] | tuple[int, ...]:
+    """Returns the class labels in a file: an array in JSON, an object of labels by index (`id2label`), or one in each
+    line.
+
+    Raises: DiagnosticError (E0101, E0102 for a file that cannot be read, E0901 for one without labels).
+    """
+    from commonir.ir.ports import labels_of_text  # noqa: PLC0415
+
+    name = os.fspath(path)
+    try:
+        with open(name, encoding="utf-8-sig") as stream:
+            text = stream.read(DEFAULT_LIMITS.max_text_bytes)
+    except OSError as error:
+        code = FILE_NOT_FOUND if isinstance(error, FileNotFoundError) else FILE_NOT_ACCESSIBLE
+        reason = (error.strerror or type(error).__name__).lower()
+        raise DiagnosticError(Diagnostic(code, f"cannot read labels: {reason}", file=name)) from error
+    except UnicodeDecodeError as error:
+        raise _no_labels("the file is not UTF-8 text", name) from error
+    labels = labels_of_text(text)
+    if labels:
+        return labels
+    if text.lstrip().startswith(("[", "{")):
+        raise _no_labels("the file is not JSON with an array of labels, or an object of labels by index", name)
+    lines = tuple([line.strip() for line in text.rstrip().splitlines()])
+    if not lines or "" in lines:
+        raise _no_labels(f"line {lines.index('') + 1} is empty" if lines else "the file is empty", name)
+    return lines
+
+
+def _no_labels(reason: str, path: str) -> DiagnosticError:
+    help = "write one label in each line, or an array in JSON"
+    return DiagnosticError(Diagnostic(WRONG_USAGE, f"cannot read labels: {reason}", file=path, help=help))
 
 
 _WITHOUT_PLACE = {
     "opset": "an opset",
     "target": "a system to run on",
     "precision": "a precision",
-    "images": "inputs that are images",
+    "images": "images",
+    "labels": "labels",
+    "docs": "descriptions of inputs and outputs",
 }
 
 

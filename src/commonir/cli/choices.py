@@ -16,11 +16,12 @@ _RANGE = re.compile(r"([^=]+)=([0-9]{1,18})\.\.([0-9]{1,18})")
 
 
 class ImageChoice(NamedTuple):
-    """The channel order of an image input, and the scale and bias of its pixels."""
+    """The channel order of an image, the scale and bias of its pixels, and the layout of the tensor."""
 
     color: str
     scale: float
     bias: tuple[float, ...]
+    layout: str = ""
 
 
 def parse_ranges(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
@@ -43,7 +44,7 @@ def parse_ranges(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
 
 
 def parse_images(texts: Sequence[str]) -> dict[str, ImageChoice]:
-    """Returns the image inputs of `--image NAME=COLOR[,scale=S][,bias=B/B/B]` options by name.
+    """Returns the images of `--image NAME=COLOR[,scale=S][,bias=B/B/B][,layout=L]` options by name.
 
     Raises: WRONG_USAGE.
     """
@@ -53,10 +54,10 @@ def parse_images(texts: Sequence[str]) -> dict[str, ImageChoice]:
         name, _, rest = text.partition("=")
         image = _image(rest)
         if not name or image is None:
-            message = f"'{escape(text)}' does not describe an image input"
+            message = f"'{escape(text)}' does not describe an image"
             help = (
-                "give a name and a color order, with scale and bias if needed: "
-                "`--image photo=rgb,scale=0.017,bias=-2.1/-2.0/-1.8`"
+                "give a name and a color order, with scale, bias and layout if needed: "
+                "`--image photo=rgb,scale=1/255,bias=-2.1/-2.0/-1.8,layout=nhwc`"
             )
             diagnostics.add(codes.WRONG_USAGE, message, help=help)
         else:
@@ -69,13 +70,25 @@ def _image(text: str) -> ImageChoice | None:
     color, *more = text.split(",")
     channels = _CHANNELS.get(color.lower())
     options = {name: value for name, _, value in [part.partition("=") for part in more]}
-    if channels is None or not options.keys() <= {"scale", "bias"}:
+    layout = options.get("layout", "").lower()
+    if channels is None or not options.keys() <= {"scale", "bias", "layout"} or layout not in ("", "nchw", "nhwc"):
         return None
-    scale = _numbers(options.get("scale", "1"))
+    scale = _scale(options.get("scale", "1"))
     bias = _numbers(options["bias"]) if "bias" in options else ()
-    if scale is None or len(scale) != 1 or bias is None or len(bias) not in (0, 1, channels):
+    if scale is None or bias is None or len(bias) not in (0, 1, channels):
         return None
-    return ImageChoice(color.lower(), scale[0], bias)
+    return ImageChoice(color.lower(), scale, bias, layout)
+
+
+def _scale(text: str) -> float | None:
+    """Returns a number, or the quotient of two such as `1/255`; None for another text."""
+    match _numbers(text):
+        case (number,):
+            return number
+        case (dividend, divisor) if divisor:
+            return dividend / divisor
+        case _:
+            return None
 
 
 def _numbers(text: str) -> tuple[float, ...] | None:
@@ -84,6 +97,12 @@ def _numbers(text: str) -> tuple[float, ...] | None:
     except ValueError:
         return None
     return result if all(map(math.isfinite, result)) else None
+
+
+def parse_labels(texts: Sequence[str]) -> dict[str, str]:
+    """Returns the files of options `--labels [OUTPUT=]FILE` by output, "" where none is named."""
+    parts = [text.partition("=") for text in texts]
+    return dict([(name, path) if equals else ("", name) for name, equals, path in parts])
 
 
 def parse_pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:

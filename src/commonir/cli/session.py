@@ -180,6 +180,10 @@ class Session:
         rest = [text for text, (name, _, _) in zip(texts, parts, strict=True) if name not in names]
         return self.api.calling(program, function, **values), None, rest
 
+    def read_labels(self, path: str) -> tuple[str, ...] | tuple[int, ...]:
+        """Returns the labels in a file."""
+        return self.api.read_labels(path)
+
     def inputs(
         self, program: Module, texts: Sequence[str], *, function: str | None, seed: int, resize: bool
     ) -> dict[str, Array]:

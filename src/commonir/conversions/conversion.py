@@ -36,11 +36,16 @@ _OURS = {
 
 
 class ImageInput(NamedTuple):
-    """How pixels from 0 to 255 become the values that a program expects: times a scale, plus a bias by channel."""
+    """How pixels from 0 to 255 become the values that a program expects: times a scale, plus a bias by channel.
+
+    For an output, it is how its values become pixels. `layout` is the order of the axes of the tensor, NCHW or NHWC;
+    without it, it follows from the shape.
+    """
 
     color: ColorSpace
     scale: float = 1.0
     bias: tuple[float, ...] = ()
+    layout: str = ""
 
 
 class ConversionOptions(Record):
@@ -48,12 +53,15 @@ class ConversionOptions(Record):
 
     `opset` is the number of an operation set, `target` the name of the oldest system that is to run the program, and
     None leaves the choice to the conversion: what serves most users, or the oldest that has all that is needed.
-    `images` are inputs that become images.
+    `images` are inputs and outputs that become images. `labels` name the elements of outputs with probabilities, by the
+    name of the output ("" for the only one that they fit), and `docs` are descriptions of inputs and outputs by name.
     """
 
     opset: int | None = None
     target: str | None = None
     images: Mapping[str, ImageInput] = MappingProxyType({})
+    labels: Mapping[str, tuple[str, ...] | tuple[int, ...]] = MappingProxyType({})
+    docs: Mapping[str, str] = MappingProxyType({})
 
 
 DEFAULT_OPTIONS = ConversionOptions()

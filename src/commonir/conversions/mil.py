@@ -13,22 +13,27 @@ from commonir.base.codes import CHANGED_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.core_to_mil import DECOMPRESSING_RULES, RULES, convert, decompressed_weights
+from commonir.conversions.core_to_mil.classifier import LABEL, Labels, put_labels
+from commonir.conversions.core_to_mil.describe import Border, describe
 from commonir.conversions.core_to_mil.finish import finish
 from commonir.conversions.core_to_mil.versions import HALVES, features_of, refuse_features, target_of, version_of
 from commonir.conversions.counterparts import counterpart_of
 from commonir.dialects.mil import DIALECT
 from commonir.dialects.mil.base import SPECIFICATION_VERSIONS, VERSIONS, MilOp, systems_text
 from commonir.dialects.mil.compression import Constexpr
+from commonir.dialects.mil.description import description_of
 from commonir.dialects.mil.description_edits import set_specification_version
 from commonir.dialects.mil.elementwise import Cast
 from commonir.dialects.mil.operands import DataType
 from commonir.dialects.mil.program import Const, Func, Literal
 from commonir.ir.cloning import clone
 from commonir.ir.data import Data
+from commonir.ir.interface import NO_PORT
 from commonir.ir.module import Module, replace_function
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType, f16
 from commonir.ods import Dialects, Op
+from commonir.passes.describe_ports import described_ports
 from commonir.passes.half_precision import PrecisionLog, operations_to_keep
 from commonir.passes.half_precision_in_dialect import FloatForms, in_half_precision_of_dialect
 from commonir.passes.infer_shapes import infer_shapes
@@ -113,7 +118,12 @@ def _within(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
     functions = module.functions.values()
     if options.images or options.opset is not None or not all(isinstance(f, Func) for f in functions):
         return None
-    if version is None or all(f.opset == version for f in _functions(module)):
+    result = module if version is None else _for_version(module, version, lost)
+    return result if result is None else _described(result, options)
+
+
+def _for_version(module: Module, version: str, lost: Diagnostics) -> Module | None:
+    if all(f.opset == version for f in _functions(module)):
         return module
     refuse_features(module, version)
     if VERSIONS.index(version) < VERSIONS.index(HALVES.since) and HALVES in features_of(module):
@@ -125,6 +135,33 @@ def _within(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
         # By way of the core, elements get types that the operation set has.
         return None
     lost.extend(notes)
+    return result
+
+
+def _described(module: Module, options: ConversionOptions) -> Module:
+    """Returns a module with the labels and descriptions that users chose; it need not be a copy.
+
+    Raises: DiagnosticError (E0401, E0601).
+    """
+    if not options.labels and not options.docs:
+        return module
+    result = clone(module)
+    borders: dict[str, Border] = {}
+    for function in _functions(result):
+        inputs, outputs = described_ports(function, options.labels, options.docs)
+        borders[function.sym_name] = Border(inputs, outputs, {})
+        before = function.output_ports
+        for name, port in outputs.items():
+            if port.labels and not before.get(name, NO_PORT).labels:
+                put_labels(function, Labels(port.labels, LABEL, name))
+                finish(function, Diagnostics())
+    version = max((f.opset for f in _functions(result)), key=VERSIONS.index)
+    known = description_of(result)
+    diagnostics = Diagnostics()
+    describe(result, version, borders, diagnostics)
+    diagnostics.raise_errors()
+    if known is not None:
+        set_specification_version(result, max(known.specification_version, SPECIFICATION_VERSIONS[version]))
     return result
 
 

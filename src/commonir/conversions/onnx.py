@@ -16,7 +16,7 @@ from commonir.conversions import axes_by_cases, successors
 from commonir.conversions.axes_from_start import count_axes_from_start
 from commonir.conversions.common_ir_to_onnx import common_ir_to_onnx
 from commonir.conversions.conversion import Conversion, ConversionOptions
-from commonir.conversions.core_to_onnx import RULES, convert
+from commonir.conversions.core_to_onnx import RULES, convert, port_texts
 from commonir.conversions.core_to_onnx.building import opset_of
 from commonir.conversions.core_to_onnx.legal_types import uses_illegal_types
 from commonir.conversions.counterparts import counterpart_of
@@ -26,10 +26,12 @@ from commonir.dialects import core, onnx
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr
 from commonir.ir.cloning import clone
 from commonir.ir.data import Data
+from commonir.ir.interface import metadata_of, set_metadata
 from commonir.ir.module import Module, replace_function
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType
 from commonir.ods import Dialects, Form, Op
+from commonir.passes.describe_ports import described_ports
 from commonir.passes.half_precision import PrecisionLog, operations_to_keep
 from commonir.passes.half_precision_in_dialect import FloatForms, in_half_precision_of_dialect
 from commonir.passes.infer_shapes import infer_shapes
@@ -119,6 +121,7 @@ def _within(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
     del lost
     if options.target is not None or options.images:
         return None
+    module = _described(module, options)
     if options.opset is None:
         return module
     try:
@@ -139,6 +142,18 @@ def _gains_in_core(module: Module, opset: int) -> bool:
     missing = [op for op in module.nested() if isinstance(op, onnx.OnnxOp) and op.regions]
     is_new = any(op.form is Form.COMPOSITE and onnx.DIALECT.find(op.name, version) is None for op in missing)
     return is_new or uses_illegal_types(module, opset)
+
+
+def _described(module: Module, options: ConversionOptions) -> Module:
+    """Returns a module with the labels and descriptions that users chose as metadata; it need not be a copy."""
+    if not options.labels and not options.docs:
+        return module
+    inputs, outputs = described_ports(module.main, options.labels, options.docs)
+    result = clone(module)
+    about = metadata_of(result)
+    entries = dict(about.user_defined) | port_texts({**inputs, **outputs})
+    set_metadata(result, about._replace(user_defined=tuple(entries.items())))
+    return result
 
 
 class _Forms(FloatForms):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
+from commonir.base.strict_json import JsonError, parse
 from commonir.base.tuples import NamedTuple
 from commonir.ir.data import Data
 from commonir.ir.operation import Block, Value
@@ -74,6 +75,25 @@ class Port(NamedTuple):
 
 
 NO_PORT = Port()
+
+
+def labels_of_text(text: str) -> tuple[str, ...] | tuple[int, ...]:
+    """Returns labels from JSON: an array, or an object with the labels by index as of `id2label`; nothing if it is
+    neither.
+    """
+    try:
+        value = parse(text)
+    except JsonError:
+        return ()
+    if isinstance(value, dict):
+        by_index = {int(key): label for key, label in value.items() if key.isdecimal()}
+        is_complete = len(by_index) == len(value) and sorted(by_index) == list(range(len(by_index)))
+        value = [by_index[n] for n in range(len(by_index))] if is_complete else None
+    if not isinstance(value, list):
+        return ()
+    numbers = tuple([v for v in value if isinstance(v, int) and not isinstance(v, bool)])
+    texts = tuple([v for v in value if isinstance(v, str)])
+    return next((labels for labels in (numbers, texts) if len(labels) == len(value)), ())
 
 
 class NewInterface(NamedTuple):

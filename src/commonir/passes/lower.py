@@ -177,7 +177,8 @@ def _lowered(
 
 def _describe(result: Module, source: Module) -> None:
     """Gives a lowered module the metadata that the dialect of the source holds elsewhere, such as its documentation."""
-    main = source.functions.get(source.entry)
+    functions = source.functions
+    main = functions.get(source.entry) or (next(iter(functions.values())) if len(functions) == 1 else None)
     if main is not None:
         set_metadata(result, main.described(metadata_of(result)))
 

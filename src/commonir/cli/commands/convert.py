@@ -15,7 +15,7 @@ from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.cli.agreement import Agreement, Check, check_agreement, differences, write_agreement
 from commonir.cli.answer import Answer
-from commonir.cli.choices import parse_dims, parse_images, parse_ranges
+from commonir.cli.choices import parse_dims, parse_images, parse_labels, parse_pairs, parse_ranges
 from commonir.cli.help import VerbCommand
 from commonir.cli.options import (
     CHECK,
@@ -76,6 +76,9 @@ class ConvertOptions(NamedTuple):
     fixed: tuple[str, ...]
     ranges: tuple[str, ...]
     images: tuple[str, ...]
+    labels: tuple[str, ...]
+    docs: tuple[str, ...]
+    metadata: tuple[str, ...]
     ranks: int | None
     parallel: str | None
     runs: int | None
@@ -139,7 +142,28 @@ class ConvertOptions(NamedTuple):
     "images",
     metavar="NAME=COLOR",
     multiple=True,
-    help="Core ML: make an input an rgb, bgr or grayscale image. `,scale=S` and `,bias=B/B/B` are for its pixels.",
+    help="Core ML: make an input or output an rgb, bgr or grayscale image. `,scale=S` and `,bias=B/B/B` are for its"
+    " pixels, `,layout=nhwc` is for channels that come last.",
+)
+@click.option(
+    "--labels",
+    metavar="[OUTPUT=]FILE",
+    multiple=True,
+    help="Class labels for probabilities: one in each line, or JSON. They make a Core ML model a classifier.",
+)
+@click.option(
+    "--describe",
+    "docs",
+    metavar="NAME=TEXT",
+    multiple=True,
+    help="Describe an input or output.",
+)
+@click.option(
+    "--meta",
+    "metadata",
+    metavar="KEY=TEXT",
+    multiple=True,
+    help="Set metadata. Keys are author, license, version, description and others.",
 )
 @click.option(
     "--check",
@@ -182,6 +206,7 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
         raise click.UsageError("'--input' is for '--check'")
     api = session.api
     precision_reports: list[PrecisionReport] = []
+    metadata = parse_pairs(options.metadata, "--meta", "KEY=TEXT")
     fixed_dims, bounds = parse_dims(options.fixed), parse_ranges(options.ranges)
     convert_to = partial(
         api.convert,
@@ -193,6 +218,8 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
         sizes=fixed_dims,
         ranges=bounds,
         images={name: api.image_input(*choice) for name, choice in parse_images(options.images).items()},
+        labels={output: session.read_labels(path) for output, path in parse_labels(options.labels).items()},
+        docs=parse_pairs(options.docs, "--describe", "NAME=TEXT"),
         ranks=options.ranks,
         parallel=options.parallel,
         findings=session.findings,
@@ -213,6 +240,8 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
             source, function, _ = session.called(source, function)
         progress.step(f"converting to {target}")
         converted = convert_to(source, target, function=function)
+        if metadata:
+            converted = api.edit(converted, metadata=metadata)
         _refuse_losses(session, is_strict=options.is_strict)
         progress.step(f"writing {options.output}")
         path, files = save_output(session, converted, options.output, form, external, is_stated=True)

@@ -7,6 +7,7 @@ dimensions and types are kept. Files are never touched.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
@@ -35,7 +36,7 @@ from commonir.conversions.core_to_onnx import (
 from commonir.conversions.core_to_onnx.legal_types import with_legal_types
 from commonir.dialects import onnx
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
-from commonir.ir.interface import neutral_attributes
+from commonir.ir.interface import Port, neutral_attributes
 from commonir.ir.module import Function, Module, replace_function
 from commonir.ir.types import i64
 from commonir.ods import Dialects
@@ -50,10 +51,6 @@ DEFAULT_OPSET = 18
 
 STATE_KEY = "commonir.state."
 """Begins the name of a text of metadata that names the output for an input that was a state."""
-LABELS_KEY = "commonir.labels."
-"""Begins the name of a text of metadata that lists the labels of an output's elements, as JSON."""
-IMAGE_KEY = "commonir.image."
-"""The prefix of metadata with the channels of an image: rgb, bgr or grayscale."""
 
 RULES = Rules(
     [
@@ -102,7 +99,10 @@ def core_to_onnx(
         remove_unused(graph.body)
         if isinstance(graph, onnx.Graph):
             _import_domains(graph)
-    texts = {**_port_texts(chosen), **{f"{STATE_KEY}{t.input}": t.output for t in threaded}}
+    texts = {
+        **port_texts({**chosen.input_ports, **chosen.output_ports}),
+        **{f"{STATE_KEY}{t.input}": t.output for t in threaded},
+    }
     if texts:
         result.set_extra(onnx.METADATA, DictionaryAttr(tuple([(key, StringAttr(v)) for key, v in texts.items()])))
     if diagnostics is not None:
@@ -144,14 +144,16 @@ def _wildcard_losses(function: Function) -> list[str]:
     return [f"the declared type {p.declared} of '{n}': ONNX has no wildcards" for n, p in ports if p.declared]
 
 
-def _port_texts(function: Function) -> dict[str, str]:
-    """Returns as metadata what ONNX has no field for: class labels and channels of images."""
+def port_texts(ports: Mapping[str, Port]) -> dict[str, str]:
+    """Returns as metadata what ONNX has no field for: class labels, channels of images and descriptions."""
     texts: dict[str, str] = {}
-    for name, port in (*function.input_ports.items(), *function.output_ports.items()):
+    for name, port in ports.items():
         if port.labels:
-            texts[f"{LABELS_KEY}{name}"] = json.dumps(port.labels, ensure_ascii=False)
+            texts[f"{onnx.LABELS_KEY}{name}"] = json.dumps(port.labels, ensure_ascii=False)
         if port.image is not None:
-            texts[f"{IMAGE_KEY}{name}"] = port.image.value
+            texts[f"{onnx.IMAGE_KEY}{name}"] = port.image.value
+        if port.doc:
+            texts[f"{onnx.DOC_KEY}{name}"] = port.doc
     return texts
 
 
@@ -187,4 +189,4 @@ def _in_oldest_opset(module: Module, lost: Diagnostics) -> Module:
     return core_to_onnx(module, onnx.NEWEST_OPSET, diagnostics=lost)
 
 
-__all__ = ["DEFAULT_OPSET", "RULES", "convert", "core_to_onnx"]
+__all__ = ["DEFAULT_OPSET", "RULES", "convert", "core_to_onnx", "port_texts"]

@@ -170,13 +170,16 @@ from commonir.dialects.onnx.pooling import MaxPool as MaxPool
 from commonir.dialects.onnx.pooling import MaxUnpool as MaxUnpool
 from commonir.dialects.onnx.program import Custom as Custom
 from commonir.dialects.onnx.program import DEVICE_CONFIGURATIONS as DEVICE_CONFIGURATIONS
+from commonir.dialects.onnx.program import DOC_KEY as DOC_KEY
 from commonir.dialects.onnx.program import DOC_STRING as DOC_STRING
 from commonir.dialects.onnx.program import DOMAIN as DOMAIN
 from commonir.dialects.onnx.program import FREE_INITIALIZERS as FREE_INITIALIZERS
 from commonir.dialects.onnx.program import GRAPH as GRAPH
 from commonir.dialects.onnx.program import Graph as Graph
+from commonir.dialects.onnx.program import IMAGE_KEY as IMAGE_KEY
 from commonir.dialects.onnx.program import IR_VERSION as IR_VERSION
 from commonir.dialects.onnx.program import Initializer as Initializer
+from commonir.dialects.onnx.program import LABELS_KEY as LABELS_KEY
 from commonir.dialects.onnx.program import METADATA as METADATA
 from commonir.dialects.onnx.program import MODEL_VERSION as MODEL_VERSION
 from commonir.dialects.onnx.program import NODE_NAME as NODE_NAME

@@ -17,10 +17,10 @@ from commonir.base.file_codes import MALFORMED_VALUE
 from commonir.dialects import core
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of, sparse_fault
-from commonir.ir.interface import Metadata, Port
-from commonir.ir.module import Function, replace_function
+from commonir.ir.interface import Metadata, Port, metadata_of
+from commonir.ir.module import Function, Module, replace_function
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.ports import NewInterface
+from commonir.ir.ports import NO_PORT, ColorSpace, NewInterface, labels_of_text
 from commonir.ir.types import TensorType, Type, string
 from commonir.ods import DeclaredResults, Op, any_type, attr_types, attribute, operand, region, result, traits
 from commonir.ods.operation import Positions
@@ -34,6 +34,13 @@ DOMAIN = "onnx.domain"
 MODEL_VERSION = "onnx.model_version"
 DOC_STRING = "onnx.doc_string"
 METADATA = "onnx.metadata_props"
+LABELS_KEY = "commonir.labels."
+"""Begins the name of a text of metadata that lists the labels of an output's elements, as JSON."""
+IMAGE_KEY = "commonir.image."
+"""Begins the name of a text of metadata with the channels of an image: rgb, bgr or grayscale."""
+DOC_KEY = "commonir.doc."
+"""Begins the name of a text of metadata that describes an input or output."""
+_PORT_KEYS = (LABELS_KEY, IMAGE_KEY, DOC_KEY)
 """Attributes of a module that hold the fields of the model around the graph; `DOC_STRING` and `METADATA` of a graph,
 operator or module hold its own."""
 QUANTIZATION_ANNOTATION = "onnx.quantization_annotation"
@@ -351,7 +358,33 @@ class Graph(
     def input_ports(self) -> Mapping[str, Port]:
         defaults = {name: v.data for name, v in self.defaults.entries if isinstance(v, DataAttr)}
         types = {v.name: v.type for v in self.inputs}
-        return {name: _port_of(types.get(name), data) for name, data in defaults.items()}
+        ports = {name: _port_of(types.get(name), data) for name, data in defaults.items()}
+        return self._described(types, ports)
+
+    @property
+    def output_ports(self) -> Mapping[str, Port]:
+        return self._described(self.output_names, {})
+
+    def _described(self, names: Iterable[str], ports: Mapping[str, Port]) -> Mapping[str, Port]:
+        """Returns ports with what the metadata of the model say of them, as a conversion to ONNX writes them."""
+        holder = self.parent_op
+        about = metadata_of(holder) if isinstance(holder, Module) else Metadata()
+        texts = {key: text for key, text in about.user_defined if key.startswith(_PORT_KEYS)}
+        if not texts:
+            return ports
+        out = dict(ports)
+        for name in names:
+            port = out.get(name, NO_PORT)
+            color = next((c for c in ColorSpace if c.value == texts.get(f"{IMAGE_KEY}{name}")), port.image)
+            labels = labels_of_text(texts.get(f"{LABELS_KEY}{name}", ""))
+            port = port._replace(image=color, labels=labels, doc=texts.get(f"{DOC_KEY}{name}", port.doc))
+            if port != NO_PORT:
+                out[name] = port
+        return out
+
+    def described(self, about: Metadata) -> Metadata:
+        rest = tuple([(key, text) for key, text in about.user_defined if not key.startswith(_PORT_KEYS)])
+        return super().described(about._replace(user_defined=rest))
 
     @property
     def operation_set(self) -> str:
