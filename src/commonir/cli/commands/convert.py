@@ -116,7 +116,7 @@ class ConvertOptions(NamedTuple):
 @click.option(
     "--target",
     metavar="SYSTEM",
-    help="Core ML: the oldest system, such as iOS17 or macOS14. Also watchOS10, tvOS17, visionOS1; also for a Core ML"
+    help="Core ML: the oldest system, such as iOS17. Also macOS14, watchOS10, tvOS17, visionOS1; also for a Core ML"
     " program, whose operations stay as they are where that system has them.",
 )
 @click.option("--function", metavar="NAME", help="Convert only this function.")
@@ -142,14 +142,15 @@ class ConvertOptions(NamedTuple):
     "images",
     metavar="NAME=COLOR",
     multiple=True,
-    help="Core ML: make an input or output an rgb, bgr or grayscale image. `,scale=S` and `,bias=B/B/B` are for its"
-    " pixels, `,layout=nhwc` is for channels that come last.",
+    help="Core ML: make an input or output an image. Its color is rgb, bgr or grayscale; `,scale=1/255` and"
+    " `,bias=B/B/B` are for its pixels, `,layout=nhwc` for channels that come last.",
 )
 @click.option(
     "--labels",
     metavar="[OUTPUT=]FILE",
     multiple=True,
-    help="Class labels for probabilities: one in each line, or JSON. They make a Core ML model a classifier.",
+    help="Class labels, one in each line, or JSON. They make a Core ML model a classifier, and are for the only output"
+    " of as many probabilities, or for OUTPUT.",
 )
 @click.option(
     "--describe",
