@@ -49,6 +49,7 @@ def compare(
     values: str = "outputs",
     exact_infinities: bool = False,
     repro: Path_ | None = None,
+    explain: bool = True,
     options: EngineOptions | None = None,
     findings: Diagnostics | None = None,
     on_progress: Callable[[str], None] = lambda _: None,
@@ -62,7 +63,9 @@ def compare(
     floating-point type that it is computed in. The outputs decide whether the programs agree, with `values="all"` all
     values. An infinity also equals a number that a type of one side overflows with, unless `exact_infinities`. `repro`
     is a folder for the operations of the first divergence as programs, with their inputs and results; `findings`
-    receives the reason if there is none. Limits in the options apply to each side. `on_progress` receives messages.
+    receives the reason if there is none. With `explain`, the first divergence has its likely cause, tested on the
+    numbers, and the values from it to an output. Limits in the options apply to each side. `on_progress` receives
+    messages.
 
     Instead of a program, `b` may have the arrays that are expected of outputs and values inside, by name, or both sides
     may be such arrays; see `runtime.comparing.stored`. Programs of several ranks are compared by the outputs of all
@@ -100,6 +103,11 @@ def compare(
     comparing = divergence.ValueComparison(left, right, drawn, required=required, options=chosen)
     _check_names(required, [name for pair in comparing.pairs for name in pair[:2]])
     result = divergence.compare(comparing, on_progress, all_decide=all_decide)
+    if explain and result.first_divergence is not None:
+        from commonir.inspection.explaining import explained  # noqa: PLC0415
+
+        on_progress("looking for the cause")
+        result = explained(comparing, result)
     return result if repro is None else _with_reproducer(result, comparing, repro, findings)
 
 

@@ -15,11 +15,12 @@ from commonir.cli.progress import Progress
 from commonir.cli.session import Session
 from commonir.cli.terminal import Terminal
 from commonir.reports.columns import Column
+from commonir.reports.comparison_tables import write_divergence
 
 if TYPE_CHECKING:
     from commonir import Module
     from commonir.api import Array
-    from commonir.reports import OutputError
+    from commonir.reports import Comparison, OutputError
 
 # An independent implementation, for the format that it reads.
 _ORACLE = "onnxruntime"
@@ -39,10 +40,13 @@ class Check(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """The errors of every output for each set of inputs, and the engine that ran the converted program."""
+    """The errors of every output for each set of inputs, the engine that ran the converted program, and where the
+    programs first diverge if an output differs.
+    """
 
     errors: Sequence[tuple[OutputError, ...]]
     engine: str
+    explanation: Comparison | None
 
 
 def check_agreement(
@@ -76,6 +80,7 @@ def check_agreement(
     options = api.engine_options(time_limit_seconds=check.time_limit)
     engine = _ORACLE if target == _ORACLE_FORMAT else api.DEFAULT_ENGINE
     errors: list[tuple[OutputError, ...]] = []
+    differing: Mapping[str, Array] | None = None
     # States continue from one set of inputs to the next, and are compared like outputs.
     before, after = commonir.State(), commonir.State()
     known = session.inputs(source, check.inputs, function=function, seed=check.seed, resize=False)
@@ -96,7 +101,41 @@ def check_agreement(
         if result is None:
             result = api.run_converted(source, api.load(path), inputs, function=function, state=after, options=options)
         errors.append(api.compare_outputs({**ran, **before}, {**result, **after}, rtol=rtol, atol=check.atol))
-    return Agreement(errors, engine)
+        if differing is None and not all(error.is_within for error in errors[-1]):
+            differing = inputs
+    if differing is None:
+        return Agreement(errors, engine, None)
+    progress.step("looking for the cause")
+    return Agreement(errors, engine, _explanation(session, source, path, function, differing, engine, rtol, check))
+
+
+def _explanation(
+    session: Session,
+    source: Module,
+    path: str,
+    function: str | None,
+    inputs: Mapping[str, Array],
+    engine: str,
+    rtol: Tolerance,
+    check: Check,
+) -> Comparison | None:
+    """Returns the comparison of both programs value by value, None where they cannot be compared so."""
+    api = session.api
+    try:
+        return api.compare(
+            source,
+            api.load(path),
+            inputs,
+            engines=(api.DEFAULT_ENGINE, engine),
+            function=function,
+            seed=check.seed,
+            rtol=rtol,
+            atol=check.atol,
+            options=api.engine_options(time_limit_seconds=check.time_limit),
+        )
+    except DiagnosticError:
+        # Such as programs of several ranks, and inputs that the conversion renamed.
+        return None
 
 
 def _not_by_the_oracle(error: DiagnosticError, path: str) -> list[Diagnostic]:
@@ -120,6 +159,8 @@ def write_agreement(agreement: Agreement, form: str, out: Terminal) -> None:
         for error in worst
     ]
     out.table(columns, rows, indent=2)
+    if agreement.explanation is not None and agreement.explanation.first_divergence is not None:
+        write_divergence(agreement.explanation, agreement.explanation.first_divergence, out)
 
 
 def differences(errors: Iterable[OutputError], of: str = "") -> list[str]:

@@ -435,18 +435,18 @@ def save_arrays(path: str, arrays: Mapping[str, Array] | Iterable[tuple[str, Arr
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """
-    arrays = arrays.items() if isinstance(arrays, Mapping) else arrays
+    pairs: Iterable[tuple[str, Array]] = arrays.items() if isinstance(arrays, Mapping) else arrays
     if path.lower().endswith(_SAFETENSORS):
         try:
             with atomic_file(path) as stream:
-                write_safetensors(stream, dict(arrays))
+                write_safetensors(stream, dict(pairs))
         except ValueError as error:
             help = "an .npz archive has more types"
             raise DiagnosticError(Diagnostic(codes.CANNOT_WRITE, str(error), file=path, help=help)) from None
         return ()
     widened: list[str] = []
     with atomic_file(path) as stream, zipfile.ZipFile(stream, "w") as archive:
-        for name, array in arrays:
+        for name, array in pairs:
             stored = array
             if array.dtype.kind == "V":
                 widened.append(name)

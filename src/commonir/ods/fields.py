@@ -52,13 +52,16 @@ BOUND = Bound.BOUND
 
 
 class Check:
-    """A condition on the value of an attribute; its text documents it and completes `must be ...`."""
+    """A condition on the value of an attribute; its text documents it and completes `must be ...`. `choices` are the
+    values for which it holds, if they are listed.
+    """
 
-    __slots__ = ("holds", "text")
+    __slots__ = ("choices", "holds", "text")
 
-    def __init__(self, text: str, holds: Callable[[Any], bool]) -> None:
+    def __init__(self, text: str, holds: Callable[[Any], bool], choices: tuple[object, ...] = ()) -> None:
         self.text = text
         self.holds = holds
+        self.choices = choices
 
 
 def _every(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -76,7 +79,7 @@ non_negative = Check("at least 0", _every(lambda v: not isinstance(v, int | floa
 
 def one_of(*values: object) -> Check:
     """Returns the condition that the value is one of `values`."""
-    return Check(f"one of {', '.join([str(keyword_of(v)) for v in values])}", lambda v: v in values)
+    return Check(f"one of {', '.join([str(keyword_of(v)) for v in values])}", lambda v: v in values, values)
 
 
 def keyword_of(value: object) -> object:

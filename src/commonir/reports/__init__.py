@@ -364,13 +364,21 @@ class ValueDifference(Report):
     overflows: int = 0
 
 
+class Cause(Report):
+    """The likely cause of a difference, confirmed by a computation; `kind` is one of those in `inspection.causes`."""
+
+    kind: str
+    text: str
+
+
 class Divergence(Report):
     """A value that differs although what it is computed from agrees.
 
     `inputs` are the values that both sides have and agree on, from which `operations` and `other_operations` compute
     it, each as its kind and name; `constants` are those among them that differ between the programs. `is_isolated`
     says whether these operations alone, on the same inputs, differ too; None when it was not tried. `folder` holds
-    a reproducer.
+    a reproducer. `cause` is the likely cause, None where none of the known ones fits. `path` names the values from this
+    one to an output.
     """
 
     difference: ValueDifference
@@ -380,6 +388,8 @@ class Divergence(Report):
     constants: tuple[str, ...] = ()
     is_isolated: bool | None = None
     folder: str | None = None
+    cause: Cause | None = None
+    path: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 _NAMES_SHOWN = 6
+_PATH_SHOWN = 12
+_PATH_COLUMNS = [
+    Column("value"),
+    Column("operation"),
+    *[Column(title, is_number=True) for title in ("largest error", "relative", "SNR dB")],
+    Column(""),
+]
 
 
 def difference_of(comparison: Comparison) -> str:
@@ -52,7 +59,7 @@ def write_comparison(comparison: Comparison, out: ReportWriter, *, is_complete: 
         out.line("all values agree when the programs run in pieces; when they run as a whole:", Style.STRONG)
         out.table(_columns("output"), [_row(value) for value in fused], indent=2)
     if comparison.first_divergence is not None:
-        _write_divergence(comparison.first_divergence, out)
+        write_divergence(comparison, comparison.first_divergence, out)
         others = [divergence.name for divergence in comparison.divergences[1:]]
         if others:
             out.line(f"{plural(len(others), 'further divergence')} with operands that agree: {_listed(others)}")
@@ -82,10 +89,14 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
 
 
-def _write_divergence(divergence: Divergence, out: ReportWriter) -> None:
+def write_divergence(comparison: Comparison, divergence: Divergence, out: ReportWriter) -> None:
+    """Writes where two programs first diverge, its likely cause, and the error on the way to an output."""
     node = f" of node '{divergence.node}'" if divergence.node else ""
     out.line(f"first divergence: {divergence.operation} '{divergence.name}'{node}", Style.STRONG)
-    out.line(f"  computed from {_listed(divergence.inputs) or 'constants only'}, which agree")
+    by_name = {value.name: value for value in comparison.values}
+    operands = [_operand(name, by_name.get(name)) for name in divergence.inputs]
+    agree = "which agrees" if len(operands) == 1 else "which agree"
+    out.line(f"  computed from {_listed(operands)}, {agree}" if operands else "  computed from constants only")
     if len(divergence.operations) > 1:
         out.line(f"  between them: {_listed(divergence.operations)}")
     if divergence.operations != divergence.other_operations:
@@ -99,8 +110,30 @@ def _write_divergence(divergence: Divergence, out: ReportWriter) -> None:
             out.line("  in isolation it agrees: it amplifies small differences of its operands")
         case None:
             pass
+    if divergence.cause is not None:
+        out.line(f"  likely cause ({divergence.cause.kind}): {divergence.cause.text}")
+    elif divergence.path:
+        out.line("  none of the known causes fits the numbers")
+    path = [by_name[name] for name in divergence.path if name in by_name]
+    if len(path) > 1:
+        out.line("  the error on the way to the output:")
+        shown = path if len(path) <= _PATH_SHOWN else [*path[: _PATH_SHOWN // 2], *path[-_PATH_SHOWN // 2 :]]
+        out.table(_PATH_COLUMNS, [_path_row(value) for value in shown], indent=4)
+        if len(shown) < len(path):
+            out.line(f"    {len(path) - len(shown):,} values in the middle are left out")
     if divergence.folder is not None:
         out.line(f"  reproducer: {divergence.folder}")
+
+
+def _operand(name: str, value: ValueDifference | None) -> str:
+    """Returns the name of an operand with its error, if it has one."""
+    return f"{name} (error {value.absolute:.2g})" if value is not None and value.absolute else name
+
+
+def _path_row(value: ValueDifference) -> tuple[str, ...]:
+    numbers = ("" if n is None else f"{n:.2g}" for n in (value.absolute, value.relative))
+    snr = "" if value.snr is None else f"{value.snr:.1f}"
+    return (value.name, value.operation, *numbers, snr, "" if value.is_within else "differs")
 
 
 def _severity(value: ValueDifference) -> tuple[bool, float]:

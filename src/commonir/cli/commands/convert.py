@@ -284,6 +284,7 @@ def _answer(
         "after": after.to_json(),
         "precision": None if precision is None else precision.to_json(),
         "check": None if agreement is None else [[error.to_json() for error in run] for run in errors],
+        "explanation": None if agreement is None or agreement.explanation is None else agreement.explanation.to_json(),
     }
 
     def write(out: Terminal) -> None:
