@@ -24,6 +24,7 @@ import_members(
     {
         "comparing": "command_fails compare_run conversion_fails default_rtol differs reduction_of stored_inputs",
         "fixing": "save_fixed",
+        "completing": "completions",
         "opening": "Path_ check_pieces file_format has_external_data output_format programs_of unregistered"
         " writable_format",
         "programs": "bundle call_attributes passes valid",

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from commonir.cli.options import completed
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -78,6 +80,7 @@ _OPTIONS = (
     click.option(
         "--legalize-to",
         metavar="DIALECTS",
+        shell_complete=completed("dialects"),
         help="Replace all operations by those of these dialects. They are separated by commas, and named passes run"
         " afterwards.",
     ),

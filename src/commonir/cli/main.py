@@ -44,6 +44,10 @@ def _invoke(arguments: list[str]) -> int:
     name = os.path.basename(sys.argv[0]).removesuffix(".exe")
     program = name if name in _NAMES else _NAMES[0]
     if f"_{program.upper()}_COMPLETE" in os.environ:
+        # Only completion pays for this import.
+        from commonir.cli.completing import register  # noqa: PLC0415
+
+        register()
         return int(cir.main(arguments, prog_name=program, standalone_mode=False) or 0)
     try:
         with cir.make_context(program, list(arguments)) as context:

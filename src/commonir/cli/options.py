@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import click
 
 from commonir.base.text import parse_bytes
 from commonir.base.tuples import NamedTuple
 from commonir.cli.help import OPTIONS, GroupedOption
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 Command = TypeVar("Command", bound=Callable[..., object])
 Option = Callable[[Command], Command]
@@ -23,6 +26,26 @@ CHECK = "With --check"
 """The section of options of a numeric check."""
 PATH = click.Path(readable=False)
 """A path that need not exist. Opening it reports errors; access rights are not checked before."""
+
+
+_IN_MODEL = ("nodes", "values", "inputs", "dims", "functions")
+
+
+def completed(
+    what: str, ending: str = ""
+) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]:
+    """Returns what completes an argument in a shell: names of formats, engines, ...; see `api.completions`."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:  # noqa: ARG001
+        # Only completion pays for this import.
+        from commonir.cli import completing  # noqa: PLC0415
+
+        model = completing.model_of(ctx) if what in _IN_MODEL else None
+        if what in _IN_MODEL and model is None:
+            return []
+        return completing.complete(what, incomplete, model, ending=ending)
+
+    return complete
 
 
 def output_option(where: str = "Where to write; `-` is standard output.", metavar: str = "OUT") -> Option[Command]:
@@ -59,7 +82,12 @@ force_option = click.option(
 
 def function_option(does: str) -> Option[Command]:
     """Returns `--function NAME`; the help begins with `does`."""
-    return click.option("--function", metavar="NAME", help=f"{does} instead of the entry function.")
+    return click.option(
+        "--function",
+        metavar="NAME",
+        help=f"{does} instead of the entry function.",
+        shell_complete=completed("functions"),
+    )
 
 
 def seed_option(of: str = "Seed of random inputs.", section: str = OPTIONS) -> Option[Command]:
@@ -78,7 +106,16 @@ def seed_option(of: str = "Seed of random inputs.", section: str = OPTIONS) -> O
 
 def dims_option(of: str = "Value of a dynamic dim in random inputs.", section: str = OPTIONS) -> Option[Command]:
     """Returns `--set DIM=N`, which may be repeated."""
-    return click.option("--set", "dims", cls=GroupedOption, section=section, metavar="DIM=N", multiple=True, help=of)
+    return click.option(
+        "--set",
+        "dims",
+        cls=GroupedOption,
+        section=section,
+        metavar="DIM=N",
+        multiple=True,
+        help=of,
+        shell_complete=completed("dims", "="),
+    )
 
 
 Tolerance: TypeAlias = "float | Mapping[str, float] | None"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +18,9 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.base.version import __version__
 from commonir.cli.help import HELP_NAMES, HelpGroup
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 VERBS = {
     "info": "Summarize a program: interface, operations, weights.",
@@ -79,15 +83,24 @@ class VerbGroup(HelpGroup):
             args = [args[count], *args[:count], *args[count + 1 :]]
         return super().parse_args(ctx, args)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Completes verbs, and where none begins in this way files."""
+        # Only completion pays for this import.
+        from click.shell_completion import CompletionItem  # noqa: PLC0415
+
+        verbs = [CompletionItem(name, help=help) for name, help in VERBS.items() if name.startswith(incomplete)]
+        options = super(click.Group, self).shell_complete(ctx, incomplete) if incomplete.startswith("-") else []
+        return [*verbs, *options] or [CompletionItem(incomplete, type="file")]
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Finds the verb; without one, `info` of the file named in its place."""
         first = args[0]
-        if first in VERBS or ctx.resilient_parsing:
+        if first in VERBS:
             return super().resolve_command(ctx, args)
-        if _is_file_name(first):
-            if args[1:] and args[1] in VERBS and not os.path.exists(args[1]):
+        if _is_file_name(first) or ctx.resilient_parsing:
+            if not ctx.resilient_parsing and args[1:] and args[1] in VERBS and not os.path.exists(args[1]):
                 raise DiagnosticError(_verb_after_file(args))
             return "info", self.get_command(ctx, "info"), args
         raise DiagnosticError(_no_such_verb(first))

@@ -16,6 +16,7 @@ from commonir.cli.options import (
     PATH,
     Tolerance,
     collected_as,
+    completed,
     dims_option,
     function_option,
     resize_option,
@@ -61,6 +62,7 @@ class CompareOptions(NamedTuple):
     metavar="NAME[,NAME]",
     help="The engines of A and B, or two engines for one program. The default is numpy for two programs, "
     "reference,numpy for one.",
+    shell_complete=completed("engines"),
 )
 @function_option("Compare this function")
 @tolerance_options()

@@ -9,7 +9,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.cli.answer import Answer
 from commonir.cli.session import Session, verb
 
-_SHELLS = ("bash", "zsh", "fish")
+_SHELLS = ("bash", "zsh", "fish", "powershell")
 
 
 @verb()
@@ -21,12 +21,16 @@ def completion(session: Session, shell: str) -> Answer:  # noqa: ARG001  (the sc
     bash:  eval "$(cir completion bash)"      in ~/.bashrc
     zsh:   eval "$(cir completion zsh)"       in ~/.zshrc
     fish:  cir completion fish | source       in ~/.config/fish/config.fish
+    PowerShell:  cir completion powershell | Out-String | Invoke-Expression   in $PROFILE
     """
     # Only this verb pays for this import.
     from click.shell_completion import get_completion_class  # noqa: PLC0415
 
+    from commonir.cli.completing import register  # noqa: PLC0415
+
     root = click.get_current_context().find_root()
     program = root.info_name or "cir"
+    register()
     result = get_completion_class(shell)
     if result is None:
         raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, f"there is no completion for '{shell}'"))

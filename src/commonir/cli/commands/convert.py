@@ -24,6 +24,7 @@ from commonir.cli.options import (
     GroupedOption,
     Tolerance,
     collected_as,
+    completed,
     dims_option,
     extern_option,
     external_data_options,
@@ -105,6 +106,7 @@ class ConvertOptions(NamedTuple):
     metavar="FORMAT",
     help="The format, if not that of the suffix of OUT. MLIR dialects for compilers: `linalg`,"
     " `tosa`, `tosa-linalg`, `stablehlo`.",
+    shell_complete=completed("formats"),
 )
 @click.option(
     "--opset",
@@ -118,8 +120,9 @@ class ConvertOptions(NamedTuple):
     metavar="SYSTEM",
     help="Core ML: the oldest system, such as iOS17. Also macOS14, watchOS10, tvOS17, visionOS1; also for a Core ML"
     " program, whose operations stay as they are where that system has them.",
+    shell_complete=completed("systems"),
 )
-@click.option("--function", metavar="NAME", help="Convert only this function.")
+@click.option("--function", metavar="NAME", help="Convert only this function.", shell_complete=completed("functions"))
 @extern_option
 @click.option(
     "--precision",
@@ -135,8 +138,22 @@ class ConvertOptions(NamedTuple):
     help="Operations that keep their precision. A node, a value or a type such as `Softmax`; `*` and `?` stand for any"
     " characters.",
 )
-@click.option("--set-dim", "fixed", metavar="DIM=N", multiple=True, help="Fix a dynamic dim in the converted program.")
-@click.option("--range", "ranges", metavar="DIM=LOW..HIGH", multiple=True, help="The range of a dynamic dim.")
+@click.option(
+    "--set-dim",
+    "fixed",
+    metavar="DIM=N",
+    multiple=True,
+    help="Fix a dynamic dim in the converted program.",
+    shell_complete=completed("dims", "="),
+)
+@click.option(
+    "--range",
+    "ranges",
+    metavar="DIM=LOW..HIGH",
+    multiple=True,
+    help="The range of a dynamic dim.",
+    shell_complete=completed("dims", "="),
+)
 @click.option(
     "--image",
     "images",
@@ -144,6 +161,7 @@ class ConvertOptions(NamedTuple):
     multiple=True,
     help="Core ML: make an input or output an image. Its color is rgb, bgr or grayscale; `,scale=1/255` and"
     " `,bias=B/B/B` are for its pixels, `,layout=nhwc` for channels that come last.",
+    shell_complete=completed("inputs", "="),
 )
 @click.option(
     "--labels",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from commonir.cli.choices import parse_dims, parse_pairs
-from commonir.cli.options import PATH, ExternalData, external_data_options, function_option, output_option
+from commonir.cli.options import PATH, ExternalData, completed, external_data_options, function_option, output_option
 from commonir.cli.session import Session, verb
 from commonir.cli.writing import check_output, written
 
@@ -18,13 +18,21 @@ if TYPE_CHECKING:
 @verb("cir edit model.onnx -o new.onnx --rename x=image --set-dim batch=1", opens=True)
 @click.argument("model", metavar="M", type=PATH)
 @output_option("Where to write; may be M itself.")
-@click.option("--rename", "renames", metavar="OLD=NEW", multiple=True, help="Rename an input, output or other value.")
+@click.option(
+    "--rename",
+    "renames",
+    metavar="OLD=NEW",
+    multiple=True,
+    help="Rename an input, output or other value.",
+    shell_complete=completed("values", "="),
+)
 @click.option(
     "--set-dim",
     "dims",
     metavar="DIM=N",
     multiple=True,
     help="Fix a dynamic dim by its name, or by input and axis (`x.0=1`).",
+    shell_complete=completed("dims", "="),
 )
 @click.option(
     "--set-input",
@@ -32,6 +40,7 @@ if TYPE_CHECKING:
     metavar="NAME[=VALUE]",
     multiple=True,
     help="Make an input a constant. VALUE is as in `cir run`, or the default value of the input.",
+    shell_complete=completed("inputs", "="),
 )
 @click.option(
     "--meta",
@@ -40,8 +49,22 @@ if TYPE_CHECKING:
     multiple=True,
     help="Set or remove (`KEY=`) a metadata entry. Keys are description, version, author, license and others.",
 )
-@click.option("--add-output", "added", metavar="NAME", multiple=True, help="Add an intermediate value to the outputs.")
-@click.option("--drop-output", "dropped", metavar="NAME", multiple=True, help="Remove an output.")
+@click.option(
+    "--add-output",
+    "added",
+    metavar="NAME",
+    multiple=True,
+    help="Add an intermediate value to the outputs.",
+    shell_complete=completed("values"),
+)
+@click.option(
+    "--drop-output",
+    "dropped",
+    metavar="NAME",
+    multiple=True,
+    help="Remove an output.",
+    shell_complete=completed("values"),
+)
 @function_option("Change this function")
 @external_data_options
 def edit(

@@ -7,13 +7,14 @@ import click
 from commonir.base.codes import all_codes, find_code
 from commonir.base.diagnostics import Code
 from commonir.cli.answer import Answer
+from commonir.cli.options import completed
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
 from commonir.reports.columns import Column
 
 
 @verb("cir explain E0503")
-@click.argument("code", required=False)
+@click.argument("code", required=False, shell_complete=completed("codes"))
 def explain(session: Session, code: str | None) -> Answer:  # noqa: ARG001  (codes need no program)
     """Explain a diagnostic code such as E0503; without CODE, list them."""
     if code is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from commonir.base import codes
-from commonir.cli.options import PATH, ExternalData, external_data_options, function_option, output_option
+from commonir.cli.options import PATH, ExternalData, completed, external_data_options, function_option, output_option
 from commonir.cli.session import Session, verb
 from commonir.cli.writing import check_output, written
 
@@ -20,8 +20,22 @@ if TYPE_CHECKING:
 @verb("cir extract model.onnx -o part.onnx --from /conv1/out --to logits", opens=True)
 @click.argument("model", metavar="M", type=PATH)
 @output_option()
-@click.option("--from", "sources", metavar="NAME[,NAME...]", multiple=True, help="Values that become the inputs.")
-@click.option("--to", "targets", metavar="NAME[,NAME...]", multiple=True, help="Values that become the outputs.")
+@click.option(
+    "--from",
+    "sources",
+    metavar="NAME[,NAME...]",
+    multiple=True,
+    help="Values that become the inputs.",
+    shell_complete=completed("values"),
+)
+@click.option(
+    "--to",
+    "targets",
+    metavar="NAME[,NAME...]",
+    multiple=True,
+    help="Values that become the outputs.",
+    shell_complete=completed("values"),
+)
 @function_option("Use this function")
 @external_data_options
 def extract(

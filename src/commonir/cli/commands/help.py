@@ -13,8 +13,14 @@ from commonir.cli.help import HelpGroup, VerbCommand
 from commonir.cli.session import Session, verb
 
 
+def _verbs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001  (click's signature)
+    group = ctx.find_root().command
+    assert isinstance(group, click.Group)
+    return [name for name in group.list_commands(ctx) if name.startswith(incomplete)]
+
+
 @verb("cir help convert")
-@click.argument("name", metavar="[VERB]", required=False)
+@click.argument("name", metavar="[VERB]", required=False, shell_complete=_verbs)
 def help(session: Session, name: str | None) -> Answer:  # noqa: ARG001  (the name of the verb; it needs no program)
     """Show the whole help of a verb; without VERB, an overview and the meaning of the exit status.
 

@@ -10,7 +10,7 @@ from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.text import format_bytes
 from commonir.cli.answer import Answer
-from commonir.cli.options import output_option
+from commonir.cli.options import completed, output_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
 from commonir.cli.writing import check_is_one_file, check_output, copy_to_standard_output
@@ -20,7 +20,7 @@ _SUFFIXES = (".cir", ".cir.json")
 
 
 @verb("cir library mil -o mil.cir.json")
-@click.argument("dialect")
+@click.argument("dialect", shell_complete=completed("dialects"))
 @output_option()
 def library(session: Session, dialect: str, *, output: str) -> Answer:
     """Write a dialect, such as core or mil, as a Common IR library with a declaration of each operation.

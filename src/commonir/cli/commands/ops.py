@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from commonir.cli.answer import Answer, listed_operations
-from commonir.cli.options import PATH
+from commonir.cli.options import PATH, completed
 from commonir.cli.session import Session, verb
 
 
 @verb("cir ops mil.conv", "cir ops --dialect onnx", opens=True)
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completed("operations"))
 @click.option(
     "--library",
     metavar="FILE",

@@ -15,6 +15,7 @@ from commonir.cli.options import (
     CHECK,
     PATH,
     ExternalData,
+    completed,
     external_data_options,
     files_option,
     output_option,
@@ -57,6 +58,7 @@ def _list_passes(context: click.Context, _: click.Parameter, is_requested: bool)
     metavar="NAMES",
     help="Run these passes instead of `simplify`. They are separated by commas, with options as in"
     " `sccp{max-fold-bytes=0}`.",
+    shell_complete=completed("passes"),
 )
 @click.option(
     "--pass-pipeline",

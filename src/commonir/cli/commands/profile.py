@@ -8,6 +8,7 @@ from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
 from commonir.cli.options import (
     PATH,
+    completed,
     dims_option,
     extern_option,
     function_option,
@@ -24,8 +25,10 @@ from commonir.reports.profile_tables import write_profile
 
 @verb("cir profile model.onnx", "cir profile model.onnx --engine onnxruntime --trace trace.json", opens=True)
 @click.argument("model", type=PATH)
-@click.argument("inputs", metavar="[INPUT]...", nargs=-1)
-@click.option("--engine", metavar="NAME", help="Time this engine; `cir doctor` lists them.")
+@click.argument("inputs", metavar="[INPUT]...", nargs=-1, shell_complete=completed("inputs", "="))
+@click.option(
+    "--engine", metavar="NAME", help="Time this engine; `cir doctor` lists them.", shell_complete=completed("engines")
+)
 @function_option("Time this function")
 @click.option(
     "--warmup", metavar="N", type=click.IntRange(min=0), default=1, show_default=True, help="Number of untimed runs."

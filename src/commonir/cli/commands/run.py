@@ -18,6 +18,7 @@ from commonir.cli.options import (
     PATH,
     Tolerance,
     collected_as,
+    completed,
     dims_option,
     extern_option,
     function_option,
@@ -78,8 +79,13 @@ class RunOptions(NamedTuple):
     opens=True,
 )
 @click.argument("model", type=PATH)
-@click.argument("inputs", metavar="[INPUT]...", nargs=-1)
-@click.option("--engine", metavar="NAME", help="Run with this engine; `cir doctor` lists them.")
+@click.argument("inputs", metavar="[INPUT]...", nargs=-1, shell_complete=completed("inputs", "="))
+@click.option(
+    "--engine",
+    metavar="NAME",
+    help="Run with this engine; `cir doctor` lists them.",
+    shell_complete=completed("engines"),
+)
 @function_option("Run this function")
 @seed_option()
 @dims_option()

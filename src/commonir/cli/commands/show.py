@@ -8,13 +8,18 @@ import click
 
 from commonir.base.text import PIECE_SEPARATOR
 from commonir.cli.answer import Answer
-from commonir.cli.options import PATH, split_option
+from commonir.cli.options import PATH, completed, split_option
 from commonir.cli.session import Session, verb
 
 
 @verb("cir show model.mlpackage", "cir show model.onnx --node /conv1/Conv --around 2", opens=True)
 @click.argument("model", type=PATH)
-@click.option("--node", metavar="NAME", help="Show this node or value, or all nodes of this type, and neighbours.")
+@click.option(
+    "--node",
+    metavar="NAME",
+    help="Show this node or value, or all nodes of this type, and neighbours.",
+    shell_complete=completed("nodes"),
+)
 @click.option(
     "--around", metavar="N", type=click.IntRange(min=0), help="Steps to producers and users.  [default: 1, of one node]"
 )
