@@ -82,7 +82,9 @@ def _legalized(source: Module, version: str, lost: Diagnostics) -> Module:
         if not any(isinstance(op, Constexpr) for op in source.nested()):
             raise
     result = legalize(source, _DECOMPRESSING_RULES, Dialects(), target_of(version))
-    lost.extend(decompressed_weights(version))
+    names = dict.fromkeys(op.name for op in source.nested() if isinstance(op, Constexpr))
+    missing = {name: DIALECT.operations[name][0].since for name in names if DIALECT.find(name, version) is None}
+    lost.extend(decompressed_weights(version, missing))
     return result
 
 

@@ -8,6 +8,7 @@ parameters become constants, values get names, and the description of the model 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
@@ -41,7 +42,7 @@ from commonir.conversions.core_to_mil.low_rank import lower_ranks
 from commonir.conversions.core_to_mil.scalars import with_vectors
 from commonir.conversions.core_to_mil.versions import CHOICES, least_version, refuse_features, target_of, version_of
 from commonir.dialects import core
-from commonir.dialects.mil.base import systems_text
+from commonir.dialects.mil.base import SYSTEMS, VERSIONS, systems_text
 from commonir.dialects.mil.description import MAIN
 from commonir.dialects.mil.program import Func
 from commonir.dialects.mlir import ml_program
@@ -104,10 +105,19 @@ def core_to_mil(
     raise InternalError("there is an operation set to try")
 
 
-def decompressed_weights(version: str) -> Iterator[Diagnostic]:
-    """Yields the warning that weights are stored decompressed for systems that cannot store them compressed."""
-    message = f"weights are stored decompressed: {systems_text(version)} cannot store them compressed"
-    yield Diagnostic(LOST_IN_CONVERSION, message)
+def decompressed_weights(version: str, forms: Mapping[str, str] = MappingProxyType({})) -> Iterator[Diagnostic]:
+    """Yields the warning that weights are stored decompressed for systems that cannot store them compressed.
+
+    `forms` has the operation set that added each form of compression that is lost, where these are known.
+    """
+    target = systems_text(version)
+    known = " and ".join([f"{form} needs {systems_text(since)}" for form, since in forms.items()])
+    reason = f"{known}, and the target is {target}" if known else f"{target} cannot store them compressed"
+    newest = max(forms.values(), key=VERSIONS.index, default=None)
+    help = (
+        None if newest is None else f"choose `--target {SYSTEMS[newest][0].replace(' ', '')}` to keep them compressed"
+    )
+    yield Diagnostic(LOST_IN_CONVERSION, f"weights are stored decompressed: {reason}", help=help)
 
 
 def _initial_values(module: Module) -> Iterator[Diagnostic]:
