@@ -24,7 +24,7 @@ from commonir.base import codes, file_codes
 from commonir.base.arrays import flat_values
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from commonir.base.files import atomic_file
-from commonir.inspection.reducing import Part
+from commonir.inspection.faults.reducing import Part
 from commonir.reports import (
     Change,
     Comparison,

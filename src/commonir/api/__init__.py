@@ -13,7 +13,7 @@ from commonir.ods import Dialect as Dialect
 
 if TYPE_CHECKING:
     from commonir.api.running import Array as Array
-    from commonir.inspection.reducing import Part as Part
+    from commonir.inspection.faults.reducing import Part as Part
     from commonir.ir.interface import Port as Port
     from commonir.ods.terms import Rewrite as Rewrite
 

@@ -82,7 +82,7 @@ from commonir.api.running import together as together
 from commonir.api.running import with_externs as with_externs
 from commonir.api.running import write_image as write_image
 from commonir.formats.format import MLIR as MLIR
-from commonir.inspection.reducing import Part as Part
+from commonir.inspection.faults.reducing import Part as Part
 from commonir.ir.interface import Port as Port
 from commonir.ods import Dialect as Dialect
 from commonir.ods.terms import Rewrite as Rewrite

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from commonir.inspection.failing_commands import FailingCommand
-    from commonir.inspection.reducing import Part
+    from commonir.inspection.faults.failing_commands import FailingCommand
+    from commonir.inspection.faults.reducing import Part
     from commonir.ir.operation import Value
     from commonir.runtime.comparing.divergence import Side, ValueComparison
     from commonir.runtime.comparing.measures import Criterion, Requirements
@@ -104,7 +104,7 @@ def compare(
     _check_names(required, [name for pair in comparing.pairs for name in pair[:2]])
     result = divergence.compare(comparing, on_progress, all_decide=all_decide)
     if explain and result.first_divergence is not None:
-        from commonir.inspection.explaining import explained  # noqa: PLC0415
+        from commonir.inspection.faults.explaining import explained  # noqa: PLC0415
 
         on_progress("looking for the cause")
         result = explained(comparing, result)
@@ -250,9 +250,9 @@ def reduce(
 
     `fails` gets a program and its inputs. Values inside are those of a run on `inputs`, of which missing ones are
     random, by `seed`; where the program cannot run, parts have no inputs. `mode` is `bisect` or `linear`; see
-    `inspection.reducing`. `on_smaller` receives each part on which it fails that is smaller than the last.
+    `inspection.faults.reducing`. `on_smaller` receives each part on which it fails that is smaller than the last.
     """
-    from commonir.inspection.reducing import Mode, Reducer, planned_runs  # noqa: PLC0415
+    from commonir.inspection.faults.reducing import Mode, Reducer, planned_runs  # noqa: PLC0415
 
     if mode not in [m.value for m in Mode]:
         raise DiagnosticError(Diagnostic(WRONG_USAGE, f"the modes are 'bisect' and 'linear', not '{mode}'"))
@@ -268,7 +268,7 @@ def reduction_of(
     module: Module, part: Part, output: str, inputs_file: str, runs: int, *, function: str | None = None
 ) -> Reduction:
     """Returns the report of a reduction whose part was written to files."""
-    from commonir.inspection.reducing import counted_operations  # noqa: PLC0415
+    from commonir.inspection.faults.reducing import counted_operations  # noqa: PLC0415
 
     after = part.module.function(None if function not in part.module.functions else function)
     return Reduction(
@@ -286,8 +286,8 @@ def reduction_of(
 def command_fails(
     command: str, codes: Sequence[int] = (), text: re.Pattern[str] | None = None, seconds: float | None = None
 ) -> FailingCommand:
-    """Returns the condition that a command fails on a model; see `inspection.failing_commands`."""
-    from commonir.inspection.failing_commands import FailingCommand, Failure  # noqa: PLC0415
+    """Returns the condition that a command fails on a model; see `inspection.faults.failing_commands`."""
+    from commonir.inspection.faults.failing_commands import FailingCommand, Failure  # noqa: PLC0415
 
     return FailingCommand(command, Failure(tuple(codes), text, seconds))
 
@@ -354,7 +354,7 @@ def _with_reproducer(
     """Returns a comparison after saving programs that reproduce its first divergence, if there is one."""
     if comparison.first_divergence is None:
         return comparison
-    from commonir.inspection.reproduce import reproduce  # noqa: PLC0415
+    from commonir.inspection.faults.reproduce import reproduce  # noqa: PLC0415
 
     try:
         return reproduce(comparing, comparison, folder)

@@ -365,7 +365,7 @@ class ValueDifference(Report):
 
 
 class Cause(Report):
-    """The likely cause of a difference, confirmed by a computation; `kind` is one of those in `inspection.causes`."""
+    """The likely cause of a difference, confirmed by a computation. `inspection.faults.causes` lists the kinds."""
 
     kind: str
     text: str

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from commonir.base.codes import WRONG_USAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.tuples import NamedTuple
-from commonir.inspection.reproduce import save_arrays, write_model
+from commonir.inspection.faults.reproduce import save_arrays, write_model
 from commonir.ir.module import Module
 
 Array = NDArray[np.generic]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.tuples import NamedTuple
-from commonir.inspection.isolating import sized
+from commonir.inspection.faults.isolating import sized
 from commonir.ir.lookup import named_values
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value

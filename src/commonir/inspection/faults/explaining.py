@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 
 from commonir.base.diagnostics import DiagnosticError
-from commonir.inspection.causes import Evidence, likely_cause
-from commonir.inspection.isolating import isolated
+from commonir.inspection.faults.causes import Evidence, likely_cause
+from commonir.inspection.faults.isolating import isolated
 from commonir.ir.operation import Operation, Value
 from commonir.reports import Cause, Comparison
 from commonir.runtime.comparing.divergence import EXACT, Pair, ValueComparison, precisions

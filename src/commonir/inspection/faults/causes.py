@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 from commonir.base.arrays import dtype_of, name_of
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.tuples import NamedTuple
-from commonir.inspection.alternatives import alternatives, counterpart_attributes, with_alternative
-from commonir.inspection.isolating import Isolated, part_of
+from commonir.inspection.faults.alternatives import alternatives, counterpart_attributes, with_alternative
+from commonir.inspection.faults.isolating import Isolated, part_of
 from commonir.ir.module import Module
 from commonir.ir.types import TensorType
 from commonir.ods import Op

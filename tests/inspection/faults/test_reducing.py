@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 import commonir as cir
 from commonir.dialects import core
-from commonir.inspection.failing_commands import FailingCommand, Failure
-from commonir.inspection.reducing import Mode, Part, planned_runs
+from commonir.inspection.faults.failing_commands import FailingCommand, Failure
+from commonir.inspection.faults.reducing import Mode, Part, planned_runs
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, tensor
@@ -122,7 +122,7 @@ def test_each_smaller_part_is_handed_over_so_that_an_interrupt_loses_nothing() -
 
 @pytest.mark.slow
 def test_operation_of_a_core_ml_package_is_found() -> None:
-    program = cir.load(Path(__file__).parents[2] / "examples" / "mobilenet.mlpackage")
+    program = cir.load(Path(__file__).parents[3] / "examples" / "mobilenet.mlpackage")
     part = cir.reduce(program, HasAll("input_183"))
     assert part is not None
     assert part.operations == ("mil.mul 'input_183'",)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from commonir.base.arrays import dtype_of
 from commonir.base.files import atomic_file
 from commonir.formats.format import Format, Formats
-from commonir.inspection.isolating import isolated
+from commonir.inspection.faults.isolating import isolated
 from commonir.ir.module import Module
 from commonir.reports import Comparison, ValueDifference
 from commonir.runtime.comparing.divergence import Side, ValueComparison, compare

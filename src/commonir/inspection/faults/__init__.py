@@ -1,0 +1,1 @@
+"""Isolates, explains, reproduces and reduces what goes wrong in programs."""
