@@ -7,8 +7,9 @@ Example:
 """
 
 from importlib import import_module
+from types import FunctionType
 
-from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
+from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError, InternalError, Severity
 from commonir.base.version import __version__
 
 PUBLIC: dict[str, str] = {
@@ -21,7 +22,12 @@ PUBLIC: dict[str, str] = {
     "api.reference": "diff operations reference_page show summarize view",
     "api.running": "engine_options prepare profile random_inputs read_image run run_steps with_externs write_image",
     "base.sparse": "SparseArray",
-    "ir.module": "Module",
+    "inspection.viewing": "View",
+    "ir.module": "Function Module",
+    "ir.operation": "Operation Value",
+    "ir.types": "TensorType Type",
+    "ods": "Dialect",
+    "reports": "Comparison Differences Profile Summary",
     "runtime.state": "State",
 }
 """The public names besides those imported above, by module. Type checkers read them from `__init__.pyi`, which
@@ -30,7 +36,7 @@ PUBLIC: dict[str, str] = {
 
 _MODULES = {name: module for module, names in PUBLIC.items() for name in names.split()}
 
-__all__ = ["Diagnostic", "DiagnosticError", "InternalError", "__version__"]
+__all__ = ["Code", "Diagnostic", "DiagnosticError", "InternalError", "Severity", "__version__"]
 __all__ += list(_MODULES)  # pyright: ignore[reportUnsupportedDunderAll]  the stub has the names
 
 
@@ -39,7 +45,13 @@ def __getattr__(name: str) -> object:
     module = _MODULES.get(name)
     if module is None:
         raise AttributeError(f"module 'commonir' has no attribute '{name}'")
-    result = globals()[name] = getattr(import_module(f"commonir.{module}"), name)
+    result = getattr(import_module(f"commonir.{module}"), name)
+    if isinstance(result, FunctionType):
+        # The command line, which takes the functions from `commonir.api`, needs no checks.
+        from commonir.base.arguments import checked  # noqa: PLC0415
+
+        result = checked(result)
+    globals()[name] = result
     return result
 
 

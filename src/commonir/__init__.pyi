@@ -40,12 +40,25 @@ from commonir.api.running import run as run
 from commonir.api.running import run_steps as run_steps
 from commonir.api.running import with_externs as with_externs
 from commonir.api.running import write_image as write_image
+from commonir.base.diagnostics import Code as Code
 from commonir.base.diagnostics import Diagnostic as Diagnostic
 from commonir.base.diagnostics import DiagnosticError as DiagnosticError
 from commonir.base.diagnostics import InternalError as InternalError
+from commonir.base.diagnostics import Severity as Severity
 from commonir.base.sparse import SparseArray as SparseArray
 from commonir.base.version import __version__ as __version__
+from commonir.inspection.viewing import View as View
+from commonir.ir.module import Function as Function
 from commonir.ir.module import Module as Module
+from commonir.ir.operation import Operation as Operation
+from commonir.ir.operation import Value as Value
+from commonir.ir.types import TensorType as TensorType
+from commonir.ir.types import Type as Type
+from commonir.ods import Dialect as Dialect
+from commonir.reports import Comparison as Comparison
+from commonir.reports import Differences as Differences
+from commonir.reports import Profile as Profile
+from commonir.reports import Summary as Summary
 from commonir.runtime.state import State as State
 
 PUBLIC: dict[str, str]

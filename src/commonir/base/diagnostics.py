@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum, IntEnum
 
+from commonir.base.text import escape, escape_html, shortened
+
 
 class Severity(Enum):
     """The severity of a diagnostic."""
@@ -168,7 +170,12 @@ class Diagnostic:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"Diagnostic({self.code.id}, {self.message!r}, where={self.where!r})"
+        where = f" at {self.place or self.where}" if self.place or self.where else ""
+        return shortened(f"<{self.severity.value} {self.code.id}{escape(where)}: {escape(self.message)}", ">")
+
+    def _repr_html_(self) -> str:
+        """Returns its text for a notebook."""
+        return f"<pre>{escape_html(str(self))}</pre>"
 
 
 class DiagnosticError(Exception):

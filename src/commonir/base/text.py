@@ -12,6 +12,8 @@ PIECE_SEPARATOR = "// -----"
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 _DECIMAL_UNITS = ("", "k", "M", "G", "T", "P")
 
+_LONGEST_REPR = 100
+
 
 def escape(text: str) -> str:
     r"""Replaces every character that is not printable by its escape sequence.
@@ -105,3 +107,22 @@ def plural(count: int, noun: str, nouns: str | None = None) -> str:
         ('1 error', '2 errors', '0 entries')
     """
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def shortened(text: str, end: str) -> str:
+    """Returns a text that ends with `end`, in one line of up to 100 characters."""
+    line = " ".join(text.split())
+    return line + end if len(line) + len(end) <= _LONGEST_REPR else f"{line[: _LONGEST_REPR - 4]}...{end}"
+
+
+def html_line(code: str, text: str = "") -> str:
+    """Returns an HTML element with code and a text after it."""
+    return f"<div><code>{escape_html(code)}</code> {escape_html(text)}</div>"
+
+
+def escape_html(text: str) -> str:
+    """Returns a text for an HTML page, with control characters escaped as in a terminal."""
+    text = escape_lines(text)
+    for char, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#x27;")):
+        text = text.replace(char, entity)
+    return text

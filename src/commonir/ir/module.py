@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar, Self, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Self, SupportsIndex, TypeVar, overload
 
 from commonir.base.codes import IMPOSSIBLE_EDIT, UNKNOWN_FUNCTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import escape, plural, shortened
 from commonir.ir.attributes import Attribute, StringAttr
 from commonir.ir.core_types import core_type
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -16,12 +17,67 @@ from commonir.ir.ports import Metadata, NewInterface, Port
 from commonir.ir.printable import PrintableOperation
 from commonir.ir.types import Type
 
+if TYPE_CHECKING:
+    from commonir.ir import tables
+else:
+    from commonir.base.lazy import LazyModule
+
+    # Only notebooks show tables of programs.
+    tables = LazyModule("commonir.ir.tables")
+
+
+class NamedValues(tuple[Value, ...]):  # noqa: SLOT001  a tuple cannot have slots for its names
+    """Values of an interface by position or by name.
+
+    `names` returns their names when one is looked up; without it, values have the names that they have in the file.
+    Raises: KeyError for a name that none of them has, with the nearest ones.
+    """
+
+    _names: Callable[[], Sequence[str]] | None
+
+    def __new__(cls, values: Iterable[Value], names: Callable[[], Sequence[str]] | None = None) -> Self:
+        result = super().__new__(cls, values)
+        result._names = names
+        return result
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the values, in order."""
+        return tuple([v.name for v in self] if self._names is None else self._names())
+
+    @overload
+    def __getitem__(self, index: SupportsIndex | str, /) -> Value: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> tuple[Value, ...]: ...
+    def __getitem__(self, index: SupportsIndex | str | slice, /) -> Value | tuple[Value, ...]:
+        if not isinstance(index, str):
+            return super().__getitem__(index)
+        names = self.names
+        if index not in names:
+            raise KeyError(unknown_name(index, names))
+        return super().__getitem__(names.index(index))
+
+
+class Functions(dict[str, "Function"]):
+    """Functions by name. Raises: KeyError for another name, with the nearest ones."""
+
+    def __missing__(self, name: str) -> Function:
+        raise KeyError(unknown_name(name, self))
+
+
+def unknown_name(name: str, known: Iterable[str]) -> str:
+    """Returns the message that nothing has a name, with the nearest names or all of them."""
+    names = list(known)
+    all_names = f"the names are {', '.join(names) or 'none'}"
+    return f"{name!r}: {did_you_mean(name, names) or all_names}"
+
 
 class Symbol(Operation):
     """An operation that can be referred to by name within its module."""
 
     __slots__ = ()
 
+    _completions: ClassVar[str] = "symbol_name"
     namespace: ClassVar[str] = ""
     """Symbols of one block and namespace have different names."""
 
@@ -51,6 +107,9 @@ class Function(Symbol):
 
     __slots__ = ()
 
+    _completions: ClassVar[str] = (
+        "body input_ports inputs is_declaration operation_set output_names output_ports outputs"
+    )
     copies: ClassVar[str] = ""
     constants: ClassVar[str] = ""
     is_template: ClassVar[bool] = False
@@ -64,13 +123,13 @@ class Function(Symbol):
 
     @property
     @abstractmethod
-    def inputs(self) -> tuple[Value, ...]:
-        """The values it receives, named."""
+    def inputs(self) -> NamedValues:
+        """The values it receives, by position or name."""
 
     @property
     @abstractmethod
-    def outputs(self) -> tuple[Value, ...]:
-        """The values it returns, in order."""
+    def outputs(self) -> NamedValues:
+        """The values it returns, in order, by position or name."""
 
     @property
     @abstractmethod
@@ -80,6 +139,19 @@ class Function(Symbol):
     def described(self, about: Metadata) -> Metadata:
         """Returns the metadata of its module with what its dialect says of it elsewhere, where they lack that."""
         return about
+
+    def __repr__(self) -> str:
+        return shortened(f"<{self.name} {self._signature()}, {plural(len(self.body), 'operation')}", ">")
+
+    def _signature(self) -> str:
+        """Returns its name with the names and types of what it receives and returns."""
+        inputs = ", ".join([f"{v.name}: {v.type}" for v in self.inputs])
+        outputs = ", ".join([f"{name}: {type}" for name, type in self.named_output_types])
+        return escape(f"{self.symbol_name}({inputs}) -> ({outputs})")
+
+    def _repr_html_(self) -> str:
+        """Returns its interface and operations as tables for a notebook."""
+        return tables.html_of_functions([self])
 
     @property
     def referred_names(self) -> frozenset[str]:
@@ -201,6 +273,9 @@ class Module(PrintableOperation):
 
     __slots__ = ("entry", "format", "tool_resources")
 
+    _completions: ClassVar[str] = (
+        "body entry format function functions inputs main modules nested outputs symbol_name symbols"
+    )
     name = "builtin.module"
 
     def __init__(self, attributes: Mapping[str, Attribute] | None = None, entry: str = "") -> None:
@@ -265,7 +340,7 @@ class Module(PrintableOperation):
     @property
     def functions(self) -> Mapping[str, Function]:
         """Functions by name, in order."""
-        out: dict[str, Function] = {}
+        out = Functions()
         for op in self.body.operations:
             if isinstance(op, Function):
                 out.setdefault(op.symbol_name, op)
@@ -274,7 +349,7 @@ class Module(PrintableOperation):
     @property
     def defined_functions(self) -> Mapping[str, Function]:
         """Functions that have a body, by name, in order."""
-        return {name: f for name, f in self.functions.items() if not f.is_declaration}
+        return Functions({name: f for name, f in self.functions.items() if not f.is_declaration})
 
     @property
     def main(self) -> Function:
@@ -308,14 +383,25 @@ class Module(PrintableOperation):
         return functions[name]
 
     @property
-    def inputs(self) -> tuple[Value, ...]:
-        """Inputs of the main function."""
+    def inputs(self) -> NamedValues:
+        """Inputs of the main function, by position or name."""
         return self.main.inputs
 
     @property
-    def outputs(self) -> tuple[Value, ...]:
-        """Outputs of the main function."""
+    def outputs(self) -> NamedValues:
+        """Outputs of the main function, by position or name."""
         return self.main.outputs
+
+    def __repr__(self) -> str:
+        functions = self.functions
+        if len(functions) == 1:
+            (function,) = functions.values()
+            return shortened(f"<Module {function!r}"[:-1].replace(f"<{function.name} ", ""), ">")
+        return shortened(f"<Module of {plural(len(functions), 'function')}: {escape(', '.join(functions))}", ">")
+
+    def _repr_html_(self) -> str:
+        """Returns the interfaces and operations of its functions as tables for a notebook."""
+        return tables.html_of_functions(list(self.functions.values()))
 
     def nested(self) -> Iterator[Operation]:
         """Yields all operations nested in it, without itself."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, Self, TypeVar
 
-from commonir.base.text import plural
+from commonir.base.text import html_line, plural, shortened
 from commonir.ir.constant_text import Attribute
 from commonir.ir.data import Data
 from commonir.ir.origins import Origin
@@ -121,8 +121,18 @@ class Value:
             del users[op]
             self._users = users or None
 
+    def __dir__(self) -> list[str]:
+        return ["defining_op", "index", "is_used", "name", "owner", "type", "use_count", "users", "uses"]
+
     def __repr__(self) -> str:
-        return f"<value {'%' + self.name if self.name else ''}: {self.type}>"
+        return shortened(f"<value {'%' + self.name if self.name else ''}: {self.type}", ">")
+
+    def _repr_html_(self) -> str:
+        """Returns its text, what defines it and what uses it, for a notebook."""
+        source = self.defining_op
+        defined = "an argument" if source is None else f"a result of {source.name}"
+        users = ", ".join(dict.fromkeys([op.name for op in self.users]))
+        return html_line(repr(self), f"{defined}, used by {users}" if users else f"{defined}, unused")
 
 
 def _exchanged(operands: tuple[Value, ...], old: Value, new: Value) -> tuple[Value, ...]:
@@ -458,9 +468,22 @@ class Operation:
         inside.update(v for op in nested for region in op.regions for block in region.blocks for v in block.arguments)
         return tuple([v for op in nested for v in op.operands if v not in inside])
 
+    _completions: ClassVar[str] = (
+        "ancestors attribute_dictionary first_name location name operands parent parent_op regions result results"
+        " source_name successors walk"
+    )
+    """What completion at a prompt offers: the members for reading programs. Subclasses add theirs."""
+
+    def __dir__(self) -> list[str]:
+        own = [vars(cls).get("_completions", "").split() for cls in type(self).__mro__]
+        return sorted({name for names in own for name in names})
+
     def __repr__(self) -> str:
         names = ", ".join(f"%{r.name}" if r.name else "%_" for r in self.results)
-        return f"<{names + ' = ' if names else ''}{self.name}>"
+        operands = ", ".join(f"%{v.name}" if v.name else "%_" for v in self._operands)
+        types = ", ".join([str(r.type) for r in self.results])
+        call = f"{self.name}({operands})" if operands else self.name
+        return shortened(f"<{names + ' = ' if names else ''}{call}{': ' + types if types else ''}", ">")
 
 
 class Block:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commonir.base.text import escape_html
 from commonir.ir.operation import Operation
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ else:
     printing = LazyModule("commonir.ir.printing")
 
 
+_MOST_LINES = 30
+
+
 class PrintableOperation(Operation):
     """An operation that prints its generic form, with large constants elided."""
 
@@ -25,3 +29,9 @@ class PrintableOperation(Operation):
 
     def __str__(self) -> str:
         return "\n".join(printing.Printer().lines(self))
+
+    def _repr_html_(self) -> str:
+        """Returns the beginning of its text for a notebook."""
+        lines = str(self).splitlines()
+        more = [f"... {len(lines) - _MOST_LINES:,} more lines"] if len(lines) > _MOST_LINES else []
+        return f"<pre>{escape_html(chr(10).join([*lines[:_MOST_LINES], *more]))}</pre>"

@@ -599,6 +599,10 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         """Returns region arguments whose declared shapes contradict the initial values and are ignored."""
         return ()
 
+    def __dir__(self) -> list[str]:
+        fields = [f.name for f in (*self.layout.arguments, *self.layout.results)]
+        return sorted({*super().__dir__(), *fields, "verify"})
+
     @property
     def built_results(self) -> tuple[Value, ...] | None:
         """Its results; None during construction, when their types are not known yet."""

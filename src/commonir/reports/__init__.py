@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from commonir.base.records import Record
+from commonir.base.text import shortened
 
 if TYPE_CHECKING:
     from commonir.reports import printing
@@ -22,9 +23,6 @@ else:
 
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 _Reported: TypeAlias = "Report | bool | int | float | str | Sequence[_Reported] | Mapping[str, _Reported] | None"
-
-
-_LONGEST_REPR = 100
 
 
 class Report(Record):
@@ -53,12 +51,6 @@ class Report(Record):
     def to_json(self) -> dict[str, JsonValue]:
         """Its fields by name, as JSON values."""
         return {name: _json_value(getattr(self, name)) for name in self.fields()}
-
-
-def shortened(text: str, end: str) -> str:
-    """Returns a text that ends with `end`, in one line of up to 100 characters."""
-    line = " ".join(text.split())
-    return line + end if len(line) + len(end) <= _LONGEST_REPR else f"{line[: _LONGEST_REPR - 4]}...{end}"
 
 
 def _json_value(value: _Reported) -> JsonValue:
@@ -577,12 +569,10 @@ class Differences(Report):
 
     @property
     def heading(self) -> str:
-        verdict = "the same" if self.are_same else "different"
-        changed = sum(entry.kind != "renamed" for entry in self.operations)
-        return (
-            f"{self.formats[0]} against {self.formats[1]}: {verdict}, {len(self.interface):,} changes of the interface,"
-            f" {changed:,} of operations, {len(self.weights):,} of weights"
-        )
+        changes = sum(entry.kind != "renamed" for entry in self.operations)
+        counts = {"interface": len(self.interface), "operations": changes, "weights": len(self.weights)}
+        different = ", ".join([f"{name} {count:,}" for name, count in counts.items() if count])
+        return f"{' against '.join(self.formats)}: {'the same' if self.are_same else f'changes of {different}'}"
 
     def of_kind(self, kind: str) -> tuple[OperationDifference, ...]:
         """The operations that differ in one way."""

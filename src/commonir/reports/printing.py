@@ -6,9 +6,8 @@ HTML has no colours of its own, so that it fits light and dark pages, and no scr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from html import escape as escape_html
 
-from commonir.base.text import escape
+from commonir.base.text import escape, escape_html
 from commonir.reports import Comparison, Differences, Profile, Report, Summary
 from commonir.reports.columns import Column, table_lines
 from commonir.reports.comparison_tables import write_comparison
@@ -70,7 +69,7 @@ class HtmlWriter:
     def line(self, text: str = "", style: Style | None = None) -> None:
         """Writes a line; an empty one separates nothing, because elements have margins."""
         if text:
-            shown = _html(text.strip())
+            shown = escape_html(escape(text.strip()))
             self.elements.append(f"<div>{f'<b>{shown}</b>' if style is Style.STRONG else shown}</div>")
 
     def heading(self, text: str) -> None:
@@ -104,13 +103,12 @@ class HtmlWriter:
             self.line(f"and {len(rows) - len(shown):,} others")
 
 
-def _html(text: str) -> str:
-    return escape_html(escape(text))
-
-
 def _row(cells: Sequence[str], numbers: Sequence[bool], tag: str) -> str:
     sides = ["right" if is_number else "left" for is_number in numbers]
-    shown = [f'<{tag} style="text-align:{side}">{_html(c)}</{tag}>' for c, side in zip(cells, sides, strict=True)]
+    shown = [
+        f'<{tag} style="text-align:{side}">{escape_html(escape(c))}</{tag}>'
+        for c, side in zip(cells, sides, strict=True)
+    ]
     return f"<tr>{''.join(shown)}</tr>"
 
 

@@ -231,7 +231,8 @@ def _converted(name: str, value: object, type: TensorType, port: Port, diagnosti
     if isinstance(result, np.ndarray):
         return result
     try:
-        actual = name_of(array.dtype)
+        has_objects = array.size > 0 and array.dtype.kind == "O" and not _are_texts(array)
+        actual = f"a Python {_type_name(array.flat[0])}" if has_objects else name_of(array.dtype)
     except KeyError:
         actual = str(array.dtype)
     message = f"input '{name}': expected element type {type.element}, found {actual}"

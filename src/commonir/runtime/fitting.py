@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of, name_of
-from commonir.base.codes import INPUT_CONVERTED
-from commonir.base.diagnostics import Diagnostics
+from commonir.base.codes import INPUT_CONVERTED, WRONG_INPUT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Function
 from commonir.ir.types import ElementType, TensorType
@@ -87,7 +87,13 @@ def fitted_inputs(function: Function, arrays: Mapping[str, Any], findings: Diagn
     for name, value in arrays.items():
         type = types.get(name)
         out[name] = value
-        if not isinstance(type, TensorType) or not is_array(value) or not _is_float(value.dtype):
+        if not isinstance(type, TensorType):
+            continue
+        if not is_array(value):
+            # Python's numbers have no type that could be reported as converted.
+            out[name] = _array_of(name, value)
+            continue
+        if not _is_float(value.dtype):
             continue
         result = _converted(value, type.element)
         if result is not None and not _preserves(value.dtype, result.dtype):
@@ -95,6 +101,15 @@ def fitted_inputs(function: Function, arrays: Mapping[str, Any], findings: Diagn
             how = "rounded" if type.element.is_float else "converted"
             findings.add(INPUT_CONVERTED, f"input '{name}': {name_of(value.dtype)} is {how} to {type.element}")
     return out
+
+
+def _array_of(name: str, value: Any) -> Array:
+    """Returns a number, nested lists or an object with `__array__` as an array. Raises: DiagnosticError (E0703)."""
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError) as error:
+        message = f"input '{name}': numpy cannot convert it to an array: {str(error).partition('.')[0]}"
+        raise DiagnosticError(Diagnostic(WRONG_INPUT, message)) from None
 
 
 def _converted(array: Array, element: ElementType) -> Array | None:

@@ -158,8 +158,9 @@ def _convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> M
     return _within(core_to_ark(module, lost), options)
 
 
-def _within(module: Module, options: ConversionOptions) -> Module:
+def _within(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
     """The program in the generation of a number: 1 to 4."""
+    del lost
     return module if options.opset is None else in_generation(module, f"v{options.opset}")
 
 

@@ -45,7 +45,7 @@ from commonir.dialects.ark.views import View, Views, contains, overlap
 from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr
 from commonir.ir.data import Data
 from commonir.ir.literals import quoted
-from commonir.ir.module import Function, distinct_names
+from commonir.ir.module import Function, NamedValues, distinct_names
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, Type, i64
 from commonir.ods import MlirOp, Op, attr_types, attribute, one_of, operand, region, result, traits
@@ -461,8 +461,8 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
         return self.content.block
 
     @property
-    def inputs(self) -> tuple[Value, ...]:
-        return tuple([v for v in self.initial if not _has_content(v)])
+    def inputs(self) -> NamedValues:
+        return NamedValues([v for v in self.initial if not _has_content(v)])
 
     @property
     def views(self) -> dict[Value, HoldsView]:
@@ -525,7 +525,7 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
         return {buffer: largest.values for buffer, largest in read.items()}
 
     @property
-    def outputs(self) -> tuple[Value, ...]:
+    def outputs(self) -> NamedValues:
         """The tensors that operations leave in local buffers: nothing reads or overwrites them later."""
         held, found = self.views, list[Value]()
         views = {holder: holder.view for holder in dict.fromkeys(held.values())}
@@ -542,7 +542,7 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
                 for values, into in ((op.read_tensors, read), (op.written_tensors, written)):
                     for holder in [held[v] for v in values if v in held]:
                         into[views[holder].buffer].add(views[holder])
-        return tuple(reversed(found))
+        return NamedValues(reversed(found), lambda: self.output_names)
 
     def _is_left(self, op: ArkOp, result: Value, values: Mapping[Value, HoldsView]) -> bool:
         """Returns whether a result is of a local buffer, and no operation that gives something mentions it."""

@@ -24,7 +24,7 @@ from commonir.dialects.common_ir.ordering import CyclicOrder
 from commonir.dialects.common_ir.signatures import attributes_from
 from commonir.dialects.onnx.program import check_graph
 from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
-from commonir.ir.module import Function, Invocation, Module, Symbol
+from commonir.ir.module import Function, Invocation, Module, NamedValues, Symbol
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, symbols_of, unknown
 from commonir.notation import NotationError
@@ -122,14 +122,14 @@ class FunctionDefinition(
         return self.content.block
 
     @property
-    def inputs(self) -> tuple[Value, ...]:
+    def inputs(self) -> NamedValues:
         """Its parameters."""
-        return self.body.arguments
+        return NamedValues(self.body.arguments)
 
     @property
-    def outputs(self) -> tuple[Value, ...]:
+    def outputs(self) -> NamedValues:
         """Returns the values that the function returns."""
-        return onnx.returned(self.content)
+        return NamedValues(onnx.returned(self.content))
 
     @property
     def _interface(self) -> tuple[Value, ...]:

@@ -23,7 +23,7 @@ from commonir.dialects.mil.description_edits import describe_function
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, StringAttr, TypeAttr
 from commonir.ir.data import Data, InlineData, TextData
 from commonir.ir.interface import NO_PORT, Port
-from commonir.ir.module import Function, Module, replace_function
+from commonir.ir.module import Function, Module, NamedValues, replace_function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.ports import NewInterface
 from commonir.ir.types import ListType, MapType, TensorType, TupleType, Type, are_numbers, boolean, string, tensor
@@ -125,13 +125,13 @@ class DescribedFunction(Function):
     __slots__ = ()
 
     @property
-    def inputs(self) -> tuple[Value, ...]:
-        return self.body.arguments
+    def inputs(self) -> NamedValues:
+        return NamedValues(self.body.arguments)
 
     @property
-    def outputs(self) -> tuple[Value, ...]:
+    def outputs(self) -> NamedValues:
         last = self.body.last
-        return last.values if isinstance(last, Return) else ()
+        return NamedValues(last.values if isinstance(last, Return) else (), lambda: self.output_names)
 
     @property
     def output_names(self) -> tuple[str, ...]:

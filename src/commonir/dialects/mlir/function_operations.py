@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from commonir.base.codes import MALFORMED_REGION, WRONG_ATTRIBUTE, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.ir.attributes import DictionaryAttr
-from commonir.ir.module import Function, distinct_names
+from commonir.ir.module import Function, NamedValues, distinct_names
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import FunctionType, Type
 from commonir.ods import Op, any_type, attr_types, attribute, operand, region
@@ -76,13 +76,13 @@ class FunctionOp(
         return self.body_region.blocks[0]
 
     @property
-    def inputs(self) -> tuple[Value, ...]:
-        return () if self.is_declaration else self.body.arguments
+    def inputs(self) -> NamedValues:
+        return NamedValues(() if self.is_declaration else self.body.arguments)
 
     @property
-    def outputs(self) -> tuple[Value, ...]:
+    def outputs(self) -> NamedValues:
         last = None if self.is_declaration else self.body_region.blocks[-1].last
-        return () if last is None else last.operands
+        return NamedValues(() if last is None else last.operands, lambda: self.output_names)
 
     @property
     def output_names(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from commonir.dialects import core
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of, sparse_fault
 from commonir.ir.interface import Metadata, Port, metadata_of
-from commonir.ir.module import Function, Module, replace_function
+from commonir.ir.module import Function, Module, NamedValues, replace_function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.ports import NO_PORT, ColorSpace, NewInterface, labels_of_text
 from commonir.ir.types import TensorType, Type, string
@@ -301,12 +301,12 @@ class GraphFunction(Op, Function):
         return self.regions[0].block
 
     @property
-    def inputs(self) -> tuple[Value, ...]:
-        return self.body.arguments
+    def inputs(self) -> NamedValues:
+        return NamedValues(self.body.arguments)
 
     @property
-    def outputs(self) -> tuple[Value, ...]:
-        return returned(self.regions[0])
+    def outputs(self) -> NamedValues:
+        return NamedValues(returned(self.regions[0]), lambda: self.output_names)
 
     @property
     def output_names(self) -> tuple[str, ...]:

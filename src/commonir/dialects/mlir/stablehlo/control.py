@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from commonir.base.codes import UNKNOWN_SYMBOL
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -30,7 +30,6 @@ from commonir.dialects.mlir.stablehlo.base import (
     rank_of,
     small,
 )
-from commonir.dialects.mlir.stablehlo.call_targets import meaning_of
 from commonir.dialects.mlir.stablehlo.foreign_calls import alias_faults, layout_faults
 from commonir.dialects.mlir.stablehlo.reduction import RETURNS, arguments_of, malformed, returned
 from commonir.ir.attributes import ArrayAttr, Attribute, BoolAttr, DictionaryAttr, IntegerAttr, StringAttr
@@ -41,6 +40,14 @@ from commonir.ods import attr_types, attribute, operand, operations_behind, regi
 from commonir.ods.branching import Conditional, KnownData, RegionBranch, RegionSuccessor
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import are_compatible_types
+
+if TYPE_CHECKING:
+    from commonir.dialects.mlir.stablehlo import call_targets
+else:
+    from commonir.base.lazy import LazyModule
+
+    # It uses most of the dialect, and only running a custom call needs it.
+    call_targets = LazyModule("commonir.dialects.mlir.stablehlo.call_targets")
 
 
 class Return(
@@ -371,4 +378,4 @@ class CustomCall(HloOp, name="stablehlo.custom_call"):
             yield self.violated(f"backend_config for api_version {version} must be a {expected} attribute")
 
     def reference(self, inputs: tuple[Value, ...]) -> tuple[Value, ...] | Operation:
-        return meaning_of(self, inputs)
+        return call_targets.meaning_of(self, inputs)
