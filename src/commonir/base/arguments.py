@@ -101,7 +101,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _argument_types(parameter: Parameter) -> tuple[ArgumentType, ...]:
-    """Returns what a parameter accepts; nothing when it accepts values that are not tested."""
+    """Returns the types of values that a parameter accepts; none when they are not tested."""
     text = parameter.annotation
     if not isinstance(text, str) or parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
         return ()
