@@ -82,6 +82,14 @@ def test_what_is_no_array_is_refused(value: object, reason: str, tmp_path: Path)
         read_stored(write(tmp_path / "a.json", value))
 
 
+def test_empty_archives_and_models_are_no_results(tmp_path: Path) -> None:
+    np.savez(tmp_path / "empty.npz")
+    with pytest.raises(DiagnosticError, match="it has none"):
+        read_stored(str(tmp_path / "empty.npz"))
+    with pytest.raises(DiagnosticError, match="stored results are"):
+        read_stored(str(tmp_path / "model.onnx"))
+
+
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [

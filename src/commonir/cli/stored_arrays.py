@@ -79,6 +79,9 @@ def read_stored(path: str) -> list[StoredRun]:
     """
     if path.lower().endswith(".json"):
         return _runs_of_json(path, _json_of(path))
+    if not path.lower().endswith(SUFFIXES):
+        help = "`cir compare` compares a model with another one"
+        raise bad_file(path, "stored results are .npz, .safetensors and .json files", help)
     sets: dict[int, tuple[dict[str, Array], dict[str, Array]]] = {}
     for name, array in read_archive(path, None, DEFAULT_LIMITS).items():
         match = _SET.match(name)
@@ -88,6 +91,8 @@ def read_stored(path: str) -> list[StoredRun]:
             inputs[rest.removeprefix(INPUTS)] = array
         else:
             values[rest.removeprefix(_OUTPUTS)] = array
+    if not sets:
+        raise bad_file(path, "it has none")
     return [StoredRun(*sets[number]) for number in sorted(sets)]
 
 

@@ -127,6 +127,13 @@ def test_empty_arrays_agree() -> None:
     assert found(np.zeros((0, 3)), np.zeros((0, 3))).is_within
 
 
+@pytest.mark.parametrize(("dtype", "mark"), [("f4", -3.4e38), ("f2", -65504)])
+def test_marks_of_masks_do_not_widen_the_tolerance(dtype: str, mark: float) -> None:
+    got = found([1, mark], [1.5, mark], Tolerance(0.01), dtype)
+    assert (got.is_within, got.atol) == (False, 0.01)
+    assert found([1, 2e38], [1.5, 2e38], Tolerance(0.01)).is_within  # a large number like others
+
+
 # -- criteria with thresholds
 
 

@@ -27,6 +27,10 @@ _BLOCK = 1 << 18
 """Elements measured at a time; the temporary arrays take some megabytes."""
 
 
+_MARKS = 0.99
+"""The share of the range of a float type from which numbers mark something and are not measured."""
+
+
 class Metric(Enum):
     """A criterion by which two arrays agree: `close`, `max-abs`, `max-rel` and `quantile` count elements, the others
     compare arrays as a whole.
@@ -100,7 +104,8 @@ class Tolerance(NamedTuple):
     """The tolerance within which arrays agree; every criterion must hold.
 
     Without `atol`, the absolute tolerance of an array is `rtol` times its largest expected magnitude: elements near
-    zero carry the rounding of the larger ones they were computed with. Integers, booleans and strings must be equal;
+    zero carry the rounding of the larger ones they were computed with. Numbers next to the largest one of the type, as
+    masks have them, are not counted. Integers, booleans and strings must be equal;
     a given `atol` holds for integers too. Under each metric arrays agree when, for elements e (expected) and a:
 
     - close: |a - e| <= atol + rtol |e| everywhere
@@ -269,9 +274,10 @@ class _Sums:
         self.largest = math.inf if tolerance.strict else tolerance.largest
         self.overflows = 0
         self.scale = 0.0
+        marks = _MARKS * overflow_limit(name_of(expected.dtype))
         for _, e, a in _blocks(expected, actual):
             magnitude = np.abs(e)
-            counts = np.isfinite(magnitude) & ~_are_overflows(a, e, self.largest)
+            counts = np.isfinite(magnitude) & (magnitude < marks) & ~_are_overflows(a, e, self.largest)
             self.scale = max(self.scale, float(np.max(magnitude, where=counts, initial=0.0)))
         self.atol = self.rtol * self.scale if tolerance.atol is None else tolerance.atol
         self.absolute = self.relative = 0.0
