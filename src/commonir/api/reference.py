@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -23,18 +23,31 @@ if TYPE_CHECKING:
 
 
 def summarize(
-    module: Module, *, with_flops: bool = False, with_weights: bool = False, with_ranks: bool = False
+    module: Module,
+    *,
+    with_flops: bool = False,
+    with_weights: bool = False,
+    with_ranks: bool = False,
+    dims: Mapping[str, int] | None = None,
 ) -> Summary:
     """Returns a summary: interface, operations, metadata, number of weights, and on request each weight.
 
-    For programs of several ranks, it has on request the memory of each rank and the messages between them.
+    `with_flops` counts floating-point operations and the memory of values, as formulas in the dynamic dims; `dims` sets
+    dims by name. For programs of several ranks, the summary has on request the memory of each rank and the messages
+    between them.
+
+    Raises: DiagnosticError (E0712) for a dim that no value has.
     """
     from commonir.inspection.summary import summarize as describe  # noqa: PLC0415
+    from commonir.inspection.summary import with_sizes  # noqa: PLC0415
 
+    format = Formats().of_module(module)
+    if dims:
+        module = with_sizes(module, dims)
     return describe(
         module,
-        Formats().of_module(module),
-        _flops(module) if with_flops else None,
+        format,
+        _costs(module) if with_flops else None,
         with_weights=with_weights,
         ranks=_ranks(module) if with_ranks and _may_have_ranks(module) else None,
     )
@@ -56,16 +69,20 @@ def _ranks(module: Module) -> RanksSummary | None:
     return ranks_summary(module)
 
 
-def _flops(module: Module) -> str:
+def _costs(module: Module) -> tuple[str, str]:
+    """Returns the number of operations and the bytes of values, each as a text."""
     from commonir.dialects import core  # noqa: PLC0415
     from commonir.passes.count_flops import count_flops  # noqa: PLC0415
-    from commonir.symbolic import Dim, text  # noqa: PLC0415
+    from commonir.passes.count_memory import peak_memory  # noqa: PLC0415
+    from commonir.symbolic import Dim, largest, text  # noqa: PLC0415
 
     lowered = lower(module)
     total: Dim = 0
+    memory: Dim = 0
     for function in core.ranks_of(lowered) or (lowered.main,):
         total = total + count_flops(function)
-    return text(total)
+        memory = largest(memory, peak_memory(function))
+    return text(total), text(memory)
 
 
 def show(

@@ -39,12 +39,14 @@ CORE_FORMAT = "core"
 def summarize(
     module: Module,
     format: Format | None,
-    flops: str | None = None,
+    costs: tuple[str, str] | None = None,
     *,
     with_weights: bool = False,
     ranks: RanksSummary | None = None,
 ) -> Summary:
-    """Returns the summary of a program. `flops` and `ranks` are computed by the caller where requested."""
+    """Returns the summary of a program. `costs` (operations and memory) and `ranks` are computed by the caller where
+    requested.
+    """
     outline = Outline() if format is None else format.outline(module)
     weights = list(weights_of(module))
     parts = [part for weight in weights for part in weight.parts]
@@ -65,7 +67,8 @@ def summarize(
         element_types=tuple(_element_types(module)),
         metadata=outline.metadata,
         files=tuple([FileEntry(_shown(path), size) for path, size in sorted(files.items())]),
-        flops=flops,
+        flops=costs and costs[0],
+        peak_memory=costs and costs[1],
         weights=tuple(_entries(weights)) if with_weights else None,
         ranks=ranks,
         declarations=outline.declarations,
@@ -204,11 +207,10 @@ def _element_types(module: Module) -> Mapping[str, None]:
     return out
 
 
-def shape_entries(module: Module, sizes: Mapping[str, int], *, with_constants: bool) -> tuple[ShapeEntry, ...]:
-    """Returns the values of all functions with their types, in order; `sizes` sets dimensions by name.
+def with_sizes(module: Module, sizes: Mapping[str, int]) -> Module:
+    """Returns a program whose dynamic dims have sizes by name.
 
-    Raises: DiagnosticError (E0712) for a dimension that no value has, and with every operation that the sizes
-    contradict.
+    Raises: DiagnosticError (E0712) for a dim that no value has, and with every operation that the sizes contradict.
     """
     all_values = [v for f in module.functions.values() for v, _ in _values(f, with_constants=True)]
     known = symbols_of([v.type for v in all_values])
@@ -217,10 +219,20 @@ def shape_entries(module: Module, sizes: Mapping[str, int], *, with_constants: b
             notes = [f"dynamic dimensions: {', '.join(known) or 'none'}"]
             message = f"no value has a dimension '{text}'"
             raise DiagnosticError(Diagnostic(UNKNOWN_DIMENSION, message, notes=notes, help=did_you_mean(text, known)))
-    if sizes:
-        from commonir.passes.edit import with_dims  # noqa: PLC0415  summaries do not need it
+    if not sizes:
+        return module
+    from commonir.passes.edit import with_dims  # noqa: PLC0415  summaries do not need it
 
-        module = with_dims(module, sizes)
+    return with_dims(module, sizes)
+
+
+def shape_entries(module: Module, sizes: Mapping[str, int], *, with_constants: bool) -> tuple[ShapeEntry, ...]:
+    """Returns the values of all functions with their types, in order; `sizes` sets dimensions by name.
+
+    Raises: DiagnosticError (E0712) for a dimension that no value has, and with every operation that the sizes
+    contradict.
+    """
+    module = with_sizes(module, sizes)
     out: list[ShapeEntry] = []
     for name, function in module.functions.items():
         declared = _declared_types(function)

@@ -255,6 +255,7 @@ class Summary(Report):
     `format` is the short name that `--to` takes, `title` what people call it, with its version. `weight_bytes` is the
     size of constants as stored, by element type; `element_types` are those of all values that the program computes;
     `flops` is the number of floating-point operations of the entry function, or of all ranks, a formula in dimensions;
+    `peak_memory` the bytes of values that a run needs at once, of the rank that needs most;
     `weights` are its constants, largest first, where they were asked for; `ranks` is what a program of ranks is
     besides; `declarations` are the functions and operators that the file declares for nodes to call. `storages` groups
     the weights by how they are stored.
@@ -275,6 +276,7 @@ class Summary(Report):
     ranks: RanksSummary | None = None
     declarations: tuple[DeclarationEntry, ...] = ()
     storages: tuple[StorageEntry, ...] = ()
+    peak_memory: str | None = None
 
     @property
     def heading(self) -> str:

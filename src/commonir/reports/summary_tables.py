@@ -12,7 +12,7 @@ from commonir.reports.port_tables import write_ports
 from commonir.reports.rank_tables import rank_pairs, write_ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from commonir.reports import DeclarationEntry, FunctionSummary, StorageEntry, Summary
 
@@ -55,7 +55,8 @@ def write_summary(summary: Summary, title: str, out: ReportWriter, shown: Summar
             ("parameters", _parameters(summary)),
             ("stored as", "; ".join(_stored_as(summary.storages))),
             ("weights", f"{format_bytes(sum(summary.weight_bytes.values()))} ({weights})" if weights else "none"),
-            ("FLOPs", f"{summary.flops} per run" if summary.flops else ""),
+            ("FLOPs", f"{_quantity(summary.flops, format_count)} per run" if summary.flops else ""),
+            ("memory", _memory(summary.peak_memory)),
             *rank_pairs(summary.ranks),
         ]
     )
@@ -91,6 +92,18 @@ def write_summary(summary: Summary, title: str, out: ReportWriter, shown: Summar
         # A file inside a package is shown by its place in it.
         rows = [(format_bytes(file.size_bytes), file.path.removeprefix(f"{title}/")) for file in summary.files]
         out.table([Column("", is_number=True), Column("")], rows, indent=2)
+
+
+def _quantity(formula: str, shown: Callable[[int], str]) -> str:
+    """Returns a number with its unit, or a formula in dynamic dims as it is."""
+    return shown(int(formula)) if formula.isdecimal() else formula
+
+
+def _memory(formula: str | None) -> str:
+    if not formula:
+        return ""
+    unit = "" if formula.isdecimal() else " bytes"
+    return f"{_quantity(formula, format_bytes)}{unit} of values needed at once, without weights"
 
 
 def _parameters(summary: Summary) -> str:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import click
 
 from commonir.cli.answer import Answer
-from commonir.cli.options import PATH
+from commonir.cli.choices import parse_dims
+from commonir.cli.options import PATH, dims_option
 from commonir.cli.session import Session, verb
 from commonir.reports.summary_tables import SummaryParts, write_summary
 
 
-@verb("cir info model.onnx", "cir info model.mlpackage --weights --flops", opens=True)
+@verb("cir info model.onnx", "cir info model.onnx --flops --set batch=8", opens=True)
 @click.argument("model", type=PATH)
 @click.option("--ops", "with_operations", is_flag=True, help="List all operations of every function.")
 @click.option("--weights", "with_weights", is_flag=True, help="List the constants, largest first.")
-@click.option("--flops", "with_flops", is_flag=True, help="Count floating-point operations. This takes longer.")
+@click.option(
+    "--flops", "with_flops", is_flag=True, help="Count floating-point operations and memory. This takes longer."
+)
+@dims_option("Size of a dynamic dim, for types and counts.")
 @click.option(
     "--details",
     "in_detail",
@@ -23,7 +27,14 @@ from commonir.reports.summary_tables import SummaryParts, write_summary
     " tag.",
 )
 def info(
-    session: Session, model: str, *, with_operations: bool, with_flops: bool, with_weights: bool, in_detail: bool
+    session: Session,
+    model: str,
+    *,
+    with_operations: bool,
+    with_flops: bool,
+    with_weights: bool,
+    dims: tuple[str, ...],
+    in_detail: bool,
 ) -> Answer:
     """Summarize a program: format, interface, operations, weights, files, ranks.
 
@@ -31,7 +42,9 @@ def info(
     operations; a pipe or file gets all of them.
     """
     program = session.load(model, lenient=True)
-    summary = session.api.summarize(program, with_flops=with_flops, with_weights=with_weights, with_ranks=True)
+    summary = session.api.summarize(
+        program, with_flops=with_flops, with_weights=with_weights, with_ranks=True, dims=parse_dims(dims, "--set")
+    )
     shown = SummaryParts(with_operations=with_operations, in_detail=in_detail)
     return Answer(summary.to_json(), lambda out: write_summary(summary, model, out, shown))
 
