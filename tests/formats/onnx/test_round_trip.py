@@ -197,7 +197,7 @@ def test_names_that_onnx_lets_nested_graphs_reuse_stay(graph: onnx.GraphProto, t
 
 
 @pytest.mark.parametrize("graph", [_branching("x"), _branching("t", _NEG)], ids=["an input", "an earlier result"])
-def test_a_visible_name_that_a_nested_graph_reuses_is_reported_and_changes(
+def test_a_visible_name_that_a_nested_graph_reuses_is_reported_and_stays(
     graph: onnx.GraphProto, tmp_path: Path
 ) -> None:
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
@@ -205,4 +205,41 @@ def test_a_visible_name_that_a_nested_graph_reuses_is_reported_and_changes(
         onnx.checker.check_model(model)
     (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
     assert ["G5:" in d.message for d in check(tmp_path / "m.onnx", DIALECTS)[1]] == [True]
-    onnx.checker.check_model(_again(model.SerializeToString()))
+    assert _again(model.SerializeToString()) == model
+
+
+def _with_outputs(*infos: onnx.ValueInfoProto) -> onnx.ModelProto:
+    nodes = [helper.make_node("Relu", ["x"], ["y"])]
+    inputs = [helper.make_tensor_value_info("x", 1, ["N", 3])]
+    graph = helper.make_graph(nodes, "g", inputs, list(infos))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def _without(*fields: str) -> onnx.ModelProto:
+    model = _with_outputs(helper.make_tensor_value_info("y", 1, ["N", 3]))
+    for field in fields:
+        message: onnx.ModelProto | onnx.GraphProto = model.graph if field == "name" else model
+        message.ClearField(field)
+    return model
+
+
+def _with_type_attribute() -> onnx.ModelProto:
+    model = _without()
+    model.graph.node[0].op_type, model.graph.node[0].domain = "Op", "custom"
+    types = [helper.make_tensor_type_proto(1, ["N+1"])]
+    model.graph.node[0].attribute.extend([helper.make_attribute("t", types[0]), helper.make_attribute("u", types)])
+    return model
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(_without("ir_version"), id="no version"),
+        pytest.param(_without("name"), id="no name"),
+        pytest.param(_with_outputs(helper.make_tensor_value_info("y", 1, ["N+1", 3])), id="spaces"),
+        pytest.param(_with_outputs(helper.make_tensor_value_info("y", 1, ["2*(N - 1)", 3])), id="factors"),
+        pytest.param(_with_type_attribute(), id="types in attributes"),
+    ],
+)
+def test_what_a_file_lacks_or_spells_otherwise_stays(model: onnx.ModelProto) -> None:
+    assert _again(model.SerializeToString()) == model

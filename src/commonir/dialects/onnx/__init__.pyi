@@ -176,6 +176,7 @@ from commonir.dialects.onnx.program import DOMAIN as DOMAIN
 from commonir.dialects.onnx.program import FREE_INITIALIZERS as FREE_INITIALIZERS
 from commonir.dialects.onnx.program import GRAPH as GRAPH
 from commonir.dialects.onnx.program import Graph as Graph
+from commonir.dialects.onnx.program import HIDING_RESULTS as HIDING_RESULTS
 from commonir.dialects.onnx.program import IMAGE_KEY as IMAGE_KEY
 from commonir.dialects.onnx.program import IR_VERSION as IR_VERSION
 from commonir.dialects.onnx.program import Initializer as Initializer

@@ -98,7 +98,9 @@ class ModelEncoder:
         declared = module.extra.get(onnx.IR_VERSION)
         default = dict(graph.opset_import.entries).get("")
         oldest = IR_VERSIONS.get(_integer(default), max(IR_VERSIONS.values()))
-        model.ir_version = oldest if declared is None else _integer(declared)
+        version = oldest if declared is None else _integer(declared)
+        if version:  # a file may lack it
+            model.ir_version = version
         about = metadata_of(module)
         for name, value in (
             ("producer_name", text(module.extra.get(onnx.PRODUCER_NAME))),

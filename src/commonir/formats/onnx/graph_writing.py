@@ -34,7 +34,7 @@ from commonir.formats.onnx.value_names import value_names
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DenseArrayAttr, DictionaryAttr, StringAttr, TypeAttr
 from commonir.ir.data import Data
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import DialectType, ElementType, Type, string, unknown
+from commonir.ir.types import DialectType, ElementType, Type, string, symbols_of, unknown
 from commonir.ods import Op, attr_types, path_of
 from commonir.ods.definition import ATTRIBUTE_REFERENCES
 from commonir.ods.fields import MISSING, Field
@@ -109,7 +109,8 @@ class GraphEncoder:
     def graph(self) -> GraphProto:
         """The message of the outermost graph."""
         result = create(GraphProto)
-        result.name = self.outer.symbol_name
+        if self.outer.symbol_name or unknown_fields.UNNAMED not in self.outer.extra:
+            result.name = self.outer.symbol_name
         self._pending.append((self.outer.body, result, 0))
         self._run()
         return result
@@ -247,7 +248,7 @@ class GraphEncoder:
         )
         if form is not None and holder is not None:
             self._merge(form, into, holder)
-            type, _ = self._types.read(into.type)
+            type, _ = self._types.knowing(symbols_of([v.type])).read(into.type)
             if type in (v.type, unknown) or part == "value" or isinstance(v.owner, onnx.Initializer):
                 return
             into.ClearField("type")
@@ -481,6 +482,10 @@ class GraphEncoder:
             case DataAttr(data=data):
                 into.type = AttributeType.TENSOR
                 self.tensor(data, into.t, storage)
+            case TypeAttr() if unknown_fields.KEPT in storage:
+                into.type = AttributeType.TYPE_PROTO
+            case ArrayAttr() if unknown_fields.KEPT in storage:
+                into.type = AttributeType.TYPE_PROTOS
             case TypeAttr() | ArrayAttr():
                 self._types_attribute([value] if isinstance(value, TypeAttr) else value.values, into, value)
             case _ if not write_literal(value, into):

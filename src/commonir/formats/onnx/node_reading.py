@@ -239,6 +239,8 @@ class NodeDecoder(ABC):
             onnx.infer_results(op)
         for v in op.results:
             if v.name:
+                if scope.hides(v.name):
+                    op.set_extra(onnx.HIDING_RESULTS, UnitAttr())
                 self.define(v.name, v, scope, node_part(node, n))
         if name:
             if name in self._node_names:

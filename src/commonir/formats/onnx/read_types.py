@@ -8,9 +8,11 @@ Source: onnx.proto of ONNX 1.23, `TypeProto`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from copy import copy
 from functools import lru_cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIMIT_EXCEEDED
@@ -28,6 +30,9 @@ from commonir.ir.types import (
     Type,
     unknown,
 )
+
+if TYPE_CHECKING:
+    from typing import Self
 from commonir.symbolic import Dim, DimSyntaxError, parse, symbol
 from commonir.symbolic.dims import symbols_in
 
@@ -72,6 +77,13 @@ class TypeReader:
         self._plain: set[str] = set()
         self._known: dict[bytes, tuple[Type, bool]] = {}
         self._max_rank = limits.max_rank
+
+    def knowing(self, symbols: Iterable[str]) -> Self:
+        """Returns a reader to which names are symbols, so that the text of a type of them is read as it was before."""
+        result = copy(self)
+        result._dims, result._known = {}, {}
+        result._plain = set(symbols)
+        return result
 
     def read(self, proto: TypeProto) -> tuple[Type, bool]:
         """The type that a message says, `unknown` where it says none, and whether it says no more than that."""

@@ -35,6 +35,15 @@ class NameScope:
             result = self._forward[name] = Value(self.declared.get(name, unknown), None, 0, name)
         return result
 
+    def hides(self, name: str) -> bool:
+        """Returns whether a name stands for a value of a graph around this one, which a definition here hides."""
+        scope = self._outer
+        while scope is not None:
+            if name in scope.values:
+                return True
+            scope = scope._outer
+        return False
+
     def leave(self) -> None:
         """Passes undefined names at the end of a graph to the enclosing graph, which may define them later."""
         if self._outer is None:

@@ -95,9 +95,12 @@ class _Names:
 def _may_hide(v: Value, around: Value, block: Block) -> bool:
     """Whether a value of a block may have the name of one around it, which nothing in the block uses.
 
-    ONNX refuses this for results of nodes in the scope of the other value. Runtimes find what graphs of unknown
-    operators take and give by its name.
+    ONNX refuses this for results of nodes in the scope of the other value, but files have it. Runtimes find what graphs
+    of unknown operators take and give by its name.
     """
+    if isinstance(v.owner, Operation) and onnx.HIDING_RESULTS in v.owner.extra:
+        is_inside = around.owner is block or (isinstance(around.owner, Operation) and around.owner.parent is block)
+        return not is_inside and not _is_used_after(around, v.owner)
     if _is_seen(around, block):
         return False
     holder = None if block.parent is None else block.parent.parent
@@ -120,6 +123,12 @@ def _is_seen(value: Value, block: Block) -> bool:
     return value.owner is block or any(
         a.parent is block for op in (*inside, *value.users) for a in (op, *op.ancestors())
     )
+
+
+def _is_used_after(value: Value, op: Operation) -> bool:
+    """Whether something in the block of an operation uses a value after it."""
+    places = [a for user in value.users for a in (user, *user.ancestors()) if a.parent is op.parent]
+    return any(op.is_before(place) for place in places)
 
 
 def _is_optional(op: Operation, v: Value) -> bool:
