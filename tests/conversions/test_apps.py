@@ -83,6 +83,18 @@ def test_labels_images_and_descriptions_return_from_onnx(tagger: Module) -> None
     assert not [key for key, _ in cir.lower(again).extra.items() if "labels" in key]
 
 
+def test_images_leave_the_operations_of_a_package(tagger: Module, folder: Path) -> None:
+    plain = cir.convert(tagger, "coreml", target="iOS16")
+    imaged = cir.convert(plain, "coreml", images={"image": cir.image_input("rgb", 1 / 255)})
+    before, after = [[op.name for op in m.main.body.operations if op.name != "mil.const"] for m in (plain, imaged)]
+    assert after == ["mil.mul", *before]
+    assert not [d for d in cir.verify(imaged) if d.is_error]
+    picture = folder / "cat.png"
+    (expected,) = cir.run(plain, {"image": cir.read_image(plain, "image", picture, form="scale=1/255")}).values()
+    (found,) = cir.run(imaged, {"image": cir.read_image(imaged, "image", picture)}).values()
+    np.testing.assert_allclose(np.asarray(found, np.float32), np.asarray(expected, np.float32), rtol=1e-5)
+
+
 def test_labels_and_descriptions_leave_the_operations_of_a_package(tagger: Module) -> None:
     plain = cir.convert(tagger, "coreml")
     labelled = cir.convert(plain, "coreml", labels=_LABELS, docs={"image": "A photo"})

@@ -7,15 +7,16 @@ expressed by other operations of the set: its reference is expanded, and legaliz
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from commonir.base.codes import CHANGED_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.conversions.conversion import Conversion, ConversionOptions
+from commonir.conversions.conversion import Conversion, ConversionOptions, ImageInput
 from commonir.conversions.core_to_mil import DECOMPRESSING_RULES, RULES, convert, decompressed_weights
 from commonir.conversions.core_to_mil.classifier import LABEL, Labels, put_labels
 from commonir.conversions.core_to_mil.describe import Border, describe
 from commonir.conversions.core_to_mil.finish import finish
+from commonir.conversions.core_to_mil.images import put_images, with_colors
 from commonir.conversions.core_to_mil.versions import HALVES, features_of, refuse_features, target_of, version_of
 from commonir.conversions.counterparts import counterpart_of
 from commonir.dialects.mil import DIALECT
@@ -118,10 +119,35 @@ def _replaced(source: Module, version: str) -> Iterator[Diagnostic]:
 def _within(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module | None:
     version = version_of(options)
     functions = module.functions.values()
-    if options.images or options.opset is not None or not all(isinstance(f, Func) for f in functions):
+    if options.opset is not None or not all(isinstance(f, Func) for f in functions):
         return None
-    result = module if version is None else _for_version(module, version, lost)
+    imaged = _with_images(module, options.images)
+    result = imaged if version is None else _for_version(imaged, version, lost)
     return result if result is None else _described(result, options)
+
+
+def _with_images(module: Module, images: Mapping[str, ImageInput]) -> Module:
+    """Returns a module in which some inputs and outputs are images. Raises: DiagnosticError (E0601, E0702)."""
+    if not images:
+        return module
+    source = _specialized(module)
+    layouts = put_images(_functions(source), images)
+    borders: dict[str, Border] = {}
+    for function in _functions(source):
+        names = [v.name for v in function.inputs], list(function.output_names)
+        ports = [
+            dict(zip(each, with_colors(each, old, images, layouts), strict=True))
+            for each, old in zip(names, (function.input_ports, function.output_ports), strict=True)
+        ]
+        borders[function.sym_name] = Border(ports[0], ports[1], {})
+    versions = [f.opset for f in _functions(source)]
+    result = legalize(source, _RULES, Dialects(), target_of(max(versions, key=VERSIONS.index)))
+    for function in _functions(result):
+        finish(function, Diagnostics())
+    result.entry = module.entry
+    for key, attribute in module.extra.items():
+        result.set_extra(key, attribute)
+    return _described_again(result, borders)
 
 
 def _for_version(module: Module, version: str, lost: Diagnostics) -> Module | None:
@@ -157,14 +183,22 @@ def _described(module: Module, options: ConversionOptions) -> Module:
             if port.labels and not before.get(name, NO_PORT).labels:
                 put_labels(function, Labels(port.labels, LABEL, name))
                 finish(function, Diagnostics())
-    version = max((f.opset for f in _functions(result)), key=VERSIONS.index)
-    known = description_of(result)
+    return _described_again(result, borders)
+
+
+def _described_again(module: Module, borders: Mapping[str, Border]) -> Module:
+    """Returns the module with the description of its new inputs and outputs.
+
+    Raises: DiagnosticError (E0601) for an input that cannot be described.
+    """
+    version = max((f.opset for f in _functions(module)), key=VERSIONS.index)
+    known = description_of(module)
     diagnostics = Diagnostics()
-    describe(result, version, borders, diagnostics)
+    describe(module, version, borders, diagnostics)
     diagnostics.raise_errors()
     if known is not None:
-        set_specification_version(result, max(known.specification_version, SPECIFICATION_VERSIONS[version]))
-    return result
+        set_specification_version(module, max(known.specification_version, SPECIFICATION_VERSIONS[version]))
+    return module
 
 
 # -- half precision

@@ -13,13 +13,13 @@ from commonir.conversions.conversion import ImageInput
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
 from commonir.dialects.mlir import ml_program
-from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.cloning import clone
 from commonir.ir.data import data_of
 from commonir.ir.interface import NO_PORT, Port, port_attributes
-from commonir.ir.module import Module
+from commonir.ir.module import Function, Module, replace_function
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, Type, f32
-from commonir.passes.transcribe import Transcription, with_functions
+from commonir.ir.types import FunctionType, TensorType, f32
+from commonir.ods import operations_behind
 
 _NCHW, _NHWC = "nchw", "nhwc"
 
@@ -31,86 +31,122 @@ def with_images(module: Module, images: Mapping[str, ImageInput]) -> Module:
     """
     if not images:
         return module
-    functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
+    result = clone(module)
+    functions = [op for op in result.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
+    layouts = put_images(functions, images)
+    for function in functions:
+        types = [tuple([v.type for v in values]) for values in (function.inputs, function.outputs)]
+        changed = function.with_attributes(
+            function_type=FunctionType(*types),
+            arg_attrs=port_attributes(
+                with_colors([v.name for v in function.inputs], function.input_ports, images, layouts)
+            ),
+            res_attrs=port_attributes(with_colors(function.output_names, function.output_ports, images, layouts)),
+        )
+        replace_function(function, changed)
+    return result
+
+
+def with_colors(
+    names: Sequence[str], ports: Mapping[str, Port], images: Mapping[str, ImageInput], layouts: Mapping[str, str]
+) -> list[Port]:
+    """The ports of inputs or outputs, of which some are images now; `layouts` are those that the tensors had."""
+    return [
+        _image_port(ports.get(n, NO_PORT), images[n], layouts.get(n, _NCHW)) if n in images else ports.get(n, NO_PORT)
+        for n in names
+    ]
+
+
+def _image_port(port: Port, image: ImageInput, layout: str) -> Port:
+    at = [layout.index(letter) for letter in _NCHW]
+    shapes = [tuple([s[n] for n in at]) for s in (port.shape, *port.shapes) if s]
+    return port._replace(
+        image=image.color,
+        shape=shapes[0] if port.shape else (),
+        shapes=tuple(shapes[1:] if port.shape else shapes),
+        ranges=tuple([port.ranges[n] for n in at]) if port.ranges else (),
+    )
+
+
+def put_images(functions: Sequence[Function], images: Mapping[str, ImageInput]) -> Mapping[str, str]:
+    """Makes inputs and outputs of some names images, in place, by operations of the core; returns the layouts that the
+    tensors had, by name.
+
+    Raises: DiagnosticError (E0601) for one that cannot be an image, (E0702) for names that no function has.
+    """
     known = {name for f in functions for name in (*(v.name for v in f.inputs), *f.output_names)}
     diagnostics = Diagnostics()
+    layouts: dict[str, str] = {}
     for name in images:
         if name not in known:
             message = f"the program has no input or output '{name}' to be an image"
             diagnostics.add(UNKNOWN_INPUT, message, help=did_you_mean(name, known))
-    result = with_functions(module, [_Imaging(f, images, diagnostics).function() for f in functions])
+    for function in functions:
+        for argument in function.inputs:
+            if argument.name in images and isinstance(argument.type, TensorType):
+                image = images[argument.name]
+                layouts[argument.name] = _layout("input", argument.name, argument.type, image, diagnostics)
+                _put_input(function, argument, argument.type, image, layouts[argument.name])
+        last = function.body.last
+        new: list[Value] = []
+        for name, value in zip(function.output_names, function.outputs, strict=True):
+            if name in images and isinstance(value.type, TensorType):
+                layouts[name] = _layout("output", name, value.type, images[name], diagnostics)
+                new.append(_output(value, value.type, images[name], layouts[name]))
+            else:
+                new.append(value)
+        if last is not None and new != list(last.operands):
+            for op in operations_behind(new):
+                function.body.insert_before(last, op)
+            last.operands = tuple(new)
     diagnostics.raise_errors()
-    return result
+    return layouts
 
 
-class _Imaging(Transcription):
-    """Makes inputs and outputs of one function images."""
+def _put_input(function: Function, argument: Value, type: TensorType, image: ImageInput, layout: str) -> None:
+    """Makes an input an image, and gives its users the values that they expect; does nothing without a layout."""
+    if not layout:
+        return
+    users = Value(type)
+    argument.replace_all_uses_with(users)
+    shape = type.shape or ()
+    axes = shape if layout == _NCHW else tuple([shape[_NHWC.index(letter)] for letter in _NCHW])
+    argument.retype(type.with_shape(axes).with_element(f32))
+    value = _adjusted(argument, image)
+    if layout == _NHWC:
+        value = core.transpose(value, (0, 2, 3, 1))
+    if type.element is not f32:
+        value = core.cast(value, type.element)
+    first = function.body.first
+    for op in operations_behind((value,)):
+        if first is None:
+            function.body.append(op)
+        else:
+            function.body.insert_before(first, op)
+    users.replace_all_uses_with(value)
 
-    def __init__(self, source: ml_program.Func, images: Mapping[str, ImageInput], diagnostics: Diagnostics) -> None:
-        super().__init__(source, diagnostics)
-        self.images = images
-        self._layouts: dict[str, str] = {}
 
-    def argument_type(self, argument: Value) -> Type:
-        image = self.images.get(argument.name)
-        type = argument.type
-        if image is None or argument.owner is not self.source.body or not isinstance(type, TensorType):
-            return type
-        if self._layout("input", argument.name, type, image) == _NHWC and type.shape is not None:
-            batch, height, width, channels = type.shape
-            return type.with_shape((batch, channels, height, width)).with_element(f32)
-        return type.with_element(f32)
+def _output(value: Value, type: TensorType, image: ImageInput, layout: str) -> Value:
+    """The pixels that an output becomes, defined by detached operations; the output itself without a layout."""
+    if not layout:
+        return value
+    pixels = core.transpose(value, (0, 3, 1, 2)) if layout == _NHWC else value
+    pixels = core.cast(pixels, f32) if type.element is not f32 else pixels
+    return _adjusted(pixels, image)
 
-    def _layout(self, what: str, name: str, type: TensorType, image: ImageInput) -> str:
-        """Returns the layout of a tensor that is an image; reports one that cannot be."""
-        shape = type.shape or ()
-        channels = image.color.channels
-        possible = [each for each in (_NCHW, _NHWC) if len(shape) == len(each) and shape[each.index("c")] == channels]
-        chosen = next((each for each in possible if image.layout in ("", each)), None)
-        if chosen is None or shape[:1] != (1,) or not type.element.is_float:
-            message = f"the {what} '{name}' of type {type} is not an image in {image.color.value}"
-            help = f"an image is a tensor of floats [1, {channels}, height, width] or [1, height, width, {channels}]"
-            self.diagnostics.add(UNSUPPORTED_CONVERSION, message, help=help)
-        self._layouts[name] = chosen or _NCHW
-        return self._layouts[name]
 
-    def function(self) -> ml_program.Func:
-        result = super().function()
-        names = [v.name for v in result.inputs]
-        return result.with_attributes(
-            arg_attrs=self._ports(names, result.input_ports),
-            res_attrs=self._ports(result.output_names, result.output_ports),
-        )
-
-    def _ports(self, names: Sequence[str], ports: Mapping[str, Port]) -> tuple[DictionaryAttr, ...] | None:
-        described = {n: ports.get(n, NO_PORT) for n in names}
-        colors = {n: described[n]._replace(image=image.color) for n, image in self.images.items() if n in described}
-        return port_attributes((described | colors).values())
-
-    def prepare(self) -> None:
-        for argument in self.source.inputs:
-            image, type = self.images.get(argument.name), argument.type
-            if image is None or not isinstance(type, TensorType):
-                continue
-            value = _adjusted(self.values[argument], image)
-            if self._layouts[argument.name] == _NHWC:
-                value = core.transpose(value, (0, 2, 3, 1))
-            if type.element is not f32:
-                value = core.cast(value, type.element)
-            self.values[argument] = self.placed(value)
-
-    def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
-        out: list[Value] = []
-        for name, value in zip(self.source.output_names, values, strict=True):
-            image, type = self.images.get(name), value.type
-            if image is None or not isinstance(type, TensorType):
-                out.append(value)
-                continue
-            layout = self._layout("output", name, type, image)
-            pixels = core.transpose(value, (0, 3, 1, 2)) if layout == _NHWC else value
-            pixels = core.cast(pixels, f32) if type.element is not f32 else pixels
-            out.append(self.placed(_adjusted(pixels, image)))
-        return tuple(out)
+def _layout(what: str, name: str, type: TensorType, image: ImageInput, diagnostics: Diagnostics) -> str:
+    """The layout of a tensor that is an image; "" for one that cannot be, which is reported."""
+    shape = type.shape or ()
+    channels = image.color.channels
+    possible = [each for each in (_NCHW, _NHWC) if len(shape) == len(each) and shape[each.index("c")] == channels]
+    chosen = next((each for each in possible if image.layout in ("", each)), None)
+    if chosen is not None and shape[:1] == (1,) and type.element.is_float:
+        return chosen
+    message = f"the {what} '{name}' of type {type} is not an image in {image.color.value}"
+    help = f"an image is a tensor of floats [1, {channels}, height, width] or [1, height, width, {channels}]"
+    diagnostics.add(UNSUPPORTED_CONVERSION, message, help=help)
+    return ""
 
 
 def _adjusted(x: Value, image: ImageInput) -> Value:
