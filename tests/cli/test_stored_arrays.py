@@ -71,6 +71,7 @@ def test_inputs_of_polygraphy_are_sets(tmp_path: Path) -> None:
         ({"a": [None]}, "'a' is not an array"),
         ([1], "neither an object of arrays by name nor a file of polygraphy"),
         ({"lst": [["r", [{"runtime": 1}]]]}, "a run of polygraphy has no outputs"),
+        ({"lst": [["trt", []], ["ort", []]]}, "results of several runners, also of 'ort'"),
         ([{"x": ndarray("!")}], "'x': "),
         ([{"x": ndarray(base64.b64encode(b"PK").decode())}], "'x' is not an array of numpy"),
         ([{"x": ndarray(npy([object()], allow_pickle=True))}], "Python objects, which run code"),

@@ -120,7 +120,10 @@ def _json_of(path: str) -> Json:
 
 def _runs_of_json(path: str, value: Json) -> list[StoredRun]:
     match value:
-        case {"lst": [[str(), list() as iterations], *_]}:
+        case {"lst": [[str(), list()], [str() as other, list()], *_]}:
+            help = "save those of one at a time: `polygraphy run MODEL --onnxrt --save-outputs FILE`"
+            raise bad_file(path, f"it has results of several runners, also of '{other}'", help)
+        case {"lst": [[str(), list() as iterations]]}:
             return [StoredRun({}, _polygraphy_arrays(path, _outputs_of(path, part))) for part in iterations]
         case [dict(), *_]:
             return [StoredRun(_polygraphy_arrays(path, part), {}) for part in value]

@@ -206,7 +206,7 @@ def _overflow(evidence: Evidence) -> str:
 
 
 def _constant_names(part: Isolated) -> list[str]:
-    return [op.first_name for op in part.side.function.body.operations if op.results and op.constant_data() is not None]
+    return [op.first_name for op in part.module.main.body.operations if op.results and op.constant_data() is not None]
 
 
 def _has_infinity(array: Array) -> bool:

@@ -204,7 +204,12 @@ class Reducer:
                 sources = candidate
 
     def _listed(self, operations: Sequence[Operation]) -> tuple[str, ...]:
-        return tuple([f"{op.name} '{op.first_name}'" if op.first_name else op.name for op in operations])
+        return tuple([_described(op) for op in operations])
+
+
+def _described(op: Operation) -> str:
+    node = f" of node '{op.source_name}'" if op.source_name and op.source_name != op.first_name else ""
+    return f"{op.name} '{op.first_name}'{node}" if op.first_name else f"{op.name}{node}"
 
 
 def planned_runs(count: int, mode: Mode) -> int:

@@ -46,8 +46,15 @@ def computed_values(
 ) -> Iterator[tuple[str, Array]]:
     """Yields the values inside a function whose names match a pattern, one after another, without its inputs and
     constants.
+
+    Raises: DiagnosticError (E0714 when there is none).
     """
-    chosen = {n: v for n, v in side.values.items() if not is_constant(v) and fnmatchcase(n, pattern)}
+    inside = {n: v for n, v in side.values.items() if not is_constant(v)}
+    chosen = {n: v for n, v in inside.items() if fnmatchcase(n, pattern)}
+    if inside and not chosen:
+        message = f"no value inside has a name like '{pattern}'"
+        help = did_you_mean(pattern, inside) or f"the names are {', '.join(list(inside)[:6])}"
+        raise DiagnosticError(Diagnostic(NOTHING_TO_COMPARE, message, help=help))
     yield from zip(chosen, side.run(inputs, options, PIECE_BYTES).values(list(chosen.values())), strict=True)
 
 
