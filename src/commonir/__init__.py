@@ -19,8 +19,9 @@ PUBLIC: dict[str, str] = {
     "api.programs": (
         "calling convert edit extract image_input infer legalize load_rules lower optimize read_labels shapes shard"
     ),
+    "api.profiling": "profile profile_engines save_profile",
     "api.reference": "diff operations reference_page show summarize view",
-    "api.running": "engine_options prepare profile random_inputs read_image run run_steps with_externs write_image",
+    "api.running": "engine_options prepare random_inputs read_image run run_steps with_externs write_image",
     "base.sparse": "SparseArray",
     "inspection.viewing": "View",
     "ir.module": "Function Module",

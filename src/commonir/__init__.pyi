@@ -12,6 +12,9 @@ from commonir.api.opening import load_dialects as load_dialects
 from commonir.api.opening import loads as loads
 from commonir.api.opening import save as save
 from commonir.api.opening import verify as verify
+from commonir.api.profiling import profile as profile
+from commonir.api.profiling import profile_engines as profile_engines
+from commonir.api.profiling import save_profile as save_profile
 from commonir.api.programs import calling as calling
 from commonir.api.programs import convert as convert
 from commonir.api.programs import edit as edit
@@ -33,7 +36,6 @@ from commonir.api.reference import summarize as summarize
 from commonir.api.reference import view as view
 from commonir.api.running import engine_options as engine_options
 from commonir.api.running import prepare as prepare
-from commonir.api.running import profile as profile
 from commonir.api.running import random_inputs as random_inputs
 from commonir.api.running import read_image as read_image
 from commonir.api.running import run as run

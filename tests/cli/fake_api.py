@@ -40,7 +40,9 @@ from commonir.reports import (
     PackageReport,
     Port,
     Profile,
+    ProfileComparison,
     ProfileEntry,
+    ProfileRow,
     Reduction,
     SavedDrawing,
     ShapeEntry,
@@ -400,17 +402,26 @@ def diff(tolerance: float | None, measure: bool) -> Differences:
 
 
 @answer
-def profile(
-    engine: str | None, function: str | None, repeat: int, on_progress: Callable[[str], None] = print
-) -> Profile:
+def profile_engines(
+    engines: Sequence[str], function: str | None, repeat: int, on_progress: Callable[[str], None] = print
+) -> ProfileComparison:
     on_progress("running the whole program")
     entries = [ProfileEntry(f"v{n}", "mil.conv", EVIL, ("core.conv",), n / 8, n / 9, n, 10**9) for n in range(1, 31)]
-    return Profile(engine or "numpy", function or "main", repeat, 3.0, 2.0, 1.5e-3, 4e-6, 5000, tuple(entries))
+    profiles = [
+        Profile(engine, function or "main", repeat, 3.0, 2.0, 1.5e-3, 4e-6, 5000, tuple(entries)) for engine in engines
+    ]
+    rows = (ProfileRow("mil.conv", (30,) * len(engines), (2.0,) * len(engines)),)
+    return ProfileComparison(tuple(profiles), rows, rows)
 
 
 @answer
-def save_trace(profile: Profile, path: str) -> None:
-    Path(path).write_text(profile.engine)
+def save_trace(profiles: ProfileComparison, path: str) -> None:
+    Path(path).write_text(profiles.profiles[0].engine)
+
+
+@answer
+def save_profile(profiles: ProfileComparison, path: str) -> None:
+    Path(path).write_text(f"<!DOCTYPE html>{len(profiles.profiles)}")
 
 
 @answer

@@ -316,6 +316,15 @@ def test_profile_lists_the_slowest_or_all(cir: Cir) -> None:
     assert any(line.split()[0] == "v1" for line in reported)
 
 
+def test_profile_shows_engines_side_by_side_and_draws(cir: Cir) -> None:
+    done = cir("profile", "ok.mil", "--engines", "numpy,reference", "-o", "p.html")
+    assert (done.status, Path("p.html").read_text()) == (0, "<!DOCTYPE html>2")
+    reported = lines(done.out)
+    assert {"main on numpy: 2 s a run", "main on reference: 2 s a run", "wrote p.html"} <= set(reported)
+    assert ["mil.conv", "30", "2", "s", "2", "s", "1.00"] in [line.split() for line in reported]
+    assert cir("profile", "ok.mil", "--engine", "numpy", "--engine", "reference").out.count("a run") == 2
+
+
 def test_shapes_are_shown_for_sizes_that_are_set(cir: Cir) -> None:
     assert "tensor<Nx3xf32>" in cir("shapes", "ok.mil").out
     done = cir("shapes", "ok.mil", "--set", "N=4", "--constants")

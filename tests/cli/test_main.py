@@ -63,8 +63,8 @@ def test_unknown_verb_is_refused_with_the_nearest_one(cir: Cir, name: str, help:
         (
             ["info"],
             [
-                "error[E0901]: missing argument 'MODEL'",
-                "   = usage: cir info MODEL [OPTIONS]",
+                "error[E0901]: missing argument 'MODEL...'",
+                "   = usage: cir info MODEL... [OPTIONS]",
                 "   = help: see `cir info --help`",
             ],
         ),

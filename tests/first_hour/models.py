@@ -119,6 +119,22 @@ def _picture(path: Path) -> None:
     Image.new("RGB", (8, 8), (255, 128, 0)).save(path)
 
 
+def _broken(path: Path) -> None:
+    """Two nodes in the wrong order, with an attribute of the wrong kind, and things that nothing uses."""
+    weights = [
+        numpy_helper.from_array(np.ones((4, 4), np.float32), "W"),
+        numpy_helper.from_array(np.ones((4,), np.float32), "unused"),
+    ]
+    nodes = [
+        helper.make_node("LeakyRelu", ["m"], ["y"], "act", alpha=2),
+        helper.make_node("MatMul", ["x", "W"], ["m"], "product"),
+    ]
+    value = helper.make_tensor_value_info
+    inputs, outputs = [value("x", _FLOAT, [1, 4])], [value("y", _FLOAT, [1, 4])]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, weights, value_info=[value("gone", _FLOAT, [3])])
+    save(_model(graph), path)
+
+
 def _model(graph: GraphProto, opset: int = 17) -> ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
 
@@ -206,6 +222,7 @@ MODELS: dict[str, Callable[[Path], None]] = {
     "palettized.mlpackage": _kept("pixel_shuffle_palettized4_fp16"),
     "int4.mlpackage": _kept("llama_stateful_int4_fp16"),
     "sparse.mlpackage": _kept("pixel_shuffle_sparse_fp16"),
+    "broken.onnx": _broken,
     "x64.npy": _array(0.1),
     "huge.npy": _array(1e300),
     "net.pt": _torch_checkpoint,

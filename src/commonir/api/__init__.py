@@ -25,13 +25,14 @@ import_members(
         "comparing": "command_fails compare_run conversion_fails default_rtol differs reduction_of stored_inputs",
         "fixing": "save_fixed",
         "completing": "completions",
-        "opening": "Path_ check_pieces file_format has_external_data output_format programs_of unregistered"
+        "opening": "Path_ check_pieces file_format has_external_data is_model output_format programs_of unregistered"
         " writable_format",
         "programs": "bundle call_attributes passes valid",
+        "profiling": "save_trace",
         "reference": "declared_operations declared_page doctor library tablegen_json",
         "running": (
             "DEFAULT_ENGINE input_ports output_ports run_converted run_with_onnxruntime runs "
-            "fitted_inputs flat_arrays json_inputs outputs_as_json save_trace scalar_input together shape_mismatches"
+            "fitted_inputs flat_arrays json_inputs outputs_as_json scalar_input together shape_mismatches"
         ),
     },
 )

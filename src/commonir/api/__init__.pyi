@@ -20,6 +20,7 @@ from commonir.api.opening import check_pieces as check_pieces
 from commonir.api.opening import dumps as dumps
 from commonir.api.opening import file_format as file_format
 from commonir.api.opening import has_external_data as has_external_data
+from commonir.api.opening import is_model as is_model
 from commonir.api.opening import load as load
 from commonir.api.opening import load_dialects as load_dialects
 from commonir.api.opening import loads as loads
@@ -29,6 +30,10 @@ from commonir.api.opening import save as save
 from commonir.api.opening import unregistered as unregistered
 from commonir.api.opening import verify as verify
 from commonir.api.opening import writable_format as writable_format
+from commonir.api.profiling import profile as profile
+from commonir.api.profiling import profile_engines as profile_engines
+from commonir.api.profiling import save_profile as save_profile
+from commonir.api.profiling import save_trace as save_trace
 from commonir.api.programs import bundle as bundle
 from commonir.api.programs import call_attributes as call_attributes
 from commonir.api.programs import calling as calling
@@ -67,7 +72,6 @@ from commonir.api.running import json_inputs as json_inputs
 from commonir.api.running import output_ports as output_ports
 from commonir.api.running import outputs_as_json as outputs_as_json
 from commonir.api.running import prepare as prepare
-from commonir.api.running import profile as profile
 from commonir.api.running import random_inputs as random_inputs
 from commonir.api.running import read_image as read_image
 from commonir.api.running import run as run
@@ -75,7 +79,6 @@ from commonir.api.running import run_converted as run_converted
 from commonir.api.running import run_steps as run_steps
 from commonir.api.running import run_with_onnxruntime as run_with_onnxruntime
 from commonir.api.running import runs as runs
-from commonir.api.running import save_trace as save_trace
 from commonir.api.running import scalar_input as scalar_input
 from commonir.api.running import shape_mismatches as shape_mismatches
 from commonir.api.running import together as together

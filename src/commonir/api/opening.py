@@ -168,6 +168,16 @@ def programs_of(paths: Sequence[Path_]) -> list[tuple[str, ...]]:
     return sorted(out, key=lambda files: first[files[0]])
 
 
+def is_model(path: Path_) -> bool:
+    """Returns whether a path is a file or folder of a known format."""
+    if not os.path.exists(path):
+        return False
+    try:
+        return bool(Formats().of_file(path).name)
+    except DiagnosticError:
+        return False
+
+
 def _format_of(formats: Formats, paths: Sequence[Path_]) -> Format:
     """Returns the format of a file, or of all of several. Raises: DiagnosticError (E0904) when they have not one."""
     if not paths:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +12,11 @@ from commonir.api.programs import lower, shard
 from commonir.base.codes import (
     CANNOT_BE_DIVIDED,
     UNSUPPORTED_CONVERSION,
-    UNSUPPORTED_EXECUTION,
     WRONG_INPUT,
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.tuples import NamedTuple
 from commonir.ir.module import Module
-from commonir.reports import Profile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -535,46 +533,3 @@ def _drawn_inputs(
     if ranks is not None:
         return random_rank_inputs(lowered, ranks, seed=seed, dims=dims or {}, given=given or {})
     return draw(lowered, function=function, seed=seed, dims=dims or {}, given=given or {})
-
-
-def profile(
-    module: Module,
-    inputs: Mapping[str, Array] | None = None,
-    *,
-    engine: str | None = None,
-    function: str | None = None,
-    seed: int = 0,
-    dims: Mapping[str, int] | None = None,
-    warmup: int = 1,
-    repeat: int = 5,
-    options: EngineOptions | None = None,
-    on_progress: Callable[[str], None] = lambda _: None,
-) -> Profile:
-    """Returns the costs of a program's operations on an engine, separately and as a whole, on the same inputs.
-
-    Missing inputs are random, by `seed`. Each operation runs `warmup` times untimed, then `repeat` times timed.
-    `on_progress` receives messages.
-
-    Raises: DiagnosticError (E0709 for a program of several ranks, E07xx as `run`).
-    """
-    from commonir.runtime.comparing import profile as profiling  # noqa: PLC0415
-    from commonir.runtime.comparing.divergence import Side  # noqa: PLC0415
-    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
-    from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
-
-    if run_alone(module, function) is None:
-        message = "programs of several ranks cannot be profiled: waiting for other ranks is not a cost of an operation"
-        help = "name the function of a rank that exchanges nothing (`--function`)"
-        raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=help))
-    side = Side(module, Engines().get(engine or DEFAULT_ENGINE), function, seed)
-    all_inputs = {**side.initial, **(inputs or {})}
-    drawn = draw(side.module, function=side.function.symbol_name, seed=seed, dims=dims or {}, given=all_inputs)
-    repeats = profiling.Repeats(warmup, repeat)
-    return profiling.profile(side, drawn, repeats, options or DEFAULT_OPTIONS, on_progress)
-
-
-def save_trace(profile: Profile, path: Path_) -> None:
-    """Writes a profile for trace viewers such as chrome://tracing. Raises: DiagnosticError (E08xx)."""
-    from commonir.runtime.comparing.profile import save_trace as save  # noqa: PLC0415
-
-    save(profile, path)

@@ -61,6 +61,7 @@ class Session:
         "_allowed",
         "_closing",
         "_dialects",
+        "_files",
         "_opened",
         "_spooled",
         "definitions",
@@ -85,6 +86,8 @@ class Session:
         self._closing = ExitStack()
         self._spooled: str | None = None
         self._opened: set[str] = set()
+        # All files of programs of several, by the first.
+        self._files: dict[str, tuple[str, ...]] = {}
         # What the user allows reading beyond the model.
         self._allowed: _Allowed = {}
         if opening.library_path:
@@ -148,10 +151,36 @@ class Session:
             self._dialects = self.api.load_dialects(self.definitions, self.include_dirs) if self.definitions else ()
         return self._dialects
 
+    def joined(self, models: Sequence[str]) -> list[str]:
+        """Returns the first file of each program among some files, of which `load` then opens all files."""
+        programs = self.programs(models) if len(models) > 1 else [(model,) for model in models]
+        self._files.update({files[0]: files for files in programs if len(files) > 1})
+        return [files[0] for files in programs]
+
+    def one_program(self, models: Sequence[str]) -> str:
+        """Returns the first of the files of one program, of which `load` then opens all.
+
+        Raises: UsageError when they are of several programs.
+        """
+        first, *others = self.joined(models)
+        if others:
+            raise click.UsageError(f"takes one program: '{others[0]}' does not belong to '{first}'")
+        return first
+
+    def with_inputs(self, model: str, words: Sequence[str]) -> tuple[str, list[str]]:
+        """Returns a program and the inputs among the words after it, which may begin with further files of the program.
+
+        Raises: UsageError when a word is the file of another program.
+        """
+        files = [word for word in words if not word.startswith("@") and self.api.is_model(word)]
+        return self.one_program([model, *files]), [word for word in words if word not in files]
+
     def load(self, model: str, *, lenient: bool = False, dialects: Sequence[Dialect] = ()) -> Module:
         """Opens a model and adds findings to those of the command. `dialects` are used in addition to `--dialect`."""
-        path, used = self.input_path(model), (*self.dialects, *dialects)
-        self._opened.add(path)
+        used = (*self.dialects, *dialects)
+        paths = [self.input_path(file) for file in self._files.get(model, (model,))]
+        self._opened.update(paths)
+        path = paths[0] if len(paths) == 1 else paths
         return self.api.load(path, findings=self.findings, lenient=lenient, **self._beyond(used))
 
     def _beyond(self, dialects: Sequence[Dialect]) -> _Allowed:

@@ -21,7 +21,7 @@ from commonir.passes.canonicalize import without_inner_collections
 from commonir.passes.select_function import select_function
 from commonir.passes.thread_globals import Threaded, thread_globals
 from commonir.runtime.binding import bind
-from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable
+from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable, OperationTime
 from commonir.runtime.interpreter.control import Globals, WithState
 from commonir.runtime.seeding import with_seeds
 from commonir.text.printer import print_lines
@@ -64,6 +64,13 @@ class IreeEngine:
         context = runtime.SystemContext(config=runtime.Config("local-sync" if options.threads == 1 else "local-task"))
         context.add_vm_module(runtime.VmModule.copy_buffer(context.instance, compiled))
         return _Prepared(context.modules.module[name], module.function(name), chosen, states)
+
+    def operation_times(
+        self, module: Module, function: str | None, inputs: Mapping[str, Array], options: EngineOptions, repeat: int
+    ) -> Sequence[OperationTime]:
+        """Returns nothing: operations are compiled into each other. See `TimingEngine`."""
+        del module, function, inputs, options, repeat
+        return ()
 
 
 def _package(name: str) -> Any:

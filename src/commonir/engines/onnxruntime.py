@@ -6,12 +6,14 @@ half-precision operations without a kernel of their own in single precision.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from statistics import median
 from threading import Timer
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,12 +23,14 @@ from commonir.conversions.core_to_onnx import STATE_KEY, core_to_onnx
 from commonir.dialects import onnx
 from commonir.formats.format import WriteOptions
 from commonir.formats.onnx.write import dumps, write
+from commonir.ir.cloning import clone
 from commonir.ir.module import Function, Module
+from commonir.ir.origins import Location
 from commonir.passes.canonicalize import without_inner_collections
 from commonir.passes.handles_to_integers import handles_to_integers
 from commonir.passes.thread_globals import Threaded, thread_globals
 from commonir.runtime.binding import bind
-from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable
+from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable, OperationTime
 from commonir.runtime.interpreter.control import Globals, WithState
 from commonir.runtime.limits import time_is_up
 from commonir.runtime.seeding import with_seeds
@@ -63,9 +67,16 @@ class _Session(Protocol):
         """Returns the outputs of the model."""
         ...
 
+    def end_profiling(self) -> str:
+        """Returns the path of the file with the times of operations."""
+        ...
+
     def get_modelmeta(self) -> _ModelMetadata:
         """Returns the metadata of the model."""
         ...
+
+
+_KERNEL_TIME = "_kernel_time"
 
 
 class _NodeArg(Protocol):
@@ -114,20 +125,39 @@ class OnnxRuntimeEngine:
         Raises: DiagnosticError (E0705 without onnxruntime, E0601 for what ONNX cannot express, E0709 if onnxruntime
             rejects the model or an option is not supported).
         """
+        return self._prepare(module, function, options)
+
+    def operation_times(
+        self, module: Module, function: str | None, inputs: Mapping[str, Array], options: EngineOptions, repeat: int
+    ) -> Sequence[OperationTime]:
+        """Returns the times of operations by the profiler of onnxruntime, after one untimed run; see `TimingEngine`.
+
+        Operations that it fuses are one, which has a name of its own.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            prepared = self._prepare(module, function, options, os.path.join(folder, "times"))
+            for _ in range(repeat + 1):
+                prepared.run(inputs)
+            return prepared.operation_times()
+
+    def _prepare(
+        self, module: Module, function: str | None, options: EngineOptions, times: str | None = None
+    ) -> _Prepared:
+        """Prepares a function; with `times`, the times of operations are written to files whose paths begin so."""
         runtime = _onnxruntime()
         if options.memory_limit_bytes is not None:
             message = "the engine 'onnxruntime' has no memory limit"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
         chosen = module.function(function)
         if isinstance(chosen, onnx.Graph):
-            built = _opened_module(runtime, module, options)
+            built = _opened_module(runtime, module, options, times)
             return _Prepared(built, chosen, chosen.output_names, ())
         name = chosen.symbol_name
         seeded = without_inner_collections(with_seeds(module, options.seed, name))
         passed, states = thread_globals(handles_to_integers(seeded, Diagnostics()), name)
         converted = core_to_onnx(passed, self.opset, function=name)
         return _Prepared(
-            _opened_module(runtime, converted, options), chosen, tuple(converted.main.output_names), states
+            _opened_module(runtime, converted, options, times), chosen, tuple(converted.main.output_names), states
         )
 
 
@@ -184,20 +214,38 @@ def _zeros(value: _NodeArg) -> Array:
     return np.zeros(value.shape, {"float": "float32", "double": "float64"}.get(name, name))
 
 
-def _opened_module(runtime: Any, module: Module, options: EngineOptions) -> _Opened:
+def _opened_module(runtime: Any, module: Module, options: EngineOptions, times: str | None = None) -> _Opened:
+    if times is not None:
+        module = _named_after_values(module)
     if _weight_bytes(module) < _IN_MEMORY_BYTES:
-        return _Opened(runtime, dumps(module), options)
+        return _Opened(runtime, dumps(module), options, times)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.onnx")
         write(module, path, WriteOptions(external_data=True))
-        return _Opened(runtime, os.fspath(path), options)
+        return _Opened(runtime, os.fspath(path), options, times)
+
+
+def _named_after_values(module: Module) -> Module:
+    """Returns a copy in which each node has the name of its first result."""
+    result = clone(module)
+    for op in result.nested():
+        name = next((v.name for v in op.results if v.name), "")
+        if name and not isinstance(op, onnx.Initializer | onnx.SparseInitializer):
+            op.set_extra(onnx.NODE_NAME, None)
+            op.location = Location(name=name)
+    return result
 
 
 class _Opened:
     """A session of onnxruntime with a model."""
 
-    def __init__(self, runtime: Any, model: str | bytes, engine_options: EngineOptions) -> None:
+    def __init__(
+        self, runtime: Any, model: str | bytes, engine_options: EngineOptions, times: str | None = None
+    ) -> None:
         options = runtime.SessionOptions()
+        if times is not None:
+            options.enable_profiling = True
+            options.profile_file_prefix = times
         options.intra_op_num_threads = engine_options.threads
         options.inter_op_num_threads = 1
         options.execution_mode = runtime.ExecutionMode(_SEQUENTIAL)
@@ -262,6 +310,29 @@ class _Prepared(WithState):
         self._names = names
         self._inputs = tuple([v.name or f"input{n}" for n, v in enumerate(function.inputs)])
         self._states = states
+
+    def operation_times(self) -> tuple[OperationTime, ...]:
+        """Returns the times of operations in all runs but the first, and ends measuring them.
+
+        Source: the trace that onnxruntime writes; the time of a node is an event `NODE_kernel_time`.
+        """
+        events = json.loads(Path(self._opened.session.end_profiling()).read_bytes())
+        times: dict[str, list[float]] = {}
+        first: dict[str, Mapping[str, str]] = {}
+        for event in events:
+            if event.get("cat") == "Node" and event["name"].endswith(_KERNEL_TIME):
+                name = event["name"].removesuffix(_KERNEL_TIME)
+                times.setdefault(name, []).append(event["dur"] * 1e-6)
+                first.setdefault(name, event["args"])
+        values = {v.name for op in self._function.body.operations for v in op.results} | set(self._names)
+        result: list[OperationTime] = []
+        for name, seconds in times.items():
+            runs = seconds[1:] or seconds
+            arguments = first[name]
+            size_bytes = int(arguments.get("output_size", 0))
+            value = name if name in values else ""
+            result.append(OperationTime(name, arguments.get("op_name", ""), value, median(runs), min(runs), size_bytes))
+        return tuple(result)
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Returns the outputs by name, for inputs by name.

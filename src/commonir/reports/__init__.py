@@ -8,63 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
 
-from commonir.base.records import Record
-from commonir.base.text import shortened
-
-if TYPE_CHECKING:
-    from commonir.reports import printing
-else:
-    from commonir.base.lazy import LazyModule
-
-    # Commands print with their own writers, and JSON needs none.
-    printing = LazyModule("commonir.reports.printing")
-
-JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
-_Reported: TypeAlias = "Report | bool | int | float | str | Sequence[_Reported] | Mapping[str, _Reported] | None"
-
-
-class Report(Record):
-    """Something reported; its fields are the keys of its JSON form.
-
-    `repr` is one line, `str` the text of the command that prints it, and a notebook shows the tables of that command.
-    """
-
-    @property
-    def heading(self) -> str:
-        """What it is about and its most important fact, in a line; "" if its fields say that."""
-        return ""
-
-    def __repr__(self) -> str:
-        if self.heading:
-            return shortened(f"<{type(self).__name__}: {self.heading}", ">")
-        return shortened(super().__repr__()[:-1], ")")
-
-    def __str__(self) -> str:
-        return printing.report_text(self)
-
-    def _repr_html_(self) -> str:
-        """Returns its tables for a notebook."""
-        return printing.report_html(self)
-
-    def to_json(self) -> dict[str, JsonValue]:
-        """Its fields by name, as JSON values."""
-        return {name: _json_value(getattr(self, name)) for name in self.fields()}
-
-
-def _json_value(value: _Reported) -> JsonValue:
-    match value:
-        case Report():
-            return value.to_json()
-        case Mapping():
-            return {key: _json_value(part) for key, part in value.items()}
-        case tuple() | list():
-            return [_json_value(part) for part in value]
-        case _:
-            assert value is None or isinstance(value, bool | int | float | str), "a report holds texts and numbers"
-            return value
-
+from commonir.reports.profiles import MachinePeak as MachinePeak
+from commonir.reports.profiles import Profile as Profile
+from commonir.reports.profiles import ProfileComparison as ProfileComparison
+from commonir.reports.profiles import ProfileEntry as ProfileEntry
+from commonir.reports.profiles import ProfileRow as ProfileRow
+from commonir.reports.profiles import RankProfile as RankProfile
+from commonir.reports.profiles import RankStep as RankStep
+from commonir.reports.report import JsonValue as JsonValue
+from commonir.reports.report import Report as Report
 
 # -- programs
 
@@ -458,52 +411,6 @@ class Reduction(Report):
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     runs: int
-
-
-# -- what operations cost
-
-
-class ProfileEntry(Report):
-    """The cost of computing a value alone: the median and the least of the times in seconds, the bytes of what comes
-    out, and floating-point operations, None where they depend on data.
-
-    `operation` is what computes the value in the program's own format, in the node `node`, which is "" where the file
-    names none but by the value; `operations` is what that is on the engine.
-    """
-
-    name: str
-    operation: str
-    type: str
-    operations: tuple[str, ...]
-    seconds: float
-    least_seconds: float
-    size_bytes: int
-    flops: int | None
-    node: str = ""
-
-
-class Profile(Report):
-    """The cost of a program on an engine. Times are in seconds.
-
-    `first_seconds` is a first run including preparation, `seconds` the median of `repeat` whole runs. `call_seconds`
-    is what a run of next to nothing costs, which is in the time of each entry. `peak_bytes` is the most that values
-    took that were needed at once. Entries are in the order in which they run.
-    """
-
-    engine: str
-    function: str
-    repeat: int
-    first_seconds: float
-    seconds: float
-    least_seconds: float
-    call_seconds: float
-    peak_bytes: int
-    entries: tuple[ProfileEntry, ...]
-
-    @property
-    def heading(self) -> str:
-        milliseconds = self.seconds * 1e3
-        return f"{self.function} on {self.engine}, {milliseconds:.3g} ms a run, {len(self.entries):,} operations"
 
 
 # -- what two programs differ in

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from commonir.base.text import escape, escape_html
-from commonir.reports import Comparison, Differences, Profile, Report, Summary
+from commonir.reports import Comparison, Differences, Profile, ProfileComparison, Report, Summary
 from commonir.reports.columns import Column, table_lines
 from commonir.reports.comparison_tables import write_comparison
 from commonir.reports.difference_tables import write_differences
 from commonir.reports.layout import ReportWriter, Style
-from commonir.reports.profile_tables import write_profile
+from commonir.reports.profile_tables import write_profile, write_profiles
 from commonir.reports.summary_tables import SummaryParts, write_summary
 
 _USUAL_MOST = 50
@@ -121,6 +121,8 @@ def write_report(report: Report, out: ReportWriter) -> None:
             write_comparison(report, out, is_complete=False)
         case Profile():
             write_profile(report, out)
+        case ProfileComparison():
+            write_profiles(report, out)
         case Differences():
             write_differences(report, out)
         case _:

@@ -7,7 +7,7 @@ are listed here, so that no scan of installed packages is needed for them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, TypeGuard, runtime_checkable
 
@@ -134,6 +134,37 @@ class RanksEngine(Engine, Protocol):
         process has the outputs.
         """
         ...
+
+
+class OperationTime(NamedTuple):
+    """The time of an operation in ordinary runs, as the engine measured it.
+
+    `name` and `operation` are those that the engine gives, `value` the value of the program that it computes, "" where
+    that is not known. Times are the median and the least of several runs in seconds.
+    """
+
+    name: str
+    operation: str
+    value: str
+    seconds: float
+    least_seconds: float
+    size_bytes: int = 0
+
+
+@runtime_checkable
+class TimingEngine(Engine, Protocol):
+    """An engine that times operations in ordinary runs; one that cannot look inside a program returns none."""
+
+    def operation_times(
+        self, module: Module, function: str | None, inputs: Mapping[str, Array], options: EngineOptions, repeat: int
+    ) -> Sequence[OperationTime]:
+        """Returns the times of the operations of a function, in the order in which they run."""
+        ...
+
+
+def times_operations(engine: Engine) -> TypeGuard[TimingEngine]:
+    """Returns whether an engine times operations itself."""
+    return isinstance(engine, TimingEngine)
 
 
 def uses_communicator(engine: Engine) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonir.inspection.viewing.grouping import Interval, intervals, live_counts
+from commonir.base.grouping import Interval, intervals, live_counts
 
 BODY = ["norm", "matmul", "split", "softmax", "matmul", "add", "mul", "add"]
 

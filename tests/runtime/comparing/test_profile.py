@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from commonir.ir.module import Module
 from tests.command_lines import command_lines
 from tests.faults import model
 from tests.oracles import oracle
+from tests.passes.rank_programs import program as program_of_ranks
+from tests.runtime.ranks.programs import pipeline_program
 
 PROGRAM = """
 ml_program.func @main(%x: tensor<8x16xf32>) -> (tensor<8x4xf32>) {
@@ -96,10 +99,91 @@ def test_another_engine_runs_the_operations_of_a_format_as_they_are() -> None:
     assert {"onnx.Gemm", "onnx.LayerNormalization"} <= {e.operation for e in profile.entries}
 
 
-def test_programs_of_ranks_are_refused() -> None:
-    program = api.shard(cir.load("examples/transformer.onnx"), 2)
-    with pytest.raises(DiagnosticError, match="programs of several ranks cannot be profiled"):
-        api.profile(program)
+def test_ranks_compute_send_and_wait() -> None:
+    # Each rank but the last sends 3 tensors of 4 numbers; the last one only receives.
+    text = pipeline_program(3)
+    profile = api.profile(_program(text), repeat=2, warmup=0)
+    assert [(r.rank, r.messages, r.sent_bytes) for r in profile.ranks] == [(0, 3, 48), (1, 3, 48), (2, 0, 0)]
+    for rank in profile.ranks:
+        times = rank.compute_seconds + rank.send_seconds + rank.wait_seconds
+        assert rank.seconds == pytest.approx(times)
+        assert all(b.start == pytest.approx(a.start + a.seconds) for a, b in pairwise(rank.steps))
+    assert profile.parallel_seconds == max(rank.seconds for rank in profile.ranks)
+    # The last rank cannot end before the first has sent its last message.
+    sent = [step.start + step.seconds for step in profile.ranks[0].steps if step.kind == "send"]
+    assert profile.ranks[2].seconds >= max(sent)
+    assert profile.ranks[0].wait_seconds == 0
+    for name in ("core.add", "core.mul"):
+        assert sum(e.operation == name for e in profile.entries) == text.count(name)
+    assert {e.rank for e in profile.entries} == {0, 1, 2}
+
+
+def test_ranks_wait_at_barriers_for_the_last() -> None:
+    lines = ["core.barrier", "%y = core.add %x, %x : tensor<4xf32>", "core.barrier"]
+    profile = api.profile(_program(program_of_ranks([lines] * 2)), repeat=1, warmup=0)
+    assert [[s.kind for s in r.steps if s.kind != "compute"] for r in profile.ranks] == [["barrier"] * 2] * 2
+    ends = [[s.start + s.seconds for s in r.steps if s.kind == "barrier"] for r in profile.ranks]
+    assert ends[0] == pytest.approx(ends[1])
+
+
+def test_engines_that_run_ranks_in_processes_are_refused() -> None:
+    with pytest.raises(DiagnosticError, match="processes of their own"):
+        api.profile(_program(pipeline_program(2)), engine="mpi")
+
+
+def test_memory_over_time_and_its_peak_are_reported() -> None:
+    profile = api.profile(_program(), repeat=1)
+    # After the product x and p are there, then p and n, then n, p and y.
+    assert [e.live_bytes for e in profile.entries] == [512 + 128, 256, 384]
+    assert profile.peak_values == {"x": 512, "p": 128}
+    # Operands, results and weights: 8 x 16, 16 x 4 and 8 x 4 numbers, then two and three times 8 x 4.
+    assert [e.moved_bytes for e in profile.entries] == [4 * (128 + 64 + 32), 256, 3 * 128 - 128 + 128]
+
+
+def test_engines_are_compared_by_operation_and_layer() -> None:
+    names = [f"/net/layers.{layer}/{op}/Neg_output_{n}" for layer in range(4) for op in "ab" for n in range(6)]
+    lines = ["ml_program.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>) {"]
+    for n, name in enumerate(names):
+        before = "%x" if n == 0 else f"%v{n - 1}"
+        lines.append(f'  %v{n} = core.neg {before} : tensor<4xf32> loc("{name}")')
+    lines += [f"  ml_program.return %v{len(names) - 1} : tensor<4xf32>", "}"]
+    compared = cir.profile_engines(_program("\n".join(lines)), engines=["numpy", "reference"], repeat=1)
+    assert [p.engine for p in compared.profiles] == ["numpy", "reference"]
+    (row,) = compared.operations
+    assert (row.name, row.counts) == ("core.neg", (48, 48))
+    assert row.ratio == row.seconds[1] / row.seconds[0]
+    expected = {f"net/layers.{layer}/{op}" for layer in range(4) for op in "ab"}
+    assert {row.name.removeprefix("net/") for row in compared.layers} == {n.removeprefix("net/") for n in expected}
+    assert sum(row.seconds[0] for row in compared.layers) == pytest.approx(row.seconds[0])
+
+
+def test_page_needs_nothing_and_escapes_names(tmp_path: Path) -> None:
+    compared = cir.profile_engines(_program(), engines=["numpy", "reference"], repeat=1)
+    path = tmp_path / "p.html"
+    api.save_profile(compared, path, title="<script>alert(1)</script>")
+    page = path.read_text("utf-8")
+    assert "<script" not in page
+    assert "default-src 'none'" in page
+    assert not re.search(r"(src|href|url\()\s*=?\s*[\"']?(https?:)?//", page)
+    assert {"Time by operation", "Roofline", "Memory over time", "Slowest operations"} <= set(
+        re.findall(r"<h2>([^<]*)</h2>", page)
+    )
+    with pytest.raises(DiagnosticError, match="HTML page"):
+        api.save_profile(compared, tmp_path / "p.txt")
+
+
+@pytest.mark.slow
+def test_onnxruntime_times_operations_in_ordinary_runs() -> None:
+    oracle("onnxruntime")
+    compared = cir.profile_engines(cir.load("examples/transformer.onnx"), engines=["numpy", "onnxruntime"], repeat=2)
+    own = compared.profiles[1]
+    assert own.method == "engine"
+    known = {e.name: e for e in compared.profiles[0].entries}
+    shared = [e for e in own.entries if e.name in known]
+    assert len(shared) > len(own.entries) / 2
+    assert all((e.operation, e.flops) == (known[e.name].operation, known[e.name].flops) for e in shared)
+    layers = {row.name for row in compared.layers if all(row.seconds)}
+    assert {"h.0/attn", "h.1/mlp"} <= {"/".join(name.split("/")[-2:]) for name in layers}
 
 
 def test_command_lists_the_slowest_and_writes_a_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

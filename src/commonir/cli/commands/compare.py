@@ -112,7 +112,7 @@ def compare(session: Session, models: tuple[str, ...], *, options: CompareOption
       NAME=@file.json, @file.json, NAME=f32[1,3,8,8]:randn, NAME=3, NAME=true,
       NAME=[1,2]
     """
-    paths = [text for text in models if not _is_input(text)]
+    paths = session.joined([text for text in models if not _is_input(text)])
     if not 1 <= len(paths) <= 2:
         raise click.UsageError(f"expected one or two models, found {len(paths)}")
     with session.progress(f"reading {paths[0]}") as progress:

@@ -99,7 +99,7 @@ class ConvertOptions(NamedTuple):
     cls=CheckOption,
     opens=True,
 )
-@click.argument("model", metavar="IN", type=PATH)
+@click.argument("models", metavar="IN", nargs=-1, required=True, type=PATH)
 @output_option()
 @click.option(
     "--to",
@@ -209,7 +209,7 @@ class ConvertOptions(NamedTuple):
 @click.option("--strict", "is_strict", is_flag=True, help="Write nothing if the conversion is lossy.")
 @force_option
 @collected_as(ConvertOptions)
-def convert(session: Session, model: str, *, options: ConvertOptions, external: ExternalData) -> Answer:
+def convert(session: Session, models: tuple[str, ...], *, options: ConvertOptions, external: ExternalData) -> Answer:
     """Convert a program to another format: that of the suffix of OUT.
 
     `cir doctor` lists the formats. Everything that the target cannot express is reported. With --check, onnxruntime
@@ -217,6 +217,7 @@ def convert(session: Session, model: str, *, options: ConvertOptions, external: 
     tolerance. The default tolerance follows from the narrowest floating-point type of the program.
     """
     check_output(session, options.output)
+    model = session.one_program(models)
     check_replaced(session, model, options.output, is_forced=options.is_forced)
     check_sharding(options.ranks, options.parallel)
     if options.images and options.runs:

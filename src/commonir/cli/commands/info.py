@@ -8,11 +8,12 @@ from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
 from commonir.cli.options import PATH, dims_option
 from commonir.cli.session import Session, verb
+from commonir.cli.terminal import Terminal
 from commonir.reports.summary_tables import SummaryParts, write_summary
 
 
 @verb("cir info model.onnx", "cir info model.onnx --flops --set batch=8", opens=True)
-@click.argument("model", type=PATH)
+@click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=PATH)
 @click.option("--ops", "with_operations", is_flag=True, help="List all operations of every function.")
 @click.option("--weights", "with_weights", is_flag=True, help="List the constants, largest first.")
 @click.option(
@@ -28,7 +29,7 @@ from commonir.reports.summary_tables import SummaryParts, write_summary
 )
 def info(
     session: Session,
-    model: str,
+    models: tuple[str, ...],
     *,
     with_operations: bool,
     with_flops: bool,
@@ -38,15 +39,28 @@ def info(
 ) -> Answer:
     """Summarize a program: format, interface, operations, weights, files, ranks.
 
-    MODEL is a file or package in any supported format; `-` is standard input. A terminal shows the most frequent
-    operations; a pipe or file gets all of them.
+    MODEL is a file or package in any supported format, or a folder with the files of all ranks of a program; `-` is
+    standard input. Rank files that are named together are one program. A terminal shows the most frequent operations; a
+    pipe or file gets all of them.
     """
-    program = session.load(model, lenient=True)
-    summary = session.api.summarize(
-        program, with_flops=with_flops, with_weights=with_weights, with_ranks=True, dims=parse_dims(dims, "--set")
-    )
+    names = session.joined(models)
+    programs = [session.load(name, lenient=True) for name in names]
+    summaries = [
+        session.api.summarize(
+            program, with_flops=with_flops, with_weights=with_weights, with_ranks=True, dims=parse_dims(dims, "--set")
+        )
+        for program in programs
+    ]
     shown = SummaryParts(with_operations=with_operations, in_detail=in_detail)
-    return Answer(summary.to_json(), lambda out: write_summary(summary, model, out, shown))
+
+    def write(out: Terminal) -> None:
+        for n, (name, summary) in enumerate(zip(names, summaries, strict=True)):
+            if n:
+                out.line()
+            write_summary(summary, name, out, shown)
+
+    result = [summary.to_json() for summary in summaries]
+    return Answer(result[0] if len(result) == 1 else result, write)
 
 
 command = info

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from typing import TYPE_CHECKING
+
 import click
 
 from commonir.cli.answer import Answer
@@ -19,15 +22,25 @@ from commonir.cli.options import (
 )
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
-from commonir.reports import Profile
-from commonir.reports.profile_tables import write_profile
+from commonir.reports.profile_tables import write_profiles
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonir.reports import JsonValue, ProfileComparison
 
 
-@verb("cir profile model.onnx", "cir profile model.onnx --engine onnxruntime --trace trace.json", opens=True)
+@verb("cir profile model.onnx", "cir profile model.onnx --engines numpy,onnxruntime -o profile.html", opens=True)
 @click.argument("model", type=PATH)
 @click.argument("inputs", metavar="[INPUT]...", nargs=-1, shell_complete=completed("inputs", "="))
 @click.option(
-    "--engine", metavar="NAME", help="Time this engine; `cir doctor` lists them.", shell_complete=completed("engines")
+    "--engine",
+    "--engines",
+    "engines",
+    metavar="NAME[,NAME]",
+    multiple=True,
+    help="Time this engine, or several side by side; `cir doctor` lists them.",
+    shell_complete=completed("engines"),
 )
 @function_option("Time this function")
 @click.option(
@@ -36,6 +49,7 @@ from commonir.reports.profile_tables import write_profile
 @click.option(
     "--repeat", metavar="N", type=click.IntRange(min=1), default=5, show_default=True, help="Number of timed runs."
 )
+@click.option("-o", "--output", metavar="FILE", type=PATH, help="Draw the profile as an .html page.")
 @click.option("--trace", metavar="FILE", type=PATH, help="Write the times for a trace viewer such as chrome://tracing.")
 @click.option("--all", "is_complete", is_flag=True, help="List all operations instead of the slowest.")
 @seed_option()
@@ -49,7 +63,8 @@ def profile(
     model: str,
     inputs: tuple[str, ...],
     *,
-    engine: str | None,
+    engines: tuple[str, ...],
+    output: str | None,
     function: str | None,
     warmup: int,
     repeat: int,
@@ -66,17 +81,23 @@ def profile(
 
     Operations that an engine fuses are timed separately, so their sum exceeds the time of a run. Each time includes the
     call overhead of the engine. Unnamed values count with the next named value; a loop or branch counts as one
-    operation.
+    operation. `onnxruntime` times operations in ordinary runs, under its own names where it fuses them; `iree` only
+    the whole program.
 
-    INPUT is as in `cir run`.
+    The ranks of a program run together. What each computes, sends and waits for is that of a run with a processor for
+    each rank, computed from measured times.
+
+    INPUT is as in `cir run`. Further files of a program of ranks may stand before it.
     """
+    names = [name for text in engines for name in text.split(",") if name]
+    model, words = session.with_inputs(model, inputs)
     with session.progress(f"reading {model}") as progress:
-        program, function, texts = session.called(session.with_externs(session.load(model), externs), function, inputs)
+        program, function, texts = session.called(session.with_externs(session.load(model), externs), function, words)
         arrays = session.inputs(program, texts, function=function, seed=seed, resize=is_resizing)
-        measured = session.api.profile(
+        measured = session.api.profile_engines(
             program,
             arrays,
-            engine=engine,
+            engines=names or [session.api.DEFAULT_ENGINE],
             function=function,
             seed=seed,
             dims=parse_dims(dims, "--set"),
@@ -87,13 +108,26 @@ def profile(
         )
         if trace is not None:
             session.api.save_trace(measured, trace)
-    return Answer(measured.to_json(), lambda out: _write(measured, out, trace, is_complete=is_complete))
+        if output is not None:
+            progress.step(f"writing {output}")
+            session.api.save_profile(measured, output, title=os.path.basename(model))
+    files = [path for path in (trace, output) if path is not None]
+    return Answer(_result(measured), lambda out: _write(measured, out, files, is_complete=is_complete))
 
 
-def _write(result: Profile, out: Terminal, trace: str | None, *, is_complete: bool) -> None:
-    write_profile(result, out, is_complete=is_complete)
-    if trace is not None:
-        out.line(f"wrote {trace}")
+def _result(measured: ProfileComparison) -> JsonValue:
+    """Returns the JSON form: that of a profile with its sums, or of several side by side."""
+    whole = measured.to_json()
+    only, *others = measured.profiles
+    if others:
+        return whole
+    return {**only.to_json(), "by_operation": whole["operations"], "by_layer": whole["layers"]}
+
+
+def _write(measured: ProfileComparison, out: Terminal, files: Sequence[str], *, is_complete: bool) -> None:
+    write_profiles(measured, out, is_complete=is_complete)
+    for path in files:
+        out.line(f"wrote {path}")
 
 
 command = profile

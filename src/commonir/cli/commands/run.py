@@ -151,6 +151,8 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
       NAME=[1,2], NAME={"a":1}     a value as JSON: arrays for tensors, lists and
                                    tuples, objects for maps
 
+    A program of ranks may be named by a folder, by the file of one rank, or by the files of all.
+
     For a Common IR file, --function also takes a function that it declares or imports, by its name or by
     domain.library.name. INPUT can then also be the value of an attribute of this function: NAME=3, NAME=[1,2] or
     NAME=text.
@@ -159,9 +161,10 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
     check_suffixes(options)
     expected = None if options.expect is None else session.stored.single_run(options.expect)
     api, arrays = session.api, session.arrays
+    model, words = session.with_inputs(model, inputs)
     with session.progress(f"reading {model}") as progress, api.together(options.engine) as is_reporting:
         program = session.with_externs(session.load(model), options.externs)
-        program, function, texts = session.called(program, options.function, inputs)
+        program, function, texts = session.called(program, options.function, words)
         known = session.inputs(program, texts, function=function, seed=options.seed, resize=options.is_resizing)
         if expected is not None:
             known = {**api.stored_inputs(program, expected.inputs, function=function), **known}
@@ -217,7 +220,9 @@ def _answer(session: Session, ran: Ran, options: RunOptions, expected: Mapping[s
         if not comparison.is_within:
             session.findings.add(codes.OUTPUTS_DIFFER, difference_of(comparison), file=options.expect)
     taken = api.input_ports(program, function=function)
-    is_random = {name: name not in inputs and not (name in taken and taken[name].is_optional) for name in drawn}
+    # `NAME` stands for the inputs of that name of all ranks.
+    given = {name for name in drawn if name in inputs or (not taken and name.partition(".")[2] in inputs)}
+    is_random = {name: name not in given and not (name in taken and taken[name].is_optional) for name in drawn}
     shown = {name: value for name, value in drawn.items() if is_random[name]}
     others = api.flat_arrays(program, shown, function=function)[0]
     result = _Result(

@@ -6,6 +6,7 @@ Rules are labelled as in `verify.py`, which lists them. Source: ONNX IR specific
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
@@ -25,11 +26,15 @@ Constant = onnx.Initializer | onnx.SparseInitializer
 def unused_constants(block: Block, referred: Collection[str]) -> Iterator[Diagnostic]:
     """Yields a note for the initializers of a graph that nothing uses (G11); annotations use those in `referred`."""
     unused = [op for op in block.operations if isinstance(op, Constant) and not op.results[0].is_used]
-    unused = [op for op in unused if op.results[0].name not in referred]
+    # A constant that repeats another one is reported as such.
+    names = Counter(v.name for op in block.operations for v in op.results)
+    unused = [op for op in unused if (name := op.results[0].name) not in referred and names[name] == 1]
     if unused:
         shown = _listed([op.results[0].name for op in unused])
         fix = Fix(f"removed {plural(len(unused), 'initializer')} that nothing uses: {shown}", partial(_erase, unused))
-        yield Diagnostic(UNUSED_CONTENT, f"G11: nothing uses the initializers {shown}", fix=fix)
+        yield Diagnostic(
+            UNUSED_CONTENT, f"G11: nothing uses the initializer{'s' if len(unused) > 1 else ''} {shown}", fix=fix
+        )
 
 
 def types_of_nothing(holder: Operation, block: Block) -> Iterator[Diagnostic]:

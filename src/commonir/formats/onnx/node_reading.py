@@ -179,7 +179,9 @@ class NodeDecoder(ABC):
     def report(self, code: Code, message: str, part: str, help: str | None = None, fix: Fix | None = None) -> None:
         """Records a finding about a part of the current graph or function."""
         where = self._path(part)
-        self.faulty.add(where)
+        if fix is None:
+            # What is read as it was meant can be verified.
+            self.faulty.add(where)
         self.diagnostics.add(code, message, where=where, help=help, fix=fix)
 
     def _path(self, part: str) -> str:

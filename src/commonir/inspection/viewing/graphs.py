@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from commonir.base.grouping import Interval, intervals, live_counts
 from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.inspection.viewing.details import Details, short_type, weights_of
-from commonir.inspection.viewing.grouping import Interval, intervals, live_counts
 from commonir.inspection.viewing.styles import family_of
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from math import prod
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,9 +64,15 @@ class PiecewiseRun:
         *,
         options: EngineOptions = DEFAULT_OPTIONS,
         piece_bytes: int = PIECE_BYTES,
+        known: Mapping[Value, Array] = MappingProxyType({}),
     ) -> None:
-        """Raises: DiagnosticError when the inputs do not fit (E0701 to E0703, E0707)."""
+        """`known` are the arrays of values that are not computed.
+
+        Raises: DiagnosticError when the inputs do not fit (E0701 to E0703, E0707).
+        """
         self.peak = Peak(0, 0)
+        self.live_bytes = 0
+        self.peak_values: tuple[Value, ...] = ()
         self._module = module
         self._engine = engine
         self._options = options
@@ -73,7 +80,7 @@ class PiecewiseRun:
         self._function = function
         bound = bind(function, inputs, requirements(function), check_lower_bounds=False)
         self._dims = dict(bound.dims)
-        self._inputs = dict(zip(function.inputs, bound.arrays, strict=True))
+        self._inputs = {**dict(zip(function.inputs, bound.arrays, strict=True)), **known}
         self._live: dict[Value, Array] = {}
         self._seconds = 0.0
 
@@ -82,7 +89,7 @@ class PiecewiseRun:
 
         Raises: DiagnosticError as the engine does.
         """
-        steps = _schedule(requested)
+        steps = _schedule(requested, self._inputs)
         self._live = dict(self._inputs)
         uses_left = Counter(v for op in steps for v in _captured(op))
         uses_left.update(requested)
@@ -146,8 +153,10 @@ class PiecewiseRun:
                 self._live[v] = array
                 if is_array(array):
                     self._bind_dims(v.type, array.shape)
-        live = [flat_array(x) for x in self._live.values()]
-        self.peak = Peak(max(self.peak.values, len(live)), max(self.peak.size_bytes, sum(a.nbytes for a in live)))
+        self.live_bytes = sum(flat_array(x).nbytes for x in self._live.values())
+        if self.live_bytes > self.peak.size_bytes:
+            self.peak_values = tuple(self._live)
+        self.peak = Peak(max(self.peak.values, len(self._live)), max(self.peak.size_bytes, self.live_bytes))
         self._drop_unused(uses_left)
 
     def _run_module(self, module: Module, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
@@ -217,15 +226,15 @@ def _captured(op: Operation) -> Iterable[Value]:
     return [v for v in op.values_used if not is_constant(v)]
 
 
-def _schedule(requested: Sequence[Value]) -> list[Operation]:
-    """Returns the operations that values need, in the order in which the values are requested."""
+def _schedule(requested: Sequence[Value], known: Container[Value]) -> list[Operation]:
+    """Returns the operations that values need besides those known, in the order in which the values are requested."""
     scheduled: set[Operation] = set()
     out: list[Operation] = []
     for value in requested:
-        pending = [value.owner] if isinstance(value.owner, Operation) else []
+        pending = [value.owner] if isinstance(value.owner, Operation) and value not in known else []
         while pending:
             op = pending[-1]
-            owners = [v.owner for v in op.values_used if not is_constant(v)]
+            owners = [v.owner for v in op.values_used if not is_constant(v) and v not in known]
             missing = (
                 [o for o in owners if isinstance(o, Operation) and o not in scheduled] if op not in scheduled else []
             )

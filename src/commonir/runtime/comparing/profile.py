@@ -11,7 +11,9 @@ import json
 import os
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +29,7 @@ from commonir.passes.count_flops import count_flops
 from commonir.reports import Profile, ProfileEntry
 from commonir.runtime.comparing.divergence import Side
 from commonir.runtime.comparing.piecewise import PiecewiseRun
-from commonir.runtime.engine import EngineOptions, Executable
+from commonir.runtime.engine import EngineOptions, Executable, OperationTime, times_operations
 from commonir.runtime.values import flat_array
 
 Array = NDArray[np.generic]
@@ -42,7 +44,7 @@ class Repeats(NamedTuple):
     repeat: int
 
 
-class _Timing(NamedTuple):
+class Timing(NamedTuple):
     """The median and minimum of several times, in seconds."""
 
     median: float
@@ -55,31 +57,83 @@ def profile(
     repeats: Repeats,
     options: EngineOptions,
     on_progress: Callable[[str], None],
+    costs: Mapping[str, ProfileEntry] = MappingProxyType({}),
 ) -> Profile:
     """Returns the costs of each operation of a program on some inputs. `on_progress` receives messages.
 
-    Raises: DiagnosticError as running does.
+    An engine that times operations itself does so in ordinary runs; what operations compute and move is then taken from
+    `costs`, by the name of the value. Raises: DiagnosticError as running does.
     """
     on_progress("running the whole program")
     start = time.perf_counter()
     executable = side.engine.prepare(side.module, side.function.symbol_name, options)
     executable.run(inputs)
     first = time.perf_counter() - start
-    timing = _timed(executable, inputs, repeats)
-    values = [v for v in dict.fromkeys((*side.values.values(), *side.outputs.values())) if _is_computed(v)]
-    run = _ProfiledRun(side, inputs, values, repeats, options)
-    for n, _ in enumerate(run.values(values)):
-        on_progress(f"running operations: {n + 1} of {len(values)}")
-    return Profile(
+    timing = timed(executable, inputs, repeats)
+    result = Profile(
         engine=side.engine.name,
         function=side.function.symbol_name,
         repeat=repeats.repeat,
         first_seconds=first,
         seconds=timing.median,
         least_seconds=timing.minimum,
+        call_seconds=0.0,
+        peak_bytes=max([e.live_bytes or 0 for e in costs.values()], default=0),
+        entries=(),
+        method="total",
+    )
+    if times_operations(side.engine):
+        on_progress("timing operations")
+        name = side.function.symbol_name
+        times = side.engine.operation_times(side.module, name, inputs, options, repeats.repeat)
+        entries = tuple([_timed_entry(side, t, costs) for t in times])
+        return result.replaced(entries=entries, method="engine" if entries else "total")
+    run, entries = pieces(side, inputs, repeats, options, on_progress)
+    return result.replaced(
         call_seconds=_call_overhead(side, repeats, options),
         peak_bytes=run.peak.size_bytes,
-        entries=tuple(run.entries),
+        peak_values=run.named_peak(),
+        entries=entries,
+        method="separate",
+    )
+
+
+def pieces(
+    side: Side,
+    inputs: Mapping[str, Array],
+    repeats: Repeats,
+    options: EngineOptions,
+    on_progress: Callable[[str], None] = lambda _: None,
+    known: Mapping[Value, Array] = MappingProxyType({}),
+) -> tuple[ProfiledRun, tuple[ProfileEntry, ...]]:
+    """Runs each operation of a function alone and returns the run and the costs; values in `known` are not computed.
+
+    Raises: DiagnosticError as running does.
+    """
+    values = [
+        v for v in dict.fromkeys((*side.values.values(), *side.outputs.values())) if _is_computed(v) and v not in known
+    ]
+    run = ProfiledRun(side, inputs, values, repeats, options, known)
+    for n, _ in enumerate(run.values(values)):
+        on_progress(f"running operations: {n + 1} of {len(values)}")
+    return run, tuple(run.entries)
+
+
+def _timed_entry(side: Side, timed: OperationTime, costs: Mapping[str, ProfileEntry]) -> ProfileEntry:
+    """Returns the cost of an operation that the engine has timed."""
+    known = costs.get(timed.value)
+    return ProfileEntry(
+        name=timed.value or timed.name,
+        operation=(side.operation_name(timed.value) if timed.value else "") or timed.operation,
+        type="" if known is None else known.type,
+        operations=(timed.operation,),
+        seconds=timed.seconds,
+        least_seconds=timed.least_seconds,
+        size_bytes=timed.size_bytes if known is None else known.size_bytes,
+        flops=None if known is None else known.flops,
+        node=side.node_name(timed.value) if timed.value else "",
+        moved_bytes=None if known is None else known.moved_bytes,
+        live_bytes=None if known is None else known.live_bytes,
     )
 
 
@@ -91,14 +145,14 @@ def _call_overhead(side: Side, repeats: Repeats, options: EngineOptions) -> floa
     block.append(ml_program.Return((operation.result,)))
     module = Module()
     module.body.append(ml_program.Func("main", FunctionType((scalar,), (scalar,)), Region([block]), ("y",)))
-    return _timed(side.engine.prepare(module, None, options), {"x": np.zeros((), np.float32)}, repeats).median
+    return timed(side.engine.prepare(module, None, options), {"x": np.zeros((), np.float32)}, repeats).median
 
 
 def _is_computed(value: Value) -> bool:
     return isinstance(value.owner, Operation) and value.owner.constant_data() is None
 
 
-def _timed(executable: Executable, inputs: Mapping[str, Array], repeats: Repeats) -> _Timing:
+def timed(executable: Executable, inputs: Mapping[str, Array], repeats: Repeats) -> Timing:
     """Runs a program several times and returns its times."""
     for _ in range(repeats.warmup):
         executable.run(inputs)
@@ -107,21 +161,28 @@ def _timed(executable: Executable, inputs: Mapping[str, Array], repeats: Repeats
         start = time.perf_counter()
         executable.run(inputs)
         seconds.append(time.perf_counter() - start)
-    return _Timing(statistics.median(seconds), min(seconds))
+    return Timing(statistics.median(seconds), min(seconds))
 
 
-class _ProfiledRun(PiecewiseRun):
+class ProfiledRun(PiecewiseRun):
     """A run whose pieces compute one named value each, and are timed."""
 
     def __init__(
-        self, side: Side, inputs: Mapping[str, Array], values: Sequence[Value], repeats: Repeats, options: EngineOptions
+        self,
+        side: Side,
+        inputs: Mapping[str, Array],
+        values: Sequence[Value],
+        repeats: Repeats,
+        options: EngineOptions,
+        known: Mapping[Value, Array] = MappingProxyType({}),
     ) -> None:
-        super().__init__(side.module, side.function, inputs, side.engine, options=options)
+        super().__init__(side.module, side.function, inputs, side.engine, options=options, known=known)
         self.entries: list[ProfileEntry] = []
         self._side = side
         self._repeats = repeats
         self._values = set(values)
         self._piece: Sequence[Operation] = ()
+        self._sizes: dict[Value, int] = {v: flat_array(x).nbytes for v, x in self._inputs.items()}
 
     def _pieces(self, steps: Sequence[Operation]) -> Iterator[list[Operation]]:
         piece: list[Operation] = []
@@ -132,13 +193,31 @@ class _ProfiledRun(PiecewiseRun):
                 yield piece
                 piece = []
 
+    def named_peak(self) -> dict[str, int]:
+        """Returns the values that were live when most memory was used, with their sizes, largest first."""
+        names = {v: n for n, v in (*self._side.inputs.items(), *self._side.values.items(), *self._side.outputs.items())}
+        sizes = {names.get(v, v.name or "unnamed"): self._peak_bytes_of(v) for v in self.peak_values}
+        return dict(sorted(sizes.items(), key=lambda item: -item[1]))
+
+    def _run_piece(self, piece: Sequence[Operation], uses_left: Counter[Value]) -> None:
+        count = len(self.entries)
+        super()._run_piece(piece, uses_left)
+        self._sizes.update({v: flat_array(x).nbytes for v, x in self._live.items()})
+        if len(self.entries) > count:
+            self.entries[-1] = self.entries[-1].replaced(live_bytes=self.live_bytes)
+
+    def _peak_bytes_of(self, value: Value) -> int:
+        return self._sizes.get(value, 0)
+
     def _run_module(self, module: Module, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
         executable = self._engine.prepare(module, None, self._options)
         result = executable.run(feeds)
-        timing = _timed(executable, feeds, self._repeats)
+        timing = timed(executable, feeds, self._repeats)
         named = [v for op in self._piece for v in op.results if v in self._values]
         name = next((n for n, v in (*self._side.values.items(), *self._side.outputs.items()) if v in named), "")
         flops = count_flops(module.main)
+        weights = sum(d.size_bytes for op in module.main.body.operations if (d := op.constant_data()) is not None)
+        size_bytes = sum(flat_array(x).nbytes for x in result.values())
         self.entries.append(
             ProfileEntry(
                 name=name,
@@ -147,26 +226,39 @@ class _ProfiledRun(PiecewiseRun):
                 operations=tuple([op.name for op in self._piece]),
                 seconds=timing.median,
                 least_seconds=timing.minimum,
-                size_bytes=sum(flat_array(x).nbytes for x in result.values()),
+                size_bytes=size_bytes,
                 flops=flops if isinstance(flops, int) else None,
                 node=self._side.node_name(name),
+                moved_bytes=size_bytes + weights + sum(flat_array(x).nbytes for x in feeds.values()),
             )
         )
         return result
 
 
-def save_trace(profile: Profile, path: str | os.PathLike[str]) -> None:
-    """Writes the entries of a profile as consecutive events, for trace viewers (chrome://tracing, Perfetto).
+def save_trace(profiles: Sequence[Profile], path: str | os.PathLike[str]) -> None:
+    """Writes the entries of profiles as consecutive events, for trace viewers (chrome://tracing, Perfetto): a process
+    for each engine. Ranks are threads, with their steps.
 
     Source: Trace Event Format. Raises: DiagnosticError (E08xx).
     """
     events: list[dict[str, object]] = []
-    at = 0.0
-    for entry in profile.entries:
-        duration = entry.seconds * _MICROSECONDS
-        reported = {"value": entry.name, "type": entry.type, "bytes": entry.size_bytes, "flops": entry.flops}
-        common = {"ph": "X", "pid": 1, "tid": 1, "cat": profile.engine, "args": reported}
-        events.append({"name": entry.operation or entry.name, "ts": at, "dur": duration, **common})
-        at += duration
+    for number, profile in enumerate(profiles, 1):
+        process = {"pid": number, "cat": profile.engine}
+        if len(profiles) > 1:
+            events.append({"name": "process_name", "ph": "M", "pid": number, "args": {"name": profile.engine}})
+        at = 0.0
+        for entry in profile.entries if not profile.ranks else ():
+            duration = entry.seconds * _MICROSECONDS
+            reported = {"value": entry.name, "type": entry.type, "bytes": entry.size_bytes, "flops": entry.flops}
+            name = entry.operation or entry.name
+            events.append({"name": name, "ph": "X", "tid": 1, "ts": at, "dur": duration, "args": reported, **process})
+            at += duration
+        for rank in profile.ranks:
+            named = {"name": "thread_name", "ph": "M", "tid": rank.rank, "args": {"name": rank.name}}
+            events.append({**named, "pid": number})
+            for step in rank.steps:
+                reported = {"peer": step.peer, "tag": step.tag, "bytes": step.size_bytes}
+                times = {"ts": step.start * _MICROSECONDS, "dur": step.seconds * _MICROSECONDS}
+                events.append({"name": step.kind, "ph": "X", "tid": rank.rank, "args": reported, **times, **process})
     with atomic_file(path) as out:
         out.write(json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}).encode())

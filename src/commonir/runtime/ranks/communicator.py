@@ -58,6 +58,9 @@ class Communicator:
         self.seconds = 0.0
         self._post_ahead()
 
+    def end(self) -> None:
+        """Ends a run that did not fail."""
+
     def check(self) -> None:
         """Raises if the run has failed on another rank; see `Transport`."""
         if self._transport is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from commonir.base.codes import UNSUPPORTED_EXECUTION
@@ -47,11 +47,18 @@ def check_rank_states(state: State, module: Module, ranks: Ranks) -> None:
 class RanksExecutable(WithState):
     """The prepared ranks of a program. `state` has the states of all ranks, named `rank0.NAME`."""
 
-    def __init__(self, engine: Engine, module: Module, ranks: Ranks, options: EngineOptions) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        module: Module,
+        ranks: Ranks,
+        options: EngineOptions,
+        communicators: Sequence[Communicator] | None = None,
+    ) -> None:
         super().__init__(Globals())
         self._ranks = ranks
         self._options = options
-        self._communicators = [Communicator() for _ in ranks.functions]
+        self._communicators = communicators or [Communicator() for _ in ranks.functions]
         self._executables = [
             engine.prepare(module, f.symbol_name, options._replace(communicator=communicator))
             for f, communicator in zip(ranks.functions, self._communicators, strict=True)
@@ -71,7 +78,9 @@ class RanksExecutable(WithState):
         def run_rank(transport: Transport) -> dict[str, Array]:
             rank = transport.rank
             self._communicators[rank].begin(transport, self._ranks.functions[rank])
-            return self._executables[rank].run(inputs_by_rank[rank])
+            result = self._executables[rank].run(inputs_by_rank[rank])
+            self._communicators[rank].end()
+            return result
 
         exchange = Exchange(self._ranks.world_size, self._options.time_limit_seconds)
         # Set once for all ranks: concurrent changes of the limit would not be undone in order.

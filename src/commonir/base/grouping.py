@@ -1,4 +1,4 @@
-"""Finds the parts of a block that are drawn as groups, which fold: modules by name, and layers that repeat.
+"""Finds the parts of a block that belong together: modules by name, and layers that repeat.
 
 A group is an interval of the operations in program order, so nothing outside of it is both behind and before it. Names
 such as `/model/layers.0/mlp/MatMul` divide a block into nested groups; otherwise equal sequences of operations that

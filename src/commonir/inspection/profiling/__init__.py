@@ -1,0 +1,1 @@
+"""What profiles show: times by operation and by layer, and a page with drawings."""
