@@ -106,6 +106,18 @@ def test_inputs_that_the_part_needs_besides_stay_inputs() -> None:
     assert [v.name for v in part.inputs] == ["hidden_states_7", "attention_mask"]
 
 
+def test_inputs_that_stay_keep_their_order() -> None:
+    def build(a: Value, b: Value, c: Value, unused: Value) -> Value:
+        del unused
+        result = core.sub(core.neg(c), core.sub(b, a))
+        result.name = "y"
+        return result
+
+    program = core_module(build, {name: tensor(f32, 2) for name in ("a", "b", "c", "unused")})
+    part = cir.extract(program, [], ["y"])
+    assert [v.name for v in part.inputs] == ["a", "b", "c"]
+
+
 def test_several_values_begin_and_end_a_part() -> None:
     def build(x: Value) -> Value:
         a, b = core.exp(x), core.sin(x)

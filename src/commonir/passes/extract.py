@@ -29,8 +29,8 @@ def extract(module: Module, sources: Sequence[str], targets: Sequence[str], *, f
     """Returns the part of a function that computes some values from others. Without sources it begins at the inputs of
     the function, without targets it ends at its outputs.
 
-    Other inputs of the function that the part needs stay inputs. Operations that read a state are extracted with those
-    that write it.
+    Other inputs of the function that the part needs stay inputs, in their order. Operations that read a state are
+    extracted with those that write it.
 
     Raises: DiagnosticError (E0401 for unknown names, E0603 for parts that cannot be extracted, E0706).
     """
@@ -46,7 +46,10 @@ def extract(module: Module, sources: Sequence[str], targets: Sequence[str], *, f
         if value not in part.inputs:
             message = f"nothing that is asked for is computed from '{name}'"
             raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message))
-    inputs = (*source_values.values(), *(v for v in part.inputs if v not in source_values.values()))
+    order = {v: n for n, v in enumerate(chosen.body.arguments)}
+    others = [v for v in part.inputs if v not in source_values.values()]
+    others.sort(key=lambda v: order.get(v, len(order)))
+    inputs = (*source_values.values(), *others)
     names = {v: n for n, v in (*named_values(chosen).items(), *source_values.items())}
     interface = _interface(built, chosen, part, inputs, target_values, names)
     return _placed(built, chosen, interface)
