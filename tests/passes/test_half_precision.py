@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,8 @@ import onnx
 import pytest
 
 import commonir as cir
-from commonir.ir.types import TensorType, f32
+from commonir.ir.operation import Operation
+from commonir.ir.types import TensorType, f16, f32
 from commonir.reports import PrecisionReport
 
 from tests.first_hour.models import write_models
@@ -94,3 +96,24 @@ def test_compressed_weights_stay_compressed() -> None:
     before, after = [[op.name for op in m.nested() if ".constexpr" in op.name] for m in (module, half)]
     assert after == before != []
     assert not [d for d in cir.verify(half) if d.is_error]
+
+
+# The packages in half precision are those that coremltools converts, with its own pass, from the same networks.
+@pytest.mark.parametrize("network", ["bert", "clip_image", "minilm", "pixel_shuffle_sparse", "rnn"])
+def test_operations_in_half_precision_are_those_of_coremltools(network: str) -> None:
+    models = ROOT / "tests" / "models"
+    module = cir.load(models / f"{network}_fp32" / "model.mlpackage")
+    expected = cir.load(models / f"{network}_fp16" / "model.mlpackage")
+    half = cir.convert(module, "coreml", precision="float16")
+    halves, own = [
+        Counter(
+            op.name for op in m.nested() if op.name not in ("mil.cast", "mil.const", "mil.literal") and _gives_half(op)
+        )
+        for m in (expected, half)
+    ]
+    assert own == halves != Counter()
+
+
+def _gives_half(op: Operation) -> bool:
+    """Returns whether an operation gives half precision."""
+    return any(isinstance(r.type, TensorType) and r.type.element is f16 for r in op.results)

@@ -80,7 +80,9 @@ def put_images(functions: Sequence[Function], images: Mapping[str, ImageInput]) 
     for name in images:
         if name not in known:
             message = f"the program has no input or output '{name}' to be an image"
-            diagnostics.add(UNKNOWN_INPUT, message, help=did_you_mean(name, known))
+            diagnostics.add(
+                UNKNOWN_INPUT, message, help=did_you_mean(name, known) or f"there are {', '.join(sorted(known))}"
+            )
     for function in functions:
         for argument in function.inputs:
             if argument.name in images and isinstance(argument.type, TensorType):
