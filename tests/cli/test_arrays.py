@@ -115,6 +115,23 @@ def test_input_that_is_not_understood(text: str, message: str, help: str | None)
     assert diagnostic.help == help or help is None
 
 
+def test_floats_without_a_generator_are_drawn() -> None:
+    drawn, named = (parse_inputs([text], seed=3)["x"] for text in ("x=f32[2,3]", "x=f32[2,3]:randn"))
+    assert drawn.tolist() == named.tolist()
+    with pytest.raises(DiagnosticError, match="E0902"):
+        parse_inputs(["x=i64[2,3]"], seed=3)
+
+
+def test_file_names_need_no_at_sign(tmp_path: Path) -> None:
+    path = tmp_path / "x.npy"
+    np.save(path, np.arange(3))
+    assert parse_inputs([f"x={path}"], seed=0)["x"].tolist() == [0, 1, 2]
+    np.savez(tmp_path / "all.npz", a=np.arange(2))
+    assert parse_inputs([str(tmp_path / "all.npz")], seed=0)["a"].tolist() == [0, 1]
+    with pytest.raises(DiagnosticError, match=r"E0101.*\n.*\n.*did you mean 'x.npy'"):
+        parse_inputs([f"x={tmp_path / 'y.npy'}"], seed=0)
+
+
 @pytest.mark.parametrize("text", ["x=f32[99999,99999]:zeros", f"x=f32[{'1,' * 65}]:zeros"])
 def test_generated_input_beyond_the_limits_is_not_allocated(text: str) -> None:
     assert refusal(text).code is file_codes.LIMIT_EXCEEDED

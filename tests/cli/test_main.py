@@ -50,6 +50,29 @@ def test_unknown_verb_is_refused_with_the_nearest_one(cir: Cir, name: str, help:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "help"),
+    [
+        (["run", "ok.mil", "--input", "x=@x.npy"], "inputs stand after the model: `NAME=@file.npy`"),
+        (["run", "ok.mil", "-o", "y.npz"], "`--save FILE` writes the outputs"),
+        (["convert", "ok.mil", "y.onnx"], "write `-o y.onnx`"),
+        (["version"], "`cir --version` shows the version"),
+        (["convert", "ok.mil", "-o", "y.onnx", "--set", "n=1"], "see `cir convert --help`"),
+        (["convert", "ok.mil", "-o", "ok.mil"], "choose another name, or replace it with --force"),
+    ],
+)
+def test_common_slips_get_the_remedy(cir: Cir, arguments: list[str], help: str) -> None:
+    done = cir(*arguments)
+    assert done.status == 2
+    assert f"   = help: {help}\n" in done.err
+
+
+def test_a_number_after_check_is_its_value(cir: Cir) -> None:
+    assert cir("convert", "ok.mil", "-o", "a.onnx", "--check", "2").out.replace("a.onnx", "") == cir(
+        "convert", "ok.mil", "-o", "b.onnx", "--check=2"
+    ).out.replace("b.onnx", "")
+
+
+@pytest.mark.parametrize(
     ("arguments", "lines"),
     [
         (

@@ -12,6 +12,8 @@ from commonir.base.text import escape
 
 # difflib compares every pair of characters; longer names are never typing errors.
 _MAX_LENGTH = 100
+# A beginning of so many characters stands for the whole name.
+_MIN_PREFIX = 3
 
 
 def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, ...]:
@@ -31,6 +33,8 @@ def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, 
     pool = dict.fromkeys(candidates)
     expected = _folded(name)
     same = [candidate for candidate in pool if expected in (_folded(candidate), _folded(candidate.rpartition(".")[2]))]
+    if len(expected) >= _MIN_PREFIX:
+        same += (each for each in pool if _folded(each).startswith(expected) and each not in same)
     if len(same) < limit:
         # Only a message about a misspelt name pays for this import.
         from difflib import get_close_matches  # noqa: PLC0415

@@ -73,6 +73,7 @@ _ALIASES = {
     "u32": "ui32",
     "u64": "ui64",
 }
+_FLOATS = ("bf16", "f16", "f32", "f64")
 _TYPES = ("i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "bf16", "f16", "f32", "f64")
 
 
@@ -207,6 +208,7 @@ def _refusal(text: str, reason: str, help: str = _SYNTAX) -> DiagnosticError:
 # Dims and counts with more digits are beyond every limit.
 _DIM = r"[0-9]{1,20}"
 _SHAPE = rf"\s*(?:{_DIM}\s*(?:,\s*{_DIM}\s*)*,?\s*)?"
+_USUAL_GENERATOR = "randn"
 _GENERATED = re.compile(
     rf"(?P<type>\w+)(?:\[(?P<shape>{_SHAPE})\])?:(?P<generator>[^()]*)(?:\((?P<arguments>[^()]*)\))?"
 )
@@ -214,6 +216,11 @@ _GENERATED = re.compile(
 
 def _generate(name: str, value: str, text: str, seed: int, limits: Limits) -> Array:
     match = _GENERATED.fullmatch(value)
+    if not match:
+        # Floats without a generator are drawn; integers may be positions, which have to be chosen.
+        drawn = _GENERATED.fullmatch(f"{value}:{_USUAL_GENERATOR}")
+        is_float = drawn is not None and _ALIASES.get(drawn["type"].lower(), drawn["type"]) in _FLOATS
+        match = drawn if is_float else None
     if not match:
         raise _refusal(text, f"'{escape(value)}' is neither `@FILE` nor `TYPE[SHAPE]:GENERATOR` nor a number")
     spelt = match["type"]

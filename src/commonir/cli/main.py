@@ -12,6 +12,7 @@ import click
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import escape
 from commonir.cli.answer import Answer, write_answer
 from commonir.cli.table import cir
 from commonir.cli.terminal import Terminal, quiet_pipes
@@ -55,7 +56,7 @@ def _invoke(arguments: list[str]) -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
-        return _refuse(_usage_finding(error), error, arguments)
+        return _refuse(_usage_finding(error, arguments), error, arguments)
     except DiagnosticError as error:
         return _refuse(error.diagnostics[0], None, arguments)
 
@@ -68,7 +69,17 @@ def _refuse(finding: Diagnostic, error: click.ClickException | None, arguments: 
     return write_answer(answer, [finding], verb or "usage", Terminal(), Terminal(is_error=True), "--json" in arguments)
 
 
-def _usage_finding(error: click.ClickException) -> Diagnostic:
+def _other_name(option: str, command: click.Command) -> str | None:
+    """Returns what an option of other tools is called here."""
+    names = {name for parameter in command.params for name in parameter.opts}
+    if option in ("-i", "--input", "--inputs") and "inputs" in names:
+        return "inputs stand after the model: `NAME=@file.npy`"
+    if option in ("-o", "--output", "--outputs") and "--save" in names:
+        return "`--save FILE` writes the outputs"
+    return None
+
+
+def _usage_finding(error: click.ClickException, arguments: Sequence[str]) -> Diagnostic:
     message = error.format_message()
     context = error.ctx if isinstance(error, click.UsageError) else None
     help = None
@@ -76,7 +87,10 @@ def _usage_finding(error: click.ClickException) -> Diagnostic:
         # click's own message suggests names too, and differs between versions.
         message = f"no such option '{error.option_name}'"
         options = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
-        help = did_you_mean(error.option_name, options)
+        help = _other_name(error.option_name, context.command) or did_you_mean(error.option_name, options)
+    if isinstance(error, click.MissingParameter) and error.param is not None and error.param.opts[0] == "-o":
+        words = [word for word in arguments[1:] if not word.startswith("-")]
+        help = f"write `-o {escape(words[1])}`" if len(words) == len(("model", "output")) else None
     notes = (context.get_usage().replace("Usage:", "usage:"),) if context else ()
     help = help or (f"see `{context.command_path} --help`" if context else None)
     text = message[:1].lower() + message[1:].removesuffix(".")

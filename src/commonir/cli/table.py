@@ -116,6 +116,8 @@ def _is_file_name(text: str) -> bool:
 
 def _no_such_verb(name: str) -> Diagnostic:
     help = did_you_mean(name, VERBS) or "`cir --help` lists the verbs"
+    if name == "version":
+        help = "`cir --version` shows the version"
     return Diagnostic(codes.WRONG_USAGE, f"no verb and no file is named '{escape(name)}'", help=help)
 
 
@@ -142,7 +144,13 @@ def _print_version(context: click.Context, _: click.Parameter, is_requested: boo
     context_settings={"help_option_names": HELP_NAMES},
 )
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
+    "-V",
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version.",
 )
 @click.pass_context
 def cir(context: click.Context) -> int:

@@ -6,6 +6,7 @@ Sources: the magic numbers are those of the formats' own documentation.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -92,6 +93,7 @@ _NAMED_LIKE = {
     (".gguf",): ("a GGUF file", _FROM_GGUF),
     (".safetensors",): ("a safetensors file", _FROM_WEIGHTS),
 }
+_ADDRESS = re.compile(r"(?:https?|s3|gs|hf):/")
 _MAGICS_AT = {place: tuple([m for at, m, *_ in _MAGICS if at == place]) for place, *_ in _MAGICS}
 _ONNX_TENSOR_FIELDS = {1: 0, 2: 0}
 
@@ -225,6 +227,9 @@ def _folder_advice(place: Path, names: tuple[str, ...]) -> tuple[tuple[str, ...]
 def not_found(place: Path) -> Diagnostic:
     """Returns the diagnostic for a path that does not exist."""
     folder = place.parent
+    if _ADDRESS.match(os.fspath(place)):
+        help = "download it, such as with `curl -LO`, and pass the file"
+        return Diagnostic(file_codes.FILE_NOT_FOUND, "models are read from files", file=os.fspath(place), help=help)
     if not folder.is_dir():
         return Diagnostic(
             file_codes.FILE_NOT_FOUND, "no such file: its folder does not exist either", file=os.fspath(place)

@@ -220,6 +220,8 @@ def convert(session: Session, models: tuple[str, ...], *, options: ConvertOption
     model = session.one_program(models)
     check_replaced(session, model, options.output, is_forced=options.is_forced)
     check_sharding(options.ranks, options.parallel)
+    if options.dims and not options.runs:
+        raise click.UsageError("'--set' sets the inputs of --check; '--set-dim' fixes a dim of the program")
     if options.images and options.runs:
         raise click.UsageError("'--check' needs the same inputs for both programs, and '--image' changes them")
     if options.inputs and not options.runs:
