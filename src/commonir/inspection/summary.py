@@ -12,13 +12,13 @@ from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import MLIR, Format, Outline
-from commonir.inspection.weights import Weight, bits_each, weights_of
 from commonir.ir.data import FileData
 from commonir.ir.interface import Port as Declared
 from commonir.ir.module import Function, Module, distinct_names
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import StateType, TensorType, Type, symbols_of
 from commonir.ods import Op, traits
+from commonir.ods.weights import Weight, bits_each, weights_of
 from commonir.passes.data_dependent_dims import DimNames
 from commonir.reports import (
     FileEntry,

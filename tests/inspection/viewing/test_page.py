@@ -143,3 +143,13 @@ def test_every_dialect_has_families() -> None:
     assert (families["scf.for"], families["onnx.Reshape"], families["mil.reshape"]) == ("control", "shape", "shape")
     unknown = [name for name, family in families.items() if family == "other"]
     assert len(unknown) < 0.06 * len(families), unknown
+
+
+def test_compressed_weights_say_how_and_where_they_are_stored() -> None:
+    program = model("t5_encoder_palettized4_int8_fp16")
+    weights = {weight["name"]: weight for weight in _document(page(draw(program, "t5")), "tables")["weights"]}
+    query = weights["model_encoder_block_0_layer_0_SelfAttention_q_weight_to_fp16_palettized"]
+    # 576 indices of 4 bits, and a table of 16 bytes with a scale for each: 288 B, 16 B, 2 B.
+    assert (query["storage"], query["bytes"]) == ("palettized 4 bits; weight.bin, offset 1,344", "306 B")
+    assert len(set(query["first"])) <= 16
+    assert sum(query["histogram"]) == query["count"] == 576

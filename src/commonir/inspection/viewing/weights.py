@@ -14,7 +14,7 @@ from commonir.base.text import format_bytes
 from commonir.inspection.viewing.drawing import JsonValue
 from commonir.ir.data import Data, DeferredData, FileData, SplatData
 from commonir.ir.operation import Operation
-from commonir.ods import Op, declared_operand_names, known_data
+from commonir.ods.weights import Weight, compressed_weight
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,9 +39,10 @@ class WeightReader:
 
     def describe(self, data: Data, maker: Operation) -> dict[str, JsonValue]:
         """Returns the description of a weight that an operation defines."""
+        weight = compressed_weight(maker)
         described: dict[str, JsonValue] = {
-            "storage": _storage(data, maker),
-            "bytes": format_bytes(_stored_bytes(data, maker)),
+            "storage": _storage(data, weight),
+            "bytes": format_bytes(data.size_bytes if weight is None else weight.size_bytes),
             "count": data.count,
         }
         if not data.element.bits or data.element.kind in ("string", "dialect") or not data.count:
@@ -56,28 +57,14 @@ class WeightReader:
             return described | {"note": "contents cannot be read"}
 
 
-def _parts(data: Data, maker: Operation) -> list[tuple[str, Data]]:
-    """Returns the constants from which a compressed weight is computed, by name."""
-    if not isinstance(data, DeferredData) or not isinstance(maker, Op):
-        return []
-    stored = [(name, part) for name, part in maker.stored_attributes.items() if isinstance(part, Data)]
-    operands = zip(declared_operand_names(maker), map(known_data, maker.operands), strict=False)
-    return [*stored, *[(name, part) for name, part in operands if part is not None]]
-
-
-def _stored_bytes(data: Data, maker: Operation) -> int:
-    parts = _parts(data, maker)
-    return sum([part.size_bytes for _, part in parts]) if parts else data.size_bytes
-
-
-def _storage(data: Data, maker: Operation) -> str:
-    parts = _parts(data, maker)
-    if parts:
-        stored = ", ".join([f"{name} {'x'.join(map(str, part.shape))} {part.element.name}" for name, part in parts])
-        return f"{maker.name}: {stored}"
-    if isinstance(data, FileData):
-        return f"{data.file.path.replace(chr(92), '/').rpartition('/')[2]}, offset {data.offset:,}"
-    return "one value for all elements" if isinstance(data, SplatData) else "in the file of the model"
+def _storage(data: Data, weight: Weight | None) -> str:
+    """Returns the form in which a weight is stored, and where."""
+    stored = data if weight is None else weight.parts[0]
+    if isinstance(stored, FileData):
+        where = f"{stored.file.path.replace(chr(92), '/').rpartition('/')[2]}, offset {stored.offset:,}"
+    else:
+        where = "one value for all elements" if isinstance(stored, SplatData) else "in the file of the model"
+    return where if weight is None else f"{weight.storage}; {where}"
 
 
 def _statistics(data: Data) -> dict[str, JsonValue]:

@@ -15,7 +15,8 @@ from commonir.ir.interface import default_data
 from commonir.ir.module import Module, weight_name
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType, TensorType, tensor
-from commonir.ods import Op, traits
+from commonir.ods import traits
+from commonir.ods.operation import Op
 
 
 class Weight(NamedTuple):
@@ -86,16 +87,28 @@ def _constants(module: Module) -> Iterator[tuple[Operation | Value, Data]]:
 def _decoded(module: Module) -> Iterator[tuple[Weight, set[object]]]:
     """Yields the compressed weights of a program, with the operations that hold what they are decoded from."""
     for op in module.nested():
-        decoder = _decoder(op)
-        if decoder is None or not isinstance(op, Op) or _feeds_decoder(op):
-            continue
-        codes, parts, holders = _stored(op, decoder)
-        if codes is None:
-            # It decodes what is computed.
-            continue
-        count, type = _represented(op, decoder, codes)
-        storage = ", ".join(filter(None, _storage(op, decoder, count)))
-        yield Weight(weight_name(op), type, count, tuple(parts), storage), holders
+        decoded = None if _feeds_decoder(op) else _decoded_by(op)
+        if decoded is not None:
+            yield decoded
+
+
+def compressed_weight(op: Operation) -> Weight | None:
+    """Returns the weight that an operation decodes from constants; None for other operations."""
+    decoded = _decoded_by(op)
+    return None if decoded is None else decoded[0]
+
+
+def _decoded_by(op: Operation) -> tuple[Weight, set[object]] | None:
+    decoder = _decoder(op)
+    if decoder is None or not isinstance(op, Op):
+        return None
+    codes, parts, holders = _stored(op, decoder)
+    if codes is None:
+        # It decodes what is computed.
+        return None
+    count, type = _represented(op, decoder, codes)
+    storage = ", ".join(filter(None, _storage(op, decoder, count)))
+    return Weight(weight_name(op), type, count, tuple(parts), storage), holders
 
 
 def _decoder(op: Operation) -> traits.Decodes | None:
