@@ -136,6 +136,27 @@ def test_regions_fold_and_themes_change(browser: Browser, tmp_path: Path) -> Non
     assert browser.complaints() == []
 
 
+def test_functions_fold_at_their_titles(browser: Browser, tmp_path: Path) -> None:
+    browser.prefer("light")
+    api.view(cir.loads(_functions(60, 10), format="mlir"), tmp_path / "many.html")
+    browser.open(tmp_path / "many.html")
+    _type(browser, "exp v59_9")
+    assert _text(browser, "found") == "1 found"
+    browser.press("Enter")
+    assert _text(browser, "details").startswith("math.exp")
+    assert browser.complaints() == []
+
+
+def _functions(count: int, length: int) -> str:
+    """Functions that are chains of operations."""
+    out: list[str] = []
+    for f in range(count):
+        names = ["%x", *[f"%v{f}_{n}" for n in range(length)]]
+        body = [f"  {names[n + 1]} = math.exp {names[n]} : f32" for n in range(length)]
+        out += [f"func.func @f{f}(%x: f32) -> f32 {{", *body, f"  return {names[-1]} : f32", "}"]
+    return "\n".join(out)
+
+
 def test_ten_thousand_operations_are_drawn_at_once(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "large.mlir"
     count = _large(path, 1000)

@@ -109,7 +109,7 @@ def test_crossings_that_are_not_needed_are_not_made() -> None:
 
 
 def test_nothing_takes_no_room() -> None:
-    assert layout([], [], gap=GAP) == GraphLayout(0.0, (), (), ())
+    assert layout([], [], gap=GAP) == GraphLayout(0.0, (), (), (), ())
 
 
 def test_lines_up_are_refused() -> None:

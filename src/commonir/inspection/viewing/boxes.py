@@ -29,6 +29,10 @@ LINE_HEIGHT = 13.0
 GAP, BETWEEN = 22.0, 30.0
 TITLE = 26.0
 _NARROWEST, _WIDEST = 84.0, 230.0
+_ALWAYS_OPEN = 2
+"""Graphs that are open at first in any case: those of two programs side by side."""
+_MOST_BESIDE = 4
+"""Frames that stand side by side; more of them stand in rows."""
 _MOST_OPEN = 400
 """Groups are open at first as long as no more boxes are seen."""
 
@@ -70,27 +74,28 @@ def draw_graphs(figures: Sequence[Figure], name: str) -> Drawing:
     opened = _open_at_first(graphs)
     arranging = _Arranging(figures[0].details)
     placed = [arranging.place(graph, (n,), opened.__contains__) for n, graph in enumerate(graphs)]
+    frames = [group.size if (n,) in opened else _folded_size(group) for n, group in enumerate(placed)]
+    places, width, height = _shelves(frames)
     shapes: list[Shape] = []
-    x, height = MARGIN, 0.0
-    for group in placed:
-        shapes += _frame(group, (x, 0.0))
-        x += group.size.width + MARGIN
-        height = max(height, group.size.height)
+    for n, (group, place) in enumerate(zip(placed, places, strict=True)):
+        shapes += _frame(group, place) if (n,) in opened else _folded_frame(group, place)
     operations = sum([figure.operations for figure in figures])
     functions = [plural(len(graphs), "graph")] if len(graphs) != 1 else []
     folded = sum([node.role == "group" and path not in opened for path, node in _all_boxes(graphs)])
+    closed = len(graphs) - sum([len(path) == 1 for path in opened])
+    counts = [plural(count, name) for count, name in ((closed, "graph"), (folded, "group")) if count]
     return Drawing(
-        x,
-        height + MARGIN,
+        width,
+        height,
         tuple(shapes),
         (),
         dict(_legend(graphs)),
         name,
         " · ".join([*functions, plural(operations, "operation")]),
         (),
-        (f"{plural(folded, 'group')} folded",) if folded else (),
+        (f"{' and '.join(counts)} folded",) if counts else (),
         lambda: {
-            "graphs": [arranging.data(graph, (n,), opened) for n, graph in enumerate(graphs)],
+            "graphs": [{**arranging.data(g, (n,), opened), "open": (n,) in opened} for n, g in enumerate(graphs)],
             "details": figures[0].details.document(),
         },
     )
@@ -106,16 +111,43 @@ def _all_boxes(graphs: Sequence[Graph]) -> Iterator[tuple[Path, Node]]:
 
 
 def _open_at_first(graphs: Sequence[Graph]) -> set[Path]:
-    """Returns the boxes that are open at first: all of each level of nesting, as long as there is room."""
+    """Returns the graphs and boxes that are open at first: the first graph, and others as long as there is room; then
+    all boxes of each level of nesting.
+    """
     opened: set[Path] = set()
-    seen = sum([len(graph.nodes) for graph in graphs])
+    seen = 0
+    for n, graph in enumerate(graphs):
+        seen += len(graph.nodes)
+        if n < _ALWAYS_OPEN or seen <= _MOST_OPEN:
+            opened.add((n,))
     for _, boxes in groupby(_all_boxes(graphs), lambda box: len(box[0])):
-        holders = [(path, node) for path, node in boxes if node.graphs and (path[:-2] in opened or len(path) == 2)]
+        holders = [(path, node) for path, node in boxes if node.graphs and _is_seen(path, opened)]
         seen += sum([len(graph.nodes) for _, node in holders for graph in node.graphs])
         if seen > _MOST_OPEN:
             break
         opened |= {path for path, _ in holders}
     return opened
+
+
+def _is_seen(path: Path, opened: set[Path]) -> bool:
+    """Returns whether a box is in a graph that is open."""
+    return (path[:1] if len(path) == 2 else path[:-2]) in opened
+
+
+def _shelves(frames: Sequence[Size]) -> tuple[list[Position], float, float]:
+    """Returns the places of frames, side by side, many of them in several rows; and the size of the whole."""
+    area = sum([(frame.width + MARGIN) * (frame.height + MARGIN) for frame in frames])
+    widest = max([frame.width for frame in frames])
+    room = max(widest, 1.3 * area**0.5) if len(frames) > _MOST_BESIDE else float("inf")
+    places: list[Position] = []
+    x, y, width, below = MARGIN, 0.0, 0.0, 0.0
+    for frame in frames:
+        if x > MARGIN and x + frame.width > room:
+            x, y = MARGIN, below
+        places.append((x, y))
+        x += frame.width + MARGIN
+        width, below = max(width, x), max(below, y + frame.height + MARGIN)
+    return places, width, below
 
 
 def _legend(graphs: Sequence[Graph]) -> Iterator[tuple[str, str]]:
@@ -193,8 +225,7 @@ class _Arranging:
                 for line, route, spread in zip(graph.lines, placed.routes, placed.spread, strict=True)
             ],
             "trunks": [
-                [number for x, run in groupby(trunk) for number in (round(x, 1), len(list(run)))]
-                for trunk in placed.layout.trunks
+                [number for x, passed in runs for number in (round(x, 1), passed)] for runs in placed.layout.runs
             ],
         }
 
@@ -267,6 +298,16 @@ def _frame(group: _Placed, place: Position) -> Iterator[Shape]:
     yield from _inside(group, (x + (size.width - group.layout.width) / 2, y + TITLE), TITLE)
 
 
+def _folded_size(group: _Placed) -> Size:
+    return Size(width_of(group.graph.title, 14) + 3 * PAD, TITLE + 4)
+
+
+def _folded_frame(group: _Placed, place: Position) -> Iterator[Shape]:
+    (x, y), size = place, _folded_size(group)
+    yield Box("bar", x, y, size.width, size.height, 6)
+    yield Label("head", x + PAD, y + 19, shortened(group.graph.title, 14, size.width - PAD))
+
+
 def _inside(group: _Placed, origin: Position, above: float) -> Iterator[Shape]:
     """Yields the boxes and lines of a graph; `above` is the space between its first layer and the frame around it."""
     heights = group.layout.heights(group.sizes)
@@ -335,9 +376,13 @@ def _line(
     is_exit = group.graph.nodes[route.target].role == "port"
     bottom = corners[route.source][1] + group.sizes[route.source].height
     points = [(begin, bottom - above if is_entry else bottom), (begin, tops[upper] + heights[upper])]
-    for at, layer in enumerate(range(upper + 1, lower)):
-        x = left + group.layout.trunks[route.trunk][at]
-        points += [(x, tops[layer]), (x, tops[layer] + heights[layer])]
+    layer = upper + 1
+    for x, passed in group.layout.runs[route.trunk]:
+        last = min(layer + passed, lower) - 1
+        if last < layer:
+            break
+        points += [(left + x, tops[layer]), (left + x, tops[last] + heights[last])]
+        layer = last + 1
     points += [(end, tops[lower]), (end, corners[route.target][1] + (PAD * 1.5 if is_exit else 0.0))]
     tips: list[Shape] = []
     opened = line.target_port >= 0 and group.inside[route.target]

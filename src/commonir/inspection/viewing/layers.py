@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from commonir.base.tuples import NamedTuple
 
@@ -44,13 +44,15 @@ class Route(NamedTuple):
 class GraphLayout(NamedTuple):
     """The centre and the layer of each box, and for each trunk its columns in the layers below its source.
 
-    `width` is that of all boxes and trunks, whose left end is at 0.
+    `width` is that of all boxes and trunks, whose left end is at 0. `runs` has each column of a trunk once, with the
+    number of layers in which the trunk has it.
     """
 
     width: float
     columns: tuple[float, ...]
     layers: tuple[int, ...]
     trunks: tuple[tuple[float, ...], ...]
+    runs: tuple[tuple[tuple[float, int], ...], ...]
 
     def heights(self, boxes: Sequence[Size]) -> list[float]:
         """Returns the height of each layer."""
@@ -75,7 +77,7 @@ def layout(
     """
     count = max([route.trunk for route in routes], default=-1) + 1
     if not widths:
-        return GraphLayout(0.0, (), (), ((),) * count)
+        return GraphLayout(0.0, (), (), ((),) * count, ((),) * count)
     graph = _Layers(widths, routes, gap, _layers_of(len(widths), routes, first, last))
     graph.order()
     x = graph.coordinates()
@@ -83,7 +85,9 @@ def layout(
     right = max([at + width / 2 for at, width in zip(x, graph.widths, strict=True)])
     columns = tuple([at - left for at in x])
     trunks = [tuple([columns[n] for n in graph.trunks.get(trunk, ())]) for trunk in range(count)]
-    return GraphLayout(right - left, columns[: len(widths)], tuple(graph.layer[: len(widths)]), tuple(trunks))
+    runs = [tuple([(x, len(list(run))) for x, run in groupby(trunk)]) for trunk in trunks]
+    boxes = slice(len(widths))
+    return GraphLayout(right - left, columns[boxes], tuple(graph.layer[boxes]), tuple(trunks), tuple(runs))
 
 
 class _Layers:

@@ -169,7 +169,8 @@
       const style = back.role === "op" ? "card" : back.role === "group" ? "nest" : "bar";
       paint(style, rounded(back.X, back.Y, back.width, back.height, 6));
       if (style === "bar" && view.scale >= 0.16) {
-        const title = cut(back.title, bold(14), back.width - sizes.PAD, false);
+        const arrow = back.graph.parent ? "" : back.graph.isOpen ? "▾ " : "▸ ";
+        const title = cut(arrow + back.title, bold(14), back.width - sizes.PAD, false);
         write(title, back.X + sizes.PAD, back.Y + 19, bold(14), color(styles.head.fill));
       }
     }
@@ -396,7 +397,7 @@
     view.scale = Math.min(1.1, Math.max(0.55, (canvas.clientWidth - side.right) / scene.width));
     const room = canvas.clientWidth / view.scale;
     const left = (side.right + 12) / view.scale;
-    const first = scene.boxes.find((node) => node.role === "input") || scene.boxes[0];
+    const first = scene.boxes.find((node) => node.role === "input") || scene.boxes[0] || scene.backs[0];
     // In the middle, else to the right of the title, else below it.
     view.x = (scene.width - room) / 2;
     view.y = -12 / view.scale;
@@ -475,11 +476,34 @@
     return found;
   }
 
+  /** Returns the frame of a function whose title is at a place of the window. */
+  function frameAt(clientX, clientY) {
+    const x = clientX / view.scale + view.x;
+    const y = clientY / view.scale + view.y;
+    const isAt = ({ X, Y, width, graph }) => graph && !graph.parent && x >= X && x <= X + width && y >= Y && y <= Y + sizes.TITLE;
+    return (scene.backs || []).find(isAt);
+  }
+
+  function toggleFrame({ graph, X, Y }) {
+    graph.isOpen = !graph.isOpen;
+    rearrange();
+    const moved = scene.backs.find((back) => back.graph === graph);
+    view.x += moved.X - X;
+    view.y += moved.Y - Y;
+    if (selected && !isVisible(selected)) {
+      select(null);
+    }
+    show();
+  }
+
   function press(node, event) {
     const isOnHead = node && node.graphs.length > 0 && (event.clientX / view.scale + view.x - node.X < 24) &&
       event.clientY / view.scale + view.y - node.Y < sizes.HEAD;
+    const frame = node ? null : frameAt(event.clientX, event.clientY);
     if (isOnHead) {
       toggle(node);
+    } else if (frame) {
+      toggleFrame(frame);
     } else {
       select(node);
     }
@@ -506,7 +530,7 @@
 
   function point(event) {
     const node = boxAt(event.clientX, event.clientY);
-    canvas.classList.toggle("pointing", Boolean(node));
+    canvas.classList.toggle("pointing", Boolean(node || frameAt(event.clientX, event.clientY)));
     const isFrame = node && node.isOpen && node.graphs.length > 0;
     tip.style.display = node && !isFrame ? "block" : "none";
     if (node && !isFrame) {
@@ -537,6 +561,9 @@
     for (const node of nodes) {
       node.isOpen = isOpen && node.graphs.length > 0;
     }
+    for (const graph of graphs) {
+      graph.isOpen = isOpen || graphs.length === 1;
+    }
     rearrange();
     if (selected && !isVisible(selected)) {
       select(null);
@@ -557,7 +584,9 @@
     }
     return result;
   }
-  const isVisible = (node) => holders(node).every((holder) => holder.isOpen);
+  /** Returns the outermost graph in which a box is. */
+  const functionOf = (node) => [...holders(node), node].reduce((best, { graph }) => (graph && !graph.parent ? graph : best), null);
+  const isVisible = (node) => holders(node).every((holder) => holder.isOpen) && (functionOf(node) || { isOpen: true }).isOpen;
 
   // -- selecting
 
@@ -628,7 +657,12 @@
     for (const holder of closed) {
       holder.isOpen = true;
     }
-    if (closed.length) {
+    const outermost = functionOf(node);
+    const isFolded = outermost && !outermost.isOpen;
+    if (isFolded) {
+      outermost.isOpen = true;
+    }
+    if (closed.length || isFolded) {
       rearrange();
     }
     select(node);
@@ -772,7 +806,7 @@
   });
 
   for (const id of ["unfold", "foldup"]) {
-    byId(id).hidden = !nodes.some((node) => node.graphs.length > 0);
+    byId(id).hidden = graphs.length < 2 && !nodes.some((node) => node.graphs.length > 0);
   }
   dark.addEventListener("change", () => {
     useTheme(dark.matches ? "dark" : "light");

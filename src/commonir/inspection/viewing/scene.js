@@ -4,7 +4,7 @@
 
 /** Turns the rows of a graph into objects that know where they are. */
 function readGraph(data, parent, index, all) {
-  const graph = { title: data.title, least: data.least, parent, index, trunks: data.trunks, nodes: [], lines: [] };
+  const graph = { isOpen: data.open !== false, title: data.title, least: data.least, parent, index, trunks: data.trunks, nodes: [], lines: [] };
   for (const [n, row] of data.nodes.entries()) {
     const [role, x, layer, w, h, item, family, label, lines, graphs, isOpen, marks] = row;
     const node = { role, x, layer, w, h, item, family, label, lines, graph, isOpen: Boolean(isOpen), marks: marks || [] };
@@ -118,24 +118,35 @@ function columns(graph, { GAP, POINT }) {
 }
 
 /** Puts everything that is seen of graphs, side by side, into lists: what is behind lines (frames and open boxes, the
- * outer ones first), boxes and lines. */
+ * outer ones first), boxes and lines. Many graphs stand in rows. */
 function arrange(graphs, sizes) {
   const scene = { backs: [], boxes: [], lines: [], width: 0, height: 0 };
-  let x = sizes.MARGIN;
-  for (const graph of graphs) {
+  const { MARGIN, PAD, TITLE } = sizes;
+  const frames = graphs.map((graph) => {
     measure(graph, sizes);
-    const frame = frameOf(graph, sizes);
-    framed(graph, x, sizes.MARGIN, frame, scene, sizes);
-    x += frame.width + sizes.MARGIN;
-    scene.height = Math.max(scene.height, frame.height + 2 * sizes.MARGIN);
+    return graph.isOpen ? frameOf(graph, sizes) : { width: graph.least + 3 * PAD, height: TITLE + 4 };
+  });
+  const area = frames.reduce((sum, { width, height }) => sum + (width + MARGIN) * (height + MARGIN), 0);
+  const room = frames.length > 4 ? Math.max(1.3 * Math.sqrt(area), ...frames.map(({ width }) => width)) : Infinity;
+  let [x, y, below] = [MARGIN, MARGIN, MARGIN];
+  for (const [n, frame] of frames.entries()) {
+    if (x > MARGIN && x + frame.width > room) {
+      [x, y] = [MARGIN, below];
+    }
+    framed(graphs[n], x, y, frame, scene, sizes);
+    x += frame.width + MARGIN;
+    scene.width = Math.max(scene.width, x);
+    below = Math.max(below, y + frame.height + MARGIN);
   }
-  scene.width = x;
+  scene.height = below;
   return scene;
 }
 
 function framed(graph, x, y, frame, scene, sizes) {
-  scene.backs.push({ X: x, Y: y, width: frame.width, height: frame.height, title: graph.title });
-  inside(graph, x + (frame.width - graph.width) / 2, y + sizes.TITLE, sizes.TITLE, scene, sizes);
+  scene.backs.push({ X: x, Y: y, width: frame.width, height: frame.height, title: graph.title, graph });
+  if (graph.isOpen) {
+    inside(graph, x + (frame.width - graph.width) / 2, y + sizes.TITLE, sizes.TITLE, scene, sizes);
+  }
 }
 
 function inside(graph, left, top, above, scene, sizes) {
