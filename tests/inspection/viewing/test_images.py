@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 import commonir as cir
+from commonir.base.diagnostics import DiagnosticError
 from commonir.inspection.viewing import draw
 from commonir.inspection.viewing.drawing import Drawing
 from commonir.inspection.viewing.pdf import pdf
@@ -84,8 +85,10 @@ def test_very_large_images_are_smaller_than_the_drawing() -> None:
     shapes = (Box("card", 0, 0, 30_000, 90_000),)
     large = Drawing(30_000, 90_000, shapes, (), {}, "large", "1 operation", (), ())
     assert "/MediaBox [0 0 4" in pdf(large).decode("latin-1")
-    small = Drawing(300, 90_000, shapes, (), {}, "long", "1 operation", (), ())
-    assert Image.open(BytesIO(png(small))).size[1] == 30_000
+    long = Drawing(300, 90_000, shapes, (), {}, "long", "1 operation", (), ())
+    assert Image.open(BytesIO(png(long))).size[1] == 30_000
+    with pytest.raises(DiagnosticError, match=r"a drawing of 30,000 x 90,\d+ pixels is too large for a PNG file"):
+        png(large)
 
 
 def test_every_shape_is_in_every_file() -> None:

@@ -12,6 +12,8 @@ from io import BytesIO
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from commonir.base.codes import LIMIT_EXCEEDED
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.images import pillow
 from commonir.inspection.viewing.drawing import Drawing
 from commonir.inspection.viewing.shapes import Box, Curve, Label, Polygon, Position, Ring, Segment, flat
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 _FINER = 3
 _MOST_PIXELS, _LONGEST_SIDE = 40_000_000, 30_000
+_LEAST_SCALE = 0.25
+"""Letters cannot be read in smaller images."""
 _BAND = 256
 _STEPS = 12
 """The number of straight lines by which a curve is drawn."""
@@ -41,10 +45,18 @@ def scale_of(drawing: Drawing) -> float:
 
 
 def png(drawing: Drawing) -> bytes:
-    """Returns a drawing as a PNG file. Raises: DiagnosticError (E0705 without Pillow)."""
+    """Returns a drawing as a PNG file.
+
+    Raises: DiagnosticError (E0705 without Pillow, E0902 for a drawing that is too large to be read as an image).
+    """
     image = pillow("PIL.Image")
     width, height, shapes = drawing.composed()
     scale = scale_of(drawing)
+    if scale < _LEAST_SCALE:
+        message = f"a drawing of {width:,.0f} x {height:,.0f} pixels is too large for a PNG file"
+        raise DiagnosticError(
+            Diagnostic(LIMIT_EXCEEDED, message, help="write .html, .svg or .pdf, which have any size")
+        )
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
     result = image.new("RGB", size)
     plain = [(shape, *_extent(shape)) for shape in flat(shapes)]
