@@ -33,7 +33,7 @@ def write(path: Path, value: object) -> str:
 def test_names_in_archives_tell_inputs_and_sets(tmp_path: Path) -> None:
     path = str(tmp_path / "a.npz")
     arrays = {"set1/inputs/x": 1, "set1/y": 2, "set0/inputs/x": 3, "set0/outputs/y": 4}
-    np.savez(path, **{name: np.array(v) for name, v in arrays.items()})
+    np.savez(path, **{name: np.array(v) for name, v in arrays.items()})  # pyright: ignore[reportArgumentType]  names are free
     runs = [
         ({n: int(a) for n, a in r.inputs.items()}, {n: int(a) for n, a in r.values.items()}) for r in read_stored(path)
     ]
@@ -56,7 +56,10 @@ def test_nested_lists_of_json_are_arrays(tmp_path: Path) -> None:
 
 
 def test_inputs_of_polygraphy_are_sets(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.json", [{"x": ndarray(npy(np.float16([1])))}, {"x": ndarray(npy(np.float16([2])))}])
+    path = write(
+        tmp_path / "a.json",
+        [{"x": ndarray(npy(np.array([1], np.float16)))}, {"x": ndarray(npy(np.array([2], np.float16)))}],
+    )
     assert is_stored(path)
     assert [(r.inputs["x"].dtype, r.inputs["x"].tolist(), dict(r.values)) for r in read_stored(path)] == [
         (np.float16, [1.0], {}),

@@ -312,12 +312,18 @@ def conversion_fails(format: str) -> Callable[[Module, Mapping[str, Array]], boo
     """Returns the condition that a program cannot be converted to a format. Raises: DiagnosticError (E0904)."""
     file_format(format)
 
+    known: set[str] = set()
+
     def holds(module: Module, inputs: Mapping[str, Array]) -> bool:
         del inputs
         try:
             convert(module, format)
-        except DiagnosticError:
-            return True
+        except DiagnosticError as error:
+            codes = {d.code.id for d in error.diagnostics if d.is_error}
+            if not known:
+                # Those of the whole program, which is tried first.
+                known.update(codes)
+            return not known.isdisjoint(codes)
         return False
 
     return holds

@@ -267,6 +267,28 @@ def test_no_cause_is_named_where_none_fits(first: str, second: str) -> None:
     assert cause(model([node(first)]), model([node(second)])) == ""
 
 
+@pytest.mark.parametrize("elements", [np.s_[:], np.s_[0, 1, 4, 4], np.s_[0, 0, 0, 0]], ids=["all", "inside", "corner"])
+@pytest.mark.parametrize("scale", [1e-2, 1.0])
+def test_noise_has_no_known_cause(elements: tuple[int, ...], scale: float) -> None:
+    values = np.zeros(SHAPE, np.float32)
+    values[elements] = seeded(5, SHAPE)[elements] * scale
+    noise = [
+        helper.make_node("Constant", [], ["noise"], value=numpy_helper.from_array(values)),
+        helper.make_node("Relu", ["pre"], ["clean"]),
+        helper.make_node("Add", ["clean", "noise"], ["mid"]),
+    ]
+    assert cause(model([node("Relu")]), model(noise)) == ""
+
+
+def test_causes_do_not_follow_from_what_decides() -> None:
+    """With a threshold that most elements keep, some places differ by chance and others do not."""
+    half = cir.convert(model([node("MatMul", "square")]), "onnx", precision="float16")
+    found = cir.compare(model([node("MatMul", "square")]), half, metric="max-abs:2e-3").first_divergence
+    assert found is not None
+    assert found.cause is not None
+    assert found.cause.kind == "precision"
+
+
 def test_the_path_leads_from_the_divergence_to_the_output() -> None:
     tail = [
         helper.make_node("Relu", ["start"], ["a"]),

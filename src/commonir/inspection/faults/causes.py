@@ -46,6 +46,12 @@ _NARROW = ("f16", "bf16")
 _UNITS = 8.0
 """The root of the mean square error, in units in the last place, up to which a difference is one of precision."""
 
+_IMPROVEMENT = 8.0
+"""How many times smaller a cause makes the error that it explains."""
+
+_BORDER_SHARE = 0.25
+"""The share of elements near the ends that other padding changes at least; others may be zero, as after a Relu."""
+
 _MAX_ELEMENTS = 1 << 22
 """Larger values are not permuted and shifted."""
 
@@ -53,7 +59,9 @@ _MAX_ALTERNATIVES = 96
 
 
 class Evidence(NamedTuple):
-    """The operations at fault on both sides, the tolerance of their result, and the names of constants that differ."""
+    """The operations at fault on both sides, the tolerance within which a cause makes their results agree, and the
+    names of constants that differ.
+    """
 
     first: Isolated
     second: Isolated
@@ -71,10 +79,18 @@ class Evidence(NamedTuple):
         """The value of the second program."""
         return np.asarray(self.second.result)
 
+    @property
+    def error(self) -> float:
+        """The root of the mean square error of the results; inf where they cannot be compared."""
+        result = measure(self.expected, self.actual, self.tolerance)
+        return result.rmse if isinstance(result, Measures) else math.inf
+
     def agree(self, expected: Array, actual: Array) -> bool:
-        """Returns whether two arrays agree within the tolerance of the value; infinities only with infinities."""
-        result = measure(np.asarray(expected), np.asarray(actual), self.tolerance._replace(strict=True))
-        return isinstance(result, Measures) and result.is_within
+        """Returns whether two arrays agree within the tolerance of the value, and much better than the results do;
+        infinities only with infinities.
+        """
+        result = measure(np.asarray(expected), np.asarray(actual), self.tolerance)
+        return isinstance(result, Measures) and result.is_within and result.rmse <= self.error / _IMPROVEMENT
 
     def computed(
         self, part: Isolated, module: Module | None = None, inputs: Mapping[str, Array] | None = None
@@ -276,9 +292,13 @@ def _border(evidence: Evidence) -> str:
             used = [axis for axis in axes if inside[axis] != slice(None)]
             if len(used) < count or not expected[inside].size or _is_constant(expected[inside]):
                 continue
-            if evidence.agree(expected[inside], actual[inside]):
+            border = np.ones(expected.shape, np.bool_)
+            border[inside] = False
+            share = np.count_nonzero(expected[border] != actual[border]) / np.count_nonzero(border)
+            if share >= _BORDER_SHARE and evidence.agree(expected[inside], actual[inside]):
                 listed = ", ".join(map(str, axes))
-                return f"only elements within {width} of the ends of axes {listed} differ, as with other padding"
+                ends = f"axes {listed}" if count > 1 else f"axis {listed}"
+                return f"only elements within {width} of the ends of {ends} differ, as with other padding"
     return ""
 
 

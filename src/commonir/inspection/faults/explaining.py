@@ -10,6 +10,7 @@ from commonir.inspection.faults.isolating import isolated
 from commonir.ir.operation import Operation, Value
 from commonir.reports import Cause, Comparison
 from commonir.runtime.comparing.divergence import EXACT, Pair, ValueComparison, precisions
+from commonir.runtime.comparing.measures import Tolerance
 
 
 def explained(comparing: ValueComparison, comparison: Comparison) -> Comparison:
@@ -31,7 +32,9 @@ def _cause(comparing: ValueComparison, pair: Pair, constants: tuple[str, ...]) -
     first, second = isolated(comparing, pair)
     default = precisions(comparing.a.function).get(pair.a, EXACT)
     default = default.joined(precisions(comparing.b.function).get(pair.b, EXACT))
-    tolerance = comparing.required.of(pair.name, default.rtol)
+    # What decides may be narrower than what the types allow, or be no tolerance of elements at all.
+    required = comparing.required.of(pair.name, default.rtol)
+    tolerance = Tolerance(max(required.rtol, default.rtol), strict=True)
     return likely_cause(Evidence(first, second, tolerance, constants, comparing.options))
 
 
