@@ -12,8 +12,8 @@ from io import BytesIO
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from commonir.base.codes import LIMIT_EXCEEDED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.images import pillow
 from commonir.inspection.viewing.drawing import Drawing
 from commonir.inspection.viewing.shapes import Box, Curve, Label, Polygon, Position, Ring, Segment, flat
