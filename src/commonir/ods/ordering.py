@@ -8,9 +8,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.data_order import data_order, rearrange
 from commonir.ir.operation import Block, Operation
 from commonir.ir.types import unknown
-from commonir.notation import NotationError
 from commonir.ods.effects import Effects, effects_of
-from commonir.ods.inference import infer
 from commonir.ods.operation import Op
 
 SORTED = "sorted the operations, so that each follows those that it uses"
@@ -39,6 +37,10 @@ def put_in_order(block: Block, order: list[Operation]) -> None:
     rearrange(block, order)
     for op in order:
         if isinstance(op, Op) and any(v.type is unknown for v in op.results):
+            # Only a fix infers types: reading and verifying a text must not load this.
+            from commonir.notation import NotationError  # noqa: PLC0415
+            from commonir.ods.inference import infer  # noqa: PLC0415
+
             with suppress(DiagnosticError, NotationError):
                 for v, type in zip(op.results, infer(op).types, strict=False):
                     v.retype(type if v.type is unknown else v.type)
