@@ -19,14 +19,14 @@ class ProgressDisplay:
 
     __slots__ = ("_progress", "_task")
 
-    def __init__(self, stream: TextIO, label: str, total: int | None, done: int) -> None:
+    def __init__(self, stream: TextIO, label: str, total: int | None, done: int, *, has_colour: bool) -> None:
         counts = (BarColumn(), MofNCompleteColumn()) if total else ()
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
             *counts,
             TimeElapsedColumn(),
-            console=_console(stream, has_colour=True),
+            console=_console(stream, has_colour),
             transient=True,
         )
         self._task = self._progress.add_task(label, total=total, completed=done)

@@ -50,7 +50,9 @@ class Progress:
 
         with self._lock:
             if self._timer:
-                self._display = ProgressDisplay(self._err.stream, self._label, self._total, self._done)
+                self._display = ProgressDisplay(
+                    self._err.stream, self._label, self._total, self._done, has_colour=self._err.has_colour
+                )
 
     def __enter__(self) -> Self:
         if self._is_shown:
