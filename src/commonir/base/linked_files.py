@@ -28,7 +28,6 @@ from commonir.base.files import (
     sibling,
     sync_file,
     sync_folder,
-    sync_stream,
 )
 from commonir.base.tuples import NamedTuple
 
@@ -73,9 +72,16 @@ def replace_together(
     try:
         for file, temporary in zip(linked, temporaries, strict=False):
             _create(file.path, temporary, file.write, file.clone)
+        # All are written before the first is waited for: one commit of the file system then serves many.
+        for file, temporary in zip(linked, temporaries, strict=False):
+            with full_disk_reported(file.path):
+                reported(file.path, lambda flushed=temporary: sync_file(flushed))
         _create(target, first, lambda stream: write(stream, staged))
         if staged != final:
             _create(target, second, lambda stream: write(stream, final))
+        for temporary in (first, second) if staged != final else (first,):
+            with full_disk_reported(target):
+                reported(target, lambda flushed=temporary: sync_file(flushed))
         for temporary, name in zip(temporaries, staged, strict=False):
             placed.append(name)
             reported(target, lambda old=temporary, new=name: old.rename(new))
@@ -112,16 +118,15 @@ def free_name(path: Path, taken: Iterable[str] = ()) -> Path:
 def _create(
     path: Path, temporary: Path, write: Callable[[BinaryIO], object], clone: Callable[[Path], bool] = lambda _: False
 ) -> None:
-    """Writes a file under a temporary name, complete on disk."""
+    """Writes a file under a temporary name."""
     with full_disk_reported(path):
         if clone(temporary):
             keep_mode(path, temporary)
-            reported(path, lambda: sync_file(temporary))
             return
         with reported(path, lambda: temporary.open("xb")) as stream:
             keep_mode(path, temporary)
             write(stream)
-            reported(path, lambda: sync_stream(stream))
+            reported(path, stream.flush)
 
 
 def _settle(staged: Sequence[Path], final: Sequence[Path], main: Path, target: Path) -> list[Path]:

@@ -240,6 +240,15 @@ def test_data_that_another_model_refers_to_stays(tmp_path: Path) -> None:
         cir.save(cir.load(path), path, external_data="weights.bin", external_threshold=1)
 
 
+def test_one_note_is_about_many_files(tmp_path: Path) -> None:
+    path = _saved(tmp_path, "each")
+    notes = _edited(path, tmp_path / "n.onnx")
+    (text,) = _texts(notes)
+    assert text.startswith("'m.onnx' refers to 3 files: the weights are in '")
+    _same(path, _model())
+    _same(tmp_path / "n.onnx", _model(), "input")
+
+
 def test_data_of_a_model_stay_where_a_second_one_asks_for_them(tmp_path: Path) -> None:
     path = _saved(tmp_path, "weights.bin")
     before = (tmp_path / "weights.bin").stat()

@@ -266,6 +266,7 @@ class ExternalLayout:
         taken = {self._path.name.casefold(), *[f.location.casefold() for f in self.files if f.is_kept]}
         present = [f.location for f in self.files if not f.is_kept and self._exists(f.location)]
         others = neighbours_of(self._path, present) if present else Neighbours({}, is_complete=True)
+        renamed: list[tuple[str, str, str]] = []
         for planned in self.files:
             if planned.is_kept:
                 continue
@@ -274,9 +275,11 @@ class ExternalLayout:
                 if self._is_requested(planned.location):
                     raise DiagnosticError(in_the_way(place, self._reason(planned.location, others)))
                 place = self._free_place(place, [name.rpartition("/")[2] for name in taken])
-                self._note_renamed(planned, place, others)
+                if planned.location in others.users:
+                    renamed.append((others.users[planned.location], planned.location, place.name))
                 planned.location = place.relative_to(self._path.parent).as_posix()
             taken.add(planned.location.casefold())
+        self._note_renamed(renamed)
 
     def _free_place(self, place: Path, taken: Iterable[str]) -> Path:
         """Returns a place for a file whose name is taken: named after the output if it is the only one."""
@@ -303,11 +306,18 @@ class ExternalLayout:
         user = others.users.get(location)
         return f"'{escape(user)}' refers to it" if user else "there is a file that is not of the old output"
 
-    def _note_renamed(self, planned: PlannedData, place: Path, others: Neighbours) -> None:
-        user = others.users.get(planned.location)
-        if user:
-            message = f"'{escape(user)}' refers to '{escape(planned.location)}': the weights are in '{place.name}'"
-            self.notes.add(EXTERNAL_WEIGHTS, message, file=os.fspath(self._path))
+    def _note_renamed(self, renamed: Sequence[tuple[str, str, str]]) -> None:
+        """Notes names that other models refer to: the model, that name, and the one that is used instead, of each."""
+        if not renamed:
+            return
+        user, name, instead = renamed[0]
+        if len(renamed) == 1:
+            message = f"'{escape(user)}' refers to '{escape(name)}': the weights are in '{escape(instead)}'"
+        else:
+            message = (
+                f"'{escape(user)}' refers to {len(renamed):,} files: the weights are in '{escape(instead)}' and others"
+            )
+        self.notes.add(EXTERNAL_WEIGHTS, message, file=os.fspath(self._path))
 
     # -- old files
 

@@ -69,11 +69,13 @@ def neighbours_of(model: Path, names: Collection[str]) -> Neighbours:
     own = {model.name.casefold(), *wanted}
     try:
         with os.scandir(model.parent) as entries:
-            for number, entry in enumerate(entries):
+            searched = 0
+            for entry in entries:
                 if entry.name.casefold() in own or is_temporary(entry.name) or not entry.is_file():
                     continue
                 size_bytes = entry.stat().st_size
-                if number >= _MAX_FILES or (_may_refer(entry.path, size_bytes) and size_bytes > remaining):
+                searched += 1
+                if searched > _MAX_FILES or (_may_refer(entry.path, size_bytes) and size_bytes > remaining):
                     return Neighbours(users, is_complete=False)
                 if size_bytes and _may_refer(entry.path, size_bytes):
                     remaining -= size_bytes
@@ -94,6 +96,8 @@ def _may_refer(path: str, size_bytes: int) -> bool:
 def _mentioned(path: Path, names: Collection[str]) -> Iterator[str]:
     """Yields which of some names, in lower case, a file refers to. Raises: OSError."""
     with path.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as content:
+        if content.find(LOCATION.encode()) < 0:
+            return
         found = {reference.location.casefold() for reference in _references(content)}
         for name in names:
             if name in found or content.find(name.rpartition("/")[2].encode() + b'"') >= 0:
