@@ -156,7 +156,7 @@ def view(
     `pdf` are images.
 
     Raises: DiagnosticError (E0705 for `png` without Pillow, E0804 for another suffix, E0807 for a program that cannot
-    be drawn, E0902 for one too large for `png`, E08xx).
+    be drawn, E0303 for one too large for `png`, E08xx).
     """
     from commonir.inspection.viewing import View, draw, draw_beside, form_of, save_drawing  # noqa: PLC0415
 

@@ -88,7 +88,7 @@ def form_of(path: str | os.PathLike[str], to: str | None) -> str:
 
 
 def save_drawing(drawing: Drawing, path: str | os.PathLike[str], form: str) -> SavedDrawing:
-    """Writes a drawing. Raises: DiagnosticError (E0705 for a PNG file without Pillow, E08xx)."""
+    """Writes a drawing. Raises: DiagnosticError (E0303 and E0705 for PNG files, E08xx)."""
     content = _FORMS[form](drawing)
     with atomic_file(path) as out:
         out.write(content)

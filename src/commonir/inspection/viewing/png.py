@@ -47,7 +47,7 @@ def scale_of(drawing: Drawing) -> float:
 def png(drawing: Drawing) -> bytes:
     """Returns a drawing as a PNG file.
 
-    Raises: DiagnosticError (E0705 without Pillow, E0902 for a drawing that is too large to be read as an image).
+    Raises: DiagnosticError (E0705 without Pillow, E0303 for a drawing that is too large to be read as an image).
     """
     image = pillow("PIL.Image")
     width, height, shapes = drawing.composed()
