@@ -222,6 +222,9 @@ def test_models_are_replaced_only_with_force(tmp_path: Path, capsys: pytest.Capt
     assert done.status == ExitStatus.NO
     assert "nothing is written yet" in done.out
     assert path.read_bytes() == before
+    done = run("check", "--fix", str(path), "-o", str(path))
+    assert "E0808" in done.err
+    assert path.read_bytes() == before
     done = run("check", "--fix", str(path), "--force")
     assert done.status == ExitStatus.YES
     assert "outputs equal those of the original" in done.out

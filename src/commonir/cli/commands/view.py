@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 
 @verb("cir view model.onnx", "cir view old.onnx new.onnx -o both.html", opens=True)
-@click.argument("model", type=PATH)
-@click.argument("other", required=False, type=PATH)
+@click.argument("models", metavar="MODEL [OTHER]", nargs=-1, required=True, type=PATH)
 @click.option(
     "-o",
     "--output",
@@ -38,8 +37,7 @@ if TYPE_CHECKING:
 @ranks_options
 def view(
     session: Session,
-    model: str,
-    other: str | None,
+    models: tuple[str, ...],
     *,
     output: str | None,
     to: str | None,
@@ -58,6 +56,10 @@ def view(
     and messages without a receiver are marked.
     """
     check_sharding(ranks, parallel)
+    model, *others = session.joined(models)
+    if len(others) > 1:
+        raise click.UsageError(f"draws one program or two, and '{others[1]}' is another")
+    other = others[0] if others else None
     if other is not None and ranks is not None:
         raise click.UsageError("'--ranks' needs a single program")
     program = session.load(model, lenient=True)

@@ -11,7 +11,7 @@ from itertools import islice
 from urllib.parse import urlsplit
 
 from commonir.base.codes import WRONG_ATTRIBUTE
-from commonir.base.diagnostics import Diagnostic
+from commonir.base.diagnostics import Diagnostic, Fix
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import onnx
@@ -32,6 +32,7 @@ from commonir.ods.declared import Parameter, Signature
 from commonir.ods.declared_attributes import ANYTHING
 from commonir.ods.declared_types import AnyOf, DeclaredType, DialectOf, MapOf, TensorOf, TwoWildcards
 from commonir.ods.declared_types import declared_type as type_said_by
+from commonir.ods.ordering import SORTED, put_in_order
 
 _SHOWN = 5
 
@@ -256,16 +257,17 @@ def _control_names(nodes: Sequence[Operation], named: Mapping[str, Operation]) -
 def _topological(block: Block, nodes: Sequence[Operation], named: Mapping[str, Operation]) -> Iterator[Diagnostic]:
     done: set[Operation] = set()
     numbers = {op: n for n, op in enumerate(nodes)}
+    fix = Fix(SORTED, lambda: put_in_order(block, ordered(block)), block)
     for op in block.operations:
         for needed in needs_of(op, {}, block):
             if needed not in done and op in numbers:
                 text = f"it reads what {place_of(needed, numbers.get(needed, 0))} makes, which follows it"
-                yield rules.DATA_ORDER.broken(text, where=place_of(op, numbers[op]))
+                yield rules.DATA_ORDER.broken(text, where=place_of(op, numbers[op]), fix=fix)
         for name in control_inputs_of(op):
             needed = named.get(name)
             if needed is not None and needed not in done:
                 text = f"its control input '{name}' follows it"
-                yield rules.CONTROL_ORDER.broken(text, where=place_of(op, numbers[op]))
+                yield rules.CONTROL_ORDER.broken(text, where=place_of(op, numbers[op]), fix=fix)
         done.add(op)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import Enum
 
 from commonir.base.codes import UNKNOWN_FUNCTION
-from commonir.base.diagnostics import Code, Diagnostic
+from commonir.base.diagnostics import Code, Diagnostic, Fix
 from commonir.base.file_codes import COMMON_IR_ADVICE, COMMON_IR_RULE, MALFORMED_JSON, UNRESOLVED_IMPORT
 from commonir.base.records import Record
 
@@ -62,11 +62,19 @@ class SpecRule(Record):
         return f"CIR{self.number}"
 
     def broken(
-        self, message: str, *, where: str = "", notes: tuple[str, ...] = (), help: str = "", is_tolerated: bool = False
+        self,
+        message: str,
+        *,
+        where: str = "",
+        notes: tuple[str, ...] = (),
+        help: str = "",
+        is_tolerated: bool = False,
+        fix: Fix | None = None,
     ) -> Diagnostic:
         """The finding that it is broken; a warning where what is meant is evident all the same."""
         code = COMMON_IR_RULE if self.level is Level.MUST and not is_tolerated else COMMON_IR_ADVICE
-        return Diagnostic(code, f"{self.label}: {message}", where=where, notes=notes, help=help or self.remedy)
+        help = help or self.remedy
+        return Diagnostic(code, f"{self.label}: {message}", where=where, notes=notes, help=help, fix=fix)
 
     def is_reported_by(self, finding: Diagnostic) -> bool:
         """Returns whether a finding is that this rule is broken."""

@@ -181,6 +181,8 @@ class ProfiledRun(PiecewiseRun):
         self._side = side
         self._repeats = repeats
         self._values = set(values)
+        names = (*side.outputs.items(), *reversed(side.values.items()))
+        self._names = {v: n for n, v in names}
         self._piece: Sequence[Operation] = ()
         self._sizes: dict[Value, int] = {v: flat_array(x).nbytes for v, x in self._inputs.items()}
 
@@ -214,7 +216,7 @@ class ProfiledRun(PiecewiseRun):
         result = executable.run(feeds)
         timing = timed(executable, feeds, self._repeats)
         named = [v for op in self._piece for v in op.results if v in self._values]
-        name = next((n for n, v in (*self._side.values.items(), *self._side.outputs.items()) if v in named), "")
+        name = next((self._names[v] for v in named), "")
         flops = count_flops(module.main)
         weights = sum(d.size_bytes for op in module.main.body.operations if (d := op.constant_data()) is not None)
         size_bytes = sum(flat_array(x).nbytes for x in result.values())
