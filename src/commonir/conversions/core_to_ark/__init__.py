@@ -155,13 +155,18 @@ def _convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> M
     if options.target is not None or options.images:
         what = "a system to run on" if options.target is not None else "inputs that are images"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"an ARK model has no place for {what}"))
-    return _within(core_to_ark(module, lost), options)
+    return _in_generation(core_to_ark(module, lost), options)
 
 
-def _within(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
+def _in_generation(module: Module, options: ConversionOptions) -> Module:
     """The program in the generation of a number: 1 to 4."""
-    del lost
     return module if options.opset is None else in_generation(module, f"v{options.opset}")
+
+
+def _within(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module | None:
+    """The same for a program of ARK; None for choices that ARK has no place for, which the conversion refuses."""
+    del lost
+    return None if options.target is not None or options.images else _in_generation(module, options)
 
 
 CONVERSION = Conversion("ark", _convert, _within, takes_ranks=True)
