@@ -14,8 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonir.base import codes
+from commonir.base.diagnostics import Diagnostic
+from commonir.cli.answer import Answer, write_answer
+from commonir.cli.terminal import Terminal
 from commonir.reports.columns import Column, table_lines, text_width
 
+from tests import pseudo_terminal
 from tests.cli.conftest import FAKED, environment
 from tests.command_lines import Cir
 
@@ -201,3 +206,28 @@ def test_json_on_a_terminal_shows_no_progress(folder: Path) -> None:
     out = on_terminal("run", "ok.mil", "--json", before=SLOW.format(seconds=1))
     assert out.startswith("{\n")
     assert "reading" not in out
+
+
+@pytest.mark.parametrize(("most", "count", "shown"), [(20, 21, 21), (20, 22, 20), (None, 50, 50)])
+def test_findings_beyond_the_limit_are_counted(
+    capsys: pytest.CaptureFixture[str], most: int | None, count: int, shown: int
+) -> None:
+    finding = Diagnostic(codes.MALFORMED_REGION, "a fault")
+    err = Terminal(is_error=True)
+    err.is_terminal = True
+    write_answer(Answer.refused(finding), [finding] * count, "check", Terminal(), err, is_json=False, most=most)
+    text = capsys.readouterr().err
+    assert text.count("a fault") == shown
+    assert ("and 2 findings more" in text) is (shown < count)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("extra", "shown"), [((), 20), (("--all",), 25)], ids=["first", "all"])
+def test_a_terminal_shows_the_first_findings(folder: Path, extra: tuple[str, ...], shown: int) -> None:
+    function = "func.func @f{}(%x: tensor<2xf32>) -> tensor<3xf32> {{\n  return %x : tensor<2xf32>\n}}\n"
+    (folder / "many.mlir").write_text("".join(function.format(n) for n in range(25)))
+    status, out = pseudo_terminal.run(["check", *extra, "many.mlir"], folder, 100)
+    assert status == 1
+    assert out.count("error[E0503]") == shown
+    assert ("and 5 findings more: `cir check --all`, or redirect them to a file" in out) is (shown == 20)
+    assert out.endswith("checked 1 file: 25 errors\n")
