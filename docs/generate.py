@@ -62,7 +62,7 @@ _SECTIONS = {
 
 def cli_page() -> str:
     """Returns the reference page of the command line."""
-    context = click.Context(cir, info_name="cir")
+    context = click.Context(cir, info_name="cir", **cir.context_settings)
     lines = [
         _NOTICE,
         "",
@@ -95,7 +95,7 @@ def cli_page() -> str:
 
 def _verb_section(name: str, command: click.Command) -> list[str]:
     assert isinstance(command, VerbCommand)
-    context = click.Context(command, info_name=f"cir {name}")
+    context = click.Context(command, info_name=f"cir {name}", **command.context_settings)
     lines = [
         f"## {name}",
         "",
