@@ -119,7 +119,7 @@ def test_part_that_reads_a_state_also_writes_it(tmp_path: Path) -> None:
 
 def test_programs_with_states_are_compared_from_their_start() -> None:
     program = kind("cache")
-    assert cir.compare(program, cir.edit(program, add_outputs=["add_0"])).is_within
+    assert cir.compare(program, cir.edit(program, add_outputs=["add_0"]), values="all").is_within
 
 
 # -- images, optional inputs, classifiers

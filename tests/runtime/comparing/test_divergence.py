@@ -195,7 +195,7 @@ def test_engines_agree(network: str) -> None:
     oracle("onnxruntime")
     program = model(network)
     for engines in (["reference", "numpy"], ["numpy", "onnxruntime"]):
-        comparison = cir.compare(program, engines=engines)
+        comparison = cir.compare(program, engines=engines, values="all")
         assert comparison.is_within
         assert comparison.only_first == comparison.only_second == ()
 
@@ -205,25 +205,25 @@ def test_engines_agree(network: str) -> None:
 def test_conversion_agrees_as_onnxruntime_runs_it(network: str) -> None:
     oracle("onnxruntime")
     program = model(network)
-    comparison = cir.compare(program, cir.convert(program, "onnx"), engines=["numpy", "onnxruntime"])
+    comparison = cir.compare(program, cir.convert(program, "onnx"), engines=["numpy", "onnxruntime"], values="all")
     assert comparison.is_within
     assert set(comparison.outputs) >= set(program.main.output_names)
 
 
 def test_random_operations_draw_the_same_on_both_sides() -> None:
-    comparison = cir.compare(model("random_iOS15"))
+    comparison = cir.compare(model("random_iOS15"), values="all")
     assert comparison.is_within
 
 
 def test_states_are_compared_as_inputs_and_outputs() -> None:
     program = model("llama_stateful_fp16")
-    comparison = cir.compare(program)
+    comparison = cir.compare(program, values="all")
     assert comparison.is_within
     assert [n for n in comparison.outputs if n.endswith("_out")]
 
 
 def test_precisions_of_one_network_match_though_coremltools_renames_its_values() -> None:
-    comparison = cir.compare(model("resnet_fp32"), model("resnet_fp16"))
+    comparison = cir.compare(model("resnet_fp32"), model("resnet_fp16"), values="all")
     assert comparison.is_within
     assert comparison.only_first == comparison.only_second == ()
     assert {(v.type, v.other_type) for v in comparison.values} == {("f32", "f16")}
