@@ -813,7 +813,12 @@
     drawMap();
     show();
   });
-  addEventListener("resize", show);
+  // A frame in a notebook gets its size late: until the user moves something, the page begins anew.
+  let isTouched = false;
+  for (const name of ["pointerdown", "wheel", "keydown"]) {
+    addEventListener(name, () => { isTouched = true; }, { capture: true, passive: true });
+  }
+  addEventListener("resize", () => (isTouched || selected ? show() : start()));
   useTheme(dark.matches ? "dark" : "light");
   rearrange();
   start();
