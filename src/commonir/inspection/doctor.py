@@ -19,6 +19,7 @@ from commonir.passes.definition import Passes
 from commonir.reports import DoctorReport, EngineReport, FormatReport, PackageReport, PluginReport
 from commonir.runtime.engine import ENTRY_POINTS as ENGINES
 from commonir.runtime.engine import Engines
+from commonir.tablegen import installed_headers
 
 _OWN_PACKAGE = "commonir"
 # What the program works with, and the extra that installs it; "" for what it always needs.
@@ -53,7 +54,13 @@ def examine() -> DoctorReport:
         engines=tuple(_engines()),
         formats=tuple(_formats()),
         plugins=tuple(_plugins()),
+        headers=_headers(),
     )
+
+
+def _headers() -> str:
+    folder = installed_headers()
+    return f"files of MLIR in {folder}" if folder is not None else "the prelude of commonir, as no MLIR is installed"
 
 
 def _version(package: str) -> str | None:

@@ -637,7 +637,7 @@ class PluginReport(Report):
 
 
 class DoctorReport(Report):
-    """The state of the environment."""
+    """The state of the environment. `headers` says which TableGen files of MLIR are used."""
 
     version: str
     python: str
@@ -646,3 +646,4 @@ class DoctorReport(Report):
     engines: tuple[EngineReport, ...]
     formats: tuple[FormatReport, ...]
     plugins: tuple[PluginReport, ...] = ()
+    headers: str = ""

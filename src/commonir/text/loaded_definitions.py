@@ -14,7 +14,7 @@ from commonir.base.file_codes import NOT_EVALUABLE, WRONG_DEFINITION_RECORD
 from commonir.ir.operation import Operation
 from commonir.ods import Dialect, Dialects, Op
 from commonir.ods.from_records import RecordOp, load
-from commonir.tablegen import Sources
+from commonir.tablegen import Sources, dialect_file
 from commonir.text.directives import DIRECTIVES
 from commonir.text.formats import checked_elements
 
@@ -26,7 +26,8 @@ def load_dialects(
     *,
     sources: Sources | None = None,
 ) -> tuple[Dialect, ...]:
-    """Returns the dialects that TableGen files define, and the `given` ones. Definitions of one dialect in several
+    """Returns the dialects that TableGen files define, and the `given` ones. A path may be the name of a dialect of an
+    installed MLIR. Definitions of one dialect in several
     files are joined; the last definition of an operation wins. Loads with the same `sources` read shared files once.
 
     Raises: DiagnosticError as `ods.from_records.load`, and E0264 for an invalid format.
@@ -35,7 +36,7 @@ def load_dialects(
     dialects = {dialect.name: dialect for dialect in given}
     for path in paths:
         built = load(
-            path,
+            dialect_file(name, include_dirs) if _is_name(name := os.fspath(path)) else path,
             include_dirs,
             dialects=Dialects(dialects=dialects.values()),
             sources=sources,
@@ -44,6 +45,11 @@ def load_dialects(
         )
         dialects |= {dialect.name: dialect for dialect in built.dialects}
     return tuple(dialects.values())
+
+
+def _is_name(path: str) -> bool:
+    """Returns whether a path is the name of a dialect of MLIR instead, such as `memref`."""
+    return path.replace("_", "a").isalnum() and not os.path.exists(path)
 
 
 def faults_of_format(definition: type[Op]) -> Iterator[Diagnostic]:

@@ -21,7 +21,14 @@ def doctor(session: Session) -> Answer:
 
 
 def _write(report: DoctorReport, out: Terminal) -> None:
-    out.pairs([("commonir", report.version), ("Python", report.python), ("platform", report.platform)])
+    out.pairs(
+        [
+            ("commonir", report.version),
+            ("Python", report.python),
+            ("platform", report.platform),
+            ("TableGen", report.headers),
+        ]
+    )
     for title, rows in (
         ("packages", [(package.name, _version(package)) for package in report.packages]),
         ("engines", [(engine.name, "works" if engine.is_available else engine.note) for engine in report.engines]),
