@@ -221,3 +221,17 @@ def test_boxes_keep_apart_and_lines_end_at_them(name: str) -> None:
         if target is not None:
             assert target.x <= numbers[-2] <= target.x + target.width
             assert numbers[-1] == pytest.approx(target.y, abs=0.2)
+
+
+def test_command_without_a_file_opens_a_page_in_the_browser(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("click.launch", opened.append)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    path = tmp_path / "two.mlir"
+    path.write_text(TWO_WAYS)
+    assert command_lines(capsys)("view", str(path)).status == 0
+    (page,) = tmp_path.glob("cir-*/two.html")
+    assert opened == [page.as_uri()]
+    assert page.read_text().startswith("<!DOCTYPE html>")
