@@ -305,6 +305,32 @@ def test_names_outside_of_the_folder_are_refused(tmp_path: Path, name: str, code
     assert _names(tmp_path) == ["a/m.onnx", "a/weights.bin"]
 
 
+def test_folders_that_are_links_are_not_followed(tmp_path: Path) -> None:
+    source = _saved(tmp_path / "a", "weights.bin")
+    message = _message(source)
+    for tensor in message.graph.initializer:
+        for entry in tensor.external_data:
+            entry.value = entry.value.replace("weights.bin", "sub/weights.bin")
+    (tmp_path / "a" / "sub").mkdir()
+    (tmp_path / "a" / "weights.bin").rename(tmp_path / "a" / "sub" / "weights.bin")
+    source.write_bytes(message.SerializeToString())
+    outside, folder = tmp_path / "outside", tmp_path / "b"
+    outside.mkdir()
+    folder.mkdir()
+    secret = (tmp_path / "a" / "sub" / "weights.bin").read_bytes()
+    (outside / "weights.bin").write_bytes(secret)
+    (folder / "sub").symlink_to(outside)
+    # The old output, too, names a file that is outside.
+    (folder / "n.onnx").write_bytes(message.SerializeToString())
+    _edited(source, folder / "n.onnx")
+    assert sorted(os.listdir(folder)) == ["n.onnx", "sub", "weights.bin"]
+    assert (outside / "weights.bin").read_bytes() == secret
+    _same(folder / "n.onnx", _model(), "input")
+    with pytest.raises(DiagnosticError, match="E0301"):
+        _edited(source, folder / "n.onnx", "sub/other.bin")
+    assert os.listdir(outside) == ["weights.bin"]
+
+
 def test_names_of_tensors_become_names_of_files_in_the_folder(tmp_path: Path) -> None:
     model = _model(4)
     hostile = ["../../escape", "a/b\\c:d", "A" * 300, "N.ONNX"]

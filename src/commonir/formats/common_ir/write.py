@@ -18,7 +18,6 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import LIBRARY_LEFT_BEHIND
 from commonir.base.files import atomic_file
 from commonir.base.linked_files import LinkedFile, replace_together
-from commonir.base.safe_paths import normal_path
 from commonir.base.varints import varint
 from commonir.dialects.common_ir import Import, Library
 from commonir.formats.common_ir import json_form
@@ -29,7 +28,7 @@ from commonir.formats.format import DEFAULT_WRITE_OPTIONS, EACH, WriteOptions
 from commonir.formats.onnx.declaring import Message
 from commonir.formats.onnx.encode import Encoded
 from commonir.formats.onnx.external_data import entries_of, refer_to_file, source_of
-from commonir.formats.onnx.external_layout import notes_of
+from commonir.formats.onnx.external_layout import notes_of, stated_location
 from commonir.formats.onnx.folder_search import neighbours_of, references_in
 from commonir.formats.onnx.messages import GraphProto, LibraryProto, ModelProto, create, field_number
 from commonir.formats.onnx.tensors import write_contents, write_typed
@@ -156,7 +155,7 @@ def _place_of_weights(target: Path, name: bool | str | None) -> Path:
     A file `model.safetensors` beside `model.onnx` may belong to the user or to another form of the same graph: where
     the short name is taken, the suffix is appended to the whole name of the output. `name` may be one that users give.
     """
-    places = [target.parent / normal_path(name)] if isinstance(name, str) else _usual_places(target)
+    places = [target.parent / stated_location(target, name)] if isinstance(name, str) else _usual_places(target)
     for place in places:
         # An older output that had no weights outside leaves those of the one before it, which say whose they are.
         if not os.path.lexists(place) or _mentions(target, place.name) or graph_of(place) == target.name:

@@ -17,6 +17,7 @@ from typing import BinaryIO
 
 from commonir.base.codes import EXTERNAL_WEIGHTS
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.file_codes import PATH_OUTSIDE_MODEL
 from commonir.base.files import in_the_way
 from commonir.base.linked_files import free_name, is_plain_file
 from commonir.base.safe_paths import normal_path
@@ -256,13 +257,16 @@ class ExternalLayout:
 
     def _requested(self, name: str) -> str:
         """Returns the location that a user names. Raises: PATH_OUTSIDE_MODEL, OUTPUT_IN_THE_WAY."""
-        location = normal_path(name)
+        location = stated_location(self._path, name)
         if location.casefold() == self._path.name.casefold():
             raise DiagnosticError(in_the_way(self._path, "the model and its weights have one name"))
         return location
 
     def _name_files(self) -> None:
         """Gives each file a location that replaces nothing but what only the old output refers to."""
+        for planned in self.files:
+            if not is_inside(self._path.parent, planned.location):
+                planned.location = planned.location.rpartition("/")[2]
         taken = {self._path.name.casefold(), *[f.location.casefold() for f in self.files if f.is_kept]}
         present = [f.location for f in self.files if not f.is_kept and self._exists(f.location)]
         others = neighbours_of(self._path, present) if present else Neighbours({}, is_complete=True)
@@ -324,7 +328,13 @@ class ExternalLayout:
     def _find_obsolete(self) -> None:
         """Finds data files that only the old output refers to, and that hold nothing else."""
         used = {f.location.casefold() for f in self.files}
-        unused = [n for n in self._old if n.casefold() not in used and _is_all(self._path.parent / n, self._old[n])]
+        unused = [
+            name
+            for name, references in self._old.items()
+            if name.casefold() not in used
+            and is_inside(self._path.parent, name)
+            and _is_all(self._path.parent / name, references)
+        ]
         others = neighbours_of(self._path, unused) if unused else Neighbours({}, is_complete=False)
         if others.is_complete:
             self.obsolete = [self._path.parent / name for name in unused if name not in others.users]
@@ -364,6 +374,21 @@ def _together(weights: Iterable[Weight]) -> list[list[Weight]]:
         if weight.data is not None:
             out.setdefault(_place_key(weight.data), []).append(weight)
     return list(out.values())
+
+
+def stated_location(path: Path, name: str) -> str:
+    """Returns the location that a user states for the weights of an output. Raises: PATH_OUTSIDE_MODEL."""
+    location = normal_path(name)
+    if not is_inside(path.parent, location):
+        message = f"the path '{escape(name)}' is refused: a part of it is a symbolic link"
+        raise DiagnosticError(Diagnostic(PATH_OUTSIDE_MODEL, message, file=os.fspath(path)))
+    return location
+
+
+def is_inside(folder: Path, location: str) -> bool:
+    """Returns whether a location leads below a folder, through no symbolic link to another folder."""
+    parts = location.split("/")[:-1]
+    return os.path.realpath(folder.joinpath(*parts)) == os.path.join(os.path.realpath(folder), *parts)
 
 
 def _is_all(path: Path, references: Sequence[Reference]) -> bool:
