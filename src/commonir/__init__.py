@@ -49,7 +49,7 @@ def __getattr__(name: str) -> object:
     result = getattr(import_module(f"commonir.{module}"), name)
     if isinstance(result, FunctionType):
         # The command line, which takes the functions from `commonir.api`, needs no checks.
-        from commonir.base.arguments import checked  # noqa: PLC0415
+        from commonir.api.arguments import checked  # noqa: PLC0415
 
         result = checked(result)
     globals()[name] = result

@@ -14,6 +14,7 @@ from inspect import Parameter, signature
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from commonir.base.text import escape
+from commonir.ir.module import Module
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -61,7 +62,7 @@ def _is_any(value: object) -> bool:
 
 
 def _is_program(value: object) -> bool:
-    return any(c.__name__ == "Module" and c.__module__ == "commonir.ir.module" for c in type(value).__mro__)
+    return isinstance(value, Module)
 
 
 _TYPES: Mapping[str, ArgumentType] = {
