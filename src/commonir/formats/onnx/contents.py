@@ -1,9 +1,9 @@
 """Where the contents of tensors lie, and how they are had: in the message, in the model's file, or in files beside it.
 
 Contents in files are mapped when something first needs them. A name of a file in a model is never trusted: it must lead
-to a regular file below the folder of the model, through no link, and which has no second name. One layout with links is
-that of the cache of the Hugging Face hub: there, the model is a link into a folder `blobs`, and data beside it must be
-links to files directly in the same folder.
+to a regular file below the folder of the model, through no link, and which has no second name elsewhere. One layout
+with links is that of the cache of the Hugging Face hub: there, the model is a link into a folder `blobs`, and data
+beside it must be links to files directly in the same folder.
 
 Limits: sizes of tensors are compared with those of files before anything is read. Source: ONNX external data.
 """
