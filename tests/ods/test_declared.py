@@ -123,7 +123,8 @@ def test_no_overload_that_fits_shows_all_and_why_each_does_not() -> None:
         "   = signature 1 (A: f32[n, k], B: f32[k, m]; alpha: f32[]) -> (Y: f32[n, m]): "
         "operand 'A': expected element type f32, found f64\n"
         "   = signature 2 (A: f64[n, k], B: f64[k, m]) -> (Y: f64[n, m]): "
-        "operand 'B': dimension k: expected 3, found 4"
+        "operand 'B': dimension k: expected 3, found 4\n"
+        "   = help: convert an operand, or declare a further signature"
     )
 
 

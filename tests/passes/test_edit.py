@@ -149,7 +149,7 @@ def test_size_outside_of_the_range_is_refused() -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_size_that_contradicts_an_operation_is_refused(form: str) -> None:
     text = refused(in_form(model("resnet_fp32"), form), VIOLATED_CONSTRAINT, dims={"image.0": 3})
-    assert "reshape" in text
+    assert "reshape" in text.lower()
 
 
 def test_fixed_size_can_be_another_where_operations_allow() -> None:

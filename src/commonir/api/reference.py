@@ -10,7 +10,7 @@ from commonir.api.opening import Path_
 from commonir.api.programs import lower, valid
 from commonir.base.codes import UNKNOWN_REFERENCE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.suggestions import did_you_mean, offered
+from commonir.base.suggestions import did_you_mean, nearest, offered
 from commonir.formats.format import MLIR, Formats
 from commonir.ir.module import Module
 from commonir.ods import Dialect, Dialects
@@ -275,9 +275,10 @@ def reference_page(name: str, *, dialects: Sequence[Dialect] = ()) -> str:
     prefix = name.partition(".")[0]
     dialect = known.get(prefix)
     if dialect is None:
-        namesakes = [op for each in known.working() for op in each.operations if _own_name(op) == _own_name(name)]
+        operations = [op for each in known.working() for op in each.operations]
         help = how_to_provide(prefix) if prefix in UPSTREAM else None
-        help = offered(namesakes[:_MOST_OFFERED]) if namesakes and "." not in name else help
+        if "." not in name:
+            help = offered(nearest(name, [*known.names(), *operations], _MOST_OFFERED)) or help
         raise DiagnosticError(_unknown("dialect or operation", name, known.names(), help))
     if "." not in name:
         return dialect_page(dialect)
@@ -294,11 +295,6 @@ def doctor() -> DoctorReport:
 
 
 _MOST_OFFERED = 6
-
-
-def _own_name(operation: str) -> str:
-    """Returns the name of an operation without its dialect, in one case."""
-    return operation.rpartition(".")[2].lower()
 
 
 def _unknown(what: str, name: str, known: Iterable[str], help: str | None = None) -> Diagnostic:

@@ -44,8 +44,8 @@ CYCLIC_ORDER = Code(
     "E0405",
     "operations depend on each other in a cycle",
     "The operations of a subgraph run in any order that data and tokens allow. These depend on each other in a cycle, "
-    "so that none can be the first. Follow the names in the message: one of the tokens or values must come from "
-    "elsewhere.",
+    "so that none can be the first.",
+    remedy="Follow the names in the message: one of the tokens or values must come from elsewhere.",
 )
 AMBIGUOUS_NAME = Code(
     "E0407",
@@ -57,8 +57,8 @@ UNORDERED_ACCESSES = Code(
     "E0406",
     "unordered accesses to a global",
     "In a subgraph only data and tokens determine what runs first. One operation writes a global, another one reads or "
-    "writes it, and no path of values or tokens leads from one to the other, so that the result is not determined. "
-    "Let the later one consume a token that the earlier one produces.",
+    "writes it, and no path of values or tokens leads from one to the other, so that the result is not determined.",
+    remedy="Let the later one consume a token that the earlier one produces.",
 )
 NO_ORDER = Code(
     "W0405",
@@ -81,7 +81,8 @@ UNKNOWN_OPERATION = Code(
     "E0501",
     "unknown operation",
     "No dialect in use defines an operation of this name in this version. It may be misspelt, be newer than the "
-    "version the program states, or belong to a plugin that is not installed. `cir ops` lists what is known.",
+    "version the program states, or belong to a plugin that is not installed.",
+    remedy="`cir ops` lists what is known.",
 )
 WRONG_OPERAND_COUNT = Code(
     "E0502",
@@ -91,19 +92,21 @@ WRONG_OPERAND_COUNT = Code(
 WRONG_TYPE = Code(
     "E0503",
     "a value has a type the operation does not accept",
-    "The element type, rank or a dimension differs from what the definition states for this operand. `cir ops NAME` "
-    "shows it.",
+    "The element type, rank or a dimension differs from what the definition states for this operand.",
+    remedy="`cir ops NAME` explains it.",
 )
 VIOLATED_CONSTRAINT = Code(
     "E0504",
     "a labelled constraint of the operation does not hold",
     "The reference page of the operation lists its constraints C1, C2, ...; the message names the one that is "
     "violated.",
+    remedy="`cir ops NAME` explains it.",
 )
 WRONG_ATTRIBUTE = Code(
     "E0505",
     "an attribute is missing, unknown or has a wrong value",
-    "`cir ops NAME` lists the attributes and their values.",
+    "",
+    remedy="`cir ops NAME` lists the attributes and their values.",
 )
 WRONG_RESULT_TYPE = Code(
     "E0506",
@@ -123,7 +126,8 @@ NOT_KNOWN_BEFORE_RUNNING = Code(
     "what an operation means depends on data-dependent values",
     "A rank, a size or the elements of an operand, such as the axes of a reduction, are computed by the program or "
     "given as inputs, and the operation cannot be stated without them. Engines run such a program: they state the "
-    "operation when they reach it. A conversion needs them before: make them constants, or state ranks and sizes.",
+    "operation when they reach it.",
+    remedy="A conversion needs them before: make them constants, or state ranks and sizes.",
     status=_UNSUPPORTED,
 )
 
@@ -131,28 +135,33 @@ NO_SIGNATURE = Code(
     "E0510",
     "no signature of an operator fits",
     "The operator is declared with several signatures, and none of them takes these operands and attributes. The notes "
-    "show each signature and what keeps it from fitting. Convert an operand, or declare a further signature.",
+    "show each signature and what keeps it from fitting.",
+    remedy="Convert an operand, or declare a further signature.",
 )
 AMBIGUOUS_SIGNATURE = Code(
     "E0511",
     "several signatures of an operator fit",
     "The operator is declared with several signatures, and more than one takes these operands, so that nothing says "
-    "which is meant. It may be that types of operands are not known. Declare signatures that differ in the types or "
-    "ranks of operands, and state the types of inputs.",
+    "which is meant. It may be that types of operands are not known.",
+    remedy=("Declare signatures that differ in the types or ranks of operands, and state the types of inputs."),
 )
 NO_MEANING = Code(
     "E0512",
     "a declared operator has no meaning",
     "A file may declare operators without saying what they compute: such a program can be checked, shown and saved, "
-    "but not run or converted. An operator gets its meaning from a function of the same name and signature in a "
-    "library that the graph imports, or by naming an operation of a dialect instead, such as `org.commonir.core.add`.",
+    "but not run or converted.",
+    remedy=(
+        "An operator gets its meaning from a function of the same name and signature in a library that the graph "
+        "imports, or by naming an operation of a dialect instead, such as `org.commonir.core.add`."
+    ),
     status=_UNSUPPORTED,
 )
 UNKNOWN_DIALECT = Code(
     "E0514",
     "type or attribute of an unknown dialect",
     "No dialect in use has the name before the point. Types and attributes of it can be read and printed, but nothing "
-    "is known of them. `--dialect FILE.td` and plugins define dialects; `--allow-unregistered` accepts all.",
+    "is known of them.",
+    remedy="`--dialect FILE.td` and plugins define dialects; `--allow-unregistered` accepts all.",
 )
 ENDLESS_LOOP = Code(
     "W0501",
@@ -183,7 +192,8 @@ LOSSY_CONVERSION = Code(
     "E0602",
     "a conversion that loses something was refused",
     "`--strict` asks for a conversion without loss, and the warnings above say what would be lost. Nothing was "
-    "written. Leave out `--strict` to accept the loss.",
+    "written.",
+    remedy="Leave out `--strict` to accept the loss.",
 )
 LOST_IN_CONVERSION = Code(
     "W0601",
@@ -233,8 +243,9 @@ AMBIGUOUS_RULES = Code(
     "E0606",
     "two rewrite rules match the same operations equally well",
     "Of several rules that match, the most discriminating one is used: the one with more operations in its source, "
-    "then with more constrained operands and attributes. These two are equal in that and can match the same "
-    "operation, so that the order is ambiguous. Constrain one of them further, or prefer one by a benefit.",
+    "then with more constrained operands and attributes. These two are equal in that and can match the same operation, "
+    "so that the order is ambiguous.",
+    remedy="Constrain one of them further, or prefer one by a benefit.",
 )
 ENDLESS_REWRITING = Code(
     "E0607",
@@ -266,7 +277,8 @@ CANNOT_BE_DIVIDED = Code(
     "E0610",
     "a program cannot be sharded among ranks",
     "With `--parallel data` every operation must work on each element of the batch by itself, and the message names "
-    "one that does not, or says what is wrong with the batch. `--parallel tensor` shards weights instead.",
+    "one that does not, or says what is wrong with the batch.",
+    remedy="`--parallel tensor` shards weights instead.",
     status=_UNSUPPORTED,
 )
 NOTHING_DIVIDED = Code(
@@ -290,14 +302,18 @@ DIVIDED = Code(
 MISSING_INPUT = Code(
     "E0701",
     "an input of the program has no value",
-    "The function needs a value for each of its inputs that has no default. `cir info MODEL` lists them with their "
-    "types; `cir run` fills those that are not given with seeded random values.",
+    "The function needs a value for each of its inputs that has no default.",
+    remedy=(
+        "`cir info MODEL` lists them with their types; `cir run` fills those that are not given with seeded random "
+        "values."
+    ),
     status=_USAGE,
 )
 UNKNOWN_INPUT = Code(
     "E0702",
     "a value is given for an input that does not exist",
-    "The function has no input of this name. `cir info MODEL` lists the inputs of each function.",
+    "The function has no input of this name.",
+    remedy="`cir info MODEL` lists the inputs of each function.",
     status=_USAGE,
 )
 WRONG_INPUT = Code(
@@ -311,7 +327,8 @@ WRONG_INPUT = Code(
 UNKNOWN_ENGINE = Code(
     "E0704",
     "unknown engine",
-    "No engine of this name is installed. `cir doctor` lists the engines found.",
+    "No engine of this name is installed.",
+    remedy="`cir doctor` lists the engines found.",
     status=_USAGE,
 )
 MISSING_PACKAGE = Code(
@@ -324,8 +341,8 @@ MISSING_PACKAGE = Code(
 UNKNOWN_FUNCTION = Code(
     "E0706",
     "unknown function",
-    "The program defines no function of this name. `cir info MODEL` lists its functions; the entry function is used "
-    "when none is named.",
+    "The program defines no function of this name.",
+    remedy="`cir info MODEL` lists its functions; the entry function is used when none is named.",
     status=_USAGE,
 )
 WRONG_DIMENSIONS = Code(
@@ -339,13 +356,14 @@ EXECUTION_FAILED = Code(
     "E0708",
     "an operation failed on these values",
     "The program is well formed, but an operation was given values it has no result for, such as an index outside of "
-    "its tensor. The message names the operation and the value. Other inputs may work.",
+    "its tensor. The message names the operation and the value.",
+    remedy="Other inputs may work.",
 )
 UNSUPPORTED_EXECUTION = Code(
     "E0709",
     "an engine cannot run the program",
-    "The engine has no implementation of an operation or a type. Try another one with `--engine`; `reference` runs "
-    "everything that can be read.",
+    "The engine has no implementation of an operation or a type.",
+    remedy="Try another one with `--engine`; `reference` runs everything that can be read.",
     status=_UNSUPPORTED,
 )
 OTHER_ENGINE = Code(
@@ -353,8 +371,8 @@ OTHER_ENGINE = Code(
     "a check ran on another engine",
     "`cir convert --check` runs ONNX files with onnxruntime. Where that does not take a file, as one of a newer "
     "operator set than it knows, an engine of commonir reads the file and runs it: what is checked then is the file, "
-    "but by the same implementation that wrote it. Write an older operator set with `--opset`, or run the file with "
-    "the evaluator of the package onnx.",
+    "but by the same implementation that wrote it.",
+    remedy=("Write an older operator set with `--opset`, or run the file with the evaluator of the package onnx."),
     severity=Severity.WARNING,
 )
 OUTPUTS_DIFFER = Code(
@@ -383,8 +401,8 @@ NOT_COMPARED = Code(
 RUN_LIMIT_EXCEEDED = Code(
     "E0711",
     "a limit of the run is exceeded",
-    "The run needs more memory or time than the limit it was given allows. Raise the limit, give smaller inputs, or "
-    "try another engine.",
+    "The run needs more memory or time than the limit it was given allows.",
+    remedy="Raise the limit, give smaller inputs, or try another engine.",
     status=_REFUSED,
 )
 UNKNOWN_DIMENSION = Code(
@@ -398,20 +416,22 @@ INTERFACES_DIFFER = Code(
     "E0713",
     "two programs have different inputs",
     "Values of two programs are compared on the same inputs, which are matched by name. An input of one program has no "
-    "counterpart in the other: rename it with `cir edit --rename`, or give values for the inputs of both programs.",
+    "counterpart in the other.",
+    remedy="Rename it with `cir edit --rename`, or give values for the inputs of both programs.",
 )
 NOTHING_TO_COMPARE = Code(
     "E0714",
     "two programs have no value of the same name",
     "Values of two programs are matched by name, and no operation of one has a result of the same name as one of the "
-    "other. Names travel through the conversions of commonir; those of other tools may rename everything. Compare the "
-    "outputs, after giving them the same names with `cir edit --rename`.",
+    "other. Names travel through the conversions of commonir; those of other tools may rename everything.",
+    remedy="Compare the outputs, after giving them the same names with `cir edit --rename`.",
 )
 BROKEN_PLUGIN = Code(
     "E0715",
     "a plugin cannot be loaded",
     "An installed package offers something to commonir, but importing it fails, or it is not what its entry point "
-    "promises. Everything else works: update or uninstall that package. `cir doctor` lists plugins.",
+    "promises. Everything else works.",
+    remedy="Update or uninstall that package; `cir doctor` lists plugins.",
     status=_UNSUPPORTED,
 )
 FAILED_ASSERTION = Code(
@@ -448,7 +468,8 @@ CANNOT_WRITE = Code(
     "E0801",
     "the output cannot be written",
     "The operating system refused to create or replace the output; the message has its reason. An output that was "
-    "there before is unchanged. Check that the folder exists and may be written.",
+    "there before is unchanged.",
+    remedy="Check that the folder exists and may be written.",
     status=_UNWRITABLE,
 )
 DISK_FULL = Code(
@@ -464,14 +485,15 @@ OUTPUT_IN_THE_WAY = Code(
     "the output would replace something that is not a model",
     "A file is never replaced by a folder, nor a folder by a file, and a folder is replaced only when it is empty or a "
     "package of the same kind. A data file for weights replaces only one of the same model that no other model in the "
-    "folder refers to. Choose another name, or remove what is there.",
+    "folder refers to.",
+    remedy="Choose another name, or remove what is there.",
     status=_UNWRITABLE,
 )
 UNKNOWN_OUTPUT_FORMAT = Code(
     "E0804",
     "the format of the output is not known",
-    "The suffix of the output names its format, such as `.onnx`; `--to` overrides it. `cir doctor` lists the formats "
-    "that are written.",
+    "The suffix of the output names its format, such as `.onnx`; `--to` overrides it.",
+    remedy="`cir doctor` lists the formats that are written.",
     status=_USAGE,
 )
 OUTPUT_TOO_LARGE = Code(
@@ -484,8 +506,8 @@ OUTPUT_TOO_LARGE = Code(
 NOT_IN_FORMAT = Code(
     "E0806",
     "the program is not in the dialect of the output format",
-    "Writers never convert: the program must be in the dialect of the format, with its types and its structure. `cir "
-    "convert` and `commonir.convert` make it so.",
+    "Writers never convert: the program must be in the dialect of the format, with its types and its structure. "
+    "`cir convert` and `commonir.convert` make it so.",
     status=_UNSUPPORTED,
 )
 NOT_DRAWN = Code(
@@ -523,8 +545,8 @@ EXTERNAL_WEIGHTS = Code(
 WRONG_USAGE = Code(
     "E0901",
     "the command line is not understood",
-    "An option, argument or verb is unknown, missing or has a wrong value. `cir --help` and `cir VERB --help` describe "
-    "them.",
+    "An option, argument or verb is unknown, missing or has a wrong value.",
+    remedy="`cir --help` and `cir VERB --help` describe them.",
     status=_USAGE,
 )
 WRONG_INPUT_ARGUMENT = Code(
@@ -540,14 +562,15 @@ WRONG_INPUT_ARGUMENT = Code(
 UNKNOWN_CODE = Code(
     "E0903",
     "unknown diagnostic code",
-    "Codes are the letter and four digits in square brackets at the start of a message, such as E0503. `cir explain` "
-    "lists them all.",
+    "Codes are the letter and four digits in square brackets at the start of a message, such as E0503.",
+    remedy="`cir explain` lists them all.",
     status=_USAGE,
 )
 UNKNOWN_REFERENCE = Code(
     "E0904",
     "no reference page of this name",
-    "Pages exist for operations (`mil.conv`) and dialects (`mil`). `cir ops` lists them.",
+    "Pages exist for operations (`mil.conv`) and dialects (`mil`).",
+    remedy="`cir ops` lists them.",
     status=_USAGE,
 )
 INTERNAL_ERROR = Code(

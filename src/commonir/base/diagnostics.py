@@ -35,10 +35,13 @@ class ExitStatus(IntEnum):
     INTERRUPTED = 130
 
 
-class Code:
-    """The code of a diagnostic: its id, severity, and explanation."""
+_OPERATION = "NAME"
 
-    __slots__ = ("explanation", "id", "severity", "status", "title")
+
+class Code:
+    """The code of a diagnostic: its id, severity, and explanation, which ends with what the user can do, `remedy`."""
+
+    __slots__ = ("explanation", "id", "remedy", "severity", "status", "title")
 
     def __init__(
         self,
@@ -46,14 +49,27 @@ class Code:
         title: str,
         explanation: str,
         *,
+        remedy: str = "",
         status: ExitStatus = ExitStatus.NO,
         severity: Severity = Severity.ERROR,
     ) -> None:
         self.id = id
         self.title = title
-        self.explanation = explanation
+        self.explanation = " ".join(filter(None, (explanation, remedy)))
+        self.remedy = remedy
         self.status = status
         self.severity = severity
+
+    @property
+    def advice(self) -> str:
+        """The remedy as a help line: without capital and dot. "" for a remedy that names an operation, NAME."""
+        if _OPERATION in self.remedy:
+            return ""
+        return self.remedy[:1].lower() + self.remedy[1:].removesuffix(".")
+
+    def advice_for(self, operation: str) -> str | None:
+        """Returns the remedy for an operation as a help line; None when it names none."""
+        return self.remedy.replace(_OPERATION, operation).removesuffix(".") if _OPERATION in self.remedy else None
 
     def __repr__(self) -> str:
         return f"Code({self.id}, {self.title!r})"
@@ -153,6 +169,11 @@ class Diagnostic:
         return result
 
     @property
+    def advice(self) -> str:
+        """Its help, else the remedy of its code; "" when neither is known."""
+        return self.help or self.code.advice
+
+    @property
     def place(self) -> str:
         """The file, with line and column if they are known: `net.mlir:3:21`."""
         if not self.file or not self.line:
@@ -165,8 +186,8 @@ class Diagnostic:
         if place:
             lines.append(f"  --> {place}")
         lines += [f"   = {note}" for note in self.notes]
-        if self.help:
-            lines.append(f"   = help: {self.help}")
+        if self.advice:
+            lines.append(f"   = help: {self.advice}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -23,79 +23,92 @@ FILE_NOT_FOUND = Code(
 FILE_NOT_ACCESSIBLE = Code(
     "E0102",
     "a file cannot be opened or read",
-    "The operating system refused to open or read the file; the message gives its reason. Check the permissions of the "
-    "file and of the folders above it, and that the disk or network share is still there.",
+    "The operating system refused to open or read the file; the message gives its reason.",
+    remedy=(
+        "Check the permissions of the file and of the folders above it, and that the disk or network share is still "
+        "there."
+    ),
     status=_UNREADABLE,
 )
 EMPTY_FILE = Code(
     "E0103",
     "the file is empty",
-    "The file has no content at all, so a download or a copy most likely failed. Fetch it again.",
+    "The file has no content at all, so a download or a copy most likely failed.",
+    remedy="Fetch it again.",
     status=_UNREADABLE,
 )
 LFS_POINTER = Code(
     "E0104",
     "the file is a Git LFS pointer",
     "Large files of a Git repository are often stored in Git LFS. Without LFS installed, a clone contains small text "
-    "files that only point to the content. Run `git lfs install` and `git lfs pull` in that repository, or download "
-    "the file from its web page.",
+    "files that only point to the content.",
+    remedy=("Run `git lfs install` and `git lfs pull` in that repository, or download the file from its web page."),
     status=_UNREADABLE,
 )
 WEB_PAGE = Code(
     "E0105",
     "the file is a web page",
-    "A download saved a web page (often a login, licence or error page) under the name of the model. Open the file in "
-    "a browser to see what the server said, then download the file itself: on model hubs the link is called `raw`, "
-    "`resolve` or `download`.",
+    "A download saved a web page (often a login, licence or error page) under the name of the model.",
+    remedy=(
+        "Open the file in a browser to see what the server said, then download the file itself: on model hubs the link "
+        "is called `raw`, `resolve` or `download`."
+    ),
     status=_UNREADABLE,
 )
 ARCHIVE = Code(
     "E0106",
     "the file is an archive",
-    "Models in archives are not read, because weights are memory-mapped. Unpack the archive and pass its contents.",
+    "Models in archives are not read, because weights are memory-mapped.",
+    remedy="Unpack the archive and pass its contents.",
     status=_UNREADABLE,
 )
 TRUNCATED_FILE = Code(
     "E0107",
     "the file ends too early",
     "The content announces more bytes than the file has: a download, a copy or a program that was writing it was "
-    "interrupted. Fetch or write it again, and compare its size with the original.",
+    "interrupted.",
+    remedy="Fetch or write it again, and compare its size with the original.",
     status=_UNREADABLE,
 )
 NOT_A_PACKAGE = Code(
     "E0108",
     "the folder is not a model package",
     "A Core ML package is a folder with a `Manifest.json` and a folder `Data`; a compiled Core ML model is a folder "
-    "with a `model.mil`. This folder has neither. It may be the folder around the model, or an incomplete copy of a "
-    "package: copy packages as a whole, with `cp -r` or as an archive.",
+    "with a `model.mil`. This folder has neither.",
+    remedy=(
+        "It may be the folder around the model, or an incomplete copy of a package: copy packages as a whole, with `cp "
+        "-r` or as an archive."
+    ),
     status=_UNREADABLE,
 )
 UNKNOWN_FORMAT = Code(
     "E0109",
     "the format of the file is not recognized",
     "The content does not look like any format that is read here. The format is found from the content; the suffix of "
-    "the name does not matter. `cir doctor` lists the formats.",
+    "the name does not matter.",
+    remedy="`cir doctor` lists the formats.",
     status=_UNREADABLE,
 )
 UNREAD_FORMAT = Code(
     "E0110",
     "a known format that is not read",
     "The file is in a format this version recognizes but does not read, such as a checkpoint of weights without a "
-    "program. Export the model to ONNX or Core ML with the framework it comes from.",
+    "program.",
+    remedy="Export the model to ONNX or Core ML with the framework it comes from.",
     status=_UNSUPPORTED,
 )
 MISSING_PART = Code(
     "E0111",
     "a file that the model refers to is missing",
-    "Large models keep their weights in further files next to the model, and the package or model names them. Copy "
-    "those files along with the model, under their original names.",
+    "Large models keep their weights in further files next to the model, and the package or model names them.",
+    remedy="Copy those files along with the model, under their original names.",
     status=_UNREADABLE,
 )
 WRONG_FORMAT = Code(
     "E0112",
     "the file has another format than the one named",
-    "The content is of another format than the one named on the command line or in the call. Without a format it is "
-    "detected.",
+    "The content is of another format than the one named on the command line or in the call.",
+    remedy="Without a format it is detected.",
     status=_UNREADABLE,
 )
 
@@ -104,7 +117,8 @@ DAMAGED_MESSAGE = Code(
     "E0201",
     "the content is not a valid protobuf message",
     "The file is read as a protobuf message, and at the place named its bytes have no meaning: they are damaged, cut "
-    "off, or belong to another format. Fetch the file again and compare its size with the original.",
+    "off, or belong to another format.",
+    remedy="Fetch the file again and compare its size with the original.",
     status=_UNREADABLE,
 )
 MALFORMED_MANIFEST = Code(
@@ -119,7 +133,8 @@ NEWER_FORMAT = Code(
     "E0203",
     "a format newer than this version knows",
     "The file states a version of its format that did not exist when this version of commonir was made. Reading it as "
-    "if it were older could misread it. Look for a newer commonir.",
+    "if it were older could misread it.",
+    remedy="Look for a newer commonir.",
     status=_UNSUPPORTED,
 )
 NO_PROGRAM = Code(
@@ -127,7 +142,8 @@ NO_PROGRAM = Code(
     "the model contains no ML Program",
     "A Core ML model is one of many types: ML Program, pipeline, neural network, tree ensemble and so on. Only ML "
     "Programs consist of operations that can be shown, run and converted. A pipeline holds models that may be ML "
-    "Programs. coremltools converts a network from its source to an ML Program with `convert_to='mlprogram'`.",
+    "Programs.",
+    remedy="coremltools converts a network from its source to an ML Program with `convert_to='mlprogram'`.",
     status=_UNSUPPORTED,
 )
 MALFORMED_WEIGHTS = Code(
@@ -135,8 +151,8 @@ MALFORMED_WEIGHTS = Code(
     "a weight file or a reference to it is malformed",
     "Weights lie in a file of blob storage version 2: a header, then for each tensor 64 bytes that begin with the word "
     "0xDEADBEEF and state element type, size and place of the data. A reference names the file and the place of those "
-    "64 bytes. Here they are not what the format demands, or not what the program declares. The weight file may belong "
-    "to another model, or be cut off.",
+    "64 bytes. Here they are not what the format demands, or not what the program declares.",
+    remedy="The weight file may belong to another model, or be cut off.",
 )
 INVALID_NAME = Code(
     "E0206",
@@ -171,7 +187,8 @@ NOT_IN_VERSION = Code(
     "E0211",
     "a feature is newer than the version that the model states",
     "The specification version of a model says which systems can run it. The model uses something that those systems "
-    "do not have. Set a higher specification version, or leave the feature out.",
+    "do not have.",
+    remedy="Set a higher specification version, or leave the feature out.",
 )
 NO_WEIGHTS_FOLDER = Code(
     "W0201",
@@ -186,16 +203,17 @@ RISKY_PROGRAM = Code(
     "a program that Core ML may refuse or run wrongly",
     "The format can say it, but converters avoid it: activations of rank above 5, which Core ML does not run, and "
     "functions that return an input or a constant as it is, where an `identity` belongs in between. The message begins "
-    "with the label of the rule. Rewrite the program, or try it on the systems it is meant for.",
+    "with the label of the rule.",
+    remedy="Rewrite the program, or try it on the systems it is meant for.",
     severity=Severity.WARNING,
 )
 
 UNCHECKED_OPERATOR = Code(
     "W0204",
     "an operator without a known definition",
-    "The operator belongs to a domain outside of the format, such as that of a runtime's own operators. It is "
-    "kept as it is; nothing about its inputs and attributes can be checked, and it cannot be run or converted. A "
-    "plugin may define it, or a local function of the model.",
+    "The operator belongs to a domain outside of the format, such as that of a runtime's own operators. It is kept as "
+    "it is; nothing about its inputs and attributes can be checked, and it cannot be run or converted.",
+    remedy="A plugin may define it, or a local function of the model.",
     severity=Severity.WARNING,
 )
 QUESTIONABLE_MODEL = Code(
@@ -233,8 +251,8 @@ ELIDED_CONSTANT = Code(
     "the contents of a constant are not in the text",
     "The text was printed without its large constants, and shows `dense_resource<__elided__>` in their place; or it "
     "refers to a constant by a key, `dense_resource<KEY>`, under which its section of resources has nothing, and the "
-    "contents are asked for. Print it again with all contents (`cir show --no-elide`), or use the file it was printed "
-    "from.",
+    "contents are asked for.",
+    remedy="Print it again with all contents (`cir show --no-elide`), or use the file it was printed from.",
     status=_UNREADABLE,
 )
 EXPECTATION_NOT_MET = Code(
@@ -267,15 +285,16 @@ MALFORMED_BUNDLE = Code(
     "E0244",
     "a compiled Core ML model is malformed",
     "A compiled model is a folder with the program as text, `model.mil`, and files that describe it: `coremldata.bin` "
-    "and `metadata.json`. One of them is not what the compiler writes. Compile the model again with `coremlcompiler`.",
+    "and `metadata.json`. One of them is not what the compiler writes.",
+    remedy="Compile the model again with `coremlcompiler`.",
     status=_UNREADABLE,
 )
 NO_DESCRIPTION = Code(
     "W0202",
     "the description of a model is missing",
     "The folder of a compiled model has no `coremldata.bin` from which the description of inputs and outputs could be "
-    "read. It is derived from the types of the program and from `metadata.json` where possible. Copy the folder as a "
-    "whole.",
+    "read. It is derived from the types of the program and from `metadata.json` where possible.",
+    remedy="Copy the folder as a whole.",
     severity=Severity.WARNING,
 )
 
@@ -298,15 +317,15 @@ UNRESOLVED_IMPORT = Code(
     "E0252",
     "an imported library cannot be found",
     "A file imports libraries by paths relative to itself, or by absolute URIs. No file is at this path in the folder "
-    "of the model, nor in a folder of `--library-path`. Put the library there, or name its folder with "
-    "`--library-path`.",
+    "of the model, nor in a folder of `--library-path`.",
+    remedy="Put the library there, or name its folder with `--library-path`.",
     status=_UNREADABLE,
 )
 CYCLIC_IMPORT = Code(
     "E0253",
     "libraries import each other in a cycle",
-    "A library imports, directly or through others, itself. The message shows the whole cycle. Move what both sides "
-    "need into a library of its own.",
+    "A library imports, directly or through others, itself. The message shows the whole cycle.",
+    remedy="Move what both sides need into a library of its own.",
 )
 NOT_A_LIBRARY = Code(
     "E0254",
@@ -356,8 +375,8 @@ TABLEGEN_RULE = Code(
 TABLEGEN_INCLUDE = Code(
     "E0262",
     "an included TableGen file is not found",
-    "Included files are looked for in the folders given with -I, in the order given, and in the folder of the file. "
-    "Give the folder that the name begins in: for `mlir/IR/OpBase.td` that is the folder which holds `mlir`.",
+    "Included files are looked for in the folders given with -I, in the order given, and in the folder of the file.",
+    remedy=("Give the folder that the name begins in: for `mlir/IR/OpBase.td` that is the folder which holds `mlir`."),
     status=_UNREADABLE,
 )
 TABLEGEN_ASSERTION = Code(
@@ -460,15 +479,16 @@ ARK_DEADLOCK = Code(
     "E0280",
     "ranks of an ARK program wait forever",
     "Sending does not wait, a receiving operation waits for its message, and `DeviceSync` waits until all ranks have "
-    "come to it. The notes say which rank waits where for which: in a cycle, or for one that has ended. Change the "
-    "order of operations of one of them, or add the operation that another one waits for.",
+    "come to it. The notes say which rank waits where for which: in a cycle, or for one that has ended.",
+    remedy="Change the order of operations of one of them, or add the operation that another one waits for.",
 )
 ARK_CLOBBERED = Code(
     "W0276",
     "an ARK tensor is read after its memory was overwritten",
     "The operation reads a tensor by a number that is older than what was written to its memory in the meantime, so "
     "that it gets the newer content. That happens where ARK's compression of a model moved an operation; some models "
-    "do it on purpose. Read the newer tensor, or write to another buffer.",
+    "do it on purpose.",
+    remedy="Read the newer tensor, or write to another buffer.",
     severity=Severity.WARNING,
 )
 ARK_HAZARD = Code(
@@ -489,14 +509,15 @@ ARK_TAG_ORDER = Code(
     "W0279",
     "ARK messages are received in another order than they are sent",
     "ARK counts messages by pairs of ranks and not by tags: who receives those of one sender in another order may read "
-    "before they arrive. By tags, as here, nothing is wrong. Receive in the order of sending.",
+    "before they arrive. By tags, as here, nothing is wrong.",
+    remedy="Receive in the order of sending.",
     severity=Severity.WARNING,
 )
 ARK_UNRECEIVED = Code(
     "E0282",
     "an ARK message is never received",
-    "A tensor is sent to a rank that never receives it, so the contents of that rank's memory are undefined: add an "
-    "operation that receives it, or remove the one that sends.",
+    "A tensor is sent to a rank that never receives it, so the contents of that rank's memory are undefined.",
+    remedy="Add an operation that receives it, or remove the one that sends.",
 )
 MISSING_RANK = Code(
     "W0274",
@@ -527,8 +548,8 @@ PATH_OUTSIDE_MODEL = Code(
     "E0301",
     "a path leads out of the model's folder",
     "A model names a file for its weights by an absolute path, by a path with `..`, or through a symbolic link to "
-    "elsewhere. Reading it could disclose other files of this machine, so it is refused. Move the data file next to "
-    "the model and save the model again with a relative name.",
+    "elsewhere. Reading it could disclose other files of this machine, so it is refused.",
+    remedy="Move the data file next to the model and save the model again with a relative name.",
     status=_REFUSED,
 )
 NESTING_TOO_DEEP = Code(
@@ -542,15 +563,17 @@ LIMIT_EXCEEDED = Code(
     "E0303",
     "a limit of the reader is exceeded",
     "The file asks for more than the documented limit (`commonir.base.limits`): the size of a message, a tensor, a "
-    "name or an expansion. The limit protects against files made to exhaust memory. In Python, pass other `Limits` "
-    "when the file is known to be good.",
+    "name or an expansion. The limit protects against files made to exhaust memory.",
+    remedy="In Python, pass other `Limits` when the file is known to be good.",
     status=_REFUSED,
 )
 CODE_REFUSED = Code(
     "E0304",
     "the data could run code",
-    "Python pickles, also inside .npy and .pt files, run code while they are read. They are never read here. Save "
-    "arrays without objects (`numpy.save(..., allow_pickle=False)`), and export models to ONNX or Core ML.",
+    "Python pickles, also inside .npy and .pt files, run code while they are read. They are never read here.",
+    remedy=(
+        "Save arrays without objects (`numpy.save(..., allow_pickle=False)`), and export models to ONNX or Core ML."
+    ),
     status=_REFUSED,
 )
 
@@ -566,13 +589,15 @@ WRONG_DIGEST = Code(
     "E0306",
     "a library is not the one that was meant",
     "The import names the SHA-256 digest of the library, and the file that was found has another one: it was changed, "
-    "or replaced. If the change is meant, put the digest that was found into the import.",
+    "or replaced.",
+    remedy="If the change is meant, put the digest that was found into the import.",
     status=_REFUSED,
 )
 INCLUDE_OUTSIDE = Code(
     "E0307",
     "an included file lies outside of the folders that may be read",
     "A TableGen file may include files of its own folder, of those given with -I, and of folders inside of these, so "
-    "that a file from elsewhere cannot show what else is on this machine. Give the folder with -I if it is meant.",
+    "that a file from elsewhere cannot show what else is on this machine.",
+    remedy="Give the folder with -I if it is meant.",
     status=_REFUSED,
 )

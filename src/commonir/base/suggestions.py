@@ -12,34 +12,49 @@ from commonir.base.text import escape
 
 # difflib compares every pair of characters; longer names are never typing errors.
 _MAX_LENGTH = 100
-# A beginning of so many characters stands for the whole name.
-_MIN_PREFIX = 3
+_MOST_TYPING_ERRORS = 2
+_SHORTEST = 3
+"""The fewest letters of an abbreviation."""
 
 
 def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, ...]:
     """Returns the candidates most like a name, best first.
 
-    Candidates that differ only in case, in `-` and `_`, or in the dialect or module prefix come before those that
-    have a similar spelling.
+    Candidates that differ only in case, in `-` and `_`, or in the dialect or module prefix come first, then those that
+    the name abbreviates or that abbreviate the name, the nearest in length first, then those of a similar spelling.
 
     Example:
         >>> nearest("mil.convv", ["mil.conv", "mil.add", "mil.conv_transpose"], limit=1)
         ('mil.conv',)
         >>> nearest("Conv", ["core.conv", "mil.conv"])
         ('core.conv', 'mil.conv')
+        >>> nearest("convolution", ["core.constant", "core.conv"], limit=1)
+        ('core.conv',)
+        >>> nearest("batchnorm", ["onnx.BatchNormalization"])
+        ('onnx.BatchNormalization',)
     """
     if not name or len(name) > _MAX_LENGTH:
         return ()
     pool = dict.fromkeys(candidates)
-    expected = _folded(name)
-    same = [candidate for candidate in pool if expected in (_folded(candidate), _folded(candidate.rpartition(".")[2]))]
-    if len(expected) >= _MIN_PREFIX:
+    expected, own = _folded(name), _folded(_last_part(name))
+    same = [candidate for candidate in pool if expected in (_folded(candidate), _folded(_last_part(candidate)))]
+    # A name with a prefix stands for one with the same.
+    prefix = name.removesuffix(_last_part(name))
+    similar = [c for c in pool if c.startswith(prefix) and c not in same and _abbreviates(own, _folded(_last_part(c)))]
+    if same:
+        similar = [c for c in similar if len(_last_part(c)) < len(own)]
+    similar.sort(key=lambda c: (abs(len(_folded(_last_part(c))) - len(own)), len(_last_part(c)) < len(own)))
+    same += similar
+    if len(expected) >= _SHORTEST:
         same += (each for each in pool if _folded(each).startswith(expected) and each not in same)
     if len(same) < limit:
         # Only a message about a misspelt name pays for this import.
         from difflib import get_close_matches  # noqa: PLC0415
 
-        same += (candidate for candidate in get_close_matches(name, pool, limit) if candidate not in same)
+        # A name that abbreviates another one, or the reverse, is not misspelt: others must be nearer.
+        is_short = bool(similar) and abs(len(_last_part(similar[0])) - len(own)) > _MOST_TYPING_ERRORS
+        cutoff = 0.8 if is_short else 0.6
+        same += (candidate for candidate in get_close_matches(name, pool, limit, cutoff) if candidate not in same)
     return tuple(same[:limit])
 
 
@@ -70,5 +85,15 @@ def offered(names: Iterable[str]) -> str | None:
     return f"did you mean {' or '.join(filter(None, [', '.join(quoted[:-1]), quoted[-1]]))}?"
 
 
+def _last_part(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
 def _folded(name: str) -> str:
-    return name.lower().replace("-", "_")
+    return name.lower().replace("-", "").replace("_", "")
+
+
+def _abbreviates(one: str, other: str) -> bool:
+    """Returns whether one of two words is the beginning of the other, and at least a third of it."""
+    short, long = sorted((one, other), key=len)
+    return len(short) >= _SHORTEST and len(long) <= 3 * len(short) and long.startswith(short)

@@ -103,7 +103,7 @@ def _finding(finding: Diagnostic) -> dict[str, JsonValue]:
         "line": finding.line,
         "column": finding.column,
         "notes": list(finding.notes),
-        "help": finding.help,
+        "help": finding.advice or None,
         "fix": None if finding.fix is None else finding.fix.text,
     }
 

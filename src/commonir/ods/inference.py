@@ -28,6 +28,7 @@ from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ELEMENT_TYPES, TensorType, Type, are_numbers, symbols_of, unknown
 from commonir.ods.definition import ATTRIBUTE_REFERENCES, Definition, FieldLayout
+from commonir.ods.faults import Fault, of_reference
 from commonir.ods.fields import MISSING, Field, FieldKind, keyword_of
 from commonir.ods.forms import Form
 from commonir.ods.known import Known, known_data, known_dims
@@ -233,8 +234,7 @@ class _Trace:
         return type.with_shape(tuple(dims)) if None in dims else type
 
     def violated(self, error: NotationError) -> Diagnostic:
-        label = f"{error.label}: " if error.label else ""
-        return Diagnostic(VIOLATED_CONSTRAINT, f"{self.op.name}: {label}{error}")
+        return Fault(self.op, VIOLATED_CONSTRAINT, str(error), label=error.label or "")
 
 
 def _trace(op: Definition) -> Derived:
@@ -250,7 +250,7 @@ def _trace(op: Definition) -> Derived:
     except DiagnosticError as error:
         if is_not_known(error):
             return _data_dependent(trace, *error.diagnostics)
-        raise DiagnosticError(*[_of_reference(op, d) for d in error.diagnostics]) from None
+        raise DiagnosticError(*[of_reference(op, d, ()) for d in error.diagnostics]) from None
     except NotationError as error:
         raise DiagnosticError(trace.violated(error)) from None
     if op.type_rules:
@@ -295,7 +295,7 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
     missing = _missing_operands(op) if offsets is not None and _lacks_operands(layout, offsets) else ()
     for position, f in enumerate(layout.inputs):
         if missing and f in missing:
-            trace.diagnostics.append(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
+            trace.diagnostics.append(Fault(op, WRONG_OPERAND_COUNT, f"operand '{f.name}' is missing"))
         if f.pattern is None:
             continue
         first, end = (position, position + 1) if offsets is None else offsets[position : position + 2]
@@ -307,7 +307,7 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
                 bindings.match(f.pattern, v.type, shapes[v], layout.variables)
             except (Mismatch, NotationError) as error:
                 where = f"operand '{f.name}'" + (f"[{n}]" if f.variadic else "")
-                trace.diagnostics.append(Diagnostic(WRONG_TYPE, f"{op.name}: {where}: {error}"))
+                trace.diagnostics.append(Fault(op, WRONG_TYPE, f"{where}: {error}"))
     return shapes
 
 
@@ -330,8 +330,8 @@ def _check_attributes(trace: _Trace) -> None:
             # The enclosing function receives the value when it is called.
             trace.is_data_dependent = True
             if any(isinstance(a, Function) and not a.is_template for a in op.ancestors()):
-                message = f"{op.name}: attribute '{f.name}' is that of a function, but the operation is not in one"
-                trace.diagnostics.append(Diagnostic(WRONG_ATTRIBUTE, message))
+                message = f"attribute '{f.name}' is that of a function, but the operation is not in one"
+                trace.diagnostics.append(Fault(op, WRONG_ATTRIBUTE, message))
             continue
         if f.type is None:
             continue
@@ -344,16 +344,16 @@ def _check_attributes(trace: _Trace) -> None:
             continue
         if value is None or stored is f.default:
             if (value is None and not f.optional) or (value is f.default and f.is_required):
-                trace.diagnostics.append(Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute '{f.name}' is missing"))
+                trace.diagnostics.append(Fault(op, WRONG_ATTRIBUTE, f"attribute '{f.name}' is missing"))
             continue
         try:
             value = f.type.coerce(value)
         except ValueError as error:
-            trace.diagnostics.append(Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute '{f.name}': {error}"))
+            trace.diagnostics.append(Fault(op, WRONG_ATTRIBUTE, f"attribute '{f.name}': {error}"))
             continue
         if f.check is not None and not f.check.holds(value):
-            message = f"{op.name}: attribute '{f.name}' must be {f.check.text}, found {keyword_of(value)!r}"
-            trace.diagnostics.append(Diagnostic(WRONG_ATTRIBUTE, message))
+            message = f"attribute '{f.name}' must be {f.check.text}, found {keyword_of(value)!r}"
+            trace.diagnostics.append(Fault(op, WRONG_ATTRIBUTE, message))
 
 
 def _check_ranks(trace: _Trace) -> None:
@@ -361,8 +361,20 @@ def _check_ranks(trace: _Trace) -> None:
     tied = [(n, len(many[n])) for n in trace.op.same_rank if n in many]
     for n, rank in tied[1:]:
         if rank != tied[0][1]:
-            message = f"{trace.op.name}: {n}* has {rank} dimensions, but {tied[0][0]}* has {tied[0][1]}"
-            trace.diagnostics.append(Diagnostic(WRONG_TYPE, message))
+            first, other = _having(trace.op, tied[0][0]), _having(trace.op, n)
+            message = f"the ranks of {first.name} and {other.name} do not fit: {_type_text(trace.op, first)} and "
+            trace.diagnostics.append(Fault(trace.op, WRONG_TYPE, message + _type_text(trace.op, other)))
+
+
+def _having(op: Definition, name: str) -> Field:
+    """Returns the first operand whose type pattern has dims of a name."""
+    patterns = [(f, f.pattern) for f in op.layout.inputs if f.pattern is not None]
+    return next(f for f, pattern in patterns if any(name == n for n, _ in pattern.dims or ()))
+
+
+def _type_text(op: Definition, field: Field) -> str:
+    """Returns the type of an operand as text."""
+    return str(_values(op, field)[0].type)
 
 
 def _check_constraints(trace: _Trace) -> None:
@@ -372,11 +384,11 @@ def _check_constraints(trace: _Trace) -> None:
         except NotKnownError:
             continue
         except NotationError as error:
-            text = f"{error.label}: {error}" if error.label else f"{c.label}: {c.claim}: {error}"
-            trace.diagnostics.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {text}"))
+            text = str(error) if error.label else f"{c.claim}: {error}"
+            trace.diagnostics.append(Fault(trace.op, VIOLATED_CONSTRAINT, text, label=error.label or c.label))
             continue
         if result is False:
-            trace.diagnostics.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {c.label}: {c.claim}"))
+            trace.diagnostics.append(Fault(trace.op, VIOLATED_CONSTRAINT, c.claim, label=c.label))
         else:
             trace.bindings.constraints += tuple([a.labelled(c.label) for a in _undecided(result)])
 
@@ -447,14 +459,6 @@ def _unranked(trace: _Trace, field: Field) -> Type | None:
     return None if known is None or field.pattern.content is not None else TensorType(known, None)
 
 
-def _of_reference(op: Definition, diagnostic: Diagnostic) -> Diagnostic:
-    """Returns a diagnostic, with the name of `op` if it is of an operation of another dialect in the reference."""
-    name, _, _ = diagnostic.message.partition(": ")
-    dialect, point, _ = name.partition(".")
-    is_of_another = bool(point) and " " not in name and dialect != op.name.partition(".")[0]
-    return diagnostic.prefixed(f"{op.name}: ") if is_of_another else diagnostic
-
-
 def is_not_known(error: DiagnosticError) -> bool:
     """Returns whether inference failed only because the meaning is data-dependent."""
     return all(d.code is NOT_KNOWN_BEFORE_RUNNING for d in error.diagnostics)
@@ -519,6 +523,14 @@ def _derive_composite(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]
             if f.variadic
             else placeholder(value, f)
         )
+    try:
+        return _derived_from(op, inputs)
+    except DiagnosticError as error:
+        raise DiagnosticError(*[of_reference(op, d, inputs) for d in error.diagnostics]) from None
+
+
+def _derived_from(op: Definition, inputs: Sequence[Any]) -> Derived:
+    """Returns what follows from a reference that is called with some values."""
     returned = op.reference(*inputs)
     outputs = results_of(returned)
     constraints: list[Constraint] = []
@@ -615,7 +627,7 @@ def _match_results(trace: _Trace, types: Sequence[Type]) -> None:
         try:
             trace.bindings.match(f.pattern, t, known_shape(t), trace.op.layout.variables)
         except Mismatch as error:
-            trace.diagnostics.append(Diagnostic(WRONG_RESULT_TYPE, f"{trace.op.name}: result '{f.name}': {error}"))
+            trace.diagnostics.append(Fault(trace.op, WRONG_RESULT_TYPE, f"result '{f.name}': {error}"))
 
 
 def operand_names(op: Definition) -> list[str]:
@@ -649,7 +661,7 @@ def _check_rules(trace: _Trace, results: Sequence[Type]) -> None:
     typing = typing_of(trace.op, results)
     for rule in trace.op.type_rules:
         for message in rule.problems(typing):
-            trace.diagnostics.append(Diagnostic(VIOLATED_TRAIT, f"{trace.op.name}: {rule.name}: {message}"))
+            trace.diagnostics.append(Fault(trace.op, VIOLATED_TRAIT, f"{rule.name}: {message}"))
 
 
 def result_fields(fields: Sequence[Field], types: Sequence[Type]) -> list[tuple[Field, Type]]:

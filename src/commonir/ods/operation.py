@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeAlias
 
+from commonir.base.suggestions import did_you_mean
 from commonir.ir.data import Data
 from commonir.ir.operation import Block, Operation, Region
 from commonir.ir.types import Type
@@ -89,7 +90,9 @@ class Op(TextForm, Definition):
         if named:
             extra = next(iter(named))
             twice = any(f.name == extra for f in fields)
-            raise TypeError(f"{self.name}: '{extra}' {'is given twice' if twice else 'is not an argument'}")
+            help = did_you_mean(extra, [f.name for f in fields])
+            unknown = f"is not an argument{f': {help}' if help else ''}"
+            raise TypeError(f"{self.name}: '{extra}' {'is given twice' if twice else unknown}")
         return tuple(out)
 
     def _result_types(self) -> tuple[Type, ...]:

@@ -46,6 +46,7 @@ from commonir.ir.types import (
 from commonir.ir.unregistered import UnregisteredOperation
 from commonir.ods.branching import Branch
 from commonir.ods.dialect import Dialects
+from commonir.ods.faults import with_operands
 from commonir.ods.fields import MISSING, Field, FieldKind
 from commonir.ods.inference import Derived, check_use, infer, result_fields
 from commonir.ods.known import known_data
@@ -218,7 +219,7 @@ def path_of(op: Operation, positions: Positions | None = None) -> str:
         elif isinstance(at, Module) and isinstance(at.parent_op, Module):
             parts.append(f"modules[{at.parent_op.modules.index(at)}]")
         elif block is not None:
-            name = at.first_name
+            name = at.first_name or at.source_name
             parts.append(
                 f"operations[{_positions_in(block, positions)[at]}]" + (f" '{name}'" if name else f" {at.name}")
             )
@@ -434,7 +435,7 @@ def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None =
             else:
                 check_use(op)
         except DiagnosticError as error:
-            result += error.diagnostics
+            result += [with_operands(op, d) for d in error.diagnostics]
     for name, check in needs.checks:
         result += [Diagnostic(VIOLATED_TRAIT, f"{op.name}: {name}: {message}") for message in check(op)]
     # `Op.verify` relies on operands, attributes and regions and on the types of operands, which are not checked if one
@@ -489,7 +490,7 @@ def check_results(op: Op, inferred: tuple[Type, ...]) -> list[Diagnostic]:
     missing = len(inferred) - len(results)
     if missing and (missing < 0 or not _are_optional(op, inferred)):
         message = f"{op.name}: expected {plural(len(inferred), 'result')}, found {len(results)}"
-        return [Diagnostic(WRONG_RESULT_TYPE, message)]
+        return [Diagnostic(WRONG_RESULT_TYPE, message, notes=_returned(op))]
     wrong: list[Diagnostic] = []
     for n, (r, t) in enumerate(zip(results, inferred, strict=False)):
         if r.type is not t and not are_compatible(r.type, t) and not op.may_declare(n, r.type):
@@ -499,6 +500,17 @@ def check_results(op: Op, inferred: tuple[Type, ...]) -> list[Diagnostic]:
             fix = Fix(f"declared{name} as {t}, which follows from {op.name}", partial(r.retype, t))
             wrong.append(Diagnostic(UNTRUSTED_SHAPE if is_shape else WRONG_RESULT_TYPE, message, fix=fix))
     return wrong
+
+
+def _returned(op: Op) -> list[str]:
+    """Returns what each block of an operation returns, where that decides its results."""
+    out: list[str] = []
+    for f, region in zip(op.layout.regions, op.regions, strict=False):
+        last = region.blocks[-1].last if region.blocks else None
+        if isinstance(last, Op) and last.has_trait(Terminator):
+            values = [f"'{v.name}'" if v.name else str(v.type) for v in last.operands]
+            out.append(f"block '{f.spelling}' returns {', '.join(values) or 'nothing'}")
+    return out
 
 
 def differ_in_shape(declared: Type, inferred: Type) -> bool:

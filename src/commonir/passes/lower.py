@@ -41,6 +41,7 @@ from commonir.ods import (
     undefined_operand,
 )
 from commonir.ods.branching import RegionBranch, SinglePath, single_path
+from commonir.ods.faults import with_operands
 from commonir.ods.patterns import differ_only_in_shape
 from commonir.passes.data_dependent_dims import DimNames
 from commonir.passes.entry_types import entry_types
@@ -605,7 +606,8 @@ class _Lowering:
 
     def _report(self, op: Operation, diagnostics: Iterable[Diagnostic]) -> None:
         """Reports why the results of an operation have no replacement."""
-        self.diagnostics.extend(located_at(d.located(where=path_of(op)), op.location) for d in diagnostics)
+        found = [with_operands(op, d) for d in diagnostics] if isinstance(op, Op) else diagnostics
+        self.diagnostics.extend(located_at(d.located(where=path_of(op)), op.location) for d in found)
         self._fail(op)
 
     def _fail(self, op: Operation) -> None:

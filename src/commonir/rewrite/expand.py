@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from commonir.base.codes import VIOLATED_CONSTRAINT
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir.cloning import clone
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -25,6 +25,7 @@ from commonir.ods import (
     results_of,
     traits,
 )
+from commonir.ods.faults import Fault, of_reference
 from commonir.ods.inference import PlacedOperations
 from commonir.ods.requiring import Requiring
 
@@ -76,7 +77,9 @@ def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None, *,
         if returned is None:
             raise DiagnosticError(not_known(op, reason)) from None
     except NotationError as error:
-        raise DiagnosticError(Diagnostic(VIOLATED_CONSTRAINT, f"{op.name}: {error}")) from None
+        raise DiagnosticError(Fault(op, VIOLATED_CONSTRAINT, str(error))) from None
+    except DiagnosticError as error:
+        raise DiagnosticError(*[of_reference(op, d, grouped) for d in error.diagnostics]) from None
     if isinstance(returned, Operation) and not returned.results:
         return Expansion((), [*operations_behind(returned.operands), returned])
     if isinstance(returned, Requiring):

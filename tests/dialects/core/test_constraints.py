@@ -215,7 +215,7 @@ class TestPools:
         assert open_constraints(name, x(1, 2, N), (3,)) == [("C1", "3 <= N")]
 
     def test_another_number_of_strides_than_of_axes_is_refused(self, name: str) -> None:
-        assert refused(name, x(1, 2, 4), (2, 2)) == "C2: a kernel of 2 axes for 1 spatial axes"
+        assert refused(name, x(1, 2, 4), (2, 2)) == "C2: a kernel of 2 axes for 1 spatial axis"
         assert refused(name, x(1, 2, 4), (2,), strides=(1, 1)) == "C2: 2 strides for 1 spatial axes"
 
 

@@ -159,7 +159,7 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
                 for n, shape in enumerate([(2, 2), (2, 2), (2, 3), (2, 2)])
             ],
         ),
-        ["E0504 graph.node[2] 'c': onnx.Reshape: core.reshape: C1: number of elements: expected 4, found 6"],
+        ["E0504 graph.node[2] 'c': onnx.Reshape: number of elements: expected 4, found 6"],
     ),
     "one wrong node among nodes that attributes alone set apart": (
         _model(
@@ -168,7 +168,7 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
                 for name, axis in zip("abcy", (0, 0, 7, 0), strict=True)
             ],
         ),
-        ["E0504 graph.node[2] 'c': onnx.Softmax: core.softmax: axis 7 of a tensor of rank 1"],
+        ["E0504 graph.node[2] 'c': onnx.Softmax: axis 7 of a tensor of rank 1"],
     ),
     "symbols that must be equal in several nodes": (
         _model(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from commonir.base.diagnostics import ExitStatus
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
 from commonir.cli.options import PATH, dims_option
@@ -19,14 +20,17 @@ def shapes(session: Session, model: str, *, dims: tuple[str, ...], with_constant
     """List the values of a program with their types. Dims are numbers, or expressions of the dims of inputs.
 
     Types that the file does not declare are inferred. A data-dependent dim has its own name. MODEL is a file or package
-    in any supported format.
+    in any supported format. Errors of the program, which leave types unknown, are reported: exit status 1.
     """
     program = session.load(model, lenient=True)
     entries = session.api.shapes(program, parse_dims(dims, "--set"), with_constants=with_constants)
+    wrong = [d.located(file=session.input_path(model)) for d in session.api.verify(program) if d.is_error]
+    session.findings.extend(wrong)
     several = len({entry.function for entry in entries}) > 1
     columns = [Column("value"), NODE, Column("operation"), Column("type"), *([Column("function")] if several else [])]
     rows = [(e.name, e.node, e.operation, e.type, *([e.function] if several else [])) for e in entries]
-    return Answer([entry.to_json() for entry in entries], lambda out: out.table(columns, rows))
+    status = ExitStatus.NO if wrong else ExitStatus.YES
+    return Answer([entry.to_json() for entry in entries], lambda out: out.table(columns, rows), status)
 
 
 command = shapes

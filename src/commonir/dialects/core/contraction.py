@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from commonir.base.text import plural
 from commonir.dialects.core.base import FLOATS, NUMBERS, CoreOp, accumulator, function, function_of_several
 from commonir.ir.operation import Value
 from commonir.ir.types import i64
@@ -229,7 +230,8 @@ class _Window:
     def __init__(self, op: Pool, x: Tensor, o: Indices, fill: float, name: str = "k") -> None:
         rank = len(o)
         if len(op.kernel) != rank:
-            raise NotationError(f"a kernel of {len(op.kernel)} axes for {rank} spatial axes", label="C2")
+            kernel = plural(len(op.kernel), "axis", "axes")
+            raise NotationError(f"a kernel of {kernel} for {plural(rank, 'spatial axis', 'spatial axes')}", label="C2")
         self.k = indices(name, rank)
         self.strides = _spread(op.strides, "strides", rank, 1, "C2")
         self.dilations = _spread(op.dilations, "dilations", rank, 1, "C2")

@@ -65,7 +65,7 @@ class ConvTranspose(Convolution, name="onnx.ConvTranspose"):
     def reference(self, X: Value, W: Value, B: Value | None) -> Value:
         kernel = kernel_of(W)
         rank = len(kernel)
-        strides, dilations = per_axis(self.strides, rank), per_axis(self.dilations, rank)
+        strides, dilations = per_axis(self.strides, rank, "strides"), per_axis(self.dilations, rank, "dilations")
         extra = list(self.output_padding or (0,) * rank)
         pads = pad_pairs(None if self.auto_pad == "VALID" else self.pads, rank)
         if self.output_shape or self.auto_pad.startswith("SAME"):
@@ -130,7 +130,7 @@ class DeformConv(OnnxOp, name="onnx.DeformConv"):
         axis first.
         """
         rank = len(kernel)
-        strides, dilations = per_axis(self.strides, rank), per_axis(self.dilations, rank)
+        strides, dilations = per_axis(self.strides, rank, "strides"), per_axis(self.dilations, rank, "dilations")
         pads = pad_pairs(self.pads, rank)
         shape = (*kernel, *out)
         axes: list[Value] = []
@@ -157,7 +157,7 @@ class Col2Im(OnnxOp, name="onnx.Col2Im", since="opset18"):
     def reference(self, input: Value, image_shape: Value, block_shape: Value) -> Value:
         image, block = known(image_shape, "image_shape"), fixed(block_shape, "block_shape")
         rank, points = len(block), prod(block)
-        strides, dilations = per_axis(self.strides, rank), per_axis(self.dilations, rank)
+        strides, dilations = per_axis(self.strides, rank, "strides"), per_axis(self.dilations, rank, "dilations")
         pads, (n, rows, _) = pad_pairs(self.pads, rank), sizes_of_rank(input, "input", 3)
         if len(image) != rank or points < 1:
             raise NotationError(f"an image of {len(image)} axes and blocks of {block}")

@@ -208,7 +208,7 @@ class MaxUnpool(OnnxOp, name="onnx.MaxUnpool"):
         n, c, sizes = image_sizes(X, "X")
         if len(sizes) != rank:
             raise NotationError(f"a kernel of {rank} axes for {len(sizes)} spatial axes")
-        strides, pads = per_axis(self.strides, rank), pad_pairs(self.pads, rank)
+        strides, pads = per_axis(self.strides, rank, "strides"), pad_pairs(self.pads, rank)
         built: list[Dim] = [n, c]
         for m, s, k, (lo, hi) in zip(sizes, strides, self.kernel_shape, pads, strict=True):
             built.append((m - 1) * s + k - lo - hi)

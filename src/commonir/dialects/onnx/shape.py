@@ -10,6 +10,7 @@ from functools import reduce
 
 from commonir.base.codes import WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.text import plural
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
     ANY_1,
@@ -201,7 +202,8 @@ def _extended_by(data: Value, pads: Value, axes: Value | None) -> Extension:
 def extension(rank: int, at: Sequence[int], amounts: tuple[int, ...]) -> Extension:
     """Returns the padding of some axes: first the amounts before each of them, then those after."""
     if len(amounts) != 2 * len(at):
-        raise NotationError(f"{len(amounts)} amounts for {len(at)} axes")
+        expected = f"expected {2 * len(at)}: before and after each axis"
+        raise NotationError(f"pads has {plural(len(amounts), 'number')}, {expected}")
     before, after = [0] * rank, [0] * rank
     for n, a in enumerate(at):
         before[a], after[a] = amounts[n], amounts[n + len(at)]

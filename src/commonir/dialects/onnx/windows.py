@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from commonir.base.text import plural
 from commonir.base.tuples import NamedTuple
 from commonir.dialects import core
 from commonir.dialects.onnx.base import rank_of, shape_of
@@ -50,7 +51,7 @@ def window(
 ) -> Window:
     """The windows of a convolution or pooling; `fill` is what padding consists of."""
     rank = len(kernel)
-    strides, steps = per_axis(op.strides, rank), per_axis(dilations, rank)
+    strides, steps = per_axis(op.strides, rank, "strides"), per_axis(dilations, rank, "dilations")
     if not op.auto_pad.startswith("SAME"):
         pads = ((0, 0),) * rank if op.auto_pad == "VALID" else pad_pairs(op.pads, rank)
         return Window(x, kernel, strides, steps, pads)
@@ -80,12 +81,12 @@ def _padded(x: Value, totals: Sequence[Dim], reach: Sequence[int], fill: float, 
     return core.slice(wide, (0, 0, *starts), (*sizes[:2], *stops), (1,) * len(sizes))
 
 
-def per_axis(values: tuple[int, ...] | None, rank: int) -> tuple[int, ...]:
+def per_axis(values: tuple[int, ...] | None, rank: int, name: str) -> tuple[int, ...]:
     """One number for each spatial axis, 1 where none are given. Raises: NotationError for another number of them."""
     if not values:
         return (1,) * rank
     if len(values) != rank:
-        raise NotationError(f"{len(values)} numbers for {rank} spatial axes")
+        raise NotationError(f"{name} has {plural(len(values), 'number')}, expected {rank}: one for each spatial axis")
     return values
 
 
@@ -101,7 +102,8 @@ def pad_pairs(pads: tuple[int, ...] | None, rank: int) -> Pairs:
     if not pads:
         return ((0, 0),) * rank
     if len(pads) != 2 * rank:
-        raise NotationError(f"{len(pads)} amounts of padding for {rank} spatial axes")
+        expected = f"expected {2 * rank}: before and after each spatial axis"
+        raise NotationError(f"pads has {plural(len(pads), 'number')}, {expected}")
     return tuple(zip(pads[:rank], pads[rank:], strict=True))
 
 
