@@ -83,14 +83,16 @@ def read_model(path: Path_ | Sequence[Path_], dialects: Dialects) -> tuple[Modul
     return module, diagnostics
 
 
-def load_dialects(paths: Sequence[Path_], include_dirs: Sequence[Path_] = ()) -> tuple[Dialect, ...]:
-    """Returns the dialects that TableGen files define. Included files are searched in the given folders.
+def load_dialects(paths: Path_ | Sequence[Path_], include_dirs: Sequence[Path_] = ()) -> tuple[Dialect, ...]:
+    """Returns the dialects that TableGen files define, or those of an installed MLIR by name, such as `memref`.
+    Included files are searched in the given folders.
 
     Raises: DiagnosticError (E0260 to E0264, E0307).
     """
     from commonir.text.loaded_definitions import load_dialects as load_files  # noqa: PLC0415  loads the TableGen reader
 
-    return load_files(paths, [os.fspath(folder) for folder in include_dirs])
+    files = (paths,) if isinstance(paths, str | os.PathLike) else paths
+    return load_files(files, [os.fspath(folder) for folder in include_dirs])
 
 
 def verify(module: Module, *, dialects: Sequence[Dialect] = (), allow_unregistered: bool = False) -> list[Diagnostic]:
