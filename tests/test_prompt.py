@@ -190,7 +190,11 @@ class _Tensor:
         return np.array([1.0, 2.0], np.float32)
 
 
-@pytest.mark.parametrize("value", [[1, 2], (1.0, 2.0), np.array([1.0, 2.0]), np.array([1, 2]), _Tensor()], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [[1, 2], (1.0, 2.0), np.array([1.0, 2.0]), np.array([1, 2]), _Tensor()],
+    ids=["list", "tuple", "f64", "i64", "tensor"],
+)
 def test_lists_arrays_of_other_dtypes_and_tensors_are_inputs(program: cir.Module, value: Any) -> None:
     (y,) = cir.run(program, {"image": value, "scale": [0, 0]}).values()
     np.testing.assert_array_equal(y, [1.0, 4.0])
