@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import traceback
 from html.parser import HTMLParser
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import commonir as cir
+from commonir.ods.terms import term
 
 _TEXT = """
 func.func @main(%image: tensor<2xf32>, %scale: tensor<2xf32>) -> (tensor<2xf32> {commonir.name = "y"}) {
@@ -205,3 +207,28 @@ def test_what_is_not_an_array_is_reported(program: cir.Module) -> None:
         cir.run(program, {"image": [[1], [2, 3]]})
     with pytest.raises(cir.DiagnosticError, match="expected element type f32, found a Python NoneType"):
         cir.run(program, {"image": [None, None]})
+
+
+def _frames(error: BaseException) -> list[str]:
+    return [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+
+
+def test_error_of_the_input_shows_the_call_and_no_frames_of_the_package(program: cir.Module) -> None:
+    with pytest.raises(cir.DiagnosticError) as caught:
+        cir.load("missing.onnx")
+    assert _frames(caught.value) == [inspect.stack()[0].function, "call"]
+    assert caught.value.__cause__ is None
+    with pytest.raises(cir.DiagnosticError) as caught:
+        cir.run(program, {"imgae": [1, 2]})
+    assert len(_frames(caught.value)) == 2
+
+
+def test_what_is_no_rule_or_pass_is_a_type_error(program: cir.Module) -> None:
+    with pytest.raises(TypeError, match=r"a rule is `term\(\.\.\.\) >> term\(\.\.\.\)`, found 1"):
+        cir.optimize(program, rules=[1])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match="a pass is a name or a `Pass`, found 1"):
+        cir.optimize(program, passes=[1])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(
+        TypeError, match=r"term takes the class of an operation, such as `onnx\.Relu`, found 'onnx\.Relu'"
+    ):
+        term("onnx.Relu")  # pyright: ignore[reportArgumentType]

@@ -181,6 +181,39 @@ def test_attributes_can_be_exchanged() -> None:
     assert op.factor == 3.0
 
 
+def test_exchanged_attribute_is_known_and_of_its_type() -> None:
+    op = Scale(_value(2), 3.0)
+    with pytest.raises(TypeError, match=r"t\.scale has no attribute 'factro': did you mean 'factor'\?"):
+        op.with_attributes(factro=4.0)
+    with pytest.raises(DiagnosticError, match=r"'factor' of t\.scale: expected a number, found 'x'"):
+        op.with_attributes(factor="x")
+
+
+def test_exchanged_parameter_is_a_literal_whatever_it_was_bound_to() -> None:
+    x = _value(9)
+    size = Literal(data_of(i32, (), (4,))).y
+    changed = Window(x, size, 1).with_attributes(size=3)  # pyright: ignore[reportArgumentType]  # bound to a value
+    assert (changed.operands, changed.size, changed.x) == ((x,), 3, x)
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"), [("factor", r"with_attributes\(factor="), ("x", "operands"), ("y", "uses")]
+)
+def test_assigning_to_a_field_says_how_to_change_it(name: str, remedy: str) -> None:
+    with pytest.raises(AttributeError, match=rf"'{name}' of t\.scale cannot be changed: .*{remedy}"):
+        setattr(Scale(_value(2)), name, 1)
+
+
+def test_operand_that_is_no_value_is_a_type_error() -> None:
+    message = "takes a value, found int"
+    with pytest.raises(TypeError, match=f"t.scale: operand 'x' {message}"):
+        Scale(1)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match=f"operand 'weight' {message}"):
+        Affine(_value(2, 8), 1)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match=message):
+        _value(2).replace_all_uses_with(1)  # pyright: ignore[reportArgumentType]
+
+
 def test_patterns_match_by_field() -> None:
     x = _value(2, 8)
     op: object = Affine(Scale(x, 3.0).y, _value(8, 5))

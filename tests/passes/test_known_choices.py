@@ -137,7 +137,7 @@ def test_a_wrong_operation_is_refused_though_the_region_that_runs_is_right() -> 
         '%y = "stablehlo.if"(%c) ({ stablehlo.return %x : tensor<2xf32> }, {',
         "stablehlo.return %x, %x : tensor<2xf32>, tensor<2xf32> }) : (tensor<i1>) -> tensor<2xf32>",
     )
-    with pytest.raises(DiagnosticError, match="C2: false_branch returns other types: expected 1 values, found 2"):
+    with pytest.raises(DiagnosticError, match="C2: false_branch returns other types: expected 1 value, found 2"):
         cir.lower(module)
 
 

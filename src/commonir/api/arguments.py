@@ -1,5 +1,7 @@
 """Checks the arguments of public functions against their annotations, so that a wrong one is named at once.
 
+An error of the input leaves them without the frames of this package: they say nothing about a model or a call.
+
 A call with an argument of another type raises TypeError with the parameter, what it takes and what was passed. Only
 types that are cheap to test are checked: programs, paths, strings, numbers, mappings and sequences; other annotations
 accept anything.
@@ -11,14 +13,17 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from inspect import Parameter, signature
+from types import TracebackType
 from typing import NamedTuple, ParamSpec, TypeVar
 
+from commonir.base.diagnostics import DiagnosticError
 from commonir.base.text import escape
 from commonir.ir.module import Module
 
 P = ParamSpec("P")
 R = TypeVar("R")
 _LONGEST = 40
+_PACKAGE = __name__.partition(".")[0]
 
 
 class ArgumentType(NamedTuple):
@@ -96,9 +101,27 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             expected = types.get(name)
             if expected and not any(each.accepts(value) for each in expected):
                 raise TypeError(_message(function.__name__, name, value, expected))
-        return function(*args, **named)
+        try:
+            return function(*args, **named)
+        except DiagnosticError as error:
+            # The message of a diagnostic says what the operating system reported.
+            cause = None if isinstance(error.__cause__, OSError) else error.__cause__
+            raise error.with_traceback(_frames_outside(error.__traceback__)) from cause
 
     return call
+
+
+def _frames_outside(traceback: TracebackType | None) -> TracebackType | None:
+    """Returns a traceback without the frames of this package: those of plugins and of functions of a rule stay."""
+    entries: list[TracebackType] = []
+    while traceback is not None:
+        if str(traceback.tb_frame.f_globals.get("__name__")).partition(".")[0] != _PACKAGE:
+            entries.append(traceback)
+        traceback = traceback.tb_next
+    kept: TracebackType | None = None
+    for entry in reversed(entries):
+        kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return kept
 
 
 def _argument_types(parameter: Parameter) -> tuple[ArgumentType, ...]:

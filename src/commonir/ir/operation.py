@@ -88,7 +88,9 @@ class Value:
                 op.notify_modified()
 
     def replace_all_uses_with(self, other: Value) -> None:
-        """Makes all users use another value instead."""
+        """Makes all users use another value instead. Raises: TypeError for what is not a value."""
+        if not isinstance(other, Value):  # pyright: ignore[reportUnnecessaryIsInstance]  # for callers without types
+            raise TypeError(f"replace_all_uses_with takes a value, found {type(other).__name__}")
         users = self._users
         if users is None or other is self:
             return

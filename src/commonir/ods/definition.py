@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, DenseArrayAttr, attribute_of, is_sequence
 from commonir.ir.data import Data, data_of, rounded
 from commonir.ir.operation import Block, Region, Value
@@ -517,10 +518,32 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         )
 
     def with_attributes(self, **changes: object) -> Self:
-        """Returns a detached copy of the operation, on the same operands, with changed attributes."""
-        result = self.clone_shallow(self.operands, tuple(r.take() for r in self.regions))
-        values = {**dict(zip((f.name for f in self.layout.attributes), self._attributes, strict=True)), **changes}
-        result._attributes = tuple(values[f.name] for f in self.layout.attributes)
+        """Returns a detached copy on the same operands, with changed attributes, which takes the regions.
+
+        A parameter that was bound to an operand becomes a literal. Results keep their types.
+
+        Raises: TypeError for an attribute that the operation does not have, DiagnosticError (E0505) for a value of
+        another type.
+        """
+        declared = self.layout.attributes
+        if unknown := next((name for name in changes if all(f.name != name for f in declared)), None):
+            known = [f.name for f in declared]
+            help = did_you_mean(unknown, known) or f"the attributes are {', '.join(known) or 'none'}"
+            raise TypeError(f"{self.name} has no attribute '{unknown}': {help}")
+        values = [
+            coerced(self, f, changes[f.name]) if f.name in changes else v
+            for f, v in zip(declared, self._attributes, strict=True)
+        ]
+        operands, offsets = list(self.operands), list(self._offsets or range(len(self.operands) + 1))
+        for f, v in zip(declared, self._attributes, strict=True):
+            if f.name in changes and v is BOUND:
+                n = self.places[f].input
+                del operands[offsets[n]]
+                offsets[n + 1 :] = [offset - 1 for offset in offsets[n + 1 :]]
+        result = self.clone_shallow(tuple(operands), tuple(r.take() for r in self.regions))
+        result._attributes = tuple(values)
+        if len(operands) < len(self.operands):
+            result._offsets = tuple(offsets)
         return result
 
     @property
@@ -688,6 +711,11 @@ def coerced(op: Definition, field: Field, value: Any) -> Any:
         raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, f"'{field.name}' of {op.name}: {error}")) from None
 
 
+def not_a_value(op: Definition, field: Field, found: object) -> TypeError:
+    """Returns the error that an operand is no value of a program."""
+    return TypeError(f"{op.name}: operand '{field.name}' takes a value, found {type(found).__name__}")
+
+
 def split_arguments(
     op: Definition, args: Sequence[Any], *, lenient: bool = False
 ) -> tuple[tuple[Value, ...], tuple[object, ...], tuple[int, ...] | None, tuple[Region, ...]]:
@@ -705,6 +733,8 @@ def split_arguments(
                 operands += v
             elif isinstance(v, Value):
                 operands.append(v)
+            elif not lenient and v is not None:
+                raise not_a_value(op, f, v)
             elif not f.optional and not lenient:
                 raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
             offsets.append(len(operands))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import Enum, auto
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypedDict, TypeVar, Unpack, overload
 
 from commonir.base.tuples import NamedTuple
 from commonir.ir.attributes import is_sequence
@@ -207,6 +207,14 @@ class Field:
         # Attributes are read most often; `field_value` takes twice as long.
         return op.field_value(self) if position is None else op._attributes[position.attribute]
 
+    def __set__(self, op: FieldHolder, value: object) -> None:
+        remedy = {
+            FieldKind.ATTRIBUTE: f"`with_attributes({self.name}=...)` returns a copy with another value",
+            FieldKind.RESULT: "`result.replace_all_uses_with(value)` makes its users use another value",
+        }
+        how = remedy.get(self.kind, "assign all of `operands`, or build another operation")
+        raise AttributeError(f"'{self.name}' of {op.name} cannot be changed: {how}")
+
     def __repr__(self) -> str:
         return f"<{self.kind.name.lower()} {self.name}>"
 
@@ -222,6 +230,7 @@ class FieldPosition(NamedTuple):
 class FieldHolder(Protocol):
     """An operation with fields."""
 
+    name: ClassVar[str]
     _attributes: tuple[object, ...]
 
     @property

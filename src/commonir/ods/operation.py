@@ -7,9 +7,9 @@ from typing import Any, ClassVar, TypeAlias
 
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.data import Data
-from commonir.ir.operation import Block, Operation, Region
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type
-from commonir.ods.definition import Definition, coerced, split_arguments, successors_of
+from commonir.ods.definition import Definition, coerced, not_a_value, split_arguments, successors_of
 from commonir.ods.fields import MISSING
 from commonir.ods.inference import infer
 from commonir.ods.known import NOT_COMPUTED
@@ -47,7 +47,14 @@ class Op(TextForm, Definition):
         self.regions = regions
         self._extra = None
         self.cached_dims = NOT_COMPUTED
-        self._start(operands, self._result_types())
+        try:
+            self._start(operands, self._result_types())
+        except AttributeError:
+            # Testing each operand of each new operation would take longer.
+            for f, v in zip(self.operand_fields(), operands, strict=False):
+                if not isinstance(v, Value):  # pyright: ignore[reportUnnecessaryIsInstance]  # for callers without types
+                    raise not_a_value(self, f, v) from None
+            raise
         if regions:
             self._own(regions)
         if layout.successors:

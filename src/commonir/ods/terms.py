@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
 from typing import Any
 
+from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import is_sequence
 from commonir.ir.data import Data
 from commonir.ods.definition import Definition
@@ -375,6 +376,8 @@ def _fields_of(definition: type[Definition], terms: Sequence[object], named: Map
 
     Raises: TypeError for an unknown field, and for more terms than there are fields.
     """
+    if not isinstance(definition, type) or not issubclass(definition, Definition):  # pyright: ignore[reportUnnecessaryIsInstance]  # for callers without types
+        raise TypeError(f"term takes the class of an operation, such as `onnx.Relu`, found {definition!r}")
     declared = [f for f in definition.layout.arguments if f.kind is not FieldKind.REGION]
     if len(terms) > len(declared):
         raise TypeError(f"{definition.name} has {len(declared)} fields, {len(terms)} terms were given")
@@ -382,7 +385,8 @@ def _fields_of(definition: type[Definition], terms: Sequence[object], named: Map
     known = {f.name for f in declared}
     for name, value in named.items():
         if name not in known or name in out:
-            what = "is given twice" if name in out else "is not a field"
-            raise TypeError(f"{definition.name}: '{name}' {what}")
+            help = did_you_mean(name, known)
+            unknown = f"is not a field{f': {help}' if help else ''}"
+            raise TypeError(f"{definition.name}: '{name}' {'is given twice' if name in out else unknown}")
         out[name] = value
     return out

@@ -51,8 +51,10 @@ def pipeline_of(passes: str | Sequence[str | Pass], available: Passes) -> list[P
     for item in passes:
         if isinstance(item, Pass):
             planned.append(PlannedPass(item, item.options_from({})))
-        else:
+        elif isinstance(item, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # for callers without types
             planned += _PipelineReader(item, available).pipeline()
+        else:
+            raise TypeError(f"a pass is a name or a `Pass`, found {item!r}")
     return planned
 
 
@@ -164,12 +166,15 @@ def run_pipeline(
 
     `context.reports` receives a report of each rule, and of passes that make one.
 
-    Raises: DiagnosticError (E0604 to E0607 for rules; those of passes).
+    Raises: TypeError for what is not a rule, DiagnosticError (E0604 to E0607 for rules; those of passes).
     """
+    rewrites = list(rules)
+    for rule in rewrites:
+        if not isinstance(rule, Rewrite):  # pyright: ignore[reportUnnecessaryIsInstance]  # for callers without types
+            raise TypeError(f"a rule is `term(...) >> term(...)`, found {rule!r}")
     ordered = order_nodes(module)
     copy = clone(module) if ordered is module else ordered
     changed = ordered is not module
-    rewrites = list(rules)
     if rewrites:
         Diagnostics(check_types(rewrites)).raise_errors()
         rule_set = RuleSet(rewrites)
