@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import traceback
 from html.parser import HTMLParser
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import commonir as cir
+from commonir.dialects.onnx import Concat
 from commonir.ods.terms import term
 
 _TEXT = """
@@ -207,6 +209,36 @@ def test_what_is_not_an_array_is_reported(program: cir.Module) -> None:
         cir.run(program, {"image": [[1], [2, 3]]})
     with pytest.raises(cir.DiagnosticError, match="expected element type f32, found a Python NoneType"):
         cir.run(program, {"image": [None, None]})
+
+
+def test_function_is_shown_by_its_interface_and_an_operation_by_its_fields(program: cir.Module) -> None:
+    function: Any = program.functions["main"]
+    texts = _Elements(function._repr_html_()).texts
+    assert texts[0] == "func.func main"
+    assert "2 operations" in texts, "the terminator computes nothing"
+    first = next(function.body.operations)
+    texts = _Elements(first._repr_html_()).texts
+    assert texts[:8] == ["arith.addf", "name", "value", "type", "operand", "lhs", "%image", "tensor<2xf32>"]
+    assert texts[-4:] == ["result", "result", "%_", "tensor<2xf32>"]
+
+
+def test_repr_keeps_the_type_of_an_operation_with_many_operands(program: cir.Module) -> None:
+    x = program.functions["main"].inputs[0]
+    assert repr(Concat((x,) * 40, axis=0)) == ("<%_ = onnx.Concat(" + "%image, " * 7 + "...): tensor<80xf32>>")
+
+
+def test_copies_are_deep_and_independent(program: cir.Module) -> None:
+    for copied in (copy.copy(program), copy.deepcopy(program)):
+        assert str(copied) == str(program)
+        assert copied.main is not program.main
+        assert copied.main.body.parent is not None
+        assert copied.main.body.parent.parent is copied.main
+        assert program.main.body.parent is not None
+        assert program.main.body.parent.parent is program.main
+    type = program.main.inputs[0].type
+    assert copy.copy(type) is copy.deepcopy(type) is type
+    with pytest.raises(TypeError, match=r"cannot be pickled: `commonir\.dumps` and `commonir\.save` write it"):
+        program.__reduce__()
 
 
 def _frames(error: BaseException) -> list[str]:

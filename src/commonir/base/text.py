@@ -6,6 +6,8 @@ passed through `escape` before it is printed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 PIECE_SEPARATOR = "// -----"
 """The line between two programs of one MLIR text."""
 
@@ -113,6 +115,21 @@ def shortened(text: str, end: str) -> str:
     """Returns a text that ends with `end`, in one line of up to 100 characters."""
     line = " ".join(text.split())
     return line + end if len(line) + len(end) <= _LONGEST_REPR else f"{line[: _LONGEST_REPR - 4]}...{end}"
+
+
+def shortened_list(before: str, items: Sequence[str], after: str) -> str:
+    """Returns a text with a list in it, in one line of up to 100 characters: the last items are left out first.
+
+    Example:
+        >>> shortened_list("f(", ["%a", "%b"], "): i32>")
+        'f(%a, %b): i32>'
+    """
+    text = f"{before}{', '.join(items)}{after}"
+    count = min(len(items), _LONGEST_REPR // 2)
+    while len(text) > _LONGEST_REPR and count:
+        count -= 1
+        text = f"{before}{', '.join([*items[:count], '...'])}{after}"
+    return shortened(text[:-1], text[-1:])
 
 
 def html_line(code: str, text: str = "") -> str:

@@ -172,9 +172,6 @@ def _declared_types(function: Function) -> Mapping[Value, str]:
     return {v: text for v, name, ports in declared if (text := _declared_type(v.type, ports.get(name)))}
 
 
-_RUN_NOTHING = (traits.ConstantLike, traits.Declares, traits.Terminator)
-
-
 def _counts(function: Function) -> Counter[str]:
     """Returns the number of operations that run, by name, without constants, declarations and terminators."""
     operations_by_name: Counter[tuple[type[Operation], str]] = Counter()
@@ -184,7 +181,7 @@ def _counts(function: Function) -> Counter[str]:
                 operations_by_name[type(op), op.name] += 1
     counts: Counter[str] = Counter()
     for (kind, name), number in operations_by_name.items():
-        if not (issubclass(kind, Op) and any(kind.has_trait(trait) for trait in _RUN_NOTHING)):
+        if not kind.runs_nothing():
             counts[name] += number
     return counts
 

@@ -9,7 +9,7 @@ from _weakref import ReferenceType  # avoids loading `weakref`
 from typing import TYPE_CHECKING, ClassVar, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 
 class _WeakEntry(ReferenceType["Interned"]):
@@ -73,6 +73,12 @@ class Interned:
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable")
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Mapping[int, object]) -> Self:
+        return self
 
     def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError(f"{type(self).__name__} is interned and cannot be pickled")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Self, SupportsIndex, TypeVar, overload
+from typing import ClassVar, Self, SupportsIndex, TypeVar, overload
 
 from commonir.base.codes import IMPOSSIBLE_EDIT, UNKNOWN_FUNCTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
@@ -16,14 +16,6 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.ports import Metadata, NewInterface, Port
 from commonir.ir.printable import PrintableOperation
 from commonir.ir.types import Type
-
-if TYPE_CHECKING:
-    from commonir.ir import tables
-else:
-    from commonir.base.lazy import LazyModule
-
-    # Only notebooks show tables of programs.
-    tables = LazyModule("commonir.ir.tables")
 
 
 class NamedValues(tuple[Value, ...]):  # noqa: SLOT001  a tuple cannot have slots for its names
@@ -141,17 +133,14 @@ class Function(Symbol):
         return about
 
     def __repr__(self) -> str:
-        return shortened(f"<{self.name} {self._signature()}, {plural(len(self.body), 'operation')}", ">")
+        count = sum(not op.runs_nothing() for op in self.walk_list() if op is not self)
+        return shortened(f"<{self.name} {self._signature()}, {plural(count, 'operation')}", ">")
 
     def _signature(self) -> str:
         """Returns its name with the names and types of what it receives and returns."""
         inputs = ", ".join([f"{v.name}: {v.type}" for v in self.inputs])
         outputs = ", ".join([f"{name}: {type}" for name, type in self.named_output_types])
         return escape(f"{self.symbol_name}({inputs}) -> ({outputs})")
-
-    def _repr_html_(self) -> str:
-        """Returns its interface and operations as tables for a notebook."""
-        return tables.html_of_functions([self])
 
     @property
     def referred_names(self) -> frozenset[str]:
@@ -397,11 +386,8 @@ class Module(PrintableOperation):
         if len(functions) == 1:
             (function,) = functions.values()
             return shortened(f"<Module {function!r}"[:-1].replace(f"<{function.name} ", ""), ">")
-        return shortened(f"<Module of {plural(len(functions), 'function')}: {escape(', '.join(functions))}", ">")
-
-    def _repr_html_(self) -> str:
-        """Returns the interfaces and operations of its functions as tables for a notebook."""
-        return tables.html_of_functions(list(self.functions.values()))
+        names = f": {escape(', '.join(functions))}" if functions else ""
+        return shortened(f"<Module of {plural(len(functions), 'function')}{names}", ">")
 
     def nested(self) -> Iterator[Operation]:
         """Yields all operations nested in it, without itself."""

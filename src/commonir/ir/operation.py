@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, Self, TypeVar
 
-from commonir.base.text import html_line, plural, shortened
+from commonir.base.text import html_line, plural, shortened, shortened_list
 from commonir.ir.constant_text import Attribute
 from commonir.ir.data import Data
 from commonir.ir.origins import Origin
@@ -127,7 +127,7 @@ class Value:
         return ["defining_op", "index", "is_used", "name", "owner", "type", "use_count", "users", "uses"]
 
     def __repr__(self) -> str:
-        return shortened(f"<value {'%' + self.name if self.name else ''}: {self.type}", ">")
+        return shortened(f"<value %{self.name or '_'}: {self.type}", ">")
 
     def _repr_html_(self) -> str:
         """Returns its text, what defines it and what uses it, for a notebook."""
@@ -246,6 +246,16 @@ class Operation:
                 value._users = None
             else:
                 value._drop_use(self)
+
+    @property
+    def field_names(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The names of its operands and of its results in its definition, in order; nothing for one without."""
+        return (), ()
+
+    @classmethod
+    def runs_nothing(cls) -> bool:
+        """Returns whether nothing is computed when execution reaches it: constants, declarations, terminators."""
+        return False
 
     @property
     def first_name(self) -> str:
@@ -482,10 +492,11 @@ class Operation:
 
     def __repr__(self) -> str:
         names = ", ".join(f"%{r.name}" if r.name else "%_" for r in self.results)
-        operands = ", ".join(f"%{v.name}" if v.name else "%_" for v in self._operands)
+        operands = [f"%{v.name}" if v.name else "%_" for v in self._operands]
         types = ", ".join([str(r.type) for r in self.results])
-        call = f"{self.name}({operands})" if operands else self.name
-        return shortened(f"<{names + ' = ' if names else ''}{call}{': ' + types if types else ''}", ">")
+        opening, closing = ("(", ")") if operands else ("", "")
+        before = f"<{names + ' = ' if names else ''}{self.name}{opening}"
+        return shortened_list(before, operands, f"{closing}{': ' + types if types else ''}>")
 
 
 class Block:
@@ -514,6 +525,10 @@ class Block:
 
     def __len__(self) -> int:
         return self._count
+
+    def __repr__(self) -> str:
+        owner = None if self.parent is None else self.parent.parent
+        return f"<Block{'' if owner is None else f' of {owner.name}'}: {plural(self._count, 'operation')}>"
 
     @property
     def operations(self) -> Iterator[Operation]:
@@ -660,6 +675,10 @@ class Region:
         self.parent: Operation | None = None
         for block in blocks:
             self.add(block)
+
+    def __repr__(self) -> str:
+        owner = "" if self.parent is None else f" of {self.parent.name}"
+        return f"<Region{owner}: {plural(len(self.blocks), 'block')}>"
 
     @property
     def block(self) -> Block:

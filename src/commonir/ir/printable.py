@@ -5,21 +5,20 @@ The graph itself (`ir/operation.py`) does not depend on text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Self
 
-from commonir.base.text import escape_html
 from commonir.ir.operation import Operation
 
 if TYPE_CHECKING:
-    from commonir.ir import printing
+    from commonir.ir import cloning, printing, tables
 else:
     from commonir.base.lazy import LazyModule
 
-    # Few programs are printed in the generic form.
+    # Few programs are printed in the generic form, shown in notebooks, or copied by `copy`.
+    cloning = LazyModule("commonir.ir.cloning")
     printing = LazyModule("commonir.ir.printing")
-
-
-_MOST_LINES = 30
+    tables = LazyModule("commonir.ir.tables")
 
 
 class PrintableOperation(Operation):
@@ -31,7 +30,16 @@ class PrintableOperation(Operation):
         return "\n".join(printing.Printer().lines(self))
 
     def _repr_html_(self) -> str:
-        """Returns the beginning of its text for a notebook."""
-        lines = str(self).splitlines()
-        more = [f"... {len(lines) - _MOST_LINES:,} more lines"] if len(lines) > _MOST_LINES else []
-        return f"<pre>{escape_html(chr(10).join([*lines[:_MOST_LINES], *more]))}</pre>"
+        """Returns tables for a notebook: the interface and operations of functions, the fields of other operations."""
+        return tables.html_of(self)
+
+    def __deepcopy__(self, memo: Mapping[int, object]) -> Self:
+        """Returns a copy outside of any block, on the same operands."""
+        return cloning.clone(self)
+
+    def __copy__(self) -> Self:
+        """Returns a copy as `deepcopy` does: no two operations can have one region."""
+        return cloning.clone(self)
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        raise TypeError("a program cannot be pickled: `commonir.dumps` and `commonir.save` write it")

@@ -38,7 +38,7 @@ from commonir.ods.fields import (
 from commonir.ods.forms import Form, form_of
 from commonir.ods.known import NOT_COMPUTED, DimsCache, known_data
 from commonir.ods.patterns import Pattern, SameAs, TypeVariable, version_number
-from commonir.ods.traits import Trait
+from commonir.ods.traits import ConstantLike, Declares, Terminator, Trait
 from commonir.ods.type_rules import TypeRule
 from commonir.symbolic.constraints import NotKnownError
 
@@ -580,6 +580,15 @@ class Definition(DimsCache, metaclass=DefinitionMeta):
         """Yields the field of each operand, in order."""
         for f, count in zip(self.layout.inputs, self.segment_sizes, strict=True):
             yield from repeat(f, count)
+
+    @property
+    def field_names(self) -> tuple[Sequence[str], Sequence[str]]:
+        results = [f.spelling for f in self.layout.results]
+        return [f.spelling for f in self.operand_fields()], results if len(results) == len(self.results) else ()
+
+    @classmethod
+    def runs_nothing(cls) -> bool:
+        return ConstantLike in cls.traits or Declares in cls.traits or Terminator in cls.traits
 
     @classmethod
     def has_trait(cls, trait: Trait) -> bool:

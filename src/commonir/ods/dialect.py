@@ -175,6 +175,9 @@ class Dialect:
         self._definitions = operations if isinstance(operations, LazyDefinitions) else tuple(operations)
         self._newest: dict[tuple[str, str], type[Op]] = {}
 
+    def __repr__(self) -> str:
+        return f"<Dialect {self.name}{': ' + self.summary if self.summary else ''}>"
+
     def replaced(self, operations: Iterable[type[Op]], forms: Mapping[str, ParameterForm], summary: str) -> Dialect:
         """Returns the dialect with additional or replaced definitions."""
         by_name = {definition.name: definition for definition in operations}

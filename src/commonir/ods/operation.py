@@ -127,8 +127,3 @@ class DeclaredResults(Op):
 
     def infer(self) -> tuple[Type, ...]:
         return tuple([r.type for r in self.results])
-
-
-def declared_operand_names(op: Operation) -> list[str]:
-    """Returns the declared names of an operation's operands, in order; nothing for one without a definition."""
-    return [f.name for f in op.operand_fields()] if isinstance(op, Op) else []

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from commonir.base.text import plural
 from commonir.reports.profiles import MachinePeak as MachinePeak
 from commonir.reports.profiles import Profile as Profile
 from commonir.reports.profiles import ProfileComparison as ProfileComparison
@@ -381,7 +382,7 @@ class Comparison(Report):
         first = self.first_divergence
         verdict = "agree" if self.is_within else "differ"
         where = "" if first is None else f", first divergence: {first.operation} '{first.name}'"
-        return f"{self.engines[0]} and {self.engines[1]} {verdict}, {len(self.values):,} values{where}"
+        return f"{self.engines[0]} and {self.engines[1]} {verdict}, {plural(len(self.values), 'value')}{where}"
 
     @property
     def is_within(self) -> bool:

@@ -14,7 +14,7 @@ from commonir.ir.data import Data
 from commonir.ir.equality import same_attribute, same_data
 from commonir.ir.module import Function, Module, Symbol, weight_name
 from commonir.ir.operation import Operation, Value
-from commonir.ods import Op, declared_operand_names, known_data
+from commonir.ods import Op, known_data
 from commonir.reports import Change, Differences, OperationDifference, WeightDifference
 from commonir.text.printer import Naming, naming_of
 
@@ -177,7 +177,7 @@ class _Comparing:
 
     def _rewired(self, a: Operation, b: Operation) -> Iterator[Change]:
         """Yields a description of operands that do not correspond."""
-        names = declared_operand_names(a)
+        names = a.field_names[0]
         for n, (x, y) in enumerate(zip_longest(a.operands, b.operands)):
             if x is None or y is None or not self._are_one(x, y):
                 where = names[n] if n < len(names) else f"operand {n}"

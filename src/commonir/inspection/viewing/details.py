@@ -24,7 +24,7 @@ from commonir.ir.module import weight_name
 from commonir.ir.operation import Operation, Value
 from commonir.ir.ports import NO_PORT, Port
 from commonir.ir.types import TensorType
-from commonir.ods import Dialects, Op, declared_operand_names, known_data
+from commonir.ods import Dialects, Op, known_data
 from commonir.ods.documentation import summary_of
 
 FEW_ELEMENTS = 8
@@ -236,7 +236,7 @@ def weights_of(op: Operation) -> list[tuple[str, Value]]:
 
 def named_operands(op: Operation) -> list[tuple[str, Value]]:
     """Returns the operands of an operation with the names that its definition has for them, else their numbers."""
-    names = declared_operand_names(op) or [str(n) for n in range(len(op.operands))]
+    names = op.field_names[0] or [str(n) for n in range(len(op.operands))]
     return list(zip(names, op.operands, strict=False))
 
 
