@@ -10,9 +10,14 @@ import numpy as np
 import pytest
 
 import commonir as cir
+from commonir.api import run_converted
+from commonir.dialects import core
 from commonir.formats.coreml.messages import message_class
 from commonir.formats.coreml.model import encode_model
+from commonir.ir import types
+from commonir.ir.types import tensor
 
+from tests.conversions.programs import core_module
 from tests.coreml_models.running import ENGINES, KINDS, Array, converted, diagnostic, f32, load, run_onnx
 from tests.oracles import oracle
 
@@ -49,6 +54,21 @@ def test_labels_are_described_in_onnx(tmp_path: Path, name: str, labels: list[st
     result = run_onnx(path, {"x": LOGARITHMS})
     assert np.asarray(result["classLabel"]).item() == labels[1]
     np.testing.assert_allclose(result["classLabel_probs"], PROBABILITIES, rtol=1e-5)
+
+
+def test_classifier_agrees_with_the_program_without_labels() -> None:
+    plain = core_module(lambda x: core.softmax(x, 1), {"x": tensor(types.f32, 1, 3)}, ["p/0"])
+    classifier = cir.convert(plain, "coreml", labels=["cat", "dog", "fox"])
+    inputs = {"x": LOGARITHMS}
+    result: Any = run_converted(plain, classifier, inputs)
+    np.testing.assert_allclose(result["p/0"], [PROBABILITIES], rtol=1e-5)
+    renamed = cir.edit(plain, rename={"p/0": classifier.main.output_names[1]})
+    assert cir.compare(renamed, classifier, inputs).is_within
+
+
+def test_labels_and_descriptions_are_in_the_summary() -> None:
+    (function,) = cir.summarize(load("classifier_texts")).functions
+    assert [port.note for port in function.outputs] == ["", "3 classes: cat, dog, fox"]
 
 
 # -- pipelines

@@ -142,6 +142,7 @@ def test_file_of_one_of_several_sizes_is_taken(tmp_path: Path) -> None:
     with pytest.raises(cir.DiagnosticError) as error:
         api.read_image(module, "picture", saved(tmp_path, np.full((4, 4, 3), 9, np.uint8)))
     assert "expected: [1, 3, 2, 4], [1, 3, 4, 8]" in diagnostic(error.value)
+    assert cir.summarize(module).functions[0].inputs[0].note == "RGB image 4x2, or 8x4"
 
 
 def test_orientation_of_a_photo_is_followed(tmp_path: Path) -> None:

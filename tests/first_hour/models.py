@@ -220,6 +220,7 @@ MODELS: dict[str, Callable[[Path], None]] = {
     "blocks.onnx": _blocks,
     "plain.mlpackage": _kept("pixel_shuffle_fp16"),
     "palettized.mlpackage": _kept("pixel_shuffle_palettized4_fp16"),
+    "six_bits.mlpackage": _kept("t5_encoder_palettized6_fp16"),
     "int4.mlpackage": _kept("llama_stateful_int4_fp16"),
     "sparse.mlpackage": _kept("pixel_shuffle_sparse_fp16"),
     "broken.onnx": _broken,

@@ -382,6 +382,23 @@ def image_input(color: str, scale: float = 1.0, bias: Sequence[float] = (), layo
     return ImageInput(ColorSpace(color), scale, tuple(bias), layout)
 
 
+def with_images(
+    module: Module,
+    images: Mapping[str, ImageInput],
+    *,
+    sizes: Mapping[str, int] | None = None,
+    function: str | None = None,
+) -> Module:
+    """Returns a program of the core whose inputs and outputs of some names are images, as those of its conversion are.
+
+    `sizes` fixes dimensions of the function by name.
+    Raises: DiagnosticError (E0601 for one that cannot be an image, E0702 for an unknown name, E0712 for a dimension).
+    """
+    from commonir.conversions.core_to_mil import images as of_core  # noqa: PLC0415
+
+    return of_core.with_images(lower(edit(module, dims=sizes, function=function) if sizes else module), images)
+
+
 def read_labels(path: Path_) -> tuple[str, ...] | tuple[int, ...]:
     """Returns the class labels in a file: an array in JSON, an object of labels by index (`id2label`), or one in each
     line.

@@ -466,7 +466,7 @@ def run_converted(
     outputs = run(converted, adapted, function=name, state=contents, options=options)
     if state is not None:
         state.update(restored_state(lowered, contents))
-    return renamed_outputs(before, outputs)
+    return renamed_outputs(before, outputs, after.function(name))
 
 
 def run_with_onnxruntime(

@@ -14,7 +14,7 @@ from commonir.cli.options import Tolerance
 from commonir.cli.progress import Progress
 from commonir.cli.session import Session
 from commonir.cli.terminal import Terminal
-from commonir.reports.columns import Column
+from commonir.reports.columns import Column, type_text
 from commonir.reports.comparison_tables import write_divergence
 
 if TYPE_CHECKING:
@@ -86,8 +86,9 @@ def check_agreement(
     known = session.inputs(source, check.inputs, function=function, seed=check.seed, resize=False)
     for number in range(check.runs):
         progress.step(f"checking, inputs {number + 1} of {check.runs}")
-        inputs = api.random_inputs(source, function=function, seed=check.seed + number, dims=check.dimensions)
-        inputs = {**inputs, **known}
+        inputs = api.random_inputs(
+            source, function=function, seed=check.seed + number, dims=check.dimensions, given=known
+        )
         ran = api.run(source, inputs, function=function, seed=check.seed, state=before, options=options)
         result: Mapping[str, Array] | None = None
         if engine == _ORACLE:
@@ -155,7 +156,14 @@ def write_agreement(agreement: Agreement, form: str, out: Terminal) -> None:
     columns = [Column("output"), Column("type"), *numbers, Column("")]
     worst = [max(of_output, key=_badness) for of_output in zip(*errors, strict=True)]
     rows = [
-        (error.name, error.type, _number(error.absolute), _number(error.relative), _allowed(error), _verdict(error))
+        (
+            error.name,
+            type_text(error.type),
+            _number(error.absolute),
+            _number(error.relative),
+            _allowed(error),
+            _verdict(error),
+        )
         for error in worst
     ]
     out.table(columns, rows, indent=2)

@@ -37,6 +37,8 @@ class DimRange(NamedTuple):
         return isinstance(dim, int) and self.lower <= dim and (self.upper is None or dim <= self.upper)
 
     def __str__(self) -> str:
+        if self.lower == self.upper:
+            return str(self.lower)
         return f"{self.lower}..{'' if self.upper is None else self.upper}"
 
 

@@ -122,9 +122,9 @@ class Decodes(Trait):
     """Decodes a constant that is stored in compressed form; summaries count what it stands for.
 
     `codes` and `scales` are names of fields. `method` is `palettized`, `quantized` or `sparse`. `block` and `bits` are
-    names of attributes: the elements of a block, and the bits of codes that are packed into bytes. `shape` are names of
-    attributes with the dims of the decoded constant; without them it is the last result, or has the shape of the codes
-    where the definition uses the constant itself (`is_used`).
+    names of attributes or properties: the elements of a block, and the bits of codes that are packed into bytes.
+    `shape` are names of attributes with the dims of the decoded constant; without them it is the last result, or has
+    the shape of the codes where the definition uses the constant itself (`is_used`).
     """
 
     __slots__ = ("bits", "block", "codes", "is_used", "method", "scales", "shape")

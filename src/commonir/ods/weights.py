@@ -199,7 +199,8 @@ def _storage(op: Op, decoder: traits.Decodes, count: int) -> Iterator[str]:
     shape, element = _shape_and_element(field)
     match decoder.method:
         case "palettized":
-            yield f"palettized {element.bits} bits" if element else "palettized"
+            bits = getattr(op, decoder.bits) if decoder.bits else element.bits if element else 0
+            yield f"palettized {bits} bits" if bits else "palettized"
         case "sparse":
             stored = prod(shape)
             yield f"sparse {round(100 * (1 - stored / count))} %" if count else "sparse"

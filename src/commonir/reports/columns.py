@@ -193,3 +193,8 @@ def _count_within(text: str, width: int) -> int:
         if total > width:
             return n
     return len(text)
+
+
+def type_text(type: str) -> str:
+    """Returns the type of an array as tables show it: `string[3]`, not `!builtin.string[3]`."""
+    return type.removeprefix("!builtin.")

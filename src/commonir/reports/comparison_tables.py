@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from commonir.base.text import plural
-from commonir.reports.columns import NODE, Column
+from commonir.reports.columns import NODE, Column, type_text
 from commonir.reports.layout import ReportWriter, Style
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _severity(value: ValueDifference) -> tuple[bool, float]:
 
 
 def _row(value: ValueDifference) -> tuple[str, ...]:
-    types = value.type if value.type == value.other_type else f"{value.type}, {value.other_type}"
+    types = ", ".join(dict.fromkeys([type_text(value.type), type_text(value.other_type)]))
     snr = "" if value.snr is None else f"{value.snr:.1f}"
     cosine = "" if value.cosine is None or math.isnan(value.cosine) else f"{value.cosine:.6g}"
     return (

@@ -6,12 +6,14 @@ A conversion may give inputs and outputs other names, and inputs and states othe
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
+from commonir.ir.interface import Port
 from commonir.ir.module import Function, Module
 from commonir.ir.types import TensorType, Type
 from commonir.runtime.state import State, initial_contents, mutable_globals
@@ -64,13 +66,16 @@ def _in_type(array: Array, type: Type) -> Array:
     return array if array.dtype == expected else array.astype(expected)
 
 
-def renamed_outputs(before: Function, outputs: Mapping[str, Array]) -> dict[str, Array]:
+def renamed_outputs(before: Function, outputs: Mapping[str, Array], after: Function | None = None) -> dict[str, Array]:
     """Returns the outputs of a converted function under the names and in the element types of the original function.
 
-    Lists, maps and absent values are left as they are.
+    Lists, maps and absent values are left as they are. Probabilities that have labels `after` the conversion are a
+    vector there, and get back their shape.
     """
+    ports: Mapping[str, Port] = {} if after is None else after.output_ports
     types = dict(zip(before.output_names, [v.type for v in before.outputs], strict=True))
-    new_names = [name for name in outputs if name not in types]
+    classifies = any(port.labels for port in ports.values()) and len(outputs) > len(types)
+    new_names = [n for n, a in outputs.items() if n not in types and not (classifies and _is_label(a, ports.get(n)))]
     old_names = [name for name in types if name not in outputs]
     names = {**{name: name for name in outputs}, **dict(zip(new_names, old_names, strict=False))}
     out: dict[str, Array] = {}
@@ -79,4 +84,17 @@ def renamed_outputs(before: Function, outputs: Mapping[str, Array]) -> dict[str,
         type = types.get(own_name)
         expected = dtype_of(type.element.name) if isinstance(type, TensorType) else None
         out[own_name] = array if expected is None or array.dtype == expected else array.astype(expected)
+        if name in ports and ports[name].labels and isinstance(type, TensorType):
+            out[own_name] = _unflattened(out[own_name], type)
     return out
+
+
+def _is_label(output: Array, port: Port | None) -> bool:
+    """Returns whether an output may be the best label, which a conversion to a classifier adds."""
+    return np.shape(output) == () and (port is None or not port.labels)
+
+
+def _unflattened(array: Array, type: TensorType) -> Array:
+    """Returns a vector in the shape of a type with as many elements, of which unknown dims are 1."""
+    shape = tuple([d if isinstance(d, int) else 1 for d in type.shape or ()])
+    return array.reshape(shape) if prod(shape) == array.size else array

@@ -42,13 +42,16 @@ def image_input(function: Function, name: str, path: str, *, form: str, resize: 
     pixels = read_image(path, grayscale=port.image is ColorSpace.GRAYSCALE)
     height, width = pixels.shape[:2]
     shape = (1, port.image.channels, height, width)
-    fits = port.allows(shape) if port.shapes or port.ranges else port.shape in ((), shape)
+    default: tuple[int, ...] = port.shape or (type.static_shape if type.is_static else ())
+    fits = port.allows(shape) if port.shapes or port.ranges else default in ((), shape)
     if fits:
         return pixels
-    expected = port.shape[2:]
+    expected = default[2:]
     if resize and len(expected) == 2:
         return resized(pixels, *expected)
-    allowed = allowed_text(port) if port.shapes or port.ranges else f"{expected[1]}x{expected[0]} (width x height)"
+    allowed = (
+        allowed_text(port) if port.shapes or port.ranges else f"{'x'.join(map(str, expected[::-1]))} (width x height)"
+    )
     message = f"input '{name}': an image of {width}x{height} pixels is not allowed"
     help = "use `--resize` to resize it" if len(expected) == 2 else None
     raise DiagnosticError(Diagnostic(WRONG_INPUT, message, file=path, notes=[f"expected: {allowed}"], help=help))

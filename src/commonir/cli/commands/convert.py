@@ -222,13 +222,12 @@ def convert(session: Session, models: tuple[str, ...], *, options: ConvertOption
     check_sharding(options.ranks, options.parallel)
     if options.dims and not options.runs:
         raise click.UsageError("'--set' sets the inputs of --check; '--set-dim' fixes a dim of the program")
-    if options.images and options.runs:
-        raise click.UsageError("'--check' needs the same inputs for both programs, and '--image' changes them")
     if options.inputs and not options.runs:
         raise click.UsageError("'--input' is for '--check'")
     api = session.api
     precision_reports: list[PrecisionReport] = []
     metadata = parse_pairs(options.metadata, "--meta", "KEY=TEXT")
+    images = {name: api.image_input(*choice) for name, choice in parse_images(options.images).items()}
     fixed_dims, bounds = parse_dims(options.fixed), parse_ranges(options.ranges)
     convert_to = partial(
         api.convert,
@@ -239,7 +238,7 @@ def convert(session: Session, models: tuple[str, ...], *, options: ConvertOption
         reports=precision_reports,
         sizes=fixed_dims,
         ranges=bounds,
-        images={name: api.image_input(*choice) for name, choice in parse_images(options.images).items()},
+        images=images,
         labels={output: session.read_labels(path) for output, path in parse_labels(options.labels).items()},
         docs=parse_pairs(options.docs, "--describe", "NAME=TEXT"),
         ranks=options.ranks,
@@ -247,7 +246,8 @@ def convert(session: Session, models: tuple[str, ...], *, options: ConvertOption
         findings=session.findings,
     )
     lower = {name: low for name, (low, _) in bounds.items()}
-    dims = {**lower, **fixed_dims, **parse_dims(options.dims, "--set")}
+    given_dims = parse_dims(options.dims, "--set")
+    dims = {**lower, **given_dims} if images else {**lower, **fixed_dims, **given_dims}
     check = (
         Check(options.runs, options.seed, dims, options.atol, options.rtol, options.time_limit, options.inputs)
         if options.runs
@@ -271,7 +271,9 @@ def convert(session: Session, models: tuple[str, ...], *, options: ConvertOption
         if check is not None:
             # A program of several ranks is written to one file for each rank; opening one opens all.
             first = path if Path(path).exists() else files[0].path
-            agreement = check_agreement(session, source, converted, first, form, function, check, progress)
+            # Both programs take pixels where the converted one takes an image.
+            same = api.with_images(source, images, sizes=fixed_dims, function=function) if images else source
+            agreement = check_agreement(session, same, converted, first, form, function, check, progress)
     before, after = api.summarize(source), api.summarize(converted)
     precision = precision_reports[0] if precision_reports else None
     return _answer(session, before, after, files, options.output, form, agreement, precision)

@@ -32,7 +32,7 @@ from commonir.cli.ranks import check_sharding, ranks_options
 from commonir.cli.saving import Ran, check_suffixes, save_run
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
-from commonir.reports.columns import Column
+from commonir.reports.columns import Column, type_text
 from commonir.reports.comparison_tables import difference_of, write_comparison
 
 if TYPE_CHECKING:
@@ -319,7 +319,8 @@ def _row(summary: ArraySummary) -> tuple[str, ...]:
     statistics = (summary.min, summary.max, summary.mean)
     counts = ((summary.nan_count, "nan"), (summary.inf_count, "inf"))
     odd = "".join(f"; {count:,} {name}" for count, name in counts if count)
-    return (summary.name, summary.type, *("" if value is None else _number(value) for value in statistics), first + odd)
+    shown = type_text(summary.type)
+    return (summary.name, shown, *("" if value is None else _number(value) for value in statistics), first + odd)
 
 
 def _number(value: float | str) -> str:

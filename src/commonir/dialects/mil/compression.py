@@ -153,7 +153,10 @@ class ConstexprCastCoreML8(
 
 
 class ConstexprLutToDense(
-    Compressed, name="mil.constexpr_lut_to_dense", since=CORE_ML_6, traits=(traits.Decodes("indices", "palettized"),)
+    Compressed,
+    name="mil.constexpr_lut_to_dense",
+    since=CORE_ML_6,
+    traits=(traits.Decodes("indices", "palettized", bits="index_bits"),),
 ):
     """Looks up the elements of a constant in a table of 2, 4, 16, 64 or 256 entries, by indices of 1, 2, 4, 6 or 8
     bits.
@@ -164,6 +167,11 @@ class ConstexprLutToDense(
     indices: Data = attribute(attr_types.data)
     lut: Data = attribute(attr_types.data)
     shape: Data = attribute(attr_types.data)
+
+    @property
+    def index_bits(self) -> int:
+        """The number of bits of an index."""
+        return self.lut.count.bit_length() - 1
 
     @constraint("C1")
     def _have_types(self) -> bool:
@@ -179,11 +187,11 @@ class ConstexprLutToDense(
     def _has_positions(self) -> bool:
         """indices has as many bytes as the packed indices take."""
         count = TensorType(u8, _integers(self.shape)).count
-        return self.indices.shape == ((count * (self.lut.count.bit_length() - 1) + 7) // 8,)
+        return self.indices.shape == ((count * self.index_bits + 7) // 8,)
 
     def reference(self) -> Value:
         shape, count = _integers(self.shape), self.lut.count
-        positions = viewed(self.indices, shape, _INDICES[count.bit_length() - 1])
+        positions = viewed(self.indices, shape, _INDICES[self.index_bits])
         tables = viewed(self.lut, (*(1,) * len(shape), count, 1))
         return core.table_lookup(core.constant(positions), core.constant(tables))
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from commonir.dialects.mil.description import Description, Feature, Image, MultiArray, description_of
+from collections.abc import Sequence
+
+from commonir.base.text import plural
+from commonir.dialects.mil.description import Description, Dictionary, Feature, Image, MultiArray, description_of
 from commonir.formats.format import Outline
 from commonir.ir.module import Module
+from commonir.ir.ports import NO_PORT
 
 _TOOL_VERSION = "com.github.apple.coremltools.version"
+_LABELS_SHOWN = 5
 
 
 def outline(module: Module) -> Outline:
@@ -20,7 +25,7 @@ def outline(module: Module) -> Outline:
         (interface.name, feature.name): note
         for interface in description.interfaces
         for feature in (*interface.inputs, *interface.outputs, *interface.states)
-        if (note := _note(feature))
+        if (note := _note(feature, _labels(module, interface.name, feature)))
     }
     return Outline(
         title=f"Core ML {'pipeline' if module.modules else 'program'}, "
@@ -37,7 +42,14 @@ def _metadata(description: Description) -> dict[str, str]:
     return {key: value for key, value in (*named.items(), *m.user_defined) if value}
 
 
-def _note(feature: Feature) -> str:
+def _labels(module: Module, function: str, feature: Feature) -> Sequence[object]:
+    """Returns the class labels of an output of probabilities; nothing for other features."""
+    if not isinstance(feature.type, Dictionary) or function not in module.functions:
+        return ()
+    return module.functions[function].output_ports.get(feature.name, NO_PORT).labels
+
+
+def _note(feature: Feature, labels: Sequence[object]) -> str:
     parts: list[str] = []
     match feature.type:
         case MultiArray(shapes=shapes, ranges=ranges, default=default):
@@ -47,10 +59,25 @@ def _note(feature: Feature) -> str:
                 parts.append("sizes " + " x ".join(map(str, ranges)))
             if default is not None:
                 parts.append(f"default {default}")
-        case Image(width=width, height=height, color=color, sizes=dims):
-            parts.append(f"{color} image {width}x{height}" + (f", or {len(dims)} other sizes" if dims else ""))
+        case Image():
+            parts.append(_image_note(feature.type))
+        case Dictionary() if labels:
+            shown = [*map(str, labels[:_LABELS_SHOWN]), *(["..."] if len(labels) > _LABELS_SHOWN else [])]
+            count = plural(len(labels), "class", "classes")
+            parts.append(f"{count}: {', '.join(shown)}")
         case _:
             pass
     if feature.is_optional:
         parts.append("optional")
+    if feature.summary:
+        parts.append(f'"{feature.summary}"')
     return ", ".join(parts)
+
+
+def _image_note(image: Image) -> str:
+    """Returns the color space and the allowed sizes of an image, width x height."""
+    text = f"{image.color} image {image.width}x{image.height}"
+    if image.widths is not None and image.heights is not None:
+        return f"{text}, sizes {image.widths} x {image.heights}"
+    others = [f"{width}x{height}" for width, height in image.sizes if (width, height) != (image.width, image.height)]
+    return f"{text}, or {', '.join(others)}" if others else text

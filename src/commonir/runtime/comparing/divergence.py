@@ -65,6 +65,11 @@ class Side:
         self.operations = _operations_by_result(self.source)
 
     @property
+    def labelled(self) -> frozenset[str]:
+        """The names of outputs whose elements have labels: vectors of probabilities."""
+        return frozenset([name for name, port in self.function.output_ports.items() if port.labels])
+
+    @property
     def inputs(self) -> dict[str, Value]:
         """The inputs by name."""
         return {v.name or f"input{n}": v for n, v in enumerate(self.function.inputs)}
@@ -239,6 +244,7 @@ class ValueComparison:
         self._precisions = precisions(a.function), precisions(b.function)
         returned = {*a.outputs.values()}, {*b.outputs.values()}
         self._returned = [p for p in self.pairs if p.a in returned[0] and p.b in returned[1]]
+        self._labelled = a.labelled, b.labelled
         self._stored: dict[str, tuple[Array, Array]] = {}
         # Differences of values that agree only because the type of one side overflows, without that rule.
         self.overflows: dict[str, ValueDifference] = {}
@@ -288,6 +294,8 @@ class ValueComparison:
 
     def difference(self, pair: Pair, expected: Array, actual: Array) -> ValueDifference:
         """Returns the difference of one value."""
+        if pair.name in self._labelled[0] or pair.other in self._labelled[1]:
+            expected, actual = probabilities(expected, actual)
         default = self._precisions[0].get(pair.a, EXACT).joined(self._precisions[1].get(pair.b, EXACT))
         op_names = self.a.operation_name(pair.name), self.b.operation_name(pair.other)
         tolerance = self.required.of(pair.name, default.rtol, default.largest)
@@ -303,6 +311,13 @@ class ValueComparison:
             other_node=self.b.node_name(pair.other),
             is_output=pair in self._returned,
         )
+
+
+def probabilities(expected: Array, actual: Array) -> tuple[Array, Array]:
+    """Returns probabilities of both sides as vectors: a classifier has one for each label, without the batch of one
+    that the program before may have.
+    """
+    return (expected.reshape(-1), actual.reshape(-1)) if expected.size == actual.size else (expected, actual)
 
 
 def value_difference(

@@ -26,6 +26,7 @@ from commonir.runtime.comparing.divergence import (
     Precision,
     Side,
     precisions,
+    probabilities,
     roots,
     same_names,
     single_divergence,
@@ -165,6 +166,8 @@ def _difference(
     own = own.joined(_stored_precision(stored)).joined(_stored_precision(np.asarray(array)))
     tolerance = required.of(expected.name, own.rtol, own.largest)
     op_names = side.operation_name(expected.name), ""
+    if expected.name in side.labelled:
+        stored, array = probabilities(stored, array)
     found = value_difference(expected.name, op_names, stored, array, tolerance)
     return found.replaced(node=side.node_name(expected.name))
 
