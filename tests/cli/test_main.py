@@ -55,6 +55,7 @@ def test_unknown_verb_is_refused_with_the_nearest_one(cir: Cir, name: str, help:
         (["run", "ok.mil", "--input", "x=@x.npy"], "inputs stand after the model: `NAME=@file.npy`"),
         (["run", "ok.mil", "-o", "y.npz"], "`--save FILE` writes the outputs"),
         (["convert", "ok.mil", "y.onnx"], "write `-o y.onnx`"),
+        (["edit", "ok.mil", "--set-dim", "batch=4"], "see `cir edit --help`"),
         (["version"], "`cir --version` shows the version"),
         (["convert", "ok.mil", "-o", "y.onnx", "--set", "n=1"], "see `cir convert --help`"),
         (["convert", "ok.mil", "-o", "ok.mil"], "choose another name, or replace it with --force"),

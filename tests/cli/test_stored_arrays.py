@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from commonir import DiagnosticError
-from commonir.cli.stored_arrays import is_stored, read_stored, single_run
+from commonir.cli.stored_arrays import is_polygraphy, is_stored, read_stored, single_run
 
 
 def npy(array: object, *, allow_pickle: bool = False) -> str:
@@ -109,3 +109,11 @@ def test_models_are_told_from_stored_values(name: str, text: str | None, expecte
     if text is not None:
         (tmp_path / name).write_text(text)
     assert is_stored(str(tmp_path / name)) is expected
+
+
+def test_files_of_polygraphy_are_known_whatever_the_length_of_their_arrays(tmp_path: Path) -> None:
+    # polygraphy names the class after the array.
+    path = write(tmp_path / "a.json", [{"x": ndarray(npy(np.zeros(100_000, np.float32)))}])
+    assert is_polygraphy(path)
+    assert is_stored(path)
+    assert single_run(path).inputs["x"].shape == (100_000,)

@@ -211,12 +211,23 @@ def _blocks(path: Path) -> None:
     save(helper.make_model(graph, opset_imports=opsets, ir_version=10), path)
 
 
+def _window(path: Path) -> None:
+    """A 5x5 window with dims of several kinds: a name with dots, none, and the long expression of an exporter."""
+    weight = numpy_helper.from_array(np.ones((2, 1, 5, 5), np.float32), "w")
+    long = "floor((width - 1) / 2) + floor(width / 2) - 4 + 1"
+    x = helper.make_tensor_value_info("x", _FLOAT, ["p2o.N", 1, None, "width"])
+    y = helper.make_tensor_value_info("y", _FLOAT, ["p2o.N", 2, None, long])
+    node = helper.make_node("Conv", ["x", "w"], ["y"], "conv")
+    save(_model(helper.make_graph([node], "window", [x], [y], [weight])), path)
+
+
 def _kept(name: str) -> Callable[[Path], None]:
     """A package that coremltools wrote, from the test models."""
     return lambda path: shutil.copytree(ROOT / "tests/models" / name / "model.mlpackage", path) and None
 
 
 MODELS: dict[str, Callable[[Path], None]] = {
+    "window.onnx": _window,
     "blocks.onnx": _blocks,
     "plain.mlpackage": _kept("pixel_shuffle_fp16"),
     "palettized.mlpackage": _kept("pixel_shuffle_palettized4_fp16"),

@@ -165,6 +165,8 @@ def test_plain_is_an_index_alone() -> None:
         (smallest(N, 3), "min(3, N)"),
         (M - smallest(N, 3), "M - min(3, N)"),
         (symbol("batch-size"), "'batch-size'"),
+        (symbol("p2o.N") + symbol("x.0"), "p2o.N + x.0"),
+        (symbol("x.") + symbol(".0"), "'.0' + 'x.'"),
         (symbol('it\'s "N"'), "'it\\27s \\22N\\22'"),
         (symbol("floor"), "'floor'"),
         (symbol("B", 0) + symbol("K", 2) + N, "B + K + N where B >= 0, K >= 2"),

@@ -98,7 +98,7 @@ def compare(
     right = divergence.Side(a if b is None else b, known.get(names[-1]), function, seed)
     all_inputs = {**right.initial, **left.initial, **(inputs or {})}
     name = left.function.symbol_name
-    drawn = draw(left.module, function=name, seed=seed, dims=dims or {}, given=all_inputs)
+    drawn = draw(left.lowered, function=name, seed=seed, dims=dims or {}, given=all_inputs)
     chosen = options or DEFAULT_OPTIONS
     comparing = divergence.ValueComparison(left, right, drawn, required=required, options=chosen)
     _check_names(required, [name for pair in comparing.pairs for name in pair[:2]])
@@ -194,7 +194,7 @@ def _side_and_inputs(module: Module, inputs: Mapping[str, Array], run_as: _RunAs
 
     side = Side(module, Engines().get(run_as.engine), run_as.function, run_as.seed)
     given = {**side.initial, **_of_declared_width(side.inputs, inputs)}
-    return side, draw(side.module, function=side.function.symbol_name, seed=run_as.seed, dims=run_as.dims, given=given)
+    return side, draw(side.lowered, function=side.function.symbol_name, seed=run_as.seed, dims=run_as.dims, given=given)
 
 
 def stored_inputs(module: Module, arrays: Mapping[str, Array], *, function: str | None = None) -> dict[str, Array]:

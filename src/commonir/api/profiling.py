@@ -91,7 +91,7 @@ def profile_engines(
     for side in sides:
         name = side.function.symbol_name
         all_inputs = {**side.initial, **(inputs or {}), **drawn}
-        drawn = draw(side.module, function=name, seed=seed, dims=dims or {}, given=all_inputs)
+        drawn = draw(side.lowered, function=name, seed=seed, dims=dims or {}, given=all_inputs)
         if times_operations(side.engine) and not costs:
             costs = _costs(module, drawn, function, seed, chosen)
         result = profiling.profile(side, drawn, repeats, chosen, on_progress, costs)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from commonir.base.lazy import lazy_pattern
+
 PIECE_SEPARATOR = "// -----"
 """The line between two programs of one MLIR text."""
 
@@ -15,6 +17,7 @@ _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 _DECIMAL_UNITS = ("", "k", "M", "G", "T", "P")
 
 _LONGEST_REPR = 100
+_LONG_DIM = lazy_pattern(r'"[^"]{37,}"(?=x)')
 
 
 def escape(text: str) -> str:
@@ -109,6 +112,16 @@ def plural(count: int, noun: str, nouns: str | None = None) -> str:
         ('1 error', '2 errors', '0 entries')
     """
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def with_short_dims(types: str) -> str:
+    """Returns a text with types in which `?` stands for each dim that is a long expression.
+
+    Example:
+        >>> with_short_dims('tensor<"batch"x"floor((height + 31) / 32) * floor((width + 31) / 32)"xf32>')
+        'tensor<"batch"x?xf32>'
+    """
+    return _LONG_DIM.sub("?", types)
 
 
 def shortened(text: str, end: str) -> str:

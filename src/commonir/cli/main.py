@@ -89,8 +89,10 @@ def _usage_finding(error: click.ClickException, arguments: Sequence[str]) -> Dia
         options = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
         help = _other_name(error.option_name, context.command) or did_you_mean(error.option_name, options)
     if isinstance(error, click.MissingParameter) and error.param is not None and error.param.opts[0] == "-o":
+        # A word after an option may be its value.
         words = [word for word in arguments[1:] if not word.startswith("-")]
-        help = f"write `-o {escape(words[1])}`" if len(words) == len(("model", "output")) else None
+        is_plain = len(words) == len(("model", "output")) and not any(w.startswith("-") for w in arguments[1:-1])
+        help = f"write `-o {escape(words[1])}`" if is_plain else None
     notes = (context.get_usage().replace("Usage:", "usage:"),) if context else ()
     help = help or (f"see `{context.command_path} --help`" if context else None)
     text = message[:1].lower() + message[1:].removesuffix(".")

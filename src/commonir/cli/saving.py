@@ -60,8 +60,12 @@ class SaveOptions(Protocol):
 def check_suffixes(options: SaveOptions) -> None:
     """Raises: WRONG_USAGE for a file name with an unknown suffix, before anything is computed."""
     _check_suffix(options.save, *_ARCHIVES, _IMAGE, _JSON)
-    for archive in (options.save_state, options.save_inputs, options.save_all):
+    _check_suffix(options.save_inputs, *_ARCHIVES, _JSON)
+    for archive in (options.save_state, options.save_all):
         _check_suffix(archive, *_ARCHIVES)
+    if options.save_inputs is not None and options.save_inputs == options.save and options.save.endswith(_JSON):
+        message = "a .json file has inputs or outputs, not both"
+        raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, help="save both to an .npz archive"))
     if options.steps is not None and (options.save_inputs or options.save_all):
         message = "inputs and inner values of several steps are not saved"
         raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, help="leave out `--steps`, or save the outputs"))
@@ -84,7 +88,10 @@ def save_run(session: Session, ran: Ran, outputs: Mapping[str, Array], options: 
             _save_outputs(session, options.save, outputs, api.output_ports(ran.program, function=ran.function))
     if options.save_inputs is not None and options.save_inputs != options.save:
         saved["inputs"] = options.save_inputs
-        _save_arrays(session, options.save_inputs, inputs.items())
+        if options.save_inputs.lower().endswith(_JSON):
+            session.arrays.save_json(options.save_inputs, api.outputs_as_json(ran.drawn))
+        else:
+            _save_arrays(session, options.save_inputs, inputs.items())
     if options.save_all is not None:
         saved["inputs, inner values and outputs"] = options.save_all
         inner = api.computed_values(

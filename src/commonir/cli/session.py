@@ -228,7 +228,10 @@ class Session:
             return self.api.json_inputs(program, text, name=name, function=function)
 
         readers = self.arrays.InputReaders(image, scalar, json)
-        arrays = self.arrays.parse_inputs(texts, seed=seed, readers=readers)
+        saved = [text for text in texts if text.startswith("@") and self.stored.is_polygraphy(text[1:])]
+        arrays = self.arrays.parse_inputs([t for t in texts if t not in saved], seed=seed, readers=readers)
+        for text in saved:
+            arrays |= self.stored.single_run(text[1:]).inputs
         return self.api.fitted_inputs(program, arrays, function=function, findings=self.findings)
 
     def programs(self, models: Sequence[str]) -> list[tuple[str, ...]]:

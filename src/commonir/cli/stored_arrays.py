@@ -35,6 +35,7 @@ SUFFIXES = (".npz", ".safetensors")
 _OUTPUTS = "outputs/"
 _SET = re.compile(r"set([0-9]{1,6})/")
 _CLASS = "polygraphy_class"
+_END_BYTES = 1 << 16
 
 
 class StoredRun(NamedTuple):
@@ -51,23 +52,27 @@ class StoredRun(NamedTuple):
 
 def is_polygraphy(path: str) -> bool:
     """Returns whether a file has inputs or outputs that polygraphy saved."""
-    return path.lower().endswith(".json") and _CLASS in _head(path)
+    return path.lower().endswith(".json") and _CLASS in _ends(path)
 
 
 def is_stored(path: str) -> bool:
     """Returns whether a file has arrays by name and is not a model: by its suffix, of JSON by its content."""
     if not path.lower().endswith(".json"):
         return path.lower().endswith(SUFFIXES)
-    head = _head(path).lstrip()
+    ends = _ends(path).lstrip()
     # A program is an object of objects, and arrays by name are nested lists of numbers and texts.
-    return _CLASS in head or (head.startswith("{") and "{" not in head[1:])
+    return _CLASS in ends or (ends.startswith("{") and "{" not in ends[1:])
 
 
-def _head(path: str) -> str:
-    """Returns the beginning of a file; nothing of one that cannot be read, about which its reader says more."""
+def _ends(path: str) -> str:
+    """Returns the beginning and the end of a file, between which an array may be long; nothing of one that cannot be
+    read, about which its reader says more.
+    """
     try:
         with open(path, "rb") as stream:
-            return stream.read(1 << 16).decode("utf-8", "replace")
+            content = stream.read(_END_BYTES)
+            stream.seek(max(len(content), stream.seek(0, io.SEEK_END) - _END_BYTES))
+            return (content + stream.read()).decode("utf-8", "replace")
     except OSError:
         return ""
 

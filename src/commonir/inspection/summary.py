@@ -19,7 +19,7 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import StateType, TensorType, Type, symbols_of
 from commonir.ods import Op, traits
 from commonir.ods.weights import Weight, bits_each, weights_of
-from commonir.passes.data_dependent_dims import DimNames
+from commonir.passes.data_dependent_dims import DimNames, dims_by_name, named_inputs
 from commonir.reports import (
     FileEntry,
     FunctionSummary,
@@ -210,10 +210,14 @@ def with_sizes(module: Module, sizes: Mapping[str, int]) -> Module:
     Raises: DiagnosticError (E0712) for a dim that no value has, and with every operation that the sizes contradict.
     """
     all_values = [v for f in module.functions.values() for v, _ in _values(f, with_constants=True)]
-    known = symbols_of([v.type for v in all_values])
+    inputs = [each for f in module.functions.values() for each in named_inputs(f.inputs)]
+    sizes = dims_by_name([v for v, _ in inputs], sizes)
+    plain = symbols_of([type for _, type in inputs])
+    known = {**plain, **symbols_of([v.type for v in all_values])}
     for text in sizes:
         if text not in known:
-            notes = [f"dynamic dimensions: {', '.join(known) or 'none'}"]
+            # The sizes of other values follow from those of inputs.
+            notes = [f"dynamic dimensions: {', '.join(plain or known) or 'none'}"]
             message = f"no value has a dimension '{text}'"
             raise DiagnosticError(Diagnostic(UNKNOWN_DIMENSION, message, notes=notes, help=did_you_mean(text, known)))
     if not sizes:

@@ -12,6 +12,7 @@ from commonir.ir.interface import NO_PORT, DimRange, Port, port_attributes
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, symbols_of
+from commonir.passes.data_dependent_dims import dims_by_name
 from commonir.passes.transcribe import Transcription, with_functions
 from commonir.symbolic import plain_symbol
 
@@ -24,11 +25,13 @@ def bound_dims(module: Module, ranges: Mapping[str, DimRange]) -> Module:
     if not ranges:
         return module
     functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
+    ranges = dims_by_name([v for f in functions for v in f.inputs], ranges)
     symbols = symbols_of([v.type for f in functions for v in f.inputs])
     for name in ranges:
         if name not in symbols:
-            message = f"no input has the dimension '{name}'"
-            raise DiagnosticError(Diagnostic(UNKNOWN_DIMENSION, message, help=did_you_mean(name, symbols)))
+            message = f"no input has a dimension '{name}'"
+            notes = [f"dynamic dimensions: {', '.join(symbols) or 'none'}"]
+            raise DiagnosticError(Diagnostic(UNKNOWN_DIMENSION, message, notes=notes, help=did_you_mean(name, symbols)))
     return with_functions(module, [_bounded(f, ranges) for f in functions])
 
 

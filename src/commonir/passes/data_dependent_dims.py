@@ -6,14 +6,16 @@ Source: `ods/data_dependent_dims.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ListType, TensorType, Type, symbols_of
 from commonir.ods import Op, infer
 from commonir.passes.loop_carried_dims import set_loop_carried_dims
-from commonir.symbolic import Dim, symbol
+from commonir.symbolic import Dim, plain_symbol, symbol
 
+_D = TypeVar("_D")
 _NOT_A_SYMBOL_CHARACTER = re.compile(r"[^A-Za-z0-9_]")
 
 
@@ -69,6 +71,24 @@ class DimNames:
             if r.type is not type:
                 r.retype(type)
                 changed.add(r)
+
+
+def dims_by_name(inputs: Iterable[Value], dims: Mapping[str, _D]) -> dict[str, _D]:
+    """Returns what is given for dims, with the names of symbols in the place of `INPUT.AXIS`; others stay."""
+    axes = {
+        f"{value.name}.{axis}": name
+        for value, type in named_inputs(inputs)
+        for axis, d in enumerate((type.shape or ()) if isinstance(type, TensorType) else ())
+        if (name := plain_symbol(d)) is not None
+    }
+    return {axes.get(text, text): dim for text, dim in dims.items()}
+
+
+def named_inputs(inputs: Iterable[Value]) -> list[tuple[Value, Type]]:
+    """Returns the inputs of a function, each with its type with a symbol for each unknown dim."""
+    values = list(inputs)
+    names = DimNames(values)
+    return [(v, names.of_argument(v, v.type)) for v in values]
 
 
 def _without_list_dims(type: Type) -> Type:

@@ -25,7 +25,7 @@ from commonir.notation import NotationError
 from commonir.ods import Op, infer
 from commonir.ods.specialize import specialize
 from commonir.ods.verify import are_compatible
-from commonir.passes.data_dependent_dims import DimNames
+from commonir.passes.data_dependent_dims import DimNames, named_inputs
 from commonir.passes.fix_inputs import fix_inputs
 from commonir.passes.named_values import require_one_body, required_value, returnable, taken_body
 from commonir.passes.remove_unused import remove_unused
@@ -366,6 +366,12 @@ def with_dims(module: Module, dims: Mapping[str, int]) -> Module:
     for function in result.defined_functions.values():
         # Errors that other numbers would not mend are reported by the verifier.
         wrong = {op for op in function.walk() if op is not function and isinstance(op, Op) and not _is_inferred(op)}
+        for argument, named in named_inputs(function.body.arguments):
+            if isinstance(argument.type, TensorType) and argument.type.shape is not None:
+                pairs = zip(_dims(argument.type), _dims(named), strict=True)
+                argument.retype(
+                    argument.type.with_shape(tuple([n if plain_symbol(n) in dims else d for d, n in pairs]))
+                )
         specialize(function.body, dims)
         _infer_again(function.body, keep_declared=True, wrong=wrong)
     return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commonir.base.text import with_short_dims
 from commonir.reports.columns import Column
 from commonir.reports.layout import ReportWriter
 
@@ -11,9 +12,14 @@ if TYPE_CHECKING:
     from commonir.reports import Port
 
 
-def write_ports(title: str, ports: tuple[Port, ...], out: ReportWriter, most: int | None = None) -> None:
-    """Writes the inputs, outputs or states of a function, if it has any; on a terminal no more than about `most`."""
+def write_ports(
+    title: str, ports: tuple[Port, ...], out: ReportWriter, most: int | None = None, *, is_short: bool = True
+) -> None:
+    """Writes the inputs, outputs or states of a function, if it has any; on a terminal no more than about `most`.
+
+    Unless `is_short` is not set, `?` stands for dims that are long expressions.
+    """
     if ports:
         out.line(f"  {title}:")
-        rows = [(port.name, port.type, port.note) for port in ports]
+        rows = [(port.name, with_short_dims(port.type) if is_short else port.type, port.note) for port in ports]
         out.table([Column(""), Column(""), Column("")], rows, indent=4, most=most, rest="--details")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _LONGEST = 400
 """The number of characters shown of a metadata entry."""
+_LONGEST_FORMULA = 200
+_LONG_FORMULA = "depends on dynamic dims: `--set DIM=N` gives the number, `--details` the formula"
 _MOST_ENTRIES = 6
 """The number of metadata entries shown on a terminal."""
 _MOST_PORTS = 12
@@ -55,8 +57,8 @@ def write_summary(summary: Summary, title: str, out: ReportWriter, shown: Summar
             ("parameters", _parameters(summary)),
             ("stored as", "; ".join(_stored_as(summary.storages))),
             ("weights", f"{format_bytes(sum(summary.weight_bytes.values()))} ({weights})" if weights else "none"),
-            ("FLOPs", f"{_quantity(summary.flops, format_count)} per run" if summary.flops else ""),
-            ("memory", _memory(summary.peak_memory)),
+            ("FLOPs", _flops(summary.flops, shown)),
+            ("memory", _memory(summary.peak_memory, shown)),
             *rank_pairs(summary.ranks),
         ]
     )
@@ -94,16 +96,26 @@ def write_summary(summary: Summary, title: str, out: ReportWriter, shown: Summar
         out.table([Column("", is_number=True), Column("")], rows, indent=2)
 
 
+def _flops(formula: str | None, shown: SummaryParts) -> str:
+    if not formula or _is_long(formula, shown):
+        return _LONG_FORMULA if formula else ""
+    return f"{_quantity(formula, format_count)} per run"
+
+
+def _memory(formula: str | None, shown: SummaryParts) -> str:
+    if not formula or _is_long(formula, shown):
+        return _LONG_FORMULA if formula else ""
+    unit = "" if formula.isdecimal() else " bytes"
+    return f"{_quantity(formula, format_bytes)}{unit} of values needed at once, without weights"
+
+
+def _is_long(formula: str, shown: SummaryParts) -> bool:
+    return len(formula) > _LONGEST_FORMULA and not shown.in_detail
+
+
 def _quantity(formula: str, shown: Callable[[int], str]) -> str:
     """Returns a number with its unit, or a formula in dynamic dims as it is."""
     return shown(int(formula)) if formula.isdecimal() else formula
-
-
-def _memory(formula: str | None) -> str:
-    if not formula:
-        return ""
-    unit = "" if formula.isdecimal() else " bytes"
-    return f"{_quantity(formula, format_bytes)}{unit} of values needed at once, without weights"
 
 
 def _parameters(summary: Summary) -> str:
@@ -174,9 +186,8 @@ def _write_function(
         notes = "".join([f", {note}" for note in (function.opset, function.systems) if note])
         out.heading(f"functions {', '.join(marked)}: {len(names):,} of the same interface and operations{notes}")
     most = None if shown.in_detail else _MOST_PORTS
-    write_ports("inputs", function.inputs, out, most)
-    write_ports("outputs", function.outputs, out, most)
-    write_ports("states", function.states, out, most)
+    for title, ports in (("inputs", function.inputs), ("outputs", function.outputs), ("states", function.states)):
+        write_ports(title, ports, out, most, is_short=not shown.in_detail)
     count = sum(function.operations.values())
     out.line(f"  operations: {count:,}")
     rows = [(name, f"{number:,}") for name, number in function.operations.items()]

@@ -38,6 +38,7 @@ from commonir.ir.types import (
     tensors_in,
 )
 from commonir.ods.patterns import as_value
+from commonir.passes.data_dependent_dims import dims_by_name
 from commonir.runtime.binding import known_symbol_dims, requirements
 from commonir.runtime.ports import allowed_text, chosen_shapes, default_array, in_program_layout, named_inputs
 from commonir.runtime.signatures import drawn_shapes, free_dims, type_in, with_ranks
@@ -72,7 +73,7 @@ def random_inputs(
     """
     target = module.function(function)
     arrays = _in_layout(target, given or {})
-    choice = _DimChoice(target, dims or {}, {**_default_shapes(target), **arrays})
+    choice = _DimChoice(target, dims_by_name(target.inputs, dims or {}), {**_default_shapes(target), **arrays})
     symbol_dims = choice.chosen()
     ports = target.input_ports
     known = {name: np.shape(arrays[name]) for name, _, _ in named_inputs(target) if name in arrays}

@@ -12,6 +12,8 @@ from __future__ import annotations
 from functools import lru_cache
 from math import gcd, inf
 
+from commonir.base.lazy import lazy_pattern
+
 
 class Symbol:
     """A named dimension (at least `least`), or an index (at least 0, below its range)."""
@@ -628,11 +630,14 @@ def _print_part(x: Dim) -> str:
 
 
 RESERVED = frozenset({"floor", "ceil", "mod", "max", "min", "where"})
+_PLAIN_NAME = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*")
 
 
 def quoted_name(name: str) -> str:
-    r"""Returns a name as text: an identifier as it is, others quoted, with `\xx` for bytes that cannot be in quotes."""
-    if name.isidentifier() and name.isascii() and name not in RESERVED:
+    r"""Returns a name as text: an identifier, or several with dots between, as it is; others quoted, with `\xx` for
+    bytes that cannot be in quotes.
+    """
+    if _PLAIN_NAME.fullmatch(name) and name not in RESERVED:
         return name
     return "'" + "".join(c if c.isprintable() and c not in "'\"\\" else _escape(c) for c in name) + "'"
 

@@ -7,9 +7,9 @@ r"""Text of integer expressions, and its inverse.
     extreme = ("max" | "min") "(" expr {"," expr} ")"
     text   = expr ["where" name ">=" number {"," name ">=" number}]
 
-A name is an identifier, or anything between single quotes with `\xx` for a byte. The `where` part has the least
-value of each symbol for which it is not 1. `parse` refuses text beyond the limits below: characters, nested
-parentheses, terms, degree, arguments of `max`, and digits.
+A name is an identifier, which may have parts after dots as in `x.0`, or anything between single quotes with `\xx` for
+a byte. The `where` part has the least value of each symbol for which it is not 1. `parse` refuses text beyond the
+limits below: characters, nested parentheses, terms, degree, arguments of `max`, and digits.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ MAX_DEGREE = 16
 MAX_ARGUMENTS = 32
 MAX_DIGITS = 100
 
-_TOKEN = lazy_pattern(r"\s*(?:(\d+)|([A-Za-z_][A-Za-z0-9_]*)|'((?:[^'\\]|\\[0-9a-f]{2})*)'|(>=|[-+*/(),]))")
+_TOKEN = lazy_pattern(
+    r"\s*(?:(\d+)|([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)|'((?:[^'\\]|\\[0-9a-f]{2})*)'|(>=|[-+*/(),]))"
+)
 
 
 class DimSyntaxError(ValueError):

@@ -2,7 +2,7 @@
 
 Short constants are written in place of operands, as coremltools prints programs; others have their names there, and a
 comment counts them. Undeclared attributes of a dialect, such as `mil.order`, are omitted. The
-name of a node is its location. The text cannot be parsed.
+name of a node is its location, and `?` stands for dims that are long expressions. The text cannot be parsed.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from commonir.base.lazy import lazy_pattern
-from commonir.base.text import format_bytes, plural
+from commonir.base.text import format_bytes, plural, with_short_dims
 from commonir.ir.attributes import Attribute, StringAttr
+from commonir.ir.constant_text import Constant
 from commonir.ir.data import Data
 from commonir.ir.literals import all_elements_text, quoted
 from commonir.ir.operation import Block, Operation, Value
@@ -73,6 +74,9 @@ class _AbridgedPrinter(CustomPrinter):
         self.naming = names = _Names(shown)
         self.untyped = names.inlined
         self.is_partial = True
+
+    def type(self, type: Constant) -> str:
+        return with_short_dims(super().type(type))
 
     def is_expected(self, op: Operation) -> bool:  # noqa: ARG002  the text is not read, in no version
         return True

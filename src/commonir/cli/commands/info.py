@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
+from commonir.base.diagnostics import DiagnosticError
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_dims
 from commonir.cli.options import PATH, dims_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
 from commonir.reports.summary_tables import SummaryParts, write_summary
+
+if TYPE_CHECKING:
+    from commonir import Module
+    from commonir.reports import Summary
 
 
 @verb("cir info model.onnx", "cir info model.onnx --flops --set batch=8", opens=True)
@@ -45,12 +52,23 @@ def info(
     """
     names = session.joined(models)
     programs = [session.load(name, lenient=True) for name in names]
-    summaries = [
-        session.api.summarize(
-            program, with_flops=with_flops, with_weights=with_weights, with_ranks=True, dims=parse_dims(dims, "--set")
+    sizes = parse_dims(dims, "--set")
+
+    def summarized(program: Module, *, with_flops: bool) -> Summary:
+        return session.api.summarize(
+            program, with_flops=with_flops, with_weights=with_weights, with_ranks=True, dims=sizes
         )
-        for program in programs
-    ]
+
+    summaries: list[Summary] = []
+    for program in programs:
+        try:
+            summaries.append(summarized(program, with_flops=with_flops))
+        except DiagnosticError as error:
+            if not with_flops:
+                raise
+            # The rest is shown even where costs cannot be counted.
+            summaries.append(summarized(program, with_flops=False))
+            session.findings.extend(error.diagnostics)
     shown = SummaryParts(with_operations=with_operations, in_detail=in_detail)
 
     def write(out: Terminal) -> None:

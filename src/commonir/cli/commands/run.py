@@ -114,7 +114,7 @@ class RunOptions(NamedTuple):
     "--save-inputs",
     metavar="FILE",
     type=PATH,
-    help="Write all inputs to an archive, which may be that of --save.",
+    help="Write all inputs to an .npz, .safetensors or .json file; an archive may be that of --save.",
 )
 @click.option("--save-all", metavar="FILE", type=PATH, help="Write inputs, inner values and outputs to an archive.")
 @click.option(
@@ -139,7 +139,8 @@ def run(session: Session, model: str, inputs: tuple[str, ...], *, options: RunOp
       NAME=@file.npy               an array
       NAME=@file.npz:KEY           an array of an .npz or .safetensors archive
       @file.npz                    all arrays of an archive, by name
-      NAME=@file.json, @file.json  a value, or the values of all inputs by name
+      NAME=@file.json, @file.json  a value, or the values of all inputs by name,
+                                   also as polygraphy saves them
       NAME=@photo.png              a PNG or JPEG image, for an image input
       NAME=@photo.png:FORM         the same for a tensor, (pixel*scale-mean)/std:
                                    nchw,rgb,scale=1/255,mean=0.5/0.4/0.4,std=0.2
@@ -218,7 +219,8 @@ def _answer(session: Session, ran: Ran, options: RunOptions, expected: Mapping[s
         )
         comparison = comparison.replaced(engines=(options.expect, comparison.engines[1]))
         if not comparison.is_within:
-            session.findings.add(codes.OUTPUTS_DIFFER, difference_of(comparison), file=options.expect)
+            help = None if inputs else "these inputs were random: give those that the saved outputs were computed from"
+            session.findings.add(codes.OUTPUTS_DIFFER, difference_of(comparison), file=options.expect, help=help)
     taken = api.input_ports(program, function=function)
     # `NAME` stands for the inputs of that name of all ranks.
     given = {name for name in drawn if name in inputs or (not taken and name.partition(".")[2] in inputs)}

@@ -35,6 +35,8 @@ _MOST_BESIDE = 4
 """Frames that stand side by side; more of them stand in rows."""
 _MOST_OPEN = 400
 """Groups are open at first as long as no more boxes are seen."""
+_MOST_IN_BRANCHES = 60
+"""Operations with blocks are open at first as long as no more boxes are in these: branches stand side by side."""
 
 Path = tuple[int, ...]
 """The place of a graph or box: the index of a graph, of a box in it, of a graph in that, and so on."""
@@ -121,12 +123,21 @@ def _open_at_first(graphs: Sequence[Graph]) -> set[Path]:
         if n < _ALWAYS_OPEN or seen <= _MOST_OPEN:
             opened.add((n,))
     for _, boxes in groupby(_all_boxes(graphs), lambda box: len(box[0])):
-        holders = [(path, node) for path, node in boxes if node.graphs and _is_seen(path, opened)]
+        holders = [(path, node) for path, node in boxes if _may_open(node) and _is_seen(path, opened)]
         seen += sum([len(graph.nodes) for _, node in holders for graph in node.graphs])
         if seen > _MOST_OPEN:
             break
         opened |= {path for path, _ in holders}
     return opened
+
+
+def _may_open(node: Node) -> bool:
+    """Returns whether a box has graphs inside that leave an overview when they are open."""
+    return bool(node.graphs) and (node.role == "group" or _count_inside(node) <= _MOST_IN_BRANCHES)
+
+
+def _count_inside(node: Node) -> int:
+    return sum([1 + _count_inside(inner) for graph in node.graphs for inner in graph.nodes])
 
 
 def _is_seen(path: Path, opened: set[Path]) -> bool:

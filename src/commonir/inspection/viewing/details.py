@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from commonir.base.text import escape
+from commonir.base.text import escape, with_short_dims
 from commonir.base.tuples import NamedTuple
 from commonir.inspection.viewing.drawing import JsonValue
 from commonir.inspection.viewing.styles import family_of
@@ -242,7 +242,7 @@ def named_operands(op: Operation) -> list[tuple[str, Value]]:
 
 def short_type(value: Value) -> str:
     """Returns a short form of the type of a value."""
-    text = str(value.type)
+    text = with_short_dims(str(value.type))
     return text[len("tensor<") : -1].replace('"', "") if isinstance(value.type, TensorType) else text
 
 

@@ -70,6 +70,16 @@ class Side:
         return frozenset([name for name, port in self.function.output_ports.items() if port.labels])
 
     @property
+    def lowered(self) -> Module:
+        """The program in core operations, from which inputs are drawn; as it is if it cannot be lowered."""
+        if self.module is not self.original:
+            return self.module
+        try:
+            return lower(self.original, Deferral.OPEN)
+        except DiagnosticError:
+            return self.original
+
+    @property
     def inputs(self) -> dict[str, Value]:
         """The inputs by name."""
         return {v.name or f"input{n}": v for n, v in enumerate(self.function.inputs)}
