@@ -19,7 +19,7 @@ from commonir.ir.operation import Operation
 from commonir.reports import Change, Differences
 
 from tests.command_lines import command_lines
-from tests.faults import copy_of, model, with_other_operation, with_other_weight
+from tests.faults import MODELS, copy_of, model, with_other_operation, with_other_weight
 
 _SIZE = 16
 
@@ -319,3 +319,36 @@ def test_functions_of_other_names_are_known_by_what_they_hold() -> None:
         ("a", "d"),
         ("b", "c"),
     }
+
+
+def test_small_constant_is_reported_by_its_user() -> None:
+    text = (
+        "func.func @f(%x: f32) -> f32 {{ %c = arith.constant {} : f32  %y = arith.addf %x, %c : f32  return %y : f32 }}"
+    )
+    difference = api.diff(*[cir.loads(text.format(n), format="mlir") for n in ("1.5", "2.5")])
+    assert [(d.name, d.changes) for d in difference.operations] == [("y", (Change("rhs", "1.5", "2.5"),))]
+    assert difference.same_operations == 2  # the function and its return
+
+
+def test_half_precision_changes_types_and_adds_casts_at_the_borders() -> None:
+    program = model("pixel_shuffle_fp32")
+    half = cir.convert(program, "coreml", precision="float16")
+    difference = api.diff(program, half)
+    assert {d.other_operation for d in difference.of_kind("added")} == {"mil.cast"}
+    assert not difference.of_kind("removed")
+    for entry in difference.of_kind("changed"):
+        assert {change.what for change in entry.changes} <= {"x", "type", "values"}
+
+
+def test_operand_that_one_program_leaves_out_shifts_no_others() -> None:
+    older, newer = model("convolution_iOS17"), cir.convert(model("convolution_iOS17"), "coreml", target="iOS15")
+    changes = {change for entry in api.diff(older, newer).of_kind("changed") for change in entry.changes}
+    assert {c.after for c in changes if c.what == "dilations"} == {"default"}
+    assert not {c for c in changes if c.what == "groups"}
+
+
+def test_only_function_is_compared_with_the_entry_function_of_the_other_program() -> None:
+    functions = cir.load(MODELS / "kinds/functions.mlpackage")
+    one = cir.convert(functions, "coreml", function="triple")
+    pairs = [(d.name, d.other_name) for d in api.diff(one, functions).operations if d.operation == "mil.func"]
+    assert pairs == [("main", "triple")]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import zip_longest
+
+import numpy as np
 
 from commonir.base.tuples import NamedTuple
 from commonir.formats.format import MLIR, Format, Outline
@@ -114,13 +115,15 @@ class _Comparing:
             data, there = op.constant_data(), other.constant_data()
             if data is not None and there is not None and data.count > _FEW_ELEMENTS:
                 self._compare_weights(op, other, data, there)
-            else:
+            elif not (_is_said_by_users(op) and _is_said_by_users(other)):
                 self._compare_operations(op, other)
         for op in b.nested():
             if not self._matching.is_matched(op):
                 self._only(op, "added")
 
     def _only(self, op: Operation, kind: str) -> None:
+        if _is_said_by_users(op):
+            return
         name = _named(op)
         names = (name, "") if kind == "removed" else ("", name)
         kinds = (op.name, "") if kind == "removed" else ("", op.name)
@@ -177,18 +180,64 @@ class _Comparing:
 
     def _rewired(self, a: Operation, b: Operation) -> Iterator[Change]:
         """Yields a description of operands that do not correspond."""
-        names = a.field_names[0]
-        for n, (x, y) in enumerate(zip_longest(a.operands, b.operands)):
-            if x is None or y is None or not self._are_one(x, y):
-                where = names[n] if n < len(names) else f"operand {n}"
-                yield Change(where, _value_text(x), _value_text(y))
+        left, right = _operands_by_name(a, a), _operands_by_name(b, b if a.name == b.name else a)
+        for where in {**left, **right}:
+            x, y = left.get(where), right.get(where)
+            if x is not None and y is not None and self._are_one(x, y):
+                continue
+            texts = _operand_text(a, where, x), _operand_text(b, where, y)
+            if texts[0] == texts[1] and x is not None and y is not None:
+                texts = f"{texts[0]} of {_maker_text(x)}", f"{texts[1]} of {_maker_text(y)}"
+            yield Change(where, *texts)
 
     def _are_one(self, a: Value, b: Value) -> bool:
-        if self._matching.values.get(a) is b:
-            return True
-        # One program may share a constant that the other one states twice.
         left, right = known_data(a), known_data(b)
-        return left is not None and right is not None and same_data(left, right)
+        if left is None or right is None:
+            return self._matching.values.get(a) is b
+        # One program may share a constant that the other one states twice.
+        if same_data(left, right) or _is_rounded(left, right):
+            return True
+        return left.count > _FEW_ELEMENTS and self._matching.values.get(a) is b
+
+
+def _is_said_by_users(op: Operation) -> bool:
+    """Returns whether an operation is a small constant that others use: it is a part of what they say."""
+    data = None if op.operands else op.constant_data()
+    return data is not None and data.count <= _FEW_ELEMENTS and any(v.uses for v in op.results)
+
+
+def _is_rounded(a: Data, b: Data) -> bool:
+    """Returns whether two small constants are floats that differ in precision only."""
+    narrow, wide = sorted((a, b), key=lambda data: data.element.bits)
+    if narrow.element.bits == wide.element.bits or a.shape != b.shape or a.count > _FEW_ELEMENTS:
+        return False
+    if not (a.element.is_float and b.element.is_float):
+        return False
+    array = narrow.array()
+    with np.errstate(over="ignore"):
+        return bool(np.array_equal(wide.array().astype(array.dtype), array))
+
+
+def _operands_by_name(op: Operation, named: Operation) -> dict[str, Value]:
+    """Returns the operands by the names that another operation declares, those of one field numbered; without a name by
+    position.
+    """
+    names = named.field_names[0]
+    out: dict[str, Value] = {}
+    for n, value in enumerate(op.operands):
+        name = names[n] if n < len(names) else f"operand {n}"
+        out[name if name not in out else f"{name}[{names[:n].count(name)}]"] = value
+    return out
+
+
+def _operand_text(op: Operation, name: str, value: Value | None) -> str:
+    """Returns an operand, or the attribute that an operation has in its place."""
+    if value is not None:
+        return _value_text(value)
+    field = next((f for f in op.layout.attributes if f.name == name), None) if isinstance(op, Op) else None
+    if isinstance(op, Op) and field is not None and op.field_value(field) == field.default:
+        return "default"
+    return _attribute_text(op.attribute_dictionary.get(name))
 
 
 def _differences_of(a: Operation, b: Operation) -> Iterator[Change]:
@@ -199,7 +248,9 @@ def _differences_of(a: Operation, b: Operation) -> Iterator[Change]:
     if isinstance(a, Symbol) and isinstance(b, Symbol) and a.symbol_name != b.symbol_name:
         yield Change("name", a.symbol_name, b.symbol_name)
     left, right = _meaning(a), _meaning(b)
-    for name in {**left, **right}:
+    # What one of them has as an operand is compared with the operands.
+    passed = {*a.field_names[0], *b.field_names[0]}
+    for name in [name for name in {**left, **right} if name not in passed]:
         x, y = left.get(name), right.get(name)
         if x is None or y is None or not same_attribute(x, y):
             yield Change(name, _attribute_text(x), _attribute_text(y))
@@ -240,9 +291,14 @@ def _value_text(value: Value | None) -> str:
     if value is None:
         return _ABSENT
     maker, data = value.defining_op, known_data(value)
-    if data is not None and data.count <= _FEW_ELEMENTS and not value.name:
-        return str(list(data.values()))
-    return value.name or (f"input {value.index}" if maker is None else maker.name)
+    if data is not None and data.count <= _FEW_ELEMENTS:
+        values = list(data.values())
+        return str(values if data.shape else values[0])
+    return value.name or (_maker_text(value) if maker is None else maker.name)
+
+
+def _maker_text(value: Value) -> str:
+    return f"input {value.index}" if value.defining_op is None else value.defining_op.name
 
 
 def _named(op: Operation) -> str:

@@ -89,6 +89,12 @@ class Matching:
             left, right = ([op for op in self._symbols(ops) if op.name == kind] for ops in (first, second))
             if len(left) == len(right) == 1:
                 self.pair(left[0], right[0])
+        # The only function of one program is compared with the entry function of the other.
+        left, right = ([op for op in self._symbols(ops) if isinstance(op, Function)] for ops in (first, second))
+        if left and right and 1 in (len(left), len(right)):
+            entry, other = (next((f for f in ops if len(ops) == 1 or _is_entry(f)), None) for ops in (left, right))
+            if entry is not None and other is not None:
+                self.pair(entry, other)
 
     def _symbols(self, ops: Iterable[Operation]) -> Iterator[Symbol]:
         return (op for op in ops if isinstance(op, Symbol) and not self.is_matched(op))
@@ -233,6 +239,12 @@ def _paired_by_name(a: Sequence[Value], b: Sequence[Value], *, by_name: bool) ->
 
 def _name_of(op: Operation) -> str:
     return op.results[0].name if op.results else ""
+
+
+def _is_entry(function: Function) -> bool:
+    """Returns whether a function is the one that runs when none is named."""
+    module = next(iter(function.ancestors()), None)
+    return isinstance(module, Module) and function.symbol_name == (module.entry or "main")
 
 
 def _is_weight(op: Operation) -> bool:
