@@ -311,7 +311,7 @@ def test_program_ends_where_a_requirement_does_not_hold() -> None:
     (x,) = block.arguments
     for op in operations_behind([condition := core.greater(x, core.scalar(0.0, f32))]):
         block.append(op)
-    block.append(core.Require(condition, "x is positive"))
+    block.append(core.Require(condition, "x is positive", ()))
     block.append(ml_program.Return((x,)))
     module = Module()
     kind = FunctionType((tensor(f32),), (tensor(f32),))

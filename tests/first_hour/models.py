@@ -226,7 +226,7 @@ def _kept(name: str) -> Callable[[Path], None]:
     return lambda path: shutil.copytree(ROOT / "tests/models" / name / "model.mlpackage", path) and None
 
 
-MODELS: dict[str, Callable[[Path], None]] = {
+MODELS: dict[str, Callable[[Path], object]] = {
     "window.onnx": _window,
     "blocks.onnx": _blocks,
     "plain.mlpackage": _kept("pixel_shuffle_fp16"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from commonir.ir.module import Function, Module
+from commonir.ir.module import Function, Module, NamedValues
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import Type
 from commonir.ods import Op, attr_types, operand, operations_behind, region, traits
@@ -32,14 +32,14 @@ class Program(Op, Function, name="test.func"):
         return self.content.block
 
     @property
-    def inputs(self) -> tuple[Value, ...]:
-        return self.body.arguments
+    def inputs(self) -> NamedValues:
+        return NamedValues(self.body.arguments)
 
     @property
-    def outputs(self) -> tuple[Value, ...]:
+    def outputs(self) -> NamedValues:
         last = self.body.last
         assert last is not None
-        return last.operands
+        return NamedValues(last.operands)
 
     @property
     def output_names(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ import commonir as cir
 from commonir.dialects import core
 from commonir.dialects.mlir.ml_program import Func, Global, GlobalLoadConst, Return, Visibility
 from commonir.ir import Block, Data, Operation, Region, Value
-from commonir.ir.module import Module
+from commonir.ir.module import Module, NamedValues
 from commonir.ir.operation import Block as ValueOwner
 from commonir.ir.types import FunctionType, Type
 from commonir.ods import Op, attr_types, attribute, operand, parameter, region, result
@@ -56,7 +56,7 @@ def structure(kind: FunctionType, data: Data, body: Region) -> None:
     func = Func("main", kind, body, result_names=("y",), sym_visibility=Visibility.PRIVATE)
     assert_type(func.function_type, FunctionType)
     assert_type(func.sym_visibility, Visibility | None)
-    assert_type(func.inputs, tuple[Value, ...])
+    assert_type(func.inputs, NamedValues)
     assert_type(func.body, Block)
     weights = Global.constant("w", data)
     assert_type(weights, Global)

@@ -73,7 +73,7 @@ class CheckShapes(Op, name="common_ir.check_shapes"):
         holds = [core.equal(core.dims((c.lhs,)), core.dims((c.rhs,))) for _, c in constraints]
         shown = "; ".join([f"{name}: {c.lhs} and {c.rhs} must be equal" for name, c in constraints])
         condition = core.reshape(reduce(core.logical_and, holds), ())
-        return core.Require(condition, f"the declared types do not hold: {shown}")
+        return core.Require(condition, f"the declared types do not hold: {shown}", ())
 
     def dynamic_reference(self, values: tuple[Value, ...]) -> tuple[()]:  # noqa: ARG002  of any
         """Where nothing is known of the rank of a value, a target cannot check it."""

@@ -284,7 +284,7 @@ def broadcast_when_running(data: Value, shape: Value) -> Requiring | Value:
             fits.append(core.logical_or(core.equal(requested, one), core.equal(requested, core.scalar(size, i64))))
     if not fits:
         return result
-    return Requiring(core.Require(reduce(core.logical_and, fits), _NO_BROADCAST), (result,))
+    return Requiring(core.Require(reduce(core.logical_and, fits), _NO_BROADCAST, ()), (result,))
 
 
 _NO_BROADCAST = "the sizes do not broadcast"
@@ -551,7 +551,7 @@ class Expand(OnnxOp, name="onnx.Expand", since="opset8 opset13"):
         result = core.broadcast_to(input, whole)
         # That the tensor has the size of the result, or 1, is required by the broadcast; so must the shape.
         fits = [_broadcasts(c.lhs, c.rhs) for c in needed]
-        return Requiring(core.Require(reduce(core.logical_and, fits), _NO_BROADCAST), (result,)) if fits else result
+        return Requiring(core.Require(reduce(core.logical_and, fits), _NO_BROADCAST, ()), (result,)) if fits else result
 
     def dynamic_reference(self, input: Value, shape: Value) -> Requiring | Value:
         return broadcast_when_running(input, shape)

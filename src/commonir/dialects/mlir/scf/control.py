@@ -280,7 +280,7 @@ class For(
         ends = core.logical_not(compare(lowerBound, upperBound))
         if self._advances(step) is None:
             ends = core.logical_or(compare(core.splat(0, step), step), ends)
-        required = core.Require(ends, f"{self.name}: the step has to be positive, or the loop never ends")
+        required = core.Require(ends, f"{self.name}: the step has to be positive, or the loop never ends", ())
         return Requiring(required, new_op.results[1:] or new_op.results)
 
 
