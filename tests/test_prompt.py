@@ -264,3 +264,25 @@ def test_what_is_no_rule_or_pass_is_a_type_error(program: cir.Module) -> None:
         TypeError, match=r"term takes the class of an operation, such as `onnx\.Relu`, found 'onnx\.Relu'"
     ):
         term("onnx.Relu")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "message"),
+    [
+        (
+            "cat.png",
+            "scale",
+            r"found !builtin\.string\n.*pass an array of numbers; `commonir\.read_image` reads a picture",
+        ),
+        (None, "scale", "found a Python NoneType\n.*pass an array of numbers"),
+        (1, "zebra", "no input 'zebra'\n.*the inputs are 'image' and 'scale'"),
+    ],
+)
+def test_input_that_is_no_array_says_what_to_pass(program: cir.Module, value: object, name: str, message: str) -> None:
+    with pytest.raises(cir.DiagnosticError, match=message):
+        cir.run(program, {name: value})  # pyright: ignore[reportArgumentType]
+
+
+def test_misspelt_format_of_a_conversion_gets_a_suggestion(program: cir.Module) -> None:
+    with pytest.raises(cir.DiagnosticError, match=r"no conversion leads to 'onxn'\n.*did you mean 'onnx'\?"):
+        cir.convert(program, "onxn")

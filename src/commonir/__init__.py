@@ -1,9 +1,11 @@
 """One toolkit for machine-learning programs: opens, checks, explains, runs and converts them.
 
 Example:
-    >>> import commonir as cir
-    >>> program = cir.load("examples/mobilenet.mlpackage")  # doctest: +SKIP
-    >>> outputs = cir.run(program, {"image": image})  # doctest: +SKIP
+    import commonir as cir
+
+    program = cir.load("examples/mobilenet.mlpackage")
+    outputs = cir.run(program)  # arrays by name; inputs that are not given are random
+    cir.save(cir.convert(program, "onnx"), "mobilenet.onnx")
 """
 
 from importlib import import_module

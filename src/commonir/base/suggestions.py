@@ -85,6 +85,19 @@ def offered(names: Iterable[str]) -> str | None:
     return f"did you mean {' or '.join(filter(None, [', '.join(quoted[:-1]), quoted[-1]]))}?"
 
 
+def known_names(noun: str, names: Iterable[str]) -> str:
+    """Returns a help line with all names that there are.
+
+    Example:
+        >>> known_names("input", ["x"]), known_names("input", ["x", "y"]), known_names("input", [])
+        ("the only input is 'x'", "the inputs are 'x' and 'y'", 'there are no inputs')
+    """
+    quoted = [f"'{escape(name)}'" for name in names]
+    if len(quoted) < 2:
+        return f"the only {noun} is {quoted[0]}" if quoted else f"there are no {noun}s"
+    return f"the {noun}s are {', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
 def _last_part(name: str) -> str:
     return name.rpartition(".")[2]
 

@@ -13,6 +13,7 @@ from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.plugins import Plugins
 from commonir.base.records import Record
+from commonir.base.suggestions import did_you_mean
 from commonir.base.tuples import NamedTuple
 from commonir.ir.interface import ColorSpace
 from commonir.ir.module import Module
@@ -124,6 +125,6 @@ class Conversions:
         result = self._plugins.get(name)
         if result is None:
             message = f"no conversion leads to '{name}'"
-            help = f"conversions lead to {', '.join(self.names())}"
+            help = did_you_mean(name, self.names()) or f"conversions lead to {', '.join(self.names())}"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
         return result

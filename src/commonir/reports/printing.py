@@ -11,7 +11,7 @@ from commonir.base.text import escape, escape_html
 from commonir.reports import Comparison, Differences, Profile, ProfileComparison, Report, Summary
 from commonir.reports.columns import Column, table_lines
 from commonir.reports.comparison_tables import write_comparison
-from commonir.reports.difference_tables import write_differences
+from commonir.reports.difference_tables import Listed, write_differences
 from commonir.reports.layout import ReportWriter, Style
 from commonir.reports.profile_tables import write_profile, write_profiles
 from commonir.reports.summary_tables import SummaryParts, write_summary
@@ -124,7 +124,7 @@ def write_report(report: Report, out: ReportWriter) -> None:
         case ProfileComparison():
             write_profiles(report, out)
         case Differences():
-            write_differences(report, out)
+            write_differences(report, out, Listed())
         case _:
             out.heading(type(report).__name__)
             fields = {name: getattr(report, name) for name in report.fields()}

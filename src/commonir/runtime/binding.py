@@ -16,7 +16,7 @@ from commonir.base.arrays import dtype_of, name_of
 from commonir.base.codes import MISSING_INPUT, UNKNOWN_INPUT, UNSUPPORTED_EXECUTION, WRONG_DIMENSIONS, WRONG_INPUT
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.base.sparse import SparseArray
-from commonir.base.suggestions import did_you_mean
+from commonir.base.suggestions import did_you_mean, known_names
 from commonir.base.tuples import NamedTuple
 from commonir.dialects.core import map_key
 from commonir.ir.interface import NO_PORT, Port
@@ -85,7 +85,7 @@ def bind(
     ports = function.input_ports
     for name in inputs:
         if name not in names:
-            help = did_you_mean(name, names) or f"the inputs are {', '.join(names) or 'none'}"
+            help = did_you_mean(name, names) or known_names("input", names)
             diagnostics.add(UNKNOWN_INPUT, f"the function has no input '{name}'", help=help)
     arrays: dict[str, Array] = {}
     non_tensors: dict[str, Array] = {}
@@ -236,7 +236,10 @@ def _converted(name: str, value: object, type: TensorType, port: Port, diagnosti
     except KeyError:
         actual = str(array.dtype)
     message = f"input '{name}': expected element type {type.element}, found {actual}"
-    if result is None:
+    if array.dtype.kind in "OUS":
+        help = "pass an array of numbers; `commonir.read_image` reads a picture, and `numpy.load` a file of arrays"
+        diagnostics.add(WRONG_INPUT, message, help=help)
+    elif result is None:
         diagnostics.add(WRONG_INPUT, message, help=f"convert it: array.astype('{expected.name}')")
     else:
         at = f" at {list(result.at)}" if result.at else ""

@@ -25,9 +25,9 @@ class State(dict[str, Array]):
     replace arrays and never write into them; a run that fails changes nothing.
 
     Example:
-        >>> state = cir.State()  # doctest: +SKIP
-        >>> for token in tokens:  # doctest: +SKIP
-        ...     logits = cir.run(program, {"token": token}, state=state)["logits"]
+        state = cir.State()
+        for token in tokens:
+            logits = cir.run(program, {"token": token}, state=state)["logits"]
     """
 
     __slots__ = ()

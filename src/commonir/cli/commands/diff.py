@@ -8,7 +8,7 @@ from commonir.base.diagnostics import ExitStatus
 from commonir.cli.answer import Answer
 from commonir.cli.options import PATH
 from commonir.cli.session import Session, verb
-from commonir.reports.difference_tables import DIFFERENCES_SHOWN, write_differences
+from commonir.reports.difference_tables import DIFFERENCES_SHOWN, Listed, write_differences
 
 
 @verb("cir diff old.onnx new.onnx --weights", opens=True)
@@ -50,7 +50,8 @@ def diff(
     shown = 0 if is_summary else None if is_complete else DIFFERENCES_SHOWN
     status = ExitStatus.YES if differences.are_same else ExitStatus.NO
     result = {"are_same": differences.are_same, **differences.to_json()}
-    return Answer(result, lambda out: write_differences(differences, out, shown), status)
+    listed = Listed(shown, "--all")
+    return Answer(result, lambda out: write_differences(differences, out, listed), status)
 
 
 command = diff
