@@ -1,1 +1,1 @@
-include "mlir/Definitions.td"
+include "mlir/prelude/Definitions.td"

@@ -1,1 +1,3 @@
-include "mlir/Definitions.td"
+include "mlir/IR/BuiltinDialect.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/OpAsmInterface.td"

@@ -1,1 +1,2 @@
-include "mlir/Definitions.td"
+include "mlir/IR/BuiltinDialect.td"
+include "mlir/IR/BuiltinTypeInterfaces.td"

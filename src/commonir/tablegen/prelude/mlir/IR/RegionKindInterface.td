@@ -1,1 +1,12 @@
-include "mlir/Definitions.td"
+#ifndef PRELUDE_REGIONKINDINTERFACE
+#define PRELUDE_REGIONKINDINTERFACE
+
+include "mlir/prelude/Definitions.td"
+
+let cppNamespace = "::mlir" in {
+  def RegionKindInterface : OpInterface<"RegionKindInterface">;
+}
+def HasOnlyGraphRegion : NativeOpTrait<"HasOnlyGraphRegion">;
+def GraphRegionNoTerminator : TraitList<[NoTerminator, SingleBlock, RegionKindInterface, HasOnlyGraphRegion]>;
+
+#endif

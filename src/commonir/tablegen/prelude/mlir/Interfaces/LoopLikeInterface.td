@@ -1,1 +1,11 @@
-include "mlir/Definitions.td"
+#ifndef PRELUDE_LOOPLIKEINTERFACE
+#define PRELUDE_LOOPLIKEINTERFACE
+
+include "mlir/prelude/Definitions.td"
+
+let cppNamespace = "::mlir" in {
+  def LoopLikeOpInterface : OpInterface<"LoopLikeOpInterface">;
+}
+def HasParallelRegion : NativeOpTrait<"HasParallelRegion">;
+
+#endif
